@@ -1,0 +1,48 @@
+# errand_module(NAME [FOLDERS dir...] [DEPENDS module...] [LINK library...])
+#
+# Library errand_NAME from src/<folder>/*.cpp, and, if there are any *_test.cpp beside them, the
+# test program NAME_test, registered with ctest. FOLDERS defaults to NAME.
+function(errand_module name)
+  cmake_parse_arguments(arg "" "" "FOLDERS;DEPENDS;LINK" ${ARGN})
+  if(NOT arg_FOLDERS)
+    set(arg_FOLDERS ${name})
+  endif()
+
+  set(sources)
+  set(tests)
+  foreach(folder IN LISTS arg_FOLDERS)
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
+    file(GLOB found_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cpp)
+    list(APPEND sources ${found})
+    list(APPEND tests ${found_tests})
+  endforeach()
+  if(tests)
+    list(REMOVE_ITEM sources ${tests})
+  endif()
+
+  set(visibility PUBLIC)
+  if(sources)
+    add_library(errand_${name} STATIC ${sources})
+  else()
+    add_library(errand_${name} INTERFACE)
+    set(visibility INTERFACE)
+  endif()
+  target_include_directories(errand_${name} ${visibility} ${CMAKE_SOURCE_DIR}/src)
+  foreach(dependency IN LISTS arg_DEPENDS)
+    target_link_libraries(errand_${name} ${visibility} errand_${dependency})
+  endforeach()
+  target_link_libraries(errand_${name} ${visibility} ${arg_LINK})
+
+  if(tests)
+    errand_test(${name}_test SOURCES ${tests} LINK errand_${name})
+  endif()
+endfunction()
+
+# errand_test(NAME SOURCES file... LINK library...): a GoogleTest program, one ctest entry.
+function(errand_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

@@ -1,0 +1,77 @@
+#include "async/task_group.hpp"
+
+#include <algorithm>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace errand {
+
+struct TaskGroup::Child {
+  const char* name;
+  asio::cancellation_signal cancel;
+};
+
+TaskGroup::TaskGroup(Executor home, OnBug on_bug)
+    : home_(std::move(home)), on_bug_(std::move(on_bug)), empty_(home_) {}
+
+TaskGroup::~TaskGroup() {
+  if (children_.empty()) return;
+  std::fprintf(stderr, "errand: a task group was destroyed while \"%s\" still ran\n",
+               children_.front()->name);
+  std::abort();
+}
+
+void TaskGroup::spawn(const char* name, Task<void> task) {
+  if (cancelled_) return;
+  children_.push_back(std::make_unique<Child>());
+  auto child = std::prev(children_.end());
+  (*child)->name = name;
+  asio::co_spawn(home_, std::move(task),
+                 asio::bind_cancellation_slot((*child)->cancel.slot(),
+                                              [this, child](std::exception_ptr failure) {
+                                                finished(child, std::move(failure));
+                                              }));
+}
+
+void TaskGroup::finished(Children::iterator child, std::exception_ptr failure) {
+  const char* name = (*child)->name;
+  children_.erase(child);
+  if (children_.empty()) empty_.notify();
+  if (!failure) return;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const boost::system::system_error& error) {
+    if (error.code() != asio::error::operation_aborted) on_bug_(name, error.what());
+  } catch (const std::exception& bug) {
+    on_bug_(name, bug.what());
+  }
+}
+
+void TaskGroup::cancel(CancelReason reason) {
+  if (!cancelled_) cancelled_ = reason;
+  // Emitting may finish a task at once and so change the list.
+  std::vector<Child*> running;
+  for (auto& child : children_) running.push_back(child.get());
+  for (Child* child : running) {
+    bool alive = std::any_of(children_.begin(), children_.end(),
+                             [&](const auto& other) { return other.get() == child; });
+    if (alive) child->cancel.emit(asio::cancellation_type::terminal);
+  }
+}
+
+Task<void> TaskGroup::join() {
+  while (!children_.empty()) co_await empty_.wait();
+}
+
+Task<void> TaskGroup::stop(CancelReason reason) {
+  cancel(reason);
+  co_await join();
+}
+
+}  // namespace errand

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <list>
+#include <vector>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "async/task.hpp"
+#include "async/wakeup.hpp"
+
+namespace errand {
+
+enum class CancelReason : std::uint8_t { client_gone, user_stop, deadline, shutdown };
+
+// The owner of tasks that run beside each other on one home. Make it the last member of whatever
+// the tasks use. It must be stopped, or have run empty, before it is destroyed.
+class TaskGroup final {
+ public:
+  // Told of a task that ended with an exception, which is always a bug.
+  using OnBug = std::function<void(const char* task, const std::string& what)>;
+
+  TaskGroup(Executor home, OnBug on_bug);
+  ~TaskGroup();
+  TaskGroup(const TaskGroup&) = delete;
+  TaskGroup& operator=(const TaskGroup&) = delete;
+
+  // Starts a task; `name` is a literal. After cancel() the task is dropped unstarted.
+  void spawn(const char* name, Task<void> task);
+
+  // Asks every task to unwind at its next co_await. Call on the home.
+  void cancel(CancelReason reason);
+  std::optional<CancelReason> cancelled() const { return cancelled_; }
+
+  // Returns once no task is left. One waiter at a time.
+  Task<void> join();
+  Task<void> stop(CancelReason reason);
+
+  std::size_t size() const { return children_.size(); }
+
+ private:
+  struct Child;
+  using Children = std::list<std::unique_ptr<Child>>;
+  void finished(Children::iterator child, std::exception_ptr failure);
+
+  Executor home_;
+  OnBug on_bug_;
+  Children children_;
+  std::optional<CancelReason> cancelled_;
+  Wakeup empty_;
+};
+
+}  // namespace errand

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "async/home.hpp"
+#include "async/task.hpp"
+#include "base/clock.hpp"
+
+namespace errand {
+
+// Deadlines of one home. A collaborator, so that tests can let hours pass at once. Call on the home.
+class Timers {
+ public:
+  using Id = std::uint64_t;  // 0 is never given out
+
+  virtual ~Timers() = default;
+  virtual SteadyTime now() const = 0;
+  // Calls `action` once, not before `when`, from the home's loop (never from inside set).
+  virtual Id set(SteadyTime when, std::function<void()> action) = 0;
+  // No effect if it has fired, or for 0.
+  virtual void cancel(Id id) = 0;
+
+  Task<void> sleep_until(SteadyTime when);
+};
+
+// One operating-system timer for any number of deadlines.
+class AsioTimers final : public Timers {
+ public:
+  explicit AsioTimers(Home home);
+  ~AsioTimers() override;
+
+  SteadyTime now() const override { return std::chrono::steady_clock::now(); }
+  Id set(SteadyTime when, std::function<void()> action) override;
+  void cancel(Id id) override;
+
+ private:
+  void arm();
+  void fire();
+
+  asio::steady_timer timer_;
+  SteadyTime armed_for_ = SteadyTime::max();
+  std::map<std::pair<SteadyTime, Id>, std::function<void()>> queue_;
+  std::map<Id, SteadyTime> when_;
+  Id last_id_ = 0;
+};
+
+// Time that stands still until a test moves it.
+class ManualTimers final : public Timers {
+ public:
+  SteadyTime now() const override { return now_; }
+  Id set(SteadyTime when, std::function<void()> action) override;
+  void cancel(Id id) override;
+
+  // Moves to the next deadline and fires it; false if there is none.
+  bool fire_next();
+  void advance(std::chrono::milliseconds by);
+  std::size_t pending() const { return queue_.size(); }
+
+ private:
+  SteadyTime now_{};
+  std::map<std::pair<SteadyTime, Id>, std::function<void()>> queue_;
+  Id last_id_ = 0;
+};
+
+}  // namespace errand

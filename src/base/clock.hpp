@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace errand {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A point on the wall, in milliseconds since 1970; what is stored and shown.
+using WallTime = std::chrono::time_point<std::chrono::system_clock, milliseconds>;
+// A point on the clock that never jumps; what deadlines are measured by.
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// The time of day. A collaborator, so that tests can set it. Safe to call from any thread.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual WallTime now() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  WallTime now() const override;
+};
+
+inline std::int64_t to_millis(WallTime time) {
+  return time.time_since_epoch().count();
+}
+inline WallTime from_millis(std::int64_t millis) {
+  return WallTime(milliseconds(millis));
+}
+
+// "2026-11-15T12:00:00.000Z".
+std::string to_iso8601(WallTime time);
+
+}  // namespace errand

@@ -1,0 +1,80 @@
+#include "base/log.hpp"
+
+#include <unistd.h>
+
+#include "base/text.hpp"
+
+namespace errand {
+namespace {
+
+std::string_view level_name(LogLevel level) {
+  switch (level) {
+    case LogLevel::info: return "info";
+    case LogLevel::warning: return "warning";
+    case LogLevel::error: return "error";
+  }
+  return "error";
+}
+
+void append_escaped(std::string& out, std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      append(out, '\\', c);
+    } else if (byte < 0x20 || byte == 0x7f) {
+      append(out, "\\u00", kHex[byte >> 4U], kHex[byte & 15U]);
+    } else {
+      out.push_back(c);
+    }
+  }
+}
+
+void append_quoted(std::string& out, std::string_view text) {
+  out.push_back('"');
+  append_escaped(out, text);
+  out.push_back('"');
+}
+
+}  // namespace
+
+Log::Log(const Clock& clock, int fd, LogFormat format) : clock_(clock), fd_(fd), format_(format) {}
+
+void Log::info(std::string_view message, std::initializer_list<LogField> fields) {
+  write(LogLevel::info, message, fields);
+}
+
+void Log::warning(std::string_view message, std::initializer_list<LogField> fields) {
+  write(LogLevel::warning, message, fields);
+}
+
+void Log::error(std::string_view message, std::initializer_list<LogField> fields) {
+  write(LogLevel::error, message, fields);
+}
+
+void Log::write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
+  std::string line;
+  if (format_ == LogFormat::json) {
+    append(line, R"({"at":")", to_iso8601(clock_.now()), R"(","level":")", level_name(level),
+           R"(","message":)");
+    append_quoted(line, message);
+    for (const LogField& field : fields) {
+      append(line, ",\"", field.key, "\":");
+      append_quoted(line, field.value);
+    }
+    line += "}\n";
+  } else {
+    append(line, to_iso8601(clock_.now()), " ", level_name(level), " ");
+    append_escaped(line, message);
+    for (const LogField& field : fields) {
+      append(line, " ", field.key, "=");
+      append_quoted(line, field.value);
+    }
+    line += "\n";
+  }
+  std::lock_guard lock(mutex_);
+  // A log that cannot be written must not stop the work it tells of.
+  [[maybe_unused]] auto written = ::write(fd_, line.data(), line.size());
+}
+
+}  // namespace errand

@@ -1,0 +1,231 @@
+#include "json/parse.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <unordered_set>
+
+#include "base/text.hpp"
+
+namespace errand::json {
+namespace {
+
+namespace bj = boost::json;
+using ErrorFlag = boost::system::error_code;
+
+// Builds a value as Boost.JSON's own handler does, but reads doubles with from_chars and counts
+// object members, so that duplicates can be noticed afterwards.
+struct Handler {
+  static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
+  static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
+  static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
+  static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
+
+  bj::value_stack stack;
+  std::string number;
+  std::size_t members_seen = 0;
+
+  bool on_document_begin(ErrorFlag&) { return true; }
+  bool on_document_end(ErrorFlag&) { return true; }
+  bool on_object_begin(ErrorFlag&) { return true; }
+  bool on_object_end(std::size_t size, ErrorFlag&) {
+    members_seen += size;
+    stack.push_object(size);
+    return true;
+  }
+  bool on_array_begin(ErrorFlag&) { return true; }
+  bool on_array_end(std::size_t size, ErrorFlag&) {
+    stack.push_array(size);
+    return true;
+  }
+  bool on_key_part(bj::string_view text, std::size_t, ErrorFlag&) {
+    stack.push_chars(text);
+    return true;
+  }
+  bool on_key(bj::string_view text, std::size_t, ErrorFlag&) {
+    stack.push_key(text);
+    return true;
+  }
+  bool on_string_part(bj::string_view text, std::size_t, ErrorFlag&) {
+    stack.push_chars(text);
+    return true;
+  }
+  bool on_string(bj::string_view text, std::size_t, ErrorFlag&) {
+    stack.push_string(text);
+    return true;
+  }
+  bool on_number_part(bj::string_view text, ErrorFlag&) {
+    number.append(text.data(), text.size());
+    return true;
+  }
+  bool on_int64(std::int64_t value, bj::string_view, ErrorFlag&) {
+    number.clear();
+    stack.push_int64(value);
+    return true;
+  }
+  bool on_uint64(std::uint64_t value, bj::string_view, ErrorFlag&) {
+    number.clear();
+    stack.push_uint64(value);
+    return true;
+  }
+  bool on_double(double rough, bj::string_view text, ErrorFlag& error) {
+    number.append(text.data(), text.size());
+    double exact = 0;
+    auto read = std::from_chars(number.data(), number.data() + number.size(), exact);
+    number.clear();
+    if (read.ec == std::errc::result_out_of_range) {
+      if (std::fabs(rough) > 1) {
+        error = bj::error::exponent_overflow;
+        return false;
+      }
+      exact = 0;  // too small to tell from zero
+    }
+    stack.push_double(exact);
+    return true;
+  }
+  bool on_bool(bool value, ErrorFlag&) {
+    stack.push_bool(value);
+    return true;
+  }
+  bool on_null(ErrorFlag&) {
+    stack.push_null();
+    return true;
+  }
+  bool on_comment_part(bj::string_view, ErrorFlag&) { return true; }
+  bool on_comment(bj::string_view, ErrorFlag&) { return true; }
+};
+
+std::size_t count_members(const Value& value) {
+  std::size_t count = 0;
+  if (const auto* object = value.if_object()) {
+    count = object->size();
+    for (const auto& member : *object) count += count_members(member.value());
+  } else if (const auto* array = value.if_array()) {
+    for (const auto& item : *array) count += count_members(item);
+  }
+  return count;
+}
+
+// Finds the first repeated key, for the message; the text is known to be valid JSON.
+struct DuplicateFinder : Handler {
+  std::vector<std::unordered_set<std::string>> open;
+  std::string key;
+  std::string duplicate;
+
+  bool on_object_begin(ErrorFlag&) {
+    open.emplace_back();
+    return true;
+  }
+  bool on_object_end(std::size_t, ErrorFlag&) {
+    open.pop_back();
+    return true;
+  }
+  bool on_array_end(std::size_t, ErrorFlag&) { return true; }
+  bool on_key_part(bj::string_view text, std::size_t, ErrorFlag&) {
+    key.append(text.data(), text.size());
+    return true;
+  }
+  bool on_key(bj::string_view text, std::size_t, ErrorFlag&) {
+    key.append(text.data(), text.size());
+    if (!open.back().insert(key).second && duplicate.empty()) duplicate = key;
+    key.clear();
+    return true;
+  }
+  bool on_string_part(bj::string_view, std::size_t, ErrorFlag&) { return true; }
+  bool on_string(bj::string_view, std::size_t, ErrorFlag&) { return true; }
+  bool on_number_part(bj::string_view, ErrorFlag&) { return true; }
+  bool on_int64(std::int64_t, bj::string_view, ErrorFlag&) { return true; }
+  bool on_uint64(std::uint64_t, bj::string_view, ErrorFlag&) { return true; }
+  bool on_double(double, bj::string_view, ErrorFlag&) { return true; }
+  bool on_bool(bool, ErrorFlag&) { return true; }
+  bool on_null(ErrorFlag&) { return true; }
+};
+
+bj::parse_options parser_options(ParseOptions options) {
+  bj::parse_options out;
+  out.max_depth = kDepthMax;
+  out.allow_comments = options.comments == Comments::allow;
+  out.allow_trailing_commas = options.comments == Comments::allow;
+  return out;
+}
+
+std::string first_duplicate(std::string_view text, ParseOptions options) {
+  bj::basic_parser<DuplicateFinder> parser(parser_options(options));
+  ErrorFlag error;
+  parser.write_some(false, text.data(), text.size(), error);
+  return parser.handler().duplicate;
+}
+
+std::optional<unsigned> escaped_unit(std::string_view text, std::size_t at) {
+  if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return {};
+  unsigned unit = 0;
+  auto end = std::from_chars(text.data() + at + 2, text.data() + at + 6, unit, 16);
+  if (end.ptr != text.data() + at + 6) return {};
+  return unit;
+}
+
+// Replaces \uD800-\uDFFF escapes that do not form a pair; empty if there is none.
+std::string without_lone_surrogates(std::string_view text) {
+  if (text.find("\\ud") == std::string_view::npos && text.find("\\uD") == std::string_view::npos) {
+    return {};
+  }
+  std::string out;
+  bool changed = false;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] != '\\') {
+      out.push_back(text[i++]);
+      continue;
+    }
+    auto unit = escaped_unit(text, i);
+    if (!unit || *unit < 0xD800 || *unit > 0xDFFF) {
+      out.append(text.substr(i, 2));
+      i += 2;
+      continue;
+    }
+    auto low = escaped_unit(text, i + 6);
+    if (*unit < 0xDC00 && low && *low >= 0xDC00 && *low <= 0xDFFF) {
+      out.append(text.substr(i, 12));
+      i += 12;
+    } else {
+      out += "\\ufffd";
+      changed = true;
+      i += 6;
+    }
+  }
+  return changed ? out : std::string();
+}
+
+Error describe(const ErrorFlag& error, std::size_t at) {
+  if (error == bj::error::too_deep) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("the JSON is nested deeper than ", kDepthMax, " levels"))
+        .limit("jsonDepth", kDepthMax);
+  }
+  return {ErrorCode::invalid_argument, cat("not valid JSON: ", error.message(), " at byte ", at)};
+}
+
+}  // namespace
+
+Result<Value> parse(std::string_view text, ParseOptions options) {
+  std::string repaired = without_lone_surrogates(text);
+  if (!repaired.empty()) text = repaired;
+
+  bj::basic_parser<Handler> parser(parser_options(options));
+  parser.handler().stack.reset();
+  ErrorFlag error;
+  std::size_t read = parser.write_some(false, text.data(), text.size(), error);
+  if (!error && read != text.size()) error = bj::error::extra_data;
+  if (error) return describe(error, read);
+
+  Value value = parser.handler().stack.release();
+  if (options.duplicate_keys == DuplicateKeys::refuse &&
+      count_members(value) != parser.handler().members_seen) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("the JSON has the key \"", first_duplicate(text, options), "\" twice"));
+  }
+  return value;
+}
+
+}  // namespace errand::json

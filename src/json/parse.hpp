@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/result.hpp"
+#include "json/value.hpp"
+
+namespace errand::json {
+
+// Deeper nesting is refused, so that no recursion over a value can exhaust a stack.
+constexpr std::size_t kDepthMax = 200;
+
+enum class DuplicateKeys { refuse, last_wins };
+enum class Comments { refuse, allow };  // allow: // and /* */, and trailing commas
+
+struct ParseOptions {
+  DuplicateKeys duplicate_keys = DuplicateKeys::refuse;
+  Comments comments = Comments::refuse;
+};
+
+// One whole JSON text. Doubles are read exactly; numbers beyond the range of a double, text that is
+// not UTF-8 and nesting beyond kDepthMax are refused; a lone surrogate escape becomes U+FFFD.
+// invalid_argument: the message says what is wrong and at which byte.
+Result<Value> parse(std::string_view text, ParseOptions options = {});
+
+}  // namespace errand::json

@@ -1,0 +1,135 @@
+#include "json/write.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace errand::json {
+namespace {
+
+enum class CharClass : unsigned char { plain, escape, multibyte };
+
+constexpr auto kClasses = [] {
+  std::array<CharClass, 256> classes{};
+  for (std::size_t i = 0; i < 0x20; ++i) classes[i] = CharClass::escape;
+  classes['"'] = CharClass::escape;
+  classes['\\'] = CharClass::escape;
+  for (std::size_t i = 0x80; i < 256; ++i) classes[i] = CharClass::multibyte;
+  return classes;
+}();
+
+void write_escape(std::string& out, char c) {
+  constexpr char kHex[] = "0123456789abcdef";
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    case '\b': out += "\\b"; return;
+    case '\f': out += "\\f"; return;
+    default: break;
+  }
+  auto byte = static_cast<unsigned char>(c);
+  append(out, "\\u00", kHex[byte >> 4U], kHex[byte & 15U]);
+}
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, or 0 (Unicode table 3-7).
+std::size_t sequence_length(std::string_view text) {
+  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+    return i < text.size() && byte(i) >= low && byte(i) <= high;
+  };
+  unsigned lead = byte(0);
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
+    unsigned high = lead == 0xED ? 0x9F : 0xBF;
+    return continues(1, low, high) && continues(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    unsigned low = lead == 0xF0 ? 0x90 : 0x80;
+    unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
+    return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void write_double(std::string& out, double number) {
+  if (!std::isfinite(number)) {
+    out += "null";
+    return;
+  }
+  char digits[40];
+  char* end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  std::string_view text(digits, static_cast<std::size_t>(end - digits));
+  out += text;
+  if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
+}  // namespace
+
+void write_string(std::string& out, std::string_view text) {
+  out.push_back('"');
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    switch (kClasses[static_cast<unsigned char>(text[i])]) {
+      case CharClass::plain: ++i; break;
+      case CharClass::escape:
+        out.append(text, start, i - start);
+        write_escape(out, text[i]);
+        start = ++i;
+        break;
+      case CharClass::multibyte:
+        if (std::size_t length = sequence_length(text.substr(i)); length > 0) {
+          i += length;
+          break;
+        }
+        out.append(text, start, i - start);
+        out += "\xEF\xBF\xBD";
+        start = ++i;
+        break;
+    }
+  }
+  out.append(text, start);
+  out.push_back('"');
+}
+
+void write(std::string& out, const Object& object) {
+  out.push_back('{');
+  for (const auto& member : object) {
+    if (out.back() != '{') out.push_back(',');
+    write_string(out, {member.key().data(), member.key().size()});
+    out.push_back(':');
+    write(out, member.value());
+  }
+  out.push_back('}');
+}
+
+void write(std::string& out, const Value& value) {
+  switch (value.kind()) {
+    case boost::json::kind::null: out += "null"; break;
+    case boost::json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
+    case boost::json::kind::int64: append(out, value.get_int64()); break;
+    case boost::json::kind::uint64: append(out, value.get_uint64()); break;
+    case boost::json::kind::double_: write_double(out, value.get_double()); break;
+    case boost::json::kind::string: write_string(out, view(value.get_string())); break;
+    case boost::json::kind::array:
+      out.push_back('[');
+      for (const Value& item : value.get_array()) {
+        if (out.back() != '[') out.push_back(',');
+        write(out, item);
+      }
+      out.push_back(']');
+      break;
+    case boost::json::kind::object: write(out, value.get_object()); break;
+  }
+}
+
+std::string write(const Value& value) {
+  std::string out;
+  write(out, value);
+  return out;
+}
+
+}  // namespace errand::json

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "async/task.hpp"
+#include "base/clock.hpp"
+
+namespace errand::net {
+
+// Where the server-sent events of one response come from. Lives on the connection's home; owned by
+// the connection, destroyed when the stream is over.
+class EventFeed {
+ public:
+  enum class State {
+    more,   // `frames` holds what is ready
+    idle,   // nothing came until the deadline
+    ended,  // `frames` holds the last of it: the body ends cleanly
+    broken  // the source failed: the connection is reset, so that the client comes back
+  };
+  struct Chunk {
+    State state = State::more;
+    std::string frames;  // whole frames, ready to send
+  };
+
+  virtual ~EventFeed() = default;
+
+  // Waits until something is ready, then takes everything that is, up to about kChunkBytesMax.
+  virtual Task<Chunk> read(SteadyTime deadline) = 0;
+
+  // Makes a pending read return at once with `broken` (the client has left, or shutdown).
+  virtual void interrupt() = 0;
+
+  static constexpr std::size_t kChunkBytesMax = 256 * 1024;
+};
+
+}  // namespace errand::net

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/event_feed.hpp"
+
+namespace errand::net {
+
+enum class Method { get, head, post, put, patch, delete_, options, other };
+std::string_view to_string(Method method);
+
+struct Header {
+  std::string name;
+  std::string value;
+};
+
+// The value of the first header called `name`, whatever its case; empty if there is none.
+std::string_view find_header(const std::vector<Header>& headers, std::string_view name);
+
+// A whole request, body included.
+struct Request {
+  Method method = Method::get;
+  std::string path;   // as sent, still percent-encoded
+  std::string query;  // as sent, without the '?'
+  std::vector<Header> headers;
+  std::string body;
+  std::string id;                   // for x-request-id and log lines; the caller's own if it is sane
+  std::vector<std::string> params;  // of the route's pattern, percent-decoded, in order
+
+  std::string_view header(std::string_view name) const { return find_header(headers, name); }
+  // The decoded value of a query parameter; nothing if absent, or if its escapes are malformed.
+  std::optional<std::string> query_param(std::string_view name) const;
+  std::vector<std::string> query_params(std::string_view name) const;
+};
+
+// A whole answer, or the head of an event stream.
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<Header> headers;
+  std::unique_ptr<EventFeed> events;  // if set, the body is this stream of server-sent events
+};
+
+}  // namespace errand::net

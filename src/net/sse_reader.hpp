@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace errand::net {
+
+struct SseEvent {
+  std::string type = "message";
+  std::string data;
+  std::string id;  // the last id seen on the stream, as the standard says
+
+  friend bool operator==(const SseEvent&, const SseEvent&) = default;
+};
+
+// Server-sent events from bytes that may be split anywhere: LF, CR, CRLF, a byte order mark,
+// comments, several data lines, id and retry, as the HTML standard says. An event without its
+// closing blank line is never delivered.
+class SseReader final {
+ public:
+  static constexpr std::size_t kEventBytesMax = 16U * 1024 * 1024;
+
+  // The events that these bytes complete. too_large: one is longer than kEventBytesMax.
+  Result<std::vector<SseEvent>> feed(std::string_view bytes);
+
+  const std::string& last_id() const { return last_id_; }
+  std::optional<int> retry_millis() const { return retry_millis_; }
+
+ private:
+  void take_line(std::string_view line, std::vector<SseEvent>& out);
+
+  std::string line_;      // of an unfinished line
+  bool after_cr_ = false;  // a LF right now belongs to the CR before it
+  bool started_ = false;   // a byte order mark can no longer come
+  std::string type_;
+  std::string data_;
+  bool has_data_ = false;
+  std::string last_id_;
+  std::optional<int> retry_millis_;
+};
+
+}  // namespace errand::net

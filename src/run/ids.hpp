@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/id.hpp"
+
+namespace errand {
+
+using RunId = Id<struct RunIdTag>;          // "run_..."
+using ToolUseId = Id<struct ToolUseIdTag>;  // "tu_...", unique within its run
+using KeyId = Id<struct KeyIdTag>;          // "key_..."
+using WorkspaceSlug = Id<struct WorkspaceSlugTag>;
+
+// Position of an event in its run's log: 1, 2, 3 ... without gaps. 0 is "before the first".
+using EventSeq = std::int64_t;
+
+}  // namespace errand
