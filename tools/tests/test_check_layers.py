@@ -1,0 +1,121 @@
+import tempfile
+import unittest
+from pathlib import Path
+
+from loading import load_tool
+
+check_layers = load_tool("check_layers")
+
+
+class CheckLayersTest(unittest.TestCase):
+    def problems(self, files: dict[str, str]) -> list[str]:
+        """What the check says about a tree of these files."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in files.items():
+                path = root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return [str(problem) for problem in check_layers.check_tree(root)]
+
+    def test_includes_of_lower_layers_and_of_the_own_folder_pass(self):
+        self.assertEqual(
+            self.problems({
+                "src/engine/a.cpp": '#include "engine/a.hpp"\n#include "net/b.hpp"\n'
+                                    '#include "base/c.hpp"\n#include <vector>\n',
+            }),
+            [],
+        )
+
+    def test_an_include_that_points_up_fails(self):
+        self.assertEqual(
+            self.problems({"src/base/a.hpp": '#pragma once\n#include "engine/b.hpp"\n'}),
+            ['src/base/a.hpp:2: layer: "engine/b.hpp" points up: '
+             "base is layer 0, engine is layer 6"],
+        )
+
+    def test_an_include_that_points_sideways_fails(self):
+        self.assertEqual(
+            self.problems({"src/json/a.hpp": '#include "async/task.hpp"\n'}),
+            ['src/json/a.hpp:1: layer: "async/task.hpp" points sideways: '
+             "json is layer 1, async is layer 1"],
+        )
+
+    def test_a_folder_includes_the_one_it_lies_in_but_not_its_sibling(self):
+        self.assertEqual(
+            self.problems({
+                "src/store/sqlite/a.cpp": '#include "store/store.hpp"\n'
+                                          '#include "store/memory/m.hpp"\n',
+            }),
+            ['src/store/sqlite/a.cpp:2: layer: "store/memory/m.hpp" points sideways: '
+             "store/sqlite is layer 4, store/memory is layer 4"],
+        )
+
+    def test_a_folder_does_not_include_its_own_sub_folder(self):
+        self.assertEqual(
+            self.problems({"src/store/a.cpp": '#include "store/memory/m.hpp"\n'}),
+            ['src/store/a.cpp:1: layer: "store/memory/m.hpp" points up: '
+             "store is layer 3, store/memory is layer 4"],
+        )
+
+    def test_what_lies_in_detail_is_private_to_its_owner(self):
+        self.assertEqual(
+            self.problems({
+                "src/net/a.cpp": '#include "net/detail/x.hpp"\n',
+                "src/server/b.cpp": '#include "net/detail/x.hpp"\n',
+            }),
+            ['src/server/b.cpp:1: detail: "net/detail/x.hpp" is private to net'],
+        )
+
+    def test_only_tests_include_the_support_folder(self):
+        self.assertEqual(
+            self.problems({
+                "src/net/a_test.cpp": '#include "support/pair.hpp"\n',
+                "src/net/a.cpp": '#include "support/pair.hpp"\n',
+            }),
+            ['src/net/a.cpp:1: include: "support/pair.hpp" is not in a folder of the table; '
+             "spell it from src/"],
+        )
+
+    def test_an_unknown_folder_fails(self):
+        self.assertEqual(
+            self.problems({"src/misc/a.cpp": "\n"}),
+            ["src/misc/a.cpp:1: folder: src/misc is not in the table of layers"],
+        )
+
+    def test_a_library_is_seen_by_the_source_files_of_its_owner_only(self):
+        self.assertEqual(
+            self.problems({
+                "src/net/a.cpp": "#include <boost/beast/http.hpp>\n#include <openssl/ssl.h>\n",
+                "src/net/a.hpp": "#include <boost/beast/core.hpp>\n",
+                "src/net/detail/b.hpp": "#include <boost/beast/core.hpp>\n",
+                "src/server/a.cpp": "#include <boost/beast.hpp>\n",
+                "src/store/sqlite/a.cpp": "#include <sqlite3.h>\n",
+                "src/store/a.cpp": "#include <sqlite3.h>\n",
+                "src/crypto/a.cpp": "#include <openssl/evp.h>\n",
+                "src/engine/a.cpp": "#include <openssl/evp.h>\n",
+            }),
+            [
+                "src/engine/a.cpp:1: firewall: <openssl/evp.h>: only the .cpp files of "
+                "src/crypto and src/net include OpenSSL",
+                "src/net/a.hpp:1: firewall: <boost/beast/core.hpp>: only the .cpp files of "
+                "src/net include Beast",
+                "src/server/a.cpp:1: firewall: <boost/beast.hpp>: only the .cpp files of "
+                "src/net include Beast",
+                "src/store/a.cpp:1: firewall: <sqlite3.h>: only the .cpp files of "
+                "src/store/sqlite include SQLite",
+            ],
+        )
+
+    def test_plain_data_knows_nothing_of_asio(self):
+        self.assertEqual(
+            self.problems({
+                "src/run/a.hpp": "#include <boost/asio/post.hpp>\n",
+                "src/async/a.hpp": "#include <boost/asio/post.hpp>\n",
+            }),
+            ["src/run/a.hpp:1: firewall: <boost/asio/post.hpp>: run knows nothing of I/O"],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
