@@ -21,7 +21,7 @@ class BlockingPool final {
   BlockingPool& operator=(const BlockingPool&) = delete;
 
   // Runs `work` (a function returning a Result) on a pool thread.
-  // unavailable: more than `queue_max` calls are waiting.
+  // unavailable: `queue_max` calls run or wait already.
   template <class F>
   Task<std::invoke_result_t<F>> run(F work) {
     using R = std::invoke_result_t<F>;
@@ -38,11 +38,12 @@ class BlockingPool final {
     BlockingPool& pool;
     F work;
     void operator()(Completion<std::invoke_result_t<F>> done) {
-      asio::post(pool.threads_, [&pool = pool, work = std::move(work), done = std::move(done)]() mutable {
-        auto result = guarded(work);
-        pool.pending_.fetch_sub(1);
-        done(std::move(result));
-      });
+      asio::post(pool.threads_,
+                 [&pool = pool, work = std::move(work), done = std::move(done)]() mutable {
+                   auto result = guarded(work);
+                   pool.pending_.fetch_sub(1);
+                   done(std::move(result));
+                 });
     }
   };
 

@@ -23,9 +23,8 @@ Completion<T> make_completion(Handler handler) {
   auto work = asio::make_work_guard(executor);
   auto shared = std::make_shared<Handler>(std::move(handler));
   return [shared, executor, work](T result) {
-    asio::post(executor, [shared, result = std::move(result)]() mutable {
-      (*shared)(std::move(result));
-    });
+    asio::post(executor,
+               [shared, result = std::move(result)]() mutable { (*shared)(std::move(result)); });
   };
 }
 
@@ -36,9 +35,7 @@ Completion<T> make_completion(Handler handler) {
 template <class T, class Start>
 Task<T> await_completion(Start start) {
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(T)>(
-      [](auto handler, Start begin) {
-        begin(detail::make_completion<T>(std::move(handler)));
-      },
+      [](auto handler, Start begin) { begin(detail::make_completion<T>(std::move(handler))); },
       asio::use_awaitable, std::move(start));
 }
 

@@ -4,10 +4,10 @@
 #include <exception>
 #include <functional>
 #include <list>
-#include <vector>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "async/task.hpp"
 #include "async/wakeup.hpp"
@@ -28,7 +28,8 @@ class TaskGroup final {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Starts a task; `name` is a literal. After cancel() the task is dropped unstarted.
+  // Starts a task from the home's loop, after the caller has given way; `name` is a literal. After
+  // cancel() the task is dropped unstarted.
   void spawn(const char* name, Task<void> task);
 
   // Asks every task to unwind at its next co_await. Call on the home.

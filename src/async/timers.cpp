@@ -9,12 +9,7 @@ namespace errand {
 
 Task<void> Timers::sleep_until(SteadyTime when) {
   Wakeup wakeup(co_await asio::this_coro::executor);
-  struct Cancel {
-    Timers& timers;
-    Id id;
-    ~Cancel() { timers.cancel(id); }
-  };
-  Cancel guard{*this, set(when, [&wakeup] { wakeup.notify(); })};
+  TimerGuard timer(*this, when, [&wakeup] { wakeup.notify(); });
   co_await wakeup.wait();
 }
 
@@ -82,7 +77,8 @@ bool ManualTimers::fire_next() {
 
 void ManualTimers::advance(std::chrono::milliseconds by) {
   SteadyTime until = now_ + by;
-  while (!queue_.empty() && queue_.begin()->first.first <= until) fire_next();
+  while (!queue_.empty() && queue_.begin()->first.first <= until)
+    fire_next();
   now_ = until;
 }
 

@@ -12,7 +12,8 @@
 
 namespace errand {
 
-// Deadlines of one home. A collaborator, so that tests can let hours pass at once. Call on the home.
+// Deadlines of one home. A collaborator, so that tests can let hours pass at once. Call on the
+// home.
 class Timers {
  public:
   using Id = std::uint64_t;  // 0 is never given out
@@ -25,6 +26,20 @@ class Timers {
   virtual void cancel(Id id) = 0;
 
   Task<void> sleep_until(SteadyTime when);
+};
+
+// A deadline that is called off when its scope ends.
+class TimerGuard final {
+ public:
+  TimerGuard(Timers& timers, SteadyTime when, std::function<void()> action)
+      : timers_(timers), id_(timers.set(when, std::move(action))) {}
+  ~TimerGuard() { timers_.cancel(id_); }
+  TimerGuard(const TimerGuard&) = delete;
+  TimerGuard& operator=(const TimerGuard&) = delete;
+
+ private:
+  Timers& timers_;
+  Timers::Id id_;
 };
 
 // One operating-system timer for any number of deadlines.

@@ -13,6 +13,7 @@ class Wakeup final {
   explicit Wakeup(Executor home) : timer_(std::move(home)) {}
 
   void notify();
+  void reset() { rung_ = false; }  // forgets a ring that nobody has waited for
   Task<void> wait();
 
   enum class Woken { rung, timed_out };

@@ -13,12 +13,11 @@ std::string to_iso8601(WallTime time) {
   std::chrono::year_month_day date(day);
   std::chrono::hh_mm_ss clock(time - day);
   char text[40];
-  int length = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
-                             static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                             static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-                             static_cast<int>(clock.minutes().count()),
-                             static_cast<int>(clock.seconds().count()),
-                             static_cast<int>(clock.subseconds().count()));
+  int length = std::snprintf(
+      text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
+      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+      static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+      static_cast<int>(clock.seconds().count()), static_cast<int>(clock.subseconds().count()));
   return {text, static_cast<std::size_t>(length)};
 }
 

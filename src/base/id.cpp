@@ -23,7 +23,8 @@ bool is_id_char(char c) {
 }  // namespace
 
 bool is_valid_id(std::string_view text) {
-  return !text.empty() && text.size() <= kIdCharsMax && std::all_of(text.begin(), text.end(), is_id_char);
+  return !text.empty() && text.size() <= kIdCharsMax &&
+         std::all_of(text.begin(), text.end(), is_id_char);
 }
 
 IdSource::IdSource(const Clock& clock, std::function<std::uint64_t()> random)

@@ -47,7 +47,7 @@ class Id {
 };
 
 // Makes ids that sort by the time they were made, also within one millisecond:
-// prefix, 48 bits of time, 16 bits of sequence, 64 random bits. Use from one thread only.
+// prefix, 48 bits of time, 16 bits of sequence, 60 random bits. Use from one thread only.
 class IdSource {
  public:
   // `random` gives 64 unpredictable bits a call.

@@ -9,24 +9,36 @@ namespace {
 
 std::string_view level_name(LogLevel level) {
   switch (level) {
-    case LogLevel::info: return "info";
-    case LogLevel::warning: return "warning";
-    case LogLevel::error: return "error";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
   }
   return "error";
 }
 
-void append_escaped(std::string& out, std::string_view text) {
+void append_unit(std::string& out, unsigned char byte) {
   constexpr char kHex[] = "0123456789abcdef";
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      append(out, '\\', c);
+  append(out, "\\u00", kHex[byte >> 4U], kHex[byte & 15U]);
+}
+
+// Control characters include U+0080 to U+009F, which some terminals obey.
+void append_escaped(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    auto byte = static_cast<unsigned char>(text[0]);
+    std::size_t length = utf8_sequence_length(text);
+    if (byte == '"' || byte == '\\') {
+      append(out, '\\', text[0]);
     } else if (byte < 0x20 || byte == 0x7f) {
-      append(out, "\\u00", kHex[byte >> 4U], kHex[byte & 15U]);
+      append_unit(out, byte);
+    } else if (length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0) {
+      append_unit(out, static_cast<unsigned char>(text[1]));
     } else {
-      out.push_back(c);
+      append(out, length == 0 ? "\\ufffd" : text.substr(0, length));
     }
+    text.remove_prefix(length == 0 ? 1 : length);
   }
 }
 

@@ -52,6 +52,10 @@ std::optional<std::string> percent_decode(std::string_view text);
 // Everything but unreserved characters escaped, for one path segment or query value.
 std::string percent_encode(std::string_view text);
 
+// Bytes of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none (Unicode
+// table 3-7: neither overlong forms nor surrogates).
+std::size_t utf8_sequence_length(std::string_view text);
+
 // The longest prefix of at most `bytes_max` bytes that does not cut a UTF-8 sequence.
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max);
 

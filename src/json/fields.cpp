@@ -116,8 +116,8 @@ const Value* Fields::optional_any(std::string_view key) {
   return find(key);
 }
 
-std::optional<std::size_t> Fields::optional_choice(std::string_view key,
-                                                   std::initializer_list<std::string_view> choices) {
+std::optional<std::size_t> Fields::optional_choice(
+    std::string_view key, std::initializer_list<std::string_view> choices) {
   auto word = optional_text(key);
   if (!word) return {};
   std::string listed;

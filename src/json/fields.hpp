@@ -35,7 +35,8 @@ class Fields {
   // Absent gives nothing.
   std::optional<std::string> optional_text(std::string_view key);
   std::optional<bool> optional_flag(std::string_view key);
-  std::optional<std::int64_t> optional_integer(std::string_view key, std::int64_t min, std::int64_t max);
+  std::optional<std::int64_t> optional_integer(std::string_view key, std::int64_t min,
+                                               std::int64_t max);
   std::optional<double> optional_number(std::string_view key);
   const Object* optional_object(std::string_view key);
   const Array* optional_array(std::string_view key);

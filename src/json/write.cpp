@@ -11,48 +11,44 @@ enum class CharClass : unsigned char { plain, escape, multibyte };
 
 constexpr auto kClasses = [] {
   std::array<CharClass, 256> classes{};
-  for (std::size_t i = 0; i < 0x20; ++i) classes[i] = CharClass::escape;
+  for (std::size_t i = 0; i < 0x20; ++i)
+    classes[i] = CharClass::escape;
   classes['"'] = CharClass::escape;
   classes['\\'] = CharClass::escape;
-  for (std::size_t i = 0x80; i < 256; ++i) classes[i] = CharClass::multibyte;
+  for (std::size_t i = 0x80; i < 256; ++i)
+    classes[i] = CharClass::multibyte;
   return classes;
 }();
 
 void write_escape(std::string& out, char c) {
   constexpr char kHex[] = "0123456789abcdef";
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    case '\b': out += "\\b"; return;
-    case '\f': out += "\\f"; return;
-    default: break;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    default:
+      break;
   }
   auto byte = static_cast<unsigned char>(c);
   append(out, "\\u00", kHex[byte >> 4U], kHex[byte & 15U]);
-}
-
-// Length of the well-formed UTF-8 sequence at the start of `text`, or 0 (Unicode table 3-7).
-std::size_t sequence_length(std::string_view text) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-    return i < text.size() && byte(i) >= low && byte(i) <= high;
-  };
-  unsigned lead = byte(0);
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
-    unsigned high = lead == 0xED ? 0x9F : 0xBF;
-    return continues(1, low, high) && continues(2) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    unsigned low = lead == 0xF0 ? 0x90 : 0x80;
-    unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
-    return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
 }
 
 void write_double(std::string& out, double number) {
@@ -74,14 +70,16 @@ void write_string(std::string& out, std::string_view text) {
   std::size_t start = 0;
   for (std::size_t i = 0; i < text.size();) {
     switch (kClasses[static_cast<unsigned char>(text[i])]) {
-      case CharClass::plain: ++i; break;
+      case CharClass::plain:
+        ++i;
+        break;
       case CharClass::escape:
         out.append(text, start, i - start);
         write_escape(out, text[i]);
         start = ++i;
         break;
       case CharClass::multibyte:
-        if (std::size_t length = sequence_length(text.substr(i)); length > 0) {
+        if (std::size_t length = utf8_sequence_length(text.substr(i)); length > 0) {
           i += length;
           break;
         }
@@ -108,12 +106,24 @@ void write(std::string& out, const Object& object) {
 
 void write(std::string& out, const Value& value) {
   switch (value.kind()) {
-    case boost::json::kind::null: out += "null"; break;
-    case boost::json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
-    case boost::json::kind::int64: append(out, value.get_int64()); break;
-    case boost::json::kind::uint64: append(out, value.get_uint64()); break;
-    case boost::json::kind::double_: write_double(out, value.get_double()); break;
-    case boost::json::kind::string: write_string(out, view(value.get_string())); break;
+    case boost::json::kind::null:
+      out += "null";
+      break;
+    case boost::json::kind::bool_:
+      out += value.get_bool() ? "true" : "false";
+      break;
+    case boost::json::kind::int64:
+      append(out, value.get_int64());
+      break;
+    case boost::json::kind::uint64:
+      append(out, value.get_uint64());
+      break;
+    case boost::json::kind::double_:
+      write_double(out, value.get_double());
+      break;
+    case boost::json::kind::string:
+      write_string(out, view(value.get_string()));
+      break;
     case boost::json::kind::array:
       out.push_back('[');
       for (const Value& item : value.get_array()) {
@@ -122,7 +132,9 @@ void write(std::string& out, const Value& value) {
       }
       out.push_back(']');
       break;
-    case boost::json::kind::object: write(out, value.get_object()); break;
+    case boost::json::kind::object:
+      write(out, value.get_object());
+      break;
   }
 }
 
