@@ -13,7 +13,8 @@ inline bool is_terminal(RunStatus status) {
   return status >= RunStatus::succeeded;
 }
 
-// The word on the wire. A run that waits for a client says "running", as the protocol knows no other.
+// The word on the wire. A run that waits for a client says "running", as the protocol knows no
+// other.
 std::string_view to_string(RunStatus status);
 std::optional<RunStatus> parse_run_status(std::string_view word);
 

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "async/task.hpp"
+#include "run/journal.hpp"
+#include "run/message.hpp"
+#include "run/tool_decl.hpp"
+#include "run/usage.hpp"
+
+namespace errand::llm {
+
+// One question to a model, free of any vendor's words. What it refers to stays as it is until the
+// stream is destroyed.
+struct TurnRequest {
+  const std::string& system_prompt;
+  const std::vector<Message>& messages;
+  const std::vector<ToolDecl>& tools;
+};
+
+// What a model says, in order. A turn's stream ends with Finished or Failed; one that just stops
+// has failed too.
+struct TextDelta {
+  std::string text;
+};
+struct ThinkingDelta {
+  std::string text;
+};
+// One of the vendor's own blocks is complete. `json` is kept verbatim and replayed to this vendor.
+struct BlockClosed {
+  std::string json;
+};
+// A call is complete: it may start now, while the model still streams.
+struct CallClosed {
+  std::string provider_id;
+  std::string name;
+  std::string arguments;  // raw text; "" stands for {}
+};
+struct Finished {
+  std::string finish_reason;
+  Usage usage;
+};
+struct Failed {
+  ModelFailure failure;
+};
+using TurnEvent = std::variant<TextDelta, ThinkingDelta, BlockClosed, CallClosed, Finished, Failed>;
+
+// The answer to one question. Lives on the home it was made on; destroying it closes whatever it
+// reads from.
+class TurnStream {
+ public:
+  virtual ~TurnStream() = default;
+  // Waits for the next events and returns all that are there, in order; never empty. After the last
+  // event, or after abort(), returns Failed.
+  virtual Task<std::vector<TurnEvent>> next() = 0;
+  // Makes a pending next() return at once and closes the connection to the model.
+  virtual void abort() = 0;
+};
+
+// A model that can be asked. Safe to use for many turns at once; lives on one home.
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual std::unique_ptr<TurnStream> ask(TurnRequest request) = 0;
+};
+
+}  // namespace errand::llm

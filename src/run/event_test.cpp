@@ -1,0 +1,198 @@
+#include "run/event.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/text.hpp"
+#include "json/parse.hpp"
+
+namespace errand {
+namespace {
+
+ToolUseId tool_use(std::string_view text) {
+  return *ToolUseId::parse(text);
+}
+
+const RunTotals kTotals{
+    .usage = {.input_tokens = 4, .cached_tokens = 3, .reasoning_tokens = 2, .output_tokens = 1},
+    .turns = 2,
+    .model = {.id = "m", .provider = "p", .vendor_model_id = "v"}};
+
+constexpr std::string_view kTotalsJson =
+    R"("tokens":{"inputTokens":4,"cachedTokens":3,"reasoningTokens":2,"outputTokens":1},)"
+    R"("turns":2,"model":{"id":"m","provider":"p","vendorModelId":"v"})";
+
+std::string line_of(EventSeq seq, const Event& event) {
+  std::string out;
+  append_event_line(out, seq, event);
+  return out;
+}
+
+// The stored line of event 7, which must be the frame that clients get for it too.
+void expect_event(const Event& event, std::string_view type, std::string_view fields) {
+  std::string line = line_of(7, event);
+  EXPECT_EQ(line, cat(R"({"seq":7,"type":")", type, "\",", fields, "}\n"));
+  ASSERT_TRUE(json::parse(line));
+  std::string frame;
+  append_sse_frame(frame, std::string_view(line).substr(0, line.size() - 1));
+  EXPECT_EQ(frame, cat("id: 7\nevent: ", type, "\ndata: {\"seq\":7,\"type\":\"", type, "\",",
+                       fields, ",\"data\":{", fields, "}}\n\n"));
+}
+
+TEST(Event, AStoredLineAndItsFrameByteForByte) {
+  std::string line = line_of(3, AssistantDelta{.text = "hi"});
+  EXPECT_EQ(line, "{\"seq\":3,\"type\":\"assistant_delta\",\"text\":\"hi\"}\n");
+  std::string frame = "before";
+  append_sse_frame(frame, R"({"seq":3,"type":"assistant_delta","text":"hi"})");
+  EXPECT_EQ(
+      frame,
+      "beforeid: 3\n"
+      "event: assistant_delta\n"
+      "data: {\"seq\":3,\"type\":\"assistant_delta\",\"text\":\"hi\",\"data\":{\"text\":\"hi\"}}\n"
+      "\n");
+}
+
+TEST(Event, Deltas) {
+  expect_event(AssistantDelta{.text = "a\nb\"c"}, "assistant_delta", R"("text":"a\nb\"c")");
+  expect_event(ThinkingDelta{.text = "hm"}, "thinking_delta", R"("text":"hm")");
+}
+
+TEST(Event, AssistantMessages) {
+  expect_event(AssistantMessage{.text = "bye", .turn = 1, .finish_reason = "end_turn"},
+               "assistant_message", R"("text":"bye","turn":1,"finishReason":"end_turn")");
+  expect_event(AssistantMessage{.text = "", .turn = 0}, "assistant_message",
+               R"("text":"","turn":0)");
+  expect_event(AssistantMessage{.text = "look",
+                                .turn = 0,
+                                .finish_reason = "tool_use",
+                                .calls = {{tool_use("tu_a"), "read", R"({"path":"x"})"},
+                                          {tool_use("tu_b"), "list", "{}"}}},
+               "assistant_message",
+               R"("text":"look","turn":0,"finishReason":"tool_use",)"
+               R"("toolCalls":[{"id":"tu_a","name":"read","input":{"path":"x"}},)"
+               R"({"id":"tu_b","name":"list","input":{}}])");
+}
+
+TEST(Event, CallsOfTheClient) {
+  expect_event(LocalToolCall{.id = tool_use("tu_a"), .name = "read", .args = R"({"path":"x"})"},
+               "local_tool_call",
+               R"("toolUseId":"tu_a","name":"read","args":{"path":"x"},"kind":"local")");
+  expect_event(
+      LocalToolResultIn{.id = tool_use("tu_a"), .name = "read", .ok = true, .text = "done"},
+      "local_tool_result_in",
+      R"("toolUseId":"tu_a","name":"read","result":"done","output":"done")");
+  expect_event(LocalToolResultIn{.id = tool_use("tu_a"), .name = "read", .ok = false, .text = "no"},
+               "local_tool_result_in", R"("toolUseId":"tu_a","name":"read","error":"no")");
+}
+
+TEST(Event, CallsOfThisProcess) {
+  expect_event(ToolCallStarted{.id = tool_use("tu_a"), .name = "clock", .input = "{}"}, "tool_call",
+               R"("toolUseId":"tu_a","name":"clock","input":{})");
+  expect_event(ToolResultEvent{.id = tool_use("tu_a"), .name = "clock", .ok = false, .text = "no"},
+               "tool_result",
+               R"("toolUseId":"tu_a","name":"clock","ok":false,"summary":"no","result":"no")");
+}
+
+TEST(Event, RestartedTurns) {
+  expect_event(TurnRestarted{.turn = 1, .attempt = 2}, "turn_restarted", R"("turn":1,"attempt":2)");
+}
+
+TEST(Event, Results) {
+  expect_event(ResultEvent{.subtype = "success", .text = "bye", .totals = kTotals}, "result",
+               cat(R"("ok":true,"subtype":"success","text":"bye",)", kTotalsJson));
+  expect_event(
+      ResultEvent{.subtype = "error_max_tool_turns", .text = "too many", .totals = kTotals},
+      "result",
+      cat(R"("ok":false,"subtype":"error_max_tool_turns","error":"too many",)",
+          R"("message":"too many",)", kTotalsJson));
+}
+
+TEST(Event, Errors) {
+  expect_event(ErrorEvent{.message = "no", .error_class = "auth", .totals = kTotals}, "error",
+               cat(R"("error":"no","message":"no","code":"auth","errorClass":"auth",)",
+                   R"("retryable":false,)", kTotalsJson));
+  expect_event(
+      ErrorEvent{.message = "cut",
+                 .error_class = "truncated",
+                 .finish_reason = "max_tokens",
+                 .partial_text = "so f",
+                 .retryable = true,
+                 .totals = kTotals},
+      "error",
+      cat(R"("error":"cut","message":"cut","code":"truncated","errorClass":"truncated",)",
+          R"("finishReason":"max_tokens","partialText":"so f","retryable":true,)", kTotalsJson));
+}
+
+TEST(Event, Cancellations) {
+  expect_event(CancelledEvent{.reason = "user", .totals = kTotals}, "cancelled",
+               cat(R"("reason":"user",)", kTotalsJson));
+}
+
+TEST(Event, ALongResultIsShownCutWithItsFullLength) {
+  std::string whole(kShownResultBytesMax, 'x');
+  std::string cut = whole + "y";
+  expect_event(ToolResultEvent{.id = tool_use("tu_a"), .name = "t", .text = whole}, "tool_result",
+               cat(R"("toolUseId":"tu_a","name":"t","ok":true,"summary":")", whole,
+                   R"(","result":")", whole, "\""));
+  expect_event(ToolResultEvent{.id = tool_use("tu_a"), .name = "t", .text = cut}, "tool_result",
+               cat(R"("toolUseId":"tu_a","name":"t","ok":true,"summary":")", whole,
+                   R"(","result":")", whole, R"(","truncated":true,"fullLength":65537)"));
+  expect_event(LocalToolResultIn{.id = tool_use("tu_a"), .name = "t", .ok = true, .text = cut},
+               "local_tool_result_in",
+               cat(R"("toolUseId":"tu_a","name":"t","result":")", whole, R"(","output":")", whole,
+                   R"(","truncated":true,"fullLength":65537)"));
+  expect_event(LocalToolResultIn{.id = tool_use("tu_a"), .name = "t", .ok = false, .text = cut},
+               "local_tool_result_in",
+               cat(R"("toolUseId":"tu_a","name":"t","error":")", whole,
+                   R"(","truncated":true,"fullLength":65537)"));
+}
+
+TEST(Event, ACutResultEndsWithAWholeCharacter) {
+  std::string before(kShownResultBytesMax - 1, 'x');
+  expect_event(
+      LocalToolResultIn{
+          .id = tool_use("tu_a"), .name = "t", .ok = false, .text = before + "\xC3\xA9"},
+      "local_tool_result_in",
+      cat(R"("toolUseId":"tu_a","name":"t","error":")", before,
+          R"(","truncated":true,"fullLength":65537)"));
+}
+
+TEST(Event, NoTextCanBreakALineOrAFrame) {
+  std::string line = line_of(1, AssistantDelta{.text = "\n\n\r\ndata: x\n\nid: 9\xFF\xE2\x80\xA8"});
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_EQ(line,
+            "{\"seq\":1,\"type\":\"assistant_delta\","
+            "\"text\":\"\\n\\n\\r\\ndata: x\\n\\nid: 9\xEF\xBF\xBD\xE2\x80\xA8\"}\n");
+}
+
+TEST(Event, AStoredLineIsSplitIntoItsParts) {
+  EventLine parts = split_event_line(R"({"seq":12,"type":"result","ok":true,"text":"a,b"})");
+  EXPECT_EQ(parts.seq, 12);
+  EXPECT_EQ(parts.type, "result");
+  EXPECT_EQ(parts.fields, R"("ok":true,"text":"a,b")");
+}
+
+TEST(Event, ALineWithoutFieldsIsSplitToo) {
+  EventLine parts = split_event_line(R"({"seq":9007199254740993,"type":"ping"})");
+  EXPECT_EQ(parts.seq, 9'007'199'254'740'993);
+  EXPECT_EQ(parts.type, "ping");
+  EXPECT_EQ(parts.fields, "");
+  std::string frame;
+  append_sse_frame(frame, R"({"seq":1,"type":"ping"})");
+  EXPECT_EQ(frame, "id: 1\nevent: ping\ndata: {\"seq\":1,\"type\":\"ping\",\"data\":{}}\n\n");
+}
+
+TEST(Event, ALineThatWasNeverStoredIsABug) {
+  for (std::string_view line :
+       {"", "{}", R"({"type":"a","seq":1})", R"({"seq":1})", R"({"seq":x,"type":"a"})",
+        R"({"seq":1,"type":"a")", R"({"seq":1,"kind":"a"})"}) {
+    EXPECT_THROW((void)split_event_line(line), AssertionFailed) << line;
+  }
+}
+
+}  // namespace
+}  // namespace errand

@@ -1,0 +1,269 @@
+#include "run/journal.hpp"
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+
+namespace errand {
+namespace {
+
+using json::Fields;
+using json::ObjectWriter;
+
+std::string blocks_json(const std::vector<std::string>& blocks) {
+  std::string out = "[";
+  for (const std::string& block : blocks) {
+    if (out.size() > 1) out += ',';
+    out += block;
+  }
+  return out + "]";
+}
+
+std::vector<std::string> parse_blocks(Fields& in) {
+  std::vector<std::string> out;
+  if (const json::Array* blocks = in.optional_array("blocks")) {
+    for (const json::Value& block : *blocks)
+      out.push_back(json::write(block));
+  }
+  return out;
+}
+
+ToolUseId parse_tool_use_id(Fields& in) {
+  auto id = ToolUseId::parse(in.text("id"));
+  if (!id) in.fail("id", "not a toolUseId");
+  return id.value_or(ToolUseId());
+}
+
+json::Object to_json(const ModelFailure& failure) {
+  return {{"errorClass", failure.error_class},
+          {"message", failure.message},
+          {"retryable", failure.retryable},
+          {"apiStatus", failure.api_status},
+          {"apiCode", failure.api_code}};
+}
+
+ModelFailure parse_model_failure(const json::Value& value) {
+  Fields in(value, "/fatal");
+  return {.error_class = in.optional_text("errorClass").value_or("unknown"),
+          .message = in.optional_text("message").value_or(""),
+          .retryable = in.optional_flag("retryable").value_or(false),
+          .api_status = static_cast<int>(in.optional_integer("apiStatus", 0, 999).value_or(0)),
+          .api_code = in.optional_text("apiCode").value_or("")};
+}
+
+json::Object to_json(const RunLimits& limits) {
+  return {
+      {"localToolTimeoutMs", limits.local_tool_timeout.count()},
+      {"onLocalToolTimeout", limits.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue"},
+      {"maxToolTurns", limits.max_tool_turns}};
+}
+
+RunLimits parse_limits(const json::Value& value) {
+  Fields in(value, "/limits");
+  RunLimits limits;
+  if (auto millis = in.optional_integer("localToolTimeoutMs", 1, INT64_MAX)) {
+    limits.local_tool_timeout = milliseconds(*millis);
+  }
+  if (in.optional_choice("onLocalToolTimeout", {"fail", "continue"}) == 1) {
+    limits.on_local_tool_timeout = OnTimeout::go_on;
+  }
+  if (auto turns = in.optional_integer("maxToolTurns", 0, INT32_MAX)) {
+    limits.max_tool_turns = static_cast<int>(*turns);
+  }
+  return limits;
+}
+
+struct EntryWriter {
+  ObjectWriter& out;
+
+  void operator()(const CreatedEntry& entry) {
+    out.field("entry", "created")
+        .field("spec", to_json(entry.spec))
+        .field("model", errand::to_json(entry.model))
+        .field("limits", to_json(entry.limits))
+        .field("at", to_millis(entry.at));
+    // A client's tool follows from the spec; only the others need their declaration pinned.
+    std::string host_tools;
+    for (const ToolDecl& tool : entry.tools) {
+      if (tool.site == ToolSite::client) continue;
+      host_tools += host_tools.empty() ? "[" : ",";
+      json::write(host_tools, errand::to_json(tool));
+    }
+    if (!host_tools.empty()) out.raw("hostTools", host_tools + "]");
+  }
+
+  void operator()(const ResumedEntry& entry) {
+    out.field("entry", "resumed").field("at", to_millis(entry.at));
+  }
+
+  void operator()(const TurnEntry& entry) {
+    out.field("entry", "turn")
+        .field("turn", entry.turn)
+        .field("attempt", entry.attempt)
+        .field("afterSeq", entry.after_seq);
+  }
+
+  void operator()(const CallEntry& entry) {
+    out.field("entry", "call")
+        .field("id", entry.id.view())
+        .field("providerId", entry.provider_id)
+        .field("name", entry.name)
+        .field("arguments", entry.arguments)
+        .field("text", entry.text)
+        .raw("blocks", blocks_json(entry.blocks));
+  }
+
+  void operator()(const OutcomeEntry& entry) {
+    out.field("entry", "outcome")
+        .field("id", entry.id.view())
+        .field("ok", entry.ok)
+        .field("text", entry.text);
+    if (entry.timed_out) out.field("timedOut", true);
+  }
+
+  void operator()(const TurnEndEntry& entry) {
+    out.field("entry", "turn_end")
+        .field("text", entry.text)
+        .raw("blocks", blocks_json(entry.blocks))
+        .field("finishReason", entry.finish_reason)
+        .field("usage", errand::to_json(entry.usage));
+    if (entry.fatal) out.field("fatal", to_json(*entry.fatal));
+  }
+
+  void operator()(const CancelEntry& entry) {
+    out.field("entry", "cancel").field("reason", entry.reason).field("at", to_millis(entry.at));
+  }
+
+  void operator()(const TerminalEntry& entry) {
+    out.field("entry", "terminal")
+        .field("status", to_string(entry.status))
+        .field("subtype", entry.subtype)
+        .field("message", entry.message)
+        .field("errorClass", entry.error_class)
+        .field("finishReason", entry.finish_reason)
+        .field("retryable", entry.retryable);
+  }
+};
+
+// Every tool of the run in the order of the spec: a client's from the spec, the others as pinned.
+Result<std::vector<ToolDecl>> collect_tools(const Spec& spec, const json::Array* host_tools) {
+  std::vector<ToolDecl> tools;
+  std::size_t next_host = 0;
+  for (const ToolRef& ref : spec.tools) {
+    if (auto decl = client_tool_decl(ref)) {
+      tools.push_back(std::move(*decl));
+      continue;
+    }
+    if (!host_tools || next_host >= host_tools->size()) {
+      return Error(ErrorCode::internal, "a tool of the spec has no pinned declaration");
+    }
+    ERRAND_TRY(auto decl, parse_tool_decl((*host_tools)[next_host++], "/hostTools"));
+    tools.push_back(std::move(decl));
+  }
+  return tools;
+}
+
+Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {
+  CreatedEntry entry;
+  ERRAND_TRY(entry.spec, parse_journaled_spec(in.any("spec")));
+  entry.model = parse_model_info(in.any("model"));
+  entry.limits = parse_limits(in.any("limits"));
+  entry.at = from_millis(in.integer("at", 0, INT64_MAX));
+  const json::Value* host_tools = value.as_object().if_contains("hostTools");
+  ERRAND_TRY(entry.tools, collect_tools(entry.spec, host_tools ? host_tools->if_array() : nullptr));
+  return in.finish<JournalEntry>(std::move(entry));
+}
+
+Result<JournalEntry> parse_turn_end(Fields& in) {
+  TurnEndEntry entry;
+  entry.text = in.text("text");
+  entry.blocks = parse_blocks(in);
+  entry.finish_reason = in.text("finishReason");
+  entry.usage = parse_usage(in.any("usage"));
+  if (const json::Value* fatal = in.optional_any("fatal"))
+    entry.fatal = parse_model_failure(*fatal);
+  return in.finish<JournalEntry>(std::move(entry));
+}
+
+Result<JournalEntry> parse_terminal(Fields& in) {
+  TerminalEntry entry;
+  auto status = parse_run_status(in.text("status"));
+  if (!status || !is_terminal(*status)) in.fail("status", "not the status of an ended run");
+  entry.status = status.value_or(RunStatus::failed);
+  entry.subtype = in.text("subtype");
+  entry.message = in.text("message");
+  entry.error_class = in.text("errorClass");
+  entry.finish_reason = in.text("finishReason");
+  entry.retryable = in.optional_flag("retryable").value_or(false);
+  return in.finish<JournalEntry>(std::move(entry));
+}
+
+Result<JournalEntry> parse_entry(const json::Value& value) {
+  Fields in(value, "");
+  std::string kind = in.text("entry");
+  if (kind == "created") return parse_created(value, in);
+  if (kind == "turn_end") return parse_turn_end(in);
+  if (kind == "terminal") return parse_terminal(in);
+  if (kind == "resumed") {
+    return in.finish<JournalEntry>(ResumedEntry{.at = from_millis(in.integer("at", 0, INT64_MAX))});
+  }
+  if (kind == "turn") {
+    return in.finish<JournalEntry>(
+        TurnEntry{.turn = static_cast<int>(in.integer("turn", 0, INT32_MAX)),
+                  .attempt = static_cast<int>(in.integer("attempt", 1, INT32_MAX)),
+                  .after_seq = in.integer("afterSeq", 0, INT64_MAX)});
+  }
+  if (kind == "call") {
+    return in.finish<JournalEntry>(CallEntry{.id = parse_tool_use_id(in),
+                                             .provider_id = in.text("providerId"),
+                                             .name = in.text("name"),
+                                             .arguments = in.text("arguments"),
+                                             .text = in.text("text"),
+                                             .blocks = parse_blocks(in)});
+  }
+  if (kind == "outcome") {
+    return in.finish<JournalEntry>(
+        OutcomeEntry{.id = parse_tool_use_id(in),
+                     .ok = in.optional_flag("ok").value_or(false),
+                     .text = in.text("text"),
+                     .timed_out = in.optional_flag("timedOut").value_or(false)});
+  }
+  if (kind == "cancel") {
+    return in.finish<JournalEntry>(CancelEntry{.reason = in.text("reason"),
+                                               .at = from_millis(in.integer("at", 0, INT64_MAX))});
+  }
+  return Error(ErrorCode::internal, cat("unknown kind of journal entry: \"", kind, "\""));
+}
+
+Result<JournalEntry> parse_line(std::string_view line) {
+  ERRAND_TRY(auto value, json::parse(line, {.duplicate_keys = json::DuplicateKeys::last_wins}));
+  return parse_entry(value);
+}
+
+}  // namespace
+
+void append_journal_line(std::string& out, const JournalEntry& entry) {
+  ObjectWriter writer(out);
+  std::visit(EntryWriter{writer}, entry);
+  writer.end();
+  out.push_back('\n');
+}
+
+Result<std::vector<JournalEntry>> parse_journal(std::string_view text) {
+  std::vector<JournalEntry> entries;
+  while (!text.empty()) {
+    std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    auto entry = parse_line(line);
+    if (!entry) {
+      return Error(ErrorCode::internal,
+                   cat("journal entry ", entries.size() + 1, ": ", entry.error().describe()));
+    }
+    entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+}  // namespace errand

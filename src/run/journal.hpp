@@ -1,0 +1,108 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "run/ids.hpp"
+#include "run/spec.hpp"
+#include "run/status.hpp"
+#include "run/tool_decl.hpp"
+#include "run/usage.hpp"
+
+namespace errand {
+
+// The journal of a run: the facts from which its state is folded. Deltas are not needed for it.
+// Stored as one JSON object per line: {"entry":"turn",...}. docs/wire/journal.md has the format.
+
+// Limits in force for the run, pinned when it is created.
+struct RunLimits {
+  milliseconds local_tool_timeout{300'000};
+  OnTimeout on_local_tool_timeout = OnTimeout::fail;
+  int max_tool_turns = 32;
+};
+
+// What was asked, with everything resolved that could change later.
+struct CreatedEntry {
+  Spec spec;
+  ModelInfo model;
+  std::vector<ToolDecl> tools;  // all of them, in the order of the spec
+  RunLimits limits;
+  WallTime at{};
+};
+
+// A process that found the run unfinished goes on with it.
+struct ResumedEntry {
+  WallTime at{};
+};
+
+// The model is asked.
+struct TurnEntry {
+  int turn = 0;            // 0-based
+  int attempt = 1;         // 1-based, of this turn
+  EventSeq after_seq = 0;  // the log's last seq when it was asked: anything later is of this turn
+};
+
+// The block of a call is closed: the turn is frozen from here on if it breaks.
+struct CallEntry {
+  ToolUseId id;
+  std::string provider_id;
+  std::string name;
+  std::string arguments;            // raw text
+  std::string text;                 // the turn's text since the last call
+  std::vector<std::string> blocks;  // the vendor's blocks since the last call, this one included
+};
+
+struct OutcomeEntry {
+  ToolUseId id;
+  bool ok = true;
+  std::string text;
+  bool timed_out = false;  // nobody answered in time
+};
+
+// Why a turn's model call failed.
+struct ModelFailure {
+  std::string error_class;  // "overloaded", "auth", ...: the protocol's errorClass
+  std::string message;
+  bool retryable = false;
+  int api_status = 0;
+  std::string api_code;
+};
+
+// The turn is over: complete, or cut off after its last closed call.
+struct TurnEndEntry {
+  std::string text;                 // the turn's text since the last call
+  std::vector<std::string> blocks;  // the vendor's blocks since the last call
+  std::string finish_reason;        // "end_turn", "tool_use", "max_tokens", "interrupted", ...
+  Usage usage;
+  std::optional<ModelFailure> fatal;  // the run ends with it once the turn's calls have finished
+};
+
+struct CancelEntry {
+  std::string reason;
+  WallTime at{};
+};
+
+// The end. Text, tokens and turns follow from the entries before it.
+struct TerminalEntry {
+  RunStatus status = RunStatus::succeeded;
+  std::string subtype;  // of a `result`; empty for an `error` and for `cancelled`
+  std::string message;  // what went wrong, or the reason of the cancel
+  std::string error_class;
+  std::string finish_reason;
+  bool retryable = false;
+};
+
+using JournalEntry = std::variant<CreatedEntry, ResumedEntry, TurnEntry, CallEntry, OutcomeEntry,
+                                  TurnEndEntry, CancelEntry, TerminalEntry>;
+
+void append_journal_line(std::string& out, const JournalEntry& entry);
+
+// internal: the text is not a journal this version can read.
+Result<std::vector<JournalEntry>> parse_journal(std::string_view text);
+
+}  // namespace errand

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace errand {
+
+// What a filled mailbox of a tool call holds.
+struct ToolAnswer {
+  bool ok = true;
+  std::string text;
+  bool timed_out = false;  // nobody answered in time; put there by the owner itself
+};
+
+std::string to_mail_body(const ToolAnswer& answer);
+// internal: the text is not one that to_mail_body made.
+Result<ToolAnswer> parse_tool_answer(std::string_view body);
+
+// The mailbox of a cancel request; its body is the reason.
+inline constexpr std::string_view kCancelSlot = "cancel";
+
+}  // namespace errand

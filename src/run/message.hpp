@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "json/value.hpp"
+#include "run/ids.hpp"
+
+namespace errand {
+
+enum class Role { system, user, assistant };
+std::string_view to_string(Role role);
+
+// A call the model asked for. `provider_id` is the vendor's own, `id` is ours.
+struct ToolCallPart {
+  ToolUseId id;
+  std::string provider_id;
+  std::string name;
+  std::string arguments;  // raw text as the model wrote it
+};
+
+struct ToolResultPart {
+  ToolUseId id;
+  std::string provider_id;
+  std::string name;
+  bool ok = true;
+  std::string text;
+};
+
+// One entry of the conversation that is put to the model. Results of a turn's calls come as one
+// user message that has only `results`, in the order of the calls.
+struct Message {
+  Role role = Role::user;
+  std::string text;
+  std::vector<ToolCallPart> calls;
+  std::vector<ToolResultPart> results;
+  // The vendor's own blocks of an assistant turn, verbatim; replayed to the same vendor only.
+  std::vector<std::string> provider_blocks;
+};
+
+// A message as callers send it: {"role", "content"}.
+Result<Message> parse_input_message(const json::Value& value, std::string_view pointer);
+json::Object to_input_json(const Message& message);
+
+}  // namespace errand

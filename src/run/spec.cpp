@@ -1,0 +1,270 @@
+#include "run/spec.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+
+namespace errand {
+namespace {
+
+// Told to the model with every long-running tool, so that it does not ask again while it waits.
+constexpr std::string_view kLongRunningNote =
+    "\n\nNote: this is a long-running operation. Do not call this tool again while a call is "
+    "pending.";
+
+Result<ToolRef> parse_local_tool(const json::Value& value, std::string_view pointer) {
+  json::Fields in(value, pointer);
+  LocalTool tool;
+  tool.name = in.text("name");
+  if (in.ok() && !is_valid_tool_name(tool.name)) {
+    in.fail("name", cat("\"", utf8_prefix(tool.name, 80),
+                        "\" is not a tool name: use 1 to 64 letters, digits and underscores"));
+  }
+  tool.description = in.optional_text("description").value_or("");
+  if (const json::Object* parameters = in.optional_object("parameters")) {
+    tool.parameters = *parameters;
+  }
+  // Vendors take an object at the root only; anything else is offered as a permissive object.
+  const json::Value* type = tool.parameters.if_contains("type");
+  if (!type || *type != "object")
+    tool.parameters = {{"type", "object"}, {"properties", json::Object()}};
+  tool.read_only = in.optional_flag("readOnly").value_or(false);
+  tool.long_running = in.optional_flag("longRunning").value_or(false);
+  return in.finish<ToolRef>(std::move(tool));
+}
+
+Result<ToolRef> parse_host_tool(const json::Value& value, std::string_view pointer) {
+  json::Fields in(value, pointer);
+  HostTool tool{.name = in.text("name")};
+  return in.finish<ToolRef>(std::move(tool));
+}
+
+enum class Origin { wire, journal };
+
+Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, Origin origin) {
+  json::Fields in(value, pointer);
+  std::string kind = in.text("kind");
+  ERRAND_CHECK(in.finish());
+  if (kind == "local") return parse_local_tool(value, pointer);
+  if (kind == "host" && origin == Origin::journal) return parse_host_tool(value, pointer);
+  return Error(ErrorCode::invalid_argument,
+               cat("\"", utf8_prefix(kind, 40),
+                   "\" is not a kind of tool this server runs: use \"local\""))
+      .pointer(in.pointer_to("kind"));
+}
+
+std::string_view tool_name(const ToolRef& ref) {
+  return std::visit([](const auto& tool) -> std::string_view { return tool.name; }, ref);
+}
+
+void parse_tools(json::Fields& in, Spec& spec, Origin origin) {
+  const json::Array* tools = in.optional_array("tools");
+  if (!tools) return;
+  if (tools->size() > kToolsMax) {
+    in.fail("tools",
+            cat("there are ", tools->size(), " tools; at most ", kToolsMax, " are allowed"));
+    return;
+  }
+  std::unordered_set<std::string_view> names;
+  spec.tools.reserve(tools->size());
+  for (std::size_t i = 0; i < tools->size(); ++i) {
+    std::string pointer = json::child_pointer(in.pointer_to("tools"), i);
+    auto tool = parse_tool_ref((*tools)[i], pointer, origin);
+    if (!tool) return in.fail(std::move(tool).error());
+    spec.tools.push_back(std::move(*tool));
+    if (!names.insert(tool_name(spec.tools.back())).second) {
+      return in.fail(Error(ErrorCode::invalid_argument,
+                           cat("two tools are called \"", tool_name(spec.tools.back()), "\""))
+                         .pointer(json::child_pointer(pointer, "name")));
+    }
+  }
+}
+
+void parse_messages(json::Fields& in, Spec& spec) {
+  spec.prompt = in.optional_text("prompt");
+  const json::Array* messages = in.optional_array("messages");
+  if (spec.prompt && messages) {
+    in.fail("messages", "give either \"prompt\" or \"messages\", not both");
+    return;
+  }
+  if (!spec.prompt && (!messages || messages->empty())) {
+    in.fail("prompt", "\"prompt\" is missing: give a \"prompt\" or \"messages\"");
+    return;
+  }
+  if (!messages) return;
+  if (messages->size() > kMessagesMax) {
+    in.fail("messages", cat("at most ", kMessagesMax, " messages are allowed"));
+    return;
+  }
+  for (std::size_t i = 0; i < messages->size(); ++i) {
+    auto message =
+        parse_input_message((*messages)[i], json::child_pointer(in.pointer_to("messages"), i));
+    if (!message) return in.fail(std::move(message).error());
+    spec.messages.push_back(std::move(*message));
+  }
+}
+
+bool is_valid_metadata_key(std::string_view key) {
+  return !key.empty() && key.size() <= kMetadataKeyCharsMax &&
+         std::all_of(key.begin(), key.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
+void parse_metadata(json::Fields& in, Spec& spec) {
+  const json::Object* metadata = in.optional_object("metadata");
+  if (!metadata) return;
+  if (metadata->size() > kMetadataEntriesMax) {
+    in.fail("metadata", cat("at most ", kMetadataEntriesMax, " entries are allowed"));
+    return;
+  }
+  std::string text;
+  json::write(text, *metadata);
+  if (text.size() > kMetadataBytesMax) {
+    in.fail("metadata", cat("the metadata is longer than ", kMetadataBytesMax, " bytes"));
+    return;
+  }
+  for (const auto& member : *metadata) {
+    std::string key(member.key().data(), member.key().size());
+    std::string pointer = json::child_pointer(in.pointer_to("metadata"), key);
+    if (!is_valid_metadata_key(key)) {
+      return in.fail(
+          Error(ErrorCode::invalid_argument, cat("a metadata key is 1 to ", kMetadataKeyCharsMax,
+                                                 " letters, digits, dots, underscores and dashes"))
+              .pointer(pointer));
+    }
+    const auto* value = member.value().if_string();
+    if (!value || utf8_length(json::view(*value)) > kMetadataValueCharsMax) {
+      return in.fail(
+          Error(ErrorCode::invalid_argument, cat("a metadata value is a string of at most ",
+                                                 kMetadataValueCharsMax, " characters"))
+              .pointer(pointer));
+    }
+    spec.metadata.emplace_back(std::move(key), std::string(json::view(*value)));
+  }
+}
+
+void parse_budgets(json::Fields& in, Spec& spec) {
+  constexpr std::int64_t kDayMillis = 86'400'000;
+  constexpr std::int64_t kTurnsMax = 1000;
+  const json::Value* value = in.optional_any("budgets");
+  if (!value) return;
+  json::Fields budgets(*value, in.pointer_to("budgets"));
+  if (auto millis = budgets.optional_integer("localToolTimeoutMs", 1, kDayMillis)) {
+    spec.budgets.local_tool_timeout = milliseconds(*millis);
+  }
+  if (auto policy = budgets.optional_choice("onLocalToolTimeout", {"fail", "continue"})) {
+    spec.budgets.on_local_tool_timeout = *policy == 0 ? OnTimeout::fail : OnTimeout::go_on;
+  }
+  if (auto turns = budgets.optional_integer("maxToolTurns", 0, kTurnsMax)) {
+    spec.budgets.max_tool_turns = static_cast<int>(*turns);
+  }
+  if (auto done = budgets.finish(); !done) in.fail(std::move(done).error());
+}
+
+json::Object to_json(const ToolRef& ref) {
+  if (const auto* host = std::get_if<HostTool>(&ref))
+    return {{"kind", "host"}, {"name", host->name}};
+  const auto& local = std::get<LocalTool>(ref);
+  json::Object out{{"kind", "local"},
+                   {"name", local.name},
+                   {"description", local.description},
+                   {"parameters", local.parameters}};
+  if (local.read_only) out["readOnly"] = true;
+  if (local.long_running) out["longRunning"] = true;
+  return out;
+}
+
+json::Object to_json(const Budgets& budgets) {
+  json::Object out;
+  if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
+  if (budgets.on_local_tool_timeout) {
+    out["onLocalToolTimeout"] =
+        *budgets.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue";
+  }
+  if (budgets.max_tool_turns) out["maxToolTurns"] = *budgets.max_tool_turns;
+  return out;
+}
+
+Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
+  json::Fields in(body, "");
+  Spec spec;
+  spec.name = in.optional_text("name").value_or("");
+  if (utf8_length(spec.name) > kNameCharsMax) {
+    in.fail("name", cat("a name has at most ", kNameCharsMax, " characters"));
+  }
+  spec.model_id = in.optional_text("modelId").value_or("");
+  spec.system_prompt = in.optional_text("systemPrompt").value_or("");
+  parse_messages(in, spec);
+  parse_tools(in, spec, origin);
+  parse_metadata(in, spec);
+  parse_budgets(in, spec);
+  return in.finish(std::move(spec));
+}
+
+}  // namespace
+
+Result<Spec> parse_spec(const json::Value& body) {
+  return parse_spec_from(body, Origin::wire);
+}
+
+Result<Spec> parse_journaled_spec(const json::Value& value) {
+  return parse_spec_from(value, Origin::journal);
+}
+
+json::Object metadata_json(const Spec& spec) {
+  json::Object out;
+  for (const auto& [key, value] : spec.metadata)
+    out[key] = value;
+  return out;
+}
+
+json::Object to_json(const Spec& spec) {
+  json::Object out;
+  if (!spec.name.empty()) out["name"] = spec.name;
+  if (!spec.model_id.empty()) out["modelId"] = spec.model_id;
+  if (!spec.system_prompt.empty()) out["systemPrompt"] = spec.system_prompt;
+  if (spec.prompt) {
+    out["prompt"] = *spec.prompt;
+  } else {
+    json::Array messages;
+    for (const Message& message : spec.messages)
+      messages.push_back(to_input_json(message));
+    out["messages"] = std::move(messages);
+  }
+  json::Array tools;
+  for (const ToolRef& tool : spec.tools)
+    tools.push_back(to_json(tool));
+  out["tools"] = std::move(tools);
+  if (!spec.metadata.empty()) out["metadata"] = metadata_json(spec);
+  if (json::Object budgets = to_json(spec.budgets); !budgets.empty()) {
+    out["budgets"] = std::move(budgets);
+  }
+  return out;
+}
+
+std::vector<Message> opening_messages(const Spec& spec) {
+  if (!spec.prompt) return spec.messages;
+  Message message;
+  message.text = *spec.prompt;
+  return {std::move(message)};
+}
+
+std::optional<ToolDecl> client_tool_decl(const ToolRef& ref) {
+  const auto* local = std::get_if<LocalTool>(&ref);
+  if (!local) return {};
+  ToolDecl decl{
+      .name = local->name,
+      .description = local->description,
+      .input_schema = local->parameters,
+      .site = ToolSite::client,
+      .annotations = {.read_only = local->read_only, .long_running = local->long_running}};
+  if (local->long_running) decl.description += kLongRunningNote;
+  return decl;
+}
+
+}  // namespace errand

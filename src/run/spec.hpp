@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "json/value.hpp"
+#include "run/message.hpp"
+#include "run/tool_decl.hpp"
+
+namespace errand {
+
+// A tool that the caller's process runs.
+struct LocalTool {
+  std::string name;
+  std::string description;
+  json::Object parameters;
+  bool read_only = false;
+  bool long_running = false;
+};
+
+// A tool of this process, by the name it is registered under. Never from the wire.
+struct HostTool {
+  std::string name;
+};
+
+using ToolRef = std::variant<LocalTool, HostTool>;
+
+enum class OnTimeout { fail, go_on };
+
+// Limits a caller sets for one run; what is absent follows the server's limits.
+struct Budgets {
+  std::optional<milliseconds> local_tool_timeout;
+  std::optional<OnTimeout> on_local_tool_timeout;
+  std::optional<int> max_tool_turns;
+};
+
+// What a caller asks for. Exactly one of `prompt` and `messages` is given.
+struct Spec {
+  std::string name;
+  std::string model_id;  // as given; empty asks for the default
+  std::string system_prompt;
+  std::optional<std::string> prompt;
+  std::vector<Message> messages;
+  std::vector<ToolRef> tools;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  Budgets budgets;
+};
+
+// Limits of what a caller may send; past them: invalid_argument with the pointer.
+constexpr std::size_t kToolsMax = 256;
+constexpr std::size_t kMessagesMax = 200;
+constexpr std::size_t kNameCharsMax = 200;
+constexpr std::size_t kMetadataEntriesMax = 16;
+constexpr std::size_t kMetadataKeyCharsMax = 64;
+constexpr std::size_t kMetadataValueCharsMax = 256;
+constexpr std::size_t kMetadataBytesMax = 4096;
+
+// The body of POST .../agent-runs. invalid_argument: with the pointer.
+Result<Spec> parse_spec(const json::Value& body);
+// The same shape again, for the journal and for snapshots, and back from the journal.
+json::Object to_json(const Spec& spec);
+Result<Spec> parse_journaled_spec(const json::Value& value);
+json::Object metadata_json(const Spec& spec);
+
+// The conversation the run starts with.
+std::vector<Message> opening_messages(const Spec& spec);
+
+// The declaration of a client's tool; nothing for one of this process.
+std::optional<ToolDecl> client_tool_decl(const ToolRef& ref);
+
+}  // namespace errand

@@ -1,0 +1,44 @@
+#include "run/usage.hpp"
+
+#include <limits>
+
+#include "json/fields.hpp"
+
+namespace errand {
+
+Usage& Usage::operator+=(const Usage& other) {
+  input_tokens += other.input_tokens;
+  cached_tokens += other.cached_tokens;
+  reasoning_tokens += other.reasoning_tokens;
+  output_tokens += other.output_tokens;
+  return *this;
+}
+
+json::Object to_json(const Usage& usage) {
+  return {{"inputTokens", usage.input_tokens},
+          {"cachedTokens", usage.cached_tokens},
+          {"reasoningTokens", usage.reasoning_tokens},
+          {"outputTokens", usage.output_tokens}};
+}
+
+json::Object to_json(const ModelInfo& model) {
+  return {{"id", model.id}, {"provider", model.provider}, {"vendorModelId", model.vendor_model_id}};
+}
+
+Usage parse_usage(const json::Value& value) {
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
+  json::Fields in(value, "");
+  return {.input_tokens = in.optional_integer("inputTokens", 0, kMax).value_or(0),
+          .cached_tokens = in.optional_integer("cachedTokens", 0, kMax).value_or(0),
+          .reasoning_tokens = in.optional_integer("reasoningTokens", 0, kMax).value_or(0),
+          .output_tokens = in.optional_integer("outputTokens", 0, kMax).value_or(0)};
+}
+
+ModelInfo parse_model_info(const json::Value& value) {
+  json::Fields in(value, "");
+  return {.id = in.optional_text("id").value_or(""),
+          .provider = in.optional_text("provider").value_or(""),
+          .vendor_model_id = in.optional_text("vendorModelId").value_or("")};
+}
+
+}  // namespace errand

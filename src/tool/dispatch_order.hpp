@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace errand {
+
+// Decides which calls of a turn may start. Calls run in parallel, save that one which is not
+// parallel-safe is a barrier by its place: it waits for all earlier calls, and every later call
+// waits for it. Pure: the same answers follow from the same calls, also after a restart.
+class DispatchOrder {
+ public:
+  enum class Kind { parallel, barrier };
+
+  // The next call in the order of emission.
+  void add(Kind kind);
+  void finished(std::size_t index);
+
+  // Whether nothing stands in the way of this call.
+  bool may_start(std::size_t index) const;
+
+ private:
+  struct Entry {
+    Kind kind;
+    bool finished = false;
+  };
+  std::vector<Entry> calls_;
+};
+
+}  // namespace errand
