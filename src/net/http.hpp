@@ -28,7 +28,7 @@ struct Request {
   std::string query;  // as sent, without the '?'
   std::vector<Header> headers;
   std::string body;
-  std::string id;                   // for x-request-id and log lines; the caller's own if it is sane
+  std::string id;  // for x-request-id and log lines; the caller's own if it is sane
   std::vector<std::string> params;  // of the route's pattern, percent-decoded, in order
 
   std::string_view header(std::string_view name) const { return find_header(headers, name); }

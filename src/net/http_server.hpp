@@ -14,15 +14,15 @@ namespace errand::net {
 
 // Every bound of the server, with what happens at it.
 struct ServerLimits {
-  std::size_t body_bytes_max = 32U * 1024 * 1024;      // 413 body_too_large, connection closed
-  std::size_t head_bytes_max = 32U * 1024;             // 431 headers_too_large, connection closed
-  std::size_t bodies_bytes_max = 512U * 1024 * 1024;   // of all requests at once: 503 overloaded
-  std::size_t connections_max = 20000;                 // no more are accepted until one closes
-  milliseconds head_timeout{10'000};    // from the first byte of a request to its last header: 408
-  milliseconds body_timeout{20'000};    // between two pieces of a body: 408
+  std::size_t body_bytes_max = 32U * 1024 * 1024;     // 413 body_too_large, connection closed
+  std::size_t head_bytes_max = 32U * 1024;            // 431 headers_too_large, connection closed
+  std::size_t bodies_bytes_max = 512U * 1024 * 1024;  // of all requests at once: 503 overloaded
+  std::size_t connections_max = 20000;                // no more are accepted until one closes
+  milliseconds head_timeout{10'000};  // from the first byte of a request to its last header: 408
+  milliseconds body_timeout{20'000};  // between two pieces of a body: 408
   milliseconds request_timeout{300'000};  // a whole body: 408
-  milliseconds idle_timeout{300'000};   // between requests: closed quietly
-  milliseconds write_timeout{30'000};   // a reader that takes nothing for so long: reset
+  milliseconds idle_timeout{300'000};     // between requests: closed quietly
+  milliseconds write_timeout{30'000};     // a reader that takes nothing for so long: reset
   milliseconds keep_alive_every{15'000};  // comment on a silent event stream
 };
 
@@ -33,7 +33,8 @@ struct Endpoint {
 
 // HTTP/1.1 over TCP: keep-alive, pipelining (answered in order), chunked bodies, Expect:
 // 100-continue, HEAD, event streams. One handler call per request; a handler that throws is a bug
-// and answers 500. Lives on one home.
+// and answers 500. Lives on one home. Once listen() has succeeded, stop() must have returned before
+// the server is destroyed.
 class HttpServer final {
  public:
   struct Options {

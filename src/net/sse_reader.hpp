@@ -19,12 +19,13 @@ struct SseEvent {
 
 // Server-sent events from bytes that may be split anywhere: LF, CR, CRLF, a byte order mark,
 // comments, several data lines, id and retry, as the HTML standard says. An event without its
-// closing blank line is never delivered.
+// closing blank line is never delivered. Invalid UTF-8 becomes U+FFFD.
 class SseReader final {
  public:
   static constexpr std::size_t kEventBytesMax = 16U * 1024 * 1024;
 
-  // The events that these bytes complete. too_large: one is longer than kEventBytesMax.
+  // The events that these bytes complete. too_large: one is longer than kEventBytesMax; the rest of
+  // the stream is then lost.
   Result<std::vector<SseEvent>> feed(std::string_view bytes);
 
   const std::string& last_id() const { return last_id_; }
@@ -32,14 +33,17 @@ class SseReader final {
 
  private:
   void take_line(std::string_view line, std::vector<SseEvent>& out);
+  void take_field(std::string_view name, std::string_view value);
+  void dispatch(std::vector<SseEvent>& out);
 
-  std::string line_;      // of an unfinished line
+  std::string line_;       // of an unfinished line
   bool after_cr_ = false;  // a LF right now belongs to the CR before it
   bool started_ = false;   // a byte order mark can no longer come
   std::string type_;
   std::string data_;
   bool has_data_ = false;
-  std::string last_id_;
+  std::string id_;       // counts once its event is complete
+  std::string last_id_;  // of the last complete event
   std::optional<int> retry_millis_;
 };
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "async/task.hpp"
+
+namespace errand::net {
+
+// Bytes on their way into a socket: up to three pieces that go out in one system call.
+class Outgoing final {
+ public:
+  using Buffers = std::array<asio::const_buffer, 3>;
+
+  Outgoing(std::string front, std::string middle, std::string_view literal_back)
+      : front_(std::move(front)),
+        middle_(std::move(middle)),
+        pieces_{asio::buffer(front_), asio::buffer(middle_),
+                asio::const_buffer(literal_back.data(), literal_back.size())} {}
+  Outgoing(const Outgoing&) = delete;
+  Outgoing& operator=(const Outgoing&) = delete;
+
+  const Buffers& buffers() const { return pieces_; }
+  bool is_one_piece() const { return pieces_[1].size() == 0 && pieces_[2].size() == 0; }
+  bool empty() const { return asio::buffer_size(pieces_) == 0; }
+
+  void advance(std::size_t count) {
+    for (asio::const_buffer& piece : pieces_) {
+      std::size_t taken = std::min(count, piece.size());
+      piece += taken;
+      count -= taken;
+    }
+  }
+
+ private:
+  std::string front_;
+  std::string middle_;
+  Buffers pieces_;
+};
+
+}  // namespace errand::net
