@@ -79,8 +79,8 @@ struct NewRun {
 struct CreateOutcome {
   enum class Kind { created, existing, conflict };
   Kind kind = Kind::created;
-  RunId run;                // the new or the existing run
-  std::int64_t epoch = 0;   // valid for `created`: the caller owns the run
+  RunId run;               // the new or the existing run
+  std::int64_t epoch = 0;  // valid for `created`: the caller owns the run
 };
 
 struct AppendItem {
@@ -112,7 +112,7 @@ struct Mail {
 
 struct RunFilter {
   WorkspaceSlug workspace;
-  std::optional<RunStatus> status;  // `running` also finds `waiting`
+  std::optional<RunStatus> status;                            // `running` also finds `waiting`
   std::vector<std::pair<std::string, std::string>> metadata;  // every pair must match
   std::optional<RunId> before;  // page on: only runs older than this one
   std::size_t limit = 50;

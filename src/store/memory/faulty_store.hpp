@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace errand {
+
+// A Store whose writes fail when a test says so; everything else goes straight through.
+class FaultyStore final : public Store {
+ public:
+  enum class Kind { create, append, mail };
+  struct Operation {
+    Kind kind = Kind::create;
+    std::uint64_t number = 0;  // 1, 2, 3 ... over all kinds
+  };
+
+  enum class Fault {
+    none,
+    fail_before,  // nothing is done; unavailable
+    fail_after,   // it is done, but the caller gets outcome_unknown
+    // The process dies: the call never returns. Its task stays where it is until it is cancelled
+    // or its io_context is destroyed.
+    stop_before,
+    stop_after
+  };
+
+  // Asked once for each create, append and mail, on the caller's home.
+  using Decide = std::function<Fault(Operation)>;
+
+  FaultyStore(Store& store, Decide decide);
+
+  Task<Result<CreateOutcome>> create(NewRun run) override;
+  Task<Result<void>> append(AppendItem item) override;
+  Task<Result<MailOutcome>> mail(Mail mail) override;
+  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit) override;
+  Task<Result<std::vector<Mailbox>>> renew() override;
+  Task<Result<void>> release(RunId run, std::int64_t epoch) override;
+  Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) override;
+  Task<Result<std::vector<RunRow>>> list(RunFilter filter) override;
+  Task<Result<std::vector<Mailbox>>> mailboxes(RunId run) override;
+  Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
+                                                    std::size_t bytes_max) override;
+  Task<Result<std::string>> read_journal(RunId run) override;
+  Task<Result<void>> add_key(ApiKeyRow key) override;
+  Task<Result<std::vector<ApiKeyRow>>> list_keys() override;
+  Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
+  Task<Result<void>> ping() override;
+
+ private:
+  template <class T>
+  Task<Result<T>> with_fault(Kind kind, Task<Result<T>> call);
+
+  Store& store_;
+  const Decide decide_;
+  std::atomic<std::uint64_t> operations_ = 0;
+};
+
+}  // namespace errand

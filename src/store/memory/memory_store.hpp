@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace errand {
+
+// What a MemoryStore keeps. It outlives the stores made on it, as a disk outlives a process.
+struct MemoryStoreData;
+std::shared_ptr<MemoryStoreData> make_memory_store_data();
+
+// A Store in memory: durable as long as its data object. Each one made on the same data counts as
+// a new process: its epoch is higher than those of the ones before it.
+//
+// Every call gives way once before it acts, so that callers meet the same interleavings as with a
+// store on a disk.
+class MemoryStore final : public Store {
+ public:
+  MemoryStore(std::shared_ptr<MemoryStoreData> data, const Clock& clock);
+
+  Task<Result<CreateOutcome>> create(NewRun run) override;
+  Task<Result<void>> append(AppendItem item) override;
+  Task<Result<MailOutcome>> mail(Mail mail) override;
+  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit) override;
+  Task<Result<std::vector<Mailbox>>> renew() override;
+  Task<Result<void>> release(RunId run, std::int64_t epoch) override;
+  Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) override;
+  Task<Result<std::vector<RunRow>>> list(RunFilter filter) override;
+  Task<Result<std::vector<Mailbox>>> mailboxes(RunId run) override;
+  Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
+                                                    std::size_t bytes_max) override;
+  Task<Result<std::string>> read_journal(RunId run) override;
+  Task<Result<void>> add_key(ApiKeyRow key) override;
+  Task<Result<std::vector<ApiKeyRow>>> list_keys() override;
+  Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
+  Task<Result<void>> ping() override;
+
+ private:
+  const std::shared_ptr<MemoryStoreData> data_;
+  const Clock& clock_;
+  const std::int64_t epoch_;
+};
+
+}  // namespace errand

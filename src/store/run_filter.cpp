@@ -1,0 +1,31 @@
+#include "store/run_filter.hpp"
+
+#include <algorithm>
+
+#include "json/parse.hpp"
+
+namespace errand {
+namespace {
+
+bool has_member(const json::Object& object, const std::pair<std::string, std::string>& wanted) {
+  const json::Value* found = object.if_contains(wanted.first);
+  return found && found->is_string() && json::view(found->get_string()) == wanted.second;
+}
+
+}  // namespace
+
+bool matches_status(const RunFilter& filter, RunStatus status) {
+  if (!filter.status) return true;
+  if (*filter.status == RunStatus::running && status == RunStatus::waiting) return true;
+  return *filter.status == status;
+}
+
+bool matches_metadata(const RunFilter& filter, std::string_view metadata) {
+  if (filter.metadata.empty()) return true;
+  auto parsed = json::parse(metadata);
+  if (!parsed || !parsed->is_object()) return false;
+  return std::all_of(filter.metadata.begin(), filter.metadata.end(),
+                     [&](const auto& wanted) { return has_member(parsed->get_object(), wanted); });
+}
+
+}  // namespace errand

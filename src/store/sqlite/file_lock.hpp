@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace errand::sqlite {
+
+// A file that at most one process holds at a time; the operating system lets go of it when the
+// process ends, however it ends. The file itself stays.
+class FileLock final {
+ public:
+  // conflict: another process holds it; the message says which. unavailable: no such place.
+  static Result<std::unique_ptr<FileLock>> take(const std::string& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  explicit FileLock(int fd) : fd_(fd) {}
+  const int fd_;
+};
+
+}  // namespace errand::sqlite

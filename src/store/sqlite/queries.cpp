@@ -1,0 +1,145 @@
+#include "store/sqlite/queries.hpp"
+
+#include "store/run_filter.hpp"
+#include "store/sqlite/rows.hpp"
+
+namespace errand::sqlite {
+namespace {
+
+// Sorts after every id.
+constexpr std::string_view kAfterAllIds = "\x7f";
+
+constexpr const char* kFindRun = "SELECT * FROM runs WHERE workspace = ? AND id = ?";
+constexpr const char* kListRuns =
+    "SELECT * FROM runs WHERE workspace = ? AND id < ? ORDER BY id DESC";
+constexpr const char* kListUnfinished =
+    "SELECT * FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
+    "ORDER BY id DESC";
+constexpr const char* kFindEvents =
+    "SELECT last_seq, n, events_count, at, events FROM segments "
+    "WHERE run = ? AND last_seq > ? AND events_count > 0 ORDER BY last_seq, n";
+constexpr const char* kFindJournal =
+    "SELECT journal FROM segments WHERE run = ? ORDER BY last_seq, n";
+constexpr const char* kListKeys =
+    "SELECT id, workspace, name, hash, prefix, created_at, revoked_at FROM api_keys ORDER BY id";
+constexpr const char* kPing = "SELECT value FROM meta WHERE key = 'boot_epoch'";
+
+}  // namespace
+
+Queries::Queries(std::unique_ptr<Database> database)
+    : database_(std::move(database)),
+      find_run_(*database_, kFindRun),
+      list_runs_(*database_, kListRuns),
+      list_unfinished_(*database_, kListUnfinished),
+      find_mail_(*database_, kMailOfRun),
+      find_events_(*database_, kFindEvents),
+      find_journal_(*database_, kFindJournal),
+      list_keys_(*database_, kListKeys),
+      ping_(*database_, kPing) {}
+
+Result<RunRow> Queries::find(const WorkspaceSlug& workspace, const RunId& run) {
+  Rows rows = find_run_.query(workspace, run);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return Error(ErrorCode::not_found, "there is no such run");
+  return read_run(rows);
+}
+
+Result<std::vector<RunRow>> Queries::list(const RunFilter& filter) {
+  bool unfinished = filter.status && !is_terminal(*filter.status);
+  Statement& statement = unfinished ? list_unfinished_ : list_runs_;
+  std::vector<RunRow> found;
+  Rows rows =
+      statement.query(filter.workspace, filter.before ? filter.before->view() : kAfterAllIds);
+  while (found.size() < filter.limit) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) break;
+    RunRow row = read_run(rows);
+    if (matches_status(filter, row.status) && matches_metadata(filter, row.metadata)) {
+      found.push_back(std::move(row));
+    }
+  }
+  return found;
+}
+
+Result<std::vector<Mailbox>> Queries::mailboxes(const RunId& run) {
+  return read_mailboxes(find_mail_, run);
+}
+
+Result<std::vector<SegmentPtr>> Queries::read_events(const RunId& run, EventSeq after,
+                                                     std::size_t bytes_max) {
+  std::vector<SegmentPtr> found;
+  std::size_t bytes = 0;
+  Rows rows = find_events_.query(run, after);
+  do {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) break;
+    Segment segment{.last_seq = rows.integer(0),
+                    .n = static_cast<std::int32_t>(rows.integer(1)),
+                    .events_count = static_cast<std::int32_t>(rows.integer(2)),
+                    .at = rows.time(3),
+                    .journal = {},
+                    .events = rows.text(4)};
+    bytes += segment.events.size();
+    found.push_back(std::make_shared<const Segment>(std::move(segment)));
+  } while (bytes < bytes_max);
+  return found;
+}
+
+Result<std::string> Queries::read_journal(const RunId& run) {
+  std::string journal;
+  Rows rows = find_journal_.query(run);
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return journal;
+    journal += rows.view(0);
+  }
+}
+
+Result<std::vector<ApiKeyRow>> Queries::list_keys() {
+  std::vector<ApiKeyRow> keys;
+  Rows rows = list_keys_.query();
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return keys;
+    keys.push_back({.id = rows.id<KeyId>(0),
+                    .workspace = rows.id<WorkspaceSlug>(1),
+                    .name = rows.text(2),
+                    .hash = rows.text(3),
+                    .prefix = rows.text(4),
+                    .created_at = rows.time(5),
+                    .revoked_at = {}});
+    if (!rows.is_null(6)) keys.back().revoked_at = rows.time(6);
+  }
+}
+
+Result<void> Queries::ping() {
+  Rows rows = ping_.query();
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return Error(ErrorCode::unavailable, "the database has lost its meta row");
+  return {};
+}
+
+QueryPool::QueryPool(std::string path) : path_(std::move(path)) {}
+
+QueryPool::~QueryPool() = default;
+
+Result<std::unique_ptr<Queries>> QueryPool::take() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto queries = std::move(free_.back());
+      free_.pop_back();
+      return queries;
+    }
+  }
+  ERRAND_TRY(auto database, Database::open(path_, Database::Access::read));
+  return std::make_unique<Queries>(std::move(database));
+}
+
+void QueryPool::give_back(std::unique_ptr<Queries> queries) {
+  if (queries->failed()) return;  // the next call starts afresh
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(queries));
+}
+
+}  // namespace errand::sqlite

@@ -1,0 +1,113 @@
+#include "store/sqlite/schema.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "base/text.hpp"
+
+namespace errand::sqlite {
+namespace {
+
+// What matters is how few pages a commit touches. Segments therefore go to the end of their table
+// in the order in which they come, with a small index to find them by run: a table ordered by run
+// would put every row above 1 KB on an overflow page of its own. Their journal stands before
+// their events, so that it can be read without them. Of the runs, an index holds only the
+// unfinished ones; `finished` repeats what `status` says, so that an append that does not end a
+// run leaves that index alone.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE meta (
+  key   TEXT NOT NULL PRIMARY KEY,
+  value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('boot_epoch', 0);
+
+CREATE TABLE runs (
+  workspace  TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  status     INTEGER NOT NULL,
+  finished   INTEGER NOT NULL,
+  last_seq   INTEGER NOT NULL,
+  segments   INTEGER NOT NULL,
+  epoch      INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  name       TEXT NOT NULL,
+  model_id   TEXT NOT NULL,
+  metadata   TEXT NOT NULL,
+  PRIMARY KEY (workspace, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unfinished ON runs (id, epoch) WHERE finished = 0;
+
+CREATE TABLE segments (
+  run          TEXT NOT NULL,
+  last_seq     INTEGER NOT NULL,
+  n            INTEGER NOT NULL,
+  events_count INTEGER NOT NULL,
+  at           INTEGER NOT NULL,
+  journal      BLOB NOT NULL,
+  events       BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX log ON segments (run, last_seq, n);
+
+CREATE TABLE mail (
+  run         TEXT NOT NULL,
+  slot        TEXT NOT NULL,
+  kind        INTEGER NOT NULL,
+  name        TEXT NOT NULL,
+  opened_at   INTEGER NOT NULL,
+  deadline_at INTEGER NOT NULL,
+  filled      INTEGER NOT NULL,
+  body        BLOB NOT NULL,
+  PRIMARY KEY (run, slot)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency (
+  workspace   TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  run         TEXT NOT NULL,
+  fingerprint BLOB NOT NULL,
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (workspace, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  id         TEXT NOT NULL PRIMARY KEY,
+  workspace  TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  hash       TEXT NOT NULL UNIQUE,
+  prefix     TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<const char*, 1> kSchema = {kVersion1};
+
+}  // namespace
+
+std::span<const char* const> schema() {
+  return kSchema;
+}
+
+Result<void> migrate(Database& database, std::span<const char* const> scripts) {
+  ERRAND_TRY(std::int64_t version, database.integer("PRAGMA user_version"));
+  const auto newest = static_cast<std::int64_t>(scripts.size());
+  if (version > newest) {
+    return Error(ErrorCode::unsupported,
+                 cat("the database has schema version ", version,
+                     ", but this program knows only versions up to ", newest))
+        .hint("Use the program version that wrote it, or a newer one.");
+  }
+  for (; version < newest; ++version) {
+    auto done = database.execute(cat("BEGIN IMMEDIATE;", scripts[static_cast<std::size_t>(version)],
+                                     ";PRAGMA user_version = ", version + 1, ";COMMIT;"));
+    if (!done) {
+      database.rollback();
+      return Error(ErrorCode::unavailable, cat("cannot bring the database to schema version ",
+                                               version + 1, ": ", done.error().message()));
+    }
+  }
+  return {};
+}
+
+}  // namespace errand::sqlite

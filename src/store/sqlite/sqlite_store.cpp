@@ -1,0 +1,158 @@
+#include "store/sqlite/sqlite_store.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "base/text.hpp"
+#include "store/sqlite/changes.hpp"
+#include "store/sqlite/database.hpp"
+#include "store/sqlite/file_lock.hpp"
+#include "store/sqlite/queries.hpp"
+#include "store/sqlite/schema.hpp"
+#include "store/sqlite/writer.hpp"
+
+namespace errand {
+
+using sqlite::Changes;
+using sqlite::Database;
+using sqlite::Queries;
+
+struct SqliteStore::Parts {
+  BlockingPool& pool;
+  std::unique_ptr<sqlite::FileLock> lock;
+  std::unique_ptr<sqlite::Writer> writer;
+  // Shared with reads on the pool, which may outlive the store. It is closed before the writer, so
+  // that the last connection is one that may tidy up the write-ahead log.
+  std::shared_ptr<sqlite::QueryPool> queries;
+};
+
+namespace {
+
+// SQLite gives its other files the mode of this one. Only we may read them.
+Result<void> make_file(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return Error(ErrorCode::unavailable,
+                 cat("cannot open the database ", path, ": ", std::strerror(errno)));
+  }
+  ::close(fd);
+  return {};
+}
+
+Result<std::int64_t> next_epoch(Database& database) {
+  return database.integer(
+      "UPDATE meta SET value = value + 1 WHERE key = 'boot_epoch' RETURNING value");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
+  ERRAND_TRY(auto lock, sqlite::FileLock::take(cat(options.path, ".lock")));
+  ERRAND_CHECK(make_file(options.path));
+  ERRAND_TRY(auto database, Database::open(options.path, Database::Access::write));
+  ERRAND_CHECK(sqlite::migrate(*database, sqlite::schema()));
+  ERRAND_TRY(std::int64_t epoch, next_epoch(*database));
+  if (options.pages_max > 0) {
+    ERRAND_CHECK(database->execute(cat("PRAGMA max_page_count = ", options.pages_max)));
+  }
+  auto writer =
+      std::make_unique<sqlite::Writer>(std::move(database), options.clock, options.log, epoch);
+  auto parts = std::unique_ptr<Parts>(
+      new Parts{.pool = options.pool,
+                .lock = std::move(lock),
+                .writer = std::move(writer),
+                .queries = std::make_shared<sqlite::QueryPool>(options.path)});
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+SqliteStore::~SqliteStore() = default;
+
+template <class F>
+auto SqliteStore::read(F query) {
+  return parts_->pool.run(
+      [queries = parts_->queries, query = std::move(query)] { return queries->run(query); });
+}
+
+Task<Result<CreateOutcome>> SqliteStore::create(NewRun run) {
+  return parts_->writer->write<CreateOutcome>(
+      [run = std::move(run)](Changes& changes) { return changes.create(run); });
+}
+
+Task<Result<void>> SqliteStore::append(AppendItem item) {
+  ERRAND_ASSERT(item.segment->first_seq() == item.expected_seq + 1);
+  return parts_->writer->write<void>(
+      [item = std::move(item)](Changes& changes) { return changes.append(item); });
+}
+
+Task<Result<MailOutcome>> SqliteStore::mail(Mail mail) {
+  return parts_->writer->write<MailOutcome>(
+      [mail = std::move(mail)](Changes& changes) { return changes.mail(mail); });
+}
+
+Task<Result<std::vector<ClaimedRun>>> SqliteStore::claim(std::size_t limit) {
+  return parts_->writer->write<std::vector<ClaimedRun>>(
+      [limit](Changes& changes) { return changes.claim(limit); });
+}
+
+Task<Result<std::vector<Mailbox>>> SqliteStore::renew() {
+  co_return std::vector<Mailbox>();  // there are no other nodes
+}
+
+Task<Result<void>> SqliteStore::release(RunId run, std::int64_t epoch) {
+  return parts_->writer->write<void>(
+      [run, epoch](Changes& changes) { return changes.release(run, epoch); });
+}
+
+Task<Result<RunRow>> SqliteStore::find(WorkspaceSlug workspace, RunId run) {
+  return read([workspace, run](Queries& queries) { return queries.find(workspace, run); });
+}
+
+Task<Result<std::vector<RunRow>>> SqliteStore::list(RunFilter filter) {
+  return read([filter = std::move(filter)](Queries& queries) { return queries.list(filter); });
+}
+
+Task<Result<std::vector<Mailbox>>> SqliteStore::mailboxes(RunId run) {
+  return read([run](Queries& queries) { return queries.mailboxes(run); });
+}
+
+Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_events(RunId run, EventSeq after,
+                                                               std::size_t bytes_max) {
+  return read([run, after, bytes_max](Queries& queries) {
+    return queries.read_events(run, after, bytes_max);
+  });
+}
+
+Task<Result<std::string>> SqliteStore::read_journal(RunId run) {
+  return read([run](Queries& queries) { return queries.read_journal(run); });
+}
+
+Task<Result<void>> SqliteStore::add_key(ApiKeyRow key) {
+  return parts_->writer->write<void>(
+      [key = std::move(key)](Changes& changes) { return changes.add_key(key); });
+}
+
+Task<Result<std::vector<ApiKeyRow>>> SqliteStore::list_keys() {
+  return read([](Queries& queries) { return queries.list_keys(); });
+}
+
+Task<Result<void>> SqliteStore::revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) {
+  return parts_->writer->write<void>(
+      [workspace, id, at](Changes& changes) { return changes.revoke_key(workspace, id, at); });
+}
+
+Task<Result<void>> SqliteStore::ping() {
+  return read([](Queries& queries) { return queries.ping(); });
+}
+
+SqliteStats SqliteStore::stats() const {
+  return {.commits = parts_->writer->commits(), .items = parts_->writer->items()};
+}
+
+}  // namespace errand

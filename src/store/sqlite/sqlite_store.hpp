@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "async/blocking_pool.hpp"
+#include "base/log.hpp"
+#include "store/store.hpp"
+
+namespace errand {
+
+struct SqliteOptions {
+  std::string path;  // the database file, made if absent; its folder must exist
+  // Outlive the store, as do the homes of those who call it.
+  const Clock& clock;
+  BlockingPool& pool;  // where reads run
+  Log& log;
+  std::int64_t pages_max = 0;  // the size the file may grow to, in pages of 4 KB; 0: no limit
+};
+
+struct SqliteStats {
+  std::uint64_t commits = 0;
+  std::uint64_t items = 0;  // writes that these commits made durable
+};
+
+// A Store in one SQLite file, for one process: writes go through one thread that groups them into
+// commits, reads through the blocking pool. Each opening is a new epoch.
+//
+// When the disk is full, writes fail with unavailable (reason "disk_full") and work again once it
+// is not. When the disk fails to keep what was written (a failed fsync), the process ends.
+class SqliteStore final : public Store {
+ public:
+  // conflict: another process has the file open. unsupported: a newer program wrote it.
+  // unavailable: the file cannot be opened or written, or is not a database.
+  static Result<std::unique_ptr<SqliteStore>> open(SqliteOptions options);
+  ~SqliteStore() override;  // makes durable what was asked for, then closes the file
+  SqliteStore(const SqliteStore&) = delete;
+  SqliteStore& operator=(const SqliteStore&) = delete;
+
+  Task<Result<CreateOutcome>> create(NewRun run) override;
+  Task<Result<void>> append(AppendItem item) override;
+  Task<Result<MailOutcome>> mail(Mail mail) override;
+  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit) override;
+  Task<Result<std::vector<Mailbox>>> renew() override;
+  Task<Result<void>> release(RunId run, std::int64_t epoch) override;
+  Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) override;
+  Task<Result<std::vector<RunRow>>> list(RunFilter filter) override;
+  Task<Result<std::vector<Mailbox>>> mailboxes(RunId run) override;
+  Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
+                                                    std::size_t bytes_max) override;
+  Task<Result<std::string>> read_journal(RunId run) override;
+  Task<Result<void>> add_key(ApiKeyRow key) override;
+  Task<Result<std::vector<ApiKeyRow>>> list_keys() override;
+  Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
+  Task<Result<void>> ping() override;
+
+  // Safe to call from any thread.
+  SqliteStats stats() const;
+
+ private:
+  struct Parts;
+  explicit SqliteStore(std::unique_ptr<Parts> parts);
+
+  template <class F>
+  auto read(F query);
+
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace errand

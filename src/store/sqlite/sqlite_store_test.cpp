@@ -1,0 +1,216 @@
+#include "store/sqlite/sqlite_store.hpp"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "store/sqlite/database.hpp"
+#include "store/sqlite/sqlite_fixture.hpp"
+
+namespace errand {
+namespace {
+
+using namespace store_contract;
+
+class SqliteStoreTest : public testing::Test {
+ protected:
+  std::int64_t create(int number) {
+    return wait_for(file_.store().create(new_run(number))).value().epoch;
+  }
+  Result<void> append(AppendItem item) { return wait_for(file_.store().append(std::move(item))); }
+  Result<RunRow> find(int number) {
+    return wait_for(file_.store().find(workspace(), run_id(number)));
+  }
+  std::size_t segments_read(int number) {
+    return wait_for(file_.store().read_events(run_id(number), 0, 1 << 30)).value().size();
+  }
+  static unsigned mode(const std::string& path) {
+    struct stat info{};
+    EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+    return info.st_mode & 0777U;
+  }
+
+  SqliteFile file_;
+};
+
+Segment large_segment(std::int32_t n, std::size_t bytes) {
+  Segment segment = events_segment(n, n, 1);
+  segment.events = cat("\"", std::string(bytes, 'x'), "\"\n");
+  return segment;
+}
+
+TEST_F(SqliteStoreTest, EverythingSurvivesAReopening) {
+  auto epoch = wait_for(file_.store().create(keyed_run(1, "key", "same"))).value().epoch;
+  AppendItem waiting = item(1, epoch, events_segment(1, 1, 2));
+  waiting.open = {open_mailbox(1, "tu_a")};
+  ASSERT_TRUE(append(waiting));
+  RunRow before = find(1).value();
+
+  file_.reopen();
+
+  EXPECT_EQ(find(1).value(), before);
+  EXPECT_EQ(segments_read(1), 1U);
+  EXPECT_EQ(wait_for(file_.store().read_journal(run_id(1))).value(),
+            "{\"created\":1}\n{\"n\":1}\n");
+  EXPECT_EQ(wait_for(file_.store().mailboxes(run_id(1))).value(),
+            std::vector{open_mailbox(1, "tu_a")});
+  EXPECT_EQ(wait_for(file_.store().create(keyed_run(2, "key", "same"))).value().kind,
+            CreateOutcome::Kind::existing);
+}
+
+TEST_F(SqliteStoreTest, ASecondOpeningIsRefusedByTheProcessThatHasIt) {
+  auto second = file_.open(file_.path());
+
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(second.error().message(),
+            cat("in use by process ", ::getpid(), ", which holds ", file_.path(), ".lock"));
+}
+
+TEST_F(SqliteStoreTest, ANewerDatabaseIsRefused) {
+  file_.close();
+  {
+    auto database = sqlite::Database::open(file_.path(), sqlite::Database::Access::write).value();
+    ASSERT_TRUE(database->execute("PRAGMA user_version = 99"));
+  }
+
+  auto refused = file_.open(file_.path());
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(refused.error().message(),
+            "the database has schema version 99, but this program knows only versions up to 1");
+}
+
+TEST_F(SqliteStoreTest, APathThatCannotBeWrittenSaysWhy) {
+  auto no_folder = file_.open(cat(file_.folder(), "/none/errand.db"));
+  auto is_folder = file_.open(file_.folder());
+
+  ASSERT_FALSE(no_folder);
+  EXPECT_EQ(no_folder.error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(no_folder.error().message(),
+            cat("cannot open ", file_.folder(), "/none/errand.db.lock: No such file or directory"));
+  ASSERT_FALSE(is_folder);
+  EXPECT_EQ(is_folder.error().message(),
+            cat("cannot open the database ", file_.folder(), ": Is a directory"));
+  std::filesystem::remove(cat(file_.folder(), ".lock"));
+}
+
+TEST_F(SqliteStoreTest, AReadOnlyFolderSaysSo) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  TemporaryFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
+
+  auto refused = file_.open(folder.file("errand.db"));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(),
+            cat("cannot open ", folder.file("errand.db.lock"), ": Permission denied"));
+}
+
+TEST_F(SqliteStoreTest, AFileThatIsNoDatabaseSaysSo) {
+  const std::string path = cat(file_.folder(), "/letter.txt");
+  std::ofstream(path) << std::string(5000, 'x');
+
+  auto refused = file_.open(path);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(refused.error().message(), cat("cannot open the database ", path,
+                                           ": the database failed: file is not a database"));
+}
+
+TEST_F(SqliteStoreTest, NobodyElseMayReadItsFiles) {
+  create(1);
+
+  EXPECT_EQ(mode(file_.path()), 0600U);
+  EXPECT_EQ(mode(file_.path() + "-wal"), 0600U);
+  EXPECT_EQ(mode(file_.path() + "-shm"), 0600U);
+  EXPECT_EQ(mode(file_.path() + ".lock"), 0600U);
+}
+
+TEST_F(SqliteStoreTest, AppendsOfManyRunsShareCommits) {
+  std::int64_t epoch = 0;
+  for (int number = 0; number < 200; ++number)
+    epoch = create(number);
+  const SqliteStats before = file_.store().stats();
+  std::vector<Task<Result<void>>> batch;
+  for (int number = 0; number < 200; ++number) {
+    batch.push_back(file_.store().append(item(number, epoch, events_segment(1, 1, 1))));
+  }
+
+  auto results = wait_for_all(std::move(batch));
+
+  for (const auto& result : results)
+    EXPECT_TRUE(result);
+  const SqliteStats after = file_.store().stats();
+  EXPECT_EQ(after.items - before.items, 200U);
+  EXPECT_LE(after.commits - before.commits, 20U);
+}
+
+TEST_F(SqliteStoreTest, ClosingMakesDurableWhatWasAskedFor) {
+  asio::io_context io;
+  std::vector<std::optional<Result<CreateOutcome>>> results(50);
+  TaskGroup tasks(io.get_executor(), fail_test);
+  for (int number = 0; number < 50; ++number) {
+    auto* result = &results[static_cast<std::size_t>(number)];
+    tasks.spawn("create", keep_result(file_.store().create(new_run(number)), result));
+  }
+  io.poll();  // asks for all of them
+
+  file_.close();
+  io.restart();
+  io.run();
+
+  for (const auto& result : results)
+    EXPECT_TRUE(result.value());
+  file_.reopen();
+  EXPECT_TRUE(find(0));
+  EXPECT_TRUE(find(49));
+}
+
+TEST_F(SqliteStoreTest, TheWriteAheadLogStaysShort) {
+  auto epoch = create(1);
+  for (int n = 1; n <= 200; ++n) {
+    ASSERT_TRUE(append(item(1, epoch, large_segment(n, 100'000))));
+  }
+
+  EXPECT_LT(std::filesystem::file_size(file_.path() + "-wal"), 9U * 1024 * 1024);
+  EXPECT_EQ(segments_read(1), 200U);
+}
+
+TEST(SqliteStoreFull, AWriteThatDoesNotFitFailsAloneAndTheNextOneWorks) {
+  SqliteFile file(60);
+  auto epoch = wait_for(file.store().create(new_run(1))).value().epoch;
+  ASSERT_TRUE(wait_for(file.store().append(item(1, epoch, large_segment(1, 10'000)))));
+
+  auto full = wait_for(file.store().append(item(1, epoch, large_segment(2, 1'000'000))));
+  auto fits = wait_for(file.store().append(item(1, epoch, events_segment(2, 2, 1))));
+
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(full.error().reason(), "disk_full");
+  EXPECT_TRUE(fits);
+  EXPECT_EQ(wait_for(file.store().find(workspace(), run_id(1))).value().last_seq, 2);
+  EXPECT_EQ(wait_for(file.store().read_events(run_id(1), 0, 1 << 30)).value().size(), 2U);
+}
+
+TEST(SqliteStoreFull, NothingCommittedIsLostAndThereIsRoomAgainAfterwards) {
+  SqliteFile file(60);
+  auto epoch = wait_for(file.store().create(new_run(1))).value().epoch;
+  std::int32_t n = 1;
+  while (wait_for(file.store().append(item(1, epoch, large_segment(n, 10'000)))))
+    ++n;
+
+  file.reopen();
+
+  ASSERT_GT(n, 5);
+  EXPECT_EQ(wait_for(file.store().find(workspace(), run_id(1))).value().segments, n);
+  EXPECT_EQ(wait_for(file.store().claim(10)).value().size(), 1U);
+  EXPECT_TRUE(wait_for(file.store().append(item(1, epoch + 1, large_segment(n, 10'000)))));
+  EXPECT_EQ(wait_for(file.store().read_events(run_id(1), 0, 1 << 30)).value().size(),
+            static_cast<std::size_t>(n));
+}
+
+}  // namespace
+}  // namespace errand

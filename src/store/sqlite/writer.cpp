@@ -1,0 +1,78 @@
+#include "store/sqlite/writer.hpp"
+
+#include <cstdlib>
+
+namespace errand::sqlite {
+namespace {
+
+// The log of a busy database is moved into it this often, and then used again from its start.
+constexpr int kLogPagesMax = 1000;
+
+}  // namespace
+
+Writer::Writer(std::unique_ptr<Database> database, const Clock& clock, Log& log, std::int64_t epoch)
+    : database_(std::move(database)),
+      log_(log),
+      changes_(*database_, clock, epoch),
+      begin_(*database_, "BEGIN IMMEDIATE"),
+      commit_(*database_, "COMMIT"),
+      thread_([this] { loop(); }) {}
+
+Writer::~Writer() {
+  queue_->stop();
+  thread_.join();
+}
+
+void Writer::loop() {
+  WriteBatch batch;
+  while (queue_->take(batch)) {
+    commit(batch);
+    batch.clear();
+    checkpoint();
+  }
+}
+
+void Writer::commit(WriteBatch& batch) {
+  auto done = apply(batch);
+  if (!done) {
+    end_process_if_sync_failed();
+    database_->rollback();
+    log_.error("a commit failed", {{"reason", done.error().message()}});
+    for (auto& item : batch)
+      item->fail(done.error());
+    return;
+  }
+  commits_ += 1;
+  items_ += batch.size();
+  for (auto& item : batch)
+    item->finish();
+}
+
+Result<void> Writer::apply(WriteBatch& batch) {
+  ERRAND_CHECK(begin_.run());
+  for (auto& item : batch) {
+    item->apply(changes_);
+    if (database_->failed()) return database_->failure();
+  }
+  return commit_.run();
+}
+
+void Writer::checkpoint() {
+  if (database_->log_pages() < kLogPagesMax) return;
+  auto done = database_->checkpoint();
+  end_process_if_sync_failed();
+  if (!done && !checkpoint_failed_) {
+    log_.warning("the write-ahead log cannot be moved into the database and grows",
+                 {{"reason", done.error().message()}});
+  }
+  checkpoint_failed_ = !done;
+}
+
+void Writer::end_process_if_sync_failed() {
+  if (!database_->sync_failed()) return;
+  // A second fsync would report success for pages that the kernel has dropped.
+  log_.error("the disk did not keep what was written: ending, so that a restart reads what it has");
+  std::abort();
+}
+
+}  // namespace errand::sqlite

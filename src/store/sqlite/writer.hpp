@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "async/completion.hpp"
+#include "base/log.hpp"
+#include "store/sqlite/write_queue.hpp"
+
+namespace errand::sqlite {
+
+// The one thread that writes. Whatever is asked for while a commit is on its way to the disk
+// shares the next one.
+class Writer final {
+ public:
+  Writer(std::unique_ptr<Database> database, const Clock& clock, Log& log, std::int64_t epoch);
+  ~Writer();  // commits what is queued, then joins
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // Calls `change`, a function from Changes& to Result<T>, inside a transaction, and gives its
+  // result once it is durable. Safe to call from any home.
+  template <class T, class F>
+  Task<Result<T>> write(F change) {
+    return submit<T>(queue_, std::move(change));
+  }
+
+  std::uint64_t commits() const { return commits_; }
+  std::uint64_t items() const { return items_; }
+
+ private:
+  template <class T, class F>
+  class Item;
+
+  template <class T, class F>
+  static Task<Result<T>> submit(std::shared_ptr<WriteQueue> queue, F change) {
+    Executor home = co_await asio::this_coro::executor;
+    co_return co_await await_completion<Result<T>>(
+        [&queue, &home, &change](Completion<Result<T>> done) {
+          auto item = std::make_unique<Item<T, F>>(std::move(change), std::move(done));
+          // The writer is woken by way of the home's own queue: whatever else the home is about to
+          // ask for comes along.
+          if (queue->push(std::move(item)) == WriteQueue::Pushed::wake) {
+            asio::post(home, [queue] { queue->wake(); });
+          }
+        });
+  }
+
+  void loop();
+  void commit(WriteBatch& batch);
+  Result<void> apply(WriteBatch& batch);
+  void checkpoint();
+  void end_process_if_sync_failed();
+
+  const std::unique_ptr<Database> database_;
+  Log& log_;
+  Changes changes_;
+  Statement begin_;
+  Statement commit_;
+  bool checkpoint_failed_ = false;
+
+  std::atomic<std::uint64_t> commits_ = 0;
+  std::atomic<std::uint64_t> items_ = 0;
+
+  // Shared with wake-ups that may outlive the writer.
+  const std::shared_ptr<WriteQueue> queue_ = std::make_shared<WriteQueue>();
+  std::thread thread_;  // uses everything above
+};
+
+template <class T, class F>
+class Writer::Item final : public WriteItem {
+ public:
+  Item(F change, Completion<Result<T>> done) : change_(std::move(change)), done_(std::move(done)) {}
+
+  void apply(Changes& changes) override { result_.emplace(change_(changes)); }
+  void finish() override { done_(std::move(*result_)); }
+  void fail(const Error& error) override { done_(error); }
+
+ private:
+  F change_;
+  Completion<Result<T>> done_;
+  std::optional<Result<T>> result_;
+};
+
+}  // namespace errand::sqlite

@@ -1,0 +1,239 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "async/task_group.hpp"
+#include "base/text.hpp"
+#include "store/store.hpp"
+
+namespace errand {
+
+// Structs of the Store compare member by member in tests.
+inline bool operator==(const RunRow& a, const RunRow& b) {
+  auto tie = [](const RunRow& row) {
+    return std::tie(row.id, row.workspace, row.status, row.name, row.model_id, row.metadata,
+                    row.created_at, row.updated_at, row.last_seq, row.segments, row.epoch);
+  };
+  return tie(a) == tie(b);
+}
+inline bool operator==(const Mailbox& a, const Mailbox& b) {
+  auto tie = [](const Mailbox& box) {
+    return std::tie(box.run, box.slot, box.kind, box.name, box.opened_at, box.deadline_at,
+                    box.filled, box.body);
+  };
+  return tie(a) == tie(b);
+}
+inline bool operator==(const Segment& a, const Segment& b) {
+  auto tie = [](const Segment& segment) {
+    return std::tie(segment.last_seq, segment.n, segment.events_count, segment.at, segment.journal,
+                    segment.events);
+  };
+  return tie(a) == tie(b);
+}
+inline bool operator==(const ApiKeyRow& a, const ApiKeyRow& b) {
+  auto tie = [](const ApiKeyRow& key) {
+    return std::tie(key.id, key.workspace, key.name, key.hash, key.prefix, key.created_at,
+                    key.revoked_at);
+  };
+  return tie(a) == tie(b);
+}
+
+namespace store_contract {
+
+// Stands at one time of day.
+class FixedClock final : public Clock {
+ public:
+  WallTime now() const override { return from_millis(1'700'000'000'000); }
+};
+
+// One store and what it keeps. Each implementation brings its own.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual Store& store() = 0;
+  // Ends the store as a process ends, and starts another one on the same data.
+  virtual void reopen() = 0;
+};
+using MakeSubject = std::unique_ptr<Subject> (*)();
+
+template <class T>
+Task<void> keep_result(Task<T> call, std::optional<T>* result) {
+  *result = co_await std::move(call);
+}
+
+inline void fail_test(const char* task, const std::string& what) {
+  ADD_FAILURE() << task << ": " << what;
+}
+
+// Starts all of them before any can finish. The loop runs until nothing is left to do, because a
+// store's threads let go of it only after they have told their results.
+template <class T>
+std::vector<T> wait_for_all(std::vector<Task<T>> calls) {
+  asio::io_context io;
+  std::vector<std::optional<T>> results(calls.size());
+  TaskGroup tasks(io.get_executor(), fail_test);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    tasks.spawn("call", keep_result(std::move(calls[i]), &results[i]));
+  }
+  io.run();
+  std::vector<T> out;
+  for (auto& result : results)
+    out.push_back(std::move(*result));
+  return out;
+}
+
+template <class T>
+T wait_for(Task<T> call) {
+  std::vector<Task<T>> calls;
+  calls.push_back(std::move(call));
+  return std::move(wait_for_all(std::move(calls)).front());
+}
+
+inline RunId run_id(int number) {
+  return *RunId::parse(cat("run_", 1000 + number));
+}
+inline WorkspaceSlug workspace(std::string_view name = "default") {
+  return *WorkspaceSlug::parse(name);
+}
+
+inline NewRun new_run(int number) {
+  return {.row = {.id = run_id(number),
+                  .workspace = workspace(),
+                  .status = RunStatus::queued,
+                  .name = "a run",
+                  .model_id = "demo",
+                  .metadata = "{}",
+                  .created_at = from_millis(5000 + number),
+                  .updated_at = from_millis(5000 + number)},
+          .first = {.at = from_millis(5000 + number), .journal = "{\"created\":1}\n", .events = {}},
+          .idempotency_key = {},
+          .fingerprint = {}};
+}
+
+inline NewRun keyed_run(int number, std::string key, std::string fingerprint) {
+  NewRun run = new_run(number);
+  run.idempotency_key = std::move(key);
+  run.fingerprint = std::move(fingerprint);
+  return run;
+}
+
+// Events `first_seq` to `first_seq + count - 1`, as segment `n`.
+inline Segment events_segment(std::int32_t n, EventSeq first_seq, std::int32_t count) {
+  Segment segment{.last_seq = first_seq + count - 1,
+                  .n = n,
+                  .events_count = count,
+                  .at = from_millis(9000 + n),
+                  .journal = cat("{\"n\":", n, "}\n"),
+                  .events = {}};
+  for (EventSeq seq = first_seq; seq <= segment.last_seq; ++seq) {
+    append(segment.events, "{\"seq\":", seq, "}\n");
+  }
+  return segment;
+}
+
+inline AppendItem item(int run, std::int64_t epoch, Segment segment) {
+  return {.workspace = workspace(),
+          .run = run_id(run),
+          .epoch = epoch,
+          .expected_seq = segment.first_seq() - 1,
+          .segment = std::make_shared<const Segment>(std::move(segment)),
+          .status = RunStatus::running,
+          .open = {},
+          .close = {}};
+}
+
+inline AppendItem last_item(int run, std::int64_t epoch, Segment segment) {
+  AppendItem last = item(run, epoch, std::move(segment));
+  last.status = RunStatus::succeeded;
+  return last;
+}
+
+inline Mailbox open_mailbox(int run, std::string slot) {
+  return {.run = run_id(run),
+          .slot = std::move(slot),
+          .kind = MailKind::tool_result,
+          .name = "lookup",
+          .opened_at = from_millis(9000),
+          .deadline_at = from_millis(9999),
+          .filled = false,
+          .body = {}};
+}
+
+inline Mailbox filled(Mailbox box, std::string body) {
+  box.filled = true;
+  box.body = std::move(body);
+  return box;
+}
+
+inline Mail answer(int run, std::string slot, std::string body) {
+  return {.workspace = workspace(),
+          .run = run_id(run),
+          .slot = std::move(slot),
+          .kind = MailKind::tool_result,
+          .body = std::move(body)};
+}
+
+inline Mail cancel_request(int run) {
+  return {.workspace = workspace(),
+          .run = run_id(run),
+          .slot = "cancel",
+          .kind = MailKind::cancel,
+          .body = "{}"};
+}
+
+}  // namespace store_contract
+
+// What every Store promises. An implementation includes the parts (store_contract_*.hpp) in its
+// test and instantiates this with a function that makes a fresh subject.
+class StoreContract : public testing::TestWithParam<store_contract::MakeSubject> {
+ protected:
+  Store& store() { return subject_->store(); }
+  void reopen() { subject_->reopen(); }
+
+  // Creates run `number` and gives the epoch that owns it.
+  std::int64_t create(int number) {
+    auto outcome = store_contract::wait_for(store().create(store_contract::new_run(number)));
+    return outcome.value().epoch;
+  }
+  Result<void> append(AppendItem item) {
+    return store_contract::wait_for(store().append(std::move(item)));
+  }
+  MailOutcome mail(Mail mail) {
+    return store_contract::wait_for(store().mail(std::move(mail))).value();
+  }
+  std::vector<ClaimedRun> claim(std::size_t limit) {
+    return store_contract::wait_for(store().claim(limit)).value();
+  }
+  RunRow find(int number) {
+    auto found = store().find(store_contract::workspace(), store_contract::run_id(number));
+    return store_contract::wait_for(std::move(found)).value();
+  }
+  std::vector<Mailbox> mailboxes(int number) {
+    return store_contract::wait_for(store().mailboxes(store_contract::run_id(number))).value();
+  }
+  std::vector<Segment> events(int number, EventSeq after, std::size_t bytes_max) {
+    auto read = store().read_events(store_contract::run_id(number), after, bytes_max);
+    auto segments = store_contract::wait_for(std::move(read)).value();
+    std::vector<Segment> out;
+    for (const SegmentPtr& segment : segments)
+      out.push_back(*segment);
+    return out;
+  }
+  std::string journal(int number) {
+    return store_contract::wait_for(store().read_journal(store_contract::run_id(number))).value();
+  }
+
+  std::unique_ptr<store_contract::Subject> subject_ = GetParam()();
+};
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreContract);
+
+}  // namespace errand

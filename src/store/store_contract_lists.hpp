@@ -1,0 +1,158 @@
+#pragma once
+
+// The part of the contract about lists of runs and about API keys.
+
+#include "store/store_contract.hpp"
+
+namespace errand {
+
+using namespace store_contract;
+
+inline std::vector<RunId> listed(Store& store, RunFilter filter) {
+  auto rows = wait_for(store.list(std::move(filter))).value();
+  std::vector<RunId> out;
+  for (const RunRow& row : rows)
+    out.push_back(row.id);
+  return out;
+}
+
+inline RunFilter everything() {
+  RunFilter filter;
+  filter.workspace = workspace();
+  return filter;
+}
+
+inline RunFilter with_status(RunStatus status) {
+  RunFilter filter = everything();
+  filter.status = status;
+  return filter;
+}
+
+inline RunFilter with_metadata(std::vector<std::pair<std::string, std::string>> pairs) {
+  RunFilter filter = everything();
+  filter.metadata = std::move(pairs);
+  return filter;
+}
+
+inline ApiKeyRow api_key(int number) {
+  return {.id = *KeyId::parse(cat("key_", number)),
+          .workspace = workspace(),
+          .name = "ci",
+          .hash = cat("hash", number),
+          .prefix = "ek_12",
+          .created_at = from_millis(1000 + number),
+          .revoked_at = {}};
+}
+
+TEST_P(StoreContract, RunsAreListedNewestFirstAndByPage) {
+  for (int number = 1; number <= 5; ++number)
+    create(number);
+  RunFilter page = everything();
+  page.limit = 2;
+
+  EXPECT_EQ(listed(store(), page), (std::vector{run_id(5), run_id(4)}));
+  page.before = run_id(4);
+  EXPECT_EQ(listed(store(), page), (std::vector{run_id(3), run_id(2)}));
+  page.before = run_id(2);
+  EXPECT_EQ(listed(store(), page), std::vector{run_id(1)});
+  page.before = run_id(1);
+  EXPECT_EQ(listed(store(), page), std::vector<RunId>());
+}
+
+TEST_P(StoreContract, AListHasWholeRowsOfItsWorkspaceOnly) {
+  create(1);
+  NewRun elsewhere = new_run(2);
+  elsewhere.row.workspace = workspace("other");
+  ASSERT_TRUE(wait_for(store().create(elsewhere)));
+
+  EXPECT_EQ(wait_for(store().list(everything())).value(), std::vector{find(1)});
+}
+
+TEST_P(StoreContract, RunsAreListedByStatusAndRunningFindsWaiting) {
+  auto epoch = create(1);
+  for (int number = 2; number <= 5; ++number)
+    create(number);
+  AppendItem waiting = item(2, epoch, events_segment(1, 1, 1));
+  waiting.status = RunStatus::waiting;
+  AppendItem failed = item(4, epoch, events_segment(1, 1, 1));
+  failed.status = RunStatus::failed;
+  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 1))));
+  ASSERT_TRUE(append(waiting));
+  ASSERT_TRUE(append(last_item(3, epoch, events_segment(1, 1, 1))));
+  ASSERT_TRUE(append(failed));
+
+  EXPECT_EQ(listed(store(), with_status(RunStatus::running)), (std::vector{run_id(2), run_id(1)}));
+  EXPECT_EQ(listed(store(), with_status(RunStatus::queued)), std::vector{run_id(5)});
+  EXPECT_EQ(listed(store(), with_status(RunStatus::succeeded)), std::vector{run_id(3)});
+  EXPECT_EQ(listed(store(), with_status(RunStatus::failed)), std::vector{run_id(4)});
+  EXPECT_EQ(listed(store(), with_status(RunStatus::cancelled)), std::vector<RunId>());
+}
+
+TEST_P(StoreContract, UnfinishedRunsArePagedWithinTheirWorkspace) {
+  for (int number = 1; number <= 3; ++number)
+    create(number);
+  NewRun elsewhere = new_run(4);
+  elsewhere.row.workspace = workspace("other");
+  ASSERT_TRUE(wait_for(store().create(elsewhere)));
+  RunFilter page = with_status(RunStatus::queued);
+  page.limit = 1;
+  page.before = run_id(3);
+
+  EXPECT_EQ(listed(store(), page), std::vector{run_id(2)});
+}
+
+TEST_P(StoreContract, RunsAreListedByMetadataOfWhichEveryPairMatches) {
+  NewRun first = new_run(1);
+  first.row.metadata = R"({"team":"red","ticket":"a\"b"})";
+  NewRun second = new_run(2);
+  second.row.metadata = R"({"team":"red","ticket":"7","n":7})";
+  ASSERT_TRUE(wait_for(store().create(first)));
+  ASSERT_TRUE(wait_for(store().create(second)));
+  create(3);
+
+  EXPECT_EQ(listed(store(), with_metadata({{"team", "red"}})), (std::vector{run_id(2), run_id(1)}));
+  EXPECT_EQ(listed(store(), with_metadata({{"team", "red"}, {"ticket", "a\"b"}})),
+            std::vector{run_id(1)});
+  EXPECT_EQ(listed(store(), with_metadata({{"team", "blue"}})), std::vector<RunId>());
+  EXPECT_EQ(listed(store(), with_metadata({{"n", "7"}})), std::vector<RunId>());
+}
+
+TEST_P(StoreContract, KeysAreAddedListedAndRevokedOnce) {
+  ApiKeyRow revoked = api_key(2);
+  revoked.revoked_at = from_millis(7777);
+  ASSERT_TRUE(wait_for(store().add_key(api_key(2))));
+  ASSERT_TRUE(wait_for(store().add_key(api_key(1))));
+
+  EXPECT_TRUE(wait_for(store().revoke_key(workspace(), api_key(2).id, from_millis(7777))));
+  EXPECT_TRUE(wait_for(store().revoke_key(workspace(), api_key(2).id, from_millis(9999))));
+
+  EXPECT_EQ(wait_for(store().list_keys()).value(), (std::vector{api_key(1), revoked}));
+}
+
+TEST_P(StoreContract, AKeyWithAKnownHashConflicts) {
+  ApiKeyRow twin = api_key(2);
+  twin.hash = api_key(1).hash;
+  ASSERT_TRUE(wait_for(store().add_key(api_key(1))));
+
+  auto refused = wait_for(store().add_key(twin));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(wait_for(store().list_keys()).value(), std::vector{api_key(1)});
+}
+
+TEST_P(StoreContract, RevokingAKeyOfAnotherWorkspaceIsNotFound) {
+  ASSERT_TRUE(wait_for(store().add_key(api_key(1))));
+
+  auto elsewhere = wait_for(store().revoke_key(workspace("other"), api_key(1).id, {}));
+
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code(), ErrorCode::not_found);
+  EXPECT_EQ(wait_for(store().list_keys()).value(), std::vector{api_key(1)});
+}
+
+TEST_P(StoreContract, AnOpenStoreAnswersPings) {
+  EXPECT_TRUE(wait_for(store().ping()));
+}
+
+}  // namespace errand

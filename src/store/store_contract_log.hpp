@@ -1,0 +1,228 @@
+#pragma once
+
+// The part of the contract about creating runs, appending to their logs and reading them.
+
+#include "store/store_contract.hpp"
+
+namespace errand {
+
+using namespace store_contract;
+
+inline int created(const std::vector<Result<CreateOutcome>>& outcomes) {
+  int count = 0;
+  for (const auto& outcome : outcomes) {
+    count += outcome.value().kind == CreateOutcome::Kind::created;
+  }
+  return count;
+}
+
+// "ok" or the error code of each result.
+template <class T>
+std::vector<std::string> codes(const std::vector<Result<T>>& results) {
+  std::vector<std::string> out;
+  for (const auto& result : results) {
+    out.emplace_back(result ? "ok" : to_string(result.error().code()));
+  }
+  return out;
+}
+
+TEST_P(StoreContract, CreatedRunIsFoundWithItsJournalAndEpoch) {
+  NewRun run = new_run(1);
+  run.row.name = "naïve \"name\"";
+  run.row.metadata = R"({"k":"v"})";
+
+  CreateOutcome outcome = wait_for(store().create(run)).value();
+
+  RunRow expected = run.row;
+  expected.segments = 1;
+  expected.epoch = outcome.epoch;
+  EXPECT_EQ(outcome.kind, CreateOutcome::Kind::created);
+  EXPECT_EQ(outcome.run, run_id(1));
+  EXPECT_GT(outcome.epoch, 0);
+  EXPECT_EQ(find(1), expected);
+  EXPECT_EQ(journal(1), "{\"created\":1}\n");
+}
+
+TEST_P(StoreContract, EqualRequestWithTheSameKeyFindsTheExistingRun) {
+  ASSERT_TRUE(wait_for(store().create(keyed_run(1, "key", "same"))));
+
+  CreateOutcome again = wait_for(store().create(keyed_run(2, "key", "same"))).value();
+
+  EXPECT_EQ(again.kind, CreateOutcome::Kind::existing);
+  EXPECT_EQ(again.run, run_id(1));
+  EXPECT_FALSE(wait_for(store().find(workspace(), run_id(2))));
+}
+
+TEST_P(StoreContract, OtherRequestWithTheSameKeyConflicts) {
+  ASSERT_TRUE(wait_for(store().create(keyed_run(1, "key", "one"))));
+
+  CreateOutcome other = wait_for(store().create(keyed_run(2, "key", "two"))).value();
+
+  EXPECT_EQ(other.kind, CreateOutcome::Kind::conflict);
+  EXPECT_EQ(other.run, run_id(1));
+  EXPECT_FALSE(wait_for(store().find(workspace(), run_id(2))));
+}
+
+TEST_P(StoreContract, TheSameKeyInAnotherWorkspaceIsAnotherKey) {
+  ASSERT_TRUE(wait_for(store().create(keyed_run(1, "key", "same"))));
+  NewRun elsewhere = keyed_run(2, "key", "same");
+  elsewhere.row.workspace = workspace("other");
+
+  CreateOutcome outcome = wait_for(store().create(elsewhere)).value();
+
+  EXPECT_EQ(outcome.kind, CreateOutcome::Kind::created);
+}
+
+TEST_P(StoreContract, ExactlyOneOfAHundredEqualRequestsCreates) {
+  std::vector<Task<Result<CreateOutcome>>> race;
+  for (int i = 0; i < 100; ++i)
+    race.push_back(store().create(keyed_run(i, "key", "same")));
+
+  EXPECT_EQ(created(wait_for_all(std::move(race))), 1);
+
+  RunFilter all;
+  all.workspace = workspace();
+  EXPECT_EQ(wait_for(store().list(all)).value().size(), 1U);
+}
+
+TEST_P(StoreContract, ASecondRunWithTheSameIdIsRefusedInAnyWorkspace) {
+  create(1);
+  NewRun elsewhere = new_run(1);
+  elsewhere.row.workspace = workspace("other");
+
+  auto refused = wait_for(store().create(elsewhere));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(find(1).workspace, workspace());
+}
+
+TEST_P(StoreContract, FindInTheWrongWorkspaceIsNotFound) {
+  create(1);
+
+  auto found = wait_for(store().find(workspace("other"), run_id(1)));
+
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code(), ErrorCode::not_found);
+}
+
+TEST_P(StoreContract, AppendMovesTheRowToTheEndOfTheLog) {
+  auto epoch = create(1);
+  AppendItem first = item(1, epoch, events_segment(1, 1, 3));
+  first.status = RunStatus::waiting;
+  RunRow expected = find(1);
+  expected.status = RunStatus::waiting;
+  expected.last_seq = 3;
+  expected.segments = 2;
+  expected.updated_at = from_millis(9001);
+
+  ASSERT_TRUE(append(first));
+
+  EXPECT_EQ(find(1), expected);
+  EXPECT_EQ(journal(1), "{\"created\":1}\n{\"n\":1}\n");
+}
+
+TEST_P(StoreContract, RefusedAppendsDoNotSpoilTheOthersOfTheirBatch) {
+  auto epoch = create(1);
+  create(2);
+  create(3);
+  create(4);
+  ASSERT_TRUE(append(last_item(3, epoch, events_segment(1, 1, 1))));
+  AppendItem wrong_workspace = item(4, epoch, events_segment(1, 1, 1));
+  wrong_workspace.workspace = workspace("other");
+
+  std::vector<Task<Result<void>>> batch;
+  batch.push_back(store().append(item(1, epoch, events_segment(1, 1, 2))));
+  batch.push_back(store().append(item(1, epoch - 1, events_segment(2, 3, 1))));  // stale epoch
+  batch.push_back(store().append(item(1, epoch, events_segment(2, 2, 1))));      // wrong seq
+  batch.push_back(store().append(item(1, epoch, events_segment(3, 3, 1))));      // wrong n
+  batch.push_back(store().append(item(9, epoch, events_segment(1, 1, 1))));      // unknown run
+  batch.push_back(store().append(wrong_workspace));
+  batch.push_back(store().append(last_item(3, epoch, events_segment(2, 2, 1))));  // ended
+  batch.push_back(store().append(item(1, epoch, events_segment(2, 3, 1))));
+  batch.push_back(store().append(item(2, epoch, events_segment(1, 1, 1))));
+  auto results = wait_for_all(std::move(batch));
+
+  EXPECT_EQ(codes(results),
+            (std::vector<std::string>{"ok", "conflict", "conflict", "conflict", "conflict",
+                                      "conflict", "conflict", "ok", "ok"}));
+  EXPECT_EQ(find(1).last_seq, 3);
+  EXPECT_EQ(find(2).last_seq, 1);
+  EXPECT_EQ(find(3).last_seq, 1);
+  EXPECT_EQ(find(4).last_seq, 0);
+}
+
+TEST_P(StoreContract, TheSameAppendTwiceIsRefusedOnce) {
+  auto epoch = create(1);
+  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 1))));
+
+  auto again = append(item(1, epoch, events_segment(1, 1, 1)));
+
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(find(1).segments, 2);
+}
+
+TEST_P(StoreContract, ReadingEventsFromInsideASegmentBringsTheWholeSegment) {
+  auto epoch = create(1);
+  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 3))));
+  ASSERT_TRUE(append(item(1, epoch, events_segment(2, 4, 2))));
+  Segment first = events_segment(1, 1, 3);
+  Segment second = events_segment(2, 4, 2);
+  first.journal.clear();
+  second.journal.clear();
+
+  EXPECT_EQ(events(1, 0, 1 << 20), (std::vector{first, second}));
+  EXPECT_EQ(events(1, 2, 1 << 20), (std::vector{first, second}));
+  EXPECT_EQ(events(1, 3, 1 << 20), std::vector{second});
+  EXPECT_EQ(events(1, 4, 1 << 20), std::vector{second});
+}
+
+TEST_P(StoreContract, ReadingEventsAfterTheEndOrOfNoRunBringsNothing) {
+  auto epoch = create(1);
+  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 3))));
+
+  EXPECT_EQ(events(1, 3, 1 << 20), std::vector<Segment>());
+  EXPECT_EQ(events(1, 99, 1 << 20), std::vector<Segment>());
+  EXPECT_EQ(events(2, 0, 1 << 20), std::vector<Segment>());
+}
+
+TEST_P(StoreContract, SegmentsWithoutEventsAreSkippedByEventsAndKeptInTheJournal) {
+  auto epoch = create(1);
+  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 0))));
+  ASSERT_TRUE(append(item(1, epoch, events_segment(2, 1, 1))));
+  ASSERT_TRUE(append(item(1, epoch, events_segment(3, 2, 0))));
+  Segment with_events = events_segment(2, 1, 1);
+  with_events.journal.clear();
+
+  EXPECT_EQ(events(1, 0, 1 << 20), std::vector{with_events});
+  EXPECT_EQ(journal(1), "{\"created\":1}\n{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
+}
+
+TEST_P(StoreContract, ReadingStopsOnceItHasPassedItsBytes) {
+  auto epoch = create(1);
+  for (int n = 1; n <= 5; ++n) {
+    Segment large = events_segment(n, n, 1);
+    large.events = cat("{\"x\":\"", std::string(100'000, 'x'), "\"}\n");
+    ASSERT_TRUE(append(item(1, epoch, large)));
+  }
+
+  EXPECT_EQ(events(1, 0, 0).size(), 1U);
+  EXPECT_EQ(events(1, 0, 1000).size(), 1U);
+  EXPECT_EQ(events(1, 0, 150'000).size(), 2U);
+  EXPECT_EQ(events(1, 2, 150'000).size(), 2U);
+  EXPECT_EQ(events(1, 0, 10'000'000).size(), 5U);
+}
+
+TEST_P(StoreContract, EveryByteOfJournalAndEventsSurvives) {
+  auto epoch = create(1);
+  Segment bytes = events_segment(1, 1, 1);
+  bytes.events = std::string("{\"t\":\"\0\xff ünï 🦊\"}\n", 19);
+  bytes.journal = std::string("\0j\xc3\x28\n", 5);
+  ASSERT_TRUE(append(item(1, epoch, bytes)));
+
+  EXPECT_EQ(events(1, 0, 1 << 20).at(0).events, bytes.events);
+  EXPECT_EQ(journal(1), "{\"created\":1}\n" + bytes.journal);
+}
+
+}  // namespace errand
