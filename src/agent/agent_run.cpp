@@ -1,0 +1,250 @@
+#include "agent/agent_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace errand::agent {
+
+AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observer, Params params)
+    : around_(around),
+      model_(model),
+      observer_(observer),
+      row_(std::move(params.row)),
+      start_(params.start),
+      state_(std::move(params.state)),
+      first_turn_is_journaled_(params.start == Start::fresh),
+      interrupt_(around.home.executor()),
+      tasks_(around.home.executor(), [this](const char* task, const std::string& what) {
+        around_.log.error("a task of a run failed; this is a bug",
+                          {{"run", row_.id.str()}, {"task", task}, {"what", what}});
+        observer_.on_broken(Error(ErrorCode::internal, what));
+      }) {
+  for (Mailbox& mail : params.mail) {
+    if (mail.kind == MailKind::tool_result) started_.insert(*ToolUseId::parse(mail.slot));
+    if (mail.filled) {
+      inbox_.push_back(std::move(mail));
+    } else {
+      SteadyTime now = around_.timers.now();
+      milliseconds left = std::max(kTimeoutAfterRestartMin, mail.deadline_at - around_.clock.now());
+      watch_timeout(*ToolUseId::parse(mail.slot), now + left);
+    }
+  }
+  log_ = std::make_unique<RunLog>(
+      RunLog::Deps{.store = around_.store,
+                   .clock = around_.clock,
+                   .timers = around_.timers,
+                   .tasks = tasks_,
+                   .home = around_.home.executor(),
+                   .counters = around_.counters},
+      RunLog::Options{
+          .workspace = row_.workspace,
+          .run = row_.id,
+          .epoch = row_.epoch,
+          .last_seq = row_.last_seq,
+          .segments = row_.segments,
+          .status = row_.status,
+          .on_commit = [this](const SegmentPtr& segment,
+                              RunStatus status) { observer_.on_commit(segment, status); },
+          .on_failure = [this](const Error& error) { observer_.on_broken(error); }});
+}
+
+AgentRun::~AgentRun() {
+  for (const auto& [id, timer] : timeouts_)
+    around_.timers.cancel(timer);
+  around_.timers.cancel(grace_timer_);
+}
+
+void AgentRun::start() {
+  ERRAND_ASSERT_HOME(around_.home);
+  if (start_ == Start::recovered) recover();
+  kick();
+}
+
+void AgentRun::deliver(Mailbox mail) {
+  ERRAND_ASSERT_HOME(around_.home);
+  bool is_cancel = mail.kind == MailKind::cancel;
+  inbox_.push_back(std::move(mail));
+  if (is_cancel) {
+    if (stream_) stream_->abort();
+    interrupt_.notify();
+  }
+  kick();
+}
+
+Task<void> AgentRun::stop(CancelReason reason) {
+  stopping_ = true;
+  if (stream_) stream_->abort();
+  interrupt_.notify();
+  co_await tasks_.stop(reason);
+}
+
+void AgentRun::kick() {
+  if (driving_ || stopping_ || log_->failed()) return;
+  driving_ = true;
+  tasks_.spawn("run.drive", drive());
+}
+
+Task<void> AgentRun::drive() {
+  while (!stopping_ && !log_->failed()) {
+    fold_inbox();
+    Step step = choose_step();
+    if (auto* ask = std::get_if<Ask>(&step)) {
+      co_await back_off();
+      if (cancel_waits() || stopping_) continue;
+      co_await ask_model(ask->entry);
+    } else if (std::holds_alternative<Freeze>(step)) {
+      freeze();
+    } else if (std::holds_alternative<AwaitCalls>(step)) {
+      settle_without_running();
+      start_ready_calls();
+      if (std::holds_alternative<AwaitCalls>(choose_step())) break;
+    } else if (auto* end = std::get_if<Finish>(&step)) {
+      co_await finish(std::move(end->terminal));
+      break;
+    } else {
+      break;
+    }
+  }
+  driving_ = false;
+}
+
+Step AgentRun::choose_step() const {
+  const TurnState& turn = state_->turn();
+  if (first_turn_is_journaled_) {
+    return Ask{{.turn = turn.index, .attempt = turn.attempt, .after_seq = turn.after_seq}};
+  }
+  Step step = failure_ ? after_failure(*state_, *failure_, log_->last_seq())
+                       : next_step(*state_, log_->last_seq());
+  if (grace_over_ && std::holds_alternative<AwaitCalls>(step)) {
+    return Finish{{.status = RunStatus::cancelled, .message = state_->cancel()->reason}};
+  }
+  if (given_up_ && std::holds_alternative<Ask>(step)) {
+    return Finish{{.status = RunStatus::failed,
+                   .message = cat("the server ended ", kResumesMax,
+                                  " times while it worked on this run; it is not tried again"),
+                   .error_class = "server"}};
+  }
+  return step;
+}
+
+// The journal and the state in memory always say the same.
+void AgentRun::record(JournalEntry entry) {
+  state_->apply(entry);
+  log_->write(entry);
+}
+
+void AgentRun::fold_inbox() {
+  // An answer is shown after the message of the turn that asked for it, so it waits for that.
+  bool turn_is_over = state_->turn().end.has_value();
+  std::deque<Mailbox> later;
+  for (Mailbox& mail : std::exchange(inbox_, {})) {
+    if (mail.kind == MailKind::cancel) {
+      fold_cancel(mail.body);
+      continue;
+    }
+    if (!turn_is_over) {
+      later.push_back(std::move(mail));
+      continue;
+    }
+    auto answer = parse_tool_answer(mail.body);
+    auto id = ToolUseId::parse(mail.slot);
+    if (!answer || !id) continue;
+    record_outcome({.id = *id,
+                    .ok = answer->ok,
+                    .text = std::move(answer->text),
+                    .timed_out = answer->timed_out});
+  }
+  inbox_ = std::move(later);
+  if (!turn_is_over) return;
+  for (OutcomeEntry& outcome : std::exchange(host_outcomes_, {}))
+    record_outcome(std::move(outcome));
+}
+
+void AgentRun::fold_cancel(const std::string& reason) {
+  if (state_->cancel() || state_->terminal()) return;
+  record(CancelEntry{.reason = reason, .at = around_.clock.now()});
+  first_turn_is_journaled_ = false;
+  grace_timer_ = around_.timers.set(around_.timers.now() + kCancelGrace, [this] {
+    grace_over_ = true;
+    kick();
+  });
+}
+
+bool AgentRun::cancel_waits() const {
+  return std::any_of(inbox_.begin(), inbox_.end(),
+                     [](const Mailbox& mail) { return mail.kind == MailKind::cancel; });
+}
+
+void AgentRun::freeze() {
+  text_.clear();
+  blocks_.clear();
+  std::optional<ModelFailure> fatal;
+  if (failure_ && !failure_->retryable) fatal = *failure_;
+  failure_.reset();
+  end_turn("interrupted", {}, std::move(fatal));
+}
+
+namespace {
+
+Event terminal_event(const State& state, const TerminalEntry& terminal) {
+  RunTotals totals = state.totals();
+  if (terminal.status == RunStatus::cancelled) {
+    return CancelledEvent{.reason = terminal.message, .totals = std::move(totals)};
+  }
+  if (!terminal.subtype.empty()) {
+    bool ok = terminal.status == RunStatus::succeeded;
+    return ResultEvent{.subtype = terminal.subtype,
+                       .text = ok ? state.last_text() : terminal.message,
+                       .totals = std::move(totals)};
+  }
+  ErrorEvent event{.message = terminal.message,
+                   .error_class = terminal.error_class,
+                   .finish_reason = terminal.finish_reason,
+                   .partial_text = {},
+                   .retryable = terminal.retryable,
+                   .totals = std::move(totals)};
+  if (terminal.error_class == "truncation") event.partial_text = state.last_text();
+  return event;
+}
+
+}  // namespace
+
+Task<void> AgentRun::finish(TerminalEntry terminal) {
+  record(terminal);
+  log_->emit(terminal_event(*state_, terminal));
+  log_->set_status(terminal.status);
+  auto durable = co_await log_->flush();
+  if (durable) observer_.on_end();
+}
+
+// A provider that said no is asked again later; a cut stream at once.
+Task<void> AgentRun::back_off() {
+  constexpr milliseconds kFirstPause{500};
+  if (!failure_ || failure_->api_status == 0) co_return;
+  milliseconds pause = kFirstPause * (1 << (state_->turn().attempt - 1));
+  interrupt_.reset();
+  TimerGuard timer(around_.timers, around_.timers.now() + pause, [this] { interrupt_.notify(); });
+  co_await interrupt_.wait();
+}
+
+void AgentRun::recover() {
+  if (state_->terminal()) return;
+  if (state_->cancel()) grace_over_ = true;
+  const std::vector<CallState>& calls = state_->turn().calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallState& call = calls[i];
+    if (call.outcome || !call.tool) continue;
+    if (call.tool->site == ToolSite::host && state_->may_start(i)) maybe_started_.insert(call.id);
+    if (call.tool->annotations.read_only && started_.contains(call.id))
+      offer_again_.insert(call.id);
+  }
+  // A run that only waits for its client does nothing that could bring the process down.
+  Step step = next_step(*state_, log_->last_seq());
+  if (std::holds_alternative<AwaitCalls>(step) && maybe_started_.empty()) return;
+  given_up_ = state_->resumes_without_progress() >= kResumesMax;
+  record(ResumedEntry{.at = around_.clock.now()});
+}
+
+}  // namespace errand::agent

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/counters.hpp"
+#include "agent/run_log.hpp"
+#include "agent/state.hpp"
+#include "agent/step.hpp"
+#include "async/home.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "base/id.hpp"
+#include "base/log.hpp"
+#include "llm/model.hpp"
+#include "run/mail.hpp"
+#include "store/store.hpp"
+#include "tool/tool.hpp"
+
+namespace errand::agent {
+
+// What every run of a process shares.
+struct Surroundings {
+  Home home;
+  Store& store;
+  const Clock& clock;
+  Timers& timers;
+  IdSource& ids;
+  ToolRegistry& tools;
+  Log& log;
+  Counters& counters;
+};
+
+// Told by a run, on its home, never from inside one of its member functions that callers call.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  virtual void on_commit(const SegmentPtr& segment, RunStatus status) = 0;
+  // The terminal event is durable; the run does nothing more.
+  virtual void on_end() = 0;
+  // An append failed: what is in memory is no longer to be trusted.
+  virtual void on_broken(const Error& error) = 0;
+};
+
+// One run in memory: asks the model, starts calls, folds answers, ends. It acts only when there is
+// something to do; a run that waits for its client has no task running.
+//
+// Files: agent_run.cpp (life and steps), model_turn.cpp (a turn with the model), tool_calls.cpp
+// (calls and their outcomes).
+class AgentRun final {
+ public:
+  enum class Start {
+    fresh,     // just created: the first turn is journaled and not yet asked
+    recovered  // folded from the store
+  };
+  static constexpr milliseconds kCancelGrace{2000};
+  static constexpr milliseconds kTimeoutAfterRestartMin{30'000};
+
+  struct Params {
+    RunRow row;
+    std::unique_ptr<State> state;
+    std::vector<Mailbox> mail;
+    Start start = Start::fresh;
+  };
+
+  AgentRun(Surroundings& around, llm::Model& model, RunObserver& observer, Params params);
+  ~AgentRun();
+  AgentRun(const AgentRun&) = delete;
+  AgentRun& operator=(const AgentRun&) = delete;
+
+  void start();
+  // A filled mailbox that is durable in the store.
+  void deliver(Mailbox mail);
+  // Cuts off whatever runs and returns when nothing does. The log stays as it is.
+  Task<void> stop(CancelReason reason);
+
+  const State& state() const { return *state_; }
+  // Whether the run is doing something of its own, rather than waiting for its client.
+  bool is_busy() const { return driving_ || tasks_.size() > 0; }
+
+ private:
+  // Life and steps.
+  void kick();
+  Task<void> drive();
+  Step choose_step() const;
+  void record(JournalEntry entry);
+  void fold_inbox();
+  void fold_cancel(const std::string& reason);
+  bool cancel_waits() const;
+  void freeze();
+  Task<void> finish(TerminalEntry terminal);
+  Task<void> back_off();
+  void recover();
+
+  // A turn with the model.
+  Task<void> ask_model(TurnEntry entry);
+  bool take_event(llm::TurnEvent& event);  // false: the turn's stream is over
+  void close_call(llm::CallClosed call);
+  void end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);
+
+  // Calls and their outcomes.
+  void start_ready_calls();
+  void offer_to_client(const CallState& call);
+  void settle_without_running();
+  void record_outcome(OutcomeEntry outcome);
+  Task<void> run_host_tool(ToolUseId id, Tool* tool, json::Object arguments);
+  void watch_timeout(const ToolUseId& id, SteadyTime when);
+  Task<void> expire(ToolUseId id);
+
+  Surroundings& around_;
+  llm::Model& model_;
+  RunObserver& observer_;
+  const RunRow row_;
+  const Start start_;
+  std::unique_ptr<State> state_;
+
+  std::deque<Mailbox> inbox_;
+  std::deque<OutcomeEntry> host_outcomes_;
+  std::set<ToolUseId> started_;        // calls that were offered or invoked
+  std::set<ToolUseId> maybe_started_;  // calls of this process that a former process may have begun
+  std::set<ToolUseId> offer_again_;    // read-only calls whose client may have forgotten them
+  std::map<ToolUseId, Timers::Id> timeouts_;
+  Timers::Id grace_timer_ = 0;
+  bool grace_over_ = false;
+  bool given_up_ = false;
+  bool first_turn_is_journaled_;
+  bool driving_ = false;
+  bool stopping_ = false;
+
+  // Of the turn that is being streamed.
+  std::unique_ptr<llm::TurnStream> stream_;
+  std::string text_;                 // since the last closed call
+  std::vector<std::string> blocks_;  // since the last closed call
+  std::optional<ModelFailure> failure_;
+
+  Wakeup interrupt_;  // ends a pause
+  std::unique_ptr<RunLog> log_;
+  TaskGroup tasks_;  // last: tasks use everything above
+};
+
+}  // namespace errand::agent

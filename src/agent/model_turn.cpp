@@ -1,0 +1,86 @@
+// A turn with the model: from the question to the end of its stream.
+#include <utility>
+
+#include "agent/agent_run.hpp"
+#include "agent/arguments.hpp"
+
+namespace errand::agent {
+
+Task<void> AgentRun::ask_model(TurnEntry entry) {
+  failure_.reset();
+  text_.clear();
+  blocks_.clear();
+  if (!std::exchange(first_turn_is_journaled_, false)) {
+    // What was shown of this turn's earlier attempt is void.
+    bool is_shown =
+        entry.turn == state_->turn().index && log_->last_seq() > state_->turn().after_seq;
+    if (is_shown) {
+      log_->emit(TurnRestarted{.turn = entry.turn, .attempt = entry.attempt});
+      entry.after_seq = log_->last_seq();
+    }
+    if (entry.turn != state_->turn().index) started_.clear();
+    record(entry);
+  }
+  log_->set_status(RunStatus::running);
+
+  ++around_.counters.model_calls;
+  const CreatedEntry& created = state_->created();
+  stream_ = model_.ask({.system_prompt = created.spec.system_prompt,
+                        .messages = state_->messages(),
+                        .tools = created.tools});
+  for (bool streaming = true; streaming && !log_->failed();) {
+    std::vector<llm::TurnEvent> events = co_await stream_->next();
+    for (llm::TurnEvent& event : events)
+      streaming = streaming && take_event(event);
+  }
+  stream_.reset();
+}
+
+bool AgentRun::take_event(llm::TurnEvent& event) {
+  if (auto* delta = std::get_if<llm::TextDelta>(&event)) {
+    text_ += delta->text;
+    log_->emit_delta(AssistantDelta{std::move(delta->text)});
+  } else if (auto* thought = std::get_if<llm::ThinkingDelta>(&event)) {
+    log_->emit_delta(ThinkingDelta{std::move(thought->text)});
+  } else if (auto* block = std::get_if<llm::BlockClosed>(&event)) {
+    blocks_.push_back(std::move(block->json));
+  } else if (auto* call = std::get_if<llm::CallClosed>(&event)) {
+    close_call(std::move(*call));
+  } else if (auto* finished = std::get_if<llm::Finished>(&event)) {
+    end_turn(std::move(finished->finish_reason), finished->usage, {});
+    return false;
+  } else {
+    failure_ = std::get<llm::Failed>(std::move(event)).failure;
+    return false;
+  }
+  return true;
+}
+
+void AgentRun::close_call(llm::CallClosed call) {
+  if (call.arguments.empty()) call.arguments = "{}";
+  record(CallEntry{.id = around_.ids.make<ToolUseIdTag>("tu_"),
+                   .provider_id = std::move(call.provider_id),
+                   .name = std::move(call.name),
+                   .arguments = std::move(call.arguments),
+                   .text = std::exchange(text_, {}),
+                   .blocks = std::exchange(blocks_, {})});
+  start_ready_calls();
+}
+
+void AgentRun::end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal) {
+  record(TurnEndEntry{.text = std::exchange(text_, {}),
+                      .blocks = std::exchange(blocks_, {}),
+                      .finish_reason = finish_reason,
+                      .usage = usage,
+                      .fatal = std::move(fatal)});
+  AssistantMessage message{.text = state_->last_text(),
+                           .turn = state_->turn().index,
+                           .finish_reason = std::move(finish_reason),
+                           .calls = {}};
+  for (const CallState& call : state_->turn().calls) {
+    message.calls.push_back({.id = call.id, .name = call.name, .input = shown_arguments(call)});
+  }
+  log_->emit(message);
+}
+
+}  // namespace errand::agent

@@ -1,0 +1,148 @@
+#include "agent/run_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace errand::agent {
+
+RunLog::RunLog(Deps deps, Options options)
+    : deps_(std::move(deps)),
+      options_(std::move(options)),
+      last_seq_(options_.last_seq),
+      committed_seq_(options_.last_seq),
+      next_segment_(options_.segments),
+      durable_segments_(options_.segments),
+      status_(options_.status),
+      urged_(deps_.home) {}
+
+RunLog::Pending& RunLog::current() {
+  if (pending_.empty()) {
+    pending_.emplace_back();
+    pending_.back().segment.n = next_segment_++;
+  }
+  return pending_.back();
+}
+
+void RunLog::write(const JournalEntry& entry) {
+  append_journal_line(current().segment.journal, entry);
+  urge();
+}
+
+void RunLog::emit(const Event& event) {
+  Segment& segment = current().segment;
+  append_event_line(segment.events, ++last_seq_, event);
+  ++segment.events_count;
+  urge();
+}
+
+void RunLog::emit_delta(const Event& event) {
+  // Only between deltas may a segment be split: an entry and its events belong together.
+  if (!pending_.empty() && pending_.back().segment.events.size() >= kSegmentBytesMax) {
+    pending_.emplace_back();
+    pending_.back().segment.n = next_segment_++;
+  }
+  Segment& segment = current().segment;
+  append_event_line(segment.events, ++last_seq_, event);
+  ++segment.events_count;
+  wake_pump();
+}
+
+void RunLog::open_mailbox(Mailbox mailbox) {
+  current().open.push_back(std::move(mailbox));
+  urge();
+}
+
+void RunLog::close_mailbox(std::string slot) {
+  current().close.push_back(std::move(slot));
+  urge();
+}
+
+void RunLog::set_status(RunStatus status) {
+  if (status == status_) return;
+  status_ = status;
+  current();
+  urge();
+}
+
+void RunLog::urge() {
+  if (!urgent_) {
+    urgent_ = true;
+    urged_.notify();
+  }
+  wake_pump();
+}
+
+void RunLog::wake_pump() {
+  if (pumping_ || failure_) return;
+  pumping_ = true;
+  deps_.tasks.spawn("run.log", pump());
+}
+
+Task<Result<void>> RunLog::flush() {
+  ++deps_.counters.durable_waits;
+  std::int32_t target = next_segment_;
+  Wakeup wakeup(deps_.home);
+  waiters_.push_back(&wakeup);
+  struct Leave {
+    std::vector<Wakeup*>& waiters;
+    Wakeup* me;
+    ~Leave() { std::erase(waiters, me); }
+  };
+  Leave leave{waiters_, &wakeup};
+  while (durable_segments_ < target && !failure_)
+    co_await wakeup.wait();
+  if (durable_segments_ < target) co_return *failure_;
+  co_return Result<void>();
+}
+
+Task<void> RunLog::pump() {
+  while (!pending_.empty() && !failure_) {
+    if (!urgent_ && pending_.size() == 1) co_await wait_for_company();
+    AppendItem item = take_first();
+    SegmentPtr segment = item.segment;
+    RunStatus status = item.status;
+    ++deps_.counters.appends;
+    auto appended = co_await deps_.store.append(std::move(item));
+    if (!appended) {
+      failure_ = std::move(appended).error();
+      wake_waiters();
+      options_.on_failure(*failure_);
+      break;
+    }
+    committed_seq_ = segment->last_seq;
+    durable_segments_ = segment->n + 1;
+    options_.on_commit(segment, status);
+    wake_waiters();
+  }
+  pumping_ = false;
+}
+
+Task<void> RunLog::wait_for_company() {
+  urged_.reset();
+  TimerGuard timer(deps_.timers, deps_.timers.now() + kDeltaWait, [this] { urged_.notify(); });
+  co_await urged_.wait();
+}
+
+AppendItem RunLog::take_first() {
+  Pending first = std::move(pending_.front());
+  pending_.pop_front();
+  if (pending_.empty()) urgent_ = false;
+  first.segment.at = deps_.clock.now();
+  EventSeq expected = committed_seq_;
+  first.segment.last_seq = expected + first.segment.events_count;
+  return {.workspace = options_.workspace,
+          .run = options_.run,
+          .epoch = options_.epoch,
+          .expected_seq = expected,
+          .segment = std::make_shared<const Segment>(std::move(first.segment)),
+          .status = pending_.empty() ? status_ : RunStatus::running,
+          .open = std::move(first.open),
+          .close = std::move(first.close)};
+}
+
+void RunLog::wake_waiters() {
+  for (Wakeup* waiter : waiters_)
+    waiter->notify();
+}
+
+}  // namespace errand::agent

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/counters.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "async/wakeup.hpp"
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "run/event.hpp"
+#include "run/journal.hpp"
+#include "store/store.hpp"
+
+namespace errand::agent {
+
+// The pen of a run's owner: gathers events and journal entries, gives out seq, and appends them to
+// the store one segment after the other. Nothing is shown before its segment is committed; what is
+// written in one stretch (without a co_await between) commits together.
+//
+// Streamed text may wait kDeltaWait for company; everything else goes out at once. After a failed
+// append the log is dead: its owner drops the run's memory and folds it again from the store.
+class RunLog final {
+ public:
+  struct Options {
+    WorkspaceSlug workspace;
+    RunId run;
+    std::int64_t epoch = 0;
+    EventSeq last_seq = 0;
+    std::int32_t segments = 0;
+    RunStatus status = RunStatus::running;
+    std::function<void(const SegmentPtr&, RunStatus)> on_commit;
+    std::function<void(const Error&)> on_failure;
+  };
+  struct Deps {
+    Store& store;
+    const Clock& clock;
+    Timers& timers;
+    TaskGroup& tasks;
+    Executor home;
+    Counters& counters;
+  };
+
+  static constexpr milliseconds kDeltaWait{2};
+
+  RunLog(Deps deps, Options options);
+  RunLog(const RunLog&) = delete;
+  RunLog& operator=(const RunLog&) = delete;
+
+  void write(const JournalEntry& entry);
+  void emit(const Event& event);
+  void emit_delta(const Event& event);
+  void open_mailbox(Mailbox mailbox);
+  void close_mailbox(std::string slot);
+  void set_status(RunStatus status);
+
+  // Waits until everything written so far is durable. Counted as a durable wait.
+  Task<Result<void>> flush();
+
+  EventSeq last_seq() const { return last_seq_; }
+  RunStatus status() const { return status_; }
+  bool failed() const { return failure_.has_value(); }
+
+ private:
+  struct Pending {
+    Segment segment;
+    std::vector<Mailbox> open;
+    std::vector<std::string> close;
+  };
+
+  Pending& current();
+  void urge();
+  void wake_pump();
+  Task<void> pump();
+  Task<void> wait_for_company();
+  AppendItem take_first();
+  void wake_waiters();
+
+  Deps deps_;
+  const Options options_;
+  std::deque<Pending> pending_;
+  EventSeq last_seq_;
+  EventSeq committed_seq_;
+  std::int32_t next_segment_;
+  std::int32_t durable_segments_;
+  RunStatus status_;
+  bool urgent_ = false;
+  bool pumping_ = false;
+  std::optional<Error> failure_;
+  Wakeup urged_;
+  std::vector<Wakeup*> waiters_;
+};
+
+}  // namespace errand::agent

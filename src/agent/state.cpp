@@ -1,0 +1,128 @@
+#include "agent/state.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "tool/dispatch_order.hpp"
+
+namespace errand::agent {
+
+void State::apply(const JournalEntry& entry) {
+  std::visit([this](const auto& one) { apply_entry(one); }, entry);
+}
+
+void State::apply_entry(const CreatedEntry& entry) {
+  created_ = entry;
+  messages_ = opening_messages(entry.spec);
+}
+
+void State::apply_entry(const ResumedEntry&) {
+  ++resumes_;
+}
+
+void State::apply_entry(const TurnEntry& entry) {
+  ++asked_;
+  if (entry.turn > turn_.index && !turn_.calls.empty()) {
+    Message results;
+    for (const CallState& call : turn_.calls) {
+      ERRAND_ASSERT(call.outcome);
+      results.results.push_back({.id = call.id,
+                                 .provider_id = call.provider_id,
+                                 .name = call.name,
+                                 .ok = call.outcome->ok,
+                                 .text = call.outcome->text});
+    }
+    messages_.push_back(std::move(results));
+  }
+  turn_ = {.index = entry.turn, .attempt = entry.attempt, .after_seq = entry.after_seq};
+}
+
+void State::apply_entry(const CallEntry& entry) {
+  resumes_ = 0;
+  if (turn_.calls.empty()) ++tool_turns_;
+  turn_.text += entry.text;
+  turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  turn_.calls.push_back({.id = entry.id,
+                         .provider_id = entry.provider_id,
+                         .name = entry.name,
+                         .arguments = entry.arguments,
+                         .tool = find_tool(entry.name)});
+}
+
+void State::apply_entry(const OutcomeEntry& entry) {
+  resumes_ = 0;
+  for (CallState& call : turn_.calls) {
+    if (call.id == entry.id) call.outcome = entry;
+  }
+}
+
+void State::apply_entry(const TurnEndEntry& entry) {
+  resumes_ = 0;
+  usage_ += entry.usage;
+  turn_.text += entry.text;
+  turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  turn_.end = entry;
+  last_text_ = turn_.text;
+
+  Message message;
+  message.role = Role::assistant;
+  message.text = turn_.text;
+  message.provider_blocks = turn_.blocks;
+  for (const CallState& call : turn_.calls) {
+    message.calls.push_back({.id = call.id,
+                             .provider_id = call.provider_id,
+                             .name = call.name,
+                             .arguments = call.arguments});
+  }
+  messages_.push_back(std::move(message));
+}
+
+void State::apply_entry(const CancelEntry& entry) {
+  cancel_ = entry;
+}
+
+void State::apply_entry(const TerminalEntry& entry) {
+  terminal_ = entry;
+}
+
+const CallState* State::find_call(const ToolUseId& id) const {
+  auto found = std::find_if(turn_.calls.begin(), turn_.calls.end(),
+                            [&](const CallState& call) { return call.id == id; });
+  return found == turn_.calls.end() ? nullptr : &*found;
+}
+
+const ToolDecl* State::find_tool(std::string_view name) const {
+  auto found = std::find_if(created_.tools.begin(), created_.tools.end(),
+                            [&](const ToolDecl& tool) { return tool.name == name; });
+  return found == created_.tools.end() ? nullptr : &*found;
+}
+
+bool State::may_start(std::size_t index) const {
+  DispatchOrder order;
+  for (const CallState& call : turn_.calls) {
+    bool parallel = !call.tool || call.tool->annotations.parallel_safe;
+    order.add(parallel ? DispatchOrder::Kind::parallel : DispatchOrder::Kind::barrier);
+  }
+  for (std::size_t i = 0; i < turn_.calls.size(); ++i) {
+    if (turn_.calls[i].outcome) order.finished(i);
+  }
+  return order.may_start(index);
+}
+
+bool State::all_calls_finished() const {
+  return std::all_of(turn_.calls.begin(), turn_.calls.end(),
+                     [](const CallState& call) { return call.outcome.has_value(); });
+}
+
+bool State::waits_for_client() const {
+  return !all_calls_finished() &&
+         std::all_of(turn_.calls.begin(), turn_.calls.end(), [](const CallState& call) {
+           return call.outcome || (call.tool && call.tool->site == ToolSite::client);
+         });
+}
+
+RunTotals State::totals() const {
+  return {.usage = usage_, .turns = asked_, .model = created_.model};
+}
+
+}  // namespace errand::agent

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/event.hpp"
+#include "run/journal.hpp"
+#include "run/message.hpp"
+
+namespace errand::agent {
+
+// A call of the current turn.
+struct CallState {
+  ToolUseId id;
+  std::string provider_id;
+  std::string name;
+  std::string arguments;
+  const ToolDecl* tool = nullptr;  // nullptr: the model asked for a tool there is not
+  std::optional<OutcomeEntry> outcome;
+};
+
+// The turn the run is in.
+struct TurnState {
+  int index = -1;
+  int attempt = 0;
+  EventSeq after_seq = 0;
+  std::string text;                 // of closed blocks
+  std::vector<std::string> blocks;  // the vendor's closed blocks
+  std::vector<CallState> calls;
+  std::optional<TurnEndEntry> end;
+};
+
+// Everything about a run that matters for what happens next: a pure fold over its journal. The
+// tools that calls point to live in `created`, so a State is neither copied nor moved.
+class State {
+ public:
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void apply(const JournalEntry& entry);
+
+  const CreatedEntry& created() const { return created_; }
+  const std::vector<Message>& messages() const { return messages_; }
+  const TurnState& turn() const { return turn_; }
+  const std::optional<CancelEntry>& cancel() const { return cancel_; }
+  const std::optional<TerminalEntry>& terminal() const { return terminal_; }
+  int resumes_without_progress() const { return resumes_; }
+
+  const CallState* find_call(const ToolUseId& id) const;
+  const ToolDecl* find_tool(std::string_view name) const;
+  // Whether nothing of the turn's order stands in the way of this call.
+  bool may_start(std::size_t index) const;
+  bool all_calls_finished() const;
+  // Calls are open, and all of them are the client's to answer.
+  bool waits_for_client() const;
+
+  // Text of the last complete turn.
+  const std::string& last_text() const { return last_text_; }
+  RunTotals totals() const;
+  // Turns that called tools, the current one included.
+  int tool_turns() const { return tool_turns_; }
+  // The current turn calls tools although no more turns may: its calls are not run.
+  bool is_over_turn_limit() const { return tool_turns_ > created_.limits.max_tool_turns; }
+
+ private:
+  void apply_entry(const CreatedEntry& entry);
+  void apply_entry(const ResumedEntry& entry);
+  void apply_entry(const TurnEntry& entry);
+  void apply_entry(const CallEntry& entry);
+  void apply_entry(const OutcomeEntry& entry);
+  void apply_entry(const TurnEndEntry& entry);
+  void apply_entry(const CancelEntry& entry);
+  void apply_entry(const TerminalEntry& entry);
+
+  CreatedEntry created_;
+  std::vector<Message> messages_;
+  TurnState turn_;
+  std::optional<CancelEntry> cancel_;
+  std::optional<TerminalEntry> terminal_;
+  std::string last_text_;
+  Usage usage_;
+  int asked_ = 0;  // model calls
+  int tool_turns_ = 0;
+  int resumes_ = 0;
+};
+
+}  // namespace errand::agent

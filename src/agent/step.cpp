@@ -1,0 +1,85 @@
+#include "agent/step.hpp"
+
+#include "base/text.hpp"
+
+namespace errand::agent {
+namespace {
+
+Finish failed(const ModelFailure& failure) {
+  return {{.status = RunStatus::failed,
+           .message = failure.message,
+           .error_class = failure.error_class,
+           .retryable = failure.retryable}};
+}
+
+Finish limit_met(std::string subtype, std::string message, std::string error_class = {}) {
+  return {{.status = RunStatus::failed,
+           .subtype = std::move(subtype),
+           .message = std::move(message),
+           .error_class = std::move(error_class)}};
+}
+
+Finish cancelled(const CancelEntry& cancel) {
+  return {{.status = RunStatus::cancelled, .message = cancel.reason}};
+}
+
+// The turn is complete and called no tool: its text is the answer.
+Finish answered(const TurnEndEntry& end) {
+  if (end.fatal) return failed(*end.fatal);
+  if (end.finish_reason == "max_tokens") {
+    return {{.status = RunStatus::failed,
+             .message = "the answer was cut off at the model's output limit",
+             .error_class = "truncation",
+             .finish_reason = end.finish_reason}};
+  }
+  return {
+      {.status = RunStatus::succeeded, .subtype = "success", .finish_reason = end.finish_reason}};
+}
+
+bool timed_out_and_fails(const State& state) {
+  if (state.created().limits.on_local_tool_timeout != OnTimeout::fail) return false;
+  for (const CallState& call : state.turn().calls) {
+    if (call.outcome && call.outcome->timed_out) return true;
+  }
+  return false;
+}
+
+Step after_calls(const State& state, EventSeq last_seq) {
+  const TurnState& turn = state.turn();
+  if (turn.end->fatal) return failed(*turn.end->fatal);
+  return Ask{{.turn = turn.index + 1, .attempt = 1, .after_seq = last_seq}};
+}
+
+}  // namespace
+
+Step next_step(const State& state, EventSeq last_seq) {
+  const TurnState& turn = state.turn();
+  if (state.terminal()) return Ended{};
+  if (!turn.end && !turn.calls.empty()) return Freeze{};
+  if (state.cancel()) {
+    return state.all_calls_finished() ? Step(cancelled(*state.cancel())) : Step(AwaitCalls{});
+  }
+  if (timed_out_and_fails(state)) {
+    return limit_met("error_local_tool_timeout", "Timed out waiting for local tool result",
+                     "local_timeout");
+  }
+  if (turn.end) {
+    if (turn.calls.empty()) return answered(*turn.end);
+    if (state.is_over_turn_limit()) {
+      return limit_met("error_max_tool_turns",
+                       cat("the run may call tools in ", state.created().limits.max_tool_turns,
+                           " turns only, and the model went on to call more"));
+    }
+    return state.all_calls_finished() ? after_calls(state, last_seq) : Step(AwaitCalls{});
+  }
+  return Ask{{.turn = turn.index, .attempt = turn.attempt + 1, .after_seq = last_seq}};
+}
+
+Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq) {
+  if (state.cancel()) return next_step(state, last_seq);
+  if (!state.turn().calls.empty()) return Freeze{};
+  if (!failure.retryable || state.turn().attempt >= kTurnAttemptsMax) return failed(failure);
+  return next_step(state, last_seq);
+}
+
+}  // namespace errand::agent

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "agent/state.hpp"
+
+namespace errand::agent {
+
+// What a run has to do next. It follows from the state alone, so that a restarted process goes on
+// exactly where the last one stopped.
+
+// Ask the model, beginning with this entry.
+struct Ask {
+  TurnEntry entry;
+};
+// The turn broke after a call was closed: it stays as it is, cut after its last call.
+struct Freeze {};
+// Calls are open: start those that may start, then wait for their outcomes.
+struct AwaitCalls {};
+struct Finish {
+  TerminalEntry terminal;
+};
+struct Ended {};
+using Step = std::variant<Ask, Freeze, AwaitCalls, Finish, Ended>;
+
+constexpr int kTurnAttemptsMax = 3;
+constexpr int kResumesMax = 3;
+
+// `last_seq` is that of the log's end.
+Step next_step(const State& state, EventSeq last_seq);
+
+// The same after a turn's model call failed: asked again while that may help.
+Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq);
+
+}  // namespace errand::agent

@@ -1,0 +1,154 @@
+// The calls of a turn and their outcomes.
+#include <utility>
+
+#include "agent/agent_run.hpp"
+#include "agent/arguments.hpp"
+#include "base/text.hpp"
+
+namespace errand::agent {
+namespace {
+
+constexpr milliseconds kTimeoutRetry{1000};
+
+std::string unknown_tool_text(const State& state, const std::string& name) {
+  std::string text = cat("There is no tool called \"", name, "\".");
+  const std::vector<ToolDecl>& tools = state.created().tools;
+  if (tools.empty()) return text + " No tools are available.";
+  text += " Available tools:";
+  for (const ToolDecl& tool : tools)
+    append(text, " ", tool.name);
+  return text;
+}
+
+bool may_run_again(const ToolDecl& tool) {
+  return tool.annotations.read_only || tool.annotations.idempotent;
+}
+
+constexpr std::string_view kOutcomeUnknown =
+    "The server was restarted while this call was running. It may or may not have taken effect. "
+    "Check before calling it again.";
+
+}  // namespace
+
+void AgentRun::start_ready_calls() {
+  if (state_->is_over_turn_limit() || state_->cancel()) return;
+  const std::vector<CallState>& calls = state_->turn().calls;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const CallState& call = calls[i];
+    if (call.outcome || !call.tool || started_.contains(call.id) || !state_->may_start(i)) continue;
+    auto arguments = parse_arguments(call.arguments);
+    if (!arguments) continue;
+    started_.insert(call.id);
+    if (call.tool->site == ToolSite::client) {
+      offer_to_client(call);
+    } else if (Tool* tool = around_.tools.find(call.name)) {
+      log_->emit(ToolCallStarted{.id = call.id, .name = call.name, .input = call.arguments});
+      tasks_.spawn("run.tool", run_host_tool(call.id, tool, std::move(*arguments)));
+    } else {
+      started_.erase(call.id);
+    }
+  }
+}
+
+void AgentRun::offer_to_client(const CallState& call) {
+  milliseconds timeout = state_->created().limits.local_tool_timeout;
+  WallTime now = around_.clock.now();
+  log_->emit(LocalToolCall{.id = call.id, .name = call.name, .args = shown_arguments(call)});
+  log_->open_mailbox({.run = row_.id,
+                      .slot = call.id.str(),
+                      .kind = MailKind::tool_result,
+                      .name = call.name,
+                      .opened_at = now,
+                      .deadline_at = now + timeout});
+  watch_timeout(call.id, around_.timers.now() + timeout);
+}
+
+// Outcomes that follow without running anything.
+void AgentRun::settle_without_running() {
+  for (const ToolUseId& id : std::exchange(offer_again_, {})) {
+    const CallState* call = state_->find_call(id);
+    if (call && !call->outcome) {
+      log_->emit(LocalToolCall{.id = id, .name = call->name, .args = shown_arguments(*call)});
+    }
+  }
+  std::vector<OutcomeEntry> outcomes;
+  for (const CallState& call : state_->turn().calls) {
+    if (call.outcome) continue;
+    bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(*call.tool);
+    auto arguments = parse_arguments(call.arguments);
+    if (!call.tool || (call.tool->site == ToolSite::host && !around_.tools.find(call.name))) {
+      outcomes.push_back(
+          {.id = call.id, .ok = false, .text = unknown_tool_text(*state_, call.name)});
+    } else if (!arguments) {
+      outcomes.push_back(
+          {.id = call.id, .ok = false, .text = invalid_arguments_text(arguments.error())});
+    } else if (is_lost) {
+      outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kOutcomeUnknown)});
+    }
+  }
+  maybe_started_.clear();
+  for (OutcomeEntry& outcome : outcomes)
+    record_outcome(std::move(outcome));
+  if (state_->waits_for_client()) log_->set_status(RunStatus::waiting);
+}
+
+void AgentRun::record_outcome(OutcomeEntry outcome) {
+  const CallState* call = state_->find_call(outcome.id);
+  if (!call || call->outcome) return;
+  bool is_offered =
+      call->tool && call->tool->site == ToolSite::client && started_.contains(call->id);
+  if (is_offered) {
+    log_->close_mailbox(outcome.id.str());
+    if (auto timer = timeouts_.extract(outcome.id)) around_.timers.cancel(timer.mapped());
+    log_->emit(LocalToolResultIn{
+        .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text});
+  } else {
+    log_->emit(ToolResultEvent{
+        .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text});
+  }
+  record(std::move(outcome));
+  start_ready_calls();
+}
+
+Task<void> AgentRun::run_host_tool(ToolUseId id, Tool* tool, json::Object arguments) {
+  // An effect that cannot be repeated waits until the call is in the journal for good.
+  if (!tool->decl().annotations.read_only) {
+    auto durable = co_await log_->flush();
+    if (!durable) co_return;
+  }
+  ToolOutcome outcome =
+      co_await tool->invoke({.run = row_.id, .id = id, .arguments = std::move(arguments)});
+  host_outcomes_.push_back({.id = id, .ok = outcome.ok, .text = std::move(outcome.text)});
+  kick();
+}
+
+void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
+  timeouts_[id] = around_.timers.set(when, [this, id] {
+    timeouts_.erase(id);
+    tasks_.spawn("run.timeout", expire(id));
+  });
+}
+
+// The timeout competes with an answer for the same mailbox; whichever is first counts.
+Task<void> AgentRun::expire(ToolUseId id) {
+  ToolAnswer answer{
+      .ok = false, .text = "Timed out waiting for local tool result", .timed_out = true};
+  Mail mail{.workspace = row_.workspace,
+            .run = row_.id,
+            .slot = id.str(),
+            .kind = MailKind::tool_result,
+            .body = to_mail_body(answer)};
+  std::string body = mail.body;
+  auto outcome = co_await around_.store.mail(std::move(mail));
+  if (!outcome) {
+    watch_timeout(id, around_.timers.now() + kTimeoutRetry);
+  } else if (*outcome == MailOutcome::accepted) {
+    deliver({.run = row_.id,
+             .slot = id.str(),
+             .kind = MailKind::tool_result,
+             .filled = true,
+             .body = std::move(body)});
+  }
+}
+
+}  // namespace errand::agent

@@ -1,0 +1,210 @@
+#include "engine/engine.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/write.hpp"
+#include "run/journal.hpp"
+
+namespace errand::engine {
+
+Engine::Engine(Deps deps, Limits limits)
+    : deps_(deps),
+      limits_(limits),
+      surroundings_{.home = deps.home,
+                    .store = deps.store,
+                    .clock = deps.clock,
+                    .timers = deps.timers,
+                    .ids = deps.ids,
+                    .tools = deps.tools,
+                    .log = deps.log,
+                    .counters = counters_},
+      tasks_(deps.home.executor(), [this](const char* task, const std::string& what) {
+        deps_.log.error("a task of the engine failed; this is a bug",
+                        {{"task", task}, {"what", what}});
+      }) {}
+
+Engine::~Engine() = default;
+
+Result<CreatedEntry> Engine::resolve(Spec spec) const {
+  ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(spec.model_id));
+  CreatedEntry entry{.model = model->info, .at = deps_.clock.now()};
+  for (std::size_t i = 0; i < spec.tools.size(); ++i) {
+    if (auto decl = client_tool_decl(spec.tools[i])) {
+      entry.tools.push_back(std::move(*decl));
+      continue;
+    }
+    const std::string& name = std::get<HostTool>(spec.tools[i]).name;
+    Tool* tool = deps_.tools.find(name);
+    if (!tool) {
+      return Error(ErrorCode::invalid_argument, cat("there is no tool called \"", name, "\""))
+          .pointer(cat("/tools/", i, "/name"));
+    }
+    entry.tools.push_back(tool->decl());
+  }
+  const Budgets& budgets = spec.budgets;
+  entry.limits = {
+      .local_tool_timeout = budgets.local_tool_timeout.value_or(limits_.local_tool_timeout),
+      .on_local_tool_timeout = budgets.on_local_tool_timeout.value_or(OnTimeout::fail),
+      .max_tool_turns = budgets.max_tool_turns.value_or(limits_.max_tool_turns)};
+  entry.spec = std::move(spec);
+  return entry;
+}
+
+Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
+  ERRAND_ASSERT_HOME(deps_.home);
+  if (draining_) {
+    co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new runs")
+        .reason("draining");
+  }
+  ERRAND_CO_TRY(auto created, resolve(std::move(spec)));
+  TurnEntry first_turn{.turn = 0, .attempt = 1, .after_seq = 0};
+
+  NewRun run{.row = {.id = deps_.ids.make<RunIdTag>("run_"),
+                     .workspace = who.workspace,
+                     .status = RunStatus::running,
+                     .name = created.spec.name,
+                     .model_id = created.model.id,
+                     .metadata = json::write(metadata_json(created.spec)),
+                     .created_at = created.at,
+                     .updated_at = created.at,
+                     .segments = 1},
+             .first = {.at = created.at},
+             .idempotency_key = std::move(idempotency.key),
+             .fingerprint = std::move(idempotency.fingerprint)};
+  auto state = std::make_unique<agent::State>();
+  append_journal_line(run.first.journal, created);
+  append_journal_line(run.first.journal, first_turn);
+  std::string model_id = created.model.id;
+  state->apply(std::move(created));
+  state->apply(first_turn);
+
+  RunRow row = run.row;
+  ++counters_.durable_waits;
+  ERRAND_CO_TRY(auto outcome, co_await deps_.store.create(std::move(run)));
+  if (outcome.kind == CreateOutcome::Kind::existing) co_return outcome.run;
+  if (outcome.kind == CreateOutcome::Kind::conflict) {
+    co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
+        .reason("idempotency_conflict");
+  }
+  row.epoch = outcome.epoch;
+  if (stopping_) co_return row.id;  // durable: the next process goes on with it
+  LivePtr live = make_live(row);
+  live->attach(std::make_unique<agent::AgentRun>(
+      surroundings_, *deps_.catalog.find(model_id)->model, *live,
+      agent::AgentRun::Params{.row = row, .state = std::move(state), .mail = {}}));
+  co_return row.id;
+}
+
+Task<Result<void>> Engine::answer(Principal who, RunId run, std::string tool_use_id,
+                                  ToolAnswer answer) {
+  Mail mail{.workspace = who.workspace,
+            .run = run,
+            .slot = std::move(tool_use_id),
+            .kind = MailKind::tool_result,
+            .body = to_mail_body(answer)};
+  Mailbox filled{
+      .run = run, .slot = mail.slot, .kind = mail.kind, .filled = true, .body = mail.body};
+  ++counters_.durable_waits;
+  ERRAND_CO_TRY(auto outcome, co_await deps_.store.mail(std::move(mail)));
+  switch (outcome) {
+    case MailOutcome::unknown_run:
+      co_return Error(ErrorCode::not_found, cat("there is no run \"", run.view(), "\""));
+    case MailOutcome::run_ended:
+      co_return Error(ErrorCode::conflict, "the run has ended").reason("run_terminal");
+    case MailOutcome::unknown_slot:
+      co_return Error(ErrorCode::not_found, cat("no call \"", filled.slot, "\" is pending"))
+          .reason("unknown_tool_use");
+    case MailOutcome::accepted:
+      break;
+  }
+  if (LivePtr live = find_live(run)) live->deliver(std::move(filled));
+  co_return Result<void>();
+}
+
+Task<Result<RunStatus>> Engine::cancel(Principal who, RunId run) {
+  constexpr std::string_view kReason = "user";
+  Mailbox filled{.run = run,
+                 .slot = std::string(kCancelSlot),
+                 .kind = MailKind::cancel,
+                 .filled = true,
+                 .body = std::string(kReason)};
+  Mail mail{.workspace = who.workspace,
+            .run = run,
+            .slot = filled.slot,
+            .kind = filled.kind,
+            .body = filled.body};
+  ++counters_.durable_waits;
+  ERRAND_CO_TRY(auto outcome, co_await deps_.store.mail(std::move(mail)));
+  if (outcome == MailOutcome::unknown_run) {
+    co_return Error(ErrorCode::not_found, cat("there is no run \"", run.view(), "\""));
+  }
+  if (outcome == MailOutcome::run_ended) {
+    ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
+    co_return row.status;
+  }
+  if (outcome == MailOutcome::accepted) {
+    if (LivePtr live = find_live(run)) live->deliver(std::move(filled));
+  }
+  co_return RunStatus::cancelled;
+}
+
+Task<Result<std::unique_ptr<Subscription>>> Engine::subscribe(Principal who, RunId run,
+                                                              EventSeq after) {
+  LivePtr live = find_live(run);
+  if (live && live->workspace() != who.workspace) live = nullptr;
+  if (!live) {
+    ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
+    live = find_live(run);
+    if (!live)
+      live = is_terminal(row.status) ? std::make_shared<LiveRun>(row, nullptr, nullptr)
+                                     : make_live(row);
+  }
+  co_return std::make_unique<Subscription>(deps_.store, std::move(live), after,
+                                           deps_.home.executor());
+}
+
+Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after,
+                                        std::size_t bytes_max) {
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
+  EventsPage page{.after = after, .last_seq = row.last_seq};
+  ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(run, after, bytes_max));
+  co_return page;
+}
+
+Task<Result<RunView>> Engine::get(Principal who, RunId run) {
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
+  ERRAND_CO_TRY(auto state, co_await fold(run));
+  co_return RunView{.row = std::move(row), .state = std::move(state)};
+}
+
+Task<Result<std::vector<RunRow>>> Engine::list(RunFilter filter) {
+  co_return co_await deps_.store.list(std::move(filter));
+}
+
+Engine::LivePtr Engine::make_live(const RunRow& row) {
+  auto live = std::make_shared<LiveRun>(
+      row, [this](LiveRun& run) { drop(run); },
+      [this](LiveRun& run, const Error& error) { reload_later(run, error); });
+  live_[row.id] = live;
+  return live;
+}
+
+Engine::LivePtr Engine::find_live(const RunId& run) const {
+  auto found = live_.find(run);
+  return found == live_.end() ? nullptr : found->second;
+}
+
+// The agent tells of its own end from inside one of its tasks, so it is destroyed from outside.
+void Engine::drop(LiveRun& run) {
+  LivePtr live = find_live(run.id());
+  if (!live) return;
+  live_.erase(run.id());
+  if (live->agent()) tasks_.spawn("engine.destroy", destroy(live, live->detach()));
+}
+
+Task<void> Engine::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {
+  co_await agent->stop(CancelReason::shutdown);
+}
+
+}  // namespace errand::engine

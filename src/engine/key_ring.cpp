@@ -1,0 +1,76 @@
+#include "engine/key_ring.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "crypto/digest.hpp"
+#include "crypto/random.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::size_t kShownPrefix = 12;
+
+std::string hash_of(std::string_view secret) {
+  return crypto::to_hex(crypto::sha256(secret));
+}
+
+}  // namespace
+
+KeyRing::KeyRing(Store& store, const Clock& clock, IdSource& ids)
+    : store_(store), clock_(clock), ids_(ids) {}
+
+Task<Result<void>> KeyRing::load() {
+  ERRAND_CO_TRY(auto keys, co_await store_.list_keys());
+  for (ApiKeyRow& key : keys) {
+    std::string hash = key.hash;
+    by_hash_.emplace(std::move(hash), std::move(key));
+  }
+  co_return Result<void>();
+}
+
+std::optional<Principal> KeyRing::find(std::string_view secret) const {
+  // The bucket is found by a hash that nobody can steer; the comparison itself leaks no timing.
+  std::string hash = hash_of(secret);
+  auto found = by_hash_.find(hash);
+  if (found == by_hash_.end() || found->second.revoked_at) return {};
+  if (!crypto::equal_in_constant_time(found->second.hash, hash)) return {};
+  return Principal{.workspace = found->second.workspace, .key = found->second.id};
+}
+
+Task<Result<NewKey>> KeyRing::create(WorkspaceSlug workspace, std::string name,
+                                     std::string secret) {
+  constexpr std::size_t kSecretBytes = 32;
+  if (secret.empty()) secret = cat("mantyx_", crypto::random_hex(kSecretBytes));
+  ApiKeyRow row{.id = ids_.make<KeyIdTag>("key_"),
+                .workspace = workspace,
+                .name = std::move(name),
+                .hash = hash_of(secret),
+                .prefix = secret.substr(0, kShownPrefix),
+                .created_at = clock_.now()};
+  ERRAND_CO_CHECK(co_await store_.add_key(row));
+  by_hash_.emplace(row.hash, row);
+  co_return NewKey{.row = std::move(row), .secret = std::move(secret)};
+}
+
+std::vector<ApiKeyRow> KeyRing::list(const WorkspaceSlug& workspace) const {
+  std::vector<ApiKeyRow> keys;
+  for (const auto& [hash, key] : by_hash_) {
+    if (key.workspace == workspace) keys.push_back(key);
+  }
+  std::sort(keys.begin(), keys.end(),
+            [](const ApiKeyRow& a, const ApiKeyRow& b) { return a.id < b.id; });
+  return keys;
+}
+
+Task<Result<void>> KeyRing::revoke(WorkspaceSlug workspace, KeyId id) {
+  WallTime now = clock_.now();
+  ERRAND_CO_CHECK(co_await store_.revoke_key(workspace, id, now));
+  for (auto& [hash, key] : by_hash_) {
+    if (key.id == id && !key.revoked_at) key.revoked_at = now;
+  }
+  co_return Result<void>();
+}
+
+}  // namespace errand::engine

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "async/task.hpp"
+#include "base/clock.hpp"
+#include "base/id.hpp"
+#include "base/result.hpp"
+#include "run/principal.hpp"
+#include "store/store.hpp"
+
+namespace errand::engine {
+
+struct NewKey {
+  ApiKeyRow row;
+  std::string secret;  // shown once, never stored
+};
+
+// API keys: "mantyx_" and 64 hex digits, of which only a hash is stored. Lives on one home.
+class KeyRing final {
+ public:
+  KeyRing(Store& store, const Clock& clock, IdSource& ids);
+
+  // Reads the keys from the store; call once before use.
+  Task<Result<void>> load();
+  bool empty() const { return by_hash_.empty(); }
+
+  // Who presents this secret; nothing for one that is unknown or revoked.
+  std::optional<Principal> find(std::string_view secret) const;
+
+  // `secret` fixes the key; empty makes a random one. conflict: the key exists.
+  Task<Result<NewKey>> create(WorkspaceSlug workspace, std::string name, std::string secret);
+  std::vector<ApiKeyRow> list(const WorkspaceSlug& workspace) const;
+  // not_found: no such key in this workspace. Revoking twice is fine.
+  Task<Result<void>> revoke(WorkspaceSlug workspace, KeyId id);
+
+ private:
+  Store& store_;
+  const Clock& clock_;
+  IdSource& ids_;
+  std::unordered_map<std::string, ApiKeyRow> by_hash_;
+};
+
+}  // namespace errand::engine

@@ -1,0 +1,47 @@
+#include "engine/live_run.hpp"
+
+#include <utility>
+
+#include "engine/subscription.hpp"
+
+namespace errand::engine {
+
+LiveRun::LiveRun(const RunRow& row, OnEnd on_end, OnBroken on_broken)
+    : id_(row.id),
+      workspace_(row.workspace),
+      committed_seq_(row.last_seq),
+      status_(row.status),
+      on_end_(std::move(on_end)),
+      on_broken_(std::move(on_broken)) {}
+
+void LiveRun::attach(std::unique_ptr<agent::AgentRun> agent) {
+  agent_ = std::move(agent);
+  agent_->start();
+  for (Mailbox& mail : std::exchange(early_mail_, {}))
+    agent_->deliver(std::move(mail));
+}
+
+void LiveRun::deliver(Mailbox mail) {
+  if (agent_) {
+    agent_->deliver(std::move(mail));
+  } else {
+    early_mail_.push_back(std::move(mail));
+  }
+}
+
+void LiveRun::catch_up(const RunRow& row) {
+  committed_seq_ = row.last_seq;
+  status_ = row.status;
+  for (Subscription* reader : readers_)
+    reader->wake();
+}
+
+void LiveRun::on_commit(const SegmentPtr& segment, RunStatus status) {
+  committed_seq_ = segment->last_seq;
+  status_ = status;
+  if (segment->events_count == 0) return;
+  for (Subscription* reader : readers_)
+    reader->push(segment);
+}
+
+}  // namespace errand::engine

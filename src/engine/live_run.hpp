@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "agent/agent_run.hpp"
+#include "run/ids.hpp"
+#include "store/store.hpp"
+
+namespace errand::engine {
+
+class Subscription;
+
+// A run that is in memory: its agent, if this process drives it, and those who read along.
+// Shared by the engine and by subscriptions; lives on the engine's home.
+class LiveRun final : public agent::RunObserver {
+ public:
+  using OnEnd = std::function<void(LiveRun&)>;
+  using OnBroken = std::function<void(LiveRun&, const Error&)>;
+
+  LiveRun(const RunRow& row, OnEnd on_end, OnBroken on_broken);
+
+  const RunId& id() const { return id_; }
+  const WorkspaceSlug& workspace() const { return workspace_; }
+  EventSeq committed_seq() const { return committed_seq_; }
+  bool is_terminal() const { return errand::is_terminal(status_); }
+
+  // Takes the agent and gives it the mail that came while there was none.
+  void attach(std::unique_ptr<agent::AgentRun> agent);
+  agent::AgentRun* agent() { return agent_.get(); }
+  std::unique_ptr<agent::AgentRun> detach() { return std::move(agent_); }
+  void deliver(Mailbox mail);
+
+  // The log is longer than this process has seen: after an append whose outcome was unknown.
+  void catch_up(const RunRow& row);
+
+  void add_reader(Subscription* reader) { readers_.push_back(reader); }
+  void remove_reader(Subscription* reader) { std::erase(readers_, reader); }
+
+  void on_commit(const SegmentPtr& segment, RunStatus status) override;
+  void on_end() override { on_end_(*this); }
+  void on_broken(const Error& error) override { on_broken_(*this, error); }
+
+ private:
+  const RunId id_;
+  const WorkspaceSlug workspace_;
+  EventSeq committed_seq_;
+  RunStatus status_;
+  OnEnd on_end_;
+  OnBroken on_broken_;
+  std::vector<Subscription*> readers_;
+  std::vector<Mailbox> early_mail_;
+  std::unique_ptr<agent::AgentRun> agent_;
+};
+
+}  // namespace errand::engine

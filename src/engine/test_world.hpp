@@ -1,0 +1,300 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async/home.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "base/text.hpp"
+#include "engine/engine.hpp"
+#include "json/parse.hpp"
+#include "llm/scripted/scripted_model.hpp"
+#include "run/event.hpp"
+#include "store/memory/faulty_store.hpp"
+#include "store/memory/memory_store.hpp"
+
+// A whole engine in one thread, on time that only the test moves, for tests of what survives.
+namespace errand::engine::testing {
+
+class FixedClock final : public Clock {
+ public:
+  WallTime now() const override { return time; }
+  WallTime time = from_millis(1'800'000'000'000);
+};
+
+// A tool of this process that counts how often it was begun and under which keys.
+struct ToolLog {
+  int begun = 0;
+  std::set<std::string> keys;
+};
+class CountingTool final : public Tool {
+ public:
+  CountingTool(ToolDecl decl, ToolLog& log, std::function<void()> before_effect)
+      : decl_(std::move(decl)), log_(log), before_effect_(std::move(before_effect)) {}
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall call) override {
+    before_effect_();
+    ++log_.begun;
+    log_.keys.insert(call.id.str());
+    co_return ToolOutcome{.text = "counted"};
+  }
+
+ private:
+  ToolDecl decl_;
+  ToolLog& log_;
+  std::function<void()> before_effect_;
+};
+
+class ToolTable final : public ToolRegistry {
+ public:
+  Tool* find(std::string_view name) override {
+    auto found = tools.find(std::string(name));
+    return found == tools.end() ? nullptr : found->second.get();
+  }
+  std::map<std::string, std::unique_ptr<Tool>> tools;
+};
+
+// Tells of every question to the model before it is asked.
+class WatchedModel final : public llm::Model {
+ public:
+  WatchedModel(std::unique_ptr<llm::Model> model, std::function<void()> before_ask)
+      : model_(std::move(model)), before_ask_(std::move(before_ask)) {}
+  std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest request) override {
+    before_ask_();
+    return model_->ask(request);
+  }
+
+ private:
+  std::unique_ptr<llm::Model> model_;
+  std::function<void()> before_ask_;
+};
+
+// Where the process dies. Steps are counted over everything that is written or has an effect.
+struct Crash {
+  int at = 0;  // 0: never
+  int step = 0;
+  bool is_dead() const { return at > 0 && step >= at; }
+  // The n-th step is the last one: true from then on.
+  bool reached() {
+    ++step;
+    return is_dead();
+  }
+};
+
+// What outlives a process.
+struct Disk {
+  std::shared_ptr<MemoryStoreData> data = make_memory_store_data();
+  ToolLog careless;  // neither read-only nor idempotent
+  ToolLog idempotent;
+  FixedClock clock;
+  std::uint64_t random = 0;
+};
+
+// One process: the whole object graph on a disk.
+class World final {
+ public:
+  World(Disk& disk, std::string_view script, Crash crash = {})
+      : crash(crash),
+        memory_(disk.data, disk.clock),
+        store(memory_, [this](FaultyStore::Operation op) { return decide(op); }),
+        home(io),
+        log_(disk.clock, 2, LogFormat::text),
+        ids_(disk.clock, [&disk] { return ++disk.random; }),
+        catalog(make_models(script), "scripted"),
+        engine({.home = home,
+                .store = store,
+                .clock = disk.clock,
+                .timers = timers,
+                .ids = ids_,
+                .catalog = catalog,
+                .tools = tools,
+                .log = log_},
+               {}),
+        tasks(home.executor(),
+              [this](const char*, const std::string& what) { bugs.push_back(what); }) {
+    add_tool("careless", {.parallel_safe = false}, disk.careless);
+    add_tool("idempotent", {.idempotent = true}, disk.idempotent);
+  }
+
+  ~World() {
+    tasks.cancel(CancelReason::shutdown);
+    settle();
+    TaskGroup ending(home.executor(), [](const char*, const std::string&) {});
+    ending.spawn("stop", engine.stop());
+    settle();
+  }
+
+  // Runs everything that needs no time to pass.
+  void settle() {
+    io.restart();
+    while (io.poll() > 0) {
+    }
+  }
+
+  // Runs, letting time jump to the next deadline whenever nothing else is left to do.
+  void run_until(const std::function<bool()>& done) {
+    settle();
+    while (!done() && !crash.is_dead() && timers.fire_next())
+      settle();
+  }
+
+  Task<void> recover() {
+    auto recovered = co_await engine.recover();
+    if (!recovered) bugs.push_back(recovered.error().describe());
+  }
+
+  asio::io_context io{1};
+  Crash crash;
+  std::function<FaultyStore::Fault(FaultyStore::Operation)> fault;  // when no crash is asked for
+
+ private:
+  FaultyStore::Fault decide(FaultyStore::Operation op) {
+    using Fault = FaultyStore::Fault;
+    if (crash.is_dead() || crash.reached()) return Fault::stop_before;
+    if (crash.reached()) return Fault::stop_after;
+    return fault ? fault(op) : Fault::none;
+  }
+
+  std::vector<CatalogModel> make_models(std::string_view script) {
+    auto scripted =
+        std::make_unique<llm::ScriptedModel>(*llm::parse_script(script), timers, home.executor());
+    std::vector<CatalogModel> models;
+    models.push_back(
+        {.info = {.id = "scripted", .provider = "scripted", .vendor_model_id = "scripted"},
+         .model = std::make_unique<WatchedModel>(std::move(scripted), [this] {
+           ++asked;
+           crash.reached();
+         })});
+    return models;
+  }
+
+  void add_tool(const std::string& name, ToolAnnotations annotations, ToolLog& log) {
+    ToolDecl decl{.name = name, .site = ToolSite::host, .annotations = annotations};
+    tools.tools[name] = std::make_unique<CountingTool>(decl, log, [this] { crash.reached(); });
+  }
+
+  MemoryStore memory_;
+
+ public:
+  int asked = 0;
+  std::vector<std::string> bugs;
+  FaultyStore store;
+  Home home;
+  ManualTimers timers;
+
+ private:
+  Log log_;
+  IdSource ids_;
+
+ public:
+  ToolTable tools;
+  Catalog catalog;
+  Engine engine;
+  TaskGroup tasks;
+};
+
+inline Principal someone() {
+  return {.workspace = *WorkspaceSlug::parse("default"), .key = *KeyId::parse("key_1")};
+}
+
+inline Spec spec_with_tools(std::vector<ToolRef> tools) {
+  Spec spec;
+  spec.prompt = "go";
+  spec.tools = std::move(tools);
+  return spec;
+}
+
+inline ToolRef client_tool(std::string name, bool read_only = false) {
+  return LocalTool{.name = std::move(name), .read_only = read_only};
+}
+
+inline std::vector<std::string> lines_of(const std::vector<SegmentPtr>& segments, EventSeq after) {
+  std::vector<std::string> lines;
+  for (const SegmentPtr& segment : segments) {
+    EventSeq seq = segment->first_seq();
+    for (std::string_view rest = segment->events; !rest.empty(); ++seq) {
+      std::size_t end = rest.find('\n');
+      if (seq > after) lines.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+    }
+  }
+  return lines;
+}
+
+// A client that outlives servers: asks for one run under a key, reads along, answers every call,
+// and comes back where it was.
+struct Client {
+  Spec spec;
+  bool answers = true;
+  std::optional<RunId> run;
+  std::vector<std::string> seen;       // every event line, joined over all connections
+  std::set<std::string> acknowledged;  // calls whose answer was accepted
+  std::set<std::string> pending;       // calls seen and not known to be answered
+  bool done = false;
+
+  Task<void> go(World* world) {
+    if (!run) {
+      auto created =
+          co_await world->engine.create(someone(), spec, {.key = "k", .fingerprint = "f"});
+      if (!created) co_return;
+      run = *created;
+    }
+    auto reader =
+        co_await world->engine.subscribe(someone(), *run, static_cast<EventSeq>(seen.size()));
+    if (!reader) co_return;
+    co_await answer_pending(world);
+    while (!done) {
+      auto batch = co_await (*reader)->next(SteadyTime::max());
+      for (std::string& line : lines_of(batch.segments, batch.after))
+        take(std::move(line));
+      if (batch.state == Subscription::Batch::State::broken) co_return;
+      co_await answer_pending(world);
+      done = batch.state == Subscription::Batch::State::ended;
+    }
+  }
+
+ private:
+  void take(std::string line) {
+    json::Value event = *json::parse(line);
+    if (event.at("type") == "local_tool_call") {
+      pending.insert(std::string(event.at("toolUseId").as_string()));
+    }
+    seen.push_back(std::move(line));
+  }
+
+  Task<void> answer_pending(World* world) {
+    if (!answers) co_return;
+    for (const std::string& id : std::set<std::string>(pending)) {
+      auto answered =
+          co_await world->engine.answer(someone(), *run, id, {.text = "answer to " + id});
+      if (answered) acknowledged.insert(id);
+      if (answered || answered.error().code() != ErrorCode::unavailable) pending.erase(id);
+    }
+  }
+};
+
+// All event lines of a run, straight from the disk.
+inline std::vector<std::string> log_of(Disk& disk, const RunId& run) {
+  asio::io_context io(1);
+  MemoryStore store(disk.data, disk.clock);
+  std::vector<std::string> lines;
+  TaskGroup tasks(io.get_executor(), [](const char*, const std::string&) {});
+  struct Reader {
+    static Task<void> read(MemoryStore* from, RunId id, std::vector<std::string>* out) {
+      auto segments = co_await from->read_events(id, 0, SIZE_MAX);
+      *out = lines_of(*segments, 0);
+    }
+  };
+  tasks.spawn("read", Reader::read(&store, run, &lines));
+  io.run();
+  return lines;
+}
+
+}  // namespace errand::engine::testing
