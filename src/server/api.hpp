@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+
+#include "async/task.hpp"
+#include "base/result.hpp"
+#include "engine/engine.hpp"
+#include "engine/key_ring.hpp"
+#include "net/router.hpp"
+#include "run/principal.hpp"
+
+namespace errand::server {
+
+struct ApiOptions {
+  std::string public_url;  // with it, streamUrl is absolute
+};
+
+// The agent-runs protocol over the engine's verbs. Lives on the engine's home.
+//
+// Files: api.cpp (routes, credentials), run_routes.cpp, key_routes.cpp.
+class Api final {
+ public:
+  Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
+
+  void add_routes(net::Router& router);
+
+ private:
+  using Answer = Task<Result<net::Response>>;
+  using Verb = Answer (Api::*)(Principal, net::Request);
+
+  void route(net::Router& router, net::Method method, std::string_view path, Verb verb);
+  Task<net::Response> dispatch(Verb verb, net::Request request);
+  Result<Principal> authenticate(const net::Request& request) const;
+
+  Task<net::Response> health(net::Request request);
+  Task<net::Response> readiness(net::Request request);
+
+  Answer create_run(Principal who, net::Request request);
+  Answer list_runs(Principal who, net::Request request);
+  Answer get_run(Principal who, net::Request request);
+  Answer stream_run(Principal who, net::Request request);
+  Answer list_events(Principal who, net::Request request);
+  Answer post_tool_result(Principal who, net::Request request);
+  Answer cancel_run(Principal who, net::Request request);
+  Answer list_models(Principal who, net::Request request);
+
+  Answer create_key(Principal who, net::Request request);
+  Answer list_keys(Principal who, net::Request request);
+  Answer revoke_key(Principal who, net::Request request);
+
+  engine::Engine& engine_;
+  engine::KeyRing& keys_;
+  const ApiOptions options_;
+};
+
+}  // namespace errand::server

@@ -1,0 +1,106 @@
+#include "server/error_body.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "json/write.hpp"
+
+namespace errand::server {
+namespace {
+
+struct Surface {
+  int status;
+  std::string_view code;
+};
+
+Surface surface_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return {400, "invalid_request"};
+    case ErrorCode::unauthorized:
+      return {401, "unauthorized"};
+    case ErrorCode::forbidden:
+      return {403, "forbidden"};
+    case ErrorCode::not_found:
+      return {404, "not_found"};
+    case ErrorCode::conflict:
+      return {409, "conflict"};
+    case ErrorCode::too_large:
+      return {413, "too_large"};
+    case ErrorCode::rate_limited:
+      return {429, "rate_limited"};
+    case ErrorCode::unsupported:
+      return {501, "unsupported"};
+    case ErrorCode::timeout:
+      return {408, "timeout"};
+    case ErrorCode::unavailable:
+    case ErrorCode::outcome_unknown:
+      return {503, "store_unavailable"};
+    case ErrorCode::cancelled:
+      return {503, "cancelled"};
+    case ErrorCode::internal:
+      return {500, "internal"};
+  }
+  return {500, "internal"};
+}
+
+// Reasons whose status is their own.
+struct ReasonStatus {
+  std::string_view reason;
+  int status;
+};
+constexpr auto kReasonStatuses = std::to_array<ReasonStatus>({
+    {"headers_too_large", 431},
+    {"method_not_allowed", 405},
+    {"unsupported_media_type", 415},
+    {"expectation_failed", 417},
+});
+
+// Reasons that the protocol documents with a text in `error`, not a code.
+struct DocumentedText {
+  std::string_view reason;
+  std::string_view text;
+};
+constexpr auto kDocumentedTexts = std::to_array<DocumentedText>({
+    {"missing_credential", "Unauthorized"},
+    {"invalid_credential", "Invalid API key or OAuth access token"},
+    {"wrong_workspace", "Workspace path does not match this credential"},
+});
+
+std::string body_of(const Error& error, std::string_view shown, std::string_view code) {
+  std::string body;
+  json::ObjectWriter out(body);
+  out.field("error", shown).field("code", code).field("message", error.message());
+  if (!error.hint().empty()) out.field("hint", error.hint());
+  if (!error.candidates().empty()) {
+    json::Array candidates;
+    for (const std::string& one : error.candidates())
+      candidates.emplace_back(one);
+    out.field("candidates", json::Value(std::move(candidates)));
+  }
+  if (!error.pointer().empty()) out.field("pointer", error.pointer());
+  if (!error.limit().empty()) out.field("limit", error.limit()).field("max", error.max());
+  out.end();
+  return body;
+}
+
+}  // namespace
+
+net::Response render_error(const Error& error) {
+  Surface surface = surface_of(error.code());
+  const std::string& reason = error.reason();
+  auto status = std::find_if(kReasonStatuses.begin(), kReasonStatuses.end(),
+                             [&](const ReasonStatus& one) { return one.reason == reason; });
+  auto text = std::find_if(kDocumentedTexts.begin(), kDocumentedTexts.end(),
+                           [&](const DocumentedText& one) { return one.reason == reason; });
+
+  net::Response response;
+  response.status = status == kReasonStatuses.end() ? surface.status : status->status;
+  bool is_documented = text != kDocumentedTexts.end();
+  std::string_view code = reason.empty() || is_documented ? surface.code : std::string_view(reason);
+  response.body = body_of(error, is_documented ? text->text : code, code);
+  if (response.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  return response;
+}
+
+}  // namespace errand::server

@@ -1,0 +1,87 @@
+// Models and API keys.
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+#include "server/api.hpp"
+#include "server/request_body.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::size_t kKeyNameCharsMax = 200;
+
+json::Object key_json(const ApiKeyRow& key) {
+  json::Object out{{"id", key.id.view()},
+                   {"name", key.name},
+                   {"prefix", key.prefix},
+                   {"createdAt", to_iso8601(key.created_at)}};
+  out["revokedAt"] = key.revoked_at ? json::Value(to_iso8601(*key.revoked_at)) : json::Value();
+  return out;
+}
+
+json::Value pricing_json(const std::optional<engine::Pricing>& pricing) {
+  if (!pricing) return nullptr;
+  auto price = [](const std::optional<double>& usd) {
+    return usd ? json::Value(*usd) : json::Value();
+  };
+  return json::Object{{"inputPer1MUsd", price(pricing->input_per_1m_usd)},
+                      {"outputPer1MUsd", price(pricing->output_per_1m_usd)},
+                      {"cacheReadPer1MUsd", price(pricing->cache_read_per_1m_usd)}};
+}
+
+json::Object model_json(const engine::CatalogModel& model) {
+  json::Object out{{"id", model.info.id},
+                   {"label", model.label},
+                   {"provider", model.info.provider},
+                   {"vendorModelId", model.info.vendor_model_id},
+                   {"source", "workspace_provider"}};
+  out["contextWindowTokens"] =
+      model.context_window_tokens ? json::Value(*model.context_window_tokens) : json::Value();
+  out["pricing"] = pricing_json(model.pricing);
+  return out;
+}
+
+}  // namespace
+
+Api::Answer Api::list_models(Principal, net::Request) {
+  json::Array models;
+  for (const engine::CatalogModel& model : engine_.catalog().models()) {
+    models.push_back(model_json(model));
+  }
+  json::Object body{{"models", std::move(models)},
+                    {"defaultModelId", engine_.catalog().default_id()}};
+  co_return json_response(200, json::write(body));
+}
+
+Api::Answer Api::create_key(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  json::Fields in(body, "");
+  std::string name = in.optional_text("name").value_or("");
+  if (utf8_length(name) > kKeyNameCharsMax) {
+    in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
+  }
+  ERRAND_CO_CHECK(in.finish());
+  ERRAND_CO_TRY(auto key, co_await keys_.create(who.workspace, std::move(name), {}));
+  json::Object out = key_json(key.row);
+  out["key"] = key.secret;
+  co_return json_response(201, json::write(out));
+}
+
+Api::Answer Api::list_keys(Principal who, net::Request) {
+  json::Array keys;
+  for (const ApiKeyRow& key : keys_.list(who.workspace))
+    keys.push_back(key_json(key));
+  json::Object body{{"apiKeys", std::move(keys)}, {"nextCursor", nullptr}};
+  co_return json_response(200, json::write(body));
+}
+
+Api::Answer Api::revoke_key(Principal who, net::Request request) {
+  auto id = KeyId::parse(request.params.at(1));
+  if (!id) co_return Error(ErrorCode::not_found, "there is no such key");
+  ERRAND_CO_CHECK(co_await keys_.revoke(who.workspace, *id));
+  co_return json_response(204, {});
+}
+
+}  // namespace errand::server

@@ -1,0 +1,53 @@
+#include "server/request_body.hpp"
+
+#include "base/text.hpp"
+#include "json/parse.hpp"
+
+namespace errand::server {
+namespace {
+
+bool is_json_type(std::string_view content_type) {
+  std::string_view type = trim(content_type.substr(0, content_type.find(';')));
+  return equals_ignoring_case(type, "application/json") || type.ends_with("+json");
+}
+
+}  // namespace
+
+Result<json::Value> json_body(const net::Request& request) {
+  std::string_view type = request.header("content-type");
+  if (!type.empty() && !is_json_type(type)) {
+    return Error(ErrorCode::unsupported,
+                 cat("the body is \"", utf8_prefix(type, 80), "\", not JSON"))
+        .reason("unsupported_media_type")
+        .hint("send the header Content-Type: application/json");
+  }
+  if (request.body.empty()) {
+    return Error(ErrorCode::invalid_argument, "the body is empty: expected a JSON object");
+  }
+  return json::parse(request.body);
+}
+
+Result<RunId> run_of_path(const net::Request& request) {
+  const std::string& text = request.params.at(1);
+  if (auto id = RunId::parse(text)) return *id;
+  return Error(ErrorCode::not_found, cat("there is no run \"", utf8_prefix(text, 80), "\""));
+}
+
+Result<std::int64_t> integer_param(const net::Request& request, std::string_view name,
+                                   std::int64_t otherwise, std::int64_t min, std::int64_t max) {
+  auto text = request.query_param(name);
+  if (!text) return otherwise;
+  auto number = parse_integer<std::int64_t>(*text);
+  if (number && *number >= min && *number <= max) return *number;
+  return Error(ErrorCode::invalid_argument, cat("the query parameter \"", name,
+                                                "\" must be an integer from ", min, " to ", max));
+}
+
+net::Response json_response(int status, std::string body) {
+  net::Response response;
+  response.status = status;
+  response.body = std::move(body);
+  return response;
+}
+
+}  // namespace errand::server

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "base/result.hpp"
+#include "json/value.hpp"
+#include "net/http.hpp"
+#include "run/ids.hpp"
+
+namespace errand::server {
+
+// The body as JSON. invalid_argument: it is none. unsupported: it says it is something else.
+Result<json::Value> json_body(const net::Request& request);
+
+// The run a path names. not_found: the text cannot be the id of any run.
+Result<RunId> run_of_path(const net::Request& request);
+
+// An integer query parameter; `otherwise` when absent. invalid_argument: not in the range.
+Result<std::int64_t> integer_param(const net::Request& request, std::string_view name,
+                                   std::int64_t otherwise, std::int64_t min, std::int64_t max);
+
+net::Response json_response(int status, std::string body);
+
+}  // namespace errand::server

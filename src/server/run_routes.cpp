@@ -1,0 +1,179 @@
+// Runs: create, list, read, stream, answer, cancel.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+#include "run/spec.hpp"
+#include "server/api.hpp"
+#include "server/request_body.hpp"
+#include "server/run_event_feed.hpp"
+#include "server/run_json.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::int64_t kPageMax = 200;
+constexpr std::int64_t kPageDefault = 50;
+constexpr std::int64_t kEventsPageMax = 1000;
+constexpr std::int64_t kEventsPageDefault = 200;
+constexpr std::size_t kEventsPageBytesMax = 4U * 1024 * 1024;
+constexpr std::size_t kResultBytesMax = 2U * 1024 * 1024;
+constexpr std::size_t kErrorBytesMax = 8U * 1024;
+constexpr std::size_t kIdempotencyKeyCharsMax = 255;
+
+struct ToolResultParams {
+  std::string tool_use_id;
+  ToolAnswer answer;
+};
+
+void check_size(json::Fields& in, std::string_view key, const std::optional<std::string>& text,
+                std::size_t bytes_max) {
+  if (!text || text->size() <= bytes_max) return;
+  in.fail(Error(ErrorCode::invalid_argument, cat("\"", key, "\" has ", text->size(),
+                                                 " bytes; at most ", bytes_max, " are allowed"))
+              .pointer(in.pointer_to(key))
+              .limit(cat(key, "Bytes"), static_cast<std::int64_t>(bytes_max)));
+}
+
+Result<ToolResultParams> parse_tool_result(const json::Value& body) {
+  json::Fields in(body, "");
+  ToolResultParams params;
+  params.tool_use_id = in.text("toolUseId");
+  auto result = in.optional_text("result");
+  auto error = in.optional_text("error");
+  check_size(in, "result", result, kResultBytesMax);
+  check_size(in, "error", error, kErrorBytesMax);
+  if (in.ok() && result.has_value() == error.has_value()) {
+    in.fail("result", "give either \"result\" or \"error\", as a string");
+  }
+  params.answer = {.ok = result.has_value(), .text = result ? *result : error.value_or("")};
+  return in.finish(std::move(params));
+}
+
+// The larger of header and query; what is no number is ignored, as clients expect.
+EventSeq resume_point(const net::Request& request) {
+  auto header = parse_integer<EventSeq>(trim(request.header("last-event-id")));
+  auto query = parse_integer<EventSeq>(request.query_param("lastSeq").value_or(""));
+  return std::max({EventSeq{0}, header.value_or(0), query.value_or(0)});
+}
+
+Result<RunFilter> parse_filter(const Principal& who, const net::Request& request) {
+  RunFilter filter{.workspace = who.workspace};
+  if (auto word = request.query_param("status")) {
+    filter.status = parse_run_status(*word);
+    if (!filter.status) {
+      return Error(ErrorCode::invalid_argument, "\"status\" is not the status of a run")
+          .candidates({"queued", "running", "succeeded", "failed", "cancelled"});
+    }
+  }
+  for (const std::string& pair : request.query_params("metadata")) {
+    std::size_t colon = pair.find(':');
+    if (colon == std::string::npos) {
+      return Error(ErrorCode::invalid_argument, "\"metadata\" must be KEY:VALUE");
+    }
+    filter.metadata.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
+  }
+  if (auto cursor = request.query_param("cursor")) {
+    filter.before = RunId::parse(*cursor);
+    if (!filter.before) {
+      return Error(ErrorCode::invalid_argument, "\"cursor\" is not one this server gave out");
+    }
+  }
+  ERRAND_TRY(auto limit, integer_param(request, "limit", kPageDefault, 1, kPageMax));
+  filter.limit = static_cast<std::size_t>(limit);
+  return filter;
+}
+
+}  // namespace
+
+Api::Answer Api::create_run(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto spec, parse_spec(body));
+  engine::Idempotency idempotency;
+  idempotency.key = std::string(request.header("idempotency-key"));
+  if (idempotency.key.size() > kIdempotencyKeyCharsMax) {
+    co_return Error(ErrorCode::invalid_argument, "the Idempotency-Key is too long")
+        .limit("idempotencyKeyChars", kIdempotencyKeyCharsMax);
+  }
+  if (!idempotency.key.empty()) idempotency.fingerprint = fingerprint(request.body);
+  ERRAND_CO_TRY(auto run, co_await engine_.create(who, std::move(spec), std::move(idempotency)));
+  std::string out;
+  json::ObjectWriter(out)
+      .field("runId", run.view())
+      .field("streamUrl", cat(options_.public_url, "/api/v1/workspaces/", who.workspace.view(),
+                              "/agent-runs/", run.view(), "/stream"))
+      .end();
+  co_return json_response(201, std::move(out));
+}
+
+Api::Answer Api::list_runs(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  ERRAND_CO_TRY(auto rows, co_await engine_.list(std::move(filter)));
+  bool has_more = rows.size() > limit;
+  if (has_more) rows.resize(limit);
+  json::Array runs;
+  for (const RunRow& row : rows)
+    runs.push_back(row_json(row));
+  json::Object out{{"runs", std::move(runs)}};
+  out["nextCursor"] = has_more ? json::Value(rows.back().id.view()) : json::Value();
+  co_return json_response(200, json::write(out));
+}
+
+Api::Answer Api::get_run(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto run, co_await engine_.get(who, id));
+  co_return json_response(200, json::write(snapshot_json(run)));
+}
+
+Api::Answer Api::stream_run(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto reader, co_await engine_.subscribe(who, id, resume_point(request)));
+  net::Response response;
+  response.events = std::make_unique<RunEventFeed>(std::move(reader));
+  co_return response;
+}
+
+Api::Answer Api::list_events(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto after, integer_param(request, "after", 0, 0, INT64_MAX));
+  ERRAND_CO_TRY(auto limit, integer_param(request, "limit", kEventsPageDefault, 1, kEventsPageMax));
+  ERRAND_CO_TRY(auto page, co_await engine_.events(who, id, after, kEventsPageBytesMax));
+  std::string out = "{\"events\":[";
+  EventSeq last = after;
+  for (const SegmentPtr& segment : page.segments) {
+    for_each_event(*segment, after, [&](std::string_view line) {
+      if (last - after >= limit) return;
+      append(out, last == after ? "" : ",", line);
+      ++last;
+    });
+  }
+  append(out, "],\"nextCursor\":");
+  if (last < page.last_seq) {
+    append(out, '"', last, '"');
+  } else {
+    out += "null";
+  }
+  co_return json_response(200, out + "}");
+}
+
+Api::Answer Api::post_tool_result(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto params, parse_tool_result(body));
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_CHECK(
+      co_await engine_.answer(who, id, std::move(params.tool_use_id), std::move(params.answer)));
+  co_return json_response(204, {});
+}
+
+Api::Answer Api::cancel_run(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto status, co_await engine_.cancel(who, id));
+  std::string out;
+  json::ObjectWriter(out).field("ok", true).field("status", to_string(status)).end();
+  co_return json_response(200, std::move(out));
+}
+
+}  // namespace errand::server
