@@ -1,0 +1,205 @@
+// Errors of a server, events of a run, and where credentials come from.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/command.hpp"
+#include "cli/credentials.hpp"
+#include "cli/event_printer.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/run_event.hpp"
+#include "cli/table.hpp"
+
+namespace errand::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(ApiErrors, CarryTheServersMessageHintAndCandidates) {
+  Error error =
+      error_of_answer(400, R"({"error":"invalid_model","code":"invalid_model",)"
+                           R"("message":"no model is called x","hint":"use one of these",)"
+                           R"("candidates":["a","b"],"pointer":"/modelId"})");
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.reason(), "invalid_model");
+  EXPECT_EQ(describe_for_people(error),
+            "errand: no model is called x (at /modelId)\nhint: use one of these: a, b\n");
+}
+
+TEST(ApiErrors, AreReadableWithoutABodyOfOurs) {
+  EXPECT_EQ(error_of_answer(502, "<html>bad gateway</html>").message(),
+            "the server answered with HTTP status 502");
+  EXPECT_EQ(error_of_answer(404, R"({"error":"Not here"})").message(), "Not here");
+  EXPECT_EQ(error_of_answer(400, R"({"error":7,"message":null})").message(),
+            "the server answered with HTTP status 400");
+}
+
+TEST(ApiErrors, CannotMoveTheCursor) {
+  Error error = error_of_answer(400, R"({"message":"a\u001b[2Jb","hint":"c\u009bd"})");
+  EXPECT_EQ(describe_for_people(error), "errand: a\\x1b[2Jb\nhint: c\\x9bd\n");
+}
+
+TEST(ApiErrors, HaveTheirExitCodes) {
+  EXPECT_EQ(exit_code_of(error_of_answer(401, "")), kExitUnreachable);
+  EXPECT_EQ(exit_code_of(error_of_answer(403, "")), kExitUnreachable);
+  EXPECT_EQ(exit_code_of(error_of_answer(400, "")), kExitFailed);
+  EXPECT_EQ(exit_code_of(error_of_answer(404, "")), kExitFailed);
+  EXPECT_EQ(exit_code_of(error_of_answer(503, "")), kExitFailed);
+}
+
+TEST(ApiErrors, TellWhatIsWorthRetrying) {
+  EXPECT_TRUE(is_worth_retrying(error_of_answer(500, "")));
+  EXPECT_TRUE(is_worth_retrying(error_of_answer(503, "")));
+  EXPECT_TRUE(is_worth_retrying(error_of_answer(429, "")));
+  EXPECT_FALSE(is_worth_retrying(error_of_answer(400, "")));
+  EXPECT_FALSE(is_worth_retrying(error_of_answer(401, "")));
+  EXPECT_FALSE(is_worth_retrying(error_of_answer(404, "")));
+}
+
+TEST(ApiClient, SaysThatNobodyAnswers) {
+  auto answer = ask({.url = "http://127.0.0.1:1", .key = "k"}, {.path = "/models"});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(exit_code_of(answer.error()), kExitUnreachable);
+  EXPECT_EQ(describe_for_people(answer.error()),
+            "errand: cannot connect to 127.0.0.1:1: Connection refused\n"
+            "hint: is the server at http://127.0.0.1:1 running? 'errand serve' starts one, "
+            "--server URL names another\n");
+}
+
+RunEvent event(std::string type, std::string data) {
+  return *parse_run_event({.type = std::move(type), .data = std::move(data), .id = {}});
+}
+
+TEST(RunEvent, LosesTheNestedCopyAndKeepsTheOrder) {
+  RunEvent delta =
+      event("assistant_delta",
+            R"({"seq":3,"type":"assistant_delta","text":"a","data":{"text":"a"},"z":1})");
+  EXPECT_EQ(
+      EventPrinter(Form::json).show(delta, {}),
+      (Pieces{{.text = "{\"seq\":3,\"type\":\"assistant_delta\",\"text\":\"a\",\"z\":1}\n"}}));
+}
+
+TEST(RunEvent, RefusesWhatIsNone) {
+  EXPECT_FALSE(parse_run_event({.type = "x", .data = "not json", .id = {}}));
+  EXPECT_FALSE(parse_run_event({.type = "x", .data = "[]", .id = {}}));
+  EXPECT_FALSE(parse_run_event({.type = "x", .data = R"({"text":"no seq"})", .id = {}}));
+}
+
+TEST(RunEvent, TellsHowARunEnded) {
+  using Kind = RunEnd::Kind;
+  EXPECT_EQ(end_of(event("assistant_delta", R"({"seq":1})")), std::nullopt);
+  EXPECT_EQ(end_of(event("result", R"({"seq":1,"subtype":"success"})")), RunEnd());
+  EXPECT_EQ(end_of(event("result", R"({"seq":1,"subtype":"error_x","error":"too many"})")),
+            (RunEnd{.kind = Kind::failed, .message = "the run failed: too many (error_x)"}));
+  EXPECT_EQ(end_of(event("error", R"({"seq":1,"error":"busy","errorClass":"overloaded"})")),
+            (RunEnd{.kind = Kind::failed, .message = "the run failed: busy (overloaded)"}));
+  EXPECT_EQ(end_of(event("cancelled", R"({"seq":1})")),
+            (RunEnd{.kind = Kind::cancelled, .message = "the run was cancelled"}));
+}
+
+Piece out(std::string text) {
+  return {.to = Piece::To::out, .text = std::move(text)};
+}
+Piece err(std::string text) {
+  return {.to = Piece::To::err, .text = std::move(text)};
+}
+
+TEST(EventPrinter, ShowsTextAndCallsOnLinesOfTheirOwn) {
+  EventPrinter printer(Form::text);
+  EXPECT_EQ(printer.show(event("assistant_delta", R"({"seq":1,"text":"Let me"})"), {}),
+            (Pieces{out("Let me")}));
+  EXPECT_EQ(
+      printer.show(event("local_tool_call", R"({"seq":2,"name":"read_file","args":{"path":"a"}})"),
+                   {}),
+      (Pieces{out("\n"), err("-> read_file {\"path\":\"a\"}\n")}));
+  EXPECT_EQ(printer.show(event("assistant_message", R"({"seq":3,"text":"Let me"})"), {}), Pieces());
+  EXPECT_EQ(
+      printer.show(event("local_tool_result_in", R"({"seq":4,"name":"read_file","result":"a\nb"})"),
+                   milliseconds(3)),
+      (Pieces{err("<- read_file 2 lines, 3 ms\n")}));
+  EXPECT_EQ(printer.finish(), Pieces());
+}
+
+TEST(EventPrinter, ShowsResultsOfAllKinds) {
+  EventPrinter printer(Form::text);
+  auto shown = [&](std::string fields) {
+    return printer.show(event("tool_result", cat(R"({"seq":1,"name":"t",)", fields, "}")), {})
+        .front()
+        .text;
+  };
+  EXPECT_EQ(shown(R"("ok":true,"result":"")"), "<- t empty\n");
+  EXPECT_EQ(shown(R"("ok":true,"result":"a\n")"), "<- t 1 line\n");
+  EXPECT_EQ(shown(R"("ok":true,"result":"a","fullLength":70000)"), "<- t 70000 bytes\n");
+  EXPECT_EQ(shown(R"("ok":false,"result":"no\u001b such")"), "<- t failed: no\\x1b such\n");
+  EXPECT_EQ(shown(R"("error":"gone")"), "<- t failed: gone\n");
+}
+
+TEST(EventPrinter, ANoteLeavesStdoutAlone) {
+  EventPrinter printer(Form::text);
+  EXPECT_EQ(printer.note("a"), (Pieces{err("errand: a\n")}));
+  printer.show(event("assistant_delta", R"({"seq":1,"text":"open"})"), {});
+  EXPECT_EQ(printer.note("a"), (Pieces{err("\nerrand: a\n")}));
+  EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
+}
+
+TEST(EventPrinter, NoTextOfAModelReachesTheTerminalRaw) {
+  EventPrinter text(Form::text);
+  RunEvent delta = event("assistant_delta", R"({"seq":1,"text":"\u001b]0;x\u0007\u009b2J\u007f"})");
+  EXPECT_EQ(text.show(delta, {}), (Pieces{out("\\x1b]0;x\\x07\\x9b2J\\x7f")}));
+  EventPrinter json(Form::json);
+  EXPECT_EQ(json.show(delta, {}),
+            (Pieces{out("{\"seq\":1,\"text\":\"\\u001b]0;x\\u0007\\u009b2J\\u007f\"}\n")}));
+}
+
+TEST(Table, AlignsColumnsByCharacters) {
+  EXPECT_EQ(render_table({{"A", "B"}, {"世界", "x"}, {"", "\x1b"}}), "A   B\n世界  x\n-   \\x1b\n");
+}
+
+class FindServerTest : public testing::Test {
+ protected:
+  FindServerTest() {
+    std::string pattern = (fs::temp_directory_path() / "errand-server-XXXXXX").string();
+    data_ = ::mkdtemp(pattern.data());
+  }
+  ~FindServerTest() override { fs::remove_all(data_); }
+
+  void keep(Credentials credentials) {
+    ASSERT_TRUE(write_credentials(credentials_file(data_), credentials));
+  }
+  std::string find(ServerFlags flags, const char* environment_key = nullptr) {
+    flags.data = data_;
+    auto server = find_server(flags, environment_key);
+    if (!server) return server.error().message();
+    return cat(server->url, " ", server->workspace, " ", server->key);
+  }
+
+  fs::path data_;
+};
+
+TEST_F(FindServerTest, FlagsComeBeforeTheEnvironmentBeforeTheFile) {
+  keep({.url = "http://127.0.0.1:7300", .workspace = "file", .key = "file-key"});
+  EXPECT_EQ(find({}), "http://127.0.0.1:7300 file file-key");
+  EXPECT_EQ(find({}, "env-key"), "http://127.0.0.1:7300 file env-key");
+  EXPECT_EQ(find({.key = "flag-key", .workspace = "flag"}, "env-key"),
+            "http://127.0.0.1:7300 flag flag-key");
+}
+
+TEST_F(FindServerTest, TheKeyOfTheFileGoesToItsOwnServerOnly) {
+  keep({.url = "http://127.0.0.1:7300", .workspace = "file", .key = "file-key"});
+  EXPECT_EQ(find({.server = "http://127.0.0.1:7300/"}), "http://127.0.0.1:7300 file file-key");
+  EXPECT_EQ(find({.server = "http://127.0.0.1:7301"}),
+            "no key for the server http://127.0.0.1:7301");
+  EXPECT_EQ(find({.server = "http://127.0.0.1:7301"}, "k"), "http://127.0.0.1:7301 default k");
+}
+
+TEST_F(FindServerTest, SaysWhatIsMissingOrWrong) {
+  EXPECT_EQ(find({}), cat("no server: there is no file ", (data_ / "credentials").string()));
+  EXPECT_EQ(find({.server = "ftp://x", .key = "k"}),
+            "--server ftp://x: URLs with ftp:// are not supported, only http://");
+}
+
+}  // namespace
+}  // namespace errand::cli

@@ -1,0 +1,249 @@
+#include "cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/console.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/run_command.hpp"
+#include "cli/runs_commands.hpp"
+#include "cli/serve.hpp"
+#include "cli/workspace_commands.hpp"
+
+namespace errand::cli {
+namespace {
+
+constexpr std::size_t kHelpColumn = 24;
+constexpr int kTurnsMax = 1000;
+constexpr int kRunsMax = 10'000;
+
+// Where a command leaves its exit code.
+using ExitCode = std::shared_ptr<int>;
+
+CLI::App* add_command(CLI::App& parent, const char* name, const char* description,
+                      const char* example) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->footer(cat("Example:\n  ", example));
+  command->group("Commands");
+  return command;
+}
+
+template <class T>
+CLI::Option* add(CLI::App* command, const char* flag, T& value, const char* kind,
+                 const char* description) {
+  return command->add_option(flag, value, description)->option_text(kind);
+}
+
+// A positional argument that must be there.
+void add_argument(CLI::App* command, const char* name, std::string& value,
+                  const char* description) {
+  command->add_option(name, value, description)->required()->option_text(" ");
+}
+
+void add_form(CLI::App* command, Form& form, const char* description) {
+  command->add_flag_callback("--json", [&form] { form = Form::json; }, description);
+}
+
+void add_server(CLI::App* command, ServerFlags& flags) {
+  add(command, "--server", flags.server, "URL", "Server, if not the one of the data directory");
+  add(command, "--key", flags.key, "KEY", "API key (or the variable ERRAND_API_KEY)");
+  add(command, "--workspace", flags.workspace, "SLUG", "Workspace of the key");
+  add(command, "--data", flags.data, "DIR", "Where 'errand serve' keeps its credentials");
+}
+
+void add_serve(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(app, "serve", "Run the server until Ctrl-C or SIGTERM.",
+                                  "errand serve --listen 127.0.0.1:7300 --data ./.errand");
+  auto options = std::make_shared<ServeOptions>();
+  auto drain_seconds = std::make_shared<double>(5);
+  auto format = std::make_shared<std::string>("text");
+  add(command, "--listen", options->listen, "HOST:PORT",
+      "Default 127.0.0.1:7300; port 0 takes a free one");
+  add(command, "--data", options->data, "DIR", "Everything that is kept (default ./.errand)");
+  add(command, "--config", options->config, "FILE", "Configuration (JSON with comments)");
+  add(command, "--store", options->store, "URL", "sqlite:PATH (default: errand.db in the data)");
+  add(command, "--public-url", options->public_url, "URL", "How clients reach this server");
+  command->add_flag("--behind-proxy", options->behind_proxy, "A proxy in front speaks TLS");
+  add(command, "--drain", *drain_seconds, "TIME", "Longest shutdown, such as 5s (default)")
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, double>{{"s", 1.0}, {"ms", 0.001}, {"m", 60.0}},
+          CLI::AsNumberWithUnit::UNIT_OPTIONAL));
+  add(command, "--log-format", *format, "FORMAT", "text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->callback([options, drain_seconds, format, exit_code] {
+    options->drain = milliseconds(static_cast<std::int64_t>(*drain_seconds * 1000));
+    options->log_format = *format == "json" ? LogFormat::json : LogFormat::text;
+    *exit_code = serve(*options);
+  });
+}
+
+void add_run(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(app, "run", "Run a prompt on a server and show it as it goes.",
+                                  "errand run --files . \"What is in README.md?\"");
+  auto options = std::make_shared<RunOptions>();
+  add_argument(command, "PROMPT", options->prompt, "What to do; - reads it from stdin");
+  add(command, "--model", options->model, "ID", "Model, if not the server's default");
+  add(command, "--system", options->system, "TEXT", "System prompt");
+  add(command, "--files", options->files, "DIR", "Let the model read the files in DIR");
+  add(command, "--max-turns", options->max_turns, "N", "Most turns with tool calls")
+      ->check(CLI::Range(0, kTurnsMax));
+  add_form(command, options->form, "Print each event as one line of JSON");
+  add_server(command, options->server);
+  command->callback([options, exit_code] { *exit_code = run_command(*options); });
+}
+
+void add_runs_list(CLI::App& runs, ExitCode exit_code) {
+  CLI::App* command = add_command(runs, "list", "List runs, the latest first.",
+                                  "errand runs list --status running");
+  auto options = std::make_shared<RunsListOptions>();
+  add(command, "--status", options->status, "STATUS",
+      "queued, running, succeeded, failed, cancelled");
+  add(command, "--limit", options->limit, "N", "How many at most (default 20)")
+      ->check(CLI::Range(1, kRunsMax));
+  add_form(command, options->form, "Print the server's JSON");
+  add_server(command, options->server);
+  command->callback([options, exit_code] { *exit_code = list_runs(*options); });
+}
+
+void add_run_command(CLI::App& runs, ExitCode exit_code, const char* name, const char* description,
+                     int (*command_of)(const RunChoice&)) {
+  CLI::App* command =
+      add_command(runs, name, description, cat("errand runs ", name, " run_0123abcd").c_str());
+  auto options = std::make_shared<RunChoice>();
+  add_argument(command, "RUN", options->run, "Id of the run");
+  add_form(command, options->form, "Print the server's JSON");
+  add_server(command, options->server);
+  command->callback([=] { *exit_code = command_of(*options); });
+}
+
+void add_runs_tail(CLI::App& runs, ExitCode exit_code) {
+  CLI::App* command =
+      add_command(runs, "tail", "Show a run until it ends; Ctrl-C only stops watching.",
+                  "errand runs tail run_0123abcd --after 12");
+  auto options = std::make_shared<RunChoice>();
+  auto after = std::make_shared<EventSeq>(0);
+  add_argument(command, "RUN", options->run, "Id of the run");
+  add(command, "--after", *after, "SEQ", "Begin behind the event of this number")
+      ->check(CLI::NonNegativeNumber);
+  add_form(command, options->form, "Print each event as one line of JSON");
+  add_server(command, options->server);
+  command->callback([=] { *exit_code = tail_run(*options, *after); });
+}
+
+void add_runs(CLI::App& app, ExitCode exit_code) {
+  CLI::App* runs =
+      add_command(app, "runs", "List, show, watch or cancel runs.", "errand runs list");
+  runs->require_subcommand(1);
+  add_runs_list(*runs, exit_code);
+  add_run_command(*runs, exit_code, "show", "Show what a run is and how it ended.", show_run);
+  add_runs_tail(*runs, exit_code);
+  add_run_command(*runs, exit_code, "cancel", "Cancel a run.", cancel_run);
+}
+
+// A command that asks once and shows the answer. `add_more` adds what is its own.
+void add_question(CLI::App& parent, const char* name, const char* description, const char* example,
+                  std::function<void(const AnswerOptions&)> work,
+                  std::function<void(CLI::App*)> add_more = nullptr) {
+  CLI::App* command = add_command(parent, name, description, example);
+  auto options = std::make_shared<AnswerOptions>();
+  if (add_more) add_more(command);
+  add_form(command, options->form, "Print the server's JSON");
+  add_server(command, options->server);
+  command->callback([options, work = std::move(work)] { work(*options); });
+}
+
+void add_keys(CLI::App& app, ExitCode exit_code) {
+  CLI::App* keys = add_command(app, "keys", "Create, list or revoke API keys.", "errand keys list");
+  keys->require_subcommand(1);
+  auto name = std::make_shared<std::string>();
+  add_question(
+      *keys, "create", "Make an API key and print it, this once.",
+      "export ERRAND_API_KEY=$(errand keys create --name laptop)",
+      [=](const AnswerOptions& options) { *exit_code = create_key(options, *name); },
+      [=](CLI::App* command) { add(command, "--name", *name, "NAME", "What the key is for"); });
+  add_question(*keys, "list", "List the API keys of the workspace.", "errand keys list",
+               [=](const AnswerOptions& options) { *exit_code = list_keys(options); });
+  auto id = std::make_shared<std::string>();
+  add_question(
+      *keys, "revoke", "Make an API key worthless.", "errand keys revoke key_0123abcd",
+      [=](const AnswerOptions& options) { *exit_code = revoke_key(options, *id); },
+      [=](CLI::App* command) { add_argument(command, "KEY", *id, "Id of the key"); });
+}
+
+int print_version() {
+  return print(cat("errand ", ERRAND_VERSION, "\n"));
+}
+
+void add_version(CLI::App& app, ExitCode exit_code) {
+  app.set_version_flag("--version", ERRAND_VERSION, "Print the version");
+  CLI::App* command = add_command(app, "version", "Print the version.", "errand version");
+  command->callback([exit_code] { *exit_code = print_version(); });
+}
+
+// The command that was meant, as far as it could be understood.
+const CLI::App* innermost(const CLI::App& app) {
+  const CLI::App* found = &app;
+  while (!found->get_subcommands().empty())
+    found = found->get_subcommands().front();
+  return found;
+}
+
+std::string full_name(const CLI::App* command) {
+  if (!command->get_parent()) return command->get_name();
+  return cat(full_name(command->get_parent()), " ", command->get_name());
+}
+
+std::string help_of(const CLI::App* command) {
+  const CLI::App* parent = command->get_parent();
+  return command->help(parent ? full_name(parent) : "");
+}
+
+int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = innermost(app);
+  if (error.get_name() == "CallForVersion") return print_version();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    return print(help_of(command));
+  }
+  std::string message = error.what();
+  if (command->get_require_subcommand_min() > 0) {
+    std::vector<std::string> rest = command->remaining();
+    if (rest.empty()) {
+      print(help_of(command));
+      return kExitUsage;
+    }
+    message = cat("there is no command \"", full_name(command), " ", rest.front(), "\"");
+  }
+  return fail_usage(Error(ErrorCode::invalid_argument, message)
+                        .hint(cat("'", full_name(command), " --help' shows what there is")));
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app("Errand runs agents, calls their tools wherever those live, and loses no event.",
+               "errand");
+  app.get_formatter()->column_width(kHelpColumn);
+  app.get_formatter()->label("Positionals", "Arguments");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.footer("Example:\n  errand serve &\n  errand run --files . \"What is in README.md?\"");
+  app.require_subcommand(1);
+  auto exit_code = std::make_shared<int>(kExitOk);
+  add_serve(app, exit_code);
+  add_run(app, exit_code);
+  add_runs(app, exit_code);
+  add_keys(app, exit_code);
+  add_question(app, "models", "List the models that runs can use.", "errand models",
+               [=](const AnswerOptions& options) { *exit_code = list_models(options); });
+  add_version(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return report_parse_error(app, error);
+  }
+  return *exit_code;
+}
+
+}  // namespace errand::cli

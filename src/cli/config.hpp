@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/timers.hpp"
+#include "base/result.hpp"
+#include "engine/catalog.hpp"
+#include "engine/engine.hpp"
+#include "llm/scripted/scripted_model.hpp"
+
+namespace errand::cli {
+
+struct ModelConfig {
+  ModelInfo info;
+  std::string label;
+  std::optional<std::int64_t> context_window_tokens;
+  std::optional<engine::Pricing> pricing;
+  llm::Script script;
+};
+
+struct WorkspaceConfig {
+  WorkspaceSlug slug;
+  std::vector<std::string> api_keys;  // the keys themselves
+};
+
+// The configuration file, read and checked.
+struct Config {
+  std::vector<ModelConfig> models;
+  std::string default_model;
+  std::vector<WorkspaceConfig> workspaces;
+  engine::Limits limits;
+  std::optional<std::size_t> body_bytes_max;
+};
+
+// Used when no file is named: one model that needs nothing.
+Config default_config();
+
+// invalid_argument: the file cannot be read or is wrong; the message names file, pointer and
+// reason.
+Result<Config> read_config(const std::filesystem::path& file);
+
+// The models of the configuration, ready to be asked.
+engine::Catalog make_catalog(Config& config, Timers& timers, Executor home);
+
+}  // namespace errand::cli

@@ -1,0 +1,60 @@
+#include "cli/console.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace errand::cli {
+namespace {
+
+struct WritePieces {
+  Pieces pieces;
+
+  Result<void> operator()() const {
+    for (const Piece& piece : pieces) {
+      if (piece.to == Piece::To::err) {
+        [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, piece.text);
+      } else {
+        ERRAND_CHECK(write_fully(STDOUT_FILENO, piece.text));
+      }
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+Result<void> write_fully(int fd, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t count = ::write(fd, text.data(), text.size());
+    if (count >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      pollfd wait{.fd = fd, .events = POLLOUT, .revents = 0};
+      ::poll(&wait, 1, -1);
+    } else if (errno == EPIPE) {
+      return Error(ErrorCode::cancelled, "nobody reads the output").reason(kOutputClosed);
+    } else if (errno != EINTR) {
+      return Error(ErrorCode::unavailable, cat("cannot write the output: ", std::strerror(errno)));
+    }
+  }
+  return {};
+}
+
+Task<Result<void>> Console::write(Pieces pieces) {
+  if (pieces.empty()) co_return Result<void>();
+  WritePieces work{std::move(pieces)};
+  co_return co_await writer_.run(std::move(work));
+}
+
+void ignore_broken_pipes() {
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,66 @@
+#include "cli/follow.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+
+namespace errand::cli {
+namespace {
+
+using Item = RunStream::Item;
+
+Pieces pieces_of(const FollowParams& params, const Item& item) {
+  switch (item.kind) {
+    case Item::Kind::lost:
+      return params.printer.note(
+          cat(item.why, "; trying again for ", RunStream::kPatience.count(), " s"));
+    case Item::Kind::back:
+      return params.printer.note("connected again");
+    case Item::Kind::event:
+      break;
+  }
+  bool is_answer = item.event.type == "local_tool_result_in";
+  std::optional<milliseconds> took;
+  if (params.calls && is_answer) took = params.calls->took(item.event.text("toolUseId"));
+  return params.printer.show(item.event, took);
+}
+
+// The run does not depend on whoever watches it.
+Error with_advice(const Error& error, const RunStream& stream) {
+  if (error.reason() != ApiClient::kUnreachable || stream.last_seq() == 0) return error;
+  return Error(error.code(), error.message())
+      .reason(error.reason())
+      .hint(cat("the run goes on with the server: 'errand runs tail ", stream.run(), " --after ",
+                stream.last_seq(), "' shows the rest"));
+}
+
+}  // namespace
+
+Task<Result<RunEnd>> follow(FollowParams params) {
+  for (;;) {
+    auto item = co_await params.stream.next();
+    if (!item) {
+      [[maybe_unused]] auto written = co_await params.console.write(params.printer.finish());
+      co_return with_advice(item.error(), params.stream);
+    }
+    if (params.calls && item->kind == Item::Kind::event && item->event.type == "local_tool_call") {
+      params.calls->start(params.stream.run(), item->event);
+    }
+    ERRAND_CO_CHECK(co_await params.console.write(pieces_of(params, *item)));
+    auto end = item->kind == Item::Kind::event ? end_of(item->event) : std::nullopt;
+    if (!end) continue;
+    ERRAND_CO_CHECK(co_await params.console.write(params.printer.finish()));
+    co_return std::move(*end);
+  }
+}
+
+int report_end(const Result<RunEnd>& end) {
+  if (!end && end.error().reason() == kOutputClosed) return kExitOk;
+  if (!end) return fail(end.error());
+  if (end->kind == RunEnd::Kind::succeeded) return kExitOk;
+  return fail(Error(ErrorCode::conflict, end->message));
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,82 @@
+"""SIGTERM under load: nothing is lost, and clients come back by themselves."""
+
+import threading
+import time
+
+from support.agent import Agent, Availability, join_all, log_problems
+from support.script import local_tool, turn
+from support.server import ServerCase
+
+RUNS = 24
+DRAIN_SECONDS = 1
+MARGIN_SECONDS = 5
+END_SECONDS_MAX = 60
+SCRIPTS = {
+    "talk": [turn(*(f"word{n} " for n in range(500)), deltaDelayMs=8)],
+    "ask": [turn("Wait.", calls=[("hold", {})]), turn("Thank you.")],
+}
+
+
+class DrainTest(ServerCase):
+    def setUp(self):
+        self.server = self.start_server(SCRIPTS)
+        self.availability = Availability()
+        self.streaming = threading.Semaphore(0)
+        self.may_answer = threading.Event()
+        self.failures: list[BaseException] = []
+
+    def follow(self, agent: Agent) -> None:
+        try:
+            agent.follow()
+        except BaseException as error:
+            self.failures.append(error)
+            self.streaming.release()
+
+    def saw(self, agent: Agent, frame) -> None:
+        if len(agent.frames) == 1:
+            self.streaming.release()
+
+    def start_agents(self) -> list[Agent]:
+        agents = []
+        for n in range(RUNS):
+            model = "talk" if n % 2 else "ask"
+            spec = {"prompt": "Go.", "modelId": model, "tools": [local_tool("hold")]}
+            agent = SlowAgent(self.server.client(), spec, self.availability, self.saw)
+            agent.may_answer = self.may_answer
+            thread = threading.Thread(target=self.follow, args=[agent], daemon=True)
+            thread.start()
+            agent.thread = thread
+            agents.append(agent)
+        return agents
+
+    def test_streams_are_reset_and_the_next_start_continues_every_run(self):
+        agents = self.start_agents()
+        for _ in agents:
+            self.assertTrue(self.streaming.acquire(timeout=60))
+        self.availability.went_down()
+        started = time.monotonic()
+        code = self.server.terminate()
+        seconds = time.monotonic() - started
+        self.server.restart()
+        self.may_answer.set()
+        self.availability.came_up()
+        stuck = join_all([agent.thread for agent in agents], END_SECONDS_MAX)
+        self.assertEqual((self.failures, stuck), ([], 0))
+        self.assertEqual(code, 0)
+        self.assertLess(seconds, DRAIN_SECONDS + MARGIN_SECONDS)
+        errors = {type(cut.error) for agent in agents for cut in agent.cuts}
+        self.assertEqual(errors, {ConnectionResetError})
+        self.assertTrue(all(agent.cuts for agent in agents))
+        client = self.server.client()
+        problems = [problem for agent in agents
+                    for problem in log_problems(agent, client.log(agent.run))]
+        self.assertEqual(problems, [])
+        self.assertEqual({agent.frames[-1].event for agent in agents}, {"result"})
+
+
+class SlowAgent(Agent):
+    """Answers no call before it may."""
+
+    def answer_all(self) -> None:
+        if self.may_answer.is_set():
+            super().answer_all()
