@@ -41,8 +41,10 @@ std::string result_line(const RunEvent& event, std::optional<milliseconds> took)
   if (has_failed(event)) {
     std::string_view why = event.text("error");
     append(out, "failed: ", clean_line(why.empty() ? event.text("result") : why, kShownErrorChars));
-  } else if (const json::Value* bytes = event.fields.if_contains("fullLength");
-             bytes && bytes->is_int64()) {
+    return out;
+  }
+  if (const json::Value* bytes = event.fields.if_contains("fullLength");
+      bytes && bytes->is_int64()) {
     append(out, bytes->get_int64(), " bytes");
   } else {
     out += count_lines(event.text("result"));

@@ -156,9 +156,8 @@ Task<Result<std::unique_ptr<Subscription>>> Engine::subscribe(Principal who, Run
   if (!live) {
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
     live = find_live(run);
-    if (!live)
-      live = is_terminal(row.status) ? std::make_shared<LiveRun>(row, nullptr, nullptr)
-                                     : make_live(row);
+    if (!live && is_terminal(row.status)) live = std::make_shared<LiveRun>(row, nullptr, nullptr);
+    if (!live) live = make_live(row);
   }
   co_return std::make_unique<Subscription>(deps_.store, std::move(live), after,
                                            deps_.home.executor());
@@ -184,7 +183,7 @@ Task<Result<std::vector<RunRow>>> Engine::list(RunFilter filter) {
 
 Engine::LivePtr Engine::make_live(const RunRow& row) {
   auto live = std::make_shared<LiveRun>(
-      row, [this](LiveRun& run) { drop(run); },
+      row, [this](LiveRun& run) { retire(run); },
       [this](LiveRun& run, const Error& error) { reload_later(run, error); });
   live_[row.id] = live;
   return live;
@@ -196,11 +195,14 @@ Engine::LivePtr Engine::find_live(const RunId& run) const {
 }
 
 // The agent tells of its own end from inside one of its tasks, so it is destroyed from outside.
-void Engine::drop(LiveRun& run) {
+void Engine::retire(LiveRun& run) {
   LivePtr live = find_live(run.id());
   if (!live) return;
-  live_.erase(run.id());
   if (live->agent()) tasks_.spawn("engine.destroy", destroy(live, live->detach()));
+  ended_.push_back(run.id());
+  if (ended_.size() <= kEndedRunsMax) return;
+  live_.erase(ended_.front());
+  ended_.pop_front();
 }
 
 Task<void> Engine::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {

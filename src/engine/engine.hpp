@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <set>
@@ -63,6 +64,9 @@ class Engine final {
     Log& log;
   };
 
+  // Ended runs that stay in memory for readers that come a little late; the oldest go first.
+  static constexpr std::size_t kEndedRunsMax = 128;
+
   Engine(Deps deps, Limits limits);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -104,7 +108,6 @@ class Engine final {
   const Catalog& catalog() const { return deps_.catalog; }
   Store& store() { return deps_.store; }
   const agent::Counters& counters() const { return counters_; }
-  std::size_t runs_in_memory() const { return live_.size(); }
 
  private:
   using LivePtr = std::shared_ptr<LiveRun>;
@@ -112,7 +115,7 @@ class Engine final {
   Result<CreatedEntry> resolve(Spec spec) const;
   LivePtr make_live(const RunRow& row);
   LivePtr find_live(const RunId& run) const;
-  void drop(LiveRun& run);
+  void retire(LiveRun& run);
   void reload_later(LiveRun& run, const Error& error);
   Task<void> destroy(LivePtr run, std::unique_ptr<agent::AgentRun> agent);
   Task<void> reload(LivePtr run, std::unique_ptr<agent::AgentRun> broken);
@@ -125,6 +128,7 @@ class Engine final {
   agent::Counters counters_;
   agent::Surroundings surroundings_;
   std::unordered_map<RunId, LivePtr> live_;
+  std::deque<RunId> ended_;  // those of live_ that have ended, oldest first
   bool recovered_ = false;
   bool draining_ = false;
   bool stopping_ = false;

@@ -32,6 +32,8 @@ void LiveRun::deliver(Mailbox mail) {
 void LiveRun::catch_up(const RunRow& row) {
   committed_seq_ = row.last_seq;
   status_ = row.status;
+  recent_.clear();
+  recent_bytes_ = 0;
   for (Subscription* reader : readers_)
     reader->wake();
 }
@@ -40,8 +42,18 @@ void LiveRun::on_commit(const SegmentPtr& segment, RunStatus status) {
   committed_seq_ = segment->last_seq;
   status_ = status;
   if (segment->events_count == 0) return;
+  keep(segment);
   for (Subscription* reader : readers_)
     reader->push(segment);
+}
+
+void LiveRun::keep(const SegmentPtr& segment) {
+  recent_.push_back(segment);
+  recent_bytes_ += segment->events.size() + segment->journal.size();
+  while (recent_bytes_ > kRecentBytesMax) {
+    recent_bytes_ -= recent_.front()->events.size() + recent_.front()->journal.size();
+    recent_.erase(recent_.begin());
+  }
 }
 
 }  // namespace errand::engine

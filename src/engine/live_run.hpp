@@ -32,6 +32,11 @@ class LiveRun final : public agent::RunObserver {
   std::unique_ptr<agent::AgentRun> detach() { return std::move(agent_); }
   void deliver(Mailbox mail);
 
+  // The newest committed segments, without a gap, up to the log's end; for readers that come a
+  // little late. May be empty.
+  static constexpr std::size_t kRecentBytesMax = 32 * 1024;
+  const std::vector<SegmentPtr>& recent() const { return recent_; }
+
   // The log is longer than this process has seen: after an append whose outcome was unknown.
   void catch_up(const RunRow& row);
 
@@ -43,6 +48,8 @@ class LiveRun final : public agent::RunObserver {
   void on_broken(const Error& error) override { on_broken_(*this, error); }
 
  private:
+  void keep(const SegmentPtr& segment);
+
   const RunId id_;
   const WorkspaceSlug workspace_;
   EventSeq committed_seq_;
@@ -50,6 +57,8 @@ class LiveRun final : public agent::RunObserver {
   OnEnd on_end_;
   OnBroken on_broken_;
   std::vector<Subscription*> readers_;
+  std::vector<SegmentPtr> recent_;
+  std::size_t recent_bytes_ = 0;
   std::vector<Mailbox> early_mail_;
   std::unique_ptr<agent::AgentRun> agent_;
 };

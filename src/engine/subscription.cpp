@@ -1,5 +1,6 @@
 #include "engine/subscription.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -48,6 +49,16 @@ Subscription::Batch Subscription::take(std::vector<SegmentPtr> segments) {
   return batch;
 }
 
+// What comes after the cursor, if the run still has it in memory.
+std::vector<SegmentPtr> Subscription::recent_segments() const {
+  const std::vector<SegmentPtr>& recent = run_->recent();
+  if (recent.empty() || recent.front()->first_seq() > cursor_ + 1) return {};
+  auto first = std::find_if(recent.begin(), recent.end(), [this](const SegmentPtr& segment) {
+    return segment->last_seq > cursor_;
+  });
+  return {first, recent.end()};
+}
+
 Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
   for (;;) {
     if (interrupted_) co_return Batch{.state = Batch::State::broken};
@@ -59,6 +70,8 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
       co_return take(std::move(segments));
     }
     if (cursor_ < run_->committed_seq()) {
+      std::vector<SegmentPtr> recent = recent_segments();
+      if (!recent.empty()) co_return take(std::move(recent));
       auto read = co_await store_.read_events(run_->id(), cursor_, kReadBytesMax);
       if (!read) co_return Batch{.state = Batch::State::broken};
       if (!read->empty()) co_return take(std::move(*read));

@@ -48,6 +48,7 @@ class Subscription final {
 
  private:
   Batch take(std::vector<SegmentPtr> segments);
+  std::vector<SegmentPtr> recent_segments() const;
 
   Store& store_;
   std::shared_ptr<LiveRun> run_;

@@ -102,20 +102,31 @@ TEST(HttpLimits, RefusesHeadersThatAreTooLong) {
 
 TEST(HttpLimits, RefusesBodiesWhenAllTogetherAreTooMany) {
   TestServer server(echo, small_limits());
+  std::string body(90, 'b');
   RawClient first(server.port());
-  first.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\nExpect: 100-continue\r\n\r\n");
-  EXPECT_EQ(first.receive_through("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
-  EXPECT_EQ(refused(server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 61\r\n\r\n"),
+  first.send(cat("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 91\r\n\r\n", body));
+  server.wait_for([](const HttpServer::Counts& counts) { return counts.body_bytes == 90; });
+  std::string other(61, 'a');
+  EXPECT_EQ(refused(server, cat("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 61\r\n\r\n", other)),
             refusal(503, "overloaded"));
   EXPECT_EQ(refused(server, cat("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
-                                "3d\r\n", std::string(61, 'a'), "\r\n")),
+                                "3d\r\n", other, "\r\n")),
             refusal(503, "overloaded"));
-  std::string body(90, 'b');
-  EXPECT_EQ(first.ask(body).body, body);
-  // What was reserved is given back.
+  EXPECT_EQ(first.ask("b").body, body + "b");
+  // What was counted is given back.
   RawClient last(server.port());
   EXPECT_EQ(last.ask(cat("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n", body)).body,
             body);
+}
+
+TEST(HttpLimits, AnnouncingABodyTakesNothingFromOthers) {
+  TestServer server(echo, small_limits());
+  RawClient first(server.port());
+  RawClient second(server.port());
+  first.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n");
+  second.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(first.receive_through("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(second.receive_through("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 TEST(HttpLimits, RefusesWhatIsNotHttp) {

@@ -215,6 +215,7 @@ Task<void> HttpServer::Impl::stop(SteadyTime deadline) {
 HttpServer::Counts HttpServer::Impl::counts() const {
   return {.connections = shared_.connections.size(),
           .event_streams = shared_.event_streams,
+          .body_bytes = shared_.bodies.used(),
           .requests = shared_.requests};
 }
 

@@ -59,6 +59,7 @@ class HttpServer final {
   struct Counts {
     std::size_t connections = 0;
     std::size_t event_streams = 0;
+    std::size_t body_bytes = 0;  // of all requests that are being read or answered
     std::uint64_t requests = 0;
   };
   Counts counts() const;

@@ -202,10 +202,6 @@ Result<void> RequestReader::begin_body() {
   chunks_ = ChunkDecoder();
   body_left_ = chunked_ ? 0 : head_->content_length().value_or(0);
   if (body_left_ > limits_.body_bytes_max) return body_too_large();
-  if (!received_.share.grow_to(budget_, static_cast<std::size_t>(body_left_))) {
-    return Error(ErrorCode::unavailable, "the server holds too many request bodies at the moment")
-        .reason("overloaded");
-  }
   return {};
 }
 
@@ -223,7 +219,7 @@ Result<void> RequestReader::read_body() {
   buffer_.consume(count);
   body_left_ -= count;
   if (body_left_ == 0) state_ = State::whole;
-  return {};
+  return count_body();
 }
 
 Result<void> RequestReader::read_chunks() {
@@ -231,12 +227,15 @@ Result<void> RequestReader::read_chunks() {
   ERRAND_TRY(std::size_t used, chunks_.decode(buffer_.bytes(), body));
   buffer_.consume(used);
   if (body.size() > limits_.body_bytes_max) return body_too_large();
-  if (!received_.share.grow_to(budget_, body.size())) {
-    return Error(ErrorCode::unavailable, "the server holds too many request bodies at the moment")
-        .reason("overloaded");
-  }
   if (chunks_.done()) state_ = State::whole;
-  return {};
+  return count_body();
+}
+
+// What has arrived counts, not what was announced: announcing costs a client nothing.
+Result<void> RequestReader::count_body() {
+  if (received_.share.grow_to(budget_, received_.request.body.size())) return {};
+  return Error(ErrorCode::unavailable, "the server holds too many request bodies at the moment")
+      .reason("overloaded");
 }
 
 bool RequestReader::take_expectation() {

@@ -66,6 +66,7 @@ class RequestReader final {
   Result<void> begin_body();
   Result<void> read_body();
   Result<void> read_chunks();
+  Result<void> count_body();
   Error headers_too_large() const;
   Error body_too_large() const;
 

@@ -70,7 +70,9 @@ TEST_F(RequestReaderTest, TrailersAreNotHeaders) {
 
 TEST_F(RequestReaderTest, RefusesHoweverItIsSplit) {
   expect_read("POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz", "bad_request");
-  expect_read("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n", "overloaded");
+  expect_read(
+      cat("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n", std::string(1001, 'x')),
+      "overloaded");
   expect_read("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
               "body_too_large");
 }
@@ -78,7 +80,8 @@ TEST_F(RequestReaderTest, RefusesHoweverItIsSplit) {
 TEST_F(RequestReaderTest, GivesItsShareOfTheBudgetBack) {
   {
     RequestReader reader(limits_, budget_, ids_);
-    put(reader, "POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 600\r\n\r\n");
+    put(reader,
+        cat("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 601\r\n\r\n", std::string(600, 'x')));
     ASSERT_TRUE(reader.advance());
     EXPECT_EQ(budget_.used(), 600U);
   }

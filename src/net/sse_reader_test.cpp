@@ -58,6 +58,10 @@ TEST(SseReader, TakesEveryKindOfLineEnd) {
                 {message("a"), message("b"), message("c"), message("d"), message("e")});
 }
 
+TEST(SseReader, ALineFeedAfterACarriageReturnIsNoSecondLineEnd) {
+  expect_events("data: a\r\ndata: b\r\n\r\n", {message("a\nb")});
+}
+
 TEST(SseReader, ReadsOverComments) {
   expect_events(": hello\n\ndata: a\n: inside\n:\ndata: b\n\n", {message("a\nb")});
 }

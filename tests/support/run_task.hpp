@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -12,11 +13,15 @@
 
 namespace errand {
 
-// Runs the loop until `done` says so. A loop that runs dry before is a failure, never a hang.
+// Runs the loop until `done` says so. A loop that runs dry before, or in which nothing happens for
+// longer than any passing test needs, is a failure and not a hang.
 inline void run_until(asio::io_context& io, const std::function<bool()>& done) {
+  constexpr auto kStallMax = std::chrono::seconds(20);
   io.restart();
-  while (!done())
-    ERRAND_ASSERT(io.run_one() > 0);
+  while (!done()) {
+    bool something_happened = io.run_one_for(kStallMax) > 0;
+    ERRAND_ASSERT(something_happened);
+  }
 }
 
 // Runs everything that is ready on the loop, without waiting for anything else.

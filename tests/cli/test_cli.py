@@ -1,0 +1,330 @@
+"""The client commands as a user runs them, against the real server."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+from support.script import turn
+from support.server import SANITIZER_WORDS, Server, ServerCase, binary, die_with_parent
+
+SECONDS_MAX = 60
+WORDS = [f"word{n} " for n in range(60)]
+READ = ("read_file", {"path": "a.txt"})
+SCRIPTS = {
+    "files": [
+        turn("Let me ", "look.", calls=[READ, ("read_file", {"path": "../secret.txt"})]),
+        turn("It says ", "one."),
+    ],
+    "hello": [turn("Hello ", "you.")],
+    "words": [turn(*WORDS, deltaDelayMs=20)],
+    "slow": [turn(*WORDS, deltaDelayMs=500)],
+    "steady": [turn("Look. ", calls=[READ]), turn(*WORDS, deltaDelayMs=20)],
+    "pause": [turn("Wait ", "a ", "moment.", calls=[READ], deltaDelayMs=700), turn("Thanks.")],
+    "large": [turn(*["x" * 10_000] * 50)],
+    "broken": [turn(error={"status": 401, "code": "authentication_error"})],
+    "evil": [turn("\x1b]0;title\x07\x9b2J")],
+}
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    return kept | more
+
+
+class Command:
+    """A running command of the binary."""
+
+    def __init__(self, server: Server, *words: str, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [binary(), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=server.folder.name, env=environment(), preexec_fn=die_with_parent, **options)
+
+    def __enter__(self) -> "Command":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if pipe:
+                pipe.close()
+
+    def read_until(self, text: str) -> str:
+        """What comes on stdout, up to and with this text."""
+        return self.read(self.process.stdout, text)
+
+    def read_errors_until(self, text: str) -> str:
+        return self.read(self.process.stderr, text)
+
+    def read(self, pipe, text: str) -> str:
+        seen = b""
+        while text.encode() not in seen:
+            piece = os.read(pipe.fileno(), 1)
+            if not piece:
+                raise AssertionError(f"ended without {text!r}: {seen!r}")
+            seen += piece
+        return seen.decode()
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def finish(self, stdin: bytes | None = None) -> tuple[int, str, str]:
+        """The exit code, and the rest of stdout and stderr."""
+        out, errors = self.process.communicate(stdin, SECONDS_MAX)
+        shown = errors.decode()
+        found = [word for word in SANITIZER_WORDS if word in shown]
+        if found:
+            raise AssertionError(shown)
+        return self.process.returncode, out.decode(), shown
+
+
+class CliCase(ServerCase):
+    def setUp(self):
+        self.server = self.start_server(SCRIPTS)
+        self.shared = Path(self.server.folder.name) / "shared"
+        self.shared.mkdir()
+        (self.shared / "a.txt").write_text("one\ntwo\n")
+        (self.shared.parent / "secret.txt").write_text("secret\n")
+
+    def start(self, *words: str, **options) -> Command:
+        return Command(self.server, *words, "--data", str(self.server.data), **options)
+
+    def command(self, *words: str) -> tuple[int, str, str]:
+        with self.start(*words) as command:
+            return command.finish()
+
+    def latest(self) -> dict:
+        code, out, errors = self.command("runs", "list", "--limit", "1", "--json")
+        self.assertEqual((code, errors), (0, ""))
+        return json.loads(out)["runs"][0]
+
+    def logged_lines(self, run: str) -> list[dict]:
+        events = [frame.json() for frame in self.server.client().log(run)]
+        return [{key: value for key, value in event.items() if key != "data"} for event in events]
+
+
+class RunTest(CliCase):
+    def test_text_goes_to_stdout_and_tool_calls_to_stderr(self):
+        code, out, errors = self.command("run", "Look.", "--files", str(self.shared))
+        self.assertEqual((code, out), (0, "Let me look.\nIt says one.\n"))
+        lines = re.sub(r"\d+ ms", "N ms", errors).splitlines()
+        self.assertEqual(lines[:2], ['-> read_file {"path":"a.txt"}',
+                                     '-> read_file {"path":"../secret.txt"}'])
+        self.assertEqual(sorted(lines[2:]), [
+            "<- read_file 2 lines, N ms",
+            '<- read_file failed: "../secret.txt" is outside the shared directory: '
+            "use paths relative to it"])
+
+    def test_the_model_gets_what_the_tools_say(self):
+        self.command("run", "Look.", "--files", str(self.shared))
+        answers = [(event.get("result"), event.get("error"))
+                   for event in self.logged_lines(self.latest()["runId"])
+                   if event["type"] == "local_tool_result_in"]
+        refused = '"../secret.txt" is outside the shared directory: use paths relative to it'
+        self.assertCountEqual(answers, [("one\ntwo\n", None), (None, refused)])
+
+    def test_json_prints_the_log_and_nothing_else(self):
+        code, out, errors = self.command("run", "Look.", "--files", str(self.shared), "--json")
+        self.assertEqual((code, errors), (0, ""))
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual(lines, self.logged_lines(self.latest()["runId"]))
+
+    def test_the_prompt_may_come_from_stdin(self):
+        with self.start("run", "-", "--model", "hello", stdin=subprocess.PIPE) as command:
+            self.assertEqual(command.finish(b"From a pipe.\n"), (0, "Hello you.\n", ""))
+        run = self.server.client().snapshot(self.latest()["runId"])
+        self.assertEqual(run["spec"]["prompt"], "From a pipe.")
+
+    def test_a_failed_run_says_why(self):
+        code, out, errors = self.command("run", "Go.", "--model", "broken")
+        self.assertEqual((code, out), (1, ""))
+        self.assertRegex(errors, r"^errand: the run failed: .*\(auth\)\n$")
+
+    def test_no_model_reaches_the_terminal(self):
+        code, out, _ = self.command("run", "Go.", "--model", "evil")
+        self.assertEqual((code, out), (0, "\\x1b]0;title\\x07\\x9b2J\n"))
+
+    def test_a_reader_that_leaves_ends_the_command_but_not_the_run(self):
+        with self.start("run", "Go.", "--model", "words") as command:
+            command.read_until("word1 ")
+            command.process.stdout.close()
+            command.process.stdout = None
+            self.assertEqual(command.process.wait(SECONDS_MAX), 0)
+            self.assertEqual(command.process.stderr.read(), b"")
+        with self.server.client().stream(self.latest()["runId"]) as stream:
+            self.assertEqual(stream.until("result")[-1].json()["subtype"], "success")
+
+
+class InterruptTest(CliCase):
+    def test_ctrl_c_cancels_the_run_on_the_server(self):
+        with self.start("run", "Go.", "--model", "slow") as command:
+            command.read_until("word1 ")
+            command.signal(signal.SIGINT)
+            code, _, errors = command.finish()
+        self.assertEqual(code, 130)
+        self.assertIn("cancelling the run", errors)
+        self.assertEqual(self.latest()["status"], "cancelled")
+
+    def test_a_second_ctrl_c_does_not_wait(self):
+        with self.start("run", "Go.", "--model", "slow") as command:
+            command.read_until("word1 ")
+            os.kill(self.server.pid, signal.SIGSTOP)
+            self.addCleanup(os.kill, self.server.pid, signal.SIGCONT)
+            command.signal(signal.SIGINT)
+            command.read_errors_until("cancelling the run")
+            command.signal(signal.SIGINT)
+            self.assertEqual(command.process.wait(2), 130)
+
+    def test_ctrl_c_gives_up_on_a_server_that_does_not_answer(self):
+        with self.start("run", "Go.", "--model", "slow") as command:
+            command.read_until("word1 ")
+            os.kill(self.server.pid, signal.SIGSTOP)
+            self.addCleanup(os.kill, self.server.pid, signal.SIGCONT)
+            command.signal(signal.SIGINT)
+            self.assertEqual(command.process.wait(SECONDS_MAX), 130)
+
+    def test_ctrl_c_works_while_nobody_reads_the_output(self):
+        with self.start("run", "Go.", "--model", "large") as command:
+            command.read_until("xx")
+            with self.server.client().stream(self.latest()["runId"]) as stream:
+                stream.until("result")
+            command.signal(signal.SIGINT)
+            self.assertEqual(command.process.wait(SECONDS_MAX), 130)
+
+    def test_ctrl_c_while_watching_leaves_the_run_alone(self):
+        run = self.server.client().create(prompt="Go.", modelId="slow")
+        with self.start("runs", "tail", run) as command:
+            command.read_until("word1 ")
+            command.signal(signal.SIGINT)
+            self.assertEqual(command.process.wait(SECONDS_MAX), -signal.SIGINT)
+        self.assertEqual(self.server.client().snapshot(run)["status"], "running")
+        self.server.client().cancel(run)
+
+
+class RestartTest(CliCase):
+    def test_a_restart_in_the_middle_loses_and_repeats_nothing(self):
+        with self.start("run", "Go.", "--model", "steady", "--files", str(self.shared),
+                        "--json") as command:
+            start = command.read_until("word9 ")
+            self.server.kill()
+            notes = command.read_errors_until("trying again for 30 s\n")
+            self.server.restart()
+            code, rest, errors = command.finish()
+        self.assertEqual(code, 0)
+        self.assertRegex(notes, "^errand: .*; trying again for 30 s\n$")
+        self.assertEqual(errors, "errand: connected again\n")
+        lines = [json.loads(line) for line in (start + rest).splitlines()]
+        self.assertEqual(lines, self.logged_lines(self.latest()["runId"]))
+        self.assertEqual(sum(line["type"] == "local_tool_result_in" for line in lines), 1)
+
+    def test_an_answer_reaches_a_server_that_was_away(self):
+        with self.start("run", "Go.", "--model", "pause", "--files", str(self.shared)) as command:
+            command.read_until("Wait ")
+            command.signal(signal.SIGSTOP)
+            with self.server.client().stream(self.latest_running()) as stream:
+                stream.until("local_tool_call")
+            self.server.kill()
+            command.signal(signal.SIGCONT)
+            command.read_errors_until("trying again")
+            self.server.restart()
+            code, out, errors = command.finish()
+        self.assertEqual((code, out), (0, "a moment.\nThanks.\n"))
+        self.assertRegex(errors, r"<- read_file 2 lines, \d+ ms\n")
+
+    def latest_running(self) -> str:
+        run = self.latest()
+        self.assertEqual(run["status"], "running")
+        return run["runId"]
+
+
+class UnreachableTest(CliCase):
+    def test_a_wrong_key_is_exit_code_3(self):
+        code, out, errors = self.command("run", "Go.", "--key", "wrong")
+        self.assertEqual((code, out), (3, ""))
+        self.assertEqual(errors, "errand: the key is unknown, or was revoked\n"
+                                 "hint: 'errand keys create' makes a new one\n")
+
+    def test_no_server_is_exit_code_3(self):
+        self.server.kill()
+        for words in (["run", "Go."], ["runs", "list"], ["runs", "tail", "run_1"], ["models"]):
+            with self.subTest(words=words):
+                code, out, errors = self.command(*words)
+                self.assertEqual((code, out), (3, ""))
+                self.assertRegex(errors, "^errand: cannot connect to 127.0.0.1:.*\nhint: ")
+
+
+class RunsTest(CliCase):
+    def test_runs_are_listed_by_status(self):
+        client = self.server.client()
+        for model in ("hello", "broken", "hello"):
+            self.command("run", "Go.", "--model", model)
+        code, out, _ = self.command("runs", "list", "--status", "succeeded")
+        self.assertEqual(code, 0)
+        rows = [line.split() for line in out.splitlines()]
+        self.assertEqual(rows[0], ["RUN", "STATUS", "MODEL", "CREATED", "EVENTS", "NAME"])
+        self.assertEqual([row[1:3] for row in rows[1:]], [["succeeded", "hello"]] * 2)
+        self.assertEqual(client.snapshot(rows[1][0])["status"], "succeeded")
+        self.assertEqual(self.command("runs", "list", "--status", "odd")[0], 1)
+
+    def test_more_runs_than_one_page_are_listed(self):
+        client = self.server.client()
+        made = [client.create(prompt="Go.", modelId="hello") for _ in range(205)]
+        _, out, _ = self.command("runs", "list", "--limit", "203", "--json")
+        listed = [run["runId"] for run in json.loads(out)["runs"]]
+        self.assertEqual(listed, made[:1:-1])
+
+    def test_a_run_is_shown(self):
+        self.command("run", "Say hello.", "--model", "hello")
+        run = self.latest()["runId"]
+        code, out, _ = self.command("runs", "show", run)
+        self.assertEqual(code, 0)
+        for line in (f"run      {run}", "status   succeeded", "prompt   Say hello."):
+            self.assertIn(line, out.splitlines())
+        self.assertTrue(out.endswith("\n\nHello you.\n"))
+        shown = json.loads(self.command("runs", "show", run, "--json")[1])
+        self.assertEqual(shown, self.server.client().snapshot(run))
+        self.assertEqual(self.command("runs", "show", "run_none")[0], 1)
+
+    def test_a_run_is_watched_from_any_event_on(self):
+        self.command("run", "Go.", "--model", "hello")
+        run = self.latest()["runId"]
+        self.assertEqual(self.command("runs", "tail", run), (0, "Hello you.\n", ""))
+        _, out, _ = self.command("runs", "tail", run, "--after", "1", "--json")
+        self.assertEqual([json.loads(line) for line in out.splitlines()],
+                         self.logged_lines(run)[1:])
+
+    def test_a_run_is_cancelled(self):
+        run = self.server.client().create(prompt="Go.", modelId="slow")
+        code, out, errors = self.command("runs", "cancel", run)
+        self.assertEqual((code, errors), (0, ""))
+        code, _, errors = self.command("runs", "tail", run)
+        self.assertEqual((code, errors), (1, "errand: the run was cancelled\n"))
+
+
+class WorkspaceTest(CliCase):
+    def test_a_key_is_made_used_and_revoked(self):
+        code, out, errors = self.command("keys", "create", "--name", "mine")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"^mantyx_[0-9a-f]{64}\n$")
+        key = out.strip()
+        self.assertEqual(self.command("models", "--key", key)[0], 0)
+        _, listed, _ = self.command("keys", "list")
+        row = next(line for line in listed.splitlines() if line.endswith("mine"))
+        self.assertNotIn(key, listed)
+        name = row.split()[0]
+        self.assertIn(name, errors)
+        self.assertEqual(self.command("keys", "revoke", name), (0, f"revoked {name}\n", ""))
+        self.assertEqual(self.command("models", "--key", key)[0], 3)
+
+    def test_models_are_listed(self):
+        code, out, _ = self.command("models")
+        self.assertEqual(code, 0)
+        rows = [line.split() for line in out.splitlines()]
+        self.assertEqual([row[0] for row in rows], ["MODEL", *SCRIPTS])
+        self.assertEqual([row[0] for row in rows if "yes" in row], ["files"])
+        listed = json.loads(self.command("models", "--json")[1])
+        self.assertEqual(listed["defaultModelId"], "files")

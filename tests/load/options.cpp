@@ -1,0 +1,71 @@
+#include "load/options.hpp"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace errand::load {
+namespace {
+
+constexpr std::size_t kRunsMax = 10'000'000;
+constexpr std::size_t kInFlightMax = 10'000;
+
+Error wrong(std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message)};
+}
+
+template <class N>
+Result<void> read_count(std::string_view name, std::string_view text, std::size_t max, N& out) {
+  auto number = parse_integer<std::size_t>(text);
+  if (!number || *number < 1 || *number > max) {
+    return wrong(cat(name, " ", text, ": expected a number from 1 to ", max));
+  }
+  out = static_cast<N>(*number);
+  return {};
+}
+
+Result<void> take_option(std::string_view name, std::string_view value, Options& options) {
+  if (name == "--port") return read_count(name, value, 65535, options.port);
+  if (name == "--runs") return read_count(name, value, kRunsMax, options.runs);
+  if (name == "--in-flight") return read_count(name, value, kInFlightMax, options.in_flight);
+  if (name == "--key") {
+    options.key = value;
+  } else if (name == "--workspace") {
+    options.workspace = value;
+  } else if (name == "--model") {
+    options.model = value;
+  } else if (name == "--tool") {
+    options.tool = value;
+  } else {
+    return wrong(cat("there is no option ", name));
+  }
+  return {};
+}
+
+Result<Scenario> parse_scenario(std::string_view word) {
+  if (word == "runs") return Scenario::runs;
+  if (word == "paused") return Scenario::paused;
+  return wrong(cat("there is no scenario '", word, "'"));
+}
+
+}  // namespace
+
+Result<Options> parse_options(std::span<const char* const> words) {
+  if (words.empty()) return wrong("which scenario?");
+  Options options;
+  ERRAND_TRY(options.scenario, parse_scenario(words.front()));
+  for (std::size_t i = 1; i < words.size(); i += 2) {
+    if (i + 1 == words.size()) return wrong(cat(words[i], " needs a value"));
+    ERRAND_CHECK(take_option(words[i], words[i + 1], options));
+  }
+  if (options.port == 0) return wrong("--port is missing");
+  if (options.key.empty()) return wrong("--key is missing");
+  if (options.scenario == Scenario::paused && options.tool.empty()) {
+    return wrong("paused runs need a --tool to wait for");
+  }
+  return options;
+}
+
+}  // namespace errand::load

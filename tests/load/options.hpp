@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace errand::load {
+
+enum class Scenario { runs, paused };
+
+struct Options {
+  Scenario scenario = Scenario::runs;
+  std::uint16_t port = 0;  // of the server, on 127.0.0.1
+  std::string key;
+  std::string workspace = "default";
+  std::string model;  // empty: the server's default
+  std::string tool;   // the one tool that the client offers; empty: none
+  std::size_t runs = 1;
+  std::size_t in_flight = 8;
+};
+
+constexpr const char* kUsage =
+    "Usage: errand_load runs|paused --port PORT --key KEY [--workspace SLUG] [--model ID]\n"
+    "                   [--tool NAME] [--runs N] [--in-flight N]\n"
+    "\n"
+    "Drives the server on 127.0.0.1 and prints one line of JSON.\n"
+    "  runs    makes N runs, so many in flight, answers their calls and reads them to the end\n"
+    "  paused  opens N runs until each waits for its client, prints a line, waits for a line on\n"
+    "          stdin, then answers them all and reads them to the end\n";
+
+// Of the words after the program's name. invalid_argument: the message says which one is wrong.
+Result<Options> parse_options(std::span<const char* const> words);
+
+}  // namespace errand::load

@@ -1,0 +1,61 @@
+#include "load/requests.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/write.hpp"
+
+namespace errand::load {
+namespace {
+
+std::string create_body(const Options& options) {
+  std::string body;
+  json::ObjectWriter out(body);
+  out.field("prompt", "Say something.");
+  if (!options.model.empty()) out.field("modelId", options.model);
+  if (!options.tool.empty()) {
+    std::string tool;
+    json::ObjectWriter(tool)
+        .field("kind", "local")
+        .field("name", options.tool)
+        .field("description", "Answers at once.")
+        .raw("parameters", R"({"type":"object","properties":{}})")
+        .end();
+    out.raw("tools", cat("[", tool, "]"));
+  }
+  out.end();
+  return body;
+}
+
+std::string answer_body(std::string_view tool_use) {
+  std::string body;
+  json::ObjectWriter(body).field("toolUseId", tool_use).field("result", "Here you are.").end();
+  return body;
+}
+
+}  // namespace
+
+Requests::Requests(const Options& options)
+    : path_(cat("/api/v1/workspaces/", percent_encode(options.workspace), "/agent-runs")),
+      headers_(
+          cat("Host: 127.0.0.1:", options.port, "\r\nAuthorization: Bearer ", options.key, "\r\n")),
+      create_(post("", create_body(options))) {}
+
+WireRequest Requests::post(std::string_view path, std::string_view body) const {
+  return {.method = net::Method::post,
+          .bytes = cat("POST ", path_, path, " HTTP/1.1\r\n", headers_,
+                       "Content-Type: application/json\r\nContent-Length: ", body.size(),
+                       "\r\n\r\n", body)};
+}
+
+WireRequest Requests::stream(std::string_view run) const {
+  return {.method = net::Method::get,
+          .bytes = cat("GET ", path_, "/", run, "/stream HTTP/1.1\r\n", headers_,
+                       "Accept: text/event-stream\r\n\r\n")};
+}
+
+WireRequest Requests::answer(std::string_view run, std::string_view tool_use) const {
+  return post(cat("/", run, "/tool-results"), answer_body(tool_use));
+}
+
+}  // namespace errand::load

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "load/connection.hpp"
+#include "load/requests.hpp"
+#include "net/sse_reader.hpp"
+
+namespace errand::load {
+
+// What came over a stream.
+struct StreamCounts {
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t answers = 0;
+};
+
+// The client of one run: creates it, follows its stream and answers its calls.
+// Everything fails with `unavailable` if the connection breaks or the answer is not the wanted one.
+class RunClient final {
+ public:
+  // `stream` carries the creation too, and nothing else until the run has ended. Both outlive this.
+  RunClient(const Requests& requests, Connection& stream);
+
+  // Returns once the head of the stream is there.
+  Task<Result<void>> start();
+
+  enum class Progress : std::uint8_t { waits, ended };
+  // Reads until the run waits for its client, or the stream has ended after a `result`.
+  Task<Result<Progress>> follow();
+
+  // Answers what the run waits for, over another connection.
+  Task<Result<void>> answer(Connection* connection);
+
+  const StreamCounts& counts() const { return counts_; }
+
+ private:
+  Result<void> take(const net::SseEvent& event);
+
+  const Requests& requests_;
+  Connection& stream_;
+  std::string run_;
+  net::SseReader events_;
+  std::string last_type_;
+  std::vector<std::string> calls_;  // ids of those that wait
+  StreamCounts counts_;
+};
+
+}  // namespace errand::load

@@ -1,0 +1,226 @@
+#include "load/scenarios.hpp"
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async/task_group.hpp"
+#include "json/write.hpp"
+#include "load/connection.hpp"
+#include "load/requests.hpp"
+#include "load/run_client.hpp"
+
+namespace errand::load {
+namespace {
+
+using asio::ip::tcp;
+using Seconds = std::chrono::duration<double>;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr std::size_t kErrorsShown = 3;
+
+SteadyTime now() {
+  return std::chrono::steady_clock::now();
+}
+
+// What all workers of a scenario count together.
+struct Tally {
+  std::size_t started = 0;
+  std::size_t ended = 0;
+  std::size_t errors = 0;
+  StreamCounts counts;
+  std::vector<double> latencies_ms;
+
+  void add(const StreamCounts& more) {
+    counts.events += more.events;
+    counts.bytes += more.bytes;
+    counts.answers += more.answers;
+  }
+  void failed(const std::string& what) {
+    if (errors++ < kErrorsShown) std::cerr << "errand_load: " << what << '\n';
+  }
+};
+
+double percentile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  auto index = static_cast<std::size_t>(static_cast<double>(values.size()) * part);
+  auto found = values.begin() + static_cast<std::ptrdiff_t>(std::min(index, values.size() - 1));
+  std::nth_element(values.begin(), found, values.end());
+  return *found;
+}
+
+// A run of the paused scenario with the connection that its stream holds.
+struct PausedRun {
+  PausedRun(const Requests& requests, Executor home, const tcp::endpoint& server)
+      : connection(std::move(home), server), client(requests, connection) {}
+
+  Connection connection;
+  RunClient client;
+};
+
+// One scenario, on one thread. Each worker has one run after another.
+class Play final {
+ public:
+  explicit Play(const Options& options)
+      : options_(options),
+        requests_(options),
+        server_(asio::ip::address_v4::loopback(), options.port) {}
+
+  void runs();
+  void paused(std::istream& in, std::ostream& out);
+  void report(std::ostream& out) const;
+  bool is_good() const { return tally_.errors == 0 && tally_.ended == options_.runs; }
+
+ private:
+  // Starts as many workers as runs may be in flight, and returns when all are done.
+  void work(const char* name, Task<void> (Play::*worker)());
+
+  Task<void> run_worker();
+  Task<Result<void>> run_once(RunClient* client, Connection* answers);
+  Task<Result<void>> answer_to_end(RunClient* client, Connection* answers);
+  Task<void> open_worker();
+  Task<void> close_worker();
+  Task<Result<void>> open(RunClient* client);
+
+  const Options& options_;
+  Requests requests_;
+  tcp::endpoint server_;
+  asio::io_context io_{1};
+  Seconds seconds_{};
+  Tally tally_;
+  std::vector<std::unique_ptr<PausedRun>> waiting_;
+};
+
+void Play::work(const char* name, Task<void> (Play::*worker)()) {
+  TaskGroup tasks(io_.get_executor(), [this](const char* task, const std::string& what) {
+    tally_.failed(std::string(task) + ": " + what);
+  });
+  for (std::size_t i = 0; i < std::min(options_.in_flight, options_.runs); ++i)
+    tasks.spawn(name, (this->*worker)());
+  SteadyTime begun = now();
+  io_.restart();
+  io_.run();
+  seconds_ += now() - begun;
+}
+
+void Play::runs() {
+  tally_.latencies_ms.reserve(options_.runs);
+  work("load.run", &Play::run_worker);
+}
+
+Task<void> Play::run_worker() {
+  Connection stream(io_.get_executor(), server_);
+  Connection answers(io_.get_executor(), server_);
+  while (tally_.started < options_.runs) {
+    ++tally_.started;
+    SteadyTime begun = now();
+    RunClient client(requests_, stream);
+    auto done = co_await run_once(&client, &answers);
+    tally_.add(client.counts());
+    if (done) {
+      ++tally_.ended;
+      tally_.latencies_ms.push_back(Milliseconds(now() - begun).count());
+    } else {
+      tally_.failed(done.error().describe());
+      stream.close();
+      answers.close();
+    }
+  }
+}
+
+Task<Result<void>> Play::run_once(RunClient* client, Connection* answers) {
+  ERRAND_CO_CHECK(co_await client->start());
+  co_return co_await answer_to_end(client, answers);
+}
+
+Task<Result<void>> Play::answer_to_end(RunClient* client, Connection* answers) {
+  for (;;) {
+    ERRAND_CO_TRY(auto progress, co_await client->follow());
+    if (progress == RunClient::Progress::ended) co_return Result<void>();
+    ERRAND_CO_CHECK(co_await client->answer(answers));
+  }
+}
+
+void Play::paused(std::istream& in, std::ostream& out) {
+  work("load.open", &Play::open_worker);
+  std::string line;
+  json::ObjectWriter(line).field("event", "waiting").field("runs", waiting_.size()).end();
+  out << line << std::endl;
+  std::getline(in, line);
+  work("load.close", &Play::close_worker);
+}
+
+Task<void> Play::open_worker() {
+  while (tally_.started < options_.runs) {
+    ++tally_.started;
+    auto run = std::make_unique<PausedRun>(requests_, io_.get_executor(), server_);
+    auto opened = co_await open(&run->client);
+    if (opened) {
+      waiting_.push_back(std::move(run));
+    } else {
+      tally_.failed(opened.error().describe());
+    }
+  }
+}
+
+Task<Result<void>> Play::open(RunClient* client) {
+  ERRAND_CO_CHECK(co_await client->start());
+  ERRAND_CO_TRY(auto progress, co_await client->follow());
+  if (progress == RunClient::Progress::waits) co_return Result<void>();
+  co_return Error(ErrorCode::unavailable, "the run ended without waiting for its client");
+}
+
+Task<void> Play::close_worker() {
+  Connection answers(io_.get_executor(), server_);
+  while (!waiting_.empty()) {
+    std::unique_ptr<PausedRun> run = std::move(waiting_.back());
+    waiting_.pop_back();
+    auto done = co_await answer_to_end(&run->client, &answers);
+    tally_.add(run->client.counts());
+    if (done) {
+      ++tally_.ended;
+    } else {
+      tally_.failed(done.error().describe());
+      answers.close();
+    }
+  }
+}
+
+void Play::report(std::ostream& out) const {
+  auto runs = static_cast<double>(std::max<std::size_t>(tally_.ended, 1));
+  std::string line;
+  json::ObjectWriter json(line);
+  json.field("runs", tally_.ended)
+      .field("errors", tally_.errors)
+      .field("seconds", json::Value(seconds_.count()))
+      .field("eventsPerRun", json::Value(static_cast<double>(tally_.counts.events) / runs))
+      .field("bytesPerRun", json::Value(static_cast<double>(tally_.counts.bytes) / runs))
+      .field("answers", tally_.counts.answers);
+  if (options_.scenario == Scenario::runs) {
+    json.field("runsPerSecond", json::Value(runs / seconds_.count()))
+        .field("p50Ms", json::Value(percentile(tally_.latencies_ms, 0.50)))
+        .field("p99Ms", json::Value(percentile(tally_.latencies_ms, 0.99)));
+  }
+  json.end();
+  out << line << std::endl;
+}
+
+}  // namespace
+
+bool play(const Options& options, std::istream& in, std::ostream& out) {
+  Play play(options);
+  if (options.scenario == Scenario::paused) {
+    play.paused(in, out);
+  } else {
+    play.runs();
+  }
+  play.report(out);
+  return play.is_good();
+}
+
+}  // namespace errand::load
