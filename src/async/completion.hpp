@@ -19,12 +19,19 @@ namespace detail {
 
 template <class T, class Handler>
 Completion<T> make_completion(Handler handler) {
-  auto executor = asio::get_associated_executor(handler);
-  auto work = asio::make_work_guard(executor);
-  auto shared = std::make_shared<Handler>(std::move(handler));
-  return [shared, executor, work](T result) {
-    asio::post(executor,
-               [shared, result = std::move(result)]() mutable { (*shared)(std::move(result)); });
+  struct Waiting {
+    Handler handler;
+    asio::executor_work_guard<asio::associated_executor_t<Handler>> work;
+  };
+  auto work = asio::make_work_guard(asio::get_associated_executor(handler));
+  auto waiting = std::make_shared<Waiting>(std::move(handler), std::move(work));
+  return [waiting](T result) mutable {
+    // Everything of the home goes back to it and ends there; nothing of it stays with the caller.
+    auto home = waiting->work.get_executor();
+    asio::post(home, [waiting = std::move(waiting), result = std::move(result)]() mutable {
+      auto resumed = std::move(waiting);
+      resumed->handler(std::move(result));
+    });
   };
 }
 

@@ -9,7 +9,7 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kMessageBytesMax = 2000;
-constexpr std::size_t kErrorBodyBytesMax = 1024 * 1024;
+constexpr std::size_t kErrorBodyBytesMax = std::size_t{1024} * 1024;
 
 SteadyTime after(seconds duration) {
   return std::chrono::steady_clock::now() + duration;

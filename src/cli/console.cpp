@@ -5,7 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
@@ -41,7 +41,8 @@ Result<void> write_fully(int fd, std::string_view text) {
     } else if (errno == EPIPE) {
       return Error(ErrorCode::cancelled, "nobody reads the output").reason(kOutputClosed);
     } else if (errno != EINTR) {
-      return Error(ErrorCode::unavailable, cat("cannot write the output: ", std::strerror(errno)));
+      return Error(ErrorCode::unavailable,
+                   cat("cannot write the output: ", std::generic_category().message(errno)));
     }
   }
   return {};

@@ -12,7 +12,7 @@
 namespace errand::cli {
 namespace {
 
-constexpr std::size_t kChunkBytes = 64 * 1024;
+constexpr std::size_t kChunkBytes = std::size_t{64} * 1024;
 constexpr std::size_t kShownNameChars = 255;
 
 json::Object tool(std::string_view name, std::string_view description, json::Object properties,

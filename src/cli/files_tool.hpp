@@ -20,10 +20,10 @@ class FilesTool final {
   static constexpr std::size_t kMatchedLineChars = 300;
   // Larger files are read by nobody: beyond this, read_file sees the start only, and search_files
   // skips.
-  static constexpr std::int64_t kReadBytesMax = 256 * 1024 * 1024;
-  static constexpr std::int64_t kSearchedFileBytesMax = 4 * 1024 * 1024;
+  static constexpr std::int64_t kReadBytesMax = std::int64_t{256} * 1024 * 1024;
+  static constexpr std::int64_t kSearchedFileBytesMax = std::int64_t{4} * 1024 * 1024;
   // One search looks at no more than this, and says so.
-  static constexpr std::int64_t kSearchedBytesMax = 256 * 1024 * 1024;
+  static constexpr std::int64_t kSearchedBytesMax = std::int64_t{256} * 1024 * 1024;
   static constexpr std::size_t kSearchedFilesMax = 50'000;
   static constexpr std::size_t kDepthMax = 64;
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "async/home.hpp"
@@ -21,7 +21,8 @@
 namespace errand::cli {
 namespace {
 
-constexpr std::size_t kPromptBytesMax = 32U * 1024 * 1024;  // what a server takes at most
+constexpr std::size_t kPromptBytesMax =
+    std::size_t{32} * 1024 * 1024;  // what a server takes at most
 constexpr seconds kCancelGrace{3};
 constexpr seconds kCleanUpMax{1};
 
@@ -38,7 +39,8 @@ Result<std::string> read_stdin() {
     if (count == 0) break;
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
-      return Error(ErrorCode::invalid_argument, cat("cannot read stdin: ", std::strerror(errno)));
+      return Error(ErrorCode::invalid_argument,
+                   cat("cannot read stdin: ", std::generic_category().message(errno)));
     }
     text.append(buffer, 0, static_cast<std::size_t>(count));
     if (text.size() > kPromptBytesMax) {

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "cli/terminal_text.hpp"
@@ -56,7 +56,7 @@ Error open_error(const std::string& path, int number) {
       return {ErrorCode::forbidden, cat("there is no permission to read ", quoted(path))};
     default:
       return {ErrorCode::unavailable,
-              cat("cannot open ", quoted(path), ": ", std::strerror(number))};
+              cat("cannot open ", quoted(path), ": ", std::generic_category().message(number))};
   }
 }
 
@@ -89,15 +89,16 @@ Result<SharedDirectory> SharedDirectory::open(const std::filesystem::path& direc
                                               std::filesystem::path withheld) {
   Descriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root.is_open()) {
-    return Error(
-        ErrorCode::invalid_argument,
-        cat("cannot read the directory ", quoted(directory.string()), ": ", std::strerror(errno)));
+    return Error(ErrorCode::invalid_argument,
+                 cat("cannot read the directory ", quoted(directory.string()), ": ",
+                     std::generic_category().message(errno)));
   }
   Descriptor probe(open_at(root.get(), ".", O_PATH));
   if (!probe.is_open()) {
     return Error(ErrorCode::unsupported,
                  cat("this system cannot keep file access inside a directory (",
-                     std::strerror(errno), "): openat2 is needed, which Linux has since 5.6"));
+                     std::generic_category().message(errno),
+                     "): openat2 is needed, which Linux has since 5.6"));
   }
   return SharedDirectory(std::move(root), std::move(withheld));
 }
@@ -171,7 +172,8 @@ Result<std::size_t> read_some(const Descriptor& file, std::string& buffer) {
     ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno == EINTR) continue;
-    return Error(ErrorCode::unavailable, cat("cannot read on: ", std::strerror(errno)));
+    return Error(ErrorCode::unavailable,
+                 cat("cannot read on: ", std::generic_category().message(errno)));
   }
 }
 

@@ -18,6 +18,10 @@ Task<Result<void>> Engine::recover() {
   for (;;) {
     ERRAND_CO_TRY(auto claimed, co_await deps_.store.claim(kClaimedAtOnce));
     if (claimed.empty() || stopping_) break;
+    // Mail that comes from here on is not among what was claimed, and must find somebody to wait.
+    for (const ClaimedRun& run : claimed) {
+      if (!find_live(run.row.id)) make_live(run.row);
+    }
     for (ClaimedRun& run : claimed) {
       RunId id = run.row.id;
       auto loaded = co_await load(std::move(run.row), std::move(run.mail));

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Measures the release build of the server.
+
+Usage: tests/load/bench.py [--quick] [--save] [--root DIR]
+
+Starts the server named by ERRAND_BINARY (build/bin/errand without it) on temporary data directories
+with scripted models, drives it with the errand_load beside it, and prints a table: the median of
+several repetitions, the smallest and the largest, the target, and whether it is met. Timings are
+never a test: the exit code is 0 whatever they are.
+
+--quick   fewer repetitions, each shorter
+--save    rewrites docs/bench.md, all but its section written by hand
+--root    where data directories are made (default: build/, because /tmp may not be a disk)
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from load import report, scenarios  # noqa: E402
+from load.report import Row  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured."""
+
+    repetitions: int
+    runs: int  # in each repetition
+    starts: int
+
+
+FULL = Effort(repetitions=5, runs=5000, starts=20)
+QUICK = Effort(repetitions=2, runs=1000, starts=5)
+
+
+def measure(effort: Effort) -> list[Row]:
+    rows = []
+    talk = scenarios.measure_runs("talk", effort.repetitions, effort.runs)
+    rows.append(Row("Run of 20 deltas: server CPU", "ms", [one.cpu_ms for one in talk], 3, 0.15))
+    rows.append(Row("Run of 20 deltas: rate", "runs/s", [one.per_second for one in talk], 0))
+    rows.append(Row("Run of 20 deltas: latency, p50", "ms", [one.p50_ms for one in talk], 2))
+    rows.append(Row("Run of 20 deltas: latency, p99", "ms", [one.p99_ms for one in talk], 2))
+
+    ask = scenarios.measure_runs("ask", effort.repetitions, effort.runs)
+    rows.append(Row("The same with one client tool: server CPU", "ms",
+                    [one.cpu_ms for one in ask], 3))
+    rows.append(Row("The same with one client tool: rate", "runs/s",
+                    [one.per_second for one in ask], 0))
+
+    paused = [scenarios.measure_paused() for _ in range(effort.repetitions)]
+    rows.append(Row("Paused run with its open stream: memory", "KB", paused, 1, 10))
+
+    fresh = [scenarios.measure_start_fresh() for _ in range(effort.starts)]
+    rows.append(Row("Start on a fresh data directory", "ms", [one.millis for one in fresh], 1, 30))
+    again = scenarios.measure_starts_again(effort.starts)
+    rows.append(Row("Start on an existing data directory", "ms",
+                    [one.millis for one in again], 1, 30))
+    idle = [one.rss_mb for one in fresh[:effort.repetitions]]
+    rows.append(Row("Idle server, freshly started: memory", "MB", idle, 1, 15))
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage="")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--save", action="store_true")
+    parser.add_argument("--root", type=Path, default=ROOT / "build")
+    options = parser.parse_args()
+
+    binary = Path(os.environ.setdefault("ERRAND_BINARY", str(ROOT / "build/bin/errand")))
+    for program in (binary, scenarios.load_program()):
+        if not program.exists():
+            print(f"bench: there is no {program}; ./dev bench builds it", file=sys.stderr)
+            return 1
+    options.root.mkdir(parents=True, exist_ok=True)
+    tempfile.tempdir = str(options.root.resolve())
+
+    machine = report.describe_machine(ROOT, binary, options.root)
+    print(report.machine_text(machine), flush=True)
+    rows = measure(QUICK if options.quick else FULL)
+    print(report.table(rows))
+    if options.save:
+        report.save(ROOT / "docs" / "bench.md", machine, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

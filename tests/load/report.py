@@ -1,0 +1,130 @@
+"""The figures as a table, and docs/bench.md."""
+
+import os
+import platform
+import re
+import statistics
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+BY_HAND_BEGIN = "<!-- Written by hand from here; bench.py keeps it. -->"
+BY_HAND_END = "<!-- Written by hand up to here. -->"
+
+INTRODUCTION = """\
+# Benchmarks
+
+What the release build takes, measured by `./dev bench --save`, which writes this page. CPU and
+memory are those of the server's process alone; client and server share the machine, so rates and
+latencies are low bounds.
+
+"""
+
+EXPLANATION = """
+Each figure is the median, then the smallest and the largest.
+
+- **Run of 20 deltas**: `POST` creates a run of a scripted model, `GET` reads its stream to the end;
+  8 in flight over connections that are kept alive. Everything is stored in SQLite with
+  `synchronous=FULL` before it is shown. CPU is user and system time of all threads, divided by the
+  runs. The server has done 1,000 runs before.
+- **The same with one client tool**: ten deltas, a call that the client answers over a second
+  connection, ten deltas.
+- **Paused run**: 1,000 runs that wait for their client, each with its open stream. What counts is
+  the resident memory with them less that before them, divided by 1,000: runs, connections, streams,
+  and whatever else grows meanwhile. The server has done 2,000 runs before, so that what it takes
+  once (page caches, pools of memory) does not count; what is left free of that is used again. The
+  kernel's memory for sockets does not count.
+- **Start**: from before the fork to the ready line, when requests are accepted. The existing
+  directory holds 2,000 runs that have ended.
+- **Idle server**: resident memory right after the ready line, the pages of the binary included.
+
+"""
+
+BY_HAND_EMPTY = """\
+## Where the time goes
+
+Not written yet.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured thing. Without a target it is there for information."""
+
+    name: str
+    unit: str
+    values: list[float]
+    digits: int
+    target_max: float | None = None
+
+    def number(self, value: float) -> str:
+        return f"{value:,.{self.digits}f}"
+
+    def cells(self) -> list[str]:
+        median = statistics.median(self.values)
+        target, verdict = "", ""
+        if self.target_max is not None:
+            target = f"at most {self.target_max:g} {self.unit}"
+            verdict = "met" if median <= self.target_max else "missed"
+        spread = f"{self.number(min(self.values))} - {self.number(max(self.values))}"
+        return [self.name, f"{self.number(median)} {self.unit}", spread, target, verdict]
+
+
+def table(rows: list[Row]) -> str:
+    """Markdown that reads well as plain text too."""
+    lines = [["what", "median", "min - max", "target", "verdict"]] + [row.cells() for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |"
+        for line in lines)
+
+
+def output_of(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def cpu_model() -> str:
+    found = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found.group(1) if found else platform.machine()
+
+
+def memory_gb() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+
+
+def compiler_of(binary: Path) -> str:
+    """As the compiler itself wrote it into the binary."""
+    found = re.search(rb"[\x20-\x7e]*clang version [\d.]+", binary.read_bytes())
+    return found.group().decode() if found else "unknown"
+
+
+def describe_machine(root: Path, binary: Path, data_root: Path) -> dict[str, str]:
+    commit = output_of("git", "-C", str(root), "describe", "--always", "--dirty=, with changes")
+    return {
+        "CPU": f"{cpu_model()}, {os.cpu_count()} cores",
+        "Memory": f"{memory_gb():.0f} GB",
+        "Kernel": f"{platform.system()} {platform.release()}",
+        "Filesystem of the data directory": output_of("stat", "-f", "-c", "%T", str(data_root)),
+        "Compiler": compiler_of(binary),
+        "Commit": commit or "unknown",
+    }
+
+
+def machine_text(machine: dict[str, str]) -> str:
+    return "\n".join(f"- {name}: {value}" for name, value in machine.items()) + "\n"
+
+
+def by_hand(page: Path) -> str:
+    """The section that people write, from the page as it is."""
+    text = page.read_text() if page.exists() else ""
+    _, begin, rest = text.partition(BY_HAND_BEGIN + "\n")
+    section, end, _ = rest.partition(BY_HAND_END)
+    return section if begin and end else BY_HAND_EMPTY
+
+
+def save(page: Path, machine: dict[str, str], rows: list[Row]) -> None:
+    section = by_hand(page)
+    page.write_text(f"{INTRODUCTION}{machine_text(machine)}\n{table(rows)}\n{EXPLANATION}"
+                    f"{BY_HAND_BEGIN}\n{section}{BY_HAND_END}\n")

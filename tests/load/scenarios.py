@@ -1,0 +1,168 @@
+"""What is measured, each on servers of its own."""
+
+import json
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.script import turn
+from support.server import STOP_SECONDS_MAX, Server, binary
+
+LOAD_SECONDS_MAX = 300
+IN_FLIGHT = 8
+WARM_UP_RUNS = 1000
+PAUSED_RUNS = 1000
+TOOL = "fetch"
+
+WORDS = [f"word{number:02} " for number in range(20)]
+SCRIPTS = {
+    "talk": [turn(*WORDS)],
+    "ask": [turn(*WORDS[:10], calls=[(TOOL, {})]), turn(*WORDS[10:])],
+}
+TOOLS = {"talk": [], "ask": ["--tool", TOOL]}
+
+
+class LoadFailed(Exception):
+    """Runs failed, so that what was measured says nothing."""
+
+
+def load_program() -> Path:
+    return Path(binary()).with_name("errand_load")
+
+
+def load_command(server: Server, scenario: str, model: str, runs: int) -> list[str]:
+    return [str(load_program()), scenario, "--port", str(server.port), "--key", server.key,
+            "--workspace", server.workspace, "--model", model, *TOOLS[model],
+            "--runs", str(runs), "--in-flight", str(IN_FLIGHT)]
+
+
+def drive(server: Server, model: str, runs: int) -> dict:
+    """Plays so many runs and returns the report."""
+    done = subprocess.run(load_command(server, "runs", model, runs), stdout=subprocess.PIPE,
+                          timeout=LOAD_SECONDS_MAX, check=False)
+    if done.returncode != 0:
+        raise LoadFailed(f"{done.stdout.decode()}\n{server.errors()[-2000:]}")
+    return json.loads(done.stdout)
+
+
+class Running:
+    """A server that is warm, if asked for, and ends with its `with` statement."""
+
+    def __init__(self, *warm_up: str):
+        self.server = Server(SCRIPTS)
+        self.warm_up = warm_up
+
+    def __enter__(self) -> Server:
+        try:
+            self.server.start()
+            for model in self.warm_up:
+                drive(self.server, model, WARM_UP_RUNS)
+        except BaseException:
+            self.server.close()
+            raise
+        return self.server
+
+    def __exit__(self, *_) -> None:
+        try:
+            if self.server.running:
+                self.server.stop()
+        finally:
+            self.server.close()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of all threads of a process, those that have ended included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rss_kb(pid: int) -> int:
+    """Resident memory, the pages of the binary included."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Rss:"):
+            return int(line.split()[1])
+    raise LoadFailed(f"no Rss in /proc/{pid}/smaps_rollup")
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    cpu_ms: float  # of the server, for one run
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+
+
+def measure_runs(model: str, repetitions: int, runs: int) -> list[RunFigures]:
+    """All repetitions on one warm server; its store grows from one to the next."""
+    figures = []
+    with Running(model) as server:
+        for _ in range(repetitions):
+            before = cpu_seconds(server.pid)
+            found = drive(server, model, runs)
+            cpu_ms = (cpu_seconds(server.pid) - before) * 1000 / runs
+            figures.append(RunFigures(cpu_ms, found["runsPerSecond"], found["p50Ms"],
+                                      found["p99Ms"]))
+    return figures
+
+
+def measure_paused() -> float:
+    """KB of resident memory for each run that waits for its client with an open stream."""
+    with Running("talk", "ask") as server:
+        before = rss_kb(server.pid)
+        load = subprocess.Popen(load_command(server, "paused", "ask", PAUSED_RUNS),
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with load:
+            try:
+                waiting = json.loads(load.stdout.readline())["runs"]
+                with_them = rss_kb(server.pid)
+                output, _ = load.communicate(b"\n", LOAD_SECONDS_MAX)
+            except BaseException:
+                load.kill()
+                raise
+        if load.returncode != 0 or waiting != PAUSED_RUNS:
+            raise LoadFailed(f"{waiting} runs waited; {output.decode()}")
+    return (with_them - before) / PAUSED_RUNS
+
+
+@dataclass(frozen=True)
+class StartFigures:
+    millis: float  # from before the fork to the ready line
+    rss_mb: float  # right after that
+
+
+def time_start(server: Server) -> StartFigures:
+    """Not Server.start: Python forks itself for that, which takes longer than the server does."""
+    with open(server.errors_path, "ab") as errors:
+        begun = time.monotonic()
+        process = subprocess.Popen(server.command(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=errors)
+        with process:
+            try:
+                line = process.stdout.readline()
+                millis = (time.monotonic() - begun) * 1000
+                if not line:
+                    raise LoadFailed(server.errors())
+                rss_mb = rss_kb(process.pid) / 1024
+                process.terminate()
+                process.wait(STOP_SECONDS_MAX)
+            except BaseException:
+                process.kill()
+                raise
+    return StartFigures(millis, rss_mb)
+
+
+def measure_start_fresh() -> StartFigures:
+    server = Server(SCRIPTS)
+    try:
+        return time_start(server)
+    finally:
+        server.close()
+
+
+def measure_starts_again(starts: int) -> list[StartFigures]:
+    """On a data directory with the runs of the warm-up, all ended."""
+    with Running("talk", "ask") as server:
+        server.stop()
+        return [time_start(server) for _ in range(starts)]
