@@ -51,8 +51,7 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
 }
 
 AgentRun::~AgentRun() {
-  for (const auto& [id, timer] : timeouts_)
-    around_.timers.cancel(timer);
+  for (const auto& [id, timer] : timeouts_) around_.timers.cancel(timer);
   around_.timers.cancel(grace_timer_);
 }
 

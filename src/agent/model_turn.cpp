@@ -30,8 +30,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
                         .tools = created.tools});
   for (bool streaming = true; streaming && !log_->failed();) {
     std::vector<llm::TurnEvent> events = co_await stream_->next();
-    for (llm::TurnEvent& event : events)
-      streaming = streaming && take_event(event);
+    for (llm::TurnEvent& event : events) streaming = streaming && take_event(event);
   }
   stream_.reset();
 }

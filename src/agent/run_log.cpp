@@ -89,8 +89,7 @@ Task<Result<void>> RunLog::flush() {
     ~Leave() { std::erase(waiters, me); }
   };
   Leave leave{waiters_, &wakeup};
-  while (durable_segments_ < target && !failure_)
-    co_await wakeup.wait();
+  while (durable_segments_ < target && !failure_) co_await wakeup.wait();
   if (durable_segments_ < target) co_return *failure_;
   co_return Result<void>();
 }
@@ -141,8 +140,7 @@ AppendItem RunLog::take_first() {
 }
 
 void RunLog::wake_waiters() {
-  for (Wakeup* waiter : waiters_)
-    waiter->notify();
+  for (Wakeup* waiter : waiters_) waiter->notify();
 }
 
 }  // namespace errand::agent

@@ -15,8 +15,7 @@ std::string unknown_tool_text(const State& state, const std::string& name) {
   const std::vector<ToolDecl>& tools = state.created().tools;
   if (tools.empty()) return text + " No tools are available.";
   text += " Available tools:";
-  for (const ToolDecl& tool : tools)
-    append(text, " ", tool.name);
+  for (const ToolDecl& tool : tools) append(text, " ", tool.name);
   return text;
 }
 
@@ -87,8 +86,7 @@ void AgentRun::settle_without_running() {
     }
   }
   maybe_started_.clear();
-  for (OutcomeEntry& outcome : outcomes)
-    record_outcome(std::move(outcome));
+  for (OutcomeEntry& outcome : outcomes) record_outcome(std::move(outcome));
   if (state_->waits_for_client()) log_->set_status(RunStatus::waiting);
 }
 

@@ -103,8 +103,7 @@ class BusyPoolTest : public testing::Test {
 };
 
 TEST_F(BusyPoolTest, OverflowIsRefusedAtOnceAndTheRestStillRuns) {
-  for (int value : {1, 2, 3, 4})
-    group_.spawn("number", number(value));
+  for (int value : {1, 2, 3, 4}) group_.spawn("number", number(value));
   run_ready(io_);
   WholeError full{.code = ErrorCode::unavailable,
                   .message = "too many calls wait for a blocking thread"};

@@ -73,8 +73,7 @@ void TaskGroup::cancel(CancelReason reason) {
   if (!cancelled_) cancelled_ = reason;
   // Emitting may finish a task at once and so change the list.
   std::vector<Child*> running;
-  for (auto& child : children_)
-    running.push_back(child.get());
+  for (auto& child : children_) running.push_back(child.get());
   for (Child* child : running) {
     bool alive = std::any_of(children_.begin(), children_.end(),
                              [&](const auto& other) { return other.get() == child; });
@@ -83,8 +82,7 @@ void TaskGroup::cancel(CancelReason reason) {
 }
 
 Task<void> TaskGroup::join() {
-  while (!children_.empty())
-    co_await empty_.wait();
+  while (!children_.empty()) co_await empty_.wait();
 }
 
 Task<void> TaskGroup::stop(CancelReason reason) {

@@ -15,8 +15,6 @@ Task<void> Timers::sleep_until(SteadyTime when) {
 
 AsioTimers::AsioTimers(Home home) : timer_(home.executor()) {}
 
-AsioTimers::~AsioTimers() = default;
-
 Timers::Id AsioTimers::set(SteadyTime when, std::function<void()> action) {
   Id id = ++last_id_;
   queue_.emplace(std::pair(when, id), std::move(action));
@@ -39,8 +37,8 @@ void AsioTimers::cancel(Id id) {
 void AsioTimers::arm() {
   armed_for_ = queue_.begin()->first.first;
   timer_.expires_at(armed_for_);
-  timer_.async_wait([this](boost::system::error_code error) {
-    if (error != asio::error::operation_aborted) fire();
+  timer_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code error) {
+    if (error != asio::error::operation_aborted && !alive.expired()) fire();
   });
 }
 
@@ -77,8 +75,7 @@ bool ManualTimers::fire_next() {
 
 void ManualTimers::advance(std::chrono::milliseconds by) {
   SteadyTime until = now_ + by;
-  while (!queue_.empty() && queue_.begin()->first.first <= until)
-    fire_next();
+  while (!queue_.empty() && queue_.begin()->first.first <= until) fire_next();
   now_ = until;
 }
 

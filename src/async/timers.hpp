@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "async/home.hpp"
@@ -46,7 +47,6 @@ class TimerGuard final {
 class AsioTimers final : public Timers {
  public:
   explicit AsioTimers(Home home);
-  ~AsioTimers() override;
 
   SteadyTime now() const override { return std::chrono::steady_clock::now(); }
   Id set(SteadyTime when, std::function<void()> action) override;
@@ -61,6 +61,7 @@ class AsioTimers final : public Timers {
   std::map<std::pair<SteadyTime, Id>, std::function<void()>> queue_;
   std::map<Id, SteadyTime> when_;
   Id last_id_ = 0;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();  // a fired timer may come after the end
 };
 
 // Time that stands still until a test moves it.

@@ -133,8 +133,7 @@ class ChannelTest : public testing::Test {
 
 TEST_F(ChannelTest, ItemsComeInTheOrderTheyWereSent) {
   start_receiving();
-  for (int number : {1, 2, 3})
-    EXPECT_EQ(send(number), Numbers::Sent::yes);
+  for (int number : {1, 2, 3}) EXPECT_EQ(send(number), Numbers::Sent::yes);
   run_ready(io_);
   EXPECT_EQ(send(4), Numbers::Sent::yes);
   channel_.close();
@@ -144,8 +143,7 @@ TEST_F(ChannelTest, ItemsComeInTheOrderTheyWereSent) {
 }
 
 TEST_F(ChannelTest, AFullChannelRefusesWithoutLosingAnything) {
-  for (int number : {1, 2, 3})
-    EXPECT_EQ(send(number), Numbers::Sent::yes);
+  for (int number : {1, 2, 3}) EXPECT_EQ(send(number), Numbers::Sent::yes);
   EXPECT_EQ(send(4), Numbers::Sent::full);
   EXPECT_EQ(channel_.size(), 3U);
   EXPECT_EQ(**channel_.try_receive(), 1);

@@ -13,32 +13,19 @@ void assertion_failed(const char* condition, const char* file, int line) {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument:
-      return "invalid_argument";
-    case ErrorCode::unauthorized:
-      return "unauthorized";
-    case ErrorCode::forbidden:
-      return "forbidden";
-    case ErrorCode::not_found:
-      return "not_found";
-    case ErrorCode::conflict:
-      return "conflict";
-    case ErrorCode::too_large:
-      return "too_large";
-    case ErrorCode::rate_limited:
-      return "rate_limited";
-    case ErrorCode::unsupported:
-      return "unsupported";
-    case ErrorCode::timeout:
-      return "timeout";
-    case ErrorCode::unavailable:
-      return "unavailable";
-    case ErrorCode::outcome_unknown:
-      return "outcome_unknown";
-    case ErrorCode::cancelled:
-      return "cancelled";
-    case ErrorCode::internal:
-      return "internal";
+    case ErrorCode::invalid_argument: return "invalid_argument";
+    case ErrorCode::unauthorized: return "unauthorized";
+    case ErrorCode::forbidden: return "forbidden";
+    case ErrorCode::not_found: return "not_found";
+    case ErrorCode::conflict: return "conflict";
+    case ErrorCode::too_large: return "too_large";
+    case ErrorCode::rate_limited: return "rate_limited";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::timeout: return "timeout";
+    case ErrorCode::unavailable: return "unavailable";
+    case ErrorCode::outcome_unknown: return "outcome_unknown";
+    case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::internal: return "internal";
   }
   return "internal";
 }

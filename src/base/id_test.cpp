@@ -29,8 +29,7 @@ class Falling {
 
 std::vector<ThingId> make_many(IdSource& source, std::size_t count) {
   std::vector<ThingId> ids;
-  for (std::size_t i = 0; i < count; ++i)
-    ids.push_back(source.make<ThingTag>("t_"));
+  for (std::size_t i = 0; i < count; ++i) ids.push_back(source.make<ThingTag>("t_"));
   return ids;
 }
 
@@ -122,8 +121,7 @@ TEST(IdSource, AClockSetBackDoesNotDisturbTheOrder) {
   IdSource source(clock, Falling());
   std::vector<ThingId> ids = make_many(source, 10);
   clock.set(1'794'740'000'000);
-  for (const ThingId& id : make_many(source, 70'000))
-    ids.push_back(id);
+  for (const ThingId& id : make_many(source, 70'000)) ids.push_back(id);
   clock.set(1'794'744'000'005);
   ids.push_back(source.make<ThingTag>("t_"));
   EXPECT_TRUE(rises(ids));

@@ -118,11 +118,9 @@ TEST(Log, AValueCannotMoveTheCursor) {
 
 TEST(Log, EveryControlCharacterIsEscaped) {
   std::string controls;
-  for (int c = 0; c < 0x20; ++c)
-    controls.push_back(static_cast<char>(c));
+  for (int c = 0; c < 0x20; ++c) controls.push_back(static_cast<char>(c));
   std::string line = value_as_json(controls);
-  for (char c : line.substr(0, line.size() - 1))
-    EXPECT_GE(c, 0x20);
+  for (char c : line.substr(0, line.size() - 1)) EXPECT_GE(c, 0x20);
 }
 
 TEST(Log, WellFormedUtf8PassesAndOtherBytesDoNot) {
@@ -138,12 +136,10 @@ TEST(Log, LinesOfManyThreadsStayWhole) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&log] {
-      for (int line = 0; line < 50; ++line)
-        (*log).info("m", {{"v", std::string(100, 'x')}});
+      for (int line = 0; line < 50; ++line) (*log).info("m", {{"v", std::string(100, 'x')}});
     });
   }
-  for (std::thread& thread : threads)
-    thread.join();
+  for (std::thread& thread : threads) thread.join();
   std::string expected;
   for (int i = 0; i < 200; ++i) {
     append(expected, "2026-11-15T12:00:00.000Z info m v=\"", std::string(100, 'x'), "\"\n");

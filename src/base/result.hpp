@@ -29,13 +29,14 @@ class [[nodiscard]] Result {
     ERRAND_ASSERT(has_value());
     return *std::get_if<0>(&state_);
   }
-  T&& value() && {
+  // By value, so that `for (auto& item : list().value())` does not outlive what it walks.
+  T value() && {
     ERRAND_ASSERT(has_value());
     return std::move(*std::get_if<0>(&state_));
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

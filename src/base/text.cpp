@@ -87,8 +87,7 @@ std::size_t utf8_sequence_length(std::string_view text) {
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t end = bytes_max;
-  while (end > 0 && continues_sequence(text[end]))
-    --end;
+  while (end > 0 && continues_sequence(text[end])) --end;
   return text.substr(0, end);
 }
 

@@ -64,8 +64,7 @@ TEST(Text, PercentEncodingKeepsUnreservedCharactersOnly) {
 
 TEST(Text, PercentEncodingIsUndoneByDecoding) {
   std::string every_byte;
-  for (int c = 1; c < 256; ++c)
-    every_byte.push_back(static_cast<char>(c));
+  for (int c = 1; c < 256; ++c) every_byte.push_back(static_cast<char>(c));
   EXPECT_EQ(percent_decode(percent_encode(every_byte)), every_byte);
 }
 

@@ -35,25 +35,16 @@ std::vector<std::string> candidates_of(const json::Value& body) {
 
 ErrorCode code_of(int status) {
   switch (status) {
-    case 401:
-      return ErrorCode::unauthorized;
-    case 403:
-      return ErrorCode::forbidden;
-    case 404:
-      return ErrorCode::not_found;
-    case 408:
-      return ErrorCode::timeout;
-    case 409:
-      return ErrorCode::conflict;
+    case 401: return ErrorCode::unauthorized;
+    case 403: return ErrorCode::forbidden;
+    case 404: return ErrorCode::not_found;
+    case 408: return ErrorCode::timeout;
+    case 409: return ErrorCode::conflict;
     case 413:
-    case 431:
-      return ErrorCode::too_large;
-    case 429:
-      return ErrorCode::rate_limited;
-    case 501:
-      return ErrorCode::unsupported;
-    default:
-      return status >= 500 ? ErrorCode::unavailable : ErrorCode::invalid_argument;
+    case 431: return ErrorCode::too_large;
+    case 429: return ErrorCode::rate_limited;
+    case 501: return ErrorCode::unsupported;
+    default: return status >= 500 ? ErrorCode::unavailable : ErrorCode::invalid_argument;
   }
 }
 

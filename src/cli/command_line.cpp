@@ -186,8 +186,7 @@ void add_version(CLI::App& app, ExitCode exit_code) {
 // The command that was meant, as far as it could be understood.
 const CLI::App* innermost(const CLI::App& app) {
   const CLI::App* found = &app;
-  while (!found->get_subcommands().empty())
-    found = found->get_subcommands().front();
+  while (!found->get_subcommands().empty()) found = found->get_subcommands().front();
   return found;
 }
 

@@ -27,8 +27,7 @@ void PrintTo(const Outcome& outcome, std::ostream* stream) {
 Outcome run(std::vector<std::string> words) {
   words.insert(words.begin(), "errand");
   std::vector<char*> argv;
-  for (std::string& word : words)
-    argv.push_back(word.data());
+  for (std::string& word : words) argv.push_back(word.data());
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   int exit_code = run_command_line(static_cast<int>(argv.size()), argv.data());

@@ -33,8 +33,7 @@ Result<void> refuse_unknown(const json::Value& value, std::string_view pointer,
     std::string_view key(member.key().data(), member.key().size());
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string listed;
-    for (std::string_view one : known)
-      append(listed, listed.empty() ? "" : ", ", one);
+    for (std::string_view one : known) append(listed, listed.empty() ? "" : ", ", one);
     return Error(ErrorCode::invalid_argument,
                  cat("\"", key, "\" is not a setting here; there are: ", listed))
         .pointer(json::child_pointer(pointer, key));

@@ -19,8 +19,7 @@ namespace errand::cli {
 namespace {
 
 std::string without_slashes(std::string url) {
-  while (url.ends_with('/'))
-    url.pop_back();
+  while (url.ends_with('/')) url.pop_back();
   return url;
 }
 

@@ -48,12 +48,9 @@ std::string listed(const Entry& entry) {
   switch (entry.kind) {
     case EntryKind::file:
       return cat(name, "  ", entry.bytes, entry.bytes == 1 ? " byte\n" : " bytes\n");
-    case EntryKind::directory:
-      return cat(name, "/\n");
-    case EntryKind::link:
-      return cat(name, "  symbolic link\n");
-    case EntryKind::other:
-      return cat(name, "  not a file\n");
+    case EntryKind::directory: return cat(name, "/\n");
+    case EntryKind::link: return cat(name, "  symbolic link\n");
+    case EntryKind::other: return cat(name, "  not a file\n");
   }
   return name;
 }

@@ -89,8 +89,7 @@ TEST_F(FilesToolTest, SaysThatAFileIsEmpty) {
 
 TEST_F(FilesToolTest, CutsAHugeFileAtALineAndSaysHowToReadOn) {
   std::string text;
-  while (text.size() < 3 * FilesTool::kResultBytesMax)
-    text += "123456789\n";
+  while (text.size() < 3 * FilesTool::kResultBytesMax) text += "123456789\n";
   write("huge.txt", text);
   EXPECT_EQ(read("huge.txt"), result(cat(text.substr(0, FilesTool::kResultBytesMax),
                                          "[the file goes on; read on with offset 10001]\n")));
@@ -194,8 +193,7 @@ TEST_F(FilesToolTest, ListsAnEmptyDirectoryAndNamesThatWouldForgeLines) {
 }
 
 TEST_F(FilesToolTest, ListsNoMoreThanItsLimit) {
-  for (std::size_t i = 0; i < FilesTool::kListedMax + 3; ++i)
-    write(cat("f", 10'000 + i), "");
+  for (std::size_t i = 0; i < FilesTool::kListedMax + 3; ++i) write(cat("f", 10'000 + i), "");
   std::string text = call("list_files", "{}").text;
   EXPECT_TRUE(text.ends_with("f10999  0 bytes\n[3 more names are not shown]\n"));
 }
@@ -225,8 +223,7 @@ TEST_F(FilesToolTest, ShowsTheMatchOfALongLine) {
 
 TEST_F(FilesToolTest, StopsSearchingAtItsLimits) {
   std::string text;
-  for (std::size_t i = 0; i <= FilesTool::kMatchesMax; ++i)
-    text += "needle\n";
+  for (std::size_t i = 0; i <= FilesTool::kMatchesMax; ++i) text += "needle\n";
   write("a.txt", text);
   write("large.txt", std::string(FilesTool::kSearchedFileBytesMax + 1, 'x'));
   Answer answer = call("search_files", R"({"query":"needle"})");

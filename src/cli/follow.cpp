@@ -16,10 +16,8 @@ Pieces pieces_of(const FollowParams& params, const Item& item) {
     case Item::Kind::lost:
       return params.printer.note(
           cat(item.why, "; trying again for ", RunStream::kPatience.count(), " s"));
-    case Item::Kind::back:
-      return params.printer.note("connected again");
-    case Item::Kind::event:
-      break;
+    case Item::Kind::back: return params.printer.note("connected again");
+    case Item::Kind::event: break;
   }
   bool is_answer = item.event.type == "local_tool_result_in";
   std::optional<milliseconds> took;

@@ -47,8 +47,7 @@ Result<std::string> read_stdin() {
       return Error(ErrorCode::invalid_argument, "the prompt on stdin is too long");
     }
   }
-  while (text.ends_with('\n') || text.ends_with('\r'))
-    text.pop_back();
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return text;
 }
 

@@ -35,8 +35,7 @@ Result<json::Object> read_runs(const Credentials& server, const RunsListOptions&
   std::string cursor;
   do {
     ERRAND_TRY(auto page, ask(server, {.path = list_path(options, limit - runs.size(), cursor)}));
-    for (const json::Value& run : items_of(page, "runs"))
-      runs.push_back(run);
+    for (const json::Value& run : items_of(page, "runs")) runs.push_back(run);
     cursor = text_of(page, "nextCursor");
   } while (!cursor.empty() && runs.size() < limit);
   json::Object out{{"runs", std::move(runs)}};

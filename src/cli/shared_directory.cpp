@@ -40,8 +40,7 @@ int open_at(int root, const char* path, std::uint64_t flags) {
 
 Error open_error(const std::string& path, int number) {
   switch (number) {
-    case ENOENT:
-      return {ErrorCode::not_found, cat("there is no ", quoted(path))};
+    case ENOENT: return {ErrorCode::not_found, cat("there is no ", quoted(path))};
     case ENOTDIR:
       return {ErrorCode::not_found,
               cat(quoted(path), " leads through something that is not a directory")};
@@ -52,8 +51,7 @@ Error open_error(const std::string& path, int number) {
       return {ErrorCode::forbidden,
               cat(quoted(path), " is a symbolic link that cannot be followed")};
     case EACCES:
-    case EPERM:
-      return {ErrorCode::forbidden, cat("there is no permission to read ", quoted(path))};
+    case EPERM: return {ErrorCode::forbidden, cat("there is no permission to read ", quoted(path))};
     default:
       return {ErrorCode::unavailable,
               cat("cannot open ", quoted(path), ": ", std::generic_category().message(number))};

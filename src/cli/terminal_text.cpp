@@ -61,22 +61,6 @@ std::string_view first_chars(std::string_view text, std::size_t chars_max) {
 
 }  // namespace
 
-std::size_t utf8_sequence_length(std::string_view text) {
-  unsigned char first = byte_at(text, 0);
-  if (text.empty() || (first >= 0x80 && first < 0xC2) || first > 0xF4) return 0;
-  if (first < 0x80) return 1;
-  std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  for (std::size_t i = 1; i < length; ++i) {
-    unsigned char next = byte_at(text, i);
-    if (next < low || next > high) return 0;
-    low = 0x80;
-    high = 0xBF;
-  }
-  return length;
-}
-
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     std::size_t length = utf8_sequence_length(text);

@@ -8,9 +8,6 @@ namespace errand::cli {
 // What servers, models and tools say is shown on the user's terminal, which obeys control
 // characters. These functions take that power away.
 
-// Length of the well-formed UTF-8 sequence that `text` starts with; 0 if it starts with none.
-std::size_t utf8_sequence_length(std::string_view text);
-
 bool is_utf8(std::string_view text);
 
 // Line feeds and tabs stay, carriage returns go, every other control character (C0, DEL, C1)

@@ -42,8 +42,7 @@ Result<const CatalogModel*> Catalog::resolve(std::string_view asked) const {
   if (found.size() == 1) return found.front();
 
   std::vector<std::string> candidates;
-  for (const CatalogModel& model : models_)
-    candidates.push_back(model.info.id);
+  for (const CatalogModel& model : models_) candidates.push_back(model.info.id);
   std::string_view problem =
       found.empty() ? "no model is called" : "more than one model has the name";
   return Error(ErrorCode::invalid_argument, cat(problem, " \"", utf8_prefix(asked, 80), "\""))

@@ -68,8 +68,7 @@ void check_log(const Disk& disk, const Client& client, const std::vector<std::st
         << "an answer is taken once";
   }
   EXPECT_EQ(ends, 1) << "a run ends once";
-  for (const auto& [id, messages] : offered)
-    EXPECT_EQ(messages, 1) << "a call belongs to one turn";
+  for (const auto& [id, messages] : offered) EXPECT_EQ(messages, 1) << "a call belongs to one turn";
   ASSERT_FALSE(log.empty());
   EXPECT_EQ(split_event_line(log.back()).type, "result");
   for (const std::string& id : client.acknowledged) {
@@ -110,8 +109,7 @@ bool crash_and_recover(const Flow& flow, int at) {
 TEST(Crash, EveryStepOfEveryFlowCanBeTheLastOne) {
   int points = 0;
   for (const Flow& flow : flows()) {
-    for (int at = 1; crash_and_recover(flow, at); ++at)
-      ++points;
+    for (int at = 1; crash_and_recover(flow, at); ++at) ++points;
   }
   RecordProperty("points", points);
   EXPECT_GT(points, 60);

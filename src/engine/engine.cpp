@@ -115,8 +115,7 @@ Task<Result<void>> Engine::answer(Principal who, RunId run, std::string tool_use
     case MailOutcome::unknown_slot:
       co_return Error(ErrorCode::not_found, cat("no call \"", filled.slot, "\" is pending"))
           .reason("unknown_tool_use");
-    case MailOutcome::accepted:
-      break;
+    case MailOutcome::accepted: break;
   }
   if (LivePtr live = find_live(run)) live->deliver(std::move(filled));
   co_return Result<void>();

@@ -14,8 +14,7 @@ constexpr std::string_view kOneCall = R"({"turns":[
 
 std::vector<std::string> types_of(const std::vector<std::string>& lines) {
   std::vector<std::string> types;
-  for (const std::string& line : lines)
-    types.emplace_back(split_event_line(line).type);
+  for (const std::string& line : lines) types.emplace_back(split_event_line(line).type);
   return types;
 }
 
@@ -295,8 +294,7 @@ TEST_F(EngineTest, FailedAppendsAreForgottenAndTheRunIsFoldedAgain) {
 TEST_F(EngineTest, ReaderThatFallsBehindCatchesUpFromTheStore) {
   std::string script = R"({"turns":[{"deltaDelayMs":5,"text":[)";
   std::string piece(100'000, 'x');
-  for (int i = 0; i < 12; ++i)
-    append(script, i ? "," : "", "\"", piece, i, "\"");
+  for (int i = 0; i < 12; ++i) append(script, i ? "," : "", "\"", piece, i, "\"");
   World world(disk, script + "]}]}");
   client.spec = spec_with_tools({});
   world.tasks.spawn("client", client.go(&world));

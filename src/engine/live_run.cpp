@@ -17,8 +17,7 @@ LiveRun::LiveRun(const RunRow& row, OnEnd on_end, OnBroken on_broken)
 void LiveRun::attach(std::unique_ptr<agent::AgentRun> agent) {
   agent_ = std::move(agent);
   agent_->start();
-  for (Mailbox& mail : std::exchange(early_mail_, {}))
-    agent_->deliver(std::move(mail));
+  for (Mailbox& mail : std::exchange(early_mail_, {})) agent_->deliver(std::move(mail));
 }
 
 void LiveRun::deliver(Mailbox mail) {
@@ -34,8 +33,7 @@ void LiveRun::catch_up(const RunRow& row) {
   status_ = row.status;
   recent_.clear();
   recent_bytes_ = 0;
-  for (Subscription* reader : readers_)
-    reader->wake();
+  for (Subscription* reader : readers_) reader->wake();
 }
 
 void LiveRun::on_commit(const SegmentPtr& segment, RunStatus status) {
@@ -43,8 +41,7 @@ void LiveRun::on_commit(const SegmentPtr& segment, RunStatus status) {
   status_ = status;
   if (segment->events_count == 0) return;
   keep(segment);
-  for (Subscription* reader : readers_)
-    reader->push(segment);
+  for (Subscription* reader : readers_) reader->push(segment);
 }
 
 void LiveRun::keep(const SegmentPtr& segment) {

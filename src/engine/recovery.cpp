@@ -42,8 +42,7 @@ Task<Result<std::unique_ptr<agent::State>>> Engine::fold(RunId run) {
   ERRAND_CO_TRY(auto journal, co_await deps_.store.read_journal(run));
   ERRAND_CO_TRY(auto entries, parse_journal(journal));
   auto state = std::make_unique<agent::State>();
-  for (const JournalEntry& entry : entries)
-    state->apply(entry);
+  for (const JournalEntry& entry : entries) state->apply(entry);
   co_return state;
 }
 
@@ -121,14 +120,12 @@ Task<void> Engine::stop() {
   stopping_ = true;
   draining_ = true;
   std::vector<LivePtr> all;
-  for (const auto& [id, live] : live_)
-    all.push_back(live);
+  for (const auto& [id, live] : live_) all.push_back(live);
   live_.clear();
   for (const LivePtr& live : all) {
     if (auto agent = live->detach()) co_await agent->stop(CancelReason::shutdown);
   }
-  for (Wakeup* pause : pauses_)
-    pause->notify();
+  for (Wakeup* pause : pauses_) pause->notify();
   co_await tasks_.join();  // never cancelled: they see agents out
 }
 

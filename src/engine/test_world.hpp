@@ -141,8 +141,7 @@ class World final {
   // Runs, letting time jump to the next deadline whenever nothing else is left to do.
   void run_until(const std::function<bool()>& done) {
     settle();
-    while (!done() && !crash.is_dead() && timers.fire_next())
-      settle();
+    while (!done() && !crash.is_dead() && timers.fire_next()) settle();
   }
 
   Task<void> recover() {
@@ -252,8 +251,7 @@ struct Client {
     co_await answer_pending(world);
     while (!done) {
       auto batch = co_await (*reader)->next(SteadyTime::max());
-      for (std::string& line : lines_of(batch.segments, batch.after))
-        take(std::move(line));
+      for (std::string& line : lines_of(batch.segments, batch.after)) take(std::move(line));
       if (batch.state == Subscription::Batch::State::broken) co_return;
       co_await answer_pending(world);
       done = batch.state == Subscription::Batch::State::ended;

@@ -101,11 +101,9 @@ std::size_t count_members(const Value& value) {
   std::size_t count = 0;
   if (const auto* object = value.if_object()) {
     count = object->size();
-    for (const auto& member : *object)
-      count += count_members(member.value());
+    for (const auto& member : *object) count += count_members(member.value());
   } else if (const auto* array = value.if_array()) {
-    for (const auto& item : *array)
-      count += count_members(item);
+    for (const auto& item : *array) count += count_members(item);
   }
   return count;
 }

@@ -123,16 +123,14 @@ TEST(JsonParse, DepthIsLimited) {
 
 TEST(JsonParse, ObjectsCountForDepthAsArraysDo) {
   std::string text = "1";
-  for (std::size_t i = 0; i < kDepthMax; ++i)
-    text = cat("{\"a\":", text, "}");
+  for (std::size_t i = 0; i < kDepthMax; ++i) text = cat("{\"a\":", text, "}");
   EXPECT_EQ(rewritten(text), text);
   EXPECT_EQ(rewritten(cat("[", text, "]")), "! the JSON is nested deeper than 200 levels");
 }
 
 TEST(JsonParse, BroadTextIsNotDeepText) {
   std::string text = "[";
-  for (int i = 0; i < 1000; ++i)
-    text += "[],{},";
+  for (int i = 0; i < 1000; ++i) text += "[],{},";
   EXPECT_TRUE(parse(text + "[]]"));
 }
 

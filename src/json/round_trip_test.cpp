@@ -118,18 +118,10 @@ std::string mutated(std::string text, Random& random) {
     std::size_t at = random() % (text.size() + 1);
     std::size_t count = random() % 8;
     switch (random() % 5) {
-      case 0:
-        text.insert(at, kPieces[random() % kPieces.size()]);
-        break;
-      case 1:
-        text.erase(at, count);
-        break;
-      case 2:
-        text.insert(at, 1, static_cast<char>(random()));
-        break;
-      case 3:
-        text.insert(at, text.substr(random() % (text.size() + 1), count * count));
-        break;
+      case 0: text.insert(at, kPieces[random() % kPieces.size()]); break;
+      case 1: text.erase(at, count); break;
+      case 2: text.insert(at, 1, static_cast<char>(random())); break;
+      case 3: text.insert(at, text.substr(random() % (text.size() + 1), count * count)); break;
       default:
         if (at < text.size()) text[at] = static_cast<char>(random());
     }

@@ -25,21 +25,14 @@ std::string child_pointer(std::string_view pointer, std::size_t index) {
 
 std::string_view kind_name(const Value& value) {
   switch (value.kind()) {
-    case boost::json::kind::null:
-      return "null";
-    case boost::json::kind::bool_:
-      return "a boolean";
+    case boost::json::kind::null: return "null";
+    case boost::json::kind::bool_: return "a boolean";
     case boost::json::kind::int64:
-    case boost::json::kind::uint64:
-      return "an integer";
-    case boost::json::kind::double_:
-      return "a number";
-    case boost::json::kind::string:
-      return "a string";
-    case boost::json::kind::array:
-      return "an array";
-    case boost::json::kind::object:
-      return "an object";
+    case boost::json::kind::uint64: return "an integer";
+    case boost::json::kind::double_: return "a number";
+    case boost::json::kind::string: return "a string";
+    case boost::json::kind::array: return "an array";
+    case boost::json::kind::object: return "an object";
   }
   return "a value";
 }

@@ -11,41 +11,24 @@ enum class CharClass : unsigned char { plain, escape, multibyte };
 
 constexpr auto kClasses = [] {
   std::array<CharClass, 256> classes{};
-  for (std::size_t i = 0; i < 0x20; ++i)
-    classes[i] = CharClass::escape;
+  for (std::size_t i = 0; i < 0x20; ++i) classes[i] = CharClass::escape;
   classes['"'] = CharClass::escape;
   classes['\\'] = CharClass::escape;
-  for (std::size_t i = 0x80; i < 256; ++i)
-    classes[i] = CharClass::multibyte;
+  for (std::size_t i = 0x80; i < 256; ++i) classes[i] = CharClass::multibyte;
   return classes;
 }();
 
 void write_escape(std::string& out, char c) {
   constexpr char kHex[] = "0123456789abcdef";
   switch (c) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    case '\b':
-      out += "\\b";
-      return;
-    case '\f':
-      out += "\\f";
-      return;
-    default:
-      break;
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    case '\b': out += "\\b"; return;
+    case '\f': out += "\\f"; return;
+    default: break;
   }
   auto byte = static_cast<unsigned char>(c);
   append(out, "\\u00", kHex[byte >> 4U], kHex[byte & 15U]);
@@ -70,9 +53,7 @@ void write_string(std::string& out, std::string_view text) {
   std::size_t start = 0;
   for (std::size_t i = 0; i < text.size();) {
     switch (kClasses[static_cast<unsigned char>(text[i])]) {
-      case CharClass::plain:
-        ++i;
-        break;
+      case CharClass::plain: ++i; break;
       case CharClass::escape:
         out.append(text, start, i - start);
         write_escape(out, text[i]);
@@ -106,24 +87,12 @@ void write(std::string& out, const Object& object) {
 
 void write(std::string& out, const Value& value) {
   switch (value.kind()) {
-    case boost::json::kind::null:
-      out += "null";
-      break;
-    case boost::json::kind::bool_:
-      out += value.get_bool() ? "true" : "false";
-      break;
-    case boost::json::kind::int64:
-      append(out, value.get_int64());
-      break;
-    case boost::json::kind::uint64:
-      append(out, value.get_uint64());
-      break;
-    case boost::json::kind::double_:
-      write_double(out, value.get_double());
-      break;
-    case boost::json::kind::string:
-      write_string(out, view(value.get_string()));
-      break;
+    case boost::json::kind::null: out += "null"; break;
+    case boost::json::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
+    case boost::json::kind::int64: append(out, value.get_int64()); break;
+    case boost::json::kind::uint64: append(out, value.get_uint64()); break;
+    case boost::json::kind::double_: write_double(out, value.get_double()); break;
+    case boost::json::kind::string: write_string(out, view(value.get_string())); break;
     case boost::json::kind::array:
       out.push_back('[');
       for (const Value& item : value.get_array()) {
@@ -132,9 +101,7 @@ void write(std::string& out, const Value& value) {
       }
       out.push_back(']');
       break;
-    case boost::json::kind::object:
-      write(out, value.get_object());
-      break;
+    case boost::json::kind::object: write(out, value.get_object()); break;
   }
 }
 

@@ -44,10 +44,8 @@ TEST(JsonWrite, WhatMustBeEscapedIs) {
 
 TEST(JsonWrite, NoControlCharacterGoesOutRaw) {
   std::string controls;
-  for (int c = 0; c < 0x20; ++c)
-    controls.push_back(static_cast<char>(c));
-  for (char c : written_string(controls))
-    EXPECT_GE(c, 0x20);
+  for (int c = 0; c < 0x20; ++c) controls.push_back(static_cast<char>(c));
+  for (char c : written_string(controls)) EXPECT_GE(c, 0x20);
 }
 
 TEST(JsonWrite, Utf8GoesOutAsItIs) {

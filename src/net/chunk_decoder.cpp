@@ -42,29 +42,20 @@ Result<void> ChunkDecoder::take(char c) {
   switch (state_) {
     case State::size_first:
     case State::size:
-    case State::size_space:
-      return take_size(c);
-    case State::extension:
-      return take_skipped(c, State::size_lf);
-    case State::size_lf:
-      return expect(c, '\n', left_ > 0 ? State::data : State::trailer_first);
-    case State::data_cr:
-      return expect(c, '\r', State::data_lf);
-    case State::data_lf:
-      return expect(c, '\n', State::size_first);
+    case State::size_space: return take_size(c);
+    case State::extension: return take_skipped(c, State::size_lf);
+    case State::size_lf: return expect(c, '\n', left_ > 0 ? State::data : State::trailer_first);
+    case State::data_cr: return expect(c, '\r', State::data_lf);
+    case State::data_lf: return expect(c, '\n', State::size_first);
     case State::trailer_first:
       if (c == '\r') return expect(c, '\r', State::last_lf);
       state_ = State::trailer;
       return take_skipped(c, State::trailer_lf);
-    case State::trailer:
-      return take_skipped(c, State::trailer_lf);
-    case State::trailer_lf:
-      return expect(c, '\n', State::trailer_first);
-    case State::last_lf:
-      return expect(c, '\n', State::done);
+    case State::trailer: return take_skipped(c, State::trailer_lf);
+    case State::trailer_lf: return expect(c, '\n', State::trailer_first);
+    case State::last_lf: return expect(c, '\n', State::done);
     case State::data:
-    case State::done:
-      break;
+    case State::done: break;
   }
   return malformed();
 }

@@ -114,16 +114,14 @@ Task<std::optional<Error>> Connection::read_request() {
 void Connection::begin_wait(RequestReader::State state) {
   const ServerLimits& limits = shared_.limits;
   switch (state) {
-    case RequestReader::State::idle:
-      return enter(Phase::idle, after(limits.idle_timeout));
+    case RequestReader::State::idle: return enter(Phase::idle, after(limits.idle_timeout));
     case RequestReader::State::head:
       if (phase_ != Phase::head) request_deadline_ = after(limits.head_timeout);
       return enter(Phase::head, request_deadline_);
     case RequestReader::State::body:
       if (phase_ != Phase::body) request_deadline_ = after(limits.request_timeout);
       return enter(Phase::body, std::min(request_deadline_, after(limits.body_timeout)));
-    case RequestReader::State::whole:
-      return;
+    case RequestReader::State::whole: return;
   }
 }
 

@@ -30,22 +30,14 @@ void for_each_pair(std::string_view query, Use use) {
 
 std::string_view to_string(Method method) {
   switch (method) {
-    case Method::get:
-      return "GET";
-    case Method::head:
-      return "HEAD";
-    case Method::post:
-      return "POST";
-    case Method::put:
-      return "PUT";
-    case Method::patch:
-      return "PATCH";
-    case Method::delete_:
-      return "DELETE";
-    case Method::options:
-      return "OPTIONS";
-    case Method::other:
-      return "other";
+    case Method::get: return "GET";
+    case Method::head: return "HEAD";
+    case Method::post: return "POST";
+    case Method::put: return "PUT";
+    case Method::patch: return "PATCH";
+    case Method::delete_: return "DELETE";
+    case Method::options: return "OPTIONS";
+    case Method::other: return "other";
   }
   return "other";
 }

@@ -191,8 +191,7 @@ TEST(HttpLimits, ABodyThatTricklesHasALimitToo) {
   client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n\r\n");
   std::atomic<bool> answered = false;
   std::thread trickle([&] {
-    while (!answered && client.send("x"))
-      std::this_thread::yield();
+    while (!answered && client.send("x")) std::this_thread::yield();
   });
   EXPECT_EQ(client.receive_response().status, 408);
   answered = true;
@@ -232,13 +231,11 @@ TEST(HttpLimits, AFloodOfPipelinedRequestsDoesNotStarveOthers) {
   TestServer server(echo);
   RawClient flood(server.port());
   std::string requests;
-  for (int i = 0; i < 20000; ++i)
-    requests += "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (int i = 0; i < 20000; ++i) requests += "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
   std::thread sender([&] { flood.send(requests); });
   RawClient other(server.port());
   EXPECT_EQ(other.ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok").body, "ok");
-  for (int i = 0; i < 20000; ++i)
-    ASSERT_EQ(flood.receive_response().status, 200);
+  for (int i = 0; i < 20000; ++i) ASSERT_EQ(flood.receive_response().status, 200);
   sender.join();
 }
 

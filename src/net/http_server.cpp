@@ -35,8 +35,7 @@ std::string describe_listen_error(const error_code& error) {
              "--listen";
     case EADDRNOTAVAIL:
       return "this machine does not have that address; choose one of its own with --listen";
-    default:
-      return error.message();
+    default: return error.message();
   }
 }
 
@@ -201,14 +200,12 @@ Task<void> HttpServer::Impl::stop(SteadyTime deadline) {
   error_code ignored;
   acceptor_.close(ignored);
   room_.notify();
-  for (Connection* connection : shared_.connections)
-    connection->stop();
+  for (Connection* connection : shared_.connections) connection->stop();
   while (!shared_.connections.empty()) {
     Wakeup::Woken woken = co_await empty_.wait_until(deadline);
     if (woken == Wakeup::Woken::timed_out) break;
   }
-  for (Connection* connection : shared_.connections)
-    connection->reset();
+  for (Connection* connection : shared_.connections) connection->reset();
   co_await tasks_.stop(CancelReason::shutdown);
 }
 

@@ -196,8 +196,7 @@ TEST(HttpServer, ServesManyConnectionsAtOnce) {
     clients.push_back(std::make_unique<RawClient>(server.port()));
     clients.back()->send(cat("GET /", i, " HTTP/1.1\r\nHost: x\r\n"));
   }
-  for (auto& client : clients)
-    client->send("\r\n");
+  for (auto& client : clients) client->send("\r\n");
   for (int i = 0; i < 200; ++i) {
     ASSERT_EQ(clients[static_cast<std::size_t>(i)]->receive_response().body, cat("GET /", i, "  "));
   }

@@ -26,22 +26,14 @@ std::string_view to_view(BeastText text) {
 
 Method to_method(http::verb verb) {
   switch (verb) {
-    case http::verb::get:
-      return Method::get;
-    case http::verb::head:
-      return Method::head;
-    case http::verb::post:
-      return Method::post;
-    case http::verb::put:
-      return Method::put;
-    case http::verb::patch:
-      return Method::patch;
-    case http::verb::delete_:
-      return Method::delete_;
-    case http::verb::options:
-      return Method::options;
-    default:
-      return Method::other;
+    case http::verb::get: return Method::get;
+    case http::verb::head: return Method::head;
+    case http::verb::post: return Method::post;
+    case http::verb::put: return Method::put;
+    case http::verb::patch: return Method::patch;
+    case http::verb::delete_: return Method::delete_;
+    case http::verb::options: return Method::options;
+    default: return Method::other;
   }
 }
 

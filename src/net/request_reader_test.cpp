@@ -43,8 +43,7 @@ class RequestReaderTest : public testing::Test {
           << "split at " << split;
     }
     std::vector<std::string_view> single;
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      single.push_back(bytes.substr(i, 1));
+    for (std::size_t i = 0; i < bytes.size(); ++i) single.push_back(bytes.substr(i, 1));
     EXPECT_EQ(read(single), expected) << "byte by byte";
   }
 

@@ -13,8 +13,7 @@ template <char kName>
 Task<Response> named(Request request) {
   Response response;
   response.body.push_back(kName);
-  for (const std::string& param : request.params)
-    append(response.body, "|", param);
+  for (const std::string& param : request.params) append(response.body, "|", param);
   co_return response;
 }
 

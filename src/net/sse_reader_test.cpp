@@ -14,8 +14,7 @@ using namespace std::string_view_literals;
 
 void read_into(SseReader& reader, std::string_view bytes, Events& events) {
   auto more = reader.feed(bytes);
-  for (SseEvent& event : more.value())
-    events.push_back(std::move(event));
+  for (SseEvent& event : more.value()) events.push_back(std::move(event));
 }
 
 // Expects these events however the bytes are split in two, and when they come one by one.
@@ -29,8 +28,7 @@ void expect_events(std::string_view bytes, const Events& expected) {
   }
   SseReader reader;
   Events events;
-  for (char c : bytes)
-    read_into(reader, {&c, 1}, events);
+  for (char c : bytes) read_into(reader, {&c, 1}, events);
   EXPECT_EQ(events, expected) << "byte by byte";
 }
 
@@ -131,16 +129,14 @@ TEST(SseReader, KeepsUtf8AndReplacesWhatIsNot) {
 TEST(SseReader, AnEventHasALargestSize) {
   SseReader reader;
   std::string line = "data: " + std::string(1U << 20U, 'x') + "\n";
-  for (int i = 0; i < 15; ++i)
-    ASSERT_TRUE(reader.feed(line));
+  for (int i = 0; i < 15; ++i) ASSERT_TRUE(reader.feed(line));
   auto failed = reader.feed(line + line);
   EXPECT_EQ(failed.error().code(), ErrorCode::too_large);
   EXPECT_EQ(failed.error().max(), static_cast<std::int64_t>(SseReader::kEventBytesMax));
 
   SseReader endless;
   std::string piece(1U << 20U, 'x');
-  for (int i = 0; i < 16; ++i)
-    ASSERT_TRUE(endless.feed(piece));
+  for (int i = 0; i < 16; ++i) ASSERT_TRUE(endless.feed(piece));
   EXPECT_EQ(endless.feed(piece).error().code(), ErrorCode::too_large);
 }
 

@@ -84,20 +84,13 @@ inline int status_of(const Error& error) {
   if (error.reason() == "method_not_allowed") return 405;
   if (error.reason() == "expectation_failed") return 417;
   switch (error.code()) {
-    case ErrorCode::invalid_argument:
-      return 400;
-    case ErrorCode::not_found:
-      return 404;
-    case ErrorCode::timeout:
-      return 408;
-    case ErrorCode::too_large:
-      return 413;
-    case ErrorCode::unsupported:
-      return 501;
-    case ErrorCode::unavailable:
-      return 503;
-    default:
-      return 500;
+    case ErrorCode::invalid_argument: return 400;
+    case ErrorCode::not_found: return 404;
+    case ErrorCode::timeout: return 408;
+    case ErrorCode::too_large: return 413;
+    case ErrorCode::unsupported: return 501;
+    case ErrorCode::unavailable: return 503;
+    default: return 500;
   }
 }
 
@@ -141,8 +134,7 @@ class TestServer final {
   }
   // Waits until the counts are as `expected` says. Asks again and again: counts ring no bell.
   void wait_for(const std::function<bool(const HttpServer::Counts&)>& expected) {
-    while (!expected(counts()))
-      std::this_thread::yield();
+    while (!expected(counts())) std::this_thread::yield();
   }
 
  private:
@@ -218,8 +210,7 @@ class RawClient final {
   // What is received up to and including `pattern`; less if the connection ends before.
   std::string receive_through(std::string_view pattern) {
     std::size_t found = received_.find(pattern);
-    while (found == std::string::npos && receive_more())
-      found = received_.find(pattern);
+    while (found == std::string::npos && receive_more()) found = received_.find(pattern);
     return take(found == std::string::npos ? received_.size() : found + pattern.size());
   }
   std::string receive_exactly(std::size_t count) {
@@ -322,8 +313,7 @@ class TestFeed final : public EventFeed {
  private:
   Chunk take() {
     Chunk chunk{source_->end, {}};
-    for (const std::string& frames : source_->queue)
-      chunk.frames += frames;
+    for (const std::string& frames : source_->queue) chunk.frames += frames;
     source_->queue.clear();
     return chunk;
   }

@@ -23,8 +23,7 @@ std::string blocks_json(const std::vector<std::string>& blocks) {
 std::vector<std::string> parse_blocks(Fields& in) {
   std::vector<std::string> out;
   if (const json::Array* blocks = in.optional_array("blocks")) {
-    for (const json::Value& block : *blocks)
-      out.push_back(json::write(block));
+    for (const json::Value& block : *blocks) out.push_back(json::write(block));
   }
   return out;
 }

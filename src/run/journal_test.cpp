@@ -23,8 +23,7 @@ std::string rewritten(std::string_view text) {
   auto entries = parse_journal(text);
   if (!entries) return cat("! ", entries.error().message());
   std::string out;
-  for (const JournalEntry& entry : *entries)
-    append_journal_line(out, entry);
+  for (const JournalEntry& entry : *entries) append_journal_line(out, entry);
   return out;
 }
 
@@ -163,13 +162,11 @@ std::vector<Stored> one_of_each() {
 }
 
 TEST(Journal, EveryEntryIsStoredAsOneLine) {
-  for (const Stored& stored : one_of_each())
-    EXPECT_EQ(line_of(stored.entry), stored.line);
+  for (const Stored& stored : one_of_each()) EXPECT_EQ(line_of(stored.entry), stored.line);
 }
 
 TEST(Journal, EveryEntryReadsBackTheSame) {
-  for (const Stored& stored : one_of_each())
-    EXPECT_EQ(rewritten(stored.line), stored.line);
+  for (const Stored& stored : one_of_each()) EXPECT_EQ(rewritten(stored.line), stored.line);
 }
 
 TEST(Journal, AWholeJournalReadsBackInOrder) {
@@ -182,8 +179,7 @@ TEST(Journal, AWholeJournalReadsBackInOrder) {
   EXPECT_EQ(rewritten(journal), journal);
   std::vector<std::size_t> read;
   auto entries = parse_journal(journal).value();
-  for (const JournalEntry& entry : entries)
-    read.push_back(entry.index());
+  for (const JournalEntry& entry : entries) read.push_back(entry.index());
   EXPECT_EQ(read, kinds);
 }
 

@@ -6,12 +6,9 @@ namespace errand {
 
 std::string_view to_string(Role role) {
   switch (role) {
-    case Role::system:
-      return "system";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
+    case Role::system: return "system";
+    case Role::user: return "user";
+    case Role::assistant: return "assistant";
   }
   return "user";
 }

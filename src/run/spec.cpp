@@ -218,8 +218,7 @@ Result<Spec> parse_journaled_spec(const json::Value& value) {
 
 json::Object metadata_json(const Spec& spec) {
   json::Object out;
-  for (const auto& [key, value] : spec.metadata)
-    out[key] = value;
+  for (const auto& [key, value] : spec.metadata) out[key] = value;
   return out;
 }
 
@@ -232,13 +231,11 @@ json::Object to_json(const Spec& spec) {
     out["prompt"] = *spec.prompt;
   } else {
     json::Array messages;
-    for (const Message& message : spec.messages)
-      messages.push_back(to_input_json(message));
+    for (const Message& message : spec.messages) messages.push_back(to_input_json(message));
     out["messages"] = std::move(messages);
   }
   json::Array tools;
-  for (const ToolRef& tool : spec.tools)
-    tools.push_back(to_json(tool));
+  for (const ToolRef& tool : spec.tools) tools.push_back(to_json(tool));
   out["tools"] = std::move(tools);
   if (!spec.metadata.empty()) out["metadata"] = metadata_json(spec);
   if (json::Object budgets = to_json(spec.budgets); !budgets.empty()) {

@@ -31,8 +31,7 @@ std::string refusal_with(std::string_view member) {
 
 std::string repeated(std::size_t count, const std::function<std::string(std::size_t)>& item) {
   std::string out;
-  for (std::size_t i = 0; i < count; ++i)
-    append(out, i == 0 ? "" : ",", item(i));
+  for (std::size_t i = 0; i < count; ++i) append(out, i == 0 ? "" : ",", item(i));
   return out;
 }
 
@@ -174,8 +173,7 @@ TEST(Spec, MessagesAreLimited) {
 
 TEST(Spec, TheNameIsLimitedInCharacters) {
   std::string longest;
-  for (std::size_t i = 0; i < kNameCharsMax; ++i)
-    longest += "\xC3\xA9";
+  for (std::size_t i = 0; i < kNameCharsMax; ++i) longest += "\xC3\xA9";
   EXPECT_EQ(refusal_with(cat("\"name\":\"", longest, "\"")), "accepted");
   EXPECT_EQ(refusal_with(cat("\"name\":\"", longest, "x\"")),
             "/name: a name has at most 200 characters");
@@ -277,8 +275,7 @@ TEST(Spec, AMetadataValueIsAShortString) {
   EXPECT_EQ(refusal_with(R"("metadata":{"k":1})"), kRule);
   EXPECT_EQ(refusal_with(R"("metadata":{"k":null})"), kRule);
   std::string longest;
-  for (std::size_t i = 0; i < kMetadataValueCharsMax; ++i)
-    longest += "\xE2\x82\xAC";
+  for (std::size_t i = 0; i < kMetadataValueCharsMax; ++i) longest += "\xE2\x82\xAC";
   EXPECT_EQ(refusal_with(cat(R"("metadata":{"k":")", longest, "\"}")), "accepted");
   EXPECT_EQ(refusal_with(cat(R"("metadata":{"k":")", longest, "x\"}")), kRule);
 }

@@ -4,17 +4,12 @@ namespace errand {
 
 std::string_view to_string(RunStatus status) {
   switch (status) {
-    case RunStatus::queued:
-      return "queued";
+    case RunStatus::queued: return "queued";
     case RunStatus::running:
-    case RunStatus::waiting:
-      return "running";
-    case RunStatus::succeeded:
-      return "succeeded";
-    case RunStatus::failed:
-      return "failed";
-    case RunStatus::cancelled:
-      return "cancelled";
+    case RunStatus::waiting: return "running";
+    case RunStatus::succeeded: return "succeeded";
+    case RunStatus::failed: return "failed";
+    case RunStatus::cancelled: return "cancelled";
   }
   return "failed";
 }

@@ -15,31 +15,19 @@ struct Surface {
 
 Surface surface_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument:
-      return {400, "invalid_request"};
-    case ErrorCode::unauthorized:
-      return {401, "unauthorized"};
-    case ErrorCode::forbidden:
-      return {403, "forbidden"};
-    case ErrorCode::not_found:
-      return {404, "not_found"};
-    case ErrorCode::conflict:
-      return {409, "conflict"};
-    case ErrorCode::too_large:
-      return {413, "too_large"};
-    case ErrorCode::rate_limited:
-      return {429, "rate_limited"};
-    case ErrorCode::unsupported:
-      return {501, "unsupported"};
-    case ErrorCode::timeout:
-      return {408, "timeout"};
+    case ErrorCode::invalid_argument: return {400, "invalid_request"};
+    case ErrorCode::unauthorized: return {401, "unauthorized"};
+    case ErrorCode::forbidden: return {403, "forbidden"};
+    case ErrorCode::not_found: return {404, "not_found"};
+    case ErrorCode::conflict: return {409, "conflict"};
+    case ErrorCode::too_large: return {413, "too_large"};
+    case ErrorCode::rate_limited: return {429, "rate_limited"};
+    case ErrorCode::unsupported: return {501, "unsupported"};
+    case ErrorCode::timeout: return {408, "timeout"};
     case ErrorCode::unavailable:
-    case ErrorCode::outcome_unknown:
-      return {503, "store_unavailable"};
-    case ErrorCode::cancelled:
-      return {503, "cancelled"};
-    case ErrorCode::internal:
-      return {500, "internal"};
+    case ErrorCode::outcome_unknown: return {503, "store_unavailable"};
+    case ErrorCode::cancelled: return {503, "cancelled"};
+    case ErrorCode::internal: return {500, "internal"};
   }
   return {500, "internal"};
 }
@@ -74,8 +62,7 @@ std::string body_of(const Error& error, std::string_view shown, std::string_view
   if (!error.hint().empty()) out.field("hint", error.hint());
   if (!error.candidates().empty()) {
     json::Array candidates;
-    for (const std::string& one : error.candidates())
-      candidates.emplace_back(one);
+    for (const std::string& one : error.candidates()) candidates.emplace_back(one);
     out.field("candidates", json::Value(std::move(candidates)));
   }
   if (!error.pointer().empty()) out.field("pointer", error.pointer());

@@ -71,8 +71,7 @@ Api::Answer Api::create_key(Principal who, net::Request request) {
 
 Api::Answer Api::list_keys(Principal who, net::Request) {
   json::Array keys;
-  for (const ApiKeyRow& key : keys_.list(who.workspace))
-    keys.push_back(key_json(key));
+  for (const ApiKeyRow& key : keys_.list(who.workspace)) keys.push_back(key_json(key));
   json::Object body{{"apiKeys", std::move(keys)}, {"nextCursor", nullptr}};
   co_return json_response(200, json::write(body));
 }

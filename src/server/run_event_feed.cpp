@@ -10,8 +10,7 @@ namespace {
 std::string frames_of(const engine::Subscription::Batch& batch) {
   std::string frames;
   std::size_t bytes = 0;
-  for (const SegmentPtr& segment : batch.segments)
-    bytes += segment->events.size() * 2 + 64;
+  for (const SegmentPtr& segment : batch.segments) bytes += segment->events.size() * 2 + 64;
   frames.reserve(bytes);
   for (const SegmentPtr& segment : batch.segments) {
     for_each_event(*segment, batch.after,
@@ -30,18 +29,10 @@ Task<net::EventFeed::Chunk> RunEventFeed::read(SteadyTime deadline) {
   using From = engine::Subscription::Batch::State;
   Chunk chunk;
   switch (batch.state) {
-    case From::more:
-      chunk.state = State::more;
-      break;
-    case From::idle:
-      chunk.state = State::idle;
-      break;
-    case From::ended:
-      chunk.state = State::ended;
-      break;
-    case From::broken:
-      chunk.state = State::broken;
-      break;
+    case From::more: chunk.state = State::more; break;
+    case From::idle: chunk.state = State::idle; break;
+    case From::ended: chunk.state = State::ended; break;
+    case From::broken: chunk.state = State::broken; break;
   }
   chunk.frames = frames_of(batch);
   co_return chunk;

@@ -115,8 +115,7 @@ Api::Answer Api::list_runs(Principal who, net::Request request) {
   bool has_more = rows.size() > limit;
   if (has_more) rows.resize(limit);
   json::Array runs;
-  for (const RunRow& row : rows)
-    runs.push_back(row_json(row));
+  for (const RunRow& row : rows) runs.push_back(row_json(row));
   json::Object out{{"runs", std::move(runs)}};
   out["nextCursor"] = has_more ? json::Value(rows.back().id.view()) : json::Value();
   co_return json_response(200, json::write(out));

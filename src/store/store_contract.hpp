@@ -85,8 +85,7 @@ std::vector<T> wait_for_all(std::vector<Task<T>> calls) {
   }
   io.run();
   std::vector<T> out;
-  for (auto& result : results)
-    out.push_back(std::move(*result));
+  for (auto& result : results) out.push_back(std::move(*result));
   return out;
 }
 
@@ -223,8 +222,7 @@ class StoreContract : public testing::TestWithParam<store_contract::MakeSubject>
     auto read = store().read_events(store_contract::run_id(number), after, bytes_max);
     auto segments = store_contract::wait_for(std::move(read)).value();
     std::vector<Segment> out;
-    for (const SegmentPtr& segment : segments)
-      out.push_back(*segment);
+    for (const SegmentPtr& segment : segments) out.push_back(*segment);
     return out;
   }
   std::string journal(int number) {

@@ -11,8 +11,7 @@ using namespace store_contract;
 inline std::vector<RunId> listed(Store& store, RunFilter filter) {
   auto rows = wait_for(store.list(std::move(filter))).value();
   std::vector<RunId> out;
-  for (const RunRow& row : rows)
-    out.push_back(row.id);
+  for (const RunRow& row : rows) out.push_back(row.id);
   return out;
 }
 
@@ -45,8 +44,7 @@ inline ApiKeyRow api_key(int number) {
 }
 
 TEST_P(StoreContract, RunsAreListedNewestFirstAndByPage) {
-  for (int number = 1; number <= 5; ++number)
-    create(number);
+  for (int number = 1; number <= 5; ++number) create(number);
   RunFilter page = everything();
   page.limit = 2;
 
@@ -70,8 +68,7 @@ TEST_P(StoreContract, AListHasWholeRowsOfItsWorkspaceOnly) {
 
 TEST_P(StoreContract, RunsAreListedByStatusAndRunningFindsWaiting) {
   auto epoch = create(1);
-  for (int number = 2; number <= 5; ++number)
-    create(number);
+  for (int number = 2; number <= 5; ++number) create(number);
   AppendItem waiting = item(2, epoch, events_segment(1, 1, 1));
   waiting.status = RunStatus::waiting;
   AppendItem failed = item(4, epoch, events_segment(1, 1, 1));
@@ -89,8 +86,7 @@ TEST_P(StoreContract, RunsAreListedByStatusAndRunningFindsWaiting) {
 }
 
 TEST_P(StoreContract, UnfinishedRunsArePagedWithinTheirWorkspace) {
-  for (int number = 1; number <= 3; ++number)
-    create(number);
+  for (int number = 1; number <= 3; ++number) create(number);
   NewRun elsewhere = new_run(4);
   elsewhere.row.workspace = workspace("other");
   ASSERT_TRUE(wait_for(store().create(elsewhere)));

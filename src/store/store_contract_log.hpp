@@ -75,8 +75,7 @@ TEST_P(StoreContract, TheSameKeyInAnotherWorkspaceIsAnotherKey) {
 
 TEST_P(StoreContract, ExactlyOneOfAHundredEqualRequestsCreates) {
   std::vector<Task<Result<CreateOutcome>>> race;
-  for (int i = 0; i < 100; ++i)
-    race.push_back(store().create(keyed_run(i, "key", "same")));
+  for (int i = 0; i < 100; ++i) race.push_back(store().create(keyed_run(i, "key", "same")));
 
   EXPECT_EQ(created(wait_for_all(std::move(race))), 1);
 

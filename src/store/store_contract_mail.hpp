@@ -12,8 +12,7 @@ using namespace store_contract;
 
 inline std::vector<RunId> ids(const std::vector<ClaimedRun>& claimed) {
   std::vector<RunId> out;
-  for (const ClaimedRun& run : claimed)
-    out.push_back(run.row.id);
+  for (const ClaimedRun& run : claimed) out.push_back(run.row.id);
   return out;
 }
 
@@ -21,8 +20,7 @@ inline std::vector<RunId> ids(const std::vector<ClaimedRun>& claimed) {
 inline AppendItem waiting_item(int number, std::int64_t epoch, std::vector<std::string> slots) {
   AppendItem waiting = item(number, epoch, events_segment(1, 1, 1));
   waiting.status = RunStatus::waiting;
-  for (auto& slot : slots)
-    waiting.open.push_back(open_mailbox(number, slot));
+  for (auto& slot : slots) waiting.open.push_back(open_mailbox(number, slot));
   return waiting;
 }
 
@@ -42,8 +40,7 @@ TEST_P(StoreContract, TheFirstOfFiftyAnswersWins) {
   auto epoch = create(1);
   ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
   std::vector<Task<Result<MailOutcome>>> race;
-  for (int i = 0; i < 50; ++i)
-    race.push_back(store().mail(answer(1, "tu_a", cat("answer ", i))));
+  for (int i = 0; i < 50; ++i) race.push_back(store().mail(answer(1, "tu_a", cat("answer ", i))));
 
   auto results = wait_for_all(std::move(race));
 

@@ -21,8 +21,7 @@ std::string startable(std::string_view calls) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (calls[i] == 'P' || calls[i] == 'B') order.finished(i);
   }
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    out.push_back(order.may_start(i) ? '+' : '-');
+  for (std::size_t i = 0; i < calls.size(); ++i) out.push_back(order.may_start(i) ? '+' : '-');
   return out;
 }
 

@@ -44,8 +44,7 @@ Task<Result<int>> Connection::send(WireRequest request) {
   reader_.emplace(request.method);
   auto [error, sent] = co_await asio::async_write(socket_, asio::buffer(request.bytes), as_result);
   if (error) co_return broken("send", error);
-  while (!reader_->has_head())
-    ERRAND_CO_CHECK(co_await receive());
+  while (!reader_->has_head()) ERRAND_CO_CHECK(co_await receive());
   co_return reader_->status();
 }
 
@@ -58,8 +57,7 @@ Task<Result<void>> Connection::receive() {
 }
 
 Task<Result<std::string>> Connection::read() {
-  while (reader_->body_bytes() == 0 && !reader_->done())
-    ERRAND_CO_CHECK(co_await receive());
+  while (reader_->body_bytes() == 0 && !reader_->done()) ERRAND_CO_CHECK(co_await receive());
   std::string bytes = reader_->take_body();
   if (bytes.empty() && net::find_header(reader_->headers(), "connection") == "close") close();
   co_return bytes;

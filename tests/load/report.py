@@ -94,6 +94,10 @@ def memory_gb() -> float:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
 
 
+def filesystem_of(folder: Path) -> str:
+    return output_of("df", "--output=fstype", str(folder)).splitlines()[-1].strip()
+
+
 def compiler_of(binary: Path) -> str:
     """As the compiler itself wrote it into the binary."""
     found = re.search(rb"[\x20-\x7e]*clang version [\d.]+", binary.read_bytes())
@@ -106,7 +110,7 @@ def describe_machine(root: Path, binary: Path, data_root: Path) -> dict[str, str
         "CPU": f"{cpu_model()}, {os.cpu_count()} cores",
         "Memory": f"{memory_gb():.0f} GB",
         "Kernel": f"{platform.system()} {platform.release()}",
-        "Filesystem of the data directory": output_of("stat", "-f", "-c", "%T", str(data_root)),
+        "Filesystem of the data directory": filesystem_of(data_root),
         "Compiler": compiler_of(binary),
         "Commit": commit or "unknown",
     }

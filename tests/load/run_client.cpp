@@ -52,8 +52,7 @@ Task<Result<RunClient::Progress>> RunClient::follow() {
     }
     counts_.bytes += bytes.size();
     ERRAND_CO_TRY(auto events, events_.feed(bytes));
-    for (const net::SseEvent& event : events)
-      ERRAND_CO_CHECK(take(event));
+    for (const net::SseEvent& event : events) ERRAND_CO_CHECK(take(event));
   }
   co_return Progress::waits;
 }

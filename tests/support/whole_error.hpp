@@ -24,8 +24,7 @@ struct WholeError {
     out << to_string(error.code) << " \"" << error.message << "\" reason=" << error.reason
         << " pointer=" << error.pointer << " hint=" << error.hint << " limit=" << error.limit << "/"
         << error.max;
-    for (const std::string& candidate : error.candidates)
-      out << " candidate=" << candidate;
+    for (const std::string& candidate : error.candidates) out << " candidate=" << candidate;
     return out;
   }
 };

@@ -47,18 +47,13 @@ std::vector<ScriptedCall> parse_calls(json::Fields& in) {
 std::string_view error_class_of(std::int64_t status) {
   switch (status) {
     case 401:
-    case 403:
-      return "auth";
+    case 403: return "auth";
     case 408:
-    case 504:
-      return "timeout";
-    case 429:
-      return "rate_limit";
+    case 504: return "timeout";
+    case 429: return "rate_limit";
     case 503:
-    case 529:
-      return "overloaded";
-    default:
-      return status >= 500 ? "server" : "invalid_request";
+    case 529: return "overloaded";
+    default: return status >= 500 ? "server" : "invalid_request";
   }
 }
 
@@ -107,10 +102,8 @@ Failed aborted() {
 std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t turn_number) {
   if (turn.failure) return {Failed{*turn.failure}};
   std::vector<TurnEvent> events;
-  for (const std::string& piece : turn.thinking)
-    events.emplace_back(ThinkingDelta{piece});
-  for (const std::string& piece : turn.text)
-    events.emplace_back(TextDelta{piece});
+  for (const std::string& piece : turn.thinking) events.emplace_back(ThinkingDelta{piece});
+  for (const std::string& piece : turn.text) events.emplace_back(TextDelta{piece});
   for (std::size_t i = 0; i < turn.calls.size(); ++i) {
     events.emplace_back(CallClosed{.provider_id = cat("call_", turn_number, "_", i),
                                    .name = turn.calls[i].name,

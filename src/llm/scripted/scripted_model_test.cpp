@@ -75,8 +75,7 @@ class ScriptedModelTest : public testing::Test {
   Task<void> read_all(TurnStream* stream) {
     for (;;) {
       std::vector<TurnEvent> events = co_await stream->next();
-      for (const TurnEvent& event : events)
-        seen_.push_back(std::visit(Line(), event));
+      for (const TurnEvent& event : events) seen_.push_back(std::visit(Line(), event));
       if (seen_.back().starts_with("fin") || seen_.back().starts_with("failed")) co_return;
     }
   }

@@ -10,8 +10,7 @@ namespace {
 Task<void> stop_here() {
   Wakeup never(co_await asio::this_coro::executor);
   // A cancelled wait returns, and the one after it unwinds.
-  for (;;)
-    co_await never.wait();
+  for (;;) co_await never.wait();
 }
 
 }  // namespace

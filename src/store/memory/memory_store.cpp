@@ -56,8 +56,7 @@ Task<void> give_way() {
 
 std::vector<Mailbox> mail_of(const StoredRun& run) {
   std::vector<Mailbox> out;
-  for (const auto& [slot, box] : run.mail)
-    out.push_back(box);
+  for (const auto& [slot, box] : run.mail) out.push_back(box);
   return out;
 }
 
@@ -73,8 +72,7 @@ Result<void> check_append(const StoredRun* run, const AppendItem& item) {
 
 void update_mail(StoredRun& run, const AppendItem& item) {
   if (is_terminal(item.status)) return run.mail.clear();
-  for (const std::string& slot : item.close)
-    run.mail.erase(slot);
+  for (const std::string& slot : item.close) run.mail.erase(slot);
   for (const Mailbox& box : item.open) {
     auto [at, opened] = run.mail.emplace(box.slot, box);
     if (!opened) at->second.deadline_at = box.deadline_at;
@@ -246,8 +244,7 @@ Task<Result<std::string>> MemoryStore::read_journal(RunId run) {
   std::string journal;
   auto found = data_->runs.find(run);
   if (found == data_->runs.end()) co_return journal;
-  for (const SegmentPtr& segment : found->second.log)
-    journal += segment->journal;
+  for (const SegmentPtr& segment : found->second.log) journal += segment->journal;
   co_return journal;
 }
 

@@ -131,8 +131,7 @@ TEST_F(SqliteStoreTest, NobodyElseMayReadItsFiles) {
 
 TEST_F(SqliteStoreTest, AppendsOfManyRunsShareCommits) {
   std::int64_t epoch = 0;
-  for (int number = 0; number < 200; ++number)
-    epoch = create(number);
+  for (int number = 0; number < 200; ++number) epoch = create(number);
   const SqliteStats before = file_.store().stats();
   std::vector<Task<Result<void>>> batch;
   for (int number = 0; number < 200; ++number) {
@@ -141,8 +140,7 @@ TEST_F(SqliteStoreTest, AppendsOfManyRunsShareCommits) {
 
   auto results = wait_for_all(std::move(batch));
 
-  for (const auto& result : results)
-    EXPECT_TRUE(result);
+  for (const auto& result : results) EXPECT_TRUE(result);
   const SqliteStats after = file_.store().stats();
   EXPECT_EQ(after.items - before.items, 200U);
   EXPECT_LE(after.commits - before.commits, 20U);
@@ -162,8 +160,7 @@ TEST_F(SqliteStoreTest, ClosingMakesDurableWhatWasAskedFor) {
   io.restart();
   io.run();
 
-  for (const auto& result : results)
-    EXPECT_TRUE(result.value());
+  for (const auto& result : results) EXPECT_TRUE(result.value());
   file_.reopen();
   EXPECT_TRUE(find(0));
   EXPECT_TRUE(find(49));
@@ -199,8 +196,7 @@ TEST(SqliteStoreFull, NothingCommittedIsLostAndThereIsRoomAgainAfterwards) {
   SqliteFile file(60);
   auto epoch = wait_for(file.store().create(new_run(1))).value().epoch;
   std::int32_t n = 1;
-  while (wait_for(file.store().append(item(1, epoch, large_segment(n, 10'000)))))
-    ++n;
+  while (wait_for(file.store().append(item(1, epoch, large_segment(n, 10'000))))) ++n;
 
   file.reopen();
 

@@ -38,14 +38,12 @@ void Writer::commit(WriteBatch& batch) {
     end_process_if_sync_failed();
     database_->rollback();
     log_.error("a commit failed", {{"reason", done.error().message()}});
-    for (auto& item : batch)
-      item->fail(done.error());
+    for (auto& item : batch) item->fail(done.error());
     return;
   }
   commits_ += 1;
   items_ += batch.size();
-  for (auto& item : batch)
-    item->finish();
+  for (auto& item : batch) item->finish();
 }
 
 Result<void> Writer::apply(WriteBatch& batch) {
