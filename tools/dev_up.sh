@@ -86,10 +86,10 @@ command_up() {
   cat <<END
 
 What to try next:
-  build/bin/errand run --files . "$UP_PROMPT"     the same again, in another terminal
-  build/bin/errand runs list                            every run so far
-  docs/guide/first-run/config.jsonc                     name a model of your own
-  cat $UP_DATA/credentials                              the key, for curl and the SDKs
+  build/bin/errand run --files . "$UP_PROMPT"   the same again, in another terminal
+  build/bin/errand runs list                               every run so far
+  $UP_CONFIG                        name a model of your own
+  $UP_DATA/credentials                                      the key, for curl and the SDKs
 
 Serving until Ctrl-C.
 END

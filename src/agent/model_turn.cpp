@@ -40,7 +40,9 @@ bool AgentRun::take_event(llm::TurnEvent& event) {
     text_ += delta->text;
     log_->emit_delta(AssistantDelta{std::move(delta->text)});
   } else if (auto* thought = std::get_if<llm::ThinkingDelta>(&event)) {
-    log_->emit_delta(ThinkingDelta{std::move(thought->text)});
+    if (state_->created().spec.reasoning_level > 0) {
+      log_->emit_delta(ThinkingDelta{std::move(thought->text)});
+    }
   } else if (auto* block = std::get_if<llm::BlockClosed>(&event)) {
     blocks_.push_back(std::move(block->json));
   } else if (auto* call = std::get_if<llm::CallClosed>(&event)) {

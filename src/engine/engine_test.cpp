@@ -174,6 +174,22 @@ TEST_F(EngineTest, TruncatedAnswerIsAnErrorWithItsPartialText) {
             std::string::npos);
 }
 
+TEST_F(EngineTest, ThinkingIsShownOnlyToThoseWhoAskForIt) {
+  constexpr std::string_view kThinks = R"({"turns":[{"thinking":["hm"],"text":["a"]}]})";
+  World world(disk, kThinks);
+  client.spec = spec_with_tools({});
+  run(world);
+  EXPECT_EQ(types_of(client.seen), (Types{"assistant_delta", "assistant_message", "result"}));
+
+  Disk other_disk;
+  World other(other_disk, kThinks);
+  client = Client{.spec = spec_with_tools({})};
+  client.spec.reasoning_level = 30;
+  run(other);
+  EXPECT_EQ(types_of(client.seen),
+            (Types{"thinking_delta", "assistant_delta", "assistant_message", "result"}));
+}
+
 TEST_F(EngineTest, UnansweredCallEndsTheRunAfterItsTimeout) {
   World world(disk, kOneCall);
   client.spec = spec_with_tools({client_tool("look")});

@@ -1,6 +1,7 @@
 #include "run/spec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "base/text.hpp"
@@ -166,6 +167,19 @@ void parse_budgets(json::Fields& in, Spec& spec) {
   if (auto done = budgets.finish(); !done) in.fail(std::move(done).error());
 }
 
+// A word or a number from 0 to 100.
+void parse_reasoning_level(json::Fields& in, Spec& spec) {
+  constexpr std::array<int, 4> kLevels = {0, 30, 50, 80};
+  const json::Value* value = in.optional_any("reasoningLevel");
+  if (!value) return;
+  if (value->is_string()) {
+    auto word = in.optional_choice("reasoningLevel", {"off", "low", "medium", "high"});
+    if (word) spec.reasoning_level = kLevels[*word];
+  } else if (auto level = in.optional_integer("reasoningLevel", 0, 100)) {
+    spec.reasoning_level = static_cast<int>(*level);
+  }
+}
+
 json::Object to_json(const ToolRef& ref) {
   if (const auto* host = std::get_if<HostTool>(&ref))
     return {{"kind", "host"}, {"name", host->name}};
@@ -203,6 +217,7 @@ Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
   parse_tools(in, spec, origin);
   parse_metadata(in, spec);
   parse_budgets(in, spec);
+  parse_reasoning_level(in, spec);
   return in.finish(std::move(spec));
 }
 
@@ -241,6 +256,7 @@ json::Object to_json(const Spec& spec) {
   if (json::Object budgets = to_json(spec.budgets); !budgets.empty()) {
     out["budgets"] = std::move(budgets);
   }
+  if (spec.reasoning_level > 0) out["reasoningLevel"] = spec.reasoning_level;
   return out;
 }
 

@@ -50,6 +50,7 @@ struct Spec {
   std::vector<ToolRef> tools;
   std::vector<std::pair<std::string, std::string>> metadata;
   Budgets budgets;
+  int reasoning_level = 0;  // 0 (off) to 100; the model's thinking is shown only above 0
 };
 
 // Limits of what a caller may send; past them: invalid_argument with the pointer.

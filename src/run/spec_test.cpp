@@ -331,5 +331,18 @@ TEST(Spec, MetadataIsShownAsAnObject) {
             R"({"z.key":"1","a-key":"","A_9":"é"})");
 }
 
+TEST(Spec, ReasoningLevelIsAWordOrANumber) {
+  auto level = [](std::string_view value) {
+    auto spec = parse_spec(*json::parse(cat(R"({"prompt":"p","reasoningLevel":)", value, "}")));
+    return spec ? std::to_string(spec->reasoning_level) : spec.error().describe();
+  };
+  EXPECT_EQ(level(R"("off")"), "0");
+  EXPECT_EQ(level(R"("medium")"), "50");
+  EXPECT_EQ(level("100"), "100");
+  EXPECT_EQ(level("101"), "expected an integer from 0 to 100, got an integer (at /reasoningLevel)");
+  EXPECT_EQ(level(R"("max")"),
+            R"(expected one of "off", "low", "medium", "high", got "max" (at /reasoningLevel))");
+}
+
 }  // namespace
 }  // namespace errand
