@@ -16,11 +16,8 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
       state_(std::move(params.state)),
       first_turn_is_journaled_(params.start == Start::fresh),
       interrupt_(around.home.executor()),
-      tasks_(around.home.executor(), [this](const char* task, const std::string& what) {
-        around_.log.error("a task of a run failed; this is a bug",
-                          {{"run", row_.id.str()}, {"task", task}, {"what", what}});
-        observer_.on_broken(Error(ErrorCode::internal, what));
-      }) {
+      tasks_(around.home.executor(), on_bug()),
+      host_tools_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
     if (mail.kind == MailKind::tool_result) started_.insert(*ToolUseId::parse(mail.slot));
     if (mail.filled) {
@@ -50,7 +47,16 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
           .on_failure = [this](const Error& error) { observer_.on_broken(error); }});
 }
 
+TaskGroup::OnBug AgentRun::on_bug() {
+  return [this](const char* task, const std::string& what) {
+    around_.log.error("a task of a run failed; this is a bug",
+                      {{"run", row_.id.str()}, {"task", task}, {"what", what}});
+    observer_.on_broken(Error(ErrorCode::internal, what));
+  };
+}
+
 AgentRun::~AgentRun() {
+  around_.timers.cancel(end_timer_);
   for (const auto& [id, timer] : timeouts_) around_.timers.cancel(timer);
   around_.timers.cancel(grace_timer_);
 }
@@ -58,6 +64,7 @@ AgentRun::~AgentRun() {
 void AgentRun::start() {
   ERRAND_ASSERT_HOME(around_.home);
   if (start_ == Start::recovered) recover();
+  watch_run_time();
   kick();
 }
 
@@ -65,18 +72,31 @@ void AgentRun::deliver(Mailbox mail) {
   ERRAND_ASSERT_HOME(around_.home);
   bool is_cancel = mail.kind == MailKind::cancel;
   inbox_.push_back(std::move(mail));
-  if (is_cancel) {
-    if (stream_) stream_->abort();
-    interrupt_.notify();
-  }
+  if (is_cancel) interrupt();
   kick();
+}
+
+void AgentRun::interrupt() {
+  if (stream_) stream_->abort();
+  interrupt_.notify();
+}
+
+void AgentRun::watch_run_time() {
+  milliseconds passed = around_.clock.now() - state_->created().at;
+  milliseconds left = std::max(milliseconds(0), state_->created().limits.run_time - passed);
+  end_timer_ = around_.timers.set(around_.timers.now() + left, [this] {
+    out_of_time_ = true;
+    interrupt();
+    kick();
+  });
 }
 
 Task<void> AgentRun::stop(CancelReason reason) {
   stopping_ = true;
-  if (stream_) stream_->abort();
-  interrupt_.notify();
+  interrupt();
+  host_tools_.cancel(reason);
   co_await tasks_.stop(reason);
+  co_await host_tools_.join();
 }
 
 void AgentRun::kick() {
@@ -91,7 +111,7 @@ Task<void> AgentRun::drive() {
     Step step = choose_step();
     if (auto* ask = std::get_if<Ask>(&step)) {
       co_await back_off();
-      if (cancel_waits() || stopping_) continue;
+      if (cancel_waits() || out_of_time_ || stopping_) continue;
       co_await ask_model(ask->entry);
     } else if (std::holds_alternative<Freeze>(step)) {
       freeze();
@@ -111,7 +131,7 @@ Task<void> AgentRun::drive() {
 
 Step AgentRun::choose_step() const {
   const TurnState& turn = state_->turn();
-  if (first_turn_is_journaled_) {
+  if (first_turn_is_journaled_ && !out_of_time_) {
     return Ask{{.turn = turn.index, .attempt = turn.attempt, .after_seq = turn.after_seq}};
   }
   Step step = failure_ ? after_failure(*state_, *failure_, log_->last_seq())
@@ -119,6 +139,8 @@ Step AgentRun::choose_step() const {
   if (grace_over_ && std::holds_alternative<AwaitCalls>(step)) {
     return Finish{{.status = RunStatus::cancelled, .message = state_->cancel()->reason}};
   }
+  bool goes_on = std::holds_alternative<Ask>(step) || std::holds_alternative<AwaitCalls>(step);
+  if (out_of_time_ && goes_on) return out_of_time(*state_);
   if (given_up_ && std::holds_alternative<Ask>(step)) {
     return Finish{{.status = RunStatus::failed,
                    .message = cat("the server ended ", kResumesMax,
@@ -165,6 +187,7 @@ void AgentRun::fold_cancel(const std::string& reason) {
   if (state_->cancel() || state_->terminal()) return;
   record(CancelEntry{.reason = reason, .at = around_.clock.now()});
   first_turn_is_journaled_ = false;
+  host_tools_.cancel(CancelReason::user_stop);
   grace_timer_ = around_.timers.set(around_.timers.now() + kCancelGrace, [this] {
     grace_over_ = true;
     kick();
@@ -182,7 +205,7 @@ void AgentRun::freeze() {
   std::optional<ModelFailure> fatal;
   if (failure_ && !failure_->retryable) fatal = *failure_;
   failure_.reset();
-  end_turn("interrupted", {}, std::move(fatal));
+  end_turn(std::string(kInterrupted), {}, std::move(fatal));
 }
 
 namespace {

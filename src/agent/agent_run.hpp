@@ -81,10 +81,11 @@ class AgentRun final {
 
   const State& state() const { return *state_; }
   // Whether the run is doing something of its own, rather than waiting for its client.
-  bool is_busy() const { return driving_ || tasks_.size() > 0; }
+  bool is_busy() const { return driving_ || tasks_.size() > 0 || host_tools_.size() > 0; }
 
  private:
   // Life and steps.
+  TaskGroup::OnBug on_bug();
   void kick();
   Task<void> drive();
   Step choose_step() const;
@@ -96,6 +97,9 @@ class AgentRun final {
   Task<void> finish(TerminalEntry terminal);
   Task<void> back_off();
   void recover();
+  void watch_run_time();
+  // Ends whatever the run waits for, because what it has to do next has changed.
+  void interrupt();
 
   // A turn with the model.
   Task<void> ask_model(TurnEntry entry);
@@ -128,6 +132,8 @@ class AgentRun final {
   Timers::Id grace_timer_ = 0;
   bool grace_over_ = false;
   bool given_up_ = false;
+  Timers::Id end_timer_ = 0;
+  bool out_of_time_ = false;
   bool first_turn_is_journaled_;
   bool driving_ = false;
   bool stopping_ = false;
@@ -140,7 +146,8 @@ class AgentRun final {
 
   Wakeup interrupt_;  // ends a pause
   std::unique_ptr<RunLog> log_;
-  TaskGroup tasks_;  // last: tasks use everything above
+  TaskGroup tasks_;       // last, with the next: tasks use everything above
+  TaskGroup host_tools_;  // apart, because a cancel cuts them off while the run itself goes on
 };
 
 }  // namespace errand::agent

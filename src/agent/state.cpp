@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "tool/dispatch_order.hpp"
 
 namespace errand::agent {
@@ -34,7 +35,33 @@ void State::apply_entry(const TurnEntry& entry) {
     }
     messages_.push_back(std::move(results));
   }
+  bool is_new = entry.turn > turn_.index;
+  bool follows_frozen =
+      is_new ? turn_.end && turn_.end->finish_reason == kInterrupted : turn_.follows_frozen;
+  bool was_retold = !is_new && turn_.retells;
   turn_ = {.index = entry.turn, .attempt = entry.attempt, .after_seq = entry.after_seq};
+  turn_.follows_frozen = follows_frozen;
+  turn_.retells = entry.retells;
+  if (entry.retells && !was_retold) retell_frozen_turn();
+}
+
+// Some vendors refuse an assistant turn that was cut off. What it did is then told as text, so that
+// the model neither loses it nor does it again.
+void State::retell_frozen_turn() {
+  ERRAND_ASSERT(messages_.size() >= 2);
+  Message& results = messages_.back();
+  Message& turn = messages_[messages_.size() - 2];
+  std::string told = "These tool calls were already made, with these results:";
+  for (std::size_t i = 0; i < turn.calls.size() && i < results.results.size(); ++i) {
+    const ToolResultPart& result = results.results[i];
+    append(told, "\n\n", turn.calls[i].name, " ", turn.calls[i].arguments,
+           result.ok ? "\nresult: " : "\nerror: ", result.text);
+  }
+  turn.calls.clear();
+  turn.provider_blocks.clear();
+  if (turn.text.empty()) turn.text = "(called tools)";
+  results.results.clear();
+  results.text = std::move(told);
 }
 
 void State::apply_entry(const CallEntry& entry) {

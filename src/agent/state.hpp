@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run/event.hpp"
@@ -9,6 +10,9 @@
 #include "run/message.hpp"
 
 namespace errand::agent {
+
+// The finish reason of a turn that was cut off after a call.
+inline constexpr std::string_view kInterrupted = "interrupted";
 
 // A call of the current turn.
 struct CallState {
@@ -29,6 +33,8 @@ struct TurnState {
   std::vector<std::string> blocks;  // the vendor's closed blocks
   std::vector<CallState> calls;
   std::optional<TurnEndEntry> end;
+  bool follows_frozen = false;  // the turn before it was cut off after a call
+  bool retells = false;         // and is told in plain words
 };
 
 // Everything about a run that matters for what happens next: a pure fold over its journal. The
@@ -65,6 +71,8 @@ class State {
   bool is_over_turn_limit() const { return tool_turns_ > created_.limits.max_tool_turns; }
 
  private:
+  void retell_frozen_turn();
+
   void apply_entry(const CreatedEntry& entry);
   void apply_entry(const ResumedEntry& entry);
   void apply_entry(const TurnEntry& entry);

@@ -50,6 +50,11 @@ Step after_calls(const State& state, EventSeq last_seq) {
   return Ask{{.turn = turn.index + 1, .attempt = 1, .after_seq = last_seq}};
 }
 
+// The vendor will not have the question as it stands.
+bool is_refusal(const ModelFailure& failure) {
+  return failure.error_class == "invalid_request" && failure.api_status >= 400;
+}
+
 }  // namespace
 
 Step next_step(const State& state, EventSeq last_seq) {
@@ -72,13 +77,26 @@ Step next_step(const State& state, EventSeq last_seq) {
     }
     return state.all_calls_finished() ? after_calls(state, last_seq) : Step(AwaitCalls{});
   }
-  return Ask{{.turn = turn.index, .attempt = turn.attempt + 1, .after_seq = last_seq}};
+  return Ask{{.turn = turn.index,
+              .attempt = turn.attempt + 1,
+              .after_seq = last_seq,
+              .retells = turn.retells}};
+}
+
+Finish out_of_time(const State& state) {
+  return limit_met("error_max_run_time", cat("the run took longer than ",
+                                             state.created().limits.run_time.count(), " ms"));
 }
 
 Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq) {
   if (state.cancel()) return next_step(state, last_seq);
-  if (!state.turn().calls.empty()) return Freeze{};
-  if (!failure.retryable || state.turn().attempt >= kTurnAttemptsMax) return failed(failure);
+  const TurnState& turn = state.turn();
+  if (!turn.calls.empty()) return Freeze{};
+  if (turn.follows_frozen && !turn.retells && is_refusal(failure)) {
+    return Ask{
+        {.turn = turn.index, .attempt = turn.attempt + 1, .after_seq = last_seq, .retells = true}};
+  }
+  if (!failure.retryable || turn.attempt >= kTurnAttemptsMax) return failed(failure);
   return next_step(state, last_seq);
 }
 

@@ -30,6 +30,9 @@ constexpr int kResumesMax = 3;
 // `last_seq` is that of the log's end.
 Step next_step(const State& state, EventSeq last_seq);
 
+// The run has gone on for longer than it may.
+Finish out_of_time(const State& state);
+
 // The same after a turn's model call failed: asked again while that may help.
 Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq);
 

@@ -27,6 +27,9 @@ constexpr std::string_view kOutcomeUnknown =
     "The server was restarted while this call was running. It may or may not have taken effect. "
     "Check before calling it again.";
 
+constexpr std::string_view kCutOff =
+    "The run was cancelled while this call was running. It may or may not have taken effect.";
+
 }  // namespace
 
 void AgentRun::start_ready_calls() {
@@ -42,7 +45,7 @@ void AgentRun::start_ready_calls() {
       offer_to_client(call);
     } else if (Tool* tool = around_.tools.find(call.name)) {
       log_->emit(ToolCallStarted{.id = call.id, .name = call.name, .input = call.arguments});
-      tasks_.spawn("run.tool", run_host_tool(call.id, tool, std::move(*arguments)));
+      host_tools_.spawn("run.tool", run_host_tool(call.id, tool, std::move(*arguments)));
     } else {
       started_.erase(call.id);
     }
@@ -81,6 +84,8 @@ void AgentRun::settle_without_running() {
     } else if (!arguments) {
       outcomes.push_back(
           {.id = call.id, .ok = false, .text = invalid_arguments_text(arguments.error())});
+    } else if (state_->cancel() && call.tool->site == ToolSite::host) {
+      outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kCutOff)});
     } else if (is_lost) {
       outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kOutcomeUnknown)});
     }

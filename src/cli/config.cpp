@@ -120,14 +120,17 @@ Result<WorkspaceConfig> parse_workspace(const json::Value& value, std::string_vi
 }
 
 Result<void> parse_limits(const json::Value& value, Config& config) {
-  ERRAND_CHECK(
-      refuse_unknown(value, "/limits", {"localToolTimeoutMs", "maxToolTurns", "bodyBytes"}));
+  ERRAND_CHECK(refuse_unknown(value, "/limits",
+                              {"localToolTimeoutMs", "maxToolTurns", "runMs", "bodyBytes"}));
   Fields in(value, "/limits");
   if (auto millis = in.optional_integer("localToolTimeoutMs", 1, INT32_MAX)) {
     config.limits.local_tool_timeout = milliseconds(*millis);
   }
   if (auto turns = in.optional_integer("maxToolTurns", 0, 1000)) {
     config.limits.max_tool_turns = static_cast<int>(*turns);
+  }
+  if (auto millis = in.optional_integer("runMs", 1, INT64_MAX)) {
+    config.limits.run_time = milliseconds(*millis);
   }
   if (auto bytes = in.optional_integer("bodyBytes", 1024, INT32_MAX)) {
     config.body_bytes_max = static_cast<std::size_t>(*bytes);

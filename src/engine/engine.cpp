@@ -46,7 +46,8 @@ Result<CreatedEntry> Engine::resolve(Spec spec) const {
   entry.limits = {
       .local_tool_timeout = budgets.local_tool_timeout.value_or(limits_.local_tool_timeout),
       .on_local_tool_timeout = budgets.on_local_tool_timeout.value_or(OnTimeout::fail),
-      .max_tool_turns = budgets.max_tool_turns.value_or(limits_.max_tool_turns)};
+      .max_tool_turns = budgets.max_tool_turns.value_or(limits_.max_tool_turns),
+      .run_time = limits_.run_time};
   entry.spec = std::move(spec);
   return entry;
 }

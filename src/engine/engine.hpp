@@ -29,6 +29,7 @@ namespace errand::engine {
 struct Limits {
   milliseconds local_tool_timeout{300'000};
   int max_tool_turns = 32;
+  milliseconds run_time{86'400'000};
 };
 
 // A caller's Idempotency-Key with a fingerprint of what was asked; empty without one.

@@ -20,6 +20,13 @@ std::vector<std::string> types_of(const std::vector<std::string>& lines) {
 
 using Types = std::vector<std::string>;
 
+struct Canceller {
+  static Task<void> cancel(World* world, RunId run, std::vector<RunStatus>* statuses) {
+    auto status = co_await world->engine.cancel(someone(), run);
+    if (status) statuses->push_back(*status);
+  }
+};
+
 struct EngineTest : ::testing::Test {
   Disk disk;
   Client client;
@@ -223,13 +230,6 @@ TEST_F(EngineTest, ToolTurnsAreLimitedAndTheCallsPastTheLimitAreNotMade) {
   EXPECT_NE(client.seen.back().find(R"("subtype":"error_max_tool_turns")"), std::string::npos);
 }
 
-struct Canceller {
-  static Task<void> cancel(World* world, RunId run, std::vector<RunStatus>* statuses) {
-    auto status = co_await world->engine.cancel(someone(), run);
-    if (status) statuses->push_back(*status);
-  }
-};
-
 TEST_F(EngineTest, CancelWhileTheModelStreamsEndsTheRunAtOnce) {
   World world(disk, R"({"turns":[{"delayMs":60000,"text":["late"]}]})");
   client.spec = spec_with_tools({});
@@ -285,6 +285,57 @@ TEST_F(EngineTest, AnswerWithinTheGraceIsTakenAndEndsTheWait) {
   EXPECT_TRUE(client.done);
   EXPECT_EQ(types_of(client.seen).back(), "cancelled");
   EXPECT_EQ(world.asked, 1);
+}
+
+TEST_F(EngineTest, CancelCutsOffAToolOfThisProcess) {
+  World world(disk, R"({"turns":[{"toolCalls":[{"name":"slow"}]},{"text":["never"]}]})");
+  client.spec = spec_with_tools({HostTool{"slow"}});
+  world.tasks.spawn("client", client.go(&world));
+  world.settle();
+  std::vector<RunStatus> statuses;
+  world.tasks.spawn("cancel", Canceller::cancel(&world, *client.run, &statuses));
+  world.settle();
+  EXPECT_EQ(world.slow_tools_ended, 1);
+  EXPECT_TRUE(client.done);
+  EXPECT_EQ(types_of(client.seen),
+            (Types{"tool_call", "assistant_message", "tool_result", "cancelled"}));
+}
+
+TEST_F(EngineTest, RunThatTakesTooLongIsEnded) {
+  // Each of these would go on for longer than a day.
+  for (std::string_view script :
+       {R"({"turns":[{"delayMs":3600000,"deltaDelayMs":3600000,"text":["a","b","c","d"]}]})",
+        R"({"turns":[{"text":["a"],"toolCalls":[{"name":"look"}]}]})"}) {
+    Disk fresh;
+    Client other{.spec = spec_with_tools({client_tool("look")}), .answers = false};
+    other.spec.budgets.local_tool_timeout = std::chrono::hours(24);
+    World world(fresh, script, {}, {.run_time = std::chrono::hours(2)});
+    world.tasks.spawn("client", other.go(&world));
+    world.run_until([&] { return other.done; });
+    ASSERT_TRUE(other.done);
+    EXPECT_NE(other.seen.back().find(R"("subtype":"error_max_run_time")"), std::string::npos);
+  }
+}
+
+TEST_F(EngineTest, FrozenTurnThatTheVendorRefusesIsToldInPlainWords) {
+  World world(disk, R"({"turns":[
+    {"text":["x"],"toolCalls":[{"name":"look"},{"name":"look"}],"cutAfter":2},
+    {"text":["ok"]}]})");
+  std::vector<std::string> told;
+  world.refuses = [&](const llm::TurnRequest& request) {
+    for (const Message& message : request.messages) {
+      if (!message.calls.empty()) return true;
+    }
+    told.push_back(request.messages.back().text);
+    return false;
+  };
+  client.spec = spec_with_tools({client_tool("look")});
+  run(world);
+  EXPECT_EQ(types_of(client.seen).back(), "result");
+  EXPECT_EQ(world.asked, 3);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[1].substr(0, told[1].find("answer to")),
+            "These tool calls were already made, with these results:\n\nlook {}\nresult: ");
 }
 
 TEST_F(EngineTest, FailedAppendsAreForgottenAndTheRunIsFoldedAgain) {

@@ -52,6 +52,28 @@ class CountingTool final : public Tool {
   std::function<void()> before_effect_;
 };
 
+// A tool of this process that takes an hour.
+class SlowTool final : public Tool {
+ public:
+  SlowTool(ToolDecl decl, Timers& timers, int& ended)
+      : decl_(std::move(decl)), timers_(timers), ended_(ended) {}
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall) override {
+    struct Ending {
+      int& count;
+      ~Ending() { ++count; }
+    };
+    Ending ending{ended_};
+    co_await timers_.sleep_until(timers_.now() + std::chrono::hours(1));
+    co_return ToolOutcome{.text = "done at last"};
+  }
+
+ private:
+  ToolDecl decl_;
+  Timers& timers_;
+  int& ended_;
+};
+
 class ToolTable final : public ToolRegistry {
  public:
   Tool* find(std::string_view name) override {
@@ -61,19 +83,32 @@ class ToolTable final : public ToolRegistry {
   std::map<std::string, std::unique_ptr<Tool>> tools;
 };
 
-// Tells of every question to the model before it is asked.
+// A model's answer that is a refusal.
+class RefusedTurn final : public llm::TurnStream {
+ public:
+  Task<std::vector<llm::TurnEvent>> next() override {
+    std::vector<llm::TurnEvent> events;
+    events.emplace_back(llm::Failed{
+        {.error_class = "invalid_request", .message = "not like this", .api_status = 400}});
+    co_return events;
+  }
+  void abort() override {}
+};
+
+// Tells of every question to the model before it is asked; those it says no to are refused.
 class WatchedModel final : public llm::Model {
  public:
-  WatchedModel(std::unique_ptr<llm::Model> model, std::function<void()> before_ask)
-      : model_(std::move(model)), before_ask_(std::move(before_ask)) {}
+  using Watch = std::function<bool(const llm::TurnRequest&)>;
+  WatchedModel(std::unique_ptr<llm::Model> model, Watch watch)
+      : model_(std::move(model)), watch_(std::move(watch)) {}
   std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest request) override {
-    before_ask_();
+    if (!watch_(request)) return std::make_unique<RefusedTurn>();
     return model_->ask(request);
   }
 
  private:
   std::unique_ptr<llm::Model> model_;
-  std::function<void()> before_ask_;
+  Watch watch_;
 };
 
 // Where the process dies. Steps are counted over everything that is written or has an effect.
@@ -100,7 +135,7 @@ struct Disk {
 // One process: the whole object graph on a disk.
 class World final {
  public:
-  World(Disk& disk, std::string_view script, Crash crash = {})
+  World(Disk& disk, std::string_view script, Crash crash = {}, Limits limits = {})
       : crash(crash),
         memory_(disk.data, disk.clock),
         store(memory_, [this](FaultyStore::Operation op) { return decide(op); }),
@@ -116,11 +151,13 @@ class World final {
                 .catalog = catalog,
                 .tools = tools,
                 .log = log_},
-               {}),
+               limits),
         tasks(home.executor(),
               [this](const char*, const std::string& what) { bugs.push_back(what); }) {
     add_tool("careless", {.parallel_safe = false}, disk.careless);
     add_tool("idempotent", {.idempotent = true}, disk.idempotent);
+    ToolDecl slow{.name = "slow", .site = ToolSite::host};
+    tools.tools["slow"] = std::make_unique<SlowTool>(slow, timers, slow_tools_ended);
   }
 
   ~World() {
@@ -151,6 +188,7 @@ class World final {
 
   asio::io_context io{1};
   Crash crash;
+  std::function<bool(const llm::TurnRequest&)> refuses;  // what the model will not answer
   std::function<FaultyStore::Fault(FaultyStore::Operation)> fault;  // when no crash is asked for
 
  private:
@@ -167,10 +205,12 @@ class World final {
     std::vector<CatalogModel> models;
     models.push_back(
         {.info = {.id = "scripted", .provider = "scripted", .vendor_model_id = "scripted"},
-         .model = std::make_unique<WatchedModel>(std::move(scripted), [this] {
-           ++asked;
-           crash.reached();
-         })});
+         .model = std::make_unique<WatchedModel>(std::move(scripted),
+                                                 [this](const llm::TurnRequest& request) {
+                                                   ++asked;
+                                                   crash.reached();
+                                                   return !refuses || !refuses(request);
+                                                 })});
     return models;
   }
 
@@ -183,6 +223,7 @@ class World final {
 
  public:
   int asked = 0;
+  int slow_tools_ended = 0;
   std::vector<std::string> bugs;
   FaultyStore store;
   Home home;

@@ -55,7 +55,8 @@ json::Object to_json(const RunLimits& limits) {
   return {
       {"localToolTimeoutMs", limits.local_tool_timeout.count()},
       {"onLocalToolTimeout", limits.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue"},
-      {"maxToolTurns", limits.max_tool_turns}};
+      {"maxToolTurns", limits.max_tool_turns},
+      {"runMs", limits.run_time.count()}};
 }
 
 RunLimits parse_limits(const json::Value& value) {
@@ -69,6 +70,9 @@ RunLimits parse_limits(const json::Value& value) {
   }
   if (auto turns = in.optional_integer("maxToolTurns", 0, INT32_MAX)) {
     limits.max_tool_turns = static_cast<int>(*turns);
+  }
+  if (auto millis = in.optional_integer("runMs", 1, INT64_MAX)) {
+    limits.run_time = milliseconds(*millis);
   }
   return limits;
 }
@@ -101,6 +105,7 @@ struct EntryWriter {
         .field("turn", entry.turn)
         .field("attempt", entry.attempt)
         .field("afterSeq", entry.after_seq);
+    if (entry.retells) out.field("retells", true);
   }
 
   void operator()(const CallEntry& entry) {
@@ -211,7 +216,8 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
     return in.finish<JournalEntry>(
         TurnEntry{.turn = static_cast<int>(in.integer("turn", 0, INT32_MAX)),
                   .attempt = static_cast<int>(in.integer("attempt", 1, INT32_MAX)),
-                  .after_seq = in.integer("afterSeq", 0, INT64_MAX)});
+                  .after_seq = in.integer("afterSeq", 0, INT64_MAX),
+                  .retells = in.optional_flag("retells").value_or(false)});
   }
   if (kind == "call") {
     return in.finish<JournalEntry>(CallEntry{.id = parse_tool_use_id(in),

@@ -24,6 +24,7 @@ struct RunLimits {
   milliseconds local_tool_timeout{300'000};
   OnTimeout on_local_tool_timeout = OnTimeout::fail;
   int max_tool_turns = 32;
+  milliseconds run_time{86'400'000};  // from creation to the end, whatever happens in between
 };
 
 // What was asked, with everything resolved that could change later.
@@ -45,6 +46,8 @@ struct TurnEntry {
   int turn = 0;            // 0-based
   int attempt = 1;         // 1-based, of this turn
   EventSeq after_seq = 0;  // the log's last seq when it was asked: anything later is of this turn
+  // The vendor refused the frozen turn before this one, so that one is told in plain words instead.
+  bool retells = false;
 };
 
 // The block of a call is closed: the turn is frozen from here on if it breaks.
