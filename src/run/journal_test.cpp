@@ -46,7 +46,8 @@ CreatedEntry created_entry() {
                      .model = {.id = "m", .provider = "p", .vendor_model_id = "v"},
                      .limits = {.local_tool_timeout = milliseconds(5000),
                                 .on_local_tool_timeout = OnTimeout::go_on,
-                                .max_tool_turns = 4},
+                                .max_tool_turns = 4,
+                                .run_time = milliseconds(90000)},
                      .at = from_millis(1'794'744'000'000)};
   entry.tools.push_back(*client_tool_decl(entry.spec.tools[0]));
   return entry;
@@ -64,7 +65,8 @@ void add_host_tool(CreatedEntry& entry) {
 
 constexpr std::string_view kCreatedTail =
     R"("model":{"id":"m","provider":"p","vendorModelId":"v"},)"
-    R"("limits":{"localToolTimeoutMs":5000,"onLocalToolTimeout":"continue","maxToolTurns":4},)"
+    R"("limits":{"localToolTimeoutMs":5000,"onLocalToolTimeout":"continue","maxToolTurns":4,)"
+    R"("runMs":90000},)"
     R"("at":1794744000000)";
 
 constexpr std::string_view kLocalTool =
@@ -96,6 +98,9 @@ void add_calls(std::vector<Stored>& all) {
   all.push_back({ResumedEntry{.at = from_millis(7)}, "{\"entry\":\"resumed\",\"at\":7}\n"});
   all.push_back({TurnEntry{.turn = 2, .attempt = 3, .after_seq = 9'007'199'254'740'993},
                  "{\"entry\":\"turn\",\"turn\":2,\"attempt\":3,\"afterSeq\":9007199254740993}\n"});
+  all.push_back(
+      {TurnEntry{.turn = 3, .attempt = 2, .after_seq = 5, .retells = true},
+       "{\"entry\":\"turn\",\"turn\":3,\"attempt\":2,\"afterSeq\":5,\"retells\":true}\n"});
   all.push_back({CallEntry{.id = tool_use("tu_1"),
                            .provider_id = "call_0",
                            .name = "read",
