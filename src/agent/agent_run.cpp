@@ -23,9 +23,9 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
     if (mail.filled) {
       inbox_.push_back(std::move(mail));
     } else {
-      SteadyTime now = around_.timers.now();
-      milliseconds left = std::max(kTimeoutAfterRestartMin, mail.deadline_at - around_.clock.now());
-      watch_timeout(*ToolUseId::parse(mail.slot), now + left);
+      milliseconds least = start_ == Start::recovered ? kTimeoutAfterRestartMin : milliseconds(0);
+      milliseconds left = std::max(least, mail.deadline_at - around_.clock.now());
+      watch_timeout(*ToolUseId::parse(mail.slot), around_.timers.now() + left);
     }
   }
   log_ = std::make_unique<RunLog>(
@@ -57,7 +57,7 @@ TaskGroup::OnBug AgentRun::on_bug() {
 
 AgentRun::~AgentRun() {
   around_.timers.cancel(end_timer_);
-  for (const auto& [id, timer] : timeouts_) around_.timers.cancel(timer);
+  for (const auto& [id, timeout] : timeouts_) around_.timers.cancel(timeout.timer);
   around_.timers.cancel(grace_timer_);
 }
 
@@ -84,7 +84,8 @@ void AgentRun::interrupt() {
 void AgentRun::watch_run_time() {
   milliseconds passed = around_.clock.now() - state_->created().at;
   milliseconds left = std::max(milliseconds(0), state_->created().limits.run_time - passed);
-  end_timer_ = around_.timers.set(around_.timers.now() + left, [this] {
+  end_time_ = around_.timers.now() + left;
+  end_timer_ = around_.timers.set(end_time_, [this] {
     out_of_time_ = true;
     interrupt();
     kick();
@@ -127,6 +128,17 @@ Task<void> AgentRun::drive() {
     }
   }
   driving_ = false;
+  if (state_->waits_for_client() && !state_->cancel() && !stopping_) observer_.on_waiting();
+}
+
+bool AgentRun::may_rest() const {
+  return !is_busy() && inbox_.empty() && state_->waits_for_client() && !state_->cancel();
+}
+
+SteadyTime AgentRun::next_deadline() const {
+  SteadyTime earliest = end_time_;
+  for (const auto& [id, timeout] : timeouts_) earliest = std::min(earliest, timeout.when);
+  return earliest;
 }
 
 Step AgentRun::choose_step() const {

@@ -43,6 +43,8 @@ class RunObserver {
   virtual void on_commit(const SegmentPtr& segment, RunStatus status) = 0;
   // The terminal event is durable; the run does nothing more.
   virtual void on_end() = 0;
+  // The run has nothing to do until its client answers, or until next_deadline().
+  virtual void on_waiting() = 0;
   // An append failed: what is in memory is no longer to be trusted.
   virtual void on_broken(const Error& error) = 0;
 };
@@ -55,8 +57,9 @@ class RunObserver {
 class AgentRun final {
  public:
   enum class Start {
-    fresh,     // just created: the first turn is journaled and not yet asked
-    recovered  // folded from the store
+    fresh,      // just created: the first turn is journaled and not yet asked
+    recovered,  // folded from the store after the process that drove it has ended
+    activated   // folded from the store after it was put aside, waiting for its client
   };
   static constexpr milliseconds kCancelGrace{2000};
   static constexpr milliseconds kTimeoutAfterRestartMin{30'000};
@@ -82,6 +85,10 @@ class AgentRun final {
   const State& state() const { return *state_; }
   // Whether the run is doing something of its own, rather than waiting for its client.
   bool is_busy() const { return driving_ || tasks_.size() > 0 || host_tools_.size() > 0; }
+  // Whether it may be dropped from memory, because its log says all there is to know.
+  bool may_rest() const;
+  // When it has something to do again although nobody wrote to it.
+  SteadyTime next_deadline() const;
 
  private:
   // Life and steps.
@@ -128,10 +135,15 @@ class AgentRun final {
   std::set<ToolUseId> started_;        // calls that were offered or invoked
   std::set<ToolUseId> maybe_started_;  // calls of this process that a former process may have begun
   std::set<ToolUseId> offer_again_;    // read-only calls whose client may have forgotten them
-  std::map<ToolUseId, Timers::Id> timeouts_;
+  struct Timeout {
+    SteadyTime when;
+    Timers::Id timer = 0;
+  };
+  std::map<ToolUseId, Timeout> timeouts_;
   Timers::Id grace_timer_ = 0;
   bool grace_over_ = false;
   bool given_up_ = false;
+  SteadyTime end_time_{};
   Timers::Id end_timer_ = 0;
   bool out_of_time_ = false;
   bool first_turn_is_journaled_;

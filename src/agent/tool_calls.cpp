@@ -102,7 +102,10 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
       call->tool && call->tool->site == ToolSite::client && started_.contains(call->id);
   if (is_offered) {
     log_->close_mailbox(outcome.id.str());
-    if (auto timer = timeouts_.extract(outcome.id)) around_.timers.cancel(timer.mapped());
+    if (auto timer = timeouts_.extract(outcome.id)) around_.timers.cancel(timer.mapped().timer);
+  }
+  // What nobody sent is not shown as if somebody had.
+  if (is_offered && !outcome.timed_out) {
     log_->emit(LocalToolResultIn{
         .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text});
   } else {
@@ -126,10 +129,11 @@ Task<void> AgentRun::run_host_tool(ToolUseId id, Tool* tool, json::Object argume
 }
 
 void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
-  timeouts_[id] = around_.timers.set(when, [this, id] {
+  Timers::Id timer = around_.timers.set(when, [this, id] {
     timeouts_.erase(id);
     tasks_.spawn("run.timeout", expire(id));
   });
+  timeouts_[id] = {.when = when, .timer = timer};
 }
 
 // The timeout competes with an answer for the same mailbox; whichever is first counts.

@@ -38,7 +38,7 @@ TEST(Error, WithoutRefinementsTheRestIsEmpty) {
 
 TEST(Error, ACopyIsEqualAndLeavesTheOriginalWhole) {
   Error original = full_error();
-  Error copy = original;
+  Error copy = original;  // NOLINT(performance-unnecessary-copy-initialization)
   EXPECT_EQ(whole(copy), kFull);
   EXPECT_EQ(whole(original), kFull);
 }

@@ -151,11 +151,7 @@ class Server final {
       exit_code_ = started.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
       co_return;
     }
-    auto recovered = co_await engine_.recover();
-    if (!recovered) {
-      log_.error("cannot continue the runs of the last process",
-                 {{"error", recovered.error().describe()}});
-    }
+    co_await engine_.recover();
     auto [error, signal] = co_await signals_.async_wait(as_result);
     if (!error) co_await shut_down();
     exit_code_ = kExitOk;

@@ -96,7 +96,7 @@ bool crash_and_recover(const Flow& flow, int at) {
   }
   {
     World world(disk, flow.script);
-    world.tasks.spawn("recover", world.recover());
+    world.tasks.spawn("recover", world.engine.recover());
     world.tasks.spawn("client", client.go(&world));
     world.run_until([&] { return client.done; });
     EXPECT_TRUE(client.done);
@@ -125,7 +125,7 @@ TEST(Crash, RecoveryItselfCanDie) {
       Client client{.spec = spec_with_tools(flow.tools)};
       for (int at : {first, second, 0}) {
         World world(disk, flow.script, {.at = at});
-        world.tasks.spawn("recover", world.recover());
+        world.tasks.spawn("recover", world.engine.recover());
         world.tasks.spawn("client", client.go(&world));
         world.run_until([&] { return client.done; });
       }
@@ -141,12 +141,12 @@ TEST(Crash, RunThatTakesTheProcessDownThreeTimesIsGivenUp) {
   constexpr std::string_view kSlow = R"({"turns":[{"delayMs":1000,"text":["never"]}]})";
   for (int i = 0; i < 4; ++i) {
     World world(disk, kSlow);
-    world.tasks.spawn("recover", world.recover());
+    world.tasks.spawn("recover", world.engine.recover());
     world.tasks.spawn("client", client.go(&world));
     world.settle();
   }
   World world(disk, kSlow);
-  world.tasks.spawn("recover", world.recover());
+  world.tasks.spawn("recover", world.engine.recover());
   world.tasks.spawn("client", client.go(&world));
   world.run_until([&] { return client.done; });
   ASSERT_TRUE(client.done);

@@ -118,7 +118,7 @@ Task<Result<void>> Engine::answer(Principal who, RunId run, std::string tool_use
           .reason("unknown_tool_use");
     case MailOutcome::accepted: break;
   }
-  if (LivePtr live = find_live(run)) live->deliver(std::move(filled));
+  deliver(who.workspace, std::move(filled));
   co_return Result<void>();
 }
 
@@ -143,9 +143,7 @@ Task<Result<RunStatus>> Engine::cancel(Principal who, RunId run) {
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
     co_return row.status;
   }
-  if (outcome == MailOutcome::accepted) {
-    if (LivePtr live = find_live(run)) live->deliver(std::move(filled));
-  }
+  if (outcome == MailOutcome::accepted) deliver(who.workspace, std::move(filled));
   co_return RunStatus::cancelled;
 }
 
@@ -156,7 +154,7 @@ Task<Result<std::unique_ptr<Subscription>>> Engine::subscribe(Principal who, Run
   if (!live) {
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
     live = find_live(run);
-    if (!live && is_terminal(row.status)) live = std::make_shared<LiveRun>(row, nullptr, nullptr);
+    if (!live && is_terminal(row.status)) live = std::make_shared<LiveRun>(row, keeper());
     if (!live) live = make_live(row);
   }
   co_return std::make_unique<Subscription>(deps_.store, std::move(live), after,
@@ -182,9 +180,7 @@ Task<Result<std::vector<RunRow>>> Engine::list(RunFilter filter) {
 }
 
 Engine::LivePtr Engine::make_live(const RunRow& row) {
-  auto live = std::make_shared<LiveRun>(
-      row, [this](LiveRun& run) { retire(run); },
-      [this](LiveRun& run, const Error& error) { reload_later(run, error); });
+  auto live = std::make_shared<LiveRun>(row, keeper());
   live_[row.id] = live;
   return live;
 }
@@ -194,8 +190,17 @@ Engine::LivePtr Engine::find_live(const RunId& run) const {
   return found == live_.end() ? nullptr : found->second;
 }
 
+void Engine::deliver(const WorkspaceSlug& workspace, Mailbox mail) {
+  LivePtr live = find_live(mail.run);
+  if (live && live->agent()) return live->deliver(std::move(mail));
+  // It is in the store, where the run is read from; what is delivered twice is folded once.
+  RunId run = mail.run;
+  if (live) live->deliver(std::move(mail));
+  wake(workspace, run);
+}
+
 // The agent tells of its own end from inside one of its tasks, so it is destroyed from outside.
-void Engine::retire(LiveRun& run) {
+void Engine::on_end(LiveRun& run) {
   LivePtr live = find_live(run.id());
   if (!live) return;
   if (live->agent()) tasks_.spawn("engine.destroy", destroy(live, live->detach()));

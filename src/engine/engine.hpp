@@ -52,7 +52,7 @@ struct RunView {
 
 // All runs: the verbs that the HTTP server and the in-process runtime call. Lives on one home.
 // Every verb may fail with unavailable (the store) or internal; only other codes are listed.
-class Engine final {
+class Engine final : private LiveRun::Keeper {
  public:
   struct Deps {
     Home home;
@@ -68,13 +68,17 @@ class Engine final {
   // Ended runs that stay in memory for readers that come a little late; the oldest go first.
   static constexpr std::size_t kEndedRunsMax = 128;
 
+  // A run that only waits for its client is dropped from memory after so long, and folded again
+  // when mail, or its next deadline, comes.
+  static constexpr milliseconds kRestAfter{2000};
+
   Engine(Deps deps, Limits limits);
-  ~Engine();
+  ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   // Takes over what a former process left unfinished. Verbs may be called meanwhile.
-  Task<Result<void>> recover();
+  Task<void> recover();
   bool is_recovered() const { return recovered_; }
 
   // Durable when it returns; the run goes on by itself.
@@ -109,19 +113,30 @@ class Engine final {
   const Catalog& catalog() const { return deps_.catalog; }
   Store& store() { return deps_.store; }
   const agent::Counters& counters() const { return counters_; }
+  std::size_t resting() const { return resting_.size(); }
 
  private:
   using LivePtr = std::shared_ptr<LiveRun>;
 
+  LiveRun::Keeper& keeper() { return *this; }
   Result<CreatedEntry> resolve(Spec spec) const;
   LivePtr make_live(const RunRow& row);
   LivePtr find_live(const RunId& run) const;
-  void retire(LiveRun& run);
-  void reload_later(LiveRun& run, const Error& error);
+  void on_end(LiveRun& run) override;
+  void on_waiting(LiveRun& run) override;
+  void on_broken(LiveRun& run, const Error& error) override;
+  void on_unused(LiveRun& run) override;
+  void put_aside(const RunId& run);
+  // Brings a run that was put aside back into memory.
+  void wake(const WorkspaceSlug& workspace, const RunId& run);
+  void deliver(const WorkspaceSlug& workspace, Mailbox mail);
   Task<void> destroy(LivePtr run, std::unique_ptr<agent::AgentRun> agent);
-  Task<void> reload(LivePtr run, std::unique_ptr<agent::AgentRun> broken);
+  Task<void> replace(LivePtr run, std::unique_ptr<agent::AgentRun> broken);
+  Task<void> activate(WorkspaceSlug workspace, RunId run);
+  Task<void> reload(WorkspaceSlug workspace, RunId run, agent::AgentRun::Start start);
   Task<void> pause(milliseconds duration);
-  Task<Result<void>> load(RunRow row, std::vector<Mailbox> mail);
+  Task<void> load_all(std::vector<ClaimedRun> runs, std::size_t* loaded);
+  Task<Result<void>> load(RunRow row, std::vector<Mailbox> mail, agent::AgentRun::Start start);
   Task<Result<std::unique_ptr<agent::State>>> fold(RunId run);
 
   Deps deps_;
@@ -129,7 +144,10 @@ class Engine final {
   agent::Counters counters_;
   agent::Surroundings surroundings_;
   std::unordered_map<RunId, LivePtr> live_;
-  std::deque<RunId> ended_;  // those of live_ that have ended, oldest first
+  std::deque<RunId> ended_;                        // those of live_ that have ended, oldest first
+  std::unordered_map<RunId, Timers::Id> resting_;  // runs put aside, with their next deadline
+  std::set<RunId> loading_;                        // runs on their way back into memory
+  bool recovering_ = false;
   bool recovered_ = false;
   bool draining_ = false;
   bool stopping_ = false;

@@ -27,6 +27,14 @@ struct Canceller {
   }
 };
 
+struct Answerer {
+  static Task<void> answer(World* world, Client* client) {
+    auto answered =
+        co_await world->engine.answer(someone(), *client->run, *client->pending.begin(), {});
+    EXPECT_TRUE(answered);
+  }
+};
+
 struct EngineTest : ::testing::Test {
   Disk disk;
   Client client;
@@ -204,7 +212,7 @@ TEST_F(EngineTest, UnansweredCallEndsTheRunAfterItsTimeout) {
   client.answers = false;
   run(world);
   EXPECT_EQ(types_of(client.seen), (Types{"assistant_delta", "local_tool_call", "assistant_message",
-                                          "local_tool_result_in", "result"}));
+                                          "tool_result", "result"}));
   EXPECT_NE(client.seen.back().find(R"("ok":false,"subtype":"error_local_tool_timeout")"),
             std::string::npos);
 }
@@ -271,17 +279,8 @@ TEST_F(EngineTest, AnswerWithinTheGraceIsTakenAndEndsTheWait) {
   std::vector<RunStatus> statuses;
   world.tasks.spawn("cancel", Canceller::cancel(&world, *client.run, &statuses));
   world.settle();
-  std::vector<bool> accepted;
-  struct Answerer {
-    static Task<void> answer(World* world, Client* client, std::vector<bool>* out) {
-      auto answered =
-          co_await world->engine.answer(someone(), *client->run, *client->pending.begin(), {});
-      out->push_back(answered.has_value());
-    }
-  };
-  world.tasks.spawn("answer", Answerer::answer(&world, &client, &accepted));
+  world.tasks.spawn("answer", Answerer::answer(&world, &client));
   world.settle();
-  EXPECT_EQ(accepted, std::vector<bool>{true});
   EXPECT_TRUE(client.done);
   EXPECT_EQ(types_of(client.seen).back(), "cancelled");
   EXPECT_EQ(world.asked, 1);
@@ -336,6 +335,48 @@ TEST_F(EngineTest, FrozenTurnThatTheVendorRefusesIsToldInPlainWords) {
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[1].substr(0, told[1].find("answer to")),
             "These tool calls were already made, with these results:\n\nlook {}\nresult: ");
+}
+
+TEST_F(EngineTest, RunThatWaitsForItsClientLeavesMemoryAndComesBackForTheAnswer) {
+  World world(disk, kOneCall);
+  client.spec = spec_with_tools({client_tool("look")});
+  client.answers = false;
+  world.tasks.spawn("client", client.go(&world));
+  world.run_until([&] { return world.engine.resting() == 1; });
+  EXPECT_EQ(types_of(client.seen),
+            (Types{"assistant_delta", "local_tool_call", "assistant_message"}));
+  world.settle();
+  world.tasks.spawn("answer", Answerer::answer(&world, &client));
+  world.run_until([&] { return client.done; });
+  EXPECT_EQ(world.engine.resting(), 0U);
+  EXPECT_EQ(types_of(client.seen),
+            (Types{"assistant_delta", "local_tool_call", "assistant_message",
+                   "local_tool_result_in", "assistant_delta", "assistant_message", "result"}));
+  EXPECT_EQ(client.seen, log_of(disk, *client.run));
+}
+
+TEST_F(EngineTest, RunThatRestsIsCancelledLikeAnyOther) {
+  World world(disk, kOneCall);
+  client.spec = spec_with_tools({client_tool("look")});
+  client.answers = false;
+  world.tasks.spawn("client", client.go(&world));
+  world.run_until([&] { return world.engine.resting() == 1; });
+  world.settle();
+  std::vector<RunStatus> statuses;
+  world.tasks.spawn("cancel", Canceller::cancel(&world, *client.run, &statuses));
+  world.run_until([&] { return client.done; });
+  EXPECT_EQ(types_of(client.seen).back(), "cancelled");
+}
+
+TEST_F(EngineTest, RunThatRestsStillTimesOutWhenItIsDue) {
+  World world(disk, kOneCall);
+  client.spec = spec_with_tools({client_tool("look")});
+  client.spec.budgets.local_tool_timeout = std::chrono::minutes(10);
+  client.answers = false;
+  SteadyTime begin = world.timers.now();
+  run(world);
+  EXPECT_NE(client.seen.back().find("error_local_tool_timeout"), std::string::npos);
+  EXPECT_EQ(world.timers.now() - begin, std::chrono::minutes(10));
 }
 
 TEST_F(EngineTest, FailedAppendsAreForgottenAndTheRunIsFoldedAgain) {

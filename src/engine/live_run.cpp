@@ -6,18 +6,27 @@
 
 namespace errand::engine {
 
-LiveRun::LiveRun(const RunRow& row, OnEnd on_end, OnBroken on_broken)
+LiveRun::LiveRun(const RunRow& row, Keeper& keeper)
     : id_(row.id),
       workspace_(row.workspace),
       committed_seq_(row.last_seq),
       status_(row.status),
-      on_end_(std::move(on_end)),
-      on_broken_(std::move(on_broken)) {}
+      keeper_(keeper) {}
 
 void LiveRun::attach(std::unique_ptr<agent::AgentRun> agent) {
   agent_ = std::move(agent);
   agent_->start();
   for (Mailbox& mail : std::exchange(early_mail_, {})) agent_->deliver(std::move(mail));
+}
+
+std::unique_ptr<agent::AgentRun> LiveRun::detach() {
+  if (!is_terminal()) forget_recent();
+  return std::move(agent_);
+}
+
+void LiveRun::remove_reader(Subscription* reader) {
+  std::erase(readers_, reader);
+  if (readers_.empty() && !agent_) keeper_.on_unused(*this);
 }
 
 void LiveRun::deliver(Mailbox mail) {
@@ -31,8 +40,7 @@ void LiveRun::deliver(Mailbox mail) {
 void LiveRun::catch_up(const RunRow& row) {
   committed_seq_ = row.last_seq;
   status_ = row.status;
-  recent_.clear();
-  recent_bytes_ = 0;
+  forget_recent();
   for (Subscription* reader : readers_) reader->wake();
 }
 
@@ -51,6 +59,11 @@ void LiveRun::keep(const SegmentPtr& segment) {
     recent_bytes_ -= recent_.front()->events.size() + recent_.front()->journal.size();
     recent_.erase(recent_.begin());
   }
+}
+
+void LiveRun::forget_recent() {
+  recent_ = {};
+  recent_bytes_ = 0;
 }
 
 }  // namespace errand::engine

@@ -16,10 +16,18 @@ class Subscription;
 // Shared by the engine and by subscriptions; lives on the engine's home.
 class LiveRun final : public agent::RunObserver {
  public:
-  using OnEnd = std::function<void(LiveRun&)>;
-  using OnBroken = std::function<void(LiveRun&, const Error&)>;
+  // Told of what becomes of a run. Outlives it.
+  class Keeper {
+   public:
+    virtual ~Keeper() = default;
+    virtual void on_end(LiveRun& run) = 0;
+    virtual void on_waiting(LiveRun& run) = 0;
+    virtual void on_broken(LiveRun& run, const Error& error) = 0;
+    // Neither an agent nor a reader is left.
+    virtual void on_unused(LiveRun& run) = 0;
+  };
 
-  LiveRun(const RunRow& row, OnEnd on_end, OnBroken on_broken);
+  LiveRun(const RunRow& row, Keeper& keeper);
 
   const RunId& id() const { return id_; }
   const WorkspaceSlug& workspace() const { return workspace_; }
@@ -29,7 +37,7 @@ class LiveRun final : public agent::RunObserver {
   // Takes the agent and gives it the mail that came while there was none.
   void attach(std::unique_ptr<agent::AgentRun> agent);
   agent::AgentRun* agent() { return agent_.get(); }
-  std::unique_ptr<agent::AgentRun> detach() { return std::move(agent_); }
+  std::unique_ptr<agent::AgentRun> detach();
   void deliver(Mailbox mail);
 
   // The newest committed segments, without a gap, up to the log's end; for readers that come a
@@ -40,22 +48,27 @@ class LiveRun final : public agent::RunObserver {
   // The log is longer than this process has seen: after an append whose outcome was unknown.
   void catch_up(const RunRow& row);
 
+  bool has_readers() const { return !readers_.empty(); }
   void add_reader(Subscription* reader) { readers_.push_back(reader); }
-  void remove_reader(Subscription* reader) { std::erase(readers_, reader); }
+  void remove_reader(Subscription* reader);
+
+  // The timer that puts the run aside once it has waited long enough; 0 without one.
+  Timers::Id rest_timer = 0;
 
   void on_commit(const SegmentPtr& segment, RunStatus status) override;
-  void on_end() override { on_end_(*this); }
-  void on_broken(const Error& error) override { on_broken_(*this, error); }
+  void on_end() override { keeper_.on_end(*this); }
+  void on_waiting() override { keeper_.on_waiting(*this); }
+  void on_broken(const Error& error) override { keeper_.on_broken(*this, error); }
 
  private:
   void keep(const SegmentPtr& segment);
+  void forget_recent();
 
   const RunId id_;
   const WorkspaceSlug workspace_;
   EventSeq committed_seq_;
   RunStatus status_;
-  OnEnd on_end_;
-  OnBroken on_broken_;
+  Keeper& keeper_;
   std::vector<Subscription*> readers_;
   std::vector<SegmentPtr> recent_;
   std::size_t recent_bytes_ = 0;

@@ -40,12 +40,15 @@ void Subscription::interrupt() {
   wake();
 }
 
+bool Subscription::is_over() const {
+  return run_->is_terminal() && cursor_ >= run_->committed_seq();
+}
+
 Subscription::Batch Subscription::take(std::vector<SegmentPtr> segments) {
   Batch batch{.after = cursor_, .segments = std::move(segments)};
   cursor_ = batch.segments.back()->last_seq;
   queue_end_ = cursor_;
-  bool is_end = run_->is_terminal() && cursor_ >= run_->committed_seq();
-  if (is_end) batch.state = Batch::State::ended;
+  if (is_over()) batch.state = Batch::State::ended;
   return batch;
 }
 
@@ -76,9 +79,7 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
       if (!read) co_return Batch{.state = Batch::State::broken};
       if (!read->empty()) co_return take(std::move(*read));
     }
-    if (run_->is_terminal() && cursor_ >= run_->committed_seq()) {
-      co_return Batch{.state = Batch::State::ended};
-    }
+    if (is_over()) co_return Batch{.state = Batch::State::ended};
     auto woken = co_await wakeup_.wait_until(deadline);
     if (woken == Wakeup::Woken::timed_out) co_return Batch{.state = Batch::State::idle};
   }

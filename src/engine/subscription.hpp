@@ -39,6 +39,9 @@ class Subscription final {
   // Waits until there are events, then takes all that are there.
   Task<Batch> next(SteadyTime deadline);
 
+  // Whether the run has ended and the reader has everything.
+  bool is_over() const;
+
   // Makes a pending next() return `broken`.
   void interrupt();
 

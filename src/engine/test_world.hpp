@@ -137,6 +137,7 @@ class World final {
  public:
   World(Disk& disk, std::string_view script, Crash crash = {}, Limits limits = {})
       : crash(crash),
+        disk_(disk),
         memory_(disk.data, disk.clock),
         store(memory_, [this](FaultyStore::Operation op) { return decide(op); }),
         home(io),
@@ -178,12 +179,12 @@ class World final {
   // Runs, letting time jump to the next deadline whenever nothing else is left to do.
   void run_until(const std::function<bool()>& done) {
     settle();
-    while (!done() && !crash.is_dead() && timers.fire_next()) settle();
-  }
-
-  Task<void> recover() {
-    auto recovered = co_await engine.recover();
-    if (!recovered) bugs.push_back(recovered.error().describe());
+    while (!done() && !crash.is_dead()) {
+      SteadyTime before = timers.now();
+      if (!timers.fire_next()) return;
+      disk_.clock.time += std::chrono::duration_cast<milliseconds>(timers.now() - before);
+      settle();
+    }
   }
 
   asio::io_context io{1};
@@ -219,6 +220,7 @@ class World final {
     tools.tools[name] = std::make_unique<CountingTool>(decl, log, [this] { crash.reached(); });
   }
 
+  Disk& disk_;
   MemoryStore memory_;
 
  public:

@@ -1,6 +1,7 @@
 #include "json/fields.hpp"
 
 #include "base/text.hpp"
+#include "json/write.hpp"
 
 namespace errand::json {
 namespace {
@@ -86,6 +87,10 @@ std::optional<std::int64_t> Fields::optional_integer(std::string_view key, std::
   if (!found) return {};
   auto number = as_integer(*found);
   if (number && *number >= min && *number <= max) return number;
+  if (found->is_int64() || found->is_uint64()) {
+    fail(key, cat("expected an integer from ", min, " to ", max, ", got ", write(*found)));
+    return {};
+  }
   expected(key, cat("an integer from ", min, " to ", max), found);
   return {};
 }

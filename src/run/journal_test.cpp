@@ -240,9 +240,8 @@ TEST(Journal, AnEntryWithSomethingMissingIsAnError) {
   EXPECT_EQ(refusal(R"({"entry":"resumed"})"),
             "journal entry 1: \"at\" is missing: expected an integer from 0 to 9223372036854775807 "
             "(at /at)");
-  EXPECT_EQ(
-      refusal(R"({"entry":"turn","turn":0,"attempt":0,"afterSeq":0})"),
-      "journal entry 1: expected an integer from 1 to 2147483647, got an integer (at /attempt)");
+  EXPECT_EQ(refusal(R"({"entry":"turn","turn":0,"attempt":0,"afterSeq":0})"),
+            "journal entry 1: expected an integer from 1 to 2147483647, got 0 (at /attempt)");
   EXPECT_EQ(
       refusal(R"({"entry":"call","id":"tu 1","providerId":"","name":"","arguments":"","text":""})"),
       "journal entry 1: not a toolUseId (at /id)");

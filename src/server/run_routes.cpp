@@ -130,6 +130,8 @@ Api::Answer Api::get_run(Principal who, net::Request request) {
 Api::Answer Api::stream_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_TRY(auto reader, co_await engine_.subscribe(who, id, resume_point(request)));
+  // A browser asks again after every end; this is how the standard says that there is no more.
+  if (reader->is_over()) co_return json_response(204, {});
   net::Response response;
   response.events = std::make_unique<RunEventFeed>(std::move(reader));
   co_return response;

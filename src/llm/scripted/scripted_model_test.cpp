@@ -125,11 +125,11 @@ TEST(Script, AMistakeInATurnIsNamedWithItsPlace) {
   EXPECT_EQ(refusal_of_turn(R"({"finishReason":1})"),
             "/turns/1/finishReason: expected a string, got an integer");
   EXPECT_EQ(refusal_of_turn(R"({"delayMs":-1})"),
-            "/turns/1/delayMs: expected an integer from 0 to 3600000, got an integer");
+            "/turns/1/delayMs: expected an integer from 0 to 3600000, got -1");
   EXPECT_EQ(refusal_of_turn(R"({"deltaDelayMs":3600001})"),
-            "/turns/1/deltaDelayMs: expected an integer from 0 to 3600000, got an integer");
+            "/turns/1/deltaDelayMs: expected an integer from 0 to 3600000, got 3600001");
   EXPECT_EQ(refusal_of_turn(R"({"cutAfter":-1})"),
-            "/turns/1/cutAfter: expected an integer from 0 to 2147483647, got an integer");
+            "/turns/1/cutAfter: expected an integer from 0 to 2147483647, got -1");
 }
 
 TEST(Script, AMistakeInACallIsNamedWithItsPlace) {
@@ -147,7 +147,7 @@ TEST(Script, AMistakeInAnErrorIsNamedWithItsPlace) {
   EXPECT_EQ(refusal_of_turn(R"({"error":{}})"),
             "/turns/1/error/status: \"status\" is missing: expected an integer from 400 to 599");
   EXPECT_EQ(refusal_of_turn(R"({"error":{"status":200}})"),
-            "/turns/1/error/status: expected an integer from 400 to 599, got an integer");
+            "/turns/1/error/status: expected an integer from 400 to 599, got 200");
   EXPECT_EQ(refusal_of_turn(R"({"error":{"status":500,"message":1}})"),
             "/turns/1/error/message: expected a string, got an integer");
 }

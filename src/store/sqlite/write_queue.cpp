@@ -5,16 +5,15 @@
 namespace errand::sqlite {
 
 WriteQueue::Pushed WriteQueue::push(std::unique_ptr<WriteItem> item) {
-  bool wake = false;
   {
     std::lock_guard lock(mutex_);
     if (items_.size() < kItemsMax) {
       items_.push_back(std::move(item));
-      wake = std::exchange(idle_, false);
+      return std::exchange(idle_, false) ? Pushed::wake : Pushed::no_need_to_wake;
     }
   }
-  if (item) item->fail(Error(ErrorCode::unavailable, "too many writes wait for the disk"));
-  return wake ? Pushed::wake : Pushed::no_need_to_wake;
+  item->fail(Error(ErrorCode::unavailable, "too many writes wait for the disk"));
+  return Pushed::no_need_to_wake;
 }
 
 void WriteQueue::wake() {
