@@ -4,7 +4,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/write.hpp>
 #include <string_view>
-#include <utility>
 
 #include "base/text.hpp"
 
@@ -14,7 +13,7 @@ namespace {
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t kReadBytes = 16U * 1024;
+constexpr std::size_t kReadBytes = 16384;
 
 Error broken(std::string_view doing, const error_code& error) {
   return {ErrorCode::unavailable, cat(doing, ": ", error.message())};
@@ -23,9 +22,7 @@ Error broken(std::string_view doing, const error_code& error) {
 }  // namespace
 
 Connection::Connection(Executor home, tcp::endpoint server)
-    : socket_(std::move(home)),
-      server_(std::move(server)),
-      memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
+    : socket_(home), server_(server), memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
 
 void Connection::close() {
   error_code ignored;

@@ -113,6 +113,7 @@ def describe_machine(root: Path, binary: Path, data_root: Path) -> dict[str, str
         "Filesystem of the data directory": filesystem_of(data_root),
         "Compiler": compiler_of(binary),
         "Commit": commit or "unknown",
+        "Load average before": f"{os.getloadavg()[0]:.1f}, from other work on the machine",
     }
 
 

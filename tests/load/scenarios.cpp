@@ -150,7 +150,7 @@ void Play::paused(std::istream& in, std::ostream& out) {
   work("load.open", &Play::open_worker);
   std::string line;
   json::ObjectWriter(line).field("event", "waiting").field("runs", waiting_.size()).end();
-  out << line << std::endl;
+  out << line << '\n' << std::flush;
   std::getline(in, line);
   work("load.close", &Play::close_worker);
 }
@@ -207,7 +207,7 @@ void Play::report(std::ostream& out) const {
         .field("p99Ms", json::Value(percentile(tally_.latencies_ms, 0.99)));
   }
   json.end();
-  out << line << std::endl;
+  out << line << '\n' << std::flush;
 }
 
 }  // namespace
