@@ -16,7 +16,8 @@ Task<void> Wakeup::wait() {
 }
 
 Task<Wakeup::Woken> Wakeup::wait_until(SteadyTime deadline) {
-  if (!rung_) {
+  // A deadline that has passed needs no timer, which would cost a system call or two.
+  if (!rung_ && deadline > std::chrono::steady_clock::now()) {
     timer_.expires_at(deadline);
     co_await timer_.async_wait(as_result);
   }
