@@ -11,7 +11,8 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
     : around_(around),
       model_(model),
       observer_(observer),
-      row_(std::move(params.row)),
+      id_(params.row.id),
+      workspace_(params.row.workspace),
       start_(params.start),
       state_(std::move(params.state)),
       first_turn_is_journaled_(params.start == Start::fresh),
@@ -36,12 +37,12 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
                    .home = around_.home.executor(),
                    .counters = around_.counters},
       RunLog::Options{
-          .workspace = row_.workspace,
-          .run = row_.id,
-          .epoch = row_.epoch,
-          .last_seq = row_.last_seq,
-          .segments = row_.segments,
-          .status = row_.status,
+          .workspace = workspace_,
+          .run = id_,
+          .epoch = params.row.epoch,
+          .last_seq = params.row.last_seq,
+          .segments = params.row.segments,
+          .status = params.row.status,
           .on_commit = [this](const SegmentPtr& segment,
                               RunStatus status) { observer_.on_commit(segment, status); },
           .on_failure = [this](const Error& error) { observer_.on_broken(error); }});
@@ -50,7 +51,7 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
 TaskGroup::OnBug AgentRun::on_bug() {
   return [this](const char* task, const std::string& what) {
     around_.log.error("a task of a run failed; this is a bug",
-                      {{"run", row_.id.str()}, {"task", task}, {"what", what}});
+                      {{"run", id_.str()}, {"task", task}, {"what", what}});
     observer_.on_broken(Error(ErrorCode::internal, what));
   };
 }
@@ -171,7 +172,7 @@ void AgentRun::record(JournalEntry entry) {
 void AgentRun::fold_inbox() {
   // An answer is shown after the message of the turn that asked for it, so it waits for that.
   bool turn_is_over = state_->turn().end.has_value();
-  std::deque<Mailbox> later;
+  std::vector<Mailbox> later;
   for (Mailbox& mail : std::exchange(inbox_, {})) {
     if (mail.kind == MailKind::cancel) {
       fold_cancel(mail.body);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -126,25 +125,26 @@ class AgentRun final {
   Surroundings& around_;
   llm::Model& model_;
   RunObserver& observer_;
-  const RunRow row_;
+  const RunId id_;
+  const WorkspaceSlug workspace_;
   const Start start_;
   std::unique_ptr<State> state_;
 
-  std::deque<Mailbox> inbox_;
-  std::deque<OutcomeEntry> host_outcomes_;
+  std::vector<Mailbox> inbox_;
+  std::vector<OutcomeEntry> host_outcomes_;
   std::set<ToolUseId> started_;        // calls that were offered or invoked
   std::set<ToolUseId> maybe_started_;  // calls of this process that a former process may have begun
   std::set<ToolUseId> offer_again_;    // read-only calls whose client may have forgotten them
   struct Timeout {
     SteadyTime when;
-    Timers::Id timer = 0;
+    Timers::Id timer;
   };
   std::map<ToolUseId, Timeout> timeouts_;
-  Timers::Id grace_timer_ = 0;
+  Timers::Id grace_timer_;
   bool grace_over_ = false;
   bool given_up_ = false;
   SteadyTime end_time_{};
-  Timers::Id end_timer_ = 0;
+  Timers::Id end_timer_;
   bool out_of_time_ = false;
   bool first_turn_is_journaled_;
   bool driving_ = false;

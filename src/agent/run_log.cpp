@@ -127,6 +127,9 @@ AppendItem RunLog::take_first() {
   pending_.pop_front();
   if (pending_.empty()) urgent_ = false;
   first.segment.at = deps_.clock.now();
+  // Readers may hold the segment for long; what it grew by on the way is given back.
+  first.segment.journal.shrink_to_fit();
+  first.segment.events.shrink_to_fit();
   EventSeq expected = committed_seq_;
   first.segment.last_seq = expected + first.segment.events_count;
   return {.workspace = options_.workspace,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,7 +82,7 @@ class RunLog final {
 
   Deps deps_;
   const Options options_;
-  std::deque<Pending> pending_;
+  std::list<Pending> pending_;
   EventSeq last_seq_;
   EventSeq committed_seq_;
   std::int32_t next_segment_;

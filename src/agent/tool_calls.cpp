@@ -56,7 +56,7 @@ void AgentRun::offer_to_client(const CallState& call) {
   milliseconds timeout = state_->created().limits.local_tool_timeout;
   WallTime now = around_.clock.now();
   log_->emit(LocalToolCall{.id = call.id, .name = call.name, .args = shown_arguments(call)});
-  log_->open_mailbox({.run = row_.id,
+  log_->open_mailbox({.run = id_,
                       .slot = call.id.str(),
                       .kind = MailKind::tool_result,
                       .name = call.name,
@@ -123,7 +123,7 @@ Task<void> AgentRun::run_host_tool(ToolUseId id, Tool* tool, json::Object argume
     if (!durable) co_return;
   }
   ToolOutcome outcome =
-      co_await tool->invoke({.run = row_.id, .id = id, .arguments = std::move(arguments)});
+      co_await tool->invoke({.run = id_, .id = id, .arguments = std::move(arguments)});
   host_outcomes_.push_back({.id = id, .ok = outcome.ok, .text = std::move(outcome.text)});
   kick();
 }
@@ -140,8 +140,8 @@ void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
 Task<void> AgentRun::expire(ToolUseId id) {
   ToolAnswer answer{
       .ok = false, .text = "Timed out waiting for local tool result", .timed_out = true};
-  Mail mail{.workspace = row_.workspace,
-            .run = row_.id,
+  Mail mail{.workspace = workspace_,
+            .run = id_,
             .slot = id.str(),
             .kind = MailKind::tool_result,
             .body = to_mail_body(answer)};
@@ -150,7 +150,7 @@ Task<void> AgentRun::expire(ToolUseId id) {
   if (!outcome) {
     watch_timeout(id, around_.timers.now() + kTimeoutRetry);
   } else if (*outcome == MailOutcome::accepted) {
-    deliver({.run = row_.id,
+    deliver({.run = id_,
              .slot = id.str(),
              .kind = MailKind::tool_result,
              .filled = true,

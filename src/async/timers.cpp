@@ -16,26 +16,21 @@ Task<void> Timers::sleep_until(SteadyTime when) {
 AsioTimers::AsioTimers(Home home) : timer_(home.executor()) {}
 
 Timers::Id AsioTimers::set(SteadyTime when, std::function<void()> action) {
-  Id id = ++last_id_;
-  queue_.emplace(std::pair(when, id), std::move(action));
-  when_.emplace(id, when);
+  Id id{.when = when, .number = ++last_number_};
+  queue_.emplace(id, std::move(action));
   if (when < armed_for_) arm();
   return id;
 }
 
 void AsioTimers::cancel(Id id) {
-  auto found = when_.find(id);
-  if (found == when_.end()) return;
-  queue_.erase({found->second, id});
-  when_.erase(found);
-  if (queue_.empty()) {
+  if (queue_.erase(id) > 0 && queue_.empty()) {
     armed_for_ = SteadyTime::max();
     timer_.cancel();
   }
 }
 
 void AsioTimers::arm() {
-  armed_for_ = queue_.begin()->first.first;
+  armed_for_ = queue_.begin()->first.when;
   timer_.expires_at(armed_for_);
   timer_.async_wait([this, alive = std::weak_ptr(alive_)](boost::system::error_code error) {
     if (error != asio::error::operation_aborted && !alive.expired()) fire();
@@ -44,9 +39,8 @@ void AsioTimers::arm() {
 
 void AsioTimers::fire() {
   SteadyTime until = now();
-  while (!queue_.empty() && queue_.begin()->first.first <= until) {
+  while (!queue_.empty() && queue_.begin()->first.when <= until) {
     auto due = queue_.extract(queue_.begin());
-    when_.erase(due.key().second);
     due.mapped()();
   }
   armed_for_ = SteadyTime::max();
@@ -54,28 +48,26 @@ void AsioTimers::fire() {
 }
 
 Timers::Id ManualTimers::set(SteadyTime when, std::function<void()> action) {
-  Id id = ++last_id_;
-  queue_.emplace(std::pair(when, id), std::move(action));
+  Id id{.when = when, .number = ++last_number_};
+  queue_.emplace(id, std::move(action));
   return id;
 }
 
 void ManualTimers::cancel(Id id) {
-  auto found = std::find_if(queue_.begin(), queue_.end(),
-                            [&](const auto& entry) { return entry.first.second == id; });
-  if (found != queue_.end()) queue_.erase(found);
+  queue_.erase(id);
 }
 
 bool ManualTimers::fire_next() {
   if (queue_.empty()) return false;
   auto due = queue_.extract(queue_.begin());
-  now_ = std::max(now_, due.key().first);
+  now_ = std::max(now_, due.key().when);
   due.mapped()();
   return true;
 }
 
 void ManualTimers::advance(std::chrono::milliseconds by) {
   SteadyTime until = now_ + by;
-  while (!queue_.empty() && queue_.begin()->first.first <= until) fire_next();
+  while (!queue_.empty() && queue_.begin()->first.when <= until) fire_next();
   now_ = until;
 }
 

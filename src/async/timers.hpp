@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,13 +18,18 @@ namespace errand {
 // home.
 class Timers {
  public:
-  using Id = std::uint64_t;  // 0 is never given out
+  // Names a deadline that was set; a default one names none.
+  struct Id {
+    SteadyTime when{};
+    std::uint64_t number = 0;
+    friend auto operator<=>(const Id&, const Id&) = default;
+  };
 
   virtual ~Timers() = default;
   virtual SteadyTime now() const = 0;
   // Calls `action` once, not before `when`, from the home's loop (never from inside set).
   virtual Id set(SteadyTime when, std::function<void()> action) = 0;
-  // No effect if it has fired, or for 0.
+  // No effect if it has fired, or for one that names none.
   virtual void cancel(Id id) = 0;
 
   Task<void> sleep_until(SteadyTime when);
@@ -58,9 +64,8 @@ class AsioTimers final : public Timers {
 
   asio::steady_timer timer_;
   SteadyTime armed_for_ = SteadyTime::max();
-  std::map<std::pair<SteadyTime, Id>, std::function<void()>> queue_;
-  std::map<Id, SteadyTime> when_;
-  Id last_id_ = 0;
+  std::map<Id, std::function<void()>> queue_;
+  std::uint64_t last_number_ = 0;
   std::shared_ptr<char> alive_ = std::make_shared<char>();  // a fired timer may come after the end
 };
 
@@ -78,8 +83,8 @@ class ManualTimers final : public Timers {
 
  private:
   SteadyTime now_{};
-  std::map<std::pair<SteadyTime, Id>, std::function<void()>> queue_;
-  Id last_id_ = 0;
+  std::map<Id, std::function<void()>> queue_;
+  std::uint64_t last_number_ = 0;
 };
 
 }  // namespace errand

@@ -69,12 +69,12 @@ TEST_F(AsioTimersTest, CancellingTheLastDeadlineLeavesTheLoopNothingToDo) {
 
 TEST_F(AsioTimersTest, CancelOfWhatHasFiredOrNeverWasHasNoEffect) {
   auto id = timers_.set(timers_.now(), letter('a'));
-  EXPECT_NE(id, 0U);
+  EXPECT_NE(id, Timers::Id());
   run_until_fired(1);
   timers_.set(timers_.now(), letter('b'));
   timers_.cancel(id);
-  timers_.cancel(0);
-  timers_.cancel(12345);
+  timers_.cancel({});
+  timers_.cancel({.when = timers_.now(), .number = 12345});
   run_until_fired(2);
   EXPECT_EQ(fired_, "ab");
 }
@@ -95,7 +95,7 @@ TEST_F(AsioTimersTest, LaterDeadlinesAreArmedAfterAnEarlierOneFired) {
 }
 
 TEST_F(AsioTimersTest, AnActionMaySetAndCancel) {
-  Timers::Id victim = 0;
+  Timers::Id victim;
   timers_.set(timers_.now(), [&] {
     fired_.push_back('a');
     timers_.cancel(victim);
@@ -168,7 +168,7 @@ TEST_F(ManualTimersTest, ACancelledDeadlineDoesNotFire) {
   auto id = timers_.set(timers_.now() + seconds(1), letter('a'));
   timers_.set(timers_.now() + seconds(1), letter('b'));
   timers_.cancel(id);
-  timers_.cancel(0);
+  timers_.cancel({});
   timers_.advance(seconds(1));
   EXPECT_EQ(fired_, "b");
 }

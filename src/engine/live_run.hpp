@@ -52,8 +52,8 @@ class LiveRun final : public agent::RunObserver {
   void add_reader(Subscription* reader) { readers_.push_back(reader); }
   void remove_reader(Subscription* reader);
 
-  // The timer that puts the run aside once it has waited long enough; 0 without one.
-  Timers::Id rest_timer = 0;
+  // The timer that puts the run aside once it has waited long enough.
+  Timers::Id rest_timer;
 
   void on_commit(const SegmentPtr& segment, RunStatus status) override;
   void on_end() override { keeper_.on_end(*this); }

@@ -110,7 +110,7 @@ void Engine::on_waiting(LiveRun& run) {
 void Engine::put_aside(const RunId& run) {
   LivePtr live = find_live(run);
   if (!live || !live->agent() || stopping_) return;
-  live->rest_timer = 0;
+  live->rest_timer = {};
   if (!live->agent()->may_rest()) return;
   WorkspaceSlug workspace = live->workspace();
   resting_[run] = deps_.timers.set(live->agent()->next_deadline(),

@@ -1,7 +1,6 @@
 #include "engine/subscription.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace errand::engine {
@@ -66,9 +65,7 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
   for (;;) {
     if (interrupted_) co_return Batch{.state = Batch::State::broken};
     if (!queue_.empty()) {
-      std::vector<SegmentPtr> segments(std::make_move_iterator(queue_.begin()),
-                                       std::make_move_iterator(queue_.end()));
-      queue_.clear();
+      std::vector<SegmentPtr> segments = std::exchange(queue_, {});
       queue_bytes_ = 0;
       co_return take(std::move(segments));
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -57,7 +56,7 @@ class Subscription final {
   std::shared_ptr<LiveRun> run_;
   EventSeq cursor_;     // everything up to here has been taken
   EventSeq queue_end_;  // last seq in the queue, or cursor_
-  std::deque<SegmentPtr> queue_;
+  std::vector<SegmentPtr> queue_;
   std::size_t queue_bytes_ = 0;
   bool interrupted_ = false;
   Wakeup wakeup_;

@@ -58,7 +58,7 @@ void add_host_tool(CreatedEntry& entry) {
   entry.tools.insert(entry.tools.begin(),
                      ToolDecl{.name = "clock",
                               .description = "The time.",
-                              .input_schema = {{"type", "object"}},
+                              .input_schema = share_schema({{"type", "object"}}),
                               .site = ToolSite::host,
                               .annotations = {.idempotent = true, .parallel_safe = false}});
 }

@@ -25,13 +25,12 @@ Result<ToolRef> parse_local_tool(const json::Value& value, std::string_view poin
                         "\" is not a tool name: use 1 to 64 letters, digits and underscores"));
   }
   tool.description = in.optional_text("description").value_or("");
-  if (const json::Object* parameters = in.optional_object("parameters")) {
-    tool.parameters = *parameters;
-  }
   // Vendors take an object at the root only; anything else is offered as a permissive object.
-  const json::Value* type = tool.parameters.if_contains("type");
-  if (!type || *type != "object")
-    tool.parameters = {{"type", "object"}, {"properties", json::Object()}};
+  const json::Object* parameters = in.optional_object("parameters");
+  const json::Value* type = parameters ? parameters->if_contains("type") : nullptr;
+  bool is_object = type && *type == "object";
+  tool.parameters = is_object ? share_schema(*parameters)
+                              : share_schema({{"type", "object"}, {"properties", json::Object()}});
   tool.read_only = in.optional_flag("readOnly").value_or(false);
   tool.long_running = in.optional_flag("longRunning").value_or(false);
   return in.finish<ToolRef>(std::move(tool));
@@ -187,7 +186,7 @@ json::Object to_json(const ToolRef& ref) {
   json::Object out{{"kind", "local"},
                    {"name", local.name},
                    {"description", local.description},
-                   {"parameters", local.parameters}};
+                   {"parameters", *local.parameters}};
   if (local.read_only) out["readOnly"] = true;
   if (local.long_running) out["longRunning"] = true;
   return out;

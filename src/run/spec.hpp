@@ -19,7 +19,7 @@ namespace errand {
 struct LocalTool {
   std::string name;
   std::string description;
-  json::Object parameters;
+  SchemaPtr parameters = share_schema({});
   bool read_only = false;
   bool long_running = false;
 };

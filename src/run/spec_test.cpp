@@ -243,7 +243,7 @@ TEST(Spec, ParametersThatAreNoObjectSchemaBecomeAPermissiveOne) {
     Spec spec =
         parse_text(cat(R"({"prompt":"","tools":[{"kind":"local","name":"t",)", parameters, "}]}"))
             .value();
-    EXPECT_EQ(json::write(std::get<LocalTool>(spec.tools[0]).parameters),
+    EXPECT_EQ(json::write(*std::get<LocalTool>(spec.tools[0]).parameters),
               R"({"type":"object","properties":{}})");
   }
 }

@@ -6,6 +6,10 @@
 
 namespace errand {
 
+SchemaPtr share_schema(json::Object schema) {
+  return std::make_shared<const json::Object>(std::move(schema));
+}
+
 bool is_valid_tool_name(std::string_view name) {
   constexpr std::size_t kCharsMax = 64;
   return !name.empty() && name.size() <= kCharsMax &&
@@ -19,7 +23,7 @@ json::Object to_json(const ToolDecl& tool) {
   const ToolAnnotations& notes = tool.annotations;
   return {{"name", tool.name},
           {"description", tool.description},
-          {"inputSchema", tool.input_schema},
+          {"inputSchema", *tool.input_schema},
           {"site", tool.site == ToolSite::client ? "client" : "host"},
           {"annotations",
            {{"readOnly", notes.read_only},
@@ -33,7 +37,9 @@ Result<ToolDecl> parse_tool_decl(const json::Value& value, std::string_view poin
   ToolDecl tool;
   tool.name = in.text("name");
   tool.description = in.optional_text("description").value_or("");
-  if (const json::Object* schema = in.optional_object("inputSchema")) tool.input_schema = *schema;
+  if (const json::Object* schema = in.optional_object("inputSchema")) {
+    tool.input_schema = share_schema(*schema);
+  }
   tool.site =
       in.optional_choice("site", {"client", "host"}) == 1 ? ToolSite::host : ToolSite::client;
   json::Fields notes(in.any("annotations"), in.pointer_to("annotations"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,11 +26,15 @@ enum class ToolSite {
   host     // this process runs it
 };
 
+// A JSON Schema. Shared, because many hold the same one and nobody changes it.
+using SchemaPtr = std::shared_ptr<const json::Object>;
+SchemaPtr share_schema(json::Object schema);
+
 // A tool as the model and the dispatcher see it, wherever it lives.
 struct ToolDecl {
   std::string name;
   std::string description;
-  json::Object input_schema;
+  SchemaPtr input_schema = share_schema({});
   ToolSite site = ToolSite::client;
   ToolAnnotations annotations;
 };

@@ -169,7 +169,7 @@ class ScriptedStream final : public TurnStream {
   std::size_t played_ = 0;
   bool aborted_ = false;
   Timers& timers_;
-  Timers::Id timer_ = 0;
+  Timers::Id timer_;
   Wakeup wakeup_;
 };
 
