@@ -16,9 +16,7 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
       start_(params.start),
       state_(std::move(params.state)),
       first_turn_is_journaled_(params.start == Start::fresh),
-      interrupt_(around.home.executor()),
-      tasks_(around.home.executor(), on_bug()),
-      host_tools_(around.home.executor(), on_bug()) {
+      tasks_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
     if (mail.kind == MailKind::tool_result) started_.insert(*ToolUseId::parse(mail.slot));
     if (mail.filled) {
@@ -79,7 +77,7 @@ void AgentRun::deliver(Mailbox mail) {
 
 void AgentRun::interrupt() {
   if (stream_) stream_->abort();
-  interrupt_.notify();
+  if (pausing_) pausing_->notify();
 }
 
 void AgentRun::watch_run_time() {
@@ -96,9 +94,9 @@ void AgentRun::watch_run_time() {
 Task<void> AgentRun::stop(CancelReason reason) {
   stopping_ = true;
   interrupt();
-  host_tools_.cancel(reason);
+  if (host_tools_) host_tools_->cancel(reason);
   co_await tasks_.stop(reason);
-  co_await host_tools_.join();
+  if (host_tools_) co_await host_tools_->join();
 }
 
 void AgentRun::kick() {
@@ -200,7 +198,7 @@ void AgentRun::fold_cancel(const std::string& reason) {
   if (state_->cancel() || state_->terminal()) return;
   record(CancelEntry{.reason = reason, .at = around_.clock.now()});
   first_turn_is_journaled_ = false;
-  host_tools_.cancel(CancelReason::user_stop);
+  if (host_tools_) host_tools_->cancel(CancelReason::user_stop);
   grace_timer_ = around_.timers.set(around_.timers.now() + kCancelGrace, [this] {
     grace_over_ = true;
     kick();
@@ -259,9 +257,9 @@ Task<void> AgentRun::back_off() {
   constexpr milliseconds kFirstPause{500};
   if (!failure_ || failure_->api_status == 0) co_return;
   milliseconds pause = kFirstPause * (1 << (state_->turn().attempt - 1));
-  interrupt_.reset();
-  TimerGuard timer(around_.timers, around_.timers.now() + pause, [this] { interrupt_.notify(); });
-  co_await interrupt_.wait();
+  WakeupAt over(around_.home.executor(), pausing_);
+  TimerGuard timer(around_.timers, around_.timers.now() + pause, [this] { pausing_->notify(); });
+  co_await over.wait();
 }
 
 void AgentRun::recover() {

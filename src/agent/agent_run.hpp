@@ -83,7 +83,7 @@ class AgentRun final {
 
   const State& state() const { return *state_; }
   // Whether the run is doing something of its own, rather than waiting for its client.
-  bool is_busy() const { return driving_ || tasks_.size() > 0 || host_tools_.size() > 0; }
+  bool is_busy() const { return driving_ || tasks_.size() > 0 || host_tools_running() > 0; }
   // Whether it may be dropped from memory, because its log says all there is to know.
   bool may_rest() const;
   // When it has something to do again although nobody wrote to it.
@@ -92,6 +92,7 @@ class AgentRun final {
  private:
   // Life and steps.
   TaskGroup::OnBug on_bug();
+  std::size_t host_tools_running() const { return host_tools_ ? host_tools_->size() : 0; }
   void kick();
   Task<void> drive();
   Step choose_step() const;
@@ -156,10 +157,11 @@ class AgentRun final {
   std::vector<std::string> blocks_;  // since the last closed call
   std::optional<ModelFailure> failure_;
 
-  Wakeup interrupt_;  // ends a pause
+  Wakeup* pausing_ = nullptr;
   std::unique_ptr<RunLog> log_;
-  TaskGroup tasks_;       // last, with the next: tasks use everything above
-  TaskGroup host_tools_;  // apart, because a cancel cuts them off while the run itself goes on
+  TaskGroup tasks_;  // last, with the next: tasks use everything above
+  // Apart, because a cancel cuts them off while the run itself goes on; made when first needed.
+  std::unique_ptr<TaskGroup> host_tools_;
 };
 
 }  // namespace errand::agent

@@ -12,8 +12,7 @@ RunLog::RunLog(Deps deps, Options options)
       committed_seq_(options_.last_seq),
       next_segment_(options_.segments),
       durable_segments_(options_.segments),
-      status_(options_.status),
-      urged_(deps_.home) {}
+      status_(options_.status) {}
 
 RunLog::Pending& RunLog::current() {
   if (pending_.empty()) {
@@ -65,10 +64,8 @@ void RunLog::set_status(RunStatus status) {
 }
 
 void RunLog::urge() {
-  if (!urgent_) {
-    urgent_ = true;
-    urged_.notify();
-  }
+  urgent_ = true;
+  if (waiting_for_company_) waiting_for_company_->notify();
   wake_pump();
 }
 
@@ -117,9 +114,10 @@ Task<void> RunLog::pump() {
 }
 
 Task<void> RunLog::wait_for_company() {
-  urged_.reset();
-  TimerGuard timer(deps_.timers, deps_.timers.now() + kDeltaWait, [this] { urged_.notify(); });
-  co_await urged_.wait();
+  WakeupAt company(deps_.home, waiting_for_company_);
+  TimerGuard timer(deps_.timers, deps_.timers.now() + kDeltaWait,
+                   [this] { waiting_for_company_->notify(); });
+  co_await company.wait();
 }
 
 AppendItem RunLog::take_first() {

@@ -91,7 +91,7 @@ class RunLog final {
   bool urgent_ = false;
   bool pumping_ = false;
   std::optional<Error> failure_;
-  Wakeup urged_;
+  Wakeup* waiting_for_company_ = nullptr;
   std::vector<Wakeup*> waiters_;
 };
 

@@ -45,7 +45,10 @@ void AgentRun::start_ready_calls() {
       offer_to_client(call);
     } else if (Tool* tool = around_.tools.find(call.name)) {
       log_->emit(ToolCallStarted{.id = call.id, .name = call.name, .input = call.arguments});
-      host_tools_.spawn("run.tool", run_host_tool(call.id, tool, std::move(*arguments)));
+      if (!host_tools_) {
+        host_tools_ = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
+      }
+      host_tools_->spawn("run.tool", run_host_tool(call.id, tool, std::move(*arguments)));
     } else {
       started_.erase(call.id);
     }

@@ -34,7 +34,7 @@ Task<void> begin_later(Task<void> task) {
 }  // namespace
 
 TaskGroup::TaskGroup(Executor home, OnBug on_bug)
-    : home_(std::move(home)), on_bug_(std::move(on_bug)), empty_(home_) {}
+    : home_(std::move(home)), on_bug_(std::move(on_bug)) {}
 
 TaskGroup::~TaskGroup() {
   if (children_.empty()) return;
@@ -58,7 +58,7 @@ void TaskGroup::spawn(const char* name, Task<void> task) {
 void TaskGroup::finished(Children::iterator child, std::exception_ptr failure) {
   const char* name = (*child)->name;
   children_.erase(child);
-  if (children_.empty()) empty_.notify();
+  if (children_.empty() && joining_) joining_->notify();
   if (!failure) return;
   try {
     std::rethrow_exception(failure);
@@ -82,7 +82,8 @@ void TaskGroup::cancel(CancelReason reason) {
 }
 
 Task<void> TaskGroup::join() {
-  while (!children_.empty()) co_await empty_.wait();
+  WakeupAt empty(home_, joining_);
+  while (!children_.empty()) co_await empty.wait();
 }
 
 Task<void> TaskGroup::stop(CancelReason reason) {

@@ -51,7 +51,7 @@ class TaskGroup final {
   OnBug on_bug_;
   Children children_;
   std::optional<CancelReason> cancelled_;
-  Wakeup empty_;
+  Wakeup* joining_ = nullptr;  // rung when the last task ends
 };
 
 }  // namespace errand

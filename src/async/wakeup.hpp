@@ -24,4 +24,19 @@ class Wakeup final {
   bool rung_ = false;
 };
 
+// Lets others ring a doorbell that exists only while somebody waits: `at` points to it meanwhile.
+class WakeupAt final {
+ public:
+  WakeupAt(Executor home, Wakeup*& at) : wakeup_(std::move(home)), at_(at) { at_ = &wakeup_; }
+  ~WakeupAt() { at_ = nullptr; }
+  WakeupAt(const WakeupAt&) = delete;
+  WakeupAt& operator=(const WakeupAt&) = delete;
+
+  Task<void> wait() { return wakeup_.wait(); }
+
+ private:
+  Wakeup wakeup_;
+  Wakeup*& at_;
+};
+
 }  // namespace errand
