@@ -67,6 +67,16 @@ class CheckLayersTest(unittest.TestCase):
             ['src/server/b.cpp:1: detail: "net/detail/x.hpp" is private to net'],
         )
 
+    def test_a_private_folder_is_like_detail_by_another_name(self):
+        self.assertEqual(
+            self.problems({
+                "src/json/a.cpp": '#include "json/schema/x.hpp"\n',
+                "src/json/schema/b.cpp": '#include "json/a.hpp"\n#include <re2/re2.h>\n',
+                "src/run/c.cpp": '#include "json/schema/x.hpp"\n',
+            }),
+            ['src/run/c.cpp:1: detail: "json/schema/x.hpp" is private to json'],
+        )
+
     def test_only_tests_include_the_support_folder(self):
         self.assertEqual(
             self.problems({

@@ -1,0 +1,58 @@
+#include "json/schema.hpp"
+
+#include "base/text.hpp"
+#include "json/schema/compiler.hpp"
+#include "json/schema/evaluator.hpp"
+
+namespace errand::json {
+
+void SchemaDocuments::add(std::string_view uri, Value document) {
+  documents_.insert_or_assign(std::string(schema::without_fragment(uri)), std::move(document));
+}
+
+const Value* SchemaDocuments::find(std::string_view uri) const {
+  auto at = documents_.find(schema::without_fragment(uri));
+  return at == documents_.end() ? nullptr : &at->second;
+}
+
+std::string describe(const std::vector<SchemaError>& errors) {
+  std::string out;
+  for (const SchemaError& error : errors) {
+    if (!out.empty()) out.push_back('\n');
+    if (!error.pointer.empty()) append(out, error.pointer, ": ");
+    out.append(error.message);
+  }
+  return out;
+}
+
+CompiledSchema::CompiledSchema(std::unique_ptr<const schema::Program> program, std::size_t bytes)
+    : program_(std::move(program)), bytes_(bytes) {}
+
+CompiledSchema::~CompiledSchema() = default;
+
+bool CompiledSchema::accepts(const Value& value) const {
+  return schema::Evaluator(*program_, nullptr).check(value);
+}
+
+std::vector<SchemaError> CompiledSchema::validate(const Value& value) const {
+  schema::Evaluator quick(*program_, nullptr);
+  if (quick.check(value)) return {};
+  schema::Report report;
+  schema::Evaluator thorough(*program_, &report);
+  if (!quick.gave_up()) thorough.check(value);
+  std::vector<SchemaError> errors = std::move(report).take();
+  if (errors.empty()) {
+    errors.push_back({.message = "checking this value against its schema takes too much work: make "
+                                 "it smaller or less deeply nested",
+                      .kind = SchemaErrorKind::too_much_work});
+  }
+  return errors;
+}
+
+Result<CompiledSchemaPtr> compile_schema(const Value& schema, const CompileOptions& options) {
+  schema::Compiler compiler(options);
+  ERRAND_TRY(auto program, compiler.run(schema));
+  return std::make_shared<const CompiledSchema>(std::move(program), compiler.bytes());
+}
+
+}  // namespace errand::json

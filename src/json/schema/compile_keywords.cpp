@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.hpp"
+#include "json/schema/compiler.hpp"
+
+namespace errand::json::schema {
+
+enum class Vocabulary : std::uint8_t { core, applicator, unevaluated, validation };
+
+struct Compiler::Keyword {
+  std::string_view name;
+  Vocabulary vocabulary;
+  unsigned drafts;
+  Handler handler;
+};
+
+const Compiler::Keyword* Compiler::find_keyword(std::string_view name) {
+  using enum Vocabulary;
+  using C = Compiler;
+  constexpr unsigned kSeven = static_cast<unsigned>(Draft::seven);
+  constexpr unsigned k2020 = static_cast<unsigned>(Draft::v2020_12);
+  constexpr unsigned kBoth = kSeven | k2020;
+  static constexpr Keyword kKeywords[] = {
+      {"$defs", core, k2020, &C::definitions},
+      {"$dynamicRef", core, k2020, &C::dynamic_ref},
+      {"$ref", core, kBoth, &C::ref},
+      {"additionalItems", applicator, kSeven, &C::additional_items},
+      {"additionalProperties", applicator, kBoth, &C::additional_properties},
+      {"allOf", applicator, kBoth, &C::all_of},
+      {"anyOf", applicator, kBoth, &C::any_of},
+      {"const", validation, kBoth, &C::constant},
+      {"contains", applicator, kBoth, &C::contains},
+      {"definitions", core, kBoth, &C::definitions},
+      {"dependencies", applicator, kSeven, &C::dependencies},
+      {"dependentRequired", validation, k2020, &C::dependent_required},
+      {"dependentSchemas", applicator, k2020, &C::dependent_schemas},
+      {"else", applicator, kBoth, &C::otherwise},
+      {"enum", validation, kBoth, &C::enumeration},
+      {"exclusiveMaximum", validation, kBoth, &C::exclusive_maximum},
+      {"exclusiveMinimum", validation, kBoth, &C::exclusive_minimum},
+      {"format", core, kBoth, &C::format},
+      {"if", applicator, kBoth, &C::condition},
+      {"items", applicator, kBoth, &C::items},
+      {"maxContains", validation, k2020, &C::max_contains},
+      {"maxItems", validation, kBoth, &C::max_items},
+      {"maxLength", validation, kBoth, &C::max_length},
+      {"maxProperties", validation, kBoth, &C::max_properties},
+      {"maximum", validation, kBoth, &C::maximum},
+      {"minContains", validation, k2020, &C::min_contains},
+      {"minItems", validation, kBoth, &C::min_items},
+      {"minLength", validation, kBoth, &C::min_length},
+      {"minProperties", validation, kBoth, &C::min_properties},
+      {"minimum", validation, kBoth, &C::minimum},
+      {"multipleOf", validation, kBoth, &C::multiple_of},
+      {"not", applicator, kBoth, &C::negated},
+      {"oneOf", applicator, kBoth, &C::one_of},
+      {"pattern", validation, kBoth, &C::text_pattern},
+      {"patternProperties", applicator, kBoth, &C::pattern_properties},
+      {"prefixItems", applicator, k2020, &C::prefix_items},
+      {"properties", applicator, kBoth, &C::properties},
+      {"propertyNames", applicator, kBoth, &C::property_names},
+      {"required", validation, kBoth, &C::required},
+      {"then", applicator, kBoth, &C::then},
+      {"type", validation, kBoth, &C::types},
+      {"unevaluatedItems", unevaluated, k2020, &C::unevaluated_items},
+      {"unevaluatedProperties", unevaluated, k2020, &C::unevaluated_properties},
+      {"uniqueItems", validation, kBoth, &C::unique_items},
+  };
+  static_assert(std::ranges::is_sorted(kKeywords, {}, &Keyword::name));
+  const auto* at = std::ranges::lower_bound(kKeywords, name, {}, &Keyword::name);
+  return at != std::end(kKeywords) && at->name == name ? at : nullptr;
+}
+
+bool Compiler::applies(const Keyword& keyword, const Dialect& dialect) const {
+  if (!(keyword.drafts & static_cast<unsigned>(dialect.draft))) return false;
+  switch (keyword.vocabulary) {
+    case Vocabulary::core: return true;
+    case Vocabulary::applicator: return dialect.applicators;
+    case Vocabulary::unevaluated: return dialect.unevaluated;
+    case Vocabulary::validation: return dialect.validation;
+  }
+  return true;
+}
+
+void Compiler::compile_keywords(const Object& schema) {
+  schema_ = &schema;
+  properties_.clear();
+  const Value* reference = schema.if_contains("$ref");
+  if (reference && dialect().draft == Draft::seven) {
+    // In draft 7 a reference hides what stands beside it.
+    keyword_ = "$ref";
+    ref(*reference);
+    return;
+  }
+  for (const auto& member : schema) {
+    keyword_ = {member.key().data(), member.key().size()};
+    const Keyword* keyword = find_keyword(keyword_);
+    if (keyword && applies(*keyword, dialect())) (this->*keyword->handler)(member.value());
+    if (error_) return;
+  }
+  if (!properties_.empty()) {
+    auto& sorted = object_rules().properties;
+    for (auto& [name, property] : properties_) {
+      if (property.required) ++object_rules().required_count;
+      sorted.push_back(std::move(property));
+    }
+    std::ranges::sort(sorted, [](const Property& a, const Property& b) {
+      return std::pair(a.name.size(), std::string_view(a.name)) <
+             std::pair(b.name.size(), std::string_view(b.name));
+    });
+  }
+  bool ruled = node_->types != type::kAny || node_->constants || node_->number || node_->string ||
+               node_->array || node_->object || node_->combination || node_->unevaluated_items ||
+               node_->unevaluated_properties;
+  if (!ruled) node_->verdict = Verdict::always;
+}
+
+Combination& Compiler::combination() {
+  if (!node_->combination) node_->combination = std::make_unique<Combination>();
+  return *node_->combination;
+}
+
+ArrayRules& Compiler::array_rules() {
+  if (!node_->array) node_->array = std::make_unique<ArrayRules>();
+  return *node_->array;
+}
+
+ObjectRules& Compiler::object_rules() {
+  if (!node_->object) node_->object = std::make_unique<ObjectRules>();
+  return *node_->object;
+}
+
+Property& Compiler::property(std::string name) {
+  auto next = static_cast<std::uint32_t>(properties_.size());
+  auto [at, added] = properties_.try_emplace(name);
+  if (added) at->second = {.name = std::move(name), .order = next};
+  return at->second;
+}
+
+void Compiler::definitions(const Value& value) {
+  subschema_map(value);
+}
+
+void Compiler::ref(const Value& value) {
+  auto to = target(value);
+  auto place = to ? find(*to) : std::nullopt;
+  if (place) combination().ref = demand(*place);
+}
+
+void Compiler::dynamic_ref(const Value& value) {
+  auto to = target(value);
+  auto place = to ? find(*to) : std::nullopt;
+  if (!place) return;
+  combination().dynamic_ref = demand(*place);
+  const auto& anchors = index_.resources()[place->node->resource].dynamic_anchors;
+  if (!anchors.contains(to->fragment)) return;
+  auto next = static_cast<std::uint32_t>(anchors_.size());
+  combination().dynamic_anchor = anchors_.emplace(to->fragment, next).first->second;
+}
+
+void Compiler::all_of(const Value& value) {
+  combination().all_of = subschema_list(value);
+}
+void Compiler::any_of(const Value& value) {
+  combination().any_of = alternatives(value);
+}
+void Compiler::one_of(const Value& value) {
+  combination().one_of = alternatives(value);
+}
+
+// An empty list would be a schema that no value fits, written by mistake.
+std::vector<const Node*> Compiler::alternatives(const Value& value) {
+  auto out = subschema_list(value);
+  if (out.empty()) fail("", "expected at least one schema");
+  return out;
+}
+
+void Compiler::negated(const Value& value) {
+  combination().negated = subschema(value, "");
+}
+void Compiler::condition(const Value& value) {
+  combination().condition = subschema(value, "");
+}
+void Compiler::then(const Value& value) {
+  const Node* node = subschema(value, "");
+  if (schema_->contains("if")) combination().then = node;
+}
+void Compiler::otherwise(const Value& value) {
+  const Node* node = subschema(value, "");
+  if (schema_->contains("if")) combination().otherwise = node;
+}
+
+void Compiler::properties(const Value& value) {
+  for (auto& [name, node] : subschema_map(value)) property(name).node = node;
+}
+
+void Compiler::pattern_properties(const Value& value) {
+  for (auto& [text, node] : subschema_map(value)) {
+    const Pattern* compiled = pattern(text, child_pointer("", text));
+    if (!compiled) return;
+    object_rules().patterns.emplace_back(compiled, node);
+  }
+}
+
+void Compiler::additional_properties(const Value& value) {
+  object_rules().additional = subschema(value, "");
+}
+
+void Compiler::property_names(const Value& value) {
+  object_rules().names = subschema(value, "");
+}
+
+void Compiler::dependent_schemas(const Value& value) {
+  object_rules().dependent_schemas = subschema_map(value);
+}
+
+// Draft 7 has schemas and lists of names in one keyword.
+void Compiler::dependencies(const Value& value) {
+  if (!value.is_object()) return expected("", "an object of schemas and lists of names", value);
+  object_rules().dependency_keyword = "dependencies";
+  for (const auto& member : value.get_object()) {
+    std::string key(member.key());
+    std::string suffix = child_pointer("", key);
+    if (member.value().is_array()) {
+      object_rules().dependent_names.emplace_back(key, names(member.value(), suffix));
+    } else {
+      object_rules().dependent_schemas.emplace_back(key, subschema(member.value(), suffix));
+    }
+  }
+}
+
+void Compiler::prefix_items(const Value& value) {
+  array_rules().prefix = subschema_list(value);
+}
+
+void Compiler::items(const Value& value) {
+  if (dialect().draft == Draft::seven && value.is_array()) return prefix_items(value);
+  array_rules().rest = subschema(value, "");
+}
+
+void Compiler::additional_items(const Value& value) {
+  const Node* node = subschema(value, "");
+  const Value* items = schema_->if_contains("items");
+  if (!items || !items->is_array()) return;
+  array_rules().rest = node;
+  array_rules().rest_keyword = "additionalItems";
+}
+
+void Compiler::contains(const Value& value) {
+  array_rules().contains = subschema(value, "");
+}
+
+void Compiler::unevaluated_items(const Value& value) {
+  node_->unevaluated_items = subschema(value, "");
+}
+
+void Compiler::unevaluated_properties(const Value& value) {
+  node_->unevaluated_properties = subschema(value, "");
+}
+
+}  // namespace errand::json::schema

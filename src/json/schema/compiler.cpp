@@ -1,0 +1,239 @@
+#include "json/schema/compiler.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace errand::json::schema {
+namespace {
+
+// Memory of a compiled pattern with a cache that is warm, as a rule.
+constexpr std::size_t kBytesPerPattern = 32 * 1024;
+constexpr std::size_t kBytesPerTextByte = 4;
+
+}  // namespace
+
+Compiler::Compiler(const CompileOptions& options)
+    : options_(options), program_(std::make_unique<Program>()), index_(*program_, options_) {
+  program_->work_max = options.work_max;
+}
+
+std::size_t Compiler::bytes() const {
+  return index_.bytes() * kBytesPerTextByte + index_.places().size() * sizeof(Node) +
+         patterns_.size() * kBytesPerPattern;
+}
+
+Result<std::unique_ptr<const Program>> Compiler::run(const Value& schema) {
+  if (!is_schema(schema)) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("expected a schema (an object or a boolean), got ", kind_name(schema)));
+  }
+  ERRAND_CHECK(index_.add(schema, "", {}));
+  program_->root = index_.node_of(schema);
+  for (std::size_t i = 0; i < index_.places().size(); ++i) demand(index_.places()[i]);
+  while (!queue_.empty() && !error_) {
+    Index::Place next = queue_.back();
+    queue_.pop_back();
+    compile(next);
+    if (queue_.empty() && !error_) add_dynamic_targets();
+  }
+  if (error_) return std::move(*error_);
+  if (const Node* endless = find_endless(*program_)) {
+    return Error(ErrorCode::invalid_argument,
+                 "the schema refers back to itself without going into the value, so that checking "
+                 "would never end")
+        .pointer(program_->pointer(*endless));
+  }
+  return std::unique_ptr<const Program>(std::move(program_));
+}
+
+const Node* Compiler::demand(Index::Place place) {
+  if (queued_.insert(place.node).second) queue_.push_back(place);
+  return place.node;
+}
+
+void Compiler::compile(Index::Place place) {
+  node_ = place.node;
+  if (place.source->is_bool()) {
+    node_->verdict = place.source->get_bool() ? Verdict::always : Verdict::never;
+    return;
+  }
+  const Object& schema = place.source->get_object();
+  if (schema.empty()) {
+    node_->verdict = Verdict::always;
+    return;
+  }
+  compile_keywords(schema);
+}
+
+// Every $dynamicAnchor that some $dynamicRef may meet, in whatever resource.
+void Compiler::add_dynamic_targets() {
+  const auto& resources = index_.resources();
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    auto& targets = program_->resources[i].dynamic_anchors;
+    for (const auto& [name, source] : resources[i].dynamic_anchors) {
+      auto anchor = anchors_.find(name);
+      if (anchor == anchors_.end()) continue;
+      bool known = std::any_of(targets.begin(), targets.end(),
+                               [&](const auto& target) { return target.first == anchor->second; });
+      if (known) continue;
+      const Node* node = demand({.node = index_.node_of(*source), .source = source});
+      targets.emplace_back(anchor->second, node);
+    }
+  }
+}
+
+void Compiler::fail(std::string_view suffix, std::string message) {
+  fail_at(suffix, Error(ErrorCode::invalid_argument, std::move(message)));
+}
+
+void Compiler::fail_at(std::string_view suffix, const Error& error) {
+  if (error_) return;
+  error_ = Error(error).pointer(cat(child_pointer(program_->pointer(*node_), keyword_), suffix));
+}
+
+void Compiler::expected(std::string_view suffix, std::string_view what, const Value& found) {
+  fail(suffix, cat("expected ", what, ", got ", kind_name(found)));
+}
+
+const Node* Compiler::subschema(const Value& value, std::string_view suffix) {
+  if (!is_schema(value)) {
+    expected(suffix, "a schema (an object or a boolean)", value);
+    return nullptr;
+  }
+  return demand({.node = index_.node_of(value), .source = &value});
+}
+
+std::vector<const Node*> Compiler::subschema_list(const Value& value) {
+  std::vector<const Node*> out;
+  if (!value.is_array()) {
+    expected("", "an array of schemas", value);
+    return out;
+  }
+  std::size_t index = 0;
+  for (const Value& item : value.get_array()) {
+    out.push_back(subschema(item, child_pointer("", index++)));
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, const Node*>> Compiler::subschema_map(const Value& value) {
+  std::vector<std::pair<std::string, const Node*>> out;
+  if (!value.is_object()) {
+    expected("", "an object of schemas", value);
+    return out;
+  }
+  for (const auto& member : value.get_object()) {
+    std::string key(member.key());
+    const Node* node = subschema(member.value(), child_pointer("", key));
+    out.emplace_back(std::move(key), node);
+  }
+  return out;
+}
+
+std::vector<std::string> Compiler::names(const Value& value, std::string_view suffix) {
+  std::vector<std::string> out;
+  const Array* list = value.if_array();
+  if (!list) {
+    expected(suffix, "an array of strings", value);
+    return out;
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Value& item = (*list)[i];
+    if (!item.is_string()) {
+      expected(child_pointer(suffix, i), "a string", item);
+      break;
+    }
+    out.emplace_back(view(item.get_string()));
+  }
+  return out;
+}
+
+const Pattern* Compiler::pattern(std::string_view text, std::string_view suffix) {
+  if (auto known = patterns_.find(text); known != patterns_.end()) return known->second;
+  if (patterns_.size() >= kSchemaPatternsMax) {
+    fail_at(suffix, Error(ErrorCode::too_large,
+                          cat("there are more than ", kSchemaPatternsMax, " different patterns"))
+                        .limit("schemaPatterns", static_cast<std::int64_t>(kSchemaPatternsMax)));
+    return nullptr;
+  }
+  auto compiled = Pattern::compile(text);
+  if (!compiled) {
+    fail_at(suffix, compiled.error());
+    return nullptr;
+  }
+  program_->patterns.push_back(std::move(*compiled));
+  const Pattern* added = program_->patterns.back().get();
+  patterns_.emplace(text, added);
+  return added;
+}
+
+std::optional<Target> Compiler::target(const Value& value) {
+  if (!value.is_string()) {
+    expected("", "a string", value);
+    return {};
+  }
+  auto out = resolve(index_.resources()[node_->resource].uri, view(value.get_string()));
+  if (!out || out->uri.size() > kSchemaUriBytesMax) {
+    fail("", out ? cat("the URI is longer than ", kSchemaUriBytesMax, " bytes") : "expected a URI");
+    return {};
+  }
+  return out;
+}
+
+std::optional<Index::Place> Compiler::find(const Target& target) {
+  auto found = index_.find(target, dialect());
+  if (!found) {
+    // A mistake inside a registered document has a pointer already.
+    if (found.error().pointer().empty()) {
+      fail_at("", found.error());
+    } else if (!error_) {
+      error_ = found.error();
+    }
+    return {};
+  }
+  return *found;
+}
+
+const Node* find_endless(const Program& program) {
+  struct Step {
+    const Node* node;
+    std::vector<const Node*> ahead;
+  };
+  auto next_of = [](const Node& node) {
+    std::vector<const Node*> out;
+    if (const Combination* all = node.combination.get()) {
+      out = {all->ref, all->negated, all->condition, all->then, all->otherwise};
+      for (const auto* list : {&all->all_of, &all->any_of, &all->one_of}) {
+        out.insert(out.end(), list->begin(), list->end());
+      }
+    }
+    if (node.object) {
+      for (const auto& [name, schema] : node.object->dependent_schemas) out.push_back(schema);
+    }
+    std::erase(out, nullptr);
+    return out;
+  };
+  enum class State { unseen, open, done };
+  std::unordered_map<const Node*, State> states;
+  for (const Node& start : program.nodes) {
+    std::vector<Step> path;
+    if (states[&start] == State::unseen) path.push_back({&start, next_of(start)});
+    while (!path.empty()) {
+      Step& step = path.back();
+      if (step.ahead.empty()) {
+        states[step.node] = State::done;
+        path.pop_back();
+        continue;
+      }
+      states[step.node] = State::open;
+      const Node* next = step.ahead.back();
+      step.ahead.pop_back();
+      if (states[next] == State::open) return next;
+      if (states[next] == State::unseen) path.push_back({next, next_of(*next)});
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace errand::json::schema

@@ -1,0 +1,259 @@
+#include "json/schema/index.hpp"
+
+#include <optional>
+
+#include "base/text.hpp"
+
+namespace errand::json::schema {
+namespace {
+
+constexpr std::size_t kBytesPerValue = 8;
+
+Error too_large(std::string message, std::string_view limit, std::size_t max) {
+  return Error(ErrorCode::too_large, std::move(message))
+      .limit(limit, static_cast<std::int64_t>(max));
+}
+
+// Roughly the bytes of its text; fails when it is nested too deeply.
+Result<std::size_t> measure(const Value& value, std::size_t depth) {
+  if (depth > kSchemaDepthMax) {
+    return too_large(cat("the schema is nested deeper than ", kSchemaDepthMax, " levels"),
+                     "schemaDepth", kSchemaDepthMax);
+  }
+  std::size_t bytes = kBytesPerValue;
+  if (const auto* text = value.if_string()) {
+    bytes += text->size();
+  } else if (const Array* array = value.if_array()) {
+    for (const Value& item : *array) {
+      ERRAND_TRY(std::size_t more, measure(item, depth + 1));
+      bytes += more;
+    }
+  } else if (const Object* object = value.if_object()) {
+    for (const auto& member : *object) {
+      ERRAND_TRY(std::size_t more, measure(member.value(), depth + 1));
+      bytes += more + member.key().size();
+    }
+  }
+  return bytes;
+}
+
+std::string step_of(const SubschemaPath& path) {
+  std::string step = child_pointer("", path.keyword);
+  if (path.shape == Shape::map) return child_pointer(step, path.key);
+  return path.shape == Shape::list ? child_pointer(step, path.index) : step;
+}
+
+std::string unescape(std::string_view token) {
+  std::string out;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    bool escaped = token[i] == '~' && i + 1 < token.size();
+    if (escaped && (token[i + 1] == '0' || token[i + 1] == '1')) {
+      out.push_back(token[++i] == '0' ? '~' : '/');
+    } else {
+      out.push_back(token[i]);
+    }
+  }
+  return out;
+}
+
+const Value* child(const Value& value, std::string_view token) {
+  if (const Object* object = value.if_object()) {
+    std::string key = unescape(token);
+    return object->if_contains(key);
+  }
+  if (const Array* array = value.if_array()) {
+    auto index = parse_integer<std::size_t>(token);
+    if (index && *index < array->size()) return &(*array)[*index];
+  }
+  return nullptr;
+}
+
+bool hides_siblings(const Object& schema, const Dialect& dialect) {
+  return dialect.draft == Draft::seven && schema.contains("$ref");
+}
+
+}  // namespace
+
+Error Index::mistake(const Node& at, std::string_view keyword, std::string message) const {
+  return Error(ErrorCode::invalid_argument, std::move(message))
+      .pointer(child_pointer(program_.pointer(at), keyword));
+}
+
+Node* Index::node_of(const Value& source) const {
+  auto at = nodes_.find(&source);
+  return at == nodes_.end() ? nullptr : at->second;
+}
+
+Result<void> Index::add(const Value& document, std::string_view uri, const Dialect& fallback) {
+  ERRAND_TRY(std::size_t bytes, measure(document, 0));
+  bytes_ += bytes;
+  if (bytes_ > kSchemaBytesMax) {
+    return too_large(cat("the schema has more than ", kSchemaBytesMax, " bytes"), "schemaBytes",
+                     kSchemaBytesMax);
+  }
+  document_ = uri;
+  auto first = static_cast<std::uint32_t>(resources_.size());
+  resources_.push_back({.root = &document, .uri = std::string(uri), .dialect = fallback});
+  program_.resources.push_back({.document = document_});
+  by_uri_.emplace(uri, first);
+  resource_roots_.emplace(&document, first);
+  return walk(document, first, nullptr, "");
+}
+
+Result<void> Index::walk(const Value& source, std::uint32_t resource, const Node* parent,
+                         std::string step) {
+  if (!is_schema(source) || nodes_.contains(&source)) return {};
+  if (program_.nodes.size() >= kSchemaNodesMax) {
+    return too_large(cat("there are more than ", kSchemaNodesMax, " subschemas"), "schemaNodes",
+                     kSchemaNodesMax);
+  }
+  Node& node = program_.nodes.emplace_back();
+  node.parent = parent;
+  node.step = std::move(step);
+  node.resource = resource;
+  nodes_.emplace(&source, &node);
+  places_.push_back({.node = &node, .source = &source});
+  const Object* schema = source.if_object();
+  if (!schema) return {};
+
+  ERRAND_TRY(node.resource, identify(*schema, source, resource, node));
+  ERRAND_CHECK(add_anchors(*schema, source, node.resource, node));
+  Result<void> walked;
+  for_each_subschema(*schema, resources_[node.resource].dialect.draft,
+                     [&](const SubschemaPath& path, const Value& inner) {
+                       if (walked) walked = walk(inner, node.resource, &node, step_of(path));
+                     });
+  return walked;
+}
+
+// The resource that a schema is in or begins.
+Result<std::uint32_t> Index::identify(const Object& schema, const Value& source,
+                                      std::uint32_t resource, const Node& at) {
+  bool is_root = resources_[resource].root == &source;
+  if (is_root) {
+    if (const Value* name = schema.if_contains("$schema")) {
+      if (!name->is_string()) return mistake(at, "$schema", "expected a string");
+      auto dialect = find_dialect(view(name->get_string()), options_.documents);
+      if (!dialect) {
+        return Error(dialect.error()).pointer(child_pointer(program_.pointer(at), "$schema"));
+      }
+      resources_[resource].dialect = *dialect;
+    }
+  }
+  Dialect dialect = resources_[resource].dialect;
+  const Value* id = schema.if_contains("$id");
+  if (!id || hides_siblings(schema, dialect)) return resource;
+  if (!id->is_string()) return mistake(at, "$id", "expected a string");
+  std::string_view text = view(id->get_string());
+  auto target = resolve(resources_[resource].uri, text);
+  if (!target) return mistake(at, "$id", "expected a URI");
+  if (target->uri.size() > kSchemaUriBytesMax) {
+    return mistake(at, "$id", cat("the URI is longer than ", kSchemaUriBytesMax, " bytes"));
+  }
+  if (!target->fragment.empty()) {
+    if (dialect.draft != Draft::seven) return mistake(at, "$id", "expected a URI without fragment");
+    // In draft 7 a fragment names an anchor.
+    resources_[resource].anchors.emplace(target->fragment, &source);
+    if (without_fragment(text).empty()) return resource;
+  }
+  if (is_root) {
+    resources_[resource].uri = target->uri;
+    by_uri_.emplace(target->uri, resource);
+    return resource;
+  }
+  return add_resource(schema, source, std::move(target->uri), dialect, at);
+}
+
+Result<std::uint32_t> Index::add_resource(const Object& schema, const Value& source,
+                                          std::string uri, const Dialect& inherited,
+                                          const Node& at) {
+  if (resources_.size() >= kSchemaResourcesMax) {
+    return too_large(cat("there are more than ", kSchemaResourcesMax, " subschemas with an $id"),
+                     "schemaResources", kSchemaResourcesMax);
+  }
+  auto added = static_cast<std::uint32_t>(resources_.size());
+  if (!by_uri_.emplace(uri, added).second) {
+    return mistake(at, "$id", cat("another schema is called ", uri, " too"));
+  }
+  resources_.push_back({.root = &source, .uri = std::move(uri), .dialect = inherited});
+  program_.resources.push_back({.document = document_});
+  resource_roots_.emplace(&source, added);
+  if (const Value* name = schema.if_contains("$schema"); name && name->is_string()) {
+    auto dialect = find_dialect(view(name->get_string()), options_.documents);
+    if (!dialect) {
+      return Error(dialect.error()).pointer(child_pointer(program_.pointer(at), "$schema"));
+    }
+    resources_[added].dialect = *dialect;
+  }
+  return added;
+}
+
+Result<void> Index::add_anchors(const Object& schema, const Value& source, std::uint32_t resource,
+                                const Node& at) {
+  Resource& in = resources_[resource];
+  if (in.dialect.draft == Draft::seven) return {};
+  for (std::string_view keyword : {"$anchor", "$dynamicAnchor"}) {
+    const Value* value = schema.if_contains({keyword.data(), keyword.size()});
+    if (!value) continue;
+    if (!value->is_string()) return mistake(at, keyword, "expected a string");
+    std::string name(view(value->get_string()));
+    auto [known, added] = in.anchors.emplace(name, &source);
+    if (!added && known->second != &source) {
+      return mistake(at, keyword, cat("there are two anchors \"", name, "\""));
+    }
+    if (keyword == "$dynamicAnchor") in.dynamic_anchors.emplace(std::move(name), &source);
+  }
+  return {};
+}
+
+Result<Index::Place> Index::find(const Target& target, const Dialect& fallback) {
+  auto known = by_uri_.find(target.uri);
+  if (known == by_uri_.end()) {
+    const Value* document = options_.documents ? options_.documents->find(target.uri) : nullptr;
+    if (!document) {
+      return Error(ErrorCode::invalid_argument,
+                   cat("there is no schema ", target.uri, "; nothing is ever fetched"));
+    }
+    ERRAND_CHECK(add(*document, target.uri, fallback));
+    known = by_uri_.find(target.uri);
+  }
+  std::uint32_t resource = known->second;
+  if (target.fragment.empty() || target.fragment.starts_with('/')) {
+    return follow(resource, target.fragment);
+  }
+  const auto& anchors = resources_[resource].anchors;
+  auto anchor = anchors.find(target.fragment);
+  if (anchor == anchors.end()) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("there is no anchor \"", target.fragment, "\" in ",
+                     target.uri.empty() ? "the schema" : target.uri));
+  }
+  return Place{.node = node_of(*anchor->second), .source = anchor->second};
+}
+
+Result<Index::Place> Index::follow(std::uint32_t resource, std::string_view pointer) {
+  const Value* at = resources_[resource].root;
+  const Node* known = node_of(*at);
+  std::string_view behind = pointer;  // what of the pointer lies behind the node `known`
+  std::string_view rest = pointer;
+  while (at && !rest.empty()) {
+    rest.remove_prefix(1);
+    std::string_view token = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(token.size());
+    at = child(*at, token);
+    if (const Node* node = at ? node_of(*at) : nullptr) {
+      known = node;
+      behind = rest;
+    }
+  }
+  if (!at || !is_schema(*at)) {
+    return Error(ErrorCode::invalid_argument, cat("there is no schema at #", pointer));
+  }
+  if (known && !behind.empty()) {
+    document_ = program_.resources[known->resource].document;
+    ERRAND_CHECK(walk(*at, known->resource, known, std::string(behind)));
+  }
+  return Place{.node = node_of(*at), .source = at};
+}
+
+}  // namespace errand::json::schema

@@ -1,0 +1,28 @@
+#include "json/schema/node.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace errand::json::schema {
+
+const Property* ObjectRules::find(std::string_view name) const {
+  auto before = [](const Property& property, std::string_view wanted) {
+    if (property.name.size() != wanted.size()) return property.name.size() < wanted.size();
+    return property.name < wanted;
+  };
+  auto at = std::lower_bound(properties.begin(), properties.end(), name, before);
+  return at != properties.end() && at->name == name ? &*at : nullptr;
+}
+
+std::string Program::pointer(const Node& node) const {
+  std::vector<const Node*> path;
+  for (const Node* at = &node; at; at = at->parent) path.push_back(at);
+  std::string out;
+  const std::string& document = resources[node.resource].document;
+  if (!document.empty()) append(out, document, "#");
+  for (auto at = path.rbegin(); at != path.rend(); ++at) out.append((*at)->step);
+  return out;
+}
+
+}  // namespace errand::json::schema
