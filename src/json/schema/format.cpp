@@ -16,6 +16,7 @@ constexpr std::pair<std::string_view, Format> kNames[] = {
     {"time", Format::time},
     {"duration", Format::duration},
     {"email", Format::email},
+    {"idn-email", Format::idn_email},
     {"hostname", Format::hostname},
     {"ipv4", Format::ipv4},
     {"ipv6", Format::ipv6},
@@ -88,7 +89,8 @@ bool has_format(std::string_view text, Format format) {
     case Format::date: return is_date(text);
     case Format::time: return is_time(text);
     case Format::duration: return is_duration(text);
-    case Format::email: return is_email(text);
+    case Format::email: return is_email(text, Letters::ascii);
+    case Format::idn_email: return is_email(text, Letters::unicode);
     case Format::hostname: return is_hostname(text);
     case Format::ipv4: return is_ipv4(text);
     case Format::ipv6: return is_ipv6(text);

@@ -12,6 +12,7 @@ enum class Format : std::uint8_t {
   time,
   duration,
   email,
+  idn_email,
   hostname,
   ipv4,
   ipv6,

@@ -122,6 +122,15 @@ bool is_made_of(std::string_view text, std::string_view more, Letters letters) {
   return true;
 }
 
+// "v1.anything": an address of a kind that does not exist yet.
+bool is_future_address(std::string_view text) {
+  if (!text.starts_with('v') && !text.starts_with('V')) return false;
+  text.remove_prefix(1);
+  std::string_view version = cut_front(text, '.');
+  return !version.empty() && std::all_of(version.begin(), version.end(), is_hex) && !text.empty() &&
+         !contains(text, '%') && is_made_of(text, ":", Letters::ascii);
+}
+
 bool is_authority(std::string_view authority, Letters letters) {
   if (auto at = authority.rfind('@'); at != std::string_view::npos) {
     if (!is_made_of(authority.substr(0, at), ":", letters)) return false;
@@ -130,7 +139,9 @@ bool is_authority(std::string_view authority, Letters letters) {
   std::string_view port;
   if (authority.starts_with('[')) {
     auto end = authority.find(']');
-    if (end == std::string_view::npos || !is_ipv6(authority.substr(1, end - 1))) return false;
+    if (end == std::string_view::npos) return false;
+    std::string_view address = authority.substr(1, end - 1);
+    if (!is_ipv6(address) && !is_future_address(address)) return false;
     port = authority.substr(end + 1);
     if (!port.empty() && port.front() != ':') return false;
     port.remove_prefix(port.empty() ? 0 : 1);
@@ -177,7 +188,9 @@ bool is_hostname(std::string_view text) {
   return true;
 }
 
-bool is_email(std::string_view text) {
+bool is_email(std::string_view text, Letters letters) {
+  bool international = std::any_of(text.begin(), text.end(), is_beyond_ascii);
+  if (international && letters == Letters::ascii) return false;
   auto at = text.rfind('@');
   if (at == std::string_view::npos) return false;
   std::string_view local = text.substr(0, at);

@@ -1,0 +1,50 @@
+#include "json/schema_cache.hpp"
+
+#include "json/parse.hpp"
+#include "json/write.hpp"
+
+namespace errand::json {
+
+Result<CompiledSchemaPtr> SchemaCache::get(std::string_view text) {
+  if (auto known = find(text)) return known;
+  ERRAND_TRY(Value schema, parse(text));
+  ERRAND_TRY(auto compiled, compile_schema(schema, options_));
+  return insert(text, std::move(compiled));
+}
+
+Result<CompiledSchemaPtr> SchemaCache::get(const Object& schema) {
+  std::string text;
+  write(text, schema);
+  return get(text);
+}
+
+std::size_t SchemaCache::size() const {
+  std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+CompiledSchemaPtr SchemaCache::find(std::string_view text) {
+  std::lock_guard lock(mutex_);
+  auto known = by_text_.find(text);
+  if (known == by_text_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, known->second);
+  return known->second->schema;
+}
+
+CompiledSchemaPtr SchemaCache::insert(std::string_view text, CompiledSchemaPtr schema) {
+  std::list<Entry> forgotten;  // freed after the lock
+  std::lock_guard lock(mutex_);
+  if (auto known = by_text_.find(text); known != by_text_.end()) return known->second->schema;
+  if (text.size() + schema->bytes() > limits_.bytes_max) return schema;
+  entries_.push_front({.text = std::string(text), .schema = schema});
+  by_text_.emplace(entries_.front().text, entries_.begin());
+  bytes_ += entries_.front().bytes();
+  while (entries_.size() > limits_.entries_max || bytes_ > limits_.bytes_max) {
+    bytes_ -= entries_.back().bytes();
+    by_text_.erase(entries_.back().text);
+    forgotten.splice(forgotten.begin(), entries_, std::prev(entries_.end()));
+  }
+  return schema;
+}
+
+}  // namespace errand::json

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "json/schema.hpp"
+
+namespace errand::json {
+
+// Compiled schemas by their text, so that runs with the same tools share them. Safe to use from any
+// thread; a lock is held for a look-up, never for a compilation. Two threads that ask for a new
+// text at the same moment may both compile it, and get the same schema.
+class SchemaCache final {
+ public:
+  struct Limits {
+    // What was used longest ago is forgotten first. A schema that is larger than `bytes_max` by
+    // itself is compiled every time.
+    std::size_t entries_max = 1'000;
+    std::size_t bytes_max = 64 * 1024 * 1024;
+  };
+
+  // The documents of `options` outlive the cache.
+  explicit SchemaCache(CompileOptions options = {}) : SchemaCache(options, Limits()) {}
+  SchemaCache(CompileOptions options, Limits limits) : options_(options), limits_(limits) {}
+  SchemaCache(const SchemaCache&) = delete;
+  SchemaCache& operator=(const SchemaCache&) = delete;
+
+  // The errors of json::parse and compile_schema. They are not remembered.
+  Result<CompiledSchemaPtr> get(std::string_view text);
+  Result<CompiledSchemaPtr> get(const Object& schema);
+
+  std::size_t size() const;
+
+ private:
+  struct Entry {
+    std::string text;
+    CompiledSchemaPtr schema;
+
+    std::size_t bytes() const { return text.size() + schema->bytes(); }
+  };
+  CompiledSchemaPtr find(std::string_view text);
+  CompiledSchemaPtr insert(std::string_view text, CompiledSchemaPtr schema);
+
+  const CompileOptions options_;
+  const Limits limits_;
+
+  mutable std::mutex mutex_;
+  // Protected by the mutex.
+  std::list<Entry> entries_;  // the one used last is first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> by_text_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace errand::json
