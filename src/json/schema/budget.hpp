@@ -15,6 +15,7 @@ class Budget final {
     left_ -= static_cast<std::int64_t>(steps);
     return left_ >= 0;
   }
+  bool affords(std::size_t steps) const { return left_ >= static_cast<std::int64_t>(steps); }
   void exhaust() { left_ = -1; }
   bool spent() const { return left_ < 0; }
 

@@ -8,9 +8,32 @@
 namespace errand::json::schema {
 namespace {
 
-// RE2 follows every state at once when its cache of combined states is too small; a step pays for
-// this many instructions looked at, so that the worst pattern costs about what it is charged.
-constexpr std::size_t kInstructionsPerStep = 16;
+// What a step of work buys. RE2 builds an automaton as it goes and then takes little time for a
+// byte. A pattern that needs too many of its states makes RE2 drop them (a reset), and in the end
+// follow every instruction at once, which takes longer by the size of the program.
+constexpr std::size_t kBytesPerStep = 16;
+constexpr std::size_t kInstructionsPerStep = 16;     // that one match may look at, at worst
+constexpr std::size_t kInstructionsPerSlowStep = 2;  // when RE2 does follow them all
+constexpr std::size_t kResetSteps = 10'000;
+
+// How often that has happened on this thread. RE2 tells only by hooks of the whole process; nobody
+// else in it uses RE2.
+struct Trouble {
+  std::size_t resets = 0;
+  std::size_t failures = 0;
+};
+thread_local Trouble trouble;
+
+void watch_for_trouble() {
+  static const bool kWatching = [] {
+    re2::hooks::SetDFAStateCacheResetHook(
+        [](const re2::hooks::DFAStateCacheReset&) { ++trouble.resets; });
+    re2::hooks::SetDFASearchFailureHook(
+        [](const re2::hooks::DFASearchFailure&) { ++trouble.failures; });
+    return true;
+  }();
+  static_cast<void>(kWatching);
+}
 
 re2::RE2::Options options() {
   re2::RE2::Options out;
@@ -28,6 +51,7 @@ Result<std::unique_ptr<const Pattern>> Pattern::compile(std::string_view text) {
         .limit("patternBytes", static_cast<std::int64_t>(kPatternBytesMax));
   }
   ERRAND_TRY(std::string translated, to_re2_syntax(text));
+  watch_for_trouble();
   auto compiled = std::make_unique<const re2::RE2>(translated, options());
   if (compiled->error_code() == re2::RE2::ErrorPatternTooLarge) {
     return Error(ErrorCode::too_large, "the pattern takes too much memory: repeat less in it")
@@ -48,8 +72,18 @@ Pattern::Pattern(std::string_view text, std::unique_ptr<const re2::RE2> compiled
 Pattern::~Pattern() = default;
 
 bool Pattern::matches(std::string_view text, Budget& budget) const {
-  if (!budget.spend(1 + (text.size() * instructions_) / kInstructionsPerStep)) return false;
-  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
+  // A match cannot be stopped, so that its worst case must be affordable.
+  std::size_t work = text.size() * instructions_;
+  if (!budget.affords(work / kInstructionsPerStep)) {
+    budget.exhaust();
+    return false;
+  }
+  trouble = {};
+  bool found = compiled_->Match({text.data(), text.size()}, 0, text.size(), re2::RE2::UNANCHORED,
+                                nullptr, 0);
+  budget.spend(1 + text.size() / kBytesPerStep + trouble.resets * kResetSteps);
+  if (trouble.failures > 0) budget.spend(work / kInstructionsPerSlowStep);
+  return found && !budget.spent();
 }
 
 }  // namespace errand::json::schema
