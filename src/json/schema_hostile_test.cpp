@@ -166,6 +166,24 @@ TEST(JsonSchemaHostile, ASchemaThatMultipliesItselfRunsOutOfWork) {
   EXPECT_EQ(schema->validate(1), too_much_work());
 }
 
+TEST(JsonSchemaHostile, AlternativesWithinAlternativesRunOutOfWork) {
+  Object definitions;
+  for (int i = 0; i < 20; ++i) {
+    Object next{{"$ref", cat("#/$defs/d", i + 1)}};
+    definitions[cat("d", i)] = Object{{"anyOf", Array(10, next)}};
+  }
+  definitions["d20"] = Object{{"const", Array(100'000, Value("text"))}};
+  auto schema = compiled(Object{{"$ref", "#/$defs/d0"}, {"$defs", std::move(definitions)}});
+  EXPECT_EQ(schema->validate(1), too_much_work());
+}
+
+TEST(JsonSchemaHostile, WordsAboutLargeConstantsAreShort) {
+  auto schema = compiled(Object{{"const", Array(100'000, Value("text"))}});
+  EXPECT_EQ(describe(schema->validate(1)), "expected an array of 100000 items, got 1");
+  auto small = compiled(Object{{"const", Object{{"a", Array{1, 2}}}}});
+  EXPECT_EQ(describe(small->validate(1)), R"(expected {"a":[1,2]}, got 1)");
+}
+
 TEST(JsonSchemaHostile, GivingUpIsNotAMatchUnderNot) {
   auto schema = compile_schema(value(R"({"not":{"items":{"type":"string"}}})"), {.work_max = 50});
   EXPECT_FALSE((*schema)->accepts(Array(1000, Value("x"))));

@@ -5,6 +5,9 @@
 
 namespace errand::json::schema {
 
+// Text that a step pays for, where it is only copied, hashed or compared.
+constexpr std::size_t kTextBytesPerStep = 64;
+
 // The steps that one validation may still take. Once spent it stays so, and everything that asks it
 // gives up.
 class Budget final {

@@ -14,7 +14,6 @@ namespace {
 
 // Up to so many values comparing with each is as fast as a hash.
 constexpr std::size_t kFewMax = 8;
-constexpr std::size_t kTextBytesPerStep = 64;
 
 std::uint64_t mix(std::uint64_t hash) {
   hash ^= hash >> 33;
@@ -62,6 +61,7 @@ std::uint64_t hash(const Value& value, Budget& budget, std::size_t depth = 0) {
       std::uint64_t out = 5;
       for (const auto& member : value.get_object()) {
         std::string_view key(member.key().data(), member.key().size());
+        budget.spend(key.size() / kTextBytesPerStep);
         out += mix(hash_text(key) ^ mix(hash(member.value(), budget, depth + 1)));
       }
       return out;

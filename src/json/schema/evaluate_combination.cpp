@@ -34,8 +34,9 @@ bool Evaluator::check_dynamic(const Combination& rules, const Value& value, cons
   const Node* target = rules.dynamic_ref;
   if (rules.dynamic_anchor) {
     for (const Scope* scope = scope_; scope; scope = scope->outer) {
-      budget_.spend(1);
-      for (const auto& [anchor, node] : program_.resources[scope->resource].dynamic_anchors) {
+      const auto& anchors = program_.resources[scope->resource].dynamic_anchors;
+      if (!budget_.spend(1 + anchors.size())) return false;
+      for (const auto& [anchor, node] : anchors) {
         if (anchor == *rules.dynamic_anchor) target = node;
       }
     }

@@ -71,6 +71,7 @@ bool Evaluator::check_member(const Node& node, std::string_view name, const Valu
 
 // The name is a value of its own, and its mistakes are told where the object is.
 bool Evaluator::check_name(const Node& node, std::string_view name, const Location& at) {
+  budget_.spend(name.size() / kTextBytesPerStep);
   Value text(boost::json::string_view(name.data(), name.size()));
   Report* outer = report_;
   Report own;
@@ -111,6 +112,7 @@ bool Evaluator::check_dependencies(const Node& node, const Value& value, const L
 }
 
 bool Evaluator::fail_missing(const Node& node, const Object& object, const Location& at) {
+  budget_.spend(node.object->properties.size());
   std::vector<const Property*> missing;
   for (const Property& property : node.object->properties) {
     if (property.required && !object.contains(property.name)) missing.push_back(&property);
@@ -128,6 +130,7 @@ bool Evaluator::fail_unexpected(const Node& node, std::string_view keyword, std:
   return fail(node, keyword, at, [&] {
     std::string out = cat("unexpected property ", quoted(name));
     if (keyword != "additionalProperties" || !node.object) return out;
+    budget_.spend(node.object->properties.size());
     if (!node.object->properties.empty()) {
       append(out, "; known are ", known_properties(*node.object));
     }

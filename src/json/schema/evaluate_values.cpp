@@ -8,7 +8,6 @@
 namespace errand::json::schema {
 namespace {
 
-constexpr std::size_t kTextBytesPerStep = 64;
 // Reading a regular expression costs about this much.
 constexpr std::size_t kRegexSteps = 20'000;
 

@@ -4,6 +4,11 @@
 #include "json/schema/message.hpp"
 
 namespace errand::json::schema {
+namespace {
+
+constexpr std::size_t kFailureSteps = 50;
+
+}  // namespace
 
 void Marks::mark(std::size_t index) {
   if (index < 64) {
@@ -144,21 +149,29 @@ void Evaluator::add_failure(const Node& node, std::string_view keyword, const Lo
                             std::string message) {
   std::string pointer = program_.pointer(node);
   if (!keyword.empty()) append(pointer, "/", keyword);
-  report_->add({.error = {.pointer = at.pointer(),
-                          .keyword = std::move(pointer),
-                          .message = std::move(message)},
-                .depth = at.depth});
+  add_failure({.error = {.pointer = at.pointer(),
+                         .keyword = std::move(pointer),
+                         .message = std::move(message)},
+               .depth = at.depth});
 }
 
 void Evaluator::add_failure(const Node& node, std::string_view keyword, const Location& at,
                             Cause cause, std::string expected, std::string got) {
-  report_->add({.error = {.pointer = at.pointer(),
-                          .keyword = cat(program_.pointer(node), "/", keyword),
-                          .message = cat("expected ", expected, ", got ", got)},
-                .cause = cause,
-                .depth = at.depth,
-                .expected = std::move(expected),
-                .got = std::move(got)});
+  add_failure({.error = {.pointer = at.pointer(),
+                         .keyword = cat(program_.pointer(node), "/", keyword),
+                         .message = cat("expected ", expected, ", got ", got)},
+               .cause = cause,
+               .depth = at.depth,
+               .expected = std::move(expected),
+               .got = std::move(got)});
+}
+
+// Words cost work too: alternatives within alternatives can fail very often.
+void Evaluator::add_failure(Failure failure) {
+  const SchemaError& error = failure.error;
+  std::size_t bytes = error.pointer.size() + error.keyword.size() + error.message.size();
+  budget_.spend(kFailureSteps + bytes / kTextBytesPerStep);
+  report_->add(std::move(failure));
 }
 
 }  // namespace errand::json::schema

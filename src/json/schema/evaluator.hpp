@@ -95,6 +95,7 @@ class Evaluator final {
   }
   void add_failure(const Node& node, std::string_view keyword, const Location& at,
                    std::string message);
+  void add_failure(Failure failure);
   void add_failure(const Node& node, std::string_view keyword, const Location& at, Cause cause,
                    std::string expected, std::string got);
   bool fail_missing(const Node& node, const Object& object, const Location& at);

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kShownBytesMax = 64;
 constexpr std::size_t kPatternShownBytesMax = 120;
 constexpr std::size_t kListShownMax = 12;
+constexpr std::size_t kPartsShownMax = 16;  // of a constant that is an array or object
 
 std::string shortened(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
@@ -47,9 +48,27 @@ std::string listed(const Items& items, const Show& show) {
   return out;
 }
 
-// A constant of the schema, which is not large unless its author wants it so.
+// Whether a value has few enough parts to be written out; looks at no more than that.
+bool is_small(const Value& value, std::size_t& parts_left) {
+  if (parts_left == 0) return false;
+  --parts_left;
+  if (const auto* text = value.if_string()) return text->size() <= kShownBytesMax;
+  if (const Array* array = value.if_array()) {
+    return std::all_of(array->begin(), array->end(),
+                       [&](const Value& item) { return is_small(item, parts_left); });
+  }
+  if (const Object* object = value.if_object()) {
+    return std::all_of(object->begin(), object->end(), [&](const auto& member) {
+      return member.key().size() <= kShownBytesMax && is_small(member.value(), parts_left);
+    });
+  }
+  return true;
+}
+
+// A constant of the schema.
 std::string constant_text(const Value& value) {
-  if (value.is_string()) return quoted(view(value.get_string()));
+  std::size_t parts_left = kPartsShownMax;
+  if (value.is_string() || !is_small(value, parts_left)) return shown(value);
   return shortened(write(value), kShownBytesMax);
 }
 
