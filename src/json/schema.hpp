@@ -25,6 +25,7 @@ constexpr std::size_t kSchemaNodesMax = 20'000;           // subschemas, with th
 constexpr std::size_t kSchemaResourcesMax = 1'000;        // subschemas with an $id
 constexpr std::size_t kSchemaUriBytesMax = 2'048;         // of an $id or $ref, once resolved
 constexpr std::size_t kSchemaPatternsMax = 128;           // different regular expressions
+constexpr std::size_t kSchemaInstructionsMax = 200'000;   // of RE2, in all of them together
 constexpr std::size_t kPatternBytesMax = 4'096;           // of one regular expression
 constexpr std::int64_t kPatternMemoryMax = 512 * 1024;    // of one, compiled and running
 

@@ -232,6 +232,10 @@ TEST(JsonSchemaHostile, PatternsAreLimitedInSizeAndNumber) {
   for (int i = 0; i < 200; ++i) patterns[cat("^", i)] = true;
   EXPECT_EQ(compile_schema(Object{{"patternProperties", patterns}}).error().message(),
             "there are more than 128 different patterns");
+  Object large;
+  for (int i = 0; i < 100; ++i) large[cat("\\p{L}{10}", i)] = true;
+  EXPECT_EQ(compile_schema(Object{{"patternProperties", large}}).error().message(),
+            "the patterns take too much memory together");
 }
 
 TEST(JsonSchemaHostile, IdsCannotGrowOrCollide) {

@@ -7,8 +7,9 @@
 namespace errand::json::schema {
 namespace {
 
-// Memory of a compiled pattern with a cache that is warm, as a rule.
-constexpr std::size_t kBytesPerPattern = 32 * 1024;
+// Memory of a compiled pattern with a cache that is warm, as a rule, and of its two programs.
+constexpr std::size_t kBytesPerPattern = 16 * 1024;
+constexpr std::size_t kBytesPerInstruction = 32;
 constexpr std::size_t kBytesPerTextByte = 4;
 
 }  // namespace
@@ -20,7 +21,7 @@ Compiler::Compiler(const CompileOptions& options)
 
 std::size_t Compiler::bytes() const {
   return index_.bytes() * kBytesPerTextByte + index_.places().size() * sizeof(Node) +
-         patterns_.size() * kBytesPerPattern;
+         patterns_.size() * kBytesPerPattern + instructions_ * kBytesPerInstruction;
 }
 
 Result<std::unique_ptr<const Program>> Compiler::run(const Value& schema) {
@@ -160,6 +161,13 @@ const Pattern* Compiler::pattern(std::string_view text, std::string_view suffix)
   auto compiled = Pattern::compile(text);
   if (!compiled) {
     fail_at(suffix, compiled.error());
+    return nullptr;
+  }
+  instructions_ += (*compiled)->instructions();
+  if (instructions_ > kSchemaInstructionsMax) {
+    fail_at(suffix,
+            Error(ErrorCode::too_large, "the patterns take too much memory together")
+                .limit("schemaInstructions", static_cast<std::int64_t>(kSchemaInstructionsMax)));
     return nullptr;
   }
   program_->patterns.push_back(std::move(*compiled));

@@ -112,6 +112,7 @@ class Compiler final {
   std::vector<Index::Place> queue_;
   std::unordered_set<const Node*> queued_;
   std::map<std::string, const Pattern*, std::less<>> patterns_;
+  std::size_t instructions_ = 0;                               // of all patterns
   std::map<std::string, std::uint32_t, std::less<>> anchors_;  // those that a $dynamicRef names
   std::optional<Error> error_;
 

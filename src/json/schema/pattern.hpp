@@ -26,6 +26,7 @@ class Pattern final {
   bool matches(std::string_view text, Budget& budget) const;
 
   const std::string& text() const { return text_; }
+  std::size_t instructions() const { return instructions_; }
 
  private:
   Pattern(std::string_view text, std::unique_ptr<const re2::RE2> compiled);
