@@ -135,6 +135,8 @@ constexpr std::string_view kShapes = R"({"anyOf": [
 TEST(JsonSchemaErrors, OfAlternativesOnlyTheClosestIsExplained) {
   EXPECT_EQ(errors(kShapes, R"({"kind":"box","w":"1","h":2})"), "/w: expected a number, got \"1\"");
   EXPECT_EQ(errors(kShapes, R"({"kind":"circle"})"), "missing required property \"r\"");
+  EXPECT_EQ(errors(kShapes, R"({"kind":"box"})"),
+            "missing required property \"w\"\nmissing required property \"h\"");
 }
 
 TEST(JsonSchemaErrors, AlternativesThatDifferAtOnePlaceAreListed) {
