@@ -10,12 +10,16 @@
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
+#include "llm/demo/demo_model.hpp"
 
 namespace errand::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using json::Fields;
+
+constexpr std::string_view kDemo = "demo";
+constexpr std::string_view kScripted = "scripted";
 
 Result<std::string> read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -71,6 +75,15 @@ std::optional<engine::Pricing> parse_pricing(Fields& in) {
   return out;
 }
 
+Result<llm::Script> read_script(const fs::path& path) {
+  ERRAND_TRY(auto text, read_file(path));
+  auto turns = llm::parse_script(text);
+  if (!turns) {
+    return Error(ErrorCode::invalid_argument, cat(path.string(), ": ", turns.error().describe()));
+  }
+  return turns;
+}
+
 Result<ModelConfig> parse_model(const json::Value& value, std::string_view pointer,
                                 const fs::path& folder) {
   ERRAND_CHECK(refuse_unknown(
@@ -80,22 +93,23 @@ Result<ModelConfig> parse_model(const json::Value& value, std::string_view point
   model.info.id = in.text("id");
   model.info.provider = in.text("provider");
   model.info.vendor_model_id = model.info.id;
-  if (in.ok() && model.info.provider != "scripted") {
-    in.fail("provider", cat("\"", model.info.provider,
-                            "\" is not a provider of this version; there is: scripted"));
+  bool is_scripted = model.info.provider == kScripted;
+  if (in.ok() && !is_scripted && model.info.provider != kDemo) {
+    in.fail("provider",
+            cat("\"", model.info.provider,
+                "\" is not a provider of this version; there are: ", kDemo, ", ", kScripted));
   }
   model.label = in.optional_text("label").value_or(model.info.id);
   model.context_window_tokens = in.optional_integer("contextWindowTokens", 1, INT64_MAX);
   model.pricing = parse_pricing(in);
-  std::string script = in.text("script");
-  ERRAND_CHECK(in.finish());
-  fs::path path = folder / script;
-  ERRAND_TRY(auto text, read_file(path));
-  auto turns = llm::parse_script(text);
-  if (!turns) {
-    return Error(ErrorCode::invalid_argument, cat(path.string(), ": ", turns.error().describe()));
+  std::string script = is_scripted ? in.text("script") : "";
+  if (!is_scripted && in.optional_any("script")) {
+    in.fail("script", cat("only a model of the provider ", kScripted, " has a script"));
   }
-  model.script = std::move(*turns);
+  ERRAND_CHECK(in.finish());
+  if (is_scripted) {
+    ERRAND_TRY(model.script, read_script(folder / script));
+  }
   return model;
 }
 
@@ -177,14 +191,10 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder) {
 }  // namespace
 
 Config default_config() {
-  llm::ScriptedTurn turn;
-  turn.text = {"This is the built-in ", "scripted model: ", "name a configuration file ",
-               "with --config ", "to play turns of your own."};
   Config config;
   config.models.push_back(
-      {.info = {.id = "scripted", .provider = "scripted", .vendor_model_id = "scripted"},
-       .label = "Scripted",
-       .script = {std::move(turn)}});
+      {.info = {.id = "demo", .provider = std::string(kDemo), .vendor_model_id = "demo"},
+       .label = "Demo"});
   return config;
 }
 
@@ -200,12 +210,17 @@ Result<Config> read_config(const fs::path& file) {
 engine::Catalog make_catalog(Config& config, Timers& timers, Executor home) {
   std::vector<engine::CatalogModel> models;
   for (ModelConfig& model : config.models) {
-    models.push_back(
-        {.info = std::move(model.info),
-         .label = std::move(model.label),
-         .context_window_tokens = model.context_window_tokens,
-         .pricing = model.pricing,
-         .model = std::make_unique<llm::ScriptedModel>(std::move(model.script), timers, home)});
+    std::unique_ptr<llm::Model> made;
+    if (model.info.provider == kScripted) {
+      made = std::make_unique<llm::ScriptedModel>(std::move(model.script), timers, home);
+    } else {
+      made = std::make_unique<llm::DemoModel>(timers, home);
+    }
+    models.push_back({.info = std::move(model.info),
+                      .label = std::move(model.label),
+                      .context_window_tokens = model.context_window_tokens,
+                      .pricing = model.pricing,
+                      .model = std::move(made)});
   }
   return {std::move(models), config.default_model};
 }

@@ -18,7 +18,7 @@ struct ModelConfig {
   std::string label;
   std::optional<std::int64_t> context_window_tokens;
   std::optional<engine::Pricing> pricing;
-  llm::Script script;
+  llm::Script script;  // of a scripted model
 };
 
 struct WorkspaceConfig {
@@ -35,7 +35,7 @@ struct Config {
   std::optional<std::size_t> body_bytes_max;
 };
 
-// Used when no file is named: one model that needs nothing.
+// Used when no file is named: the demo model, which needs nothing.
 Config default_config();
 
 // invalid_argument: the file cannot be read or is wrong; the message names file, pointer and

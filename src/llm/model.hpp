@@ -20,6 +20,8 @@ struct TurnRequest {
   const std::string& system_prompt;
   const std::vector<Message>& messages;
   const std::vector<ToolDecl>& tools;
+  // The schema that the text of an answer must be JSON of; nullptr asks for free text.
+  SchemaPtr output_schema = nullptr;
 };
 
 // What a model says, in order. A turn's stream ends with Finished or Failed; one that just stops

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "llm/paced_stream.hpp"
 
 namespace errand::llm {
 namespace {
@@ -92,12 +92,6 @@ Result<ScriptedTurn> parse_turn(const json::Value& value, std::string_view point
   return in.finish(std::move(turn));
 }
 
-Failed aborted() {
-  return {{.error_class = "server",
-           .message = "the stream of the model was closed",
-           .retryable = true}};
-}
-
 // All events of a turn, cut where the script says so.
 std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t turn_number) {
   if (turn.failure) return {Failed{*turn.failure}};
@@ -121,57 +115,6 @@ std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t turn_numb
   events.emplace_back(Finished{.finish_reason = std::move(reason), .usage = turn.usage});
   return events;
 }
-
-class ScriptedStream final : public TurnStream {
- public:
-  ScriptedStream(std::vector<TurnEvent> events, const ScriptedTurn* pace, Timers& timers,
-                 Executor home)
-      : events_(std::move(events)), timers_(timers), wakeup_(std::move(home)) {
-    if (pace) {
-      delay_ = pace->delay;
-      delta_delay_ = pace->delta_delay;
-    }
-  }
-  ~ScriptedStream() override { timers_.cancel(timer_); }
-
-  Task<std::vector<TurnEvent>> next() override {
-    milliseconds delay = played_ == 0 ? delay_ : delta_delay_;
-    if (delay.count() > 0 && !aborted_) {
-      timer_ = timers_.set(timers_.now() + delay, [this] { wakeup_.notify(); });
-      co_await wakeup_.wait();
-      timers_.cancel(timer_);
-    }
-    if (aborted_ || played_ == events_.size()) {
-      std::vector<TurnEvent> end;
-      end.emplace_back(aborted());
-      co_return end;
-    }
-    co_return take();
-  }
-
-  void abort() override {
-    aborted_ = true;
-    wakeup_.notify();
-  }
-
- private:
-  std::vector<TurnEvent> take() {
-    std::size_t count = delta_delay_.count() > 0 ? 1 : events_.size() - played_;
-    auto first = events_.begin() + static_cast<std::ptrdiff_t>(played_);
-    std::vector<TurnEvent> out(first, first + static_cast<std::ptrdiff_t>(count));
-    played_ += count;
-    return out;
-  }
-
-  std::vector<TurnEvent> events_;
-  milliseconds delay_{0};
-  milliseconds delta_delay_{0};
-  std::size_t played_ = 0;
-  bool aborted_ = false;
-  Timers& timers_;
-  Timers::Id timer_;
-  Wakeup wakeup_;
-};
 
 }  // namespace
 
@@ -197,14 +140,15 @@ std::unique_ptr<TurnStream> ScriptedModel::ask(TurnRequest request) {
       std::count_if(request.messages.begin(), request.messages.end(),
                     [](const Message& message) { return message.role == Role::assistant; }));
   if (turn < script_.size()) {
-    return std::make_unique<ScriptedStream>(events_of(script_[turn], turn), &script_[turn], timers_,
-                                            home_);
+    const ScriptedTurn& played = script_[turn];
+    Pace pace{.delay = played.delay, .delta_delay = played.delta_delay};
+    return std::make_unique<PacedStream>(events_of(played, turn), pace, timers_, home_);
   }
   std::vector<TurnEvent> events;
   events.emplace_back(Failed{{.error_class = "invalid_request",
                               .message = cat("the script has ", script_.size(), " turns, but turn ",
                                              turn + 1, " was asked for")}});
-  return std::make_unique<ScriptedStream>(std::move(events), nullptr, timers_, home_);
+  return std::make_unique<PacedStream>(std::move(events), Pace{}, timers_, home_);
 }
 
 }  // namespace errand::llm

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "async/timers.hpp"
+#include "llm/model.hpp"
+
+namespace errand::llm {
+
+// The model that needs nothing: it picks a tool by the words of the prompt, fills its arguments,
+// and tells what came back. The same conversation gives the same answer, word by word, so that
+// recovery and forks replay exactly.
+class DemoModel final : public Model {
+ public:
+  DemoModel(Timers& timers, Executor home);
+
+  std::unique_ptr<TurnStream> ask(TurnRequest request) override;
+
+ private:
+  Timers& timers_;
+  Executor home_;
+};
+
+}  // namespace errand::llm

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace errand::llm {
+
+enum class PieceKind { word, quoted, url, email, path, date, number, expression };
+
+// A word of a prompt, or something longer that stands for itself.
+struct Piece {
+  PieceKind kind = PieceKind::word;
+  std::string text;      // as it is written, without quotes and punctuation
+  std::string word;      // in lower case
+  char after = 0;        // the punctuation that follows directly; 0: none
+  bool is_part = false;  // of the expression before it
+};
+
+// What is read of a prompt; the rest of a longer one is not looked at.
+constexpr std::size_t kPromptBytesMax = 4096;
+
+// The pieces of a prompt in order. The numbers of an expression follow it as its parts.
+std::vector<Piece> read_pieces(std::string_view text);
+
+// The words of an identifier or a sentence in lower case: "getUser_name" gives get, user, name.
+std::vector<std::string> split_words(std::string_view text);
+
+// Whether two words in lower case differ in their ending only: "file" and "files".
+bool is_same_word(std::string_view a, std::string_view b);
+
+// "the", "is", "what", ...: words that say nothing about which tool is meant.
+bool is_function_word(std::string_view word);
+// Those, and others that are never the value of an argument: "show", "please", "today".
+bool is_filler_word(std::string_view word);
+
+bool is_capitalized(std::string_view text);
+
+}  // namespace errand::llm
