@@ -1,7 +1,6 @@
 # The `up` command of ./dev, which sources this file.
 
 readonly UP_DATA=.errand
-readonly UP_CONFIG=docs/guide/first-run/config.jsonc
 readonly UP_PROMPT="What is in README.md?"
 readonly UP_FIRST_PORT=7300
 readonly UP_PORTS=100
@@ -11,8 +10,8 @@ up_usage() {
 Usage: ./dev up [--once]
 
 Builds the release configuration, starts a server on an embedded store in ./.errand (on port 7300,
-or the next free one), and runs a first agent with a tool in this terminal. Then it serves until
-Ctrl-C. --once ends after that run, with its exit code.
+or the next free one), and runs a first agent with tools in this terminal, on the built-in demo
+model. Then it serves until Ctrl-C. --once ends after that run, with its exit code.
 END
 }
 
@@ -43,8 +42,7 @@ up_start_server() {
   mkdir -p "$UP_DATA"
   set -m
   coproc UP_SERVER {
-    exec build/bin/errand serve --listen "127.0.0.1:$port" --data "$UP_DATA" \
-      --config "$UP_CONFIG" 2>"$log"
+    exec build/bin/errand serve --listen "127.0.0.1:$port" --data "$UP_DATA" 2>"$log"
   }
   set +m
   up_server=$UP_SERVER_PID
@@ -86,9 +84,9 @@ command_up() {
   cat <<END
 
 What to try next:
-  build/bin/errand run --files . "$UP_PROMPT"   the same again, in another terminal
+  build/bin/errand run --files . "Which files are here?"   another tool, in another terminal
   build/bin/errand runs list                               every run so far
-  $UP_CONFIG                        name a model of your own
+  docs/guide/demo-model.md                                 what the model understands
   $UP_DATA/credentials                                      the key, for curl and the SDKs
 
 Serving until Ctrl-C.

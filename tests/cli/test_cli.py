@@ -159,6 +159,50 @@ class RunTest(CliCase):
             self.assertEqual(stream.until("result")[-1].json()["subtype"], "success")
 
 
+class FirstRunTest(CliCase):
+    """A server that was told nothing, as a newcomer starts it."""
+
+    SELF = "I am Errand's demo model: I follow simple rules and need neither key nor network.\n"
+
+    def setUp(self):
+        self.server = self.start_server(None)
+        self.shared = Path(self.server.folder.name) / "shared"
+        (self.shared / "docs").mkdir(parents=True)
+        (self.shared / "README.md").write_text("# Hello\n\nA NOTE is here.\n")
+
+    def ask(self, prompt: str) -> tuple[str, str]:
+        code, out, errors = self.command("run", prompt, "--files", str(self.shared))
+        self.assertEqual(code, 0)
+        return out, re.sub(r"\d+ ms", "N ms", errors)
+
+    def test_the_demo_model_is_the_only_one(self):
+        listed = json.loads(self.command("models", "--json")[1])
+        self.assertEqual(listed["defaultModelId"], "demo")
+        self.assertEqual([(model["id"], model["provider"], model["label"])
+                          for model in listed["models"]], [("demo", "demo", "Demo")])
+
+    def test_it_reads_a_file(self):
+        out, errors = self.ask("What is in README.md?")
+        self.assertEqual(out, "Let me ask read_file.\n"
+                              "This is what read_file gave for README.md:\n\n"
+                              "> # Hello\n>\n> A NOTE is here.\n\n" + self.SELF)
+        self.assertEqual(errors, '-> read_file {"path":"README.md"}\n<- read_file 3 lines, N ms\n')
+
+    def test_it_picks_the_tool_for_the_question(self):
+        for prompt, call in (
+            ("Which files are here?", "list_files {}"),
+            ("What is in docs?", 'list_files {"path":"docs"}'),
+            ("Find NOTE in the sources", 'search_files {"query":"NOTE"}'),
+        ):
+            with self.subTest(prompt=prompt):
+                self.assertTrue(self.ask(prompt)[1].startswith(f"-> {call}\n"))
+
+    def test_it_says_what_failed(self):
+        out, _ = self.ask("Compare README.md and missing.md")
+        self.assertIn("> # Hello\n", out)
+        self.assertIn("read_file failed for missing.md: there is no \"missing.md\"\n", out)
+
+
 class InterruptTest(CliCase):
     def test_ctrl_c_cancels_the_run_on_the_server(self):
         with self.start("run", "Go.", "--model", "slow") as command:

@@ -44,16 +44,17 @@ def raise_file_limit() -> None:
 class Server:
     """A server on a temporary folder. Restarts keep the data and the port.
 
-    `scripts` is the turns of the one scripted model, or a script for each model by name.
+    `scripts` is the turns of the one scripted model, or a script for each model by name; None
+    starts the server without a configuration file.
     """
 
     def __init__(self, scripts, extra_config: dict | None = None, arguments: tuple = ()):
         self.folder = tempfile.TemporaryDirectory(prefix="errand-test-")
         root = Path(self.folder.name)
         self.data = root / "data"
-        if not isinstance(scripts, dict):
+        if isinstance(scripts, list):
             scripts = {DEFAULT_MODEL: scripts}
-        self.config = write_config(root, scripts, extra_config)
+        self.config = write_config(root, scripts, extra_config) if scripts else None
         self.arguments = arguments
         self.errors_path = root / "stderr.log"
         self.port = 0
@@ -63,8 +64,9 @@ class Server:
         self.process: subprocess.Popen | None = None
 
     def command(self) -> list[str]:
+        config = ["--config", str(self.config)] if self.config else []
         return [binary(), "serve", "--listen", f"127.0.0.1:{self.port}", "--data", str(self.data),
-                "--config", str(self.config), "--drain", DRAIN, *self.arguments]
+                *config, "--drain", DRAIN, *self.arguments]
 
     def start(self) -> "Server":
         """Returns when the server says that it accepts requests."""

@@ -13,34 +13,20 @@
 namespace errand::llm {
 namespace {
 
-template <class Table>
-bool contains(const Table& table, std::string_view word) {
-  return std::find(std::begin(table), std::end(table), word) != std::end(table);
-}
-
-bool has_same_word(const std::vector<std::string>& words, std::string_view word) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& one) { return is_same_word(one, word); });
-}
-
-constexpr std::string_view kEquals[] = {"is", "=", "named", "called", "as", "equals"};
-constexpr std::string_view kNegations[] = {"no", "not", "without", "don't", "never", "disable"};
-constexpr std::string_view kBeforePlaces[] = {"in", "inside", "under", "within", "of"};
-constexpr std::string_view kPlaceNouns[] = {"file", "folder", "directory"};
-constexpr std::string_view kBeforePhrases[] = {"in",   "for", "at",   "of",
-                                               "from", "to",  "near", "about"};
-constexpr std::string_view kJoins[] = {"and", "or", "vs", "versus"};
-// Words before what is looked for: the surer ones first.
-constexpr std::string_view kBeforeSubjects[] = {"for",     "about",    "mention", "mentions",
-                                                "contain", "contains", "find",    "search",
-                                                "grep",    "lookup"};
-constexpr std::string_view kSkippedInSubjects[] = {
-    "the",   "a",     "an",  "all",  "any",    "every", "word", "text", "string",
-    "lines", "files", "for", "uses", "usages", "of",    "that", "with", "contain"};
-constexpr std::string_view kAfterSubjects[] = {"in",    "on",     "at",    "from",
-                                               "under", "within", "please"};
+constexpr std::string_view kEquals = "is = named called as equals";
+constexpr std::string_view kNegations = "no not without don't never disable";
+constexpr std::string_view kBeforePlaces = "in inside under within of file folder directory";
+constexpr std::string_view kAfterPlaces = "file folder directory";
+constexpr std::string_view kBeforePhrases = "in for at of from to near about";
+constexpr std::string_view kJoins = "and or vs versus";
+// Before what is looked for; the surer ones first.
+constexpr std::string_view kBeforeSubjects[] = {"for about", "mention mentions contain contains",
+                                                "find search grep lookup"};
+constexpr std::string_view kSkippedInSubjects =
+    "the a an all any every word text string lines files for uses usages of that with contain";
+constexpr std::string_view kAfterSubjects = "in on at from under within please";
 // Parts of a flag's name that say nothing: "includeHidden" is about "hidden".
-constexpr std::string_view kFlagVerbs[] = {"is", "include", "with", "use", "show", "enable", "has"};
+constexpr std::string_view kFlagVerbs = "is include with use show enable has";
 
 // The number as the schema wants it; nothing if it does not fit.
 std::optional<json::Value> number_for(const Property& property, std::string_view text) {
@@ -58,9 +44,7 @@ bool text_fits(const json::Object& schema, std::string_view text) {
   std::string_view format = text_member(schema, "format");
   if (format == "date" && text.size() != std::string_view("2000-01-01").size()) return false;
   if (format == "date-time" && !(text.size() > 10 && text.ends_with('Z'))) return false;
-  for (std::string_view opaque : {"uuid", "time", "ipv4", "ipv6", "hostname"}) {
-    if (format == opaque) return false;
-  }
+  if (is_one_of(format, "uuid time ipv4 ipv6 hostname")) return false;
   std::size_t chars = utf8_length(text);
   return chars >= count_member(schema, "minLength", 0) &&
          (!schema.contains("maxLength") || chars <= count_member(schema, "maxLength", kCountMax));
@@ -141,11 +125,11 @@ CandidateList Candidates::enum_words(const Property& property) const {
 
 CandidateList Candidates::flag(const Property& property) const {
   std::vector<std::string> words = split_words(property.name);
-  std::erase_if(words, [](const std::string& word) { return contains(kFlagVerbs, word); });
+  std::erase_if(words, [](const std::string& word) { return is_one_of(word, kFlagVerbs); });
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (!has_same_word(words, pieces_[i].word)) continue;
-    bool is_denied = (i > 0 && contains(kNegations, pieces_[i - 1].word)) ||
-                     (i > 1 && contains(kNegations, pieces_[i - 2].word));
+    bool is_denied = (i > 0 && is_one_of(pieces_[i - 1].word, kNegations)) ||
+                     (i > 1 && is_one_of(pieces_[i - 2].word, kNegations));
     return {{.value = !is_denied, .first = i}};
   }
   return {};
@@ -157,7 +141,8 @@ CandidateList Candidates::numbers(const Property& property) const {
   std::erase_if(about, [](const std::string& word) { return is_function_word(word); });
   auto names_it = [&](std::size_t at) {
     if (at >= pieces_.size() || pieces_[at].kind != PieceKind::word) return false;
-    return has_same_word(name, pieces_[at].word) || contains(about, pieces_[at].word);
+    return has_same_word(name, pieces_[at].word) ||
+           std::find(about.begin(), about.end(), pieces_[at].word) != about.end();
   };
   CandidateList named;
   CandidateList all;
@@ -203,7 +188,7 @@ CandidateList Candidates::named(const Property& property) const {
   for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
     bool is_named = pieces_[i].kind == PieceKind::word && has_same_word(words, pieces_[i].word);
     if (!is_named || (pieces_[i].after != 0 && pieces_[i].after != ':')) continue;
-    std::size_t at = contains(kEquals, pieces_[i + 1].word) ? i + 2 : i + 1;
+    std::size_t at = is_one_of(pieces_[i + 1].word, kEquals) ? i + 2 : i + 1;
     if (is_value(at)) return {value_at(at)};
   }
   return {};
@@ -214,9 +199,8 @@ CandidateList Candidates::places(const Property&) const {
   CandidateList out;
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (pieces_[i].kind != PieceKind::word || !is_value(i)) continue;
-    bool follows = i > 0 && (contains(kBeforePlaces, pieces_[i - 1].word) ||
-                             contains(kPlaceNouns, pieces_[i - 1].word));
-    bool precedes = i + 1 < pieces_.size() && contains(kPlaceNouns, pieces_[i + 1].word);
+    bool follows = i > 0 && is_one_of(pieces_[i - 1].word, kBeforePlaces);
+    bool precedes = i + 1 < pieces_.size() && is_one_of(pieces_[i + 1].word, kAfterPlaces);
     if (follows || precedes) out.push_back(joined(i, 1));
   }
   return out;
@@ -258,7 +242,7 @@ CandidateList Candidates::phrases(const Property&) const {
     }
     if (end == i) {
       const std::string& word = pieces_[i].word;
-      is_open = contains(kBeforePhrases, word) || (is_open && contains(kJoins, word));
+      is_open = is_one_of(word, kBeforePhrases) || (is_open && is_one_of(word, kJoins));
       continue;
     }
     if (is_open) out.push_back(joined(i, end - i));
@@ -269,13 +253,13 @@ CandidateList Candidates::phrases(const Property&) const {
 
 // What is looked for: "for cats and dogs" in "Search for cats and dogs in the archive".
 CandidateList Candidates::subject(const Property&) const {
-  for (std::string_view opener : kBeforeSubjects) {
+  for (std::string_view openers : kBeforeSubjects) {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      if (!is_word(i, opener) || pieces_[i].after != 0) continue;
+      if (!is_one_of(pieces_[i].word, openers) || pieces_[i].after != 0) continue;
       std::size_t from = i + 1;
-      while (from < pieces_.size() && contains(kSkippedInSubjects, pieces_[from].word)) ++from;
+      while (from < pieces_.size() && is_one_of(pieces_[from].word, kSkippedInSubjects)) ++from;
       std::size_t to = from;
-      while (to < pieces_.size() && !used_[to] && !contains(kAfterSubjects, pieces_[to].word) &&
+      while (to < pieces_.size() && !used_[to] && !is_one_of(pieces_[to].word, kAfterSubjects) &&
              (to == from || pieces_[to - 1].after == 0)) {
         ++to;
       }
@@ -292,10 +276,6 @@ CandidateList Candidates::rest(const Property& property) const {
     if (names_tool || pieces_[i].after == ':') return {joined(i + 1, pieces_.size() - i - 1)};
   }
   return {};
-}
-
-bool Candidates::is_word(std::size_t at, std::string_view word) const {
-  return at < pieces_.size() && pieces_[at].kind == PieceKind::word && pieces_[at].word == word;
 }
 
 bool Candidates::is_value(std::size_t at) const {

@@ -50,7 +50,6 @@ class Candidates final {
   CandidateList subject(const Property& property) const;
   CandidateList rest(const Property& property) const;
 
-  bool is_word(std::size_t at, std::string_view word) const;
   bool is_value(std::size_t at) const;
   bool is_name(std::size_t at) const;
   bool starts_sentence(std::size_t at) const;

@@ -18,40 +18,23 @@ constexpr std::size_t kDescriptionBytesMax = 1024;
 
 // Words of prompts that speak for a tool with another word in its name.
 struct Related {
-  std::string_view in_prompt;
   std::string_view in_name;
+  std::string_view in_prompt;
   int points;
 };
-constexpr Related kRelated[] = {{"which", "list", 1},
-                                {"here", "list", 2},
-                                {"files", "list", 2},
-                                {"folder", "list", 2},
-                                {"directory", "list", 2},
-                                {"ls", "list", 4},
-                                {"find", "search", 4},
-                                {"grep", "search", 4},
-                                {"where", "search", 3},
-                                {"mention", "search", 4},
-                                {"contain", "search", 4},
-                                {"look", "search", 2},
-                                {"occur", "search", 4},
-                                {"open", "read", 3},
-                                {"content", "read", 3},
-                                {"cat", "read", 3},
-                                {"say", "read", 2},
-                                {"forecast", "weather", 3},
-                                {"temperature", "weather", 3},
-                                {"warm", "weather", 3},
-                                {"cold", "weather", 3},
-                                {"rain", "weather", 3},
-                                {"sunny", "weather", 3},
-                                {"compute", "calculator", 3},
-                                {"sum", "calculator", 3},
-                                {"email", "mail", 3},
+constexpr Related kRelated[] = {{"list", "which", 1},
+                                {"list", "here files folder directory", 2},
+                                {"list", "ls", 4},
+                                {"search", "look", 2},
+                                {"search", "where", 3},
+                                {"search", "find grep mention mentions contain contains occurs", 4},
+                                {"read", "say says", 2},
+                                {"read", "open cat content contents", 3},
+                                {"weather", "forecast temperature warm cold rain sunny", 3},
+                                {"calculator", "compute sum", 3},
                                 {"mail", "email", 3},
-                                {"clock", "time", 3},
-                                {"download", "fetch", 3},
-                                {"visit", "fetch", 3}};
+                                {"email", "mail", 3},
+                                {"fetch", "download visit", 3}};
 
 // Points for an argument of a shape that the prompt has, too.
 struct Shape {
@@ -66,29 +49,28 @@ constexpr Shape kShapes[] = {{Want::path, PieceKind::path, 3, 2},
                              {Want::email, PieceKind::email, 2, 1},
                              {Want::date, PieceKind::date, 1, 1}};
 
-bool has_same_word(const std::vector<std::string>& words, std::string_view word) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const std::string& one) { return is_same_word(one, word); });
-}
-
 bool has_kind(const std::vector<Piece>& pieces, PieceKind kind) {
   return std::any_of(pieces.begin(), pieces.end(),
                      [&](const Piece& piece) { return piece.kind == kind; });
 }
 
-// A path without an extension is most likely a directory, as if the prompt had that word.
-bool is_directory(const Piece& piece) {
+// A path without an extension, or all that "What is in src?" asks about.
+bool is_directory(const std::vector<Piece>& pieces, std::size_t at) {
+  const Piece& piece = pieces[at];
   std::size_t name = piece.text.find_last_of('/') + 1;
-  return piece.kind == PieceKind::path &&
-         piece.text.find_first_of("abcdefghijklmnopqrstuvwxyz", piece.text.find('.', name)) ==
-             std::string::npos;
+  if (piece.kind == PieceKind::path)
+    return name > 0 && piece.text.find('.', name) == piece.text.npos;
+  bool is_all = at > 0 && at + 1 == pieces.size() && pieces[at - 1].word == "in" &&
+                !is_filler_word(piece.word);
+  return is_all && std::all_of(pieces.begin(), pieces.end() - 1,
+                               [](const Piece& one) { return is_function_word(one.word); });
 }
 
 std::vector<std::string> distinct_words(const std::vector<Piece>& pieces) {
   std::vector<std::string> words;
-  for (const Piece& piece : pieces) {
-    std::string word = is_directory(piece) ? "directory" : piece.word;
-    bool counts = piece.kind == PieceKind::word || is_directory(piece);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::string word = is_directory(pieces, i) ? "directory" : pieces[i].word;
+    bool counts = pieces[i].kind == PieceKind::word || is_directory(pieces, i);
     if (counts && std::find(words.begin(), words.end(), word) == words.end())
       words.push_back(std::move(word));
   }
@@ -102,8 +84,7 @@ int score_words(const ToolDecl& tool, const std::vector<std::string>& words) {
   int described = 0;
   for (const std::string& word : words) {
     for (const Related& row : kRelated) {
-      if (is_same_word(word, row.in_prompt) && has_same_word(name, row.in_name))
-        score += row.points;
+      if (is_one_of(word, row.in_prompt) && has_same_word(name, row.in_name)) score += row.points;
     }
     if (is_function_word(word)) continue;
     if (has_same_word(name, word)) {

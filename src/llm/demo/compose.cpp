@@ -13,9 +13,8 @@ namespace {
 
 constexpr std::string_view kSelf =
     "I am Errand's demo model: I follow simple rules and need neither key nor network.";
-constexpr std::string_view kGreetings[] = {"hello", "hi", "hey", "good", "thanks", "thank"};
-constexpr std::string_view kComparisons[] = {"compare", "differ", "different", "difference",
-                                             "same"};
+constexpr std::string_view kGreetings = "hello hi hey good thanks thank";
+constexpr std::string_view kComparisons = "compare differ different difference same";
 constexpr std::size_t kNamesMax = 6;
 constexpr std::size_t kLabelBytesMax = 80;
 
@@ -76,13 +75,13 @@ std::string quoted(const Lines& lines) {
 std::string told(const MadeCall& made) {
   const std::string& tool = made.call->name;
   std::string label = label_of(*made.call);
-  std::string with_label = label.empty() ? tool : cat(tool, " for ", label);
+  std::string source = label.empty() ? tool : cat(tool, " for ", label);
   Lines lines = lines_of(made.result->text);
   std::string first = lines.empty() ? "" : shortened(lines[0], kQuotedLineBytesMax);
   if (!made.result->ok) {
     return cat("Sorry, ", tool, " failed", label.empty() ? "" : " for ", label, ": ", first, "\n");
   }
-  if (lines.empty()) return cat(with_label, " gave an empty result.\n");
+  if (lines.empty()) return cat(source, " gave an empty result.\n");
   if (lines.size() == 1) return cat(label.empty() ? tool : label, ": ", first, "\n");
   std::string extent;
   if (lines.size() > kQuotedLinesMax)
@@ -96,8 +95,7 @@ std::string compared(const Conversation& conversation) {
   const auto& made = conversation.made;
   std::vector<Piece> pieces = read_pieces(*conversation.questions.back());
   bool is_asked = std::any_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
-    return std::find(std::begin(kComparisons), std::end(kComparisons), piece.word) !=
-           std::end(kComparisons);
+    return is_one_of(piece.word, kComparisons);
   });
   if (!is_asked || made.size() != 2 || !made[0].result->ok || !made[1].result->ok) return {};
   Lines a = lines_of(made[0].result->text);
@@ -109,15 +107,13 @@ std::string compared(const Conversation& conversation) {
 
 bool is_greeting(const std::string& question) {
   std::vector<Piece> pieces = read_pieces(question);
-  return !pieces.empty() && std::find(std::begin(kGreetings), std::end(kGreetings),
-                                      pieces[0].word) != std::end(kGreetings);
+  return !pieces.empty() && is_one_of(pieces[0].word, kGreetings);
 }
 
 }  // namespace
 
 std::string announce(const Plan& plan) {
-  if (plan.arguments.size() == 1) return cat("Let me ask ", plan.tool->name, ".\n");
-  return cat("Let me ask ", plan.tool->name, " ", plan.arguments.size(), " times.\n");
+  return cat("Let me ask ", plan.tool->name, ".\n");
 }
 
 std::string ask_for_missing(const Plan& plan) {

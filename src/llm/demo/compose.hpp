@@ -8,7 +8,7 @@
 namespace errand::llm {
 
 // What is quoted of one tool's result; the answer says how much it leaves out.
-constexpr std::size_t kQuotedLinesMax = 12;
+constexpr std::size_t kQuotedLinesMax = 20;
 constexpr std::size_t kQuotedLineBytesMax = 200;
 
 // What the demo model says when it calls a tool, when an argument is missing, when no tool fits,

@@ -11,16 +11,12 @@
 namespace errand::llm {
 namespace {
 
-// How a question begins that goes on with the one before it.
-constexpr std::string_view kFollowUps[] = {"and", "or",         "also",     "same",
-                                           "now", "what about", "how about"};
-
+// Whether a question goes on with the one before it: "and in Oslo?".
 bool is_follow_up(const std::vector<Piece>& pieces) {
   if (pieces.empty()) return false;
-  std::string two = pieces.size() > 1 ? cat(pieces[0].word, " ", pieces[1].word) : "";
-  return std::any_of(std::begin(kFollowUps), std::end(kFollowUps), [&](std::string_view start) {
-    return start == pieces[0].word || start == two;
-  });
+  bool asks_about =
+      pieces.size() > 1 && is_one_of(pieces[0].word, "what how") && pieces[1].word == "about";
+  return asks_about || is_one_of(pieces[0].word, "and or also same now");
 }
 
 // The tool of the question that the last one goes on with, over other follow-ups.

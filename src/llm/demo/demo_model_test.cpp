@@ -246,9 +246,11 @@ TEST_F(DemoModelTest, TheToolsOfErrandRunFitTheirQuestions) {
       {"Which files are here?", {"list_files {}"}},
       {"List the files in src/cli", {R"(list_files {"path":"src/cli"})"}},
       {"What is in src/?", {R"(list_files {"path":"src/"})"}},
+      {"What's in src?", {R"(list_files {"path":"src"})"}},
+      {"Summarize the README", {R"(read_file {"path":"README"})"}},
       {"Show me the files in the docs folder", {R"(list_files {"path":"docs"})"}},
       {"Search for 'Errand'", {R"(search_files {"query":"Errand"})"}},
-      {"Find TODO in the sources", {R"(search_files {"query":"TODO"})"}},
+      {"Find NOTE in the sources", {R"(search_files {"query":"NOTE"})"}},
       {"Which files mention Errand?", {R"(search_files {"query":"Errand"})"}},
       {"Find \"a b\" in src/run", {R"(search_files {"query":"a b","path":"src/run"})"}},
       {"Compare a.txt and b.txt",
@@ -372,11 +374,11 @@ TEST_F(DemoModelTest, LongResultsAreCut) {
   for (int i = 2; i <= 40; ++i) append(text, "line ", i, "\n");
   std::string said = ask_and_answer("What is in a.txt?", {{.text = text}}).text;
   EXPECT_TRUE(
-      said.starts_with(cat("This is what read_file gave for a.txt, the first 12 of 40 "
+      said.starts_with(cat("This is what read_file gave for a.txt, the first 20 of 40 "
                            "lines:\n\n> ",
                            std::string(200, 'x'), " ...\n> line 2\n")))
       << said;
-  EXPECT_TRUE(said.ends_with(cat("> line 12\n\n", kSelf))) << said;
+  EXPECT_TRUE(said.ends_with(cat("> line 20\n\n", kSelf))) << said;
 }
 
 TEST_F(DemoModelTest, WordsAreStreamedOneByOneAndCounted) {
@@ -389,7 +391,8 @@ TEST_F(DemoModelTest, WordsAreStreamedOneByOneAndCounted) {
 TEST_F(DemoModelTest, ASchemaThatRefersToItselfEnds) {
   constexpr std::string_view kEndless = R"({"type":"object","properties":{
       "a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"type":"array","minItems":900000000,
-      "items":{"$ref":"#"}},"d":{"type":"string","minLength":9e300}},"required":["a","b","c","d"]})";
+      "items":{"$ref":"#"}},"d":{"type":"string","minLength":9e300}},
+      "required":["a","b","c","d"]})";
   tools_ = {tool("walk", "Walks.", kEndless)};
   EXPECT_EQ(ask("walk").calls, Lines());
   output_schema_ = share_schema(json::parse(kEndless).value().as_object());

@@ -1,7 +1,6 @@
 #include "llm/demo/prompt.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -12,25 +11,18 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
 
-constexpr std::string_view kFunctionWords[] = {
-    "a",    "about", "all",  "also",  "am",    "an",    "and",   "any",  "are", "as",
-    "at",   "be",    "by",   "can",   "could", "did",   "do",    "does", "for", "from",
-    "get",  "has",   "have", "how",   "i",     "if",    "in",    "into", "is",  "it",
-    "its",  "let",   "me",   "my",    "of",    "on",    "or",    "our",  "s",   "so",
-    "some", "than",  "that", "the",   "then",  "there", "they",  "this", "to",  "up",
-    "us",   "was",   "we",   "were",  "what",  "when",  "with",  "who",  "why", "would",
-    "will", "you",   "your", "these", "those", "much",  "many",  "not",  "no",  "per",
-    "it's", "i'm",   "but",  "which", "where", "here",  "first", "last"};
-
-constexpr std::string_view kFillerWords[] = {
-    "compare", "check",    "find",   "give",      "hello",  "hey",   "hi",     "list",
-    "look",    "now",      "open",   "ok",        "please", "plus",  "read",   "run",
-    "search",  "send",     "show",   "same",      "say",    "tell",  "thanks", "today",
-    "tonight", "tomorrow", "use",    "want",      "write",  "week",  "year",   "yesterday",
-    "file",    "files",    "folder", "directory", "good",   "great", "thank",  "currently"};
-
-// Looks like a path and is none.
-constexpr std::string_view kNoPaths[] = {"e.g", "i.e", "a.m", "p.m", "and/or", "he/she", "n/a"};
+constexpr std::string_view kFunctionWords =
+    "a about all also am an and any are as at be but by can could did do does first for from get "
+    "has have here how i i'm if in into is it it's its last let many me much my no not of on or "
+    "our "
+    "per so some than that the then there these they this those to up us was we were what when "
+    "where which who why will with would you your";
+constexpr std::string_view kFillerWords =
+    "check compare currently directory file files find folder give good great hello hey hi list "
+    "look now ok open please plus read run same say search send show tell thank thanks today "
+    "tomorrow tonight use want week write year yesterday";
+constexpr std::string_view kFileNames = "readme license makefile dockerfile changelog";
+constexpr std::string_view kNoPaths = "e.g i.e a.m p.m and/or he/she n/a";
 
 struct Quotes {
   std::string_view open;
@@ -38,11 +30,6 @@ struct Quotes {
 };
 constexpr Quotes kQuotes[] = {{"\"", "\""}, {"'", "'"}, {"`", "`"},
                               {"“", "”"},   {"‘", "’"}, {"«", "»"}};
-
-template <class Table>
-bool contains(const Table& table, std::string_view word) {
-  return std::find(std::begin(table), std::end(table), word) != std::end(table);
-}
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -83,8 +70,8 @@ bool is_number(std::string_view text) {
 }
 
 bool is_path(std::string_view text) {
-  if (contains(kNoPaths, lower_case(text))) return false;
-  if (text == "." || text == "..") return true;
+  if (is_one_of(lower_case(text), kNoPaths)) return false;
+  if (text == "." || text == ".." || is_one_of(lower_case(text), kFileNames)) return true;
   if (text.find('/') != std::string_view::npos) return text.size() > 1;
   std::size_t dot = text.rfind('.');
   if (dot == std::string_view::npos) return false;
@@ -235,12 +222,26 @@ bool is_same_word(std::string_view a, std::string_view b) {
   return stem >= kStemMin && b.size() - stem <= kEndingMax;
 }
 
+bool has_same_word(const std::vector<std::string>& words, std::string_view word) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& one) { return is_same_word(one, word); });
+}
+
+bool is_one_of(std::string_view word, std::string_view list) {
+  while (!list.empty()) {
+    std::size_t end = std::min(list.find(' '), list.size());
+    if (list.substr(0, end) == word) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
 bool is_function_word(std::string_view word) {
-  return contains(kFunctionWords, word);
+  return is_one_of(word, kFunctionWords);
 }
 
 bool is_filler_word(std::string_view word) {
-  return is_function_word(word) || contains(kFillerWords, word);
+  return is_function_word(word) || is_one_of(word, kFillerWords);
 }
 
 bool is_capitalized(std::string_view text) {

@@ -29,6 +29,10 @@ std::vector<std::string> split_words(std::string_view text);
 // Whether two words in lower case differ in their ending only: "file" and "files".
 bool is_same_word(std::string_view a, std::string_view b);
 
+bool has_same_word(const std::vector<std::string>& words, std::string_view word);
+// Whether a list of words with spaces between them has this one.
+bool is_one_of(std::string_view word, std::string_view list);
+
 // "the", "is", "what", ...: words that say nothing about which tool is meant.
 bool is_function_word(std::string_view word);
 // Those, and others that are never the value of an argument: "show", "please", "today".

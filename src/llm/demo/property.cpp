@@ -12,49 +12,25 @@ namespace errand::llm {
 namespace {
 
 constexpr int kReferencesMax = 16;
-constexpr std::string_view kDefinitions[] = {"$defs", "definitions"};
 
 const json::Object& anything() {
   static const json::Object empty;
   return empty;
 }
 
-struct WantWord {
-  std::string_view word;
+struct WantWords {
   Want want;
+  std::string_view words;
 };
-constexpr WantWord kWantWords[] = {{"url", Want::url},
-                                   {"uri", Want::url},
-                                   {"link", Want::url},
-                                   {"email", Want::email},
-                                   {"recipient", Want::email},
-                                   {"path", Want::path},
-                                   {"file", Want::path},
-                                   {"filename", Want::path},
-                                   {"directory", Want::path},
-                                   {"folder", Want::path},
-                                   {"date", Want::date},
-                                   {"day", Want::date},
-                                   {"deadline", Want::date},
-                                   {"expression", Want::expression},
-                                   {"formula", Want::expression},
-                                   {"equation", Want::expression},
-                                   {"query", Want::topic},
-                                   {"pattern", Want::topic},
-                                   {"search", Want::topic},
-                                   {"term", Want::topic},
-                                   {"keyword", Want::topic},
-                                   {"topic", Want::topic},
-                                   {"message", Want::message},
-                                   {"body", Want::message},
-                                   {"content", Want::message},
-                                   {"text", Want::message},
-                                   {"note", Want::message},
-                                   {"answer", Want::message},
-                                   {"summary", Want::message},
-                                   {"id", Want::id},
-                                   {"code", Want::id},
-                                   {"number", Want::id}};
+constexpr WantWords kWantWords[] = {
+    {Want::url, "url uri link"},
+    {Want::email, "email recipient"},
+    {Want::path, "path file filename directory folder"},
+    {Want::date, "date day deadline"},
+    {Want::expression, "expression formula equation"},
+    {Want::topic, "query pattern search term keyword topic"},
+    {Want::message, "message body content text note answer summary"},
+    {Want::id, "id code number"}};
 
 struct Sample {
   std::string_view format;
@@ -76,10 +52,11 @@ const json::Object* object_member(const json::Object& schema, std::string_view k
   return value ? value->if_object() : nullptr;
 }
 
-Want want_in(const std::vector<std::string>& words) {
-  for (const WantWord& row : kWantWords) {
+Want want_in(std::string_view text) {
+  std::vector<std::string> words = split_words(text);
+  for (const WantWords& row : kWantWords) {
     for (const std::string& word : words) {
-      if (is_same_word(word, row.word)) return row.want;
+      if (is_one_of(word, row.words)) return row.want;
     }
   }
   return Want::any;
@@ -88,7 +65,7 @@ Want want_in(const std::vector<std::string>& words) {
 // "#/$defs/Name" and the like; nothing else is followed.
 const json::Object* referred(std::string_view reference, const json::Object& root) {
   if (reference == "#") return &root;
-  for (std::string_view key : kDefinitions) {
+  for (std::string_view key : {"$defs", "definitions"}) {
     std::string prefix = cat("#/", key, "/");
     const json::Object* definitions = object_member(root, key);
     if (!definitions || !reference.starts_with(prefix)) continue;
@@ -140,15 +117,13 @@ bool names_text(const json::Array* array, std::string_view text) {
 }
 
 Want want_of(const Property& property) {
-  Want want = want_in(split_words(property.name));
-  if (want == Want::any) want = want_in(split_words(text_member(*property.schema, "format")));
-  // A description mentions much that its property is not, so it counts for required ones only.
-  if (want == Want::any && property.is_required) {
-    Want hinted = want_in(split_words(text_member(*property.schema, "description")));
-    bool is_clear = hinted == Want::url || hinted == Want::path || hinted == Want::expression;
-    if (is_clear) want = hinted;
-  }
-  return want;
+  Want want = want_in(property.name);
+  if (want == Want::any) want = want_in(text_member(*property.schema, "format"));
+  if (want != Want::any || !property.is_required) return want;
+  // A description mentions much that its property is not.
+  Want hinted = want_in(text_member(*property.schema, "description"));
+  bool is_clear = hinted == Want::url || hinted == Want::path || hinted == Want::expression;
+  return is_clear ? hinted : want;
 }
 
 int filling_order(const Property& property) {
