@@ -197,6 +197,12 @@ class FirstRunTest(CliCase):
             with self.subTest(prompt=prompt):
                 self.assertTrue(self.ask(prompt)[1].startswith(f"-> {call}\n"))
 
+    def test_only_a_scripted_model_has_a_script(self):
+        models = [{"id": "demo", "provider": "demo", "script": "files.json"}]
+        refusal = r"only a model of the provider scripted has a script \(at /models/0/script\)"
+        with self.assertRaisesRegex(AssertionError, refusal):
+            self.start_server(SCRIPTS, {"models": models, "defaultModel": "demo"})
+
     def test_it_says_what_failed(self):
         out, _ = self.ask("Compare README.md and missing.md")
         self.assertIn("> # Hello\n", out)

@@ -64,10 +64,6 @@ constexpr Candidates::Sources Candidates::kSources[] = {
      {&Candidates::named, &Candidates::of_kind<PieceKind::quoted>, &Candidates::names,
       &Candidates::phrases},
      {&Candidates::named}},
-    {Want::id,
-     {&Candidates::named, &Candidates::codes, &Candidates::of_kind<PieceKind::quoted>,
-      &Candidates::names},
-     {&Candidates::named}},
     {Want::url, {&Candidates::of_kind<PieceKind::url>}, {&Candidates::of_kind<PieceKind::url>}},
     {Want::email,
      {&Candidates::of_kind<PieceKind::email>, &Candidates::named, &Candidates::names},
@@ -206,17 +202,6 @@ CandidateList Candidates::places(const Property&) const {
   return out;
 }
 
-// "42", "ORD-7", "#12".
-CandidateList Candidates::codes(const Property&) const {
-  CandidateList out;
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    bool has_digit = pieces_[i].text.find_first_of("0123456789") != std::string::npos;
-    bool is_plain = pieces_[i].kind == PieceKind::word || pieces_[i].kind == PieceKind::number;
-    if (has_digit && is_plain && is_value(i)) out.push_back(joined(i, 1));
-  }
-  return out;
-}
-
 // Capitalized words, of which a sentence's first is the last resort.
 CandidateList Candidates::names(const Property&) const {
   CandidateList within;
@@ -303,7 +288,6 @@ Candidate Candidates::value_at(std::size_t at) const {
 Candidate Candidates::joined(std::size_t first, std::size_t count) const {
   std::string text;
   for (std::size_t i = first; i < first + count; ++i) {
-    if (pieces_[i].is_part && i > first) continue;
     if (i > first && pieces_[i - 1].after != 0) text += pieces_[i - 1].after;
     append(text, i > first ? " " : "", pieces_[i].text);
   }

@@ -44,7 +44,6 @@ class Candidates final {
   CandidateList of_kind(const Property& property) const;
   CandidateList named(const Property& property) const;
   CandidateList places(const Property& property) const;
-  CandidateList codes(const Property& property) const;
   CandidateList names(const Property& property) const;
   CandidateList phrases(const Property& property) const;
   CandidateList subject(const Property& property) const;

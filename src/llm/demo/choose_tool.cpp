@@ -89,11 +89,11 @@ int score_words(const ToolDecl& tool, const std::vector<std::string>& words) {
     if (is_function_word(word)) continue;
     if (has_same_word(name, word)) {
       score += kNameWord;
-    } else if (has_same_word(about, word)) {
+    } else if (described < kDescriptionWordsMax && has_same_word(about, word)) {
       ++described;
     }
   }
-  return score + std::min(described, kDescriptionWordsMax);
+  return score + described;
 }
 
 int score_shapes(const ToolDecl& tool, const std::vector<Piece>& pieces) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -330,6 +331,29 @@ TEST_F(DemoModelTest, NumbersGoWhereTheyAreNamed) {
   EXPECT_EQ(calls_for("Roll 2 dice with 6 sides"), Lines{R"(roll_dice {"sides":6,"count":2})"});
 }
 
+TEST_F(DemoModelTest, AnIdIsTheValueAfterItsName) {
+  tools_ = {tool("get_order", "Looks up an order.",
+                 R"({"type":"object","properties":{"order_id":{"type":"string"}},
+                     "required":["order_id"]})")};
+  EXPECT_EQ(calls_for("What is the status of order ORD-7?"),
+            Lines{R"(get_order {"order_id":"ORD-7"})"});
+  EXPECT_EQ(calls_for("Show order 42"), Lines{R"(get_order {"order_id":"42"})"});
+}
+
+TEST_F(DemoModelTest, TextIsWhatFollowsAColonOrTheNameOfTheTool) {
+  tools_ = {tool("remember", "Keeps a note.",
+                 R"({"type":"object","properties":{"text":{"type":"string"}},
+                     "required":["text"]})"),
+            tool("send_email", "Sends an e-mail.",
+                 R"({"type":"object","properties":{"to":{"type":"string","format":"email"},
+                     "body":{"type":"string"}},"required":["to","body"]})")};
+  EXPECT_EQ(calls_for("Remember my dog, Rex, likes tea"),
+            Lines{R"(remember {"text":"my dog, Rex, likes tea"})"});
+  EXPECT_EQ(calls_for("Send an email to bob@example.com: see you at 9."),
+            Lines{R"(send_email {"to":"bob@example.com","body":"see you at 9"})"});
+  EXPECT_EQ(calls_for("Send an email to bob@example.com"), Lines());
+}
+
 TEST_F(DemoModelTest, AFollowUpGoesOnWithTheEarlierTool) {
   tools_ = {calculator(), weather()};
   user("Weather in Lagos?");
@@ -386,6 +410,24 @@ TEST_F(DemoModelTest, WordsAreStreamedOneByOneAndCounted) {
   EXPECT_EQ(said.deltas, 1 + std::count(said.text.begin(), said.text.end(), ' '));
   EXPECT_EQ(said.usage.input_tokens, 2);
   EXPECT_EQ(said.usage.output_tokens, static_cast<std::int64_t>((said.text.size() + 3) / 4));
+}
+
+TEST_F(DemoModelTest, EveryTextHasAnAnswer) {
+  tools_ = file_tools();
+  tools_.push_back(weather());
+  tools_.push_back(calculator());
+  const std::vector<std::string> parts = {
+      "'", "\"", "`",    "“",   "”",    ".",  ",",    ":",       ";",          "(",       ")",
+      "/", "-",  "+",    "*",   "12",   " ",  "\n",   "a",       "Z",          "@",       "é",
+      "?", "in", "find", "and", "-inf", "of", "read", "weather", "2026-01-02", "http://", "..."};
+  std::mt19937 random(7);
+  for (int i = 0; i < 500; ++i) {
+    std::string prompt;
+    for (int k = 0; k < 20; ++k) append(prompt, parts[random() % parts.size()]);
+    messages_.clear();
+    EXPECT_FALSE(ask(prompt).text.empty()) << prompt;
+  }
+  EXPECT_FALSE(ask("'tis the weather").text.empty());
 }
 
 TEST_F(DemoModelTest, ASchemaThatRefersToItselfEnds) {

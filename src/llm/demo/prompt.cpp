@@ -43,8 +43,8 @@ bool is_upper(char c) {
 bool is_alnum(char c) {
   return is_digit(c) || is_lower(c) || is_upper(c) || static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_operator(char c) {
-  return std::string_view("+-*/^%").find(c) != std::string_view::npos;
+bool is_alnum_at(std::string_view text, std::size_t at) {
+  return at < text.size() && is_alnum(text[at]);
 }
 
 std::string lower_case(std::string_view text) {
@@ -64,9 +64,9 @@ bool is_date(std::string_view text) {
 
 bool is_number(std::string_view text) {
   double value = 0;
-  bool starts_well = !text.empty() && (is_digit(text[0]) || text[0] == '-' || text[0] == '.');
+  if (text.find_first_not_of("-0123456789.") != std::string_view::npos) return false;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return starts_well && error == std::errc() && end == text.data() + text.size();
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 bool is_path(std::string_view text) {
@@ -97,16 +97,15 @@ PieceKind kind_of(std::string_view token) {
 // The expression at the start of `text`, such as "2+3*(4 - 1)"; empty if there is none.
 std::string_view expression_at(std::string_view text) {
   std::size_t end = std::min(text.find_first_not_of("0123456789.+-*/^%() "), text.size());
-  if (end < text.size() && is_alnum(text[end])) end = text.find_last_of(' ', end) + 1;
+  if (is_alnum_at(text, end)) end = text.find_last_of(' ', end) + 1;
   std::string_view found = text.substr(0, end);
   while (!found.empty() && !is_digit(found.back()) && found.back() != ')') found.remove_suffix(1);
   auto excess =
       std::count(found.begin(), found.end(), ')') - std::count(found.begin(), found.end(), '(');
   for (; excess > 0 && found.ends_with(')'); --excess) found.remove_suffix(1);
-  std::size_t first_digit = found.find_first_of("0123456789");
-  if (first_digit == std::string_view::npos) return {};
-  std::string_view rest = found.substr(first_digit);
-  return std::any_of(rest.begin(), rest.end(), is_operator) ? found : std::string_view();
+  std::size_t first_digit = std::min(found.find_first_of("0123456789"), found.size());
+  bool has_operator = found.find_first_of("+-*/^%", first_digit) != std::string_view::npos;
+  return has_operator ? found : std::string_view();
 }
 
 class PieceReader final {
@@ -131,7 +130,7 @@ class PieceReader final {
       std::string_view inside = rest_.substr(quotes.open.size());
       std::size_t end = inside.find(quotes.close);
       // An apostrophe within a word closes nothing.
-      while (end + 1 < inside.size() && quotes.close == "'" && is_alnum(inside[end + 1]))
+      while (quotes.close == "'" && end < inside.size() && is_alnum_at(inside, end + 1))
         end = inside.find(quotes.close, end + 1);
       if (end == 0 || end == std::string_view::npos) return false;
       rest_ = inside.substr(end + quotes.close.size());
@@ -147,13 +146,6 @@ class PieceReader final {
     if (found.empty()) return false;
     rest_.remove_prefix(found.size());
     add(PieceKind::expression, found);
-    for (std::size_t at = 0; at < found.size();) {
-      std::size_t from = std::min(found.find_first_of("0123456789.", at), found.size());
-      at = std::min(found.find_first_not_of("0123456789.", from), found.size());
-      if (from == at) continue;
-      add(PieceKind::number, found.substr(from, at - from));
-      pieces_.back().is_part = true;
-    }
     return true;
   }
 
@@ -162,14 +154,10 @@ class PieceReader final {
     rest_.remove_prefix(std::max<std::size_t>(token.size(), 1));
     char after = rest_.starts_with(',') || rest_.starts_with(';') ? rest_[0] : char{0};
     if (token != "." && token != "..") {
-      while (!token.empty() &&
-             std::string_view("([{<\"'*").find(token[0]) != std::string_view::npos)
-        token.remove_prefix(1);
-      while (!token.empty() &&
-             std::string_view(")]}>.:!?\"'*").find(token.back()) != std::string_view::npos) {
-        after = token.back();
-        token.remove_suffix(1);
-      }
+      token.remove_prefix(std::min(token.find_first_not_of("([{<\"'*"), token.size()));
+      std::size_t end = token.find_last_not_of(")]}>.:!?\"'*") + 1;
+      if (end < token.size()) after = token[end];
+      token = token.substr(0, end);
     }
     for (std::string_view genitive : {"'s", "’s"}) {
       if (token.ends_with(genitive)) token.remove_suffix(genitive.size());
@@ -178,8 +166,7 @@ class PieceReader final {
   }
 
   void add(PieceKind kind, std::string_view text, char after = 0) {
-    bool is_mark =
-        !rest_.empty() && std::string_view(",;:.!?").find(rest_[0]) != std::string_view::npos;
+    bool is_mark = rest_.find_first_of(",;:.!?") == 0;
     pieces_.push_back({.kind = kind,
                        .text = std::string(text),
                        .word = lower_case(text),

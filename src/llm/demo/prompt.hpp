@@ -11,16 +11,15 @@ enum class PieceKind { word, quoted, url, email, path, date, number, expression 
 // A word of a prompt, or something longer that stands for itself.
 struct Piece {
   PieceKind kind = PieceKind::word;
-  std::string text;      // as it is written, without quotes and punctuation
-  std::string word;      // in lower case
-  char after = 0;        // the punctuation that follows directly; 0: none
-  bool is_part = false;  // of the expression before it
+  std::string text;  // as it is written, without quotes and punctuation
+  std::string word;  // in lower case
+  char after = 0;    // the punctuation that follows directly; 0: none
 };
 
 // What is read of a prompt; the rest of a longer one is not looked at.
-constexpr std::size_t kPromptBytesMax = 4096;
+constexpr std::size_t kPromptBytesMax = 2048;
 
-// The pieces of a prompt in order. The numbers of an expression follow it as its parts.
+// The pieces of a prompt in order.
 std::vector<Piece> read_pieces(std::string_view text);
 
 // The words of an identifier or a sentence in lower case: "getUser_name" gives get, user, name.

@@ -29,8 +29,7 @@ constexpr WantWords kWantWords[] = {
     {Want::date, "date day deadline"},
     {Want::expression, "expression formula equation"},
     {Want::topic, "query pattern search term keyword topic"},
-    {Want::message, "message body content text note answer summary"},
-    {Want::id, "id code number"}};
+    {Want::message, "message body content text note answer summary"}};
 
 struct Sample {
   std::string_view format;

@@ -9,7 +9,7 @@
 namespace errand::llm {
 
 // What the text of a property stands for, as far as its name tells.
-enum class Want { any, id, url, email, path, date, expression, topic, message };
+enum class Want { any, url, email, path, date, expression, topic, message };
 
 // A property of a JSON Schema, with references followed. Points into the schema.
 struct Property {
