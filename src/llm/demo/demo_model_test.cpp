@@ -318,6 +318,8 @@ TEST_F(DemoModelTest, NestedObjectsEnumsAndListsAreFilled) {
 
 TEST_F(DemoModelTest, AnEnumWordIsNotMistakenForAPlace) {
   tools_ = {weather()};
+  EXPECT_EQ(calls_for("Please say in Fahrenheit how the weather in Oslo is"),
+            Lines{R"(get_weather {"city":"Oslo","unit":"fahrenheit"})"});
   EXPECT_EQ(calls_for("Weather in Oslo and New York in Celsius"),
             (Lines{R"(get_weather {"city":"Oslo","unit":"celsius"})",
                    R"(get_weather {"city":"New York","unit":"celsius"})"}));
