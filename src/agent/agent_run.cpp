@@ -18,14 +18,16 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
       first_turn_is_journaled_(params.start == Start::fresh),
       tasks_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
-    if (mail.kind == MailKind::tool_result) started_.insert(*ToolUseId::parse(mail.slot));
     if (mail.filled) {
+      if (mail.kind == MailKind::tool_result) started_.insert(*ToolUseId::parse(mail.slot));
       inbox_.push_back(std::move(mail));
-    } else {
-      milliseconds least = start_ == Start::recovered ? kTimeoutAfterRestartMin : milliseconds(0);
-      milliseconds left = std::max(least, mail.deadline_at - around_.clock.now());
-      watch_timeout(*ToolUseId::parse(mail.slot), around_.timers.now() + left);
+      continue;
     }
+    ToolUseId call = *ToolUseId::parse(mail.slot);
+    started_.insert(call);
+    milliseconds left = std::max(milliseconds(0), mail.deadline - around_.store.now());
+    watch_timeout(call, around_.timers.now() + left);
+    if (mail.offer_again && start_ == Start::recovered) offer_again_.insert(call);
   }
   log_ = std::make_unique<RunLog>(
       RunLog::Deps{.store = around_.store,
@@ -34,16 +36,14 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
                    .tasks = tasks_,
                    .home = around_.home.executor(),
                    .counters = around_.counters},
-      RunLog::Options{
-          .workspace = workspace_,
-          .run = id_,
-          .epoch = params.row.epoch,
-          .last_seq = params.row.last_seq,
-          .segments = params.row.segments,
-          .status = params.row.status,
-          .on_commit = [this](const SegmentPtr& segment,
-                              RunStatus status) { observer_.on_commit(segment, status); },
-          .on_failure = [this](const Error& error) { observer_.on_broken(error); }});
+      RunLog::Options{.workspace = workspace_,
+                      .run = id_,
+                      .epoch = params.row.epoch,
+                      .last_seq = params.row.last_seq,
+                      .segments = params.row.segments,
+                      .status = params.row.status,
+                      .on_commit = [this](const Commit& commit) { observer_.on_commit(commit); },
+                      .on_failure = [this](const Error& error) { observer_.on_broken(error); }});
 }
 
 TaskGroup::OnBug AgentRun::on_bug() {
@@ -105,13 +105,20 @@ void AgentRun::kick() {
   tasks_.spawn("run.drive", drive());
 }
 
+void AgentRun::resume_effects() {
+  if (std::exchange(effects_held_, false)) kick();
+}
+
 Task<void> AgentRun::drive() {
-  while (!stopping_ && !log_->failed()) {
+  bool may_go_on = co_await recovery_is_durable();
+  while (may_go_on && !stopping_ && !log_->failed()) {
     fold_inbox();
     Step step = choose_step();
     if (auto* ask = std::get_if<Ask>(&step)) {
       co_await back_off();
       if (cancel_waits() || out_of_time_ || stopping_) continue;
+      effects_held_ = !around_.lease.allows_effects();
+      if (effects_held_) break;
       co_await ask_model(ask->entry);
     } else if (std::holds_alternative<Freeze>(step)) {
       freeze();
@@ -270,14 +277,19 @@ void AgentRun::recover() {
     const CallState& call = calls[i];
     if (call.outcome || !call.tool) continue;
     if (call.tool->site == ToolSite::host && state_->may_start(i)) maybe_started_.insert(call.id);
-    if (call.tool->annotations.read_only && started_.contains(call.id))
-      offer_again_.insert(call.id);
   }
   // A run that only waits for its client does nothing that could bring the process down.
   Step step = next_step(*state_, log_->last_seq());
   if (std::holds_alternative<AwaitCalls>(step) && maybe_started_.empty()) return;
   given_up_ = state_->resumes_without_progress() >= kResumesMax;
   record(ResumedEntry{.at = around_.clock.now()});
+  resumed_ = true;
+}
+
+Task<bool> AgentRun::recovery_is_durable() {
+  if (!std::exchange(resumed_, false)) co_return true;
+  auto durable = co_await log_->flush();
+  co_return durable.has_value();
 }
 
 }  // namespace errand::agent

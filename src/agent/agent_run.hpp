@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/counters.hpp"
+#include "agent/lease.hpp"
 #include "agent/run_log.hpp"
 #include "agent/state.hpp"
 #include "agent/step.hpp"
@@ -32,6 +33,7 @@ struct Surroundings {
   IdSource& ids;
   ToolRegistry& tools;
   Log& log;
+  const Lease& lease;
   Counters& counters;
 };
 
@@ -39,7 +41,7 @@ struct Surroundings {
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
-  virtual void on_commit(const SegmentPtr& segment, RunStatus status) = 0;
+  virtual void on_commit(const Commit& commit) = 0;
   // The terminal event is durable; the run does nothing more.
   virtual void on_end() = 0;
   // The run has nothing to do until its client answers, or until next_deadline().
@@ -61,7 +63,6 @@ class AgentRun final {
     activated   // folded from the store after it was put aside, waiting for its client
   };
   static constexpr milliseconds kCancelGrace{2000};
-  static constexpr milliseconds kTimeoutAfterRestartMin{30'000};
 
   struct Params {
     RunRow row;
@@ -78,6 +79,8 @@ class AgentRun final {
   void start();
   // A filled mailbox that is durable in the store.
   void deliver(Mailbox mail);
+  // The lease allows effects again: begins those that were held back.
+  void resume_effects();
   // Cuts off whatever runs and returns when nothing does. The log stays as it is.
   Task<void> stop(CancelReason reason);
 
@@ -104,6 +107,9 @@ class AgentRun final {
   Task<void> finish(TerminalEntry terminal);
   Task<void> back_off();
   void recover();
+  // Waits until a recovered run is on record as such, so that one that brings the process down
+  // again is known for it.
+  Task<bool> recovery_is_durable();
   void watch_run_time();
   // Ends whatever the run waits for, because what it has to do next has changed.
   void interrupt();
@@ -148,6 +154,8 @@ class AgentRun final {
   Timers::Id end_timer_;
   bool out_of_time_ = false;
   bool first_turn_is_journaled_;
+  bool resumed_ = false;       // on record as resumed, and that record is not yet durable
+  bool effects_held_ = false;  // something waits for the lease
   bool driving_ = false;
   bool stopping_ = false;
 

@@ -95,8 +95,8 @@ Task<void> RunLog::pump() {
   while (!pending_.empty() && !failure_) {
     if (!urgent_ && pending_.size() == 1) co_await wait_for_company();
     AppendItem item = take_first();
-    SegmentPtr segment = item.segment;
-    RunStatus status = item.status;
+    Commit commit{
+        .segment = item.segment, .status = item.status, .offers_calls = !item.open.empty()};
     ++deps_.counters.appends;
     auto appended = co_await deps_.store.append(std::move(item));
     if (!appended) {
@@ -105,9 +105,9 @@ Task<void> RunLog::pump() {
       options_.on_failure(*failure_);
       break;
     }
-    committed_seq_ = segment->last_seq;
-    durable_segments_ = segment->n + 1;
-    options_.on_commit(segment, status);
+    committed_seq_ = commit.segment->last_seq;
+    durable_segments_ = commit.segment->n + 1;
+    options_.on_commit(commit);
     wake_waiters();
   }
   pumping_ = false;

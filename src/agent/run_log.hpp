@@ -18,6 +18,13 @@
 
 namespace errand::agent {
 
+// What has become durable.
+struct Commit {
+  SegmentPtr segment;
+  RunStatus status = RunStatus::running;
+  bool offers_calls = false;  // mailboxes were opened with it
+};
+
 // The pen of a run's owner: gathers events and journal entries, gives out seq, and appends them to
 // the store one segment after the other. Nothing is shown before its segment is committed; what is
 // written in one stretch (without a co_await between) commits together.
@@ -33,7 +40,7 @@ class RunLog final {
     EventSeq last_seq = 0;
     std::int32_t segments = 0;
     RunStatus status = RunStatus::running;
-    std::function<void(const SegmentPtr&, RunStatus)> on_commit;
+    std::function<void(const Commit&)> on_commit;
     std::function<void(const Error&)> on_failure;
   };
   struct Deps {

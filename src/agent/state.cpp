@@ -22,7 +22,7 @@ void State::apply_entry(const ResumedEntry&) {
 }
 
 void State::apply_entry(const TurnEntry& entry) {
-  ++asked_;
+  if (is_own(entry.turn)) ++asked_;
   if (entry.turn > turn_.index && !turn_.calls.empty()) {
     Message results;
     for (const CallState& call : turn_.calls) {
@@ -36,6 +36,11 @@ void State::apply_entry(const TurnEntry& entry) {
     messages_.push_back(std::move(results));
   }
   bool is_new = entry.turn > turn_.index;
+  if (is_new && entry.prompt) {
+    Message said;
+    said.text = *entry.prompt;
+    messages_.push_back(std::move(said));
+  }
   bool follows_frozen =
       is_new ? turn_.end && turn_.end->finish_reason == kInterrupted : turn_.follows_frozen;
   bool was_retold = !is_new && turn_.retells;
@@ -48,9 +53,11 @@ void State::apply_entry(const TurnEntry& entry) {
 // Some vendors refuse an assistant turn that was cut off. What it did is then told as text, so that
 // the model neither loses it nor does it again.
 void State::retell_frozen_turn() {
-  ERRAND_ASSERT(messages_.size() >= 2);
-  Message& results = messages_.back();
-  Message& turn = messages_[messages_.size() - 2];
+  auto last_results = std::find_if(messages_.rbegin(), messages_.rend(),
+                                   [](const Message& one) { return !one.results.empty(); });
+  ERRAND_ASSERT(messages_.rend() - last_results >= 2);
+  Message& results = *last_results;
+  Message& turn = *std::next(last_results);
   std::string told = "These tool calls were already made, with these results:";
   for (std::size_t i = 0; i < turn.calls.size() && i < results.results.size(); ++i) {
     const ToolResultPart& result = results.results[i];
@@ -66,7 +73,7 @@ void State::retell_frozen_turn() {
 
 void State::apply_entry(const CallEntry& entry) {
   resumes_ = 0;
-  if (turn_.calls.empty()) ++tool_turns_;
+  if (turn_.calls.empty() && is_own(turn_.index)) ++tool_turns_;
   turn_.text += entry.text;
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
   turn_.calls.push_back({.id = entry.id,
@@ -146,6 +153,10 @@ bool State::waits_for_client() const {
          std::all_of(turn_.calls.begin(), turn_.calls.end(), [](const CallState& call) {
            return call.outcome || (call.tool && call.tool->site == ToolSite::client);
          });
+}
+
+bool State::is_own(int turn) const {
+  return !created_.forked_from || turn >= created_.forked_from->turns;
 }
 
 RunTotals State::totals() const {

@@ -64,14 +64,17 @@ class State {
 
   // Text of the last complete turn.
   const std::string& last_text() const { return last_text_; }
+  // What this run itself has spent: not the turns that it begins with.
   RunTotals totals() const;
-  // Turns that called tools, the current one included.
+  // Turns of this run's own that called tools, the current one included.
   int tool_turns() const { return tool_turns_; }
   // The current turn calls tools although no more turns may: its calls are not run.
   bool is_over_turn_limit() const { return tool_turns_ > created_.limits.max_tool_turns; }
 
  private:
   void retell_frozen_turn();
+  // Whether a turn is this run's own, not one it was forked with.
+  bool is_own(int turn) const;
 
   void apply_entry(const CreatedEntry& entry);
   void apply_entry(const ResumedEntry& entry);

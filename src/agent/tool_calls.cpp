@@ -40,6 +40,10 @@ void AgentRun::start_ready_calls() {
     if (call.outcome || !call.tool || started_.contains(call.id) || !state_->may_start(i)) continue;
     auto arguments = parse_arguments(call.arguments);
     if (!arguments) continue;
+    if (call.tool->site == ToolSite::host && !around_.lease.allows_effects()) {
+      effects_held_ = true;
+      continue;
+    }
     started_.insert(call.id);
     if (call.tool->site == ToolSite::client) {
       offer_to_client(call);
@@ -57,14 +61,16 @@ void AgentRun::start_ready_calls() {
 
 void AgentRun::offer_to_client(const CallState& call) {
   milliseconds timeout = state_->created().limits.local_tool_timeout;
-  WallTime now = around_.clock.now();
-  log_->emit(LocalToolCall{.id = call.id, .name = call.name, .args = shown_arguments(call)});
+  std::string arguments = shown_arguments(call);
+  log_->emit(LocalToolCall{.id = call.id, .name = call.name, .args = arguments});
   log_->open_mailbox({.run = id_,
                       .slot = call.id.str(),
                       .kind = MailKind::tool_result,
                       .name = call.name,
-                      .opened_at = now,
-                      .deadline_at = now + timeout});
+                      .request = std::move(arguments),
+                      .offer_again = call.tool->annotations.read_only,
+                      .opened_at = around_.clock.now(),
+                      .deadline = around_.store.now() + timeout});
   watch_timeout(call.id, around_.timers.now() + timeout);
 }
 
@@ -147,7 +153,8 @@ Task<void> AgentRun::expire(ToolUseId id) {
             .run = id_,
             .slot = id.str(),
             .kind = MailKind::tool_result,
-            .body = to_mail_body(answer)};
+            .body = to_mail_body(answer),
+            .from_owner = true};
   std::string body = mail.body;
   auto outcome = co_await around_.store.mail(std::move(mail));
   if (!outcome) {

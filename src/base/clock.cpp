@@ -8,6 +8,10 @@ WallTime SystemClock::now() const {
   return std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
 }
 
+SteadyTime SystemClock::steady_now() const {
+  return std::chrono::steady_clock::now();
+}
+
 std::string to_iso8601(WallTime time) {
   auto day = std::chrono::floor<std::chrono::days>(time);
   std::chrono::year_month_day date(day);

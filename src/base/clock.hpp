@@ -13,16 +13,18 @@ using WallTime = std::chrono::time_point<std::chrono::system_clock, milliseconds
 // A point on the clock that never jumps; what deadlines are measured by.
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// The time of day. A collaborator, so that tests can set it. Safe to call from any thread.
+// The machine's clocks. A collaborator, so that tests can set them. Safe to call from any thread.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual WallTime now() const = 0;
+  virtual SteadyTime steady_now() const = 0;
 };
 
 class SystemClock final : public Clock {
  public:
   WallTime now() const override;
+  SteadyTime steady_now() const override;
 };
 
 inline std::int64_t to_millis(WallTime time) {

@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "cli/backup_command.hpp"
+#include "cli/check_command.hpp"
 #include "cli/command.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/history_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/runs_commands.hpp"
 #include "cli/serve.hpp"
@@ -133,14 +136,51 @@ void add_runs_tail(CLI::App& runs, ExitCode exit_code) {
   command->callback([=] { *exit_code = tail_run(*options, *after); });
 }
 
+void add_runs_fork(CLI::App& runs, ExitCode exit_code) {
+  CLI::App* command =
+      add_command(runs, "fork", "Go on from a finished turn in a new run; prints its id.",
+                  "errand runs fork run_0123abcd --prompt \"And in French?\"");
+  auto options = std::make_shared<ForkOptions>();
+  add_argument(command, "RUN", options->run, "Id of the run");
+  add(command, "--from-seq", options->from_seq, "SEQ",
+      "Take what was finished by this event (default: all)")
+      ->check(CLI::NonNegativeNumber);
+  add(command, "--prompt", options->prompt, "TEXT", "What to say next");
+  add(command, "--model", options->model, "ID", "Model, if not that of the run");
+  add_form(command, options->form, "Print the server's JSON");
+  add_server(command, options->server);
+  command->callback([=] { *exit_code = fork_run(*options); });
+}
+
+void add_runs_export(CLI::App& runs, ExitCode exit_code) {
+  CLI::App* command = add_command(runs, "export", "Write everything about a run as one JSON file.",
+                                  "errand runs export run_0123abcd --output run.json");
+  auto options = std::make_shared<ExportOptions>();
+  add_argument(command, "RUN", options->run, "Id of the run");
+  add(command, "--output", options->output, "FILE", "Where to write it (default: stdout)");
+  add_server(command, options->server);
+  command->callback([=] { *exit_code = export_run(*options); });
+}
+
+void add_runs_replay(CLI::App& runs, ExitCode exit_code) {
+  CLI::App* command = add_command(runs, "replay", "Play an exported run offline and compare.",
+                                  "errand runs replay run.json");
+  auto file = std::make_shared<std::string>();
+  add_argument(command, "FILE", *file, "What 'errand runs export' wrote");
+  command->callback([=] { *exit_code = replay_run(*file); });
+}
+
 void add_runs(CLI::App& app, ExitCode exit_code) {
-  CLI::App* runs =
-      add_command(app, "runs", "List, show, watch or cancel runs.", "errand runs list");
+  CLI::App* runs = add_command(app, "runs", "List, show, watch, cancel, fork or export runs.",
+                               "errand runs list");
   runs->require_subcommand(1);
   add_runs_list(*runs, exit_code);
   add_run_command(*runs, exit_code, "show", "Show what a run is and how it ended.", show_run);
   add_runs_tail(*runs, exit_code);
   add_run_command(*runs, exit_code, "cancel", "Cancel a run.", cancel_run);
+  add_runs_fork(*runs, exit_code);
+  add_runs_export(*runs, exit_code);
+  add_runs_replay(*runs, exit_code);
 }
 
 // A command that asks once and shows the answer. `add_more` adds what is its own.
@@ -171,6 +211,33 @@ void add_keys(CLI::App& app, ExitCode exit_code) {
       *keys, "revoke", "Make an API key worthless.", "errand keys revoke key_0123abcd",
       [=](const AnswerOptions& options) { *exit_code = revoke_key(options, *id); },
       [=](CLI::App* command) { add_argument(command, "KEY", *id, "Id of the key"); });
+}
+
+void add_copy_command(CLI::App& app, ExitCode exit_code, const char* name, const char* description,
+                      const char* file, int (*command_of)(const CopyOptions&)) {
+  CLI::App* command =
+      add_command(app, name, description, cat("errand ", name, " errand-backup.db").c_str());
+  auto options = std::make_shared<CopyOptions>();
+  add_argument(command, "FILE", options->file, file);
+  add(command, "--data", options->data, "DIR", "The data directory (default ./.errand)");
+  command->add_flag("--force", options->force, "Replace what is there");
+  command->callback([=] { *exit_code = command_of(*options); });
+}
+
+void add_copies(CLI::App& app, ExitCode exit_code) {
+  add_copy_command(app, exit_code, "backup", "Copy all data to a file, also while a server runs.",
+                   "The copy to write", back_up_data);
+  add_copy_command(app, exit_code, "restore", "Put the data of a backup in place; no server runs.",
+                   "What 'errand backup' wrote", restore_data);
+}
+
+void add_check_data(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(app, "check-data", "Compare what a store holds with its logs.",
+                                  "errand check-data --data ./.errand");
+  auto options = std::make_shared<CheckOptions>();
+  add(command, "--data", options->data, "DIR", "Data of 'errand serve' (default ./.errand)");
+  add(command, "--store", options->store, "URL", "sqlite:PATH (default: errand.db in the data)");
+  command->callback([options, exit_code] { *exit_code = check_data(*options); });
 }
 
 int print_version() {
@@ -236,6 +303,8 @@ int run_command_line(int argc, char** argv) {
   add_keys(app, exit_code);
   add_question(app, "models", "List the models that runs can use.", "errand models",
                [=](const AnswerOptions& options) { *exit_code = list_models(options); });
+  add_copies(app, exit_code);
+  add_check_data(app, exit_code);
   add_version(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -45,11 +45,17 @@ const std::vector<std::vector<std::string>> kCommands = {
     {"runs", "show"},
     {"runs", "tail"},
     {"runs", "cancel"},
+    {"runs", "fork"},
+    {"runs", "export"},
+    {"runs", "replay"},
     {"keys"},
     {"keys", "create"},
     {"keys", "list"},
     {"keys", "revoke"},
     {"models"},
+    {"backup"},
+    {"restore"},
+    {"check-data"},
     {"version"},
 };
 

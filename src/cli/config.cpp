@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using json::Fields;
 
+constexpr std::int64_t kDayMillis = 86'400'000;
+constexpr std::int64_t kCenturyMillis = 36'525 * kDayMillis;  // longer is a typo
 constexpr std::string_view kDemo = "demo";
 constexpr std::string_view kScripted = "scripted";
 
@@ -134,8 +136,9 @@ Result<WorkspaceConfig> parse_workspace(const json::Value& value, std::string_vi
 }
 
 Result<void> parse_limits(const json::Value& value, Config& config) {
-  ERRAND_CHECK(refuse_unknown(value, "/limits",
-                              {"localToolTimeoutMs", "maxToolTurns", "runMs", "bodyBytes"}));
+  ERRAND_CHECK(
+      refuse_unknown(value, "/limits",
+                     {"localToolTimeoutMs", "maxToolTurns", "runMs", "keepRunsMs", "bodyBytes"}));
   Fields in(value, "/limits");
   if (auto millis = in.optional_integer("localToolTimeoutMs", 1, INT32_MAX)) {
     config.limits.local_tool_timeout = milliseconds(*millis);
@@ -143,8 +146,11 @@ Result<void> parse_limits(const json::Value& value, Config& config) {
   if (auto turns = in.optional_integer("maxToolTurns", 0, 1000)) {
     config.limits.max_tool_turns = static_cast<int>(*turns);
   }
-  if (auto millis = in.optional_integer("runMs", 1, INT64_MAX)) {
+  if (auto millis = in.optional_integer("runMs", 1, kCenturyMillis)) {
     config.limits.run_time = milliseconds(*millis);
+  }
+  if (auto millis = in.optional_integer("keepRunsMs", kDayMillis, kCenturyMillis)) {
+    config.limits.keep_runs = milliseconds(*millis);
   }
   if (auto bytes = in.optional_integer("bodyBytes", 1024, INT32_MAX)) {
     config.body_bytes_max = static_cast<std::size_t>(*bytes);

@@ -65,6 +65,12 @@ std::string token_line(const json::Value& run) {
   return cat(text_of(*tokens, "inputTokens"), " in, ", text_of(*tokens, "outputTokens"), " out");
 }
 
+std::string fork_line(const json::Value& run) {
+  const json::Value* fork = member(run, "forkedFrom");
+  if (!fork || !fork->is_object()) return {};
+  return cat("from ", text_of(*fork, "runId"), " at ", text_of(*fork, "seq"));
+}
+
 std::string run_text(const json::Value& run) {
   const json::Value* spec = member(run, "spec");
   std::string out;
@@ -75,6 +81,7 @@ std::string run_text(const json::Value& run) {
   append_line(out, "created", text_of(run, "createdAt"));
   append_line(out, "updated", text_of(run, "updatedAt"));
   append_line(out, "events", text_of(run, "lastSeq"));
+  append_line(out, "forked", fork_line(run));
   append_line(out, "turns", text_of(run, "turns"));
   append_line(out, "tokens", token_line(run));
   if (spec) append_line(out, "prompt", text_of(*spec, "prompt"));

@@ -21,6 +21,7 @@
 #include "cli/config.hpp"
 #include "cli/credentials.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/store_file.hpp"
 #include "crypto/random.hpp"
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
@@ -67,14 +68,6 @@ Result<ListenAddress> parse_listen(const std::string& text) {
 
 bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
-Result<fs::path> store_path(const ServeOptions& options) {
-  constexpr std::string_view kSqlite = "sqlite:";
-  if (options.store.empty()) return fs::path(options.data) / "errand.db";
-  if (options.store.starts_with(kSqlite)) return fs::path(options.store.substr(kSqlite.size()));
-  return Error(ErrorCode::invalid_argument,
-               cat("--store ", options.store, ": expected sqlite:PATH"));
 }
 
 Result<void> make_data_directory(const fs::path& data) {
@@ -151,7 +144,7 @@ class Server final {
       exit_code_ = started.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
       co_return;
     }
-    co_await engine_.recover();
+    engine_.start();
     auto [error, signal] = co_await signals_.async_wait(as_result);
     if (!error) co_await shut_down();
     exit_code_ = kExitOk;
@@ -268,7 +261,7 @@ Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const 
     ERRAND_TRY(prepared.config, read_config(options.config));
   }
   ERRAND_CHECK(make_data_directory(options.data));
-  ERRAND_TRY(auto path, store_path(options));
+  ERRAND_TRY(auto path, store_file(options.data, options.store));
   ERRAND_TRY(prepared.store,
              SqliteStore::open({.path = path.string(), .clock = clock, .pool = pool, .log = log}));
   return prepared;

@@ -6,6 +6,13 @@
 #include "base/assert.hpp"
 
 namespace errand::crypto {
+namespace {
+
+const unsigned char* to_bytes(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+}  // namespace
 
 Sha256 sha256(std::string_view bytes) {
   // Looked up once: finding the algorithm by its name costs more than hashing a key.
@@ -13,6 +20,16 @@ Sha256 sha256(std::string_view bytes) {
   Sha256 digest;
   int done = EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, algorithm, nullptr);
   ERRAND_ASSERT(done == 1);
+  return digest;
+}
+
+Sha256 hmac_sha256(std::string_view key, std::string_view message) {
+  Sha256 digest;
+  std::size_t size = 0;
+  const unsigned char* done =
+      EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(),
+                to_bytes(message), message.size(), digest.data(), digest.size(), &size);
+  ERRAND_ASSERT(done && size == digest.size());
   return digest;
 }
 

@@ -11,6 +11,9 @@ using Sha256 = std::array<std::uint8_t, 32>;
 
 Sha256 sha256(std::string_view bytes);
 
+// HMAC-SHA256.
+Sha256 hmac_sha256(std::string_view key, std::string_view message);
+
 std::string to_hex(const Sha256& digest);
 
 // Takes the same time wherever the first difference is. The lengths are not secret.

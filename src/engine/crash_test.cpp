@@ -10,22 +10,27 @@ struct Flow {
   const char* name;
   std::string_view script;
   std::vector<ToolRef> tools;
+  Client client{};
+  std::string_view ends_with = "result";
 };
+
+constexpr std::string_view kTwoLooks = R"({"turns":[
+  {"text":["x"],"toolCalls":[{"name":"look"},{"name":"look"}]},{"text":["done"]}]})";
+constexpr std::string_view kPacedLooks = R"({"turns":[
+  {"deltaDelayMs":10,"text":["x","y"],"toolCalls":[{"name":"look"},{"name":"look"}]},
+  {"deltaDelayMs":10,"text":["done"]}]})";
 
 std::vector<Flow> flows() {
   return {
       {"text only", R"({"turns":[{"text":["a","b","c"]}]})", {}},
       {"paced text", R"({"turns":[{"deltaDelayMs":10,"text":["a","b","c"]}]})", {}},
-      {"two parallel client calls",
-       R"({"turns":[
-         {"text":["x"],"toolCalls":[{"name":"look"},{"name":"look"}]},
-         {"text":["done"]}]})",
-       {client_tool("look")}},
-      {"read-only client calls, paced",
-       R"({"turns":[
-         {"deltaDelayMs":10,"text":["x"],"toolCalls":[{"name":"look"},{"name":"look"}]},
-         {"text":["done"]}]})",
-       {client_tool("look", true)}},
+      {"a stream that always breaks",
+       R"({"turns":[{"deltaDelayMs":10,"text":["a","b","c"],"cutAfter":2}]})",
+       {},
+       {},
+       "error"},
+      {"two parallel client calls", kTwoLooks, {client_tool("look")}},
+      {"read-only client calls, paced", kPacedLooks, {client_tool("look", true)}},
       {"frozen turn",
        R"({"turns":[
          {"deltaDelayMs":10,"text":["x"],"cutAfter":3,
@@ -38,11 +43,35 @@ std::vector<Flow> flows() {
          {"toolCalls":[{"name":"idempotent"},{"name":"careless"},{"name":"look"}]},
          {"text":["done"]}]})",
        {client_tool("look"), HostTool{"careless"}, HostTool{"idempotent"}}},
+      {"tools of this process in a turn that breaks",
+       R"({"turns":[
+         {"deltaDelayMs":10,"cutAfter":2,
+          "toolCalls":[{"name":"idempotent"},{"name":"careless"},{"name":"look"}]},
+         {"text":["done"]}]})",
+       {client_tool("look"), HostTool{"careless"}, HostTool{"idempotent"}}},
+      {"claimed calls", kPacedLooks, {client_tool("look")}, {.claims = true}},
+      {"nobody answers", kTwoLooks, {client_tool("look")}, {.answers = false}},
+      {"cancelled while it streams",
+       R"({"turns":[{"deltaDelayMs":10,"text":["a","b","c"]}]})",
+       {},
+       {.cancels_after = 1},
+       "cancelled"},
+      {"cancelled while calls wait",
+       kPacedLooks,
+       {client_tool("look")},
+       {.answers = false, .cancels_after = 4},
+       "cancelled"},
+      {"cancelled and answered",
+       kPacedLooks,
+       {client_tool("look")},
+       {.cancels_after = 4},
+       "cancelled"},
   };
 }
 
 // Every promise that must hold however the run got to its end.
-void check_log(const Disk& disk, const Client& client, const std::vector<std::string>& log) {
+void check_log(const Flow& flow, const Disk& disk, const Client& client,
+               const std::vector<std::string>& log) {
   EXPECT_EQ(client.seen, log) << "what clients saw, joined, is the log";
   int ends = 0;
   std::int64_t turns = 0;
@@ -70,7 +99,7 @@ void check_log(const Disk& disk, const Client& client, const std::vector<std::st
   EXPECT_EQ(ends, 1) << "a run ends once";
   for (const auto& [id, messages] : offered) EXPECT_EQ(messages, 1) << "a call belongs to one turn";
   ASSERT_FALSE(log.empty());
-  EXPECT_EQ(split_event_line(log.back()).type, "result");
+  EXPECT_EQ(split_event_line(log.back()).type, flow.ends_with);
   for (const std::string& id : client.acknowledged) {
     EXPECT_EQ(answers[id], "answer to " + id) << "an accepted answer is never lost";
   }
@@ -78,61 +107,55 @@ void check_log(const Disk& disk, const Client& client, const std::vector<std::st
   EXPECT_LE(disk.idempotent.keys.size(), 1U) << "one key on every attempt";
 }
 
-// False once the run gets through before the crash is due.
-bool crash_and_recover(const Flow& flow, int at) {
-  SCOPED_TRACE(cat(flow.name, ", dies at step ", at));
+// Lives a flow through processes that die at the given steps, and a last one that does not.
+// Whether every process but the last one died as planned.
+bool live_through(const Flow& flow, std::vector<int> deaths) {
   Disk disk;
-  Client client{.spec = spec_with_tools(flow.tools)};
-  bool crashed = false;
-  {
+  Client client = flow.client;
+  client.spec = spec_with_tools(flow.tools);
+  deaths.push_back(0);
+  std::size_t died = 0;
+  for (int at : deaths) {
     World world(disk, flow.script, {.at = at});
-    world.tasks.spawn("client", client.go(&world));
-    world.run_until([&] { return client.done; });
-    crashed = world.crash.is_dead();
-  }
-  if (!crashed) {
-    EXPECT_TRUE(client.done);
-    return false;
-  }
-  {
-    World world(disk, flow.script);
     world.tasks.spawn("recover", world.engine.recover());
     world.tasks.spawn("client", client.go(&world));
     world.run_until([&] { return client.done; });
-    EXPECT_TRUE(client.done);
     EXPECT_EQ(world.bugs, std::vector<std::string>());
+    died += world.crash.is_dead();
+    EXPECT_EQ(findings_of(disk), std::vector<std::string>()) << "what the process left";
   }
-  if (client.run) check_log(disk, client, log_of(disk, *client.run));
-  return true;
+  EXPECT_TRUE(client.done);
+  if (client.run) check_log(flow, disk, client, log_of(disk, *client.run));
+  return died + 1 == deaths.size();
 }
 
 TEST(Crash, EveryStepOfEveryFlowCanBeTheLastOne) {
   int points = 0;
   for (const Flow& flow : flows()) {
-    for (int at = 1; crash_and_recover(flow, at); ++at) ++points;
-  }
-  RecordProperty("points", points);
-  EXPECT_GT(points, 60);
-}
-
-// Two crashes, the second one at every step of the recovery from the first.
-TEST(Crash, RecoveryItselfCanDie) {
-  Flow flow = flows()[4];
-  for (int first : {3, 6, 9}) {
-    for (int second = 1; second < 14; ++second) {
-      SCOPED_TRACE(cat("dies at ", first, " and ", second));
-      Disk disk;
-      Client client{.spec = spec_with_tools(flow.tools)};
-      for (int at : {first, second, 0}) {
-        World world(disk, flow.script, {.at = at});
-        world.tasks.spawn("recover", world.engine.recover());
-        world.tasks.spawn("client", client.go(&world));
-        world.run_until([&] { return client.done; });
-      }
-      ASSERT_TRUE(client.done);
-      check_log(disk, client, log_of(disk, *client.run));
+    for (int at = 1;; ++at) {
+      SCOPED_TRACE(cat(flow.name, ", dies at step ", at));
+      if (!live_through(flow, {at})) break;
+      ++points;
     }
   }
+  RecordProperty("points", points);
+  EXPECT_GT(points, 200);
+}
+
+// Two deaths, the second one at every step of the recovery from the first.
+TEST(Crash, RecoveryItselfCanDieAtEveryStep) {
+  int points = 0;
+  for (const Flow& flow : flows()) {
+    for (int first = 1; live_through(flow, {first}); ++first) {
+      for (int second = 1;; ++second) {
+        SCOPED_TRACE(cat(flow.name, ", dies at steps ", first, " and ", second));
+        if (!live_through(flow, {first, second})) break;
+        ++points;
+      }
+    }
+  }
+  RecordProperty("points", points);
+  EXPECT_GT(points, 1000);
 }
 
 TEST(Crash, RunThatTakesTheProcessDownThreeTimesIsGivenUp) {
@@ -151,6 +174,7 @@ TEST(Crash, RunThatTakesTheProcessDownThreeTimesIsGivenUp) {
   world.run_until([&] { return client.done; });
   ASSERT_TRUE(client.done);
   EXPECT_NE(client.seen.back().find("the server ended 3 times"), std::string::npos);
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
 }
 
 }  // namespace

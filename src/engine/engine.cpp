@@ -1,8 +1,12 @@
 #include "engine/engine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/call_errors.hpp"
+#include "json/parse.hpp"
+#include "json/redact.hpp"
 #include "json/write.hpp"
 #include "run/journal.hpp"
 
@@ -11,6 +15,7 @@ namespace errand::engine {
 Engine::Engine(Deps deps, Limits limits)
     : deps_(deps),
       limits_(limits),
+      lease_(deps.timers),
       surroundings_{.home = deps.home,
                     .store = deps.store,
                     .clock = deps.clock,
@@ -18,6 +23,7 @@ Engine::Engine(Deps deps, Limits limits)
                     .ids = deps.ids,
                     .tools = deps.tools,
                     .log = deps.log,
+                    .lease = lease_,
                     .counters = counters_},
       tasks_(deps.home.executor(), [this](const char* task, const std::string& what) {
         deps_.log.error("a task of the engine failed; this is a bug",
@@ -26,8 +32,8 @@ Engine::Engine(Deps deps, Limits limits)
 
 Engine::~Engine() = default;
 
-Result<CreatedEntry> Engine::resolve(Spec spec) const {
-  ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(spec.model_id));
+Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) const {
+  ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
   CreatedEntry entry{.model = model->info, .at = deps_.clock.now()};
   for (std::size_t i = 0; i < spec.tools.size(); ++i) {
     if (auto decl = client_tool_decl(spec.tools[i])) {
@@ -53,57 +59,65 @@ Result<CreatedEntry> Engine::resolve(Spec spec) const {
 }
 
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
+  std::string model_id = spec.model_id;
+  ERRAND_CO_TRY(auto created, resolve(std::move(spec), model_id));
+  std::vector<JournalEntry> journal;
+  journal.emplace_back(std::move(created));
+  journal.emplace_back(TurnEntry{.turn = 0, .attempt = 1, .after_seq = 0});
+  ERRAND_CO_TRY(auto outcome, co_await begin(who, std::move(journal), std::move(idempotency)));
+  co_return outcome.run;
+}
+
+Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntry> journal,
+                                          Idempotency idempotency) {
   ERRAND_ASSERT_HOME(deps_.home);
   if (draining_) {
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new runs")
         .reason("draining");
   }
-  ERRAND_CO_TRY(auto created, resolve(std::move(spec)));
-  TurnEntry first_turn{.turn = 0, .attempt = 1, .after_seq = 0};
-
-  NewRun run{.row = {.id = deps_.ids.make<RunIdTag>("run_"),
-                     .workspace = who.workspace,
-                     .status = RunStatus::running,
-                     .name = created.spec.name,
-                     .model_id = created.model.id,
-                     .metadata = json::write(metadata_json(created.spec)),
-                     .created_at = created.at,
-                     .updated_at = created.at,
-                     .segments = 1},
-             .first = {.at = created.at},
-             .idempotency_key = std::move(idempotency.key),
-             .fingerprint = std::move(idempotency.fingerprint)};
   auto state = std::make_unique<agent::State>();
-  append_journal_line(run.first.journal, created);
-  append_journal_line(run.first.journal, first_turn);
-  std::string model_id = created.model.id;
-  state->apply(std::move(created));
-  state->apply(first_turn);
+  NewRun run{.idempotency = std::move(idempotency)};
+  for (const JournalEntry& entry : journal) {
+    append_journal_line(run.first.journal, entry);
+    state->apply(entry);
+  }
+  const CreatedEntry& created = state->created();
+  run.first.at = created.at;
+  run.row = {.id = deps_.ids.make<RunIdTag>("run_"),
+             .workspace = who.workspace,
+             .status = RunStatus::running,
+             .name = created.spec.name,
+             .model_id = created.model.id,
+             .metadata = json::write(metadata_json(created.spec)),
+             .created_at = created.at,
+             .updated_at = created.at,
+             .ends_by = created.at + created.limits.run_time,
+             .segments = 1};
 
   RunRow row = run.row;
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto outcome, co_await deps_.store.create(std::move(run)));
-  if (outcome.kind == CreateOutcome::Kind::existing) co_return outcome.run;
-  if (outcome.kind == CreateOutcome::Kind::conflict) {
+  if (outcome.kind == Creation::existing) co_return outcome;
+  if (outcome.kind == Creation::conflict) {
     co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
         .reason("idempotency_conflict");
   }
   row.epoch = outcome.epoch;
-  if (stopping_) co_return row.id;  // durable: the next process goes on with it
+  if (stopping_) co_return outcome;  // durable: the next process goes on with it
   LivePtr live = make_live(row);
   live->attach(std::make_unique<agent::AgentRun>(
-      surroundings_, *deps_.catalog.find(model_id)->model, *live,
+      surroundings_, *deps_.catalog.find(row.model_id)->model, *live,
       agent::AgentRun::Params{.row = row, .state = std::move(state), .mail = {}}));
-  co_return row.id;
+  co_return outcome;
 }
 
-Task<Result<void>> Engine::answer(Principal who, RunId run, std::string tool_use_id,
-                                  ToolAnswer answer) {
+Task<Result<void>> Engine::answer(Principal who, RunId run, CallAnswer answer) {
   Mail mail{.workspace = who.workspace,
             .run = run,
-            .slot = std::move(tool_use_id),
+            .slot = std::move(answer.tool_use_id),
             .kind = MailKind::tool_result,
-            .body = to_mail_body(answer)};
+            .body = to_mail_body(answer.answer),
+            .claim_id = std::move(answer.claim_id)};
   Mailbox filled{
       .run = run, .slot = mail.slot, .kind = mail.kind, .filled = true, .body = mail.body};
   ++counters_.durable_waits;
@@ -113,9 +127,8 @@ Task<Result<void>> Engine::answer(Principal who, RunId run, std::string tool_use
       co_return Error(ErrorCode::not_found, cat("there is no run \"", run.view(), "\""));
     case MailOutcome::run_ended:
       co_return Error(ErrorCode::conflict, "the run has ended").reason("run_terminal");
-    case MailOutcome::unknown_slot:
-      co_return Error(ErrorCode::not_found, cat("no call \"", filled.slot, "\" is pending"))
-          .reason("unknown_tool_use");
+    case MailOutcome::unknown_slot: co_return call_not_pending(filled.slot);
+    case MailOutcome::claimed: co_return call_claimed(filled.slot);
     case MailOutcome::accepted: break;
   }
   deliver(who.workspace, std::move(filled));
@@ -154,7 +167,6 @@ Task<Result<std::unique_ptr<Subscription>>> Engine::subscribe(Principal who, Run
   if (!live) {
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
     live = find_live(run);
-    if (!live && is_terminal(row.status)) live = std::make_shared<LiveRun>(row, keeper());
     if (!live) live = make_live(row);
   }
   co_return std::make_unique<Subscription>(deps_.store, std::move(live), after,
@@ -169,14 +181,47 @@ Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after
   co_return page;
 }
 
+Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t after,
+                                          std::size_t limit, std::size_t bytes_max) {
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
+  ERRAND_CO_TRY(auto text, co_await deps_.store.read_journal(row.id));
+  JournalPage page;
+  std::size_t bytes = 0;
+  std::size_t number = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (number++ < after) continue;
+    page.has_more = page.entries.size() >= limit || bytes >= bytes_max;
+    if (page.has_more) break;
+    ERRAND_CO_TRY(auto entry,
+                  json::parse(line, {.duplicate_keys = json::DuplicateKeys::last_wins}));
+    json::redact_secrets(entry);
+    page.entries.push_back(json::write(entry));
+    bytes += page.entries.back().size();
+  }
+  co_return page;
+}
+
 Task<Result<RunView>> Engine::get(Principal who, RunId run) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
   ERRAND_CO_TRY(auto state, co_await fold(run));
-  co_return RunView{.row = std::move(row), .state = std::move(state)};
+  ERRAND_CO_TRY(auto mail, co_await deps_.store.mailboxes(run));
+  RunView view{.row = std::move(row), .state = std::move(state)};
+  for (Mailbox& box : mail) {
+    if (!box.filled) view.pending.push_back(shown(std::move(box)));
+  }
+  co_return view;
 }
 
 Task<Result<std::vector<RunRow>>> Engine::list(RunFilter filter) {
   co_return co_await deps_.store.list(std::move(filter));
+}
+
+void Engine::drain() {
+  draining_ = true;
+  tell_watchers();
 }
 
 Engine::LivePtr Engine::make_live(const RunRow& row) {
@@ -193,8 +238,10 @@ Engine::LivePtr Engine::find_live(const RunId& run) const {
 void Engine::deliver(const WorkspaceSlug& workspace, Mailbox mail) {
   LivePtr live = find_live(mail.run);
   if (live && live->agent()) return live->deliver(std::move(mail));
-  // It is in the store, where the run is read from; what is delivered twice is folded once.
+  // It is in the store, where the run is read from; what is delivered twice is folded once. A run
+  // that is being claimed may have been read before, so its mail waits here.
   RunId run = mail.run;
+  if (!live && recovering_) live = make_live({.id = run, .workspace = workspace});
   if (live) live->deliver(std::move(mail));
   wake(workspace, run);
 }
@@ -206,8 +253,9 @@ void Engine::on_end(LiveRun& run) {
   if (live->agent()) tasks_.spawn("engine.destroy", destroy(live, live->detach()));
   ended_.push_back(run.id());
   if (ended_.size() <= kEndedRunsMax) return;
-  live_.erase(ended_.front());
+  LivePtr oldest = find_live(ended_.front());
   ended_.pop_front();
+  if (oldest && !oldest->has_readers()) live_.erase(oldest->id());
 }
 
 Task<void> Engine::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {

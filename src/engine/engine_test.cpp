@@ -29,8 +29,8 @@ struct Canceller {
 
 struct Answerer {
   static Task<void> answer(World* world, Client* client) {
-    auto answered =
-        co_await world->engine.answer(someone(), *client->run, *client->pending.begin(), {});
+    auto answered = co_await world->engine.answer(someone(), *client->run,
+                                                  {.tool_use_id = *client->pending.begin()});
     EXPECT_TRUE(answered);
   }
 };
@@ -43,6 +43,7 @@ struct EngineTest : ::testing::Test {
     world.tasks.spawn("client", client.go(&world));
     world.run_until([&] { return client.done; });
     EXPECT_EQ(world.bugs, std::vector<std::string>());
+    EXPECT_EQ(findings_of(disk), std::vector<std::string>());
   }
 };
 
@@ -92,7 +93,7 @@ TEST_F(EngineTest, AnswerIsAcceptedOnceThenUnknownThenTerminal) {
   struct Late {
     static Task<void> answer(World* world, RunId run, std::string id,
                              std::vector<std::string>* out) {
-      auto again = co_await world->engine.answer(someone(), run, id, {});
+      auto again = co_await world->engine.answer(someone(), run, {.tool_use_id = id});
       out->push_back(again ? "accepted" : again.error().reason());
     }
   };

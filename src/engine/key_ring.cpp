@@ -11,9 +11,19 @@ namespace errand::engine {
 namespace {
 
 constexpr std::size_t kShownPrefix = 12;
+constexpr std::string_view kSecretPrefix = "mantyx_";
 
 std::string hash_of(std::string_view secret) {
   return crypto::to_hex(crypto::sha256(secret));
+}
+
+std::string derive_secret(std::string_view caller_secret, const KeyId& id) {
+  return cat(kSecretPrefix, crypto::to_hex(crypto::hmac_sha256(caller_secret, id.view())));
+}
+
+void set_secret(ApiKeyRow& row, std::string_view secret) {
+  row.hash = hash_of(secret);
+  row.prefix = std::string(secret.substr(0, kShownPrefix));
 }
 
 }  // namespace
@@ -39,19 +49,38 @@ std::optional<Principal> KeyRing::find(std::string_view secret) const {
   return Principal{.workspace = found->second.workspace, .key = found->second.id};
 }
 
+ApiKeyRow KeyRing::make_row(const WorkspaceSlug& workspace, std::string name) {
+  return {.id = ids_.make<KeyIdTag>("key_"),
+          .workspace = workspace,
+          .name = std::move(name),
+          .created_at = clock_.now()};
+}
+
 Task<Result<NewKey>> KeyRing::create(WorkspaceSlug workspace, std::string name,
                                      std::string secret) {
   constexpr std::size_t kSecretBytes = 32;
-  if (secret.empty()) secret = cat("mantyx_", crypto::random_hex(kSecretBytes));
-  ApiKeyRow row{.id = ids_.make<KeyIdTag>("key_"),
-                .workspace = workspace,
-                .name = std::move(name),
-                .hash = hash_of(secret),
-                .prefix = secret.substr(0, kShownPrefix),
-                .created_at = clock_.now()};
-  ERRAND_CO_CHECK(co_await store_.add_key(row));
+  if (secret.empty()) secret = cat(kSecretPrefix, crypto::random_hex(kSecretBytes));
+  ApiKeyRow row = make_row(workspace, std::move(name));
+  set_secret(row, secret);
+  ERRAND_CO_CHECK(co_await store_.add_key(row, {}));
   by_hash_.emplace(row.hash, row);
   co_return NewKey{.row = std::move(row), .secret = std::move(secret)};
+}
+
+Task<Result<NewKey>> KeyRing::create_once(WorkspaceSlug workspace, std::string name,
+                                          std::string caller_secret, Idempotency idempotency) {
+  ApiKeyRow row = make_row(workspace, std::move(name));
+  set_secret(row, derive_secret(caller_secret, row.id));
+  ERRAND_CO_TRY(auto outcome, co_await store_.add_key(row, std::move(idempotency)));
+  std::string secret = derive_secret(caller_secret, outcome.key.id);
+  // Another caller's request has made a key that this one cannot tell.
+  bool is_anothers = hash_of(secret) != outcome.key.hash;
+  if (outcome.kind == Creation::conflict || is_anothers) {
+    co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
+        .reason("idempotency_conflict");
+  }
+  by_hash_.emplace(outcome.key.hash, outcome.key);
+  co_return NewKey{.row = std::move(outcome.key), .secret = std::move(secret)};
 }
 
 std::vector<ApiKeyRow> KeyRing::list(const WorkspaceSlug& workspace) const {

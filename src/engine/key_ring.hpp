@@ -34,11 +34,18 @@ class KeyRing final {
 
   // `secret` fixes the key; empty makes a random one. conflict: the key exists.
   Task<Result<NewKey>> create(WorkspaceSlug workspace, std::string name, std::string secret);
+  // A request that may come twice: an equal one from the same caller gets the same key again. Its
+  // secret is derived from the caller's own, because it is kept nowhere.
+  // conflict with reason "idempotency_conflict": the Idempotency-Key was used for something else.
+  Task<Result<NewKey>> create_once(WorkspaceSlug workspace, std::string name,
+                                   std::string caller_secret, Idempotency idempotency);
   std::vector<ApiKeyRow> list(const WorkspaceSlug& workspace) const;
   // not_found: no such key in this workspace. Revoking twice is fine.
   Task<Result<void>> revoke(WorkspaceSlug workspace, KeyId id);
 
  private:
+  ApiKeyRow make_row(const WorkspaceSlug& workspace, std::string name);
+
   Store& store_;
   const Clock& clock_;
   IdSource& ids_;

@@ -44,12 +44,13 @@ void LiveRun::catch_up(const RunRow& row) {
   for (Subscription* reader : readers_) reader->wake();
 }
 
-void LiveRun::on_commit(const SegmentPtr& segment, RunStatus status) {
-  committed_seq_ = segment->last_seq;
-  status_ = status;
-  if (segment->events_count == 0) return;
-  keep(segment);
-  for (Subscription* reader : readers_) reader->push(segment);
+void LiveRun::on_commit(const agent::Commit& commit) {
+  committed_seq_ = commit.segment->last_seq;
+  status_ = commit.status;
+  if (commit.offers_calls) keeper_.on_calls_offered(*this);
+  if (commit.segment->events_count == 0) return;
+  keep(commit.segment);
+  for (Subscription* reader : readers_) reader->push(commit.segment);
 }
 
 void LiveRun::keep(const SegmentPtr& segment) {

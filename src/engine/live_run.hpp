@@ -22,6 +22,8 @@ class LiveRun final : public agent::RunObserver {
     virtual ~Keeper() = default;
     virtual void on_end(LiveRun& run) = 0;
     virtual void on_waiting(LiveRun& run) = 0;
+    // Calls of the run can be seen by those who look for work.
+    virtual void on_calls_offered(LiveRun& run) = 0;
     virtual void on_broken(LiveRun& run, const Error& error) = 0;
     // Neither an agent nor a reader is left.
     virtual void on_unused(LiveRun& run) = 0;
@@ -39,6 +41,7 @@ class LiveRun final : public agent::RunObserver {
   agent::AgentRun* agent() { return agent_.get(); }
   std::unique_ptr<agent::AgentRun> detach();
   void deliver(Mailbox mail);
+  bool has_early_mail() const { return !early_mail_.empty(); }
 
   // The newest committed segments, without a gap, up to the log's end; for readers that come a
   // little late. May be empty.
@@ -55,7 +58,7 @@ class LiveRun final : public agent::RunObserver {
   // The timer that puts the run aside once it has waited long enough.
   Timers::Id rest_timer;
 
-  void on_commit(const SegmentPtr& segment, RunStatus status) override;
+  void on_commit(const agent::Commit& commit) override;
   void on_end() override { keeper_.on_end(*this); }
   void on_waiting() override { keeper_.on_waiting(*this); }
   void on_broken(const Error& error) override { keeper_.on_broken(*this, error); }

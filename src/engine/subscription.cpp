@@ -74,7 +74,9 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
       if (!recent.empty()) co_return take(std::move(recent));
       auto read = co_await store_.read_events(run_->id(), cursor_, kReadBytesMax);
       if (!read) co_return Batch{.state = Batch::State::broken};
-      if (!read->empty()) co_return take(std::move(*read));
+      // What was committed can be missing only because the run has just been removed.
+      if (read->empty()) co_return Batch{.state = Batch::State::broken};
+      co_return take(std::move(*read));
     }
     if (is_over()) co_return Batch{.state = Batch::State::ended};
     auto woken = co_await wakeup_.wait_until(deadline);

@@ -2,6 +2,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <set>
@@ -13,21 +14,17 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "base/text.hpp"
+#include "engine/check.hpp"
 #include "engine/engine.hpp"
 #include "json/parse.hpp"
 #include "llm/scripted/scripted_model.hpp"
 #include "run/event.hpp"
 #include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "support/manual_clock.hpp"
 
 // A whole engine in one thread, on time that only the test moves, for tests of what survives.
 namespace errand::engine::testing {
-
-class FixedClock final : public Clock {
- public:
-  WallTime now() const override { return time; }
-  WallTime time = from_millis(1'800'000'000'000);
-};
 
 // A tool of this process that counts how often it was begun and under which keys.
 struct ToolLog {
@@ -128,17 +125,19 @@ struct Disk {
   std::shared_ptr<MemoryStoreData> data = make_memory_store_data();
   ToolLog careless;  // neither read-only nor idempotent
   ToolLog idempotent;
-  FixedClock clock;
+  ManualClock clock{1'800'000'000'000};
   std::uint64_t random = 0;
 };
 
 // One process: the whole object graph on a disk.
 class World final {
  public:
-  World(Disk& disk, std::string_view script, Crash crash = {}, Limits limits = {})
+  // With a lease's length the world is one of many on its disk.
+  World(Disk& disk, std::string_view script, Crash crash = {}, Limits limits = {},
+        std::optional<milliseconds> lease = {})
       : crash(crash),
         disk_(disk),
-        memory_(disk.data, disk.clock),
+        memory_(disk.data, disk.clock, lease),
         store(memory_, [this](FaultyStore::Operation op) { return decide(op); }),
         home(io),
         log_(disk.clock, 2, LogFormat::text),
@@ -176,13 +175,42 @@ class World final {
     }
   }
 
+  // Runs only so much of it.
+  void step(int handlers) {
+    io.restart();
+    for (int i = 0; i < handlers; ++i) io.poll_one();
+  }
+
+  // The result of something that needs no time to pass.
+  template <class T>
+  T result_of(Task<T> task) {
+    struct Keeper {
+      static Task<void> keep(Task<T> from, std::optional<T>* out) {
+        *out = co_await std::move(from);
+      }
+    };
+    std::optional<T> out;
+    tasks.spawn("result", Keeper::keep(std::move(task), &out));
+    settle();
+    return std::move(out.value());
+  }
+
+  // Lets time go by in this process alone; the clock is the caller's to move.
+  void pass(milliseconds duration) {
+    settle();
+    timers.advance(duration);
+    settle();
+  }
+
   // Runs, letting time jump to the next deadline whenever nothing else is left to do.
   void run_until(const std::function<bool()>& done) {
     settle();
-    while (!done() && !crash.is_dead()) {
+    constexpr std::chrono::hours kLongEnough{48};  // some timers come again and again
+    const SteadyTime end = timers.now() + kLongEnough;
+    while (!done() && !crash.is_dead() && timers.now() < end) {
       SteadyTime before = timers.now();
       if (!timers.fire_next()) return;
-      disk_.clock.time += std::chrono::duration_cast<milliseconds>(timers.now() - before);
+      disk_.clock.pass(std::chrono::duration_cast<milliseconds>(timers.now() - before));
       settle();
     }
   }
@@ -209,6 +237,7 @@ class World final {
          .model = std::make_unique<WatchedModel>(std::move(scripted),
                                                  [this](const llm::TurnRequest& request) {
                                                    ++asked;
+                                                   asked_about.push_back(request.messages[0].text);
                                                    crash.reached();
                                                    return !refuses || !refuses(request);
                                                  })});
@@ -225,6 +254,7 @@ class World final {
 
  public:
   int asked = 0;
+  std::vector<std::string> asked_about;  // the prompts of what the model was asked, in order
   int slow_tools_ended = 0;
   std::vector<std::string> bugs;
   FaultyStore store;
@@ -241,6 +271,16 @@ class World final {
   Engine engine;
   TaskGroup tasks;
 };
+
+// Time goes by for everybody, a little at a time.
+inline void pass(Disk& disk, std::initializer_list<World*> worlds, milliseconds duration) {
+  constexpr milliseconds kStep{250};
+  for (milliseconds left = duration; left.count() > 0; left -= kStep) {
+    milliseconds step = std::min(left, kStep);
+    disk.clock.pass(step);
+    for (World* world : worlds) world->pass(step);
+  }
+}
 
 inline Principal someone() {
   return {.workspace = *WorkspaceSlug::parse("default"), .key = *KeyId::parse("key_1")};
@@ -275,6 +315,8 @@ inline std::vector<std::string> lines_of(const std::vector<SegmentPtr>& segments
 struct Client {
   Spec spec;
   bool answers = true;
+  bool claims = false;            // every call, before it answers
+  std::size_t cancels_after = 0;  // so many events; 0: never
   std::optional<RunId> run;
   std::vector<std::string> seen;       // every event line, joined over all connections
   std::set<std::string> acknowledged;  // calls whose answer was accepted
@@ -291,13 +333,16 @@ struct Client {
     auto reader =
         co_await world->engine.subscribe(someone(), *run, static_cast<EventSeq>(seen.size()));
     if (!reader) co_return;
+    if (!(*reader)->is_over()) co_await cancel_if_due(world);
     co_await answer_pending(world);
     while (!done) {
       auto batch = co_await (*reader)->next(SteadyTime::max());
       for (std::string& line : lines_of(batch.segments, batch.after)) take(std::move(line));
       if (batch.state == Subscription::Batch::State::broken) co_return;
+      bool is_over = batch.state == Subscription::Batch::State::ended;
+      if (!is_over) co_await cancel_if_due(world);
       co_await answer_pending(world);
-      done = batch.state == Subscription::Batch::State::ended;
+      done = is_over;
     }
   }
 
@@ -313,28 +358,77 @@ struct Client {
   Task<void> answer_pending(World* world) {
     if (!answers) co_return;
     for (const std::string& id : std::set<std::string>(pending)) {
-      auto answered =
-          co_await world->engine.answer(someone(), *run, id, {.text = "answer to " + id});
+      std::string claim;
+      if (claims) claim = co_await claim_call(world, id);
+      auto answered = co_await world->engine.answer(
+          someone(), *run,
+          {.tool_use_id = id, .answer = {.text = "answer to " + id}, .claim_id = claim});
       if (answered) acknowledged.insert(id);
       if (answered || answered.error().code() != ErrorCode::unavailable) pending.erase(id);
     }
   }
+
+  // The claim's id. One that a former process made, and of which nobody knows, has to run out.
+  static Task<std::string> claim_call(World* world, std::string id) {
+    constexpr milliseconds kTime{10'000};
+    for (;;) {
+      auto claimed = co_await world->engine.claim_call(someone(), id, kTime);
+      if (claimed) co_return claimed->box.claim_id;
+      if (claimed.error().reason() != "claimed") co_return "";
+      co_await world->timers.sleep_until(world->timers.now() + kTime);
+    }
+  }
+
+  Task<void> cancel_if_due(World* world) {
+    if (cancels_after == 0 || seen.size() < cancels_after) co_return;
+    auto cancelled = co_await world->engine.cancel(someone(), *run);
+    EXPECT_TRUE(cancelled);
+  }
 };
 
-// All event lines of a run, straight from the disk.
-inline std::vector<std::string> log_of(Disk& disk, const RunId& run) {
+// Reads from the disk, past any process. `read` makes a task from a store.
+template <class T, class Read>
+T read_disk(Disk& disk, Read read) {
   asio::io_context io(1);
   MemoryStore store(disk.data, disk.clock);
-  std::vector<std::string> lines;
-  TaskGroup tasks(io.get_executor(), [](const char*, const std::string&) {});
-  struct Reader {
-    static Task<void> read(MemoryStore* from, RunId id, std::vector<std::string>* out) {
-      auto segments = co_await from->read_events(id, 0, SIZE_MAX);
-      *out = lines_of(*segments, 0);
+  std::optional<T> value;
+  struct Keep {
+    static Task<void> keep(Task<Result<T>> task, std::optional<T>* out) {
+      auto result = co_await std::move(task);
+      out->emplace(std::move(result).value());
     }
   };
-  tasks.spawn("read", Reader::read(&store, run, &lines));
+  TaskGroup tasks(io.get_executor(), [](const char*, const std::string&) {});
+  tasks.spawn("read", Keep::keep(read(&store), &value));
   io.run();
+  return std::move(*value);
+}
+
+// All event lines of a run.
+inline std::vector<std::string> log_of(Disk& disk, const RunId& run) {
+  auto segments = read_disk<std::vector<SegmentPtr>>(
+      disk, [&](Store* store) { return store->read_events(run, 0, SIZE_MAX); });
+  return lines_of(segments, 0);
+}
+
+// Everything that is kept of a run.
+inline StoredRun stored_run(Disk& disk, const RunId& run) {
+  return {.row = read_disk<RunRow>(
+              disk, [&](Store* store) { return store->find(someone().workspace, run); }),
+          .segments = read_disk<std::vector<SegmentPtr>>(
+              disk, [&](Store* store) { return store->read_log(run, 0, SIZE_MAX); }),
+          .mail = read_disk<std::vector<Mailbox>>(
+              disk, [&](Store* store) { return store->mailboxes(run); })};
+}
+
+// What is wrong with what is kept, one line each.
+inline std::vector<std::string> findings_of(Disk& disk) {
+  auto report =
+      read_disk<CheckReport>(disk, [](Store* store) { return check_store(store, nullptr); });
+  std::vector<std::string> lines;
+  for (const Finding& finding : report.findings) {
+    lines.push_back(cat(finding.run.view(), " ", finding.rule, ": ", finding.sentence));
+  }
   return lines;
 }
 

@@ -77,6 +77,21 @@ RunLimits parse_limits(const json::Value& value) {
   return limits;
 }
 
+json::Object to_json(const ForkedFrom& fork) {
+  return {{"runId", fork.run.view()}, {"seq", fork.seq}, {"turns", fork.turns}};
+}
+
+Result<ForkedFrom> parse_forked_from(const json::Value& value) {
+  Fields in(value, "/forkedFrom");
+  ForkedFrom fork;
+  auto run = RunId::parse(in.text("runId"));
+  if (!run) in.fail("runId", "not a runId");
+  fork.run = run.value_or(RunId());
+  fork.seq = in.integer("seq", 0, INT64_MAX);
+  fork.turns = static_cast<int>(in.integer("turns", 0, INT32_MAX));
+  return in.finish(fork);
+}
+
 struct EntryWriter {
   ObjectWriter& out;
 
@@ -86,6 +101,7 @@ struct EntryWriter {
         .field("model", errand::to_json(entry.model))
         .field("limits", to_json(entry.limits))
         .field("at", to_millis(entry.at));
+    if (entry.forked_from) out.field("forkedFrom", to_json(*entry.forked_from));
     // A client's tool follows from the spec; only the others need their declaration pinned.
     std::string host_tools;
     for (const ToolDecl& tool : entry.tools) {
@@ -106,6 +122,7 @@ struct EntryWriter {
         .field("attempt", entry.attempt)
         .field("afterSeq", entry.after_seq);
     if (entry.retells) out.field("retells", true);
+    if (entry.prompt) out.field("prompt", *entry.prompt);
   }
 
   void operator()(const CallEntry& entry) {
@@ -174,6 +191,9 @@ Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {
   entry.model = parse_model_info(in.any("model"));
   entry.limits = parse_limits(in.any("limits"));
   entry.at = from_millis(in.integer("at", 0, INT64_MAX));
+  if (const json::Value* fork = in.optional_any("forkedFrom")) {
+    ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));
+  }
   const json::Value* host_tools = value.as_object().if_contains("hostTools");
   ERRAND_TRY(entry.tools, collect_tools(entry.spec, host_tools ? host_tools->if_array() : nullptr));
   return in.finish<JournalEntry>(std::move(entry));
@@ -217,7 +237,8 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
         TurnEntry{.turn = static_cast<int>(in.integer("turn", 0, INT32_MAX)),
                   .attempt = static_cast<int>(in.integer("attempt", 1, INT32_MAX)),
                   .after_seq = in.integer("afterSeq", 0, INT64_MAX),
-                  .retells = in.optional_flag("retells").value_or(false)});
+                  .retells = in.optional_flag("retells").value_or(false),
+                  .prompt = in.optional_text("prompt")});
   }
   if (kind == "call") {
     return in.finish<JournalEntry>(CallEntry{.id = parse_tool_use_id(in),

@@ -27,6 +27,16 @@ struct RunLimits {
   milliseconds run_time{86'400'000};  // from creation to the end, whatever happens in between
 };
 
+// The run whose first turns a run begins with. They were not asked by it and have no events in its
+// log; what they spent, and how often they were tried, is not told.
+struct ForkedFrom {
+  RunId run;
+  EventSeq seq = 0;  // where in that run's log the last of them was finished
+  int turns = 0;
+
+  friend bool operator==(const ForkedFrom&, const ForkedFrom&) = default;
+};
+
 // What was asked, with everything resolved that could change later.
 struct CreatedEntry {
   Spec spec;
@@ -34,6 +44,7 @@ struct CreatedEntry {
   std::vector<ToolDecl> tools;  // all of them, in the order of the spec
   RunLimits limits;
   WallTime at{};
+  std::optional<ForkedFrom> forked_from;
 };
 
 // A process that found the run unfinished goes on with it.
@@ -48,6 +59,8 @@ struct TurnEntry {
   EventSeq after_seq = 0;  // the log's last seq when it was asked: anything later is of this turn
   // The vendor refused the frozen turn before this one, so that one is told in plain words instead.
   bool retells = false;
+  // What the user says before it, after the results of the turn before it. On a first attempt only.
+  std::optional<std::string> prompt;
 };
 
 // The block of a call is closed: the turn is frozen from here on if it breaks.

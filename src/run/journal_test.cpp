@@ -211,6 +211,18 @@ TEST(Journal, ToolsComeBackInTheOrderOfTheSpec) {
   EXPECT_EQ(read.tools[1].annotations, (ToolAnnotations{.read_only = true}));
 }
 
+TEST(Journal, ForkReadsBackWithWhatTheUserSaysNext) {
+  CreatedEntry entry = created_entry();
+  entry.forked_from = {.run = *RunId::parse("run_1"), .seq = 9, .turns = 2};
+  TurnEntry turn{.turn = 2};
+  turn.prompt = "go on";
+  auto entries = parse_journal(line_of(entry) + line_of(turn)).value();
+  EXPECT_EQ(std::get<CreatedEntry>(entries.at(0)).forked_from, entry.forked_from);
+  EXPECT_EQ(std::get<TurnEntry>(entries.at(1)).prompt, "go on");
+  EXPECT_EQ(line_of(turn),
+            "{\"entry\":\"turn\",\"turn\":2,\"attempt\":1,\"afterSeq\":0,\"prompt\":\"go on\"}\n");
+}
+
 TEST(Journal, EveryEndedStatusReadsBack) {
   for (auto status : {RunStatus::succeeded, RunStatus::failed, RunStatus::cancelled}) {
     auto entries = parse_journal(line_of(TerminalEntry{.status = status})).value();

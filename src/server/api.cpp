@@ -23,6 +23,11 @@ void Api::add_routes(net::Router& router) {
   route(router, Method::get, "/agent-runs/{}/events", &Api::list_events);
   route(router, Method::post, "/agent-runs/{}/tool-results", &Api::post_tool_result);
   route(router, Method::post, "/agent-runs/{}/cancel", &Api::cancel_run);
+  route(router, Method::post, "/agent-runs/{}/fork", &Api::fork_run);
+  route(router, Method::get, "/agent-runs/{}/journal", &Api::list_journal);
+  route(router, Method::get, "/tool-calls", &Api::list_tool_calls);
+  route(router, Method::post, "/tool-calls/{}/claim", &Api::claim_tool_call);
+  route(router, Method::post, "/tool-calls/{}/extend", &Api::extend_tool_call);
   route(router, Method::get, "/models", &Api::list_models);
   route(router, Method::post, "/api-keys", &Api::create_key);
   route(router, Method::get, "/api-keys", &Api::list_keys);
@@ -42,14 +47,18 @@ Task<net::Response> Api::dispatch(Verb verb, net::Request request) {
   co_return std::move(*answer);
 }
 
-Result<Principal> Api::authenticate(const net::Request& request) const {
+std::string_view Api::credential(const net::Request& request) {
   constexpr std::string_view kBearer = "bearer ";
   std::string_view authorization = request.header("authorization");
-  std::string_view secret = request.header("x-api-key");
   if (authorization.size() > kBearer.size() &&
       equals_ignoring_case(authorization.substr(0, kBearer.size()), kBearer)) {
-    secret = trim(authorization.substr(kBearer.size()));
+    return trim(authorization.substr(kBearer.size()));
   }
+  return request.header("x-api-key");
+}
+
+Result<Principal> Api::authenticate(const net::Request& request) const {
+  std::string_view secret = credential(request);
   if (secret.empty()) {
     return Error(ErrorCode::unauthorized, "no credential was sent")
         .reason("missing_credential")
@@ -67,6 +76,11 @@ Result<Principal> Api::authenticate(const net::Request& request) const {
         .hint(cat("this key belongs to the workspace \"", who->workspace.view(), "\""));
   }
   return *who;
+}
+
+std::string Api::stream_url(const Principal& who, const RunId& run) const {
+  return cat(options_.public_url, "/api/v1/workspaces/", who.workspace.view(), "/agent-runs/",
+             run.view(), "/stream");
 }
 
 Task<net::Response> Api::health(net::Request) {

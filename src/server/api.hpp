@@ -17,7 +17,8 @@ struct ApiOptions {
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
 //
-// Files: api.cpp (routes, credentials), run_routes.cpp, key_routes.cpp.
+// Files: api.cpp (routes, credentials), run_routes.cpp, history_routes.cpp
+// (forks and journals), tool_call_routes.cpp, key_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
@@ -31,6 +32,10 @@ class Api final {
   void route(net::Router& router, net::Method method, std::string_view path, Verb verb);
   Task<net::Response> dispatch(Verb verb, net::Request request);
   Result<Principal> authenticate(const net::Request& request) const;
+  // The key that the caller presents; empty without one.
+  static std::string_view credential(const net::Request& request);
+
+  std::string stream_url(const Principal& who, const RunId& run) const;
 
   Task<net::Response> health(net::Request request);
   Task<net::Response> readiness(net::Request request);
@@ -42,6 +47,11 @@ class Api final {
   Answer list_events(Principal who, net::Request request);
   Answer post_tool_result(Principal who, net::Request request);
   Answer cancel_run(Principal who, net::Request request);
+  Answer fork_run(Principal who, net::Request request);
+  Answer list_journal(Principal who, net::Request request);
+  Answer list_tool_calls(Principal who, net::Request request);
+  Answer claim_tool_call(Principal who, net::Request request);
+  Answer extend_tool_call(Principal who, net::Request request);
   Answer list_models(Principal who, net::Request request);
 
   Answer create_key(Principal who, net::Request request);

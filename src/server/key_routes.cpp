@@ -63,9 +63,17 @@ Api::Answer Api::create_key(Principal who, net::Request request) {
     in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
   }
   ERRAND_CO_CHECK(in.finish());
-  ERRAND_CO_TRY(auto key, co_await keys_.create(who.workspace, std::move(name), {}));
-  json::Object out = key_json(key.row);
-  out["key"] = key.secret;
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  Result<engine::NewKey> key = Error(ErrorCode::internal, "not made");
+  if (idempotency.key.empty()) {
+    key = co_await keys_.create(who.workspace, std::move(name), {});
+  } else {
+    key = co_await keys_.create_once(who.workspace, std::move(name),
+                                     std::string(credential(request)), std::move(idempotency));
+  }
+  ERRAND_CO_CHECK(key);
+  json::Object out = key_json(key->row);
+  out["key"] = key->secret;
   co_return json_response(201, json::write(out));
 }
 

@@ -1,6 +1,7 @@
 #include "server/request_body.hpp"
 
 #include "base/text.hpp"
+#include "crypto/digest.hpp"
 #include "json/parse.hpp"
 
 namespace errand::server {
@@ -31,6 +32,25 @@ Result<RunId> run_of_path(const net::Request& request) {
   const std::string& text = request.params.at(1);
   if (auto id = RunId::parse(text)) return *id;
   return Error(ErrorCode::not_found, cat("there is no run \"", utf8_prefix(text, 80), "\""));
+}
+
+Result<std::string> tool_use_of_path(const net::Request& request) {
+  const std::string& text = request.params.at(1);
+  if (ToolUseId::parse(text)) return text;
+  return Error(ErrorCode::not_found, cat("no call \"", utf8_prefix(text, 80), "\" is pending"))
+      .reason("unknown_tool_use");
+}
+
+Result<Idempotency> idempotency_of(const net::Request& request) {
+  constexpr std::size_t kCharsMax = 255;
+  Idempotency idempotency{.key = std::string(request.header("idempotency-key"))};
+  if (idempotency.key.empty()) return idempotency;
+  if (idempotency.key.size() > kCharsMax) {
+    return Error(ErrorCode::invalid_argument, "the Idempotency-Key is too long")
+        .limit("idempotencyKeyChars", kCharsMax);
+  }
+  idempotency.fingerprint = crypto::to_hex(crypto::sha256(cat(request.path, "\n", request.body)));
+  return idempotency;
 }
 
 Result<std::int64_t> integer_param(const net::Request& request, std::string_view name,

@@ -1,6 +1,5 @@
 #include "server/run_json.hpp"
 
-#include "crypto/digest.hpp"
 #include "json/parse.hpp"
 
 namespace errand::server {
@@ -52,12 +51,32 @@ json::Object row_json(const RunRow& row) {
 json::Object snapshot_json(const engine::RunView& run) {
   json::Object out = row_json(run.row);
   add_end(out, *run.state);
-  out["spec"] = to_json(run.state->created().spec);
+  json::Array pending;
+  for (const engine::PendingCall& call : run.pending) pending.push_back(call_json(call));
+  out["pendingCalls"] = std::move(pending);
+  const CreatedEntry& created = run.state->created();
+  out["spec"] = to_json(created.spec);
+  if (created.forked_from) out["forkedFrom"] = fork_json(*created.forked_from);
   return out;
 }
 
-std::string fingerprint(std::string_view body) {
-  return crypto::to_hex(crypto::sha256(body));
+json::Object fork_json(const ForkedFrom& fork) {
+  return {{"runId", fork.run.view()}, {"seq", fork.seq}};
+}
+
+json::Object call_json(const engine::PendingCall& call) {
+  const Mailbox& box = call.box;
+  json::Object out{{"id", box.slot},
+                   {"toolUseId", box.slot},
+                   {"runId", box.run.view()},
+                   {"name", box.name},
+                   {"status", call.claimed_until ? "claimed" : "pending"},
+                   {"createdAt", to_iso8601(box.opened_at)},
+                   {"expiresAt", to_iso8601(call.expires_at)}};
+  auto args = json::parse(box.request);
+  out["args"] = args ? std::move(*args) : json::Value(json::Object());
+  if (call.claimed_until) out["claimedUntil"] = to_iso8601(*call.claimed_until);
+  return out;
 }
 
 }  // namespace errand::server

@@ -14,7 +14,10 @@ json::Object row_json(const RunRow& row);
 // A run on its own, with what became of it.
 json::Object snapshot_json(const engine::RunView& run);
 
-// Tells equal request bodies from different ones.
-std::string fingerprint(std::string_view body);
+// Where a run was forked.
+json::Object fork_json(const ForkedFrom& fork);
+
+// A call that waits for a client.
+json::Object call_json(const engine::PendingCall& call);
 
 }  // namespace errand::server

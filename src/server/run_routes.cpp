@@ -21,12 +21,6 @@ constexpr std::int64_t kEventsPageDefault = 200;
 constexpr std::size_t kEventsPageBytesMax = 4U * 1024 * 1024;
 constexpr std::size_t kResultBytesMax = 2U * 1024 * 1024;
 constexpr std::size_t kErrorBytesMax = 8U * 1024;
-constexpr std::size_t kIdempotencyKeyCharsMax = 255;
-
-struct ToolResultParams {
-  std::string tool_use_id;
-  ToolAnswer answer;
-};
 
 void check_size(json::Fields& in, std::string_view key, const std::optional<std::string>& text,
                 std::size_t bytes_max) {
@@ -37,10 +31,11 @@ void check_size(json::Fields& in, std::string_view key, const std::optional<std:
               .limit(cat(key, "Bytes"), static_cast<std::int64_t>(bytes_max)));
 }
 
-Result<ToolResultParams> parse_tool_result(const json::Value& body) {
+Result<engine::CallAnswer> parse_tool_result(const json::Value& body) {
   json::Fields in(body, "");
-  ToolResultParams params;
+  engine::CallAnswer params;
   params.tool_use_id = in.text("toolUseId");
+  params.claim_id = in.optional_text("claimId").value_or("");
   auto result = in.optional_text("result");
   auto error = in.optional_text("error");
   check_size(in, "result", result, kResultBytesMax);
@@ -91,20 +86,10 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
 Api::Answer Api::create_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
   ERRAND_CO_TRY(auto spec, parse_spec(body));
-  engine::Idempotency idempotency;
-  idempotency.key = std::string(request.header("idempotency-key"));
-  if (idempotency.key.size() > kIdempotencyKeyCharsMax) {
-    co_return Error(ErrorCode::invalid_argument, "the Idempotency-Key is too long")
-        .limit("idempotencyKeyChars", kIdempotencyKeyCharsMax);
-  }
-  if (!idempotency.key.empty()) idempotency.fingerprint = fingerprint(request.body);
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
   ERRAND_CO_TRY(auto run, co_await engine_.create(who, std::move(spec), std::move(idempotency)));
   std::string out;
-  json::ObjectWriter(out)
-      .field("runId", run.view())
-      .field("streamUrl", cat(options_.public_url, "/api/v1/workspaces/", who.workspace.view(),
-                              "/agent-runs/", run.view(), "/stream"))
-      .end();
+  json::ObjectWriter(out).field("runId", run.view()).field("streamUrl", stream_url(who, run)).end();
   co_return json_response(201, std::move(out));
 }
 
@@ -164,8 +149,7 @@ Api::Answer Api::post_tool_result(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
   ERRAND_CO_TRY(auto params, parse_tool_result(body));
   ERRAND_CO_TRY(auto id, run_of_path(request));
-  ERRAND_CO_CHECK(
-      co_await engine_.answer(who, id, std::move(params.tool_use_id), std::move(params.answer)));
+  ERRAND_CO_CHECK(co_await engine_.answer(who, id, std::move(params)));
   co_return json_response(204, {});
 }
 

@@ -13,6 +13,7 @@
 #include "async/task_group.hpp"
 #include "base/text.hpp"
 #include "store/store.hpp"
+#include "support/manual_clock.hpp"
 
 namespace errand {
 
@@ -20,14 +21,16 @@ namespace errand {
 inline bool operator==(const RunRow& a, const RunRow& b) {
   auto tie = [](const RunRow& row) {
     return std::tie(row.id, row.workspace, row.status, row.name, row.model_id, row.metadata,
-                    row.created_at, row.updated_at, row.last_seq, row.segments, row.epoch);
+                    row.created_at, row.updated_at, row.last_seq, row.ends_by, row.segments,
+                    row.epoch);
   };
   return tie(a) == tie(b);
 }
 inline bool operator==(const Mailbox& a, const Mailbox& b) {
   auto tie = [](const Mailbox& box) {
-    return std::tie(box.run, box.slot, box.kind, box.name, box.opened_at, box.deadline_at,
-                    box.filled, box.body);
+    return std::tie(box.run, box.slot, box.kind, box.name, box.request, box.offer_again,
+                    box.opened_at, box.deadline, box.filled, box.body, box.claim_id,
+                    box.claimed_until);
   };
   return tie(a) == tie(b);
 }
@@ -48,18 +51,18 @@ inline bool operator==(const ApiKeyRow& a, const ApiKeyRow& b) {
 
 namespace store_contract {
 
-// Stands at one time of day.
-class FixedClock final : public Clock {
- public:
-  WallTime now() const override { return from_millis(1'700'000'000'000); }
-};
+// When every test begins.
+constexpr std::int64_t kStart = 1'700'000'000'000;
 
 // One store and what it keeps. Each implementation brings its own.
 class Subject {
  public:
   virtual ~Subject() = default;
   virtual Store& store() = 0;
-  // Ends the store as a process ends, and starts another one on the same data.
+  virtual ManualClock& clock() = 0;
+  // Ends the store as a process ends; then only reopen() may be called.
+  virtual void close() = 0;
+  // Starts another one on the same data.
   virtual void reopen() = 0;
 };
 using MakeSubject = std::unique_ptr<Subject> (*)();
@@ -104,23 +107,22 @@ inline WorkspaceSlug workspace(std::string_view name = "default") {
 }
 
 inline NewRun new_run(int number) {
-  return {.row = {.id = run_id(number),
-                  .workspace = workspace(),
-                  .status = RunStatus::queued,
-                  .name = "a run",
-                  .model_id = "demo",
-                  .metadata = "{}",
-                  .created_at = from_millis(5000 + number),
-                  .updated_at = from_millis(5000 + number)},
-          .first = {.at = from_millis(5000 + number), .journal = "{\"created\":1}\n", .events = {}},
-          .idempotency_key = {},
-          .fingerprint = {}};
+  return {
+      .row = {.id = run_id(number),
+              .workspace = workspace(),
+              .status = RunStatus::queued,
+              .name = "a run",
+              .model_id = "demo",
+              .metadata = "{}",
+              .created_at = from_millis(5000 + number),
+              .updated_at = from_millis(5000 + number),
+              .ends_by = from_millis(80'000'000 + number)},
+      .first = {.at = from_millis(5000 + number), .journal = "{\"created\":1}\n", .events = {}}};
 }
 
 inline NewRun keyed_run(int number, std::string key, std::string fingerprint) {
   NewRun run = new_run(number);
-  run.idempotency_key = std::move(key);
-  run.fingerprint = std::move(fingerprint);
+  run.idempotency = {.key = std::move(key), .fingerprint = std::move(fingerprint)};
   return run;
 }
 
@@ -155,15 +157,18 @@ inline AppendItem last_item(int run, std::int64_t epoch, Segment segment) {
   return last;
 }
 
+// For so long a call may wait, in store time from the beginning.
+constexpr milliseconds kCallTime{60'000};
+
 inline Mailbox open_mailbox(int run, std::string slot) {
   return {.run = run_id(run),
           .slot = std::move(slot),
           .kind = MailKind::tool_result,
           .name = "lookup",
+          .request = "{\"q\":1}",
+          .offer_again = true,
           .opened_at = from_millis(9000),
-          .deadline_at = from_millis(9999),
-          .filled = false,
-          .body = {}};
+          .deadline = StoreTime(kCallTime)};
 }
 
 inline Mailbox filled(Mailbox box, std::string body) {
@@ -178,6 +183,25 @@ inline Mail answer(int run, std::string slot, std::string body) {
           .slot = std::move(slot),
           .kind = MailKind::tool_result,
           .body = std::move(body)};
+}
+
+inline Mail claimed_answer(int run, std::string slot, std::string claim_id) {
+  Mail mail = answer(run, std::move(slot), "by claim");
+  mail.claim_id = std::move(claim_id);
+  return mail;
+}
+
+inline CallClaim call_claim(std::string slot, std::string claim_id, milliseconds ttl) {
+  return {.workspace = workspace(),
+          .slot = std::move(slot),
+          .claim_id = std::move(claim_id),
+          .ttl = ttl};
+}
+
+inline CallClaim call_extension(std::string slot, std::string claim_id, milliseconds ttl) {
+  CallClaim claim = call_claim(std::move(slot), std::move(claim_id), ttl);
+  claim.kind = CallClaim::Kind::extend;
+  return claim;
 }
 
 inline Mail cancel_request(int run) {
@@ -195,6 +219,8 @@ inline Mail cancel_request(int run) {
 class StoreContract : public testing::TestWithParam<store_contract::MakeSubject> {
  protected:
   Store& store() { return subject_->store(); }
+  ManualClock& clock() { return subject_->clock(); }
+  void close() { subject_->close(); }
   void reopen() { subject_->reopen(); }
 
   // Creates run `number` and gives the epoch that owns it.
@@ -208,8 +234,19 @@ class StoreContract : public testing::TestWithParam<store_contract::MakeSubject>
   MailOutcome mail(Mail mail) {
     return store_contract::wait_for(store().mail(std::move(mail))).value();
   }
-  std::vector<ClaimedRun> claim(std::size_t limit) {
-    return store_contract::wait_for(store().claim(limit)).value();
+  std::vector<ClaimedRun> claim(std::size_t limit, milliseconds grace = {}) {
+    return store_contract::wait_for(store().claim(limit, grace)).value();
+  }
+  CallClaimOutcome claim_call(CallClaim claim) {
+    return store_contract::wait_for(store().claim_call(std::move(claim))).value();
+  }
+  // Slots of the calls that the filter finds.
+  std::vector<std::string> pending(CallFilter filter) {
+    filter.workspace = store_contract::workspace();
+    std::vector<std::string> slots;
+    auto found = store_contract::wait_for(store().pending_calls(std::move(filter))).value();
+    for (const Mailbox& box : found) slots.push_back(box.slot);
+    return slots;
   }
   RunRow find(int number) {
     auto found = store().find(store_contract::workspace(), store_contract::run_id(number));
@@ -220,6 +257,13 @@ class StoreContract : public testing::TestWithParam<store_contract::MakeSubject>
   }
   std::vector<Segment> events(int number, EventSeq after, std::size_t bytes_max) {
     auto read = store().read_events(store_contract::run_id(number), after, bytes_max);
+    auto segments = store_contract::wait_for(std::move(read)).value();
+    std::vector<Segment> out;
+    for (const SegmentPtr& segment : segments) out.push_back(*segment);
+    return out;
+  }
+  std::vector<Segment> log(int number, std::int32_t from_n, std::size_t bytes_max) {
+    auto read = store().read_log(store_contract::run_id(number), from_n, bytes_max);
     auto segments = store_contract::wait_for(std::move(read)).value();
     std::vector<Segment> out;
     for (const SegmentPtr& segment : segments) out.push_back(*segment);

@@ -116,8 +116,8 @@ TEST_P(StoreContract, RunsAreListedByMetadataOfWhichEveryPairMatches) {
 TEST_P(StoreContract, KeysAreAddedListedAndRevokedOnce) {
   ApiKeyRow revoked = api_key(2);
   revoked.revoked_at = from_millis(7777);
-  ASSERT_TRUE(wait_for(store().add_key(api_key(2))));
-  ASSERT_TRUE(wait_for(store().add_key(api_key(1))));
+  ASSERT_TRUE(wait_for(store().add_key(api_key(2), {})));
+  ASSERT_TRUE(wait_for(store().add_key(api_key(1), {})));
 
   EXPECT_TRUE(wait_for(store().revoke_key(workspace(), api_key(2).id, from_millis(7777))));
   EXPECT_TRUE(wait_for(store().revoke_key(workspace(), api_key(2).id, from_millis(9999))));
@@ -128,17 +128,33 @@ TEST_P(StoreContract, KeysAreAddedListedAndRevokedOnce) {
 TEST_P(StoreContract, AKeyWithAKnownHashConflicts) {
   ApiKeyRow twin = api_key(2);
   twin.hash = api_key(1).hash;
-  ASSERT_TRUE(wait_for(store().add_key(api_key(1))));
+  ASSERT_TRUE(wait_for(store().add_key(api_key(1), {})));
 
-  auto refused = wait_for(store().add_key(twin));
+  auto refused = wait_for(store().add_key(twin, {}));
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_EQ(wait_for(store().list_keys()).value(), std::vector{api_key(1)});
 }
 
+TEST_P(StoreContract, EqualRequestsForAKeyMakeOne) {
+  const Idempotency once{.key = "k", .fingerprint = "same"};
+  const Idempotency other{.key = "k", .fingerprint = "other"};
+  ASSERT_TRUE(wait_for(store().add_key(api_key(1), once)));
+
+  AddKeyOutcome again = wait_for(store().add_key(api_key(2), once)).value();
+  AddKeyOutcome conflict = wait_for(store().add_key(api_key(3), other)).value();
+  CreateOutcome run = wait_for(store().create(keyed_run(1, "k", "a run"))).value();
+
+  EXPECT_EQ(again.kind, Creation::existing);
+  EXPECT_EQ(again.key, api_key(1));
+  EXPECT_EQ(conflict.kind, Creation::conflict);
+  EXPECT_EQ(run.kind, Creation::conflict);
+  EXPECT_EQ(wait_for(store().list_keys()).value(), std::vector{api_key(1)});
+}
+
 TEST_P(StoreContract, RevokingAKeyOfAnotherWorkspaceIsNotFound) {
-  ASSERT_TRUE(wait_for(store().add_key(api_key(1))));
+  ASSERT_TRUE(wait_for(store().add_key(api_key(1), {})));
 
   auto elsewhere = wait_for(store().revoke_key(workspace("other"), api_key(1).id, {}));
 

@@ -11,7 +11,7 @@ using namespace store_contract;
 inline int created(const std::vector<Result<CreateOutcome>>& outcomes) {
   int count = 0;
   for (const auto& outcome : outcomes) {
-    count += outcome.value().kind == CreateOutcome::Kind::created;
+    count += outcome.value().kind == Creation::created;
   }
   return count;
 }
@@ -36,7 +36,7 @@ TEST_P(StoreContract, CreatedRunIsFoundWithItsJournalAndEpoch) {
   RunRow expected = run.row;
   expected.segments = 1;
   expected.epoch = outcome.epoch;
-  EXPECT_EQ(outcome.kind, CreateOutcome::Kind::created);
+  EXPECT_EQ(outcome.kind, Creation::created);
   EXPECT_EQ(outcome.run, run_id(1));
   EXPECT_GT(outcome.epoch, 0);
   EXPECT_EQ(find(1), expected);
@@ -48,7 +48,7 @@ TEST_P(StoreContract, EqualRequestWithTheSameKeyFindsTheExistingRun) {
 
   CreateOutcome again = wait_for(store().create(keyed_run(2, "key", "same"))).value();
 
-  EXPECT_EQ(again.kind, CreateOutcome::Kind::existing);
+  EXPECT_EQ(again.kind, Creation::existing);
   EXPECT_EQ(again.run, run_id(1));
   EXPECT_FALSE(wait_for(store().find(workspace(), run_id(2))));
 }
@@ -58,8 +58,7 @@ TEST_P(StoreContract, OtherRequestWithTheSameKeyConflicts) {
 
   CreateOutcome other = wait_for(store().create(keyed_run(2, "key", "two"))).value();
 
-  EXPECT_EQ(other.kind, CreateOutcome::Kind::conflict);
-  EXPECT_EQ(other.run, run_id(1));
+  EXPECT_EQ(other.kind, Creation::conflict);
   EXPECT_FALSE(wait_for(store().find(workspace(), run_id(2))));
 }
 
@@ -70,7 +69,31 @@ TEST_P(StoreContract, TheSameKeyInAnotherWorkspaceIsAnotherKey) {
 
   CreateOutcome outcome = wait_for(store().create(elsewhere)).value();
 
-  EXPECT_EQ(outcome.kind, CreateOutcome::Kind::created);
+  EXPECT_EQ(outcome.kind, Creation::created);
+}
+
+TEST_P(StoreContract, AKeyIsAsNewAfterADay) {
+  ASSERT_TRUE(wait_for(store().create(keyed_run(1, "key", "one"))));
+  clock().pass(kIdempotencyKept - milliseconds(1));
+  EXPECT_EQ(wait_for(store().create(keyed_run(2, "key", "two"))).value().kind, Creation::conflict);
+
+  clock().pass(milliseconds(1));
+  CreateOutcome later = wait_for(store().create(keyed_run(2, "key", "two"))).value();
+  CreateOutcome again = wait_for(store().create(keyed_run(3, "key", "two"))).value();
+
+  EXPECT_EQ(later.kind, Creation::created);
+  EXPECT_EQ(again.kind, Creation::existing);
+  EXPECT_EQ(again.run, run_id(2));
+}
+
+TEST_P(StoreContract, AKeyIsKnownAfterARestart) {
+  ASSERT_TRUE(wait_for(store().create(keyed_run(1, "key", "same"))));
+  reopen();
+
+  CreateOutcome again = wait_for(store().create(keyed_run(2, "key", "same"))).value();
+
+  EXPECT_EQ(again.kind, Creation::existing);
+  EXPECT_EQ(again.run, run_id(1));
 }
 
 TEST_P(StoreContract, ExactlyOneOfAHundredEqualRequestsCreates) {
@@ -222,6 +245,20 @@ TEST_P(StoreContract, EveryByteOfJournalAndEventsSurvives) {
 
   EXPECT_EQ(events(1, 0, 1 << 20).at(0).events, bytes.events);
   EXPECT_EQ(journal(1), "{\"created\":1}\n" + bytes.journal);
+}
+
+TEST_P(StoreContract, WholeSegmentsAreReadInPages) {
+  auto epoch = create(1);
+  Segment first = new_run(1).first;
+  Segment second = events_segment(1, 1, 2);
+  Segment third = events_segment(2, 3, 0);
+  ASSERT_TRUE(append(item(1, epoch, second)));
+  ASSERT_TRUE(append(item(1, epoch, third)));
+
+  EXPECT_EQ(log(1, 0, 1 << 20), (std::vector{first, second, third}));
+  EXPECT_EQ(log(1, 1, 1), std::vector{second});
+  EXPECT_EQ(log(1, 2, 1), std::vector{third});
+  EXPECT_EQ(log(1, 3, 1), std::vector<Segment>());
 }
 
 }  // namespace errand

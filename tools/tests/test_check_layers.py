@@ -81,6 +81,8 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(
             self.problems({
                 "src/net/a_test.cpp": '#include "support/pair.hpp"\n',
+                "src/net/test_peer.hpp": '#include "support/pair.hpp"\n',
+                "src/store/store_contract_log.hpp": '#include "support/pair.hpp"\n',
                 "src/net/a.cpp": '#include "support/pair.hpp"\n',
             }),
             ['src/net/a.cpp:1: include: "support/pair.hpp" is not in a folder of the table; '

@@ -1,5 +1,6 @@
 #include "store/memory/faulty_store.hpp"
 
+#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "async/wakeup.hpp"
@@ -32,6 +33,15 @@ Task<Result<T>> FaultyStore::with_fault(Kind kind, Task<Result<T>> call) {
   co_return result;
 }
 
+template <class T>
+Task<Result<T>> FaultyStore::late(Task<Result<T>> call) {
+  constexpr int kSteps = 4;  // of the loop
+  auto result = co_await std::move(call);
+  Executor home = co_await asio::this_coro::executor;
+  for (int i = 0; i < kSteps; ++i) co_await asio::post(home, asio::use_awaitable);
+  co_return result;
+}
+
 Task<Result<CreateOutcome>> FaultyStore::create(NewRun run) {
   return with_fault(Kind::create, store_.create(std::move(run)));
 }
@@ -44,12 +54,20 @@ Task<Result<MailOutcome>> FaultyStore::mail(Mail mail) {
   return with_fault(Kind::mail, store_.mail(std::move(mail)));
 }
 
-Task<Result<std::vector<ClaimedRun>>> FaultyStore::claim(std::size_t limit) {
-  return store_.claim(limit);
+Task<Result<CallClaimOutcome>> FaultyStore::claim_call(CallClaim claim) {
+  return with_fault(Kind::claim_call, store_.claim_call(std::move(claim)));
 }
 
-Task<Result<std::vector<Mailbox>>> FaultyStore::renew() {
-  return store_.renew();
+Task<Result<std::vector<Mailbox>>> FaultyStore::pending_calls(CallFilter filter) {
+  return late(store_.pending_calls(std::move(filter)));
+}
+
+Task<Result<std::vector<ClaimedRun>>> FaultyStore::claim(std::size_t limit, milliseconds grace) {
+  return late(store_.claim(limit, grace));
+}
+
+Task<Result<Renewal>> FaultyStore::renew() {
+  return with_fault(Kind::renew, store_.renew());
 }
 
 Task<Result<void>> FaultyStore::release(RunId run, std::int64_t epoch) {
@@ -57,32 +75,46 @@ Task<Result<void>> FaultyStore::release(RunId run, std::int64_t epoch) {
 }
 
 Task<Result<RunRow>> FaultyStore::find(WorkspaceSlug workspace, RunId run) {
-  return store_.find(workspace, run);
+  return late(store_.find(workspace, run));
 }
 
 Task<Result<std::vector<RunRow>>> FaultyStore::list(RunFilter filter) {
-  return store_.list(std::move(filter));
+  return late(store_.list(std::move(filter)));
 }
 
 Task<Result<std::vector<Mailbox>>> FaultyStore::mailboxes(RunId run) {
-  return store_.mailboxes(run);
+  return late(store_.mailboxes(run));
 }
 
 Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_events(RunId run, EventSeq after,
                                                                std::size_t bytes_max) {
-  return store_.read_events(run, after, bytes_max);
+  return late(store_.read_events(run, after, bytes_max));
 }
 
 Task<Result<std::string>> FaultyStore::read_journal(RunId run) {
-  return store_.read_journal(run);
+  return late(store_.read_journal(run));
 }
 
-Task<Result<void>> FaultyStore::add_key(ApiKeyRow key) {
-  return store_.add_key(std::move(key));
+Task<Result<std::vector<RunRow>>> FaultyStore::all_runs(std::optional<RunCursor> after,
+                                                        std::size_t limit) {
+  return late(store_.all_runs(after, limit));
+}
+
+Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_log(RunId run, std::int32_t from_n,
+                                                            std::size_t bytes_max) {
+  return late(store_.read_log(run, from_n, bytes_max));
+}
+
+Task<Result<PruneOutcome>> FaultyStore::prune(Prune prune) {
+  return store_.prune(std::move(prune));
+}
+
+Task<Result<AddKeyOutcome>> FaultyStore::add_key(ApiKeyRow key, Idempotency idempotency) {
+  return store_.add_key(std::move(key), std::move(idempotency));
 }
 
 Task<Result<std::vector<ApiKeyRow>>> FaultyStore::list_keys() {
-  return store_.list_keys();
+  return late(store_.list_keys());
 }
 
 Task<Result<void>> FaultyStore::revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) {

@@ -10,10 +10,11 @@
 
 namespace errand {
 
-// A Store whose writes fail when a test says so; everything else goes straight through.
+// A Store whose writes fail when a test says so. What it reads is told late: by then more may have
+// been written, as with a store on another thread.
 class FaultyStore final : public Store {
  public:
-  enum class Kind { create, append, mail };
+  enum class Kind { create, append, mail, claim_call, renew };
   struct Operation {
     Kind kind = Kind::create;
     std::uint64_t number = 0;  // 1, 2, 3 ... over all kinds
@@ -29,16 +30,20 @@ class FaultyStore final : public Store {
     stop_after
   };
 
-  // Asked once for each create, append and mail, on the caller's home.
+  // Asked once for each of these, on the caller's home.
   using Decide = std::function<Fault(Operation)>;
 
   FaultyStore(Store& store, Decide decide);
 
+  std::int64_t epoch() const override { return store_.epoch(); }
+  StoreTime now() const override { return store_.now(); }
   Task<Result<CreateOutcome>> create(NewRun run) override;
   Task<Result<void>> append(AppendItem item) override;
   Task<Result<MailOutcome>> mail(Mail mail) override;
-  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit) override;
-  Task<Result<std::vector<Mailbox>>> renew() override;
+  Task<Result<CallClaimOutcome>> claim_call(CallClaim claim) override;
+  Task<Result<std::vector<Mailbox>>> pending_calls(CallFilter filter) override;
+  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit, milliseconds grace) override;
+  Task<Result<Renewal>> renew() override;
   Task<Result<void>> release(RunId run, std::int64_t epoch) override;
   Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) override;
   Task<Result<std::vector<RunRow>>> list(RunFilter filter) override;
@@ -46,7 +51,12 @@ class FaultyStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
                                                     std::size_t bytes_max) override;
   Task<Result<std::string>> read_journal(RunId run) override;
-  Task<Result<void>> add_key(ApiKeyRow key) override;
+  Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunCursor> after,
+                                             std::size_t limit) override;
+  Task<Result<std::vector<SegmentPtr>>> read_log(RunId run, std::int32_t from_n,
+                                                 std::size_t bytes_max) override;
+  Task<Result<PruneOutcome>> prune(Prune prune) override;
+  Task<Result<AddKeyOutcome>> add_key(ApiKeyRow key, Idempotency idempotency) override;
   Task<Result<std::vector<ApiKeyRow>>> list_keys() override;
   Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
   Task<Result<void>> ping() override;
@@ -54,6 +64,8 @@ class FaultyStore final : public Store {
  private:
   template <class T>
   Task<Result<T>> with_fault(Kind kind, Task<Result<T>> call);
+  template <class T>
+  static Task<Result<T>> late(Task<Result<T>> call);
 
   Store& store_;
   const Decide decide_;

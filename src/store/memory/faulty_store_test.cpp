@@ -22,7 +22,7 @@ class FaultyStoreTest : public testing::Test {
     return wait_for(memory_.find(workspace(), run_id(number))).has_value();
   }
 
-  FixedClock clock_;
+  ManualClock clock_{kStart};
   MemoryStore memory_{make_memory_store_data(), clock_};
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,25 @@ std::shared_ptr<MemoryStoreData> make_memory_store_data();
 // A Store in memory: durable as long as its data object. Each one made on the same data counts as
 // a new process: its epoch is higher than those of the ones before it.
 //
+// Without a lease's length a store has its data to itself: making it means that every other one
+// has ended. With one, many share the data as nodes of a fleet.
+//
 // Every call gives way once before it acts, so that callers meet the same interleavings as with a
 // store on a disk.
 class MemoryStore final : public Store {
  public:
-  MemoryStore(std::shared_ptr<MemoryStoreData> data, const Clock& clock);
+  MemoryStore(std::shared_ptr<MemoryStoreData> data, const Clock& clock,
+              std::optional<milliseconds> lease = {});
 
+  std::int64_t epoch() const override { return epoch_; }
+  StoreTime now() const override;
   Task<Result<CreateOutcome>> create(NewRun run) override;
   Task<Result<void>> append(AppendItem item) override;
   Task<Result<MailOutcome>> mail(Mail mail) override;
-  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit) override;
-  Task<Result<std::vector<Mailbox>>> renew() override;
+  Task<Result<CallClaimOutcome>> claim_call(CallClaim claim) override;
+  Task<Result<std::vector<Mailbox>>> pending_calls(CallFilter filter) override;
+  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit, milliseconds grace) override;
+  Task<Result<Renewal>> renew() override;
   Task<Result<void>> release(RunId run, std::int64_t epoch) override;
   Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) override;
   Task<Result<std::vector<RunRow>>> list(RunFilter filter) override;
@@ -34,7 +43,12 @@ class MemoryStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
                                                     std::size_t bytes_max) override;
   Task<Result<std::string>> read_journal(RunId run) override;
-  Task<Result<void>> add_key(ApiKeyRow key) override;
+  Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunCursor> after,
+                                             std::size_t limit) override;
+  Task<Result<std::vector<SegmentPtr>>> read_log(RunId run, std::int32_t from_n,
+                                                 std::size_t bytes_max) override;
+  Task<Result<PruneOutcome>> prune(Prune prune) override;
+  Task<Result<AddKeyOutcome>> add_key(ApiKeyRow key, Idempotency idempotency) override;
   Task<Result<std::vector<ApiKeyRow>>> list_keys() override;
   Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
   Task<Result<void>> ping() override;
@@ -42,6 +56,7 @@ class MemoryStore final : public Store {
  private:
   const std::shared_ptr<MemoryStoreData> data_;
   const Clock& clock_;
+  const std::optional<milliseconds> lease_;
   const std::int64_t epoch_;
 };
 

@@ -1,5 +1,8 @@
 #include "store/memory/memory_store.hpp"
 
+#include "store/store_contract_claims.hpp"
+#include "store/store_contract_growth.hpp"
+#include "store/store_contract_leases.hpp"
 #include "store/store_contract_lists.hpp"
 #include "store/store_contract_log.hpp"
 #include "store/store_contract_mail.hpp"
@@ -12,10 +15,12 @@ class MemorySubject final : public Subject {
   MemorySubject() { reopen(); }
 
   Store& store() override { return *store_; }
+  ManualClock& clock() override { return clock_; }
+  void close() override { store_.reset(); }
   void reopen() override { store_ = std::make_unique<MemoryStore>(data_, clock_); }
 
  private:
-  FixedClock clock_;
+  ManualClock clock_{kStart};
   std::shared_ptr<MemoryStoreData> data_ = make_memory_store_data();
   std::unique_ptr<MemoryStore> store_;
 };
@@ -26,15 +31,34 @@ std::unique_ptr<Subject> make_subject() {
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreContract, testing::Values(make_subject));
 
+class MemoryFleet final : public Fleet {
+ public:
+  Store& first() override { return first_; }
+  Store& second() override { return second_; }
+  ManualClock& clock() override { return clock_; }
+
+ private:
+  ManualClock clock_{kStart};
+  std::shared_ptr<MemoryStoreData> data_ = make_memory_store_data();
+  MemoryStore first_{data_, clock_, kLease};
+  MemoryStore second_{data_, clock_, kLease};
+};
+
+std::unique_ptr<Fleet> make_fleet() {
+  return std::make_unique<MemoryFleet>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, StoreLeaseContract, testing::Values(make_fleet));
+
 TEST(MemoryStore, AnOlderStoreOnTheSameDataTakesNothingBack) {
-  FixedClock clock;
+  ManualClock clock(kStart);
   auto data = make_memory_store_data();
   MemoryStore older(data, clock);
   ASSERT_TRUE(wait_for(older.create(new_run(1))));
   MemoryStore newer(data, clock);
-  ASSERT_EQ(wait_for(newer.claim(10)).value().size(), 1U);
+  ASSERT_EQ(wait_for(newer.claim(10, {})).value().size(), 1U);
 
-  EXPECT_EQ(wait_for(older.claim(10)).value().size(), 0U);
+  EXPECT_EQ(wait_for(older.claim(10, {})).value().size(), 0U);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "store/sqlite/changes.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "store/sqlite/rows.hpp"
@@ -8,13 +7,13 @@
 namespace errand::sqlite {
 namespace {
 
-constexpr const char* kFindIdempotent =
-    "SELECT run, fingerprint FROM idempotency WHERE workspace = ? AND key = ?";
-constexpr const char* kInsertIdempotent =
-    "INSERT INTO idempotency (workspace, key, run, fingerprint, at) VALUES (?, ?, ?, ?, ?)";
+// Commits save the store's clock along with them this often.
+constexpr milliseconds kClockInterval{1000};
+
 constexpr const char* kInsertRun =
     "INSERT INTO runs (workspace, id, status, finished, last_seq, segments, epoch, created_at, "
-    "updated_at, name, model_id, metadata) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)";
+    "updated_at, name, model_id, metadata, ends_by, keyed_at) "
+    "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* kInsertFirstSegment =
     "INSERT OR IGNORE INTO segments (run, last_seq, n, events_count, at, journal, events) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)";
@@ -30,17 +29,6 @@ constexpr const char* kEndRun =
     "AND finished = 0";
 constexpr const char* kFindLogEnd =
     "SELECT finished, epoch, last_seq FROM runs WHERE workspace = ? AND id = ?";
-constexpr const char* kOpenMailbox =
-    "INSERT INTO mail (run, slot, kind, name, opened_at, deadline_at, filled, body) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-    "ON CONFLICT DO UPDATE SET deadline_at = excluded.deadline_at";
-constexpr const char* kCloseMailbox = "DELETE FROM mail WHERE run = ? AND slot = ?";
-constexpr const char* kClearMail = "DELETE FROM mail WHERE run = ?";
-constexpr const char* kFillMailbox =
-    "UPDATE mail SET filled = 1, body = ? WHERE run = ? AND slot = ? AND filled = 0";
-constexpr const char* kInsertCancel =
-    "INSERT OR IGNORE INTO mail (run, slot, kind, name, opened_at, deadline_at, filled, body) "
-    "VALUES (?, ?, ?, '', ?, 0, 1, ?)";
 constexpr const char* kFindClaimable =
     "SELECT * FROM runs INDEXED BY unfinished WHERE finished = 0 AND epoch < ? "
     "ORDER BY id LIMIT ?";
@@ -50,8 +38,10 @@ constexpr const char* kReleaseRun =
 constexpr const char* kInsertApiKey =
     "INSERT OR IGNORE INTO api_keys (id, workspace, name, hash, prefix, created_at, revoked_at) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)";
+constexpr const char* kFindApiKey = "SELECT * FROM api_keys WHERE id = ?";
 constexpr const char* kRevokeApiKey =
     "UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE workspace = ? AND id = ?";
+constexpr const char* kSaveClock = "UPDATE meta SET value = ? WHERE key = 'clock'";
 
 Error conflict(const char* why) {
   return Error(ErrorCode::conflict, why);
@@ -59,59 +49,54 @@ Error conflict(const char* why) {
 
 }  // namespace
 
-Changes::Changes(Database& database, const Clock& clock, std::int64_t epoch)
+Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
+                 DiskRoom::Limits limits)
     : database_(database),
-      clock_(clock),
+      time_(time),
       epoch_(epoch),
-      find_idempotent_(database, kFindIdempotent),
-      insert_idempotent_(database, kInsertIdempotent),
+      saved_clock_(time.now()),
+      room_(database, time, std::move(limits)),
+      keyed_(database),
+      mail_(database, time),
+      pruning_(database, keyed_, mail_),
       insert_run_(database, kInsertRun),
       insert_first_segment_(database, kInsertFirstSegment),
       insert_segment_(database, kInsertSegment),
       advance_run_(database, kAdvanceRun),
       end_run_(database, kEndRun),
       find_log_end_(database, kFindLogEnd),
-      open_mailbox_(database, kOpenMailbox),
-      close_mailbox_(database, kCloseMailbox),
-      clear_mail_(database, kClearMail),
-      fill_mailbox_(database, kFillMailbox),
-      insert_cancel_(database, kInsertCancel),
       find_claimable_(database, kFindClaimable),
       set_epoch_(database, kSetEpoch),
-      find_mail_(database, kMailOfRun),
       release_run_(database, kReleaseRun),
       insert_api_key_(database, kInsertApiKey),
-      revoke_api_key_(database, kRevokeApiKey) {}
+      find_api_key_(database, kFindApiKey),
+      revoke_api_key_(database, kRevokeApiKey),
+      save_clock_(database, kSaveClock) {}
 
 Result<CreateOutcome> Changes::create(const NewRun& run) {
-  if (!run.idempotency_key.empty()) {
-    ERRAND_TRY(auto known, find_idempotent(run));
-    if (known) return *known;
+  const RunRow& row = run.row;
+  const WallTime now = time_.wall_now();
+  ERRAND_TRY(auto made, keyed_.find(row.workspace, run.idempotency, now));
+  if (made) {
+    auto id = RunId::parse(made->subject);
+    if (!made->is_equal || !id) return CreateOutcome{.kind = Creation::conflict};
+    return CreateOutcome{.kind = Creation::existing, .run = *id};
   }
+  ERRAND_CHECK(room_.check());
   // The first segment comes first, because its key is the run's id alone: if it is taken, nothing
   // has been written yet.
-  const RunRow& row = run.row;
   ERRAND_CHECK(insert_segment(insert_first_segment_, row.id, run.first));
   if (database_.changes() == 0) return conflict("a run with this id exists");
-  ERRAND_CHECK(insert_run_.run(row.workspace, row.id, row.status, is_terminal(row.status),
-                               run.first.last_seq, epoch_, row.created_at, row.updated_at, row.name,
-                               row.model_id, row.metadata));
-  if (!run.idempotency_key.empty()) {
-    ERRAND_CHECK(insert_idempotent_.run(row.workspace, run.idempotency_key, row.id,
-                                        Blob{run.fingerprint}, row.created_at));
-  }
-  return CreateOutcome{.kind = CreateOutcome::Kind::created, .run = row.id, .epoch = epoch_};
+  ERRAND_CHECK(insert_run(run, run.idempotency.key.empty() ? WallTime() : now));
+  ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
+  return CreateOutcome{.kind = Creation::created, .run = row.id, .epoch = epoch_};
 }
 
-Result<std::optional<CreateOutcome>> Changes::find_idempotent(const NewRun& run) {
-  Rows rows = find_idempotent_.query(run.row.workspace, run.idempotency_key);
-  ERRAND_TRY(bool found, rows.next());
-  if (!found) return std::optional<CreateOutcome>();
-  bool same = rows.view(1) == run.fingerprint;
-  return std::optional(
-      CreateOutcome{.kind = same ? CreateOutcome::Kind::existing : CreateOutcome::Kind::conflict,
-                    .run = rows.id<RunId>(0),
-                    .epoch = 0});
+Result<void> Changes::insert_run(const NewRun& run, WallTime keyed_at) {
+  const RunRow& row = run.row;
+  return insert_run_.run(row.workspace, row.id, row.status, is_terminal(row.status),
+                         run.first.last_seq, epoch_, row.created_at, row.updated_at, row.name,
+                         row.model_id, row.metadata, row.ends_by, keyed_at);
 }
 
 Result<void> Changes::insert_segment(Statement& insert, const RunId& run, const Segment& segment) {
@@ -123,7 +108,7 @@ Result<void> Changes::append(const AppendItem& item) {
   ERRAND_CHECK(update_run(item));
   if (database_.changes() == 0) return refusal(item);
   ERRAND_CHECK(insert_segment(insert_segment_, item.run, *item.segment));
-  return update_mail(item);
+  return mail_.update(item);
 }
 
 // Changes no row if the log does not end where the item expects it.
@@ -145,18 +130,6 @@ Error Changes::refusal(const AppendItem& item) {
   return conflict("the run's log ends at another segment");
 }
 
-Result<void> Changes::update_mail(const AppendItem& item) {
-  if (is_terminal(item.status)) return clear_mail_.run(item.run);
-  for (const std::string& slot : item.close) {
-    ERRAND_CHECK(close_mailbox_.run(item.run, slot));
-  }
-  for (const Mailbox& box : item.open) {
-    ERRAND_CHECK(open_mailbox_.run(item.run, box.slot, box.kind, box.name, box.opened_at,
-                                   box.deadline_at, box.filled, Blob{box.body}));
-  }
-  return {};
-}
-
 Result<MailOutcome> Changes::mail(const Mail& mail) {
   {
     Rows rows = find_log_end_.query(mail.workspace, mail.run);
@@ -164,32 +137,20 @@ Result<MailOutcome> Changes::mail(const Mail& mail) {
     if (!found) return MailOutcome::unknown_run;
     if (rows.integer(0) != 0) return MailOutcome::run_ended;
   }
-  if (mail.kind == MailKind::cancel) {
-    ERRAND_CHECK(insert_cancel_.run(mail.run, mail.slot, mail.kind, clock_.now(), Blob{mail.body}));
-  } else {
-    ERRAND_CHECK(fill_mailbox_.run(Blob{mail.body}, mail.run, mail.slot));
-  }
-  return database_.changes() == 0 ? MailOutcome::unknown_slot : MailOutcome::accepted;
+  return mail_.fill(mail);
 }
 
-Result<std::vector<ClaimedRun>> Changes::claim(std::size_t limit) {
-  ERRAND_TRY(auto claimed, claimable(limit));
-  for (ClaimedRun& run : claimed) {
-    ERRAND_CHECK(set_epoch_.run(epoch_, run.row.workspace, run.row.id));
-    run.row.epoch = epoch_;
-    ERRAND_TRY(run.mail, read_mailboxes(find_mail_, run.row.id));
+Result<std::vector<ClaimedRun>> Changes::claim(std::size_t limit, milliseconds grace) {
+  ERRAND_TRY(auto rows, read_runs(find_claimable_.query(epoch_, limit)));
+  const StoreTime deadline_min = time_.now() + grace;
+  std::vector<ClaimedRun> claimed;
+  for (RunRow& row : rows) {
+    ERRAND_CHECK(set_epoch_.run(epoch_, row.workspace, row.id));
+    row.epoch = epoch_;
+    ERRAND_TRY(auto mail, mail_.prolong(row.id, deadline_min));
+    claimed.push_back({.row = std::move(row), .mail = std::move(mail)});
   }
   return claimed;
-}
-
-Result<std::vector<ClaimedRun>> Changes::claimable(std::size_t limit) {
-  std::vector<ClaimedRun> found;
-  Rows rows = find_claimable_.query(epoch_, limit);
-  for (;;) {
-    ERRAND_TRY(bool more, rows.next());
-    if (!more) return found;
-    found.push_back({.row = read_run(rows), .mail = {}});
-  }
 }
 
 Result<void> Changes::release(const RunId& run, std::int64_t epoch) {
@@ -198,17 +159,43 @@ Result<void> Changes::release(const RunId& run, std::int64_t epoch) {
   return {};
 }
 
-Result<void> Changes::add_key(const ApiKeyRow& key) {
+Result<PruneOutcome> Changes::prune(const Prune& prune) {
+  pruned_ = true;
+  return pruning_.step(prune, time_.wall_now());
+}
+
+Result<AddKeyOutcome> Changes::add_key(const ApiKeyRow& key, const Idempotency& idempotency) {
+  const WallTime now = time_.wall_now();
+  ERRAND_TRY(auto made, keyed_.find(key.workspace, idempotency, now));
+  if (made) return find_made_key(*made);
   ERRAND_CHECK(insert_api_key_.run(key.id, key.workspace, key.name, key.hash, key.prefix,
                                    key.created_at, key.revoked_at));
   if (database_.changes() == 0) return conflict("this key exists");
-  return {};
+  ERRAND_CHECK(keyed_.remember(key.workspace, idempotency, key.id.view(), now));
+  return AddKeyOutcome{.kind = Creation::created, .key = key};
+}
+
+Result<AddKeyOutcome> Changes::find_made_key(const KeyedRequests::Made& made) {
+  if (!made.is_equal) return AddKeyOutcome{.kind = Creation::conflict};
+  Rows rows = find_api_key_.query(made.subject);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return AddKeyOutcome{.kind = Creation::conflict};
+  return AddKeyOutcome{.kind = Creation::existing, .key = read_api_key(rows)};
 }
 
 Result<void> Changes::revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at) {
   ERRAND_CHECK(revoke_api_key_.run(at, workspace, id));
   if (database_.changes() == 0) return Error(ErrorCode::not_found, "there is no such key");
   return {};
+}
+
+Result<void> Changes::save_clock(Saving saving) {
+  const StoreTime now = time_.now();
+  const milliseconds age_min = saving == Saving::if_old ? kClockInterval : milliseconds(1);
+  if (now - saved_clock_ < age_min) return {};
+  // If the transaction fails after this, the next one a second later saves it.
+  saved_clock_ = now;
+  return save_clock_.run(now);
 }
 
 }  // namespace errand::sqlite

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "store/sqlite/database.hpp"
-#include "store/store.hpp"
+#include "store/sqlite/disk_room.hpp"
+#include "store/sqlite/keyed_requests.hpp"
+#include "store/sqlite/mail_changes.hpp"
+#include "store/sqlite/pruning.hpp"
+#include "store/sqlite/timekeeper.hpp"
 
 namespace errand::sqlite {
 
@@ -15,47 +19,57 @@ namespace errand::sqlite {
 class Changes final {
  public:
   // `epoch` is this process's.
-  Changes(Database& database, const Clock& clock, std::int64_t epoch);
+  Changes(Database& database, const Timekeeper& time, std::int64_t epoch, DiskRoom::Limits limits);
 
   Result<CreateOutcome> create(const NewRun& run);
   Result<void> append(const AppendItem& item);
   Result<MailOutcome> mail(const Mail& mail);
-  Result<std::vector<ClaimedRun>> claim(std::size_t limit);
+  Result<CallClaimOutcome> claim_call(const CallClaim& claim) { return mail_.claim(claim); }
+  Result<std::vector<ClaimedRun>> claim(std::size_t limit, milliseconds grace);
   Result<void> release(const RunId& run, std::int64_t epoch);
-  Result<void> add_key(const ApiKeyRow& key);
+  Result<PruneOutcome> prune(const Prune& prune);
+  Result<AddKeyOutcome> add_key(const ApiKeyRow& key, const Idempotency& idempotency);
   Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);
 
+  // Lets the store's clock be known to whoever comes next; `if_old` only if that was last
+  // done a while ago.
+  enum class Saving { always, if_old };
+  Result<void> save_clock(Saving saving);
+
+  // Whether something was pruned since the last call, so that there may be room to give back.
+  bool take_pruned() { return std::exchange(pruned_, false); }
+
  private:
-  Result<std::optional<CreateOutcome>> find_idempotent(const NewRun& run);
+  Result<void> insert_run(const NewRun& run, WallTime keyed_at);
   Result<void> update_run(const AppendItem& item);
-  Result<void> update_mail(const AppendItem& item);
   Error refusal(const AppendItem& item);
   Result<void> insert_segment(Statement& insert, const RunId& run, const Segment& segment);
-  Result<std::vector<ClaimedRun>> claimable(std::size_t limit);
+  Result<AddKeyOutcome> find_made_key(const KeyedRequests::Made& made);
 
   Database& database_;
-  const Clock& clock_;
+  const Timekeeper& time_;
   const std::int64_t epoch_;
+  StoreTime saved_clock_;
+  bool pruned_ = false;
 
-  Statement find_idempotent_;
-  Statement insert_idempotent_;
+  DiskRoom room_;
+  KeyedRequests keyed_;
+  MailChanges mail_;
+  Pruning pruning_;
+
   Statement insert_run_;
   Statement insert_first_segment_;
   Statement insert_segment_;
   Statement advance_run_;
   Statement end_run_;
   Statement find_log_end_;
-  Statement open_mailbox_;
-  Statement close_mailbox_;
-  Statement clear_mail_;
-  Statement fill_mailbox_;
-  Statement insert_cancel_;
   Statement find_claimable_;
   Statement set_epoch_;
-  Statement find_mail_;
   Statement release_run_;
   Statement insert_api_key_;
+  Statement find_api_key_;
   Statement revoke_api_key_;
+  Statement save_clock_;
 };
 
 }  // namespace errand::sqlite

@@ -2,6 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+#include <utility>
+
 #include "base/text.hpp"
 
 namespace errand::sqlite {
@@ -20,19 +23,30 @@ constexpr const char* kReadPragmas = R"sql(
   PRAGMA temp_store = MEMORY;
 )sql";
 constexpr int kBusyMillis = 5000;
+// Steps of SQLite's machine from one call of while_working's function to the next.
+constexpr int kWorkSteps = 1000;
 
-int remember_log_pages(void* pages, sqlite3*, const char*, int count) {
-  *static_cast<int*>(pages) = count;
-  return SQLITE_OK;
+// Only a database without any page can be made one that gives room back.
+Result<void> let_new_file_shrink(Database& database) {
+  ERRAND_TRY(std::int64_t pages, database.integer("PRAGMA page_count"));
+  if (pages > 0) return {};
+  return database.execute("PRAGMA auto_vacuum = INCREMENTAL");
 }
 
 Result<void> set_up(Database& database, Database::Access access) {
   if (access == Database::Access::read) return database.execute(kReadPragmas);
+  ERRAND_CHECK(let_new_file_shrink(database));
   ERRAND_CHECK(database.execute("PRAGMA journal_mode = WAL"));
   return database.execute(kWritePragmas);
 }
 
 }  // namespace
+
+Error with_context(std::string_view tried, const Error& error) {
+  return Error(error.code(), cat(tried, ": ", error.message()))
+      .reason(error.reason())
+      .hint(error.hint());
+}
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access access) {
   int flags = SQLITE_OPEN_NOMUTEX;
@@ -48,12 +62,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
     sqlite3_busy_timeout(handle, kBusyMillis);
     ready = set_up(*database, access);
     // Instead of SQLite's own checkpoints, which hide their failures.
-    sqlite3_wal_hook(handle, remember_log_pages, &database->log_pages_);
+    sqlite3_wal_hook(handle, remember_log_size, &database->log_);
   }
-  if (!ready) {
-    return Error(ErrorCode::unavailable,
-                 cat("cannot open the database ", path, ": ", ready.error().message()));
-  }
+  if (!ready) return with_context(cat("cannot open the database ", path), ready.error());
   return database;
 }
 
@@ -61,12 +72,31 @@ Database::~Database() {
   sqlite3_close(handle_);
 }
 
+int Database::remember_log_size(void* log, sqlite3*, const char*, int pages) {
+  auto* size = static_cast<LogSize*>(log);
+  // A log with fewer pages than before was begun anew.
+  size->pages_written += pages > size->pages ? pages - size->pages : pages;
+  size->pages = pages;
+  return SQLITE_OK;
+}
+
 Error Database::fail(int code) {
-  if ((code & 0xff) == SQLITE_IOERR) {
-    sync_failed_ |= code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+  const int kind = code & 0xff;
+  sync_failed_ |= code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+  const bool is_damaged = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
+  const bool is_full =
+      kind == SQLITE_FULL || (kind == SQLITE_IOERR && sqlite3_system_errno(handle_) == ENOSPC);
+  Error error(ErrorCode::unavailable,
+              cat(is_damaged ? "the database is damaged: " : "the database failed: ",
+                  sqlite3_errmsg(handle_)));
+  if (is_full) error = std::move(error).reason("disk_full");
+  if (is_damaged) {
+    error = std::move(error)
+                .reason(kStoreDamaged)
+                .hint(
+                    "Run 'errand check-data' to see what is hurt, or restore a backup with 'errand "
+                    "restore'.");
   }
-  Error error(ErrorCode::unavailable, cat("the database failed: ", sqlite3_errmsg(handle_)));
-  if ((code & 0xff) == SQLITE_FULL) error = std::move(error).reason("disk_full");
   if (!failure_) failure_ = error;
   return error;
 }
@@ -77,13 +107,30 @@ Result<void> Database::execute(const std::string& sql) {
   return {};
 }
 
-Result<std::int64_t> Database::integer(const char* sql) {
-  Statement statement(*this, sql);
+Result<std::int64_t> Database::integer(const std::string& sql) {
+  Statement statement(*this, sql.c_str());
   Rows rows = statement.query();
   ERRAND_TRY(bool found, rows.next());
   const std::int64_t value = found ? rows.integer(0) : 0;
   if (found) ERRAND_CHECK(rows.next());  // a statement that writes has done so only at its end
   return value;
+}
+
+Result<std::string> Database::text(const std::string& sql) {
+  Statement statement(*this, sql.c_str());
+  Rows rows = statement.query();
+  ERRAND_TRY(bool found, rows.next());
+  return found ? rows.text(0) : std::string();
+}
+
+void Database::while_working(std::function<void()> work) {
+  work_ = std::move(work);
+  sqlite3_progress_handler(handle_, kWorkSteps, call_work, &work_);
+}
+
+int Database::call_work(void* work) {
+  (*static_cast<std::function<void()>*>(work))();
+  return 0;  // go on
 }
 
 void Database::rollback() {
@@ -97,6 +144,16 @@ void Database::rollback() {
 
 std::int64_t Database::changes() const {
   return sqlite3_changes64(handle_);
+}
+
+std::int64_t Database::total_changes() const {
+  return sqlite3_total_changes64(handle_);
+}
+
+Result<void> Database::vacuum(int pages_max) {
+  ERRAND_TRY(std::int64_t free_pages, integer("PRAGMA freelist_count"));
+  if (free_pages == 0) return {};
+  return execute(cat("PRAGMA incremental_vacuum(", pages_max, ")"));
 }
 
 Result<void> Database::checkpoint() {

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,12 @@ struct sqlite3_stmt;
 
 namespace errand::sqlite {
 
+// The reason of every error that means that the file itself is hurt.
+inline constexpr std::string_view kStoreDamaged = "store_damaged";
+
+// The same error, with what was tried before its message.
+Error with_context(std::string_view tried, const Error& error);
+
 // One connection to a database file, with its pragmas set. Use from one thread at a time.
 class Database final {
  public:
@@ -29,7 +36,9 @@ class Database final {
   // Runs a script whose rows, if any, do not matter.
   Result<void> execute(const std::string& sql);
   // The one integer that `sql` gives.
-  Result<std::int64_t> integer(const char* sql);
+  Result<std::int64_t> integer(const std::string& sql);
+  // The one text that `sql` gives.
+  Result<std::string> text(const std::string& sql);
 
   // The first thing that went wrong since the last rollback. Whoever writes must then roll back.
   bool failed() const { return failure_.has_value(); }
@@ -39,12 +48,21 @@ class Database final {
   bool sync_failed() const { return sync_failed_; }
   void rollback();
 
-  // Number of rows that the last statement changed.
+  // Number of rows that the last statement changed, and that all together did.
   std::int64_t changes() const;
+  std::int64_t total_changes() const;
 
   // Pages in the write-ahead log, as of the last commit; and moving them into the database.
-  int log_pages() const { return log_pages_; }
+  int log_pages() const { return log_.pages; }
   Result<void> checkpoint();
+  // Pages that all commits have written to the log.
+  std::int64_t pages_written() const { return log_.pages_written; }
+
+  // Calls `work` often during long statements.
+  void while_working(std::function<void()> work);
+
+  // Gives up to `pages_max` free pages of the file back. Not inside a transaction.
+  Result<void> vacuum(int pages_max);
 
  private:
   friend class Statement;
@@ -52,8 +70,16 @@ class Database final {
   explicit Database(sqlite3* handle) : handle_(handle) {}
   Error fail(int code);
 
+  struct LogSize {
+    int pages = 0;
+    std::int64_t pages_written = 0;
+  };
+  static int remember_log_size(void* log, sqlite3*, const char*, int pages);
+  static int call_work(void* work);
+
   sqlite3* handle_;
-  int log_pages_ = 0;
+  LogSize log_;
+  std::function<void()> work_;
   bool sync_failed_ = false;
   std::optional<Error> failure_;
 };
@@ -99,7 +125,10 @@ class Statement final {
   void bind(int index, std::int64_t value);
   void bind(int index, std::string_view text);
   void bind(int index, Blob blob);
-  void bind(int index, WallTime time) { bind(index, to_millis(time)); }
+  template <class AnyClock>
+  void bind(int index, std::chrono::time_point<AnyClock, milliseconds> time) {
+    bind(index, std::int64_t{time.time_since_epoch().count()});
+  }
   void bind(int index, std::optional<WallTime> time);
   template <class Tag>
   void bind(int index, const Id<Tag>& id) {

@@ -15,14 +15,45 @@ constexpr const char* kListRuns =
 constexpr const char* kListUnfinished =
     "SELECT * FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
     "ORDER BY id DESC";
+// Segments without their journal, and whole ones.
 constexpr const char* kFindEvents =
-    "SELECT last_seq, n, events_count, at, events FROM segments "
+    "SELECT last_seq, n, events_count, at, x'', events FROM segments "
     "WHERE run = ? AND last_seq > ? AND events_count > 0 ORDER BY last_seq, n";
+constexpr const char* kFindLog =
+    "SELECT last_seq, n, events_count, at, journal, events FROM segments "
+    "WHERE run = ? AND n >= ? ORDER BY last_seq, n";
 constexpr const char* kFindJournal =
     "SELECT journal FROM segments WHERE run = ? ORDER BY last_seq, n";
-constexpr const char* kListKeys =
-    "SELECT id, workspace, name, hash, prefix, created_at, revoked_at FROM api_keys ORDER BY id";
+// Takes the workspace, the slot before, the name or none, the status and the time.
+constexpr const char* kFindPending =
+    "SELECT * FROM mail INDEXED BY pending "
+    "WHERE workspace = ?1 AND slot > ?2 AND kind = 0 AND filled = 0 AND (?3 = '' OR name = ?3) "
+    "AND (?4 = 0 OR (claim_id <> '' AND claimed_until > ?5) = (?4 = 2)) ORDER BY slot LIMIT ?6";
+static_assert(static_cast<int>(CallFilter::Status::any) == 0 &&
+              static_cast<int>(CallFilter::Status::claimed) == 2);
+constexpr const char* kAllRuns =
+    "SELECT * FROM runs WHERE (workspace, id) > (?, ?) ORDER BY workspace, id LIMIT ?";
+constexpr const char* kListKeys = "SELECT * FROM api_keys ORDER BY id";
 constexpr const char* kPing = "SELECT value FROM meta WHERE key = 'boot_epoch'";
+
+// At least one segment if there is any, then until `bytes_max` is passed.
+Result<std::vector<SegmentPtr>> read_segments(Rows rows, std::size_t bytes_max) {
+  std::vector<SegmentPtr> found;
+  std::size_t bytes = 0;
+  do {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) break;
+    Segment segment{.last_seq = rows.integer(0),
+                    .n = static_cast<std::int32_t>(rows.integer(1)),
+                    .events_count = static_cast<std::int32_t>(rows.integer(2)),
+                    .at = rows.time(3),
+                    .journal = rows.text(4),
+                    .events = rows.text(5)};
+    bytes += segment.journal.size() + segment.events.size();
+    found.push_back(std::make_shared<const Segment>(std::move(segment)));
+  } while (bytes < bytes_max);
+  return found;
+}
 
 }  // namespace
 
@@ -34,6 +65,9 @@ Queries::Queries(std::unique_ptr<Database> database)
       find_mail_(*database_, kMailOfRun),
       find_events_(*database_, kFindEvents),
       find_journal_(*database_, kFindJournal),
+      find_log_(*database_, kFindLog),
+      find_pending_(*database_, kFindPending),
+      all_runs_(*database_, kAllRuns),
       list_keys_(*database_, kListKeys),
       ping_(*database_, kPing) {}
 
@@ -62,27 +96,28 @@ Result<std::vector<RunRow>> Queries::list(const RunFilter& filter) {
 }
 
 Result<std::vector<Mailbox>> Queries::mailboxes(const RunId& run) {
-  return read_mailboxes(find_mail_, run);
+  return read_mailboxes(find_mail_.query(run));
 }
 
 Result<std::vector<SegmentPtr>> Queries::read_events(const RunId& run, EventSeq after,
                                                      std::size_t bytes_max) {
-  std::vector<SegmentPtr> found;
-  std::size_t bytes = 0;
-  Rows rows = find_events_.query(run, after);
-  do {
-    ERRAND_TRY(bool more, rows.next());
-    if (!more) break;
-    Segment segment{.last_seq = rows.integer(0),
-                    .n = static_cast<std::int32_t>(rows.integer(1)),
-                    .events_count = static_cast<std::int32_t>(rows.integer(2)),
-                    .at = rows.time(3),
-                    .journal = {},
-                    .events = rows.text(4)};
-    bytes += segment.events.size();
-    found.push_back(std::make_shared<const Segment>(std::move(segment)));
-  } while (bytes < bytes_max);
-  return found;
+  return read_segments(find_events_.query(run, after), bytes_max);
+}
+
+Result<std::vector<SegmentPtr>> Queries::read_log(const RunId& run, std::int32_t from_n,
+                                                  std::size_t bytes_max) {
+  return read_segments(find_log_.query(run, from_n), bytes_max);
+}
+
+Result<std::vector<Mailbox>> Queries::pending_calls(const CallFilter& filter, StoreTime now) {
+  return read_mailboxes(find_pending_.query(filter.workspace, filter.after, filter.name,
+                                            filter.status, now, filter.limit));
+}
+
+Result<std::vector<RunRow>> Queries::all_runs(const std::optional<RunCursor>& after,
+                                              std::size_t limit) {
+  const RunCursor from = after.value_or(RunCursor());
+  return read_runs(all_runs_.query(from.workspace, from.run, limit));
 }
 
 Result<std::string> Queries::read_journal(const RunId& run) {
@@ -96,20 +131,7 @@ Result<std::string> Queries::read_journal(const RunId& run) {
 }
 
 Result<std::vector<ApiKeyRow>> Queries::list_keys() {
-  std::vector<ApiKeyRow> keys;
-  Rows rows = list_keys_.query();
-  for (;;) {
-    ERRAND_TRY(bool more, rows.next());
-    if (!more) return keys;
-    keys.push_back({.id = rows.id<KeyId>(0),
-                    .workspace = rows.id<WorkspaceSlug>(1),
-                    .name = rows.text(2),
-                    .hash = rows.text(3),
-                    .prefix = rows.text(4),
-                    .created_at = rows.time(5),
-                    .revoked_at = {}});
-    if (!rows.is_null(6)) keys.back().revoked_at = rows.time(6);
-  }
+  return read_api_keys(list_keys_.query());
 }
 
 Result<void> Queries::ping() {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@ class Queries final {
   Result<std::vector<SegmentPtr>> read_events(const RunId& run, EventSeq after,
                                               std::size_t bytes_max);
   Result<std::string> read_journal(const RunId& run);
+  Result<std::vector<Mailbox>> pending_calls(const CallFilter& filter, StoreTime now);
+  Result<std::vector<RunRow>> all_runs(const std::optional<RunCursor>& after, std::size_t limit);
+  Result<std::vector<SegmentPtr>> read_log(const RunId& run, std::int32_t from_n,
+                                           std::size_t bytes_max);
   Result<std::vector<ApiKeyRow>> list_keys();
   Result<void> ping();
 
@@ -37,6 +42,9 @@ class Queries final {
   Statement find_mail_;
   Statement find_events_;
   Statement find_journal_;
+  Statement find_log_;
+  Statement find_pending_;
+  Statement all_runs_;
   Statement list_keys_;
   Statement ping_;
 };

@@ -10,9 +10,17 @@ namespace errand::sqlite {
 // Rows of the tables as the structs of the Store. A statement that gives runs begins with
 // "SELECT * FROM runs", so that columns are read by their place in the schema.
 RunRow read_run(const Rows& rows);
+Result<std::vector<RunRow>> read_runs(Rows rows);
 
-// For read_mailboxes; takes the run.
+// Likewise with "SELECT * FROM mail".
+Mailbox read_mailbox(const Rows& rows);
+Result<std::vector<Mailbox>> read_mailboxes(Rows rows);
+
+// Likewise with "SELECT * FROM api_keys".
+ApiKeyRow read_api_key(const Rows& rows);
+Result<std::vector<ApiKeyRow>> read_api_keys(Rows rows);
+
+// Takes the run.
 inline constexpr const char* kMailOfRun = "SELECT * FROM mail WHERE run = ? ORDER BY slot";
-Result<std::vector<Mailbox>> read_mailboxes(Statement& mail_of_run, const RunId& run);
 
 }  // namespace errand::sqlite

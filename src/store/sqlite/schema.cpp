@@ -81,7 +81,57 @@ CREATE TABLE api_keys (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array<const char*, 1> kSchema = {kVersion1};
+// Mail knows its workspace, so that the calls that wait in it are found by a small index that holds
+// only these. Of the runs that have ended, an index holds the time, to find the old ones by; like
+// the one of the unfinished, it is touched only when a run ends. `keyed_at` is the time of the
+// run's row in `idempotency`, so that it is found without an index of its own.
+//
+// What an older program has opened has no time on the store's clock: whoever claims a run gives its
+// calls some. Its runs get a day, which is what they have where nothing else is configured.
+constexpr const char* kVersion2 = R"sql(
+ALTER TABLE runs ADD COLUMN ends_by INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN keyed_at INTEGER NOT NULL DEFAULT 0;
+UPDATE runs SET ends_by = created_at + 86400000;
+UPDATE runs SET keyed_at = created_at
+  WHERE (workspace, id) IN (SELECT workspace, run FROM idempotency);
+CREATE INDEX ended ON runs (updated_at) WHERE finished = 1;
+
+ALTER TABLE idempotency RENAME COLUMN run TO subject;
+CREATE INDEX made ON idempotency (at);
+
+CREATE TABLE doomed (
+  run TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE mail RENAME TO old_mail;
+CREATE TABLE mail (
+  run           TEXT NOT NULL,
+  slot          TEXT NOT NULL,
+  workspace     TEXT NOT NULL,
+  kind          INTEGER NOT NULL,
+  name          TEXT NOT NULL,
+  offer_again   INTEGER NOT NULL,
+  opened_at     INTEGER NOT NULL,
+  deadline      INTEGER NOT NULL,
+  filled        INTEGER NOT NULL,
+  claim_id      TEXT NOT NULL,
+  claimed_until INTEGER NOT NULL,
+  request       BLOB NOT NULL,
+  body          BLOB NOT NULL,
+  PRIMARY KEY (run, slot)
+) STRICT, WITHOUT ROWID;
+INSERT INTO mail
+  SELECT old.run, old.slot, runs.workspace, old.kind, old.name, 0, old.opened_at, 0, old.filled,
+         '', 0, x'', old.body
+  FROM old_mail AS old JOIN runs INDEXED BY unfinished
+  ON runs.id = old.run AND runs.finished = 0;
+DROP TABLE old_mail;
+CREATE INDEX pending ON mail (workspace, slot, name) WHERE kind = 0 AND filled = 0;
+
+INSERT INTO meta VALUES ('clock', 0);
+)sql";
+
+constexpr std::array<const char*, 2> kSchema = {kVersion1, kVersion2};
 
 }  // namespace
 
@@ -89,22 +139,25 @@ std::span<const char* const> schema() {
   return kSchema;
 }
 
-Result<void> migrate(Database& database, std::span<const char* const> scripts) {
+Result<void> check_version(Database& database, std::span<const char* const> scripts) {
   ERRAND_TRY(std::int64_t version, database.integer("PRAGMA user_version"));
   const auto newest = static_cast<std::int64_t>(scripts.size());
-  if (version > newest) {
-    return Error(ErrorCode::unsupported,
-                 cat("the database has schema version ", version,
-                     ", but this program knows only versions up to ", newest))
-        .hint("Use the program version that wrote it, or a newer one.");
-  }
-  for (; version < newest; ++version) {
+  if (version <= newest) return {};
+  return Error(ErrorCode::unsupported, cat("the database has schema version ", version,
+                                           ", but this program knows only versions up to ", newest))
+      .hint("Use the program version that wrote it, or a newer one.");
+}
+
+Result<void> migrate(Database& database, std::span<const char* const> scripts) {
+  ERRAND_CHECK(check_version(database, scripts));
+  ERRAND_TRY(std::int64_t version, database.integer("PRAGMA user_version"));
+  for (; version < static_cast<std::int64_t>(scripts.size()); ++version) {
     auto done = database.execute(cat("BEGIN IMMEDIATE;", scripts[static_cast<std::size_t>(version)],
                                      ";PRAGMA user_version = ", version + 1, ";COMMIT;"));
     if (!done) {
       database.rollback();
-      return Error(ErrorCode::unavailable, cat("cannot bring the database to schema version ",
-                                               version + 1, ": ", done.error().message()));
+      return with_context(cat("cannot bring the database to schema version ", version + 1),
+                          done.error());
     }
   }
   return {};

@@ -11,6 +11,9 @@ namespace errand::sqlite {
 // been released is never edited; changes are added as a further one.
 std::span<const char* const> schema();
 
+// unsupported: the database is newer than `scripts` lead to.
+Result<void> check_version(Database& database, std::span<const char* const> scripts);
+
 // Brings a database to the version that `scripts` lead to, each step in its own transaction.
 // unsupported: the database is newer than that.
 Result<void> migrate(Database& database, std::span<const char* const> scripts);

@@ -1,4 +1,6 @@
 #include "store/sqlite/sqlite_fixture.hpp"
+#include "store/store_contract_claims.hpp"
+#include "store/store_contract_growth.hpp"
 #include "store/store_contract_lists.hpp"
 #include "store/store_contract_log.hpp"
 #include "store/store_contract_mail.hpp"
@@ -9,6 +11,8 @@ namespace {
 class SqliteSubject final : public Subject {
  public:
   Store& store() override { return file_.store(); }
+  ManualClock& clock() override { return file_.clock(); }
+  void close() override { file_.close(); }
   void reopen() override { file_.reopen(); }
 
  private:

@@ -32,25 +32,33 @@ class TemporaryFolder final {
   std::string path_;
 };
 
+// How large a store may become. Without a reserve, so that tests run on any disk.
+struct Room {
+  std::int64_t pages_max = 0;
+  std::int64_t reserve_bytes = 0;
+};
+
 // A SqliteStore on a file of its own, with everything that it needs.
 class SqliteFile final {
  public:
-  explicit SqliteFile(std::int64_t pages_max = 0) : store_(open(path(), pages_max).value()) {}
+  explicit SqliteFile(Room room = {}) : store_(open(path(), room).value()) {}
 
   SqliteStore& store() { return *store_; }
+  ManualClock& clock() { return clock_; }
   void close() { store_.reset(); }
-  void reopen() {
+  void reopen(Room room = {}) {
     close();
-    store_ = open(path()).value();
+    store_ = open(path(), room).value();
   }
 
   // Another store, beside or instead of this one.
-  Result<std::unique_ptr<SqliteStore>> open(std::string path, std::int64_t pages_max = 0) {
+  Result<std::unique_ptr<SqliteStore>> open(std::string path, Room room = {}) {
     return SqliteStore::open({.path = std::move(path),
                               .clock = clock_,
                               .pool = pool_,
                               .log = log_,
-                              .pages_max = pages_max});
+                              .pages_max = room.pages_max,
+                              .reserve_bytes = room.reserve_bytes});
   }
 
   std::string path() const { return folder_.file("errand.db"); }
@@ -58,10 +66,17 @@ class SqliteFile final {
 
  private:
   TemporaryFolder folder_;
-  store_contract::FixedClock clock_;
+  ManualClock clock_{store_contract::kStart};
   Log log_{clock_, STDERR_FILENO, LogFormat::text};
   BlockingPool pool_{2, 1000};
   std::unique_ptr<SqliteStore> store_;  // null while closed
 };
+
+// Segment `n` with one event of that size.
+inline Segment large_segment(std::int32_t n, std::size_t bytes) {
+  Segment segment = store_contract::events_segment(n, n, 1);
+  segment.events = cat("\"", std::string(bytes, 'x'), "\"\n");
+  return segment;
+}
 
 }  // namespace errand

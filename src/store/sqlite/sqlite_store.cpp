@@ -14,6 +14,7 @@
 #include "store/sqlite/file_lock.hpp"
 #include "store/sqlite/queries.hpp"
 #include "store/sqlite/schema.hpp"
+#include "store/sqlite/timekeeper.hpp"
 #include "store/sqlite/writer.hpp"
 
 namespace errand {
@@ -25,6 +26,8 @@ using sqlite::Queries;
 struct SqliteStore::Parts {
   BlockingPool& pool;
   std::unique_ptr<sqlite::FileLock> lock;
+  std::int64_t epoch = 0;
+  std::unique_ptr<sqlite::Timekeeper> time;
   std::unique_ptr<sqlite::Writer> writer;
   // Shared with reads on the pool, which may outlive the store. It is closed before the writer, so
   // that the last connection is one that may tidy up the write-ahead log.
@@ -49,6 +52,16 @@ Result<std::int64_t> next_epoch(Database& database) {
       "UPDATE meta SET value = value + 1 WHERE key = 'boot_epoch' RETURNING value");
 }
 
+Result<StoreTime> saved_clock(Database& database) {
+  ERRAND_TRY(std::int64_t millis, database.integer("SELECT value FROM meta WHERE key = 'clock'"));
+  return StoreTime(milliseconds(millis));
+}
+
+Task<Result<Renewal>> to_renewal(Task<Result<void>> saving) {
+  ERRAND_CO_CHECK(co_await std::move(saving));
+  co_return Renewal();  // there are no other nodes
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
@@ -60,11 +73,18 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
   if (options.pages_max > 0) {
     ERRAND_CHECK(database->execute(cat("PRAGMA max_page_count = ", options.pages_max)));
   }
-  auto writer =
-      std::make_unique<sqlite::Writer>(std::move(database), options.clock, options.log, epoch);
+  ERRAND_TRY(StoreTime start, saved_clock(*database));
+  auto time = std::make_unique<sqlite::Timekeeper>(options.clock, start);
+  auto writer = std::make_unique<sqlite::Writer>(
+      std::move(database), *time, options.log, epoch,
+      sqlite::DiskRoom::Limits{.path = options.path,
+                               .reserve_bytes = options.reserve_bytes,
+                               .pages_max = options.pages_max});
   auto parts = std::unique_ptr<Parts>(
       new Parts{.pool = options.pool,
                 .lock = std::move(lock),
+                .epoch = epoch,
+                .time = std::move(time),
                 .writer = std::move(writer),
                 .queries = std::make_shared<sqlite::QueryPool>(options.path)});
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
@@ -78,6 +98,14 @@ template <class F>
 auto SqliteStore::read(F query) {
   return parts_->pool.run(
       [queries = parts_->queries, query = std::move(query)] { return queries->run(query); });
+}
+
+std::int64_t SqliteStore::epoch() const {
+  return parts_->epoch;
+}
+
+StoreTime SqliteStore::now() const {
+  return parts_->time->now();
 }
 
 Task<Result<CreateOutcome>> SqliteStore::create(NewRun run) {
@@ -96,13 +124,25 @@ Task<Result<MailOutcome>> SqliteStore::mail(Mail mail) {
       [mail = std::move(mail)](Changes& changes) { return changes.mail(mail); });
 }
 
-Task<Result<std::vector<ClaimedRun>>> SqliteStore::claim(std::size_t limit) {
-  return parts_->writer->write<std::vector<ClaimedRun>>(
-      [limit](Changes& changes) { return changes.claim(limit); });
+Task<Result<CallClaimOutcome>> SqliteStore::claim_call(CallClaim claim) {
+  return parts_->writer->write<CallClaimOutcome>(
+      [claim = std::move(claim)](Changes& changes) { return changes.claim_call(claim); });
 }
 
-Task<Result<std::vector<Mailbox>>> SqliteStore::renew() {
-  co_return std::vector<Mailbox>();  // there are no other nodes
+Task<Result<std::vector<Mailbox>>> SqliteStore::pending_calls(CallFilter filter) {
+  return read([filter = std::move(filter), now = now()](Queries& queries) {
+    return queries.pending_calls(filter, now);
+  });
+}
+
+Task<Result<std::vector<ClaimedRun>>> SqliteStore::claim(std::size_t limit, milliseconds grace) {
+  return parts_->writer->write<std::vector<ClaimedRun>>(
+      [limit, grace](Changes& changes) { return changes.claim(limit, grace); });
+}
+
+Task<Result<Renewal>> SqliteStore::renew() {
+  return to_renewal(parts_->writer->write<void>(
+      [](Changes& changes) { return changes.save_clock(Changes::Saving::always); }));
 }
 
 Task<Result<void>> SqliteStore::release(RunId run, std::int64_t epoch) {
@@ -133,9 +173,28 @@ Task<Result<std::string>> SqliteStore::read_journal(RunId run) {
   return read([run](Queries& queries) { return queries.read_journal(run); });
 }
 
-Task<Result<void>> SqliteStore::add_key(ApiKeyRow key) {
-  return parts_->writer->write<void>(
-      [key = std::move(key)](Changes& changes) { return changes.add_key(key); });
+Task<Result<std::vector<RunRow>>> SqliteStore::all_runs(std::optional<RunCursor> after,
+                                                        std::size_t limit) {
+  return read([after, limit](Queries& queries) { return queries.all_runs(after, limit); });
+}
+
+Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunId run, std::int32_t from_n,
+                                                            std::size_t bytes_max) {
+  return read([run, from_n, bytes_max](Queries& queries) {
+    return queries.read_log(run, from_n, bytes_max);
+  });
+}
+
+Task<Result<PruneOutcome>> SqliteStore::prune(Prune prune) {
+  return parts_->writer->write<PruneOutcome>(
+      [prune = std::move(prune)](Changes& changes) { return changes.prune(prune); });
+}
+
+Task<Result<AddKeyOutcome>> SqliteStore::add_key(ApiKeyRow key, Idempotency idempotency) {
+  return parts_->writer->write<AddKeyOutcome>(
+      [key = std::move(key), idempotency = std::move(idempotency)](Changes& changes) {
+        return changes.add_key(key, idempotency);
+      });
 }
 
 Task<Result<std::vector<ApiKeyRow>>> SqliteStore::list_keys() {
@@ -152,7 +211,9 @@ Task<Result<void>> SqliteStore::ping() {
 }
 
 SqliteStats SqliteStore::stats() const {
-  return {.commits = parts_->writer->commits(), .items = parts_->writer->items()};
+  return {.commits = parts_->writer->commits(),
+          .items = parts_->writer->items(),
+          .pages = parts_->writer->pages()};
 }
 
 }  // namespace errand

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 
 namespace errand {
 
+// Kept for the runs that are there, so that they can go on and end when no more are taken.
+constexpr std::int64_t kReserveBytes = 64 * 1024 * 1024;
+
 struct SqliteOptions {
   std::string path;  // the database file, made if absent; its folder must exist
   // Outlive the store, as do the homes of those who call it.
@@ -18,18 +22,22 @@ struct SqliteOptions {
   BlockingPool& pool;  // where reads run
   Log& log;
   std::int64_t pages_max = 0;  // the size the file may grow to, in pages of 4 KB; 0: no limit
+  std::int64_t reserve_bytes = kReserveBytes;
 };
 
 struct SqliteStats {
   std::uint64_t commits = 0;
   std::uint64_t items = 0;  // writes that these commits made durable
+  std::uint64_t pages = 0;  // that these commits wrote
 };
 
 // A Store in one SQLite file, for one process: writes go through one thread that groups them into
 // commits, reads through the blocking pool. Each opening is a new epoch.
 //
-// When the disk is full, writes fail with unavailable (reason "disk_full") and work again once it
-// is not. When the disk fails to keep what was written (a failed fsync), the process ends.
+// When little room is left, no more runs are created; when none is, all writes fail with
+// unavailable (reason "disk_full"). Either works again once there is room. A damaged file gives
+// unavailable with reason "store_damaged". When the disk fails to keep what was written (a failed
+// fsync), the process ends.
 class SqliteStore final : public Store {
  public:
   // conflict: another process has the file open. unsupported: a newer program wrote it.
@@ -39,11 +47,16 @@ class SqliteStore final : public Store {
   SqliteStore(const SqliteStore&) = delete;
   SqliteStore& operator=(const SqliteStore&) = delete;
 
+  std::int64_t epoch() const override;
+  StoreTime now() const override;
+
   Task<Result<CreateOutcome>> create(NewRun run) override;
   Task<Result<void>> append(AppendItem item) override;
   Task<Result<MailOutcome>> mail(Mail mail) override;
-  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit) override;
-  Task<Result<std::vector<Mailbox>>> renew() override;
+  Task<Result<CallClaimOutcome>> claim_call(CallClaim claim) override;
+  Task<Result<std::vector<Mailbox>>> pending_calls(CallFilter filter) override;
+  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit, milliseconds grace) override;
+  Task<Result<Renewal>> renew() override;
   Task<Result<void>> release(RunId run, std::int64_t epoch) override;
   Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) override;
   Task<Result<std::vector<RunRow>>> list(RunFilter filter) override;
@@ -51,7 +64,12 @@ class SqliteStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
                                                     std::size_t bytes_max) override;
   Task<Result<std::string>> read_journal(RunId run) override;
-  Task<Result<void>> add_key(ApiKeyRow key) override;
+  Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunCursor> after,
+                                             std::size_t limit) override;
+  Task<Result<std::vector<SegmentPtr>>> read_log(RunId run, std::int32_t from_n,
+                                                 std::size_t bytes_max) override;
+  Task<Result<PruneOutcome>> prune(Prune prune) override;
+  Task<Result<AddKeyOutcome>> add_key(ApiKeyRow key, Idempotency idempotency) override;
   Task<Result<std::vector<ApiKeyRow>>> list_keys() override;
   Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
   Task<Result<void>> ping() override;

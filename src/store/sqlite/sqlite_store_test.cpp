@@ -33,12 +33,6 @@ class SqliteStoreTest : public testing::Test {
   SqliteFile file_;
 };
 
-Segment large_segment(std::int32_t n, std::size_t bytes) {
-  Segment segment = events_segment(n, n, 1);
-  segment.events = cat("\"", std::string(bytes, 'x'), "\"\n");
-  return segment;
-}
-
 TEST_F(SqliteStoreTest, EverythingSurvivesAReopening) {
   auto epoch = wait_for(file_.store().create(keyed_run(1, "key", "same"))).value().epoch;
   AppendItem waiting = item(1, epoch, events_segment(1, 1, 2));
@@ -55,7 +49,7 @@ TEST_F(SqliteStoreTest, EverythingSurvivesAReopening) {
   EXPECT_EQ(wait_for(file_.store().mailboxes(run_id(1))).value(),
             std::vector{open_mailbox(1, "tu_a")});
   EXPECT_EQ(wait_for(file_.store().create(keyed_run(2, "key", "same"))).value().kind,
-            CreateOutcome::Kind::existing);
+            Creation::existing);
 }
 
 TEST_F(SqliteStoreTest, ASecondOpeningIsRefusedByTheProcessThatHasIt) {
@@ -79,7 +73,7 @@ TEST_F(SqliteStoreTest, ANewerDatabaseIsRefused) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::unsupported);
   EXPECT_EQ(refused.error().message(),
-            "the database has schema version 99, but this program knows only versions up to 1");
+            "the database has schema version 99, but this program knows only versions up to 2");
 }
 
 TEST_F(SqliteStoreTest, APathThatCannotBeWrittenSaysWhy) {
@@ -117,7 +111,7 @@ TEST_F(SqliteStoreTest, AFileThatIsNoDatabaseSaysSo) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
   EXPECT_EQ(refused.error().message(), cat("cannot open the database ", path,
-                                           ": the database failed: file is not a database"));
+                                           ": the database is damaged: file is not a database"));
 }
 
 TEST_F(SqliteStoreTest, NobodyElseMayReadItsFiles) {
@@ -174,38 +168,6 @@ TEST_F(SqliteStoreTest, TheWriteAheadLogStaysShort) {
 
   EXPECT_LT(std::filesystem::file_size(file_.path() + "-wal"), 9U * 1024 * 1024);
   EXPECT_EQ(segments_read(1), 200U);
-}
-
-TEST(SqliteStoreFull, AWriteThatDoesNotFitFailsAloneAndTheNextOneWorks) {
-  SqliteFile file(60);
-  auto epoch = wait_for(file.store().create(new_run(1))).value().epoch;
-  ASSERT_TRUE(wait_for(file.store().append(item(1, epoch, large_segment(1, 10'000)))));
-
-  auto full = wait_for(file.store().append(item(1, epoch, large_segment(2, 1'000'000))));
-  auto fits = wait_for(file.store().append(item(1, epoch, events_segment(2, 2, 1))));
-
-  ASSERT_FALSE(full);
-  EXPECT_EQ(full.error().code(), ErrorCode::unavailable);
-  EXPECT_EQ(full.error().reason(), "disk_full");
-  EXPECT_TRUE(fits);
-  EXPECT_EQ(wait_for(file.store().find(workspace(), run_id(1))).value().last_seq, 2);
-  EXPECT_EQ(wait_for(file.store().read_events(run_id(1), 0, 1 << 30)).value().size(), 2U);
-}
-
-TEST(SqliteStoreFull, NothingCommittedIsLostAndThereIsRoomAgainAfterwards) {
-  SqliteFile file(60);
-  auto epoch = wait_for(file.store().create(new_run(1))).value().epoch;
-  std::int32_t n = 1;
-  while (wait_for(file.store().append(item(1, epoch, large_segment(n, 10'000))))) ++n;
-
-  file.reopen();
-
-  ASSERT_GT(n, 5);
-  EXPECT_EQ(wait_for(file.store().find(workspace(), run_id(1))).value().segments, n);
-  EXPECT_EQ(wait_for(file.store().claim(10)).value().size(), 1U);
-  EXPECT_TRUE(wait_for(file.store().append(item(1, epoch + 1, large_segment(n, 10'000)))));
-  EXPECT_EQ(wait_for(file.store().read_events(run_id(1), 0, 1 << 30)).value().size(),
-            static_cast<std::size_t>(n));
 }
 
 }  // namespace

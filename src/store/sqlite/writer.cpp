@@ -7,13 +7,16 @@ namespace {
 
 // The log of a busy database is moved into it this often, and then used again from its start.
 constexpr int kLogPagesMax = 1000;
+// Given back after each step of pruning: one megabyte.
+constexpr int kVacuumPages = 256;
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Database> database, const Clock& clock, Log& log, std::int64_t epoch)
+Writer::Writer(std::unique_ptr<Database> database, const Timekeeper& time, Log& log,
+               std::int64_t epoch, DiskRoom::Limits limits)
     : database_(std::move(database)),
       log_(log),
-      changes_(*database_, clock, epoch),
+      changes_(*database_, time, epoch, std::move(limits)),
       begin_(*database_, "BEGIN IMMEDIATE"),
       commit_(*database_, "COMMIT"),
       thread_([this] { loop(); }) {}
@@ -28,8 +31,10 @@ void Writer::loop() {
   while (queue_->take(batch)) {
     commit(batch);
     batch.clear();
+    vacuum();
     checkpoint();
   }
+  save_clock();
 }
 
 void Writer::commit(WriteBatch& batch) {
@@ -43,16 +48,41 @@ void Writer::commit(WriteBatch& batch) {
   }
   commits_ += 1;
   items_ += batch.size();
+  pages_ = static_cast<std::uint64_t>(database_->pages_written());
   for (auto& item : batch) item->finish();
 }
 
 Result<void> Writer::apply(WriteBatch& batch) {
   ERRAND_CHECK(begin_.run());
+  const std::int64_t changes = database_->total_changes();
   for (auto& item : batch) {
     item->apply(changes_);
     if (database_->failed()) return database_->failure();
   }
+  // A transaction that has changed nothing stays one that has nothing to wait for.
+  if (database_->total_changes() > changes) {
+    ERRAND_CHECK(changes_.save_clock(Changes::Saving::if_old));
+  }
   return commit_.run();
+}
+
+void Writer::vacuum() {
+  if (!changes_.take_pruned()) return;
+  auto done = database_->vacuum(kVacuumPages);
+  if (done) return;
+  end_process_if_sync_failed();
+  database_->rollback();
+  log_.warning("free room in the database is not given back", {{"reason", done.error().message()}});
+}
+
+void Writer::save_clock() {
+  auto done = begin_.run();
+  if (done) done = changes_.save_clock(Changes::Saving::always);
+  if (done) done = commit_.run();
+  if (done) return;
+  end_process_if_sync_failed();
+  database_->rollback();
+  log_.warning("the store's time is not saved", {{"reason", done.error().message()}});
 }
 
 void Writer::checkpoint() {

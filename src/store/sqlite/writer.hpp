@@ -18,8 +18,9 @@ namespace errand::sqlite {
 // shares the next one.
 class Writer final {
  public:
-  Writer(std::unique_ptr<Database> database, const Clock& clock, Log& log, std::int64_t epoch);
-  ~Writer();  // commits what is queued, then joins
+  Writer(std::unique_ptr<Database> database, const Timekeeper& time, Log& log, std::int64_t epoch,
+         DiskRoom::Limits limits);
+  ~Writer();  // commits what is queued, and the store's time; then joins
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
@@ -32,6 +33,7 @@ class Writer final {
 
   std::uint64_t commits() const { return commits_; }
   std::uint64_t items() const { return items_; }
+  std::uint64_t pages() const { return pages_; }  // that these commits wrote
 
  private:
   template <class T, class F>
@@ -54,7 +56,9 @@ class Writer final {
   void loop();
   void commit(WriteBatch& batch);
   Result<void> apply(WriteBatch& batch);
+  void vacuum();
   void checkpoint();
+  void save_clock();
   void end_process_if_sync_failed();
 
   const std::unique_ptr<Database> database_;
@@ -66,6 +70,7 @@ class Writer final {
 
   std::atomic<std::uint64_t> commits_ = 0;
   std::atomic<std::uint64_t> items_ = 0;
+  std::atomic<std::uint64_t> pages_ = 0;
 
   // Shared with wake-ups that may outlive the writer.
   const std::shared_ptr<WriteQueue> queue_ = std::make_shared<WriteQueue>();

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/whole_log.hpp"
+#include "run/journal.hpp"
+#include "store/records.hpp"
+
+// The parts of check.hpp that look at the log alone.
+namespace errand::engine {
+
+// A rule of the log and what is wrong.
+struct BrokenRule {
+  const char* rule;
+  std::string sentence;
+};
+
+// Numbers, seqs and counts of the segments. Nothing if they are right.
+std::optional<BrokenRule> check_segments(const std::vector<SegmentPtr>& segments);
+
+// The first entry that cannot follow those before it. Nothing if the journal can be folded.
+std::optional<std::string> check_order(const std::vector<JournalEntry>& entries);
+
+// Whether the events show what the journal says. The entries are in order, as check_order says.
+std::vector<BrokenRule> check_events(const std::vector<JournalEntry>& entries,
+                                     const std::vector<EventFacts>& events);
+
+}  // namespace errand::engine

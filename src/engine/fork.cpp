@@ -1,0 +1,179 @@
+// A new run that goes on where another one was.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "engine/engine.hpp"
+#include "engine/whole_log.hpp"
+
+namespace errand::engine {
+namespace {
+
+// A turn of the run that is forked, in the last of its attempts.
+struct PastTurn {
+  TurnEntry asked;
+  std::vector<JournalEntry> entries;  // its calls, outcomes and end
+  std::size_t calls = 0;
+  std::size_t outcomes = 0;
+  bool has_end = false;
+  EventSeq finished_at = 0;  // 0 for one that the run was itself forked with
+
+  bool is_finished() const { return has_end && calls == outcomes; }
+};
+
+using SeqByCall = std::map<std::string, EventSeq>;
+using SeqByTurn = std::map<int, EventSeq>;
+
+// Copies of what a fork takes over.
+class PastReader final {
+ public:
+  explicit PastReader(const std::vector<EventFacts>& events) {
+    for (const EventFacts& event : events) {
+      if (event.type == "assistant_message") messages_[event.turn] = event.seq;
+      bool is_result = event.type == "tool_result" || event.type == "local_tool_result_in";
+      if (is_result) results_[event.call] = event.seq;
+    }
+  }
+
+  void take(const JournalEntry& entry) {
+    std::visit([this](const auto& one) { take_entry(one); }, entry);
+  }
+
+  std::vector<PastTurn> turns() && { return std::move(turns_); }
+
+ private:
+  // What a run was asked, and how it was continued and ended, is not taken over.
+  template <class Entry>
+  void take_entry(const Entry&) {}
+
+  void take_entry(const TurnEntry& entry) {
+    std::optional<std::string> prompt = entry.prompt;
+    if (!turns_.empty() && turns_.back().asked.turn == entry.turn) {
+      prompt = turns_.back().asked.prompt;
+      turns_.pop_back();
+    }
+    turns_.push_back({.asked = {.turn = entry.turn, .retells = entry.retells}});
+    turns_.back().asked.prompt = std::move(prompt);
+  }
+
+  void take_entry(const CallEntry& entry) {
+    ++turns_.back().calls;
+    turns_.back().entries.emplace_back(entry);
+  }
+
+  void take_entry(const OutcomeEntry& entry) {
+    ++turns_.back().outcomes;
+    turns_.back().entries.emplace_back(entry);
+    finish_at(results_[entry.id.str()]);
+  }
+
+  void take_entry(TurnEndEntry entry) {
+    entry.usage = {};
+    entry.fatal.reset();
+    turns_.back().has_end = true;
+    turns_.back().entries.emplace_back(std::move(entry));
+    finish_at(messages_[turns_.back().asked.turn]);
+  }
+
+  void finish_at(EventSeq seq) {
+    turns_.back().finished_at = std::max(turns_.back().finished_at, seq);
+  }
+
+  SeqByTurn messages_;
+  SeqByCall results_;
+  std::vector<PastTurn> turns_;
+};
+
+// Where a run is forked: how many of its turns are taken over, and what the user says then.
+struct ForkPoint {
+  std::size_t turns = 0;
+  std::optional<std::string> prompt;
+};
+
+ForkPoint find_point(const std::vector<PastTurn>& turns, const ForkParams& params) {
+  EventSeq from = params.from_seq.value_or(std::numeric_limits<EventSeq>::max());
+  ForkPoint point;
+  while (point.turns < turns.size() && turns[point.turns].is_finished() &&
+         turns[point.turns].finished_at <= from) {
+    ++point.turns;
+  }
+  if (params.overrides.prompt) {
+    point.prompt = params.overrides.prompt;
+    return point;
+  }
+  auto said_next = [&] {
+    return point.turns < turns.size() ? turns[point.turns].asked.prompt : std::nullopt;
+  };
+  point.prompt = said_next();
+  // After an answer there is nothing to ask, unless the user says something: it is given anew.
+  while (point.turns > 0 && turns[point.turns - 1].calls == 0 && !point.prompt) {
+    --point.turns;
+    point.prompt = said_next();
+  }
+  return point;
+}
+
+// Another vendor has no use for the blocks of this one.
+void drop_blocks(JournalEntry& entry) {
+  if (auto* call = std::get_if<CallEntry>(&entry)) call->blocks.clear();
+  if (auto* end = std::get_if<TurnEndEntry>(&entry)) end->blocks.clear();
+}
+
+std::vector<JournalEntry> first_entries(CreatedEntry created, std::vector<PastTurn> turns,
+                                        ForkPoint point, bool is_same_vendor) {
+  // A run that begins anew begins with what the user says, if it began with a prompt.
+  if (point.turns == 0 && point.prompt && created.spec.prompt) {
+    created.spec.prompt = std::exchange(point.prompt, {});
+  }
+  std::vector<JournalEntry> journal;
+  journal.emplace_back(std::move(created));
+  for (std::size_t i = 0; i < point.turns; ++i) {
+    journal.emplace_back(std::move(turns[i].asked));
+    for (JournalEntry& entry : turns[i].entries) {
+      if (!is_same_vendor) drop_blocks(entry);
+      journal.push_back(std::move(entry));
+    }
+  }
+  TurnEntry next{.turn = static_cast<int>(point.turns)};
+  next.prompt = std::move(point.prompt);
+  journal.emplace_back(std::move(next));
+  return journal;
+}
+
+}  // namespace
+
+Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params,
+                                     Idempotency idempotency) {
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
+  ERRAND_CO_TRY(auto segments, co_await read_whole_log(&deps_.store, row.id));
+  ERRAND_CO_TRY(auto events, read_event_facts(segments));
+  ERRAND_CO_TRY(auto entries, parse_journal(journal_of(segments)));
+  if (entries.empty() || !std::holds_alternative<CreatedEntry>(entries.front())) {
+    co_return Error(ErrorCode::internal, "the run's journal does not begin with \"created\"");
+  }
+  PastReader past(events);
+  for (const JournalEntry& entry : entries) past.take(entry);
+  std::vector<PastTurn> turns = std::move(past).turns();
+  ForkPoint point = find_point(turns, params);
+
+  const auto& origin = std::get<CreatedEntry>(entries.front());
+  std::string model_id = params.overrides.model_id.value_or(origin.model.id);
+  ERRAND_CO_TRY(auto created, resolve(override_spec(origin.spec, params.overrides), model_id));
+  created.forked_from = {.run = run,
+                         .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
+                         .turns = static_cast<int>(point.turns)};
+  ForkedFrom from = *created.forked_from;
+  bool is_same_vendor = created.model.provider == origin.model.provider;
+  std::vector<JournalEntry> journal =
+      first_entries(std::move(created), std::move(turns), std::move(point), is_same_vendor);
+  ERRAND_CO_TRY(auto outcome, co_await begin(who, std::move(journal), std::move(idempotency)));
+  if (outcome.kind == Creation::existing) {
+    // The run may have come further since the first of these requests.
+    ERRAND_CO_TRY(auto existing, co_await fold(outcome.run));
+    from = existing->created().forked_from.value_or(from);
+  }
+  co_return ForkedRun{.run = outcome.run, .from = from};
+}
+
+}  // namespace errand::engine

@@ -1,0 +1,98 @@
+// Calls that wait for a client, as work that many clients share.
+#include <utility>
+
+#include "engine/call_errors.hpp"
+#include "engine/engine.hpp"
+
+namespace errand::engine {
+namespace {
+
+// Calls that become free without this process noticing (a claim of a former one has run out, or
+// another node opened them) are seen this late at most.
+constexpr milliseconds kLookAgain{5000};
+
+}  // namespace
+
+PendingCall Engine::shown(Mailbox box) const {
+  WallTime wall_now = deps_.clock.now();
+  StoreTime now = deps_.store.now();
+  PendingCall call{.expires_at = wall_now + (box.deadline - now)};
+  if (!box.claim_id.empty() && box.claimed_until > now) {
+    call.claimed_until = wall_now + (box.claimed_until - now);
+  }
+  call.box = std::move(box);
+  return call;
+}
+
+Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
+                                                             milliseconds patience) {
+  SteadyTime deadline = deps_.timers.now() + patience;
+  Wakeup wakeup(deps_.home.executor());
+  call_watchers_.insert(&wakeup);
+  struct Leave {
+    std::set<Wakeup*>& watchers;
+    Wakeup* me;
+    ~Leave() { watchers.erase(me); }
+  };
+  Leave leave{call_watchers_, &wakeup};
+  for (;;) {
+    ERRAND_CO_TRY(auto boxes, co_await deps_.store.pending_calls(filter));
+    SteadyTime now = deps_.timers.now();
+    if (!boxes.empty() || now >= deadline || draining_) {
+      std::vector<PendingCall> calls;
+      for (Mailbox& box : boxes) calls.push_back(shown(std::move(box)));
+      co_return calls;
+    }
+    TimerGuard timer(deps_.timers, std::min(deadline, now + kLookAgain),
+                     [&wakeup] { wakeup.notify(); });
+    co_await wakeup.wait();
+  }
+}
+
+void Engine::on_calls_offered(LiveRun&) {
+  tell_watchers();
+}
+
+void Engine::tell_watchers() {
+  for (Wakeup* watcher : call_watchers_) watcher->notify();
+}
+
+Task<Result<PendingCall>> Engine::take_call(CallClaim claim) {
+  std::string slot = claim.slot;
+  ++counters_.durable_waits;
+  ERRAND_CO_TRY(auto outcome, co_await deps_.store.claim_call(std::move(claim)));
+  if (outcome.kind == CallClaimOutcome::Kind::unknown_slot) co_return call_not_pending(slot);
+  if (outcome.kind == CallClaimOutcome::Kind::taken) co_return call_claimed(slot);
+  watch_claim(outcome.box.claimed_until - deps_.store.now());
+  co_return shown(std::move(outcome.box));
+}
+
+// Once the claim has run out, the call is work for others again.
+void Engine::watch_claim(milliseconds left) {
+  if (stopping_) return;
+  auto id = std::make_shared<Timers::Id>();
+  *id = deps_.timers.set(deps_.timers.now() + left, [this, id] {
+    claim_timers_.erase(*id);
+    tell_watchers();
+  });
+  claim_timers_.insert(*id);
+}
+
+Task<Result<PendingCall>> Engine::claim_call(Principal who, std::string tool_use_id,
+                                             milliseconds ttl) {
+  return take_call({.workspace = who.workspace,
+                    .slot = std::move(tool_use_id),
+                    .claim_id = deps_.ids.make<ClaimIdTag>("claim_").str(),
+                    .ttl = ttl});
+}
+
+Task<Result<PendingCall>> Engine::extend_claim(Principal who, std::string tool_use_id,
+                                               std::string claim_id, milliseconds ttl) {
+  return take_call({.kind = CallClaim::Kind::extend,
+                    .workspace = who.workspace,
+                    .slot = std::move(tool_use_id),
+                    .claim_id = std::move(claim_id),
+                    .ttl = ttl});
+}
+
+}  // namespace errand::engine

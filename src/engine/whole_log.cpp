@@ -1,0 +1,85 @@
+#include "engine/whole_log.hpp"
+
+#include <cstdint>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/parse.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::size_t kBytesAtOnce = 4U * 1024 * 1024;
+
+std::string text_in(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.if_contains(key);
+  const auto* text = value ? value->if_string() : nullptr;
+  return text ? std::string(json::view(*text)) : std::string();
+}
+
+int number_in(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.if_contains(key);
+  const std::int64_t* number = value ? value->if_int64() : nullptr;
+  return number ? static_cast<int>(*number) : -1;
+}
+
+Result<EventFacts> read_event(std::string_view line, EventSeq seq) {
+  auto wrong = [&](std::string_view what) {
+    return Error(ErrorCode::internal, cat("event ", seq, " ", what));
+  };
+  // Streams cut the line apart where this says, without reading it.
+  if (!line.starts_with(cat("{\"seq\":", seq, ",\"type\":\""))) {
+    return wrong("does not begin with its seq and a type");
+  }
+  auto value = json::parse(line);
+  if (!value || !value->is_object()) return wrong("is not a JSON object");
+  const json::Object& event = value->get_object();
+  EventFacts facts{.seq = seq,
+                   .type = text_in(event, "type"),
+                   .turn = number_in(event, "turn"),
+                   .attempt = number_in(event, "attempt"),
+                   .call = text_in(event, "toolUseId")};
+  if (facts.type.empty()) return wrong("has no type");
+  const json::Value* calls = event.if_contains("toolCalls");
+  const json::Array* listed = calls ? calls->if_array() : nullptr;
+  for (std::size_t i = 0; listed && i < listed->size(); ++i) {
+    const json::Object* call = (*listed)[i].if_object();
+    facts.listed.push_back(call ? text_in(*call, "id") : "");
+  }
+  return facts;
+}
+
+}  // namespace
+
+Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunId run) {
+  std::vector<SegmentPtr> all;
+  for (bool is_done = false; !is_done;) {
+    std::int32_t next = all.empty() ? 0 : all.back()->n + 1;
+    ERRAND_CO_TRY(auto segments, co_await store->read_log(run, next, kBytesAtOnce));
+    is_done = segments.empty();
+    all.insert(all.end(), segments.begin(), segments.end());
+  }
+  co_return all;
+}
+
+std::string journal_of(const std::vector<SegmentPtr>& segments) {
+  std::string journal;
+  for (const SegmentPtr& segment : segments) journal += segment->journal;
+  return journal;
+}
+
+Result<std::vector<EventFacts>> read_event_facts(const std::vector<SegmentPtr>& segments) {
+  std::vector<EventFacts> events;
+  for (const SegmentPtr& segment : segments) {
+    for (std::string_view rest = segment->events; !rest.empty();) {
+      std::size_t end = rest.find('\n');
+      ERRAND_TRY(auto event,
+                 read_event(rest.substr(0, end), static_cast<EventSeq>(events.size()) + 1));
+      events.push_back(std::move(event));
+      rest.remove_prefix(end + 1);
+    }
+  }
+  return events;
+}
+
+}  // namespace errand::engine

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "async/task.hpp"
+#include "base/result.hpp"
+#include "run/ids.hpp"
+#include "store/store.hpp"
+
+// The whole log of one run, for those who look back.
+namespace errand::engine {
+
+// All segments, read a few MB at a time.
+Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunId run);
+
+std::string journal_of(const std::vector<SegmentPtr>& segments);
+
+// What an event says of turns and calls.
+struct EventFacts {
+  EventSeq seq = 0;
+  std::string type;
+  int turn = -1;                    // of assistant_message and turn_restarted
+  int attempt = 0;                  // of turn_restarted
+  std::string call;                 // toolUseId of a call's event
+  std::vector<std::string> listed;  // ids of the calls that an assistant_message lists
+};
+
+// Every event line of the log. internal: a line is none, and which.
+Result<std::vector<EventFacts>> read_event_facts(const std::vector<SegmentPtr>& segments);
+
+}  // namespace errand::engine

@@ -1,0 +1,50 @@
+#include "run/fork.hpp"
+
+#include <cstdint>
+
+#include "json/fields.hpp"
+
+namespace errand {
+
+Result<ForkParams> parse_fork(const json::Value& body) {
+  json::Fields in(body, "");
+  ForkParams params{.from_seq = in.optional_integer("fromSeq", 0, INT64_MAX)};
+  if (in.optional_any("messages")) {
+    in.fail("messages", "a fork goes on with the messages that are there: give a \"prompt\"");
+  }
+  ERRAND_CHECK(in.finish());
+
+  // All other members are those of a run, and are read as such; a prompt may be missing here.
+  json::Object as_run = body.get_object();
+  auto is_given = [&](std::string_view key) { return in.optional_any(key) != nullptr; };
+  if (!is_given("prompt")) as_run["prompt"] = "";
+  ERRAND_TRY(Spec spec, parse_spec(as_run));
+  SpecOverrides& overrides = params.overrides;
+  if (is_given("name")) overrides.name = std::move(spec.name);
+  if (is_given("modelId")) overrides.model_id = std::move(spec.model_id);
+  if (is_given("systemPrompt")) overrides.system_prompt = std::move(spec.system_prompt);
+  if (is_given("prompt")) overrides.prompt = std::move(spec.prompt);
+  if (is_given("tools")) overrides.tools = std::move(spec.tools);
+  if (is_given("metadata")) overrides.metadata = std::move(spec.metadata);
+  if (is_given("reasoningLevel")) overrides.reasoning_level = spec.reasoning_level;
+  overrides.budgets = spec.budgets;
+  return params;
+}
+
+Spec override_spec(Spec spec, const SpecOverrides& overrides) {
+  if (overrides.name) spec.name = *overrides.name;
+  if (overrides.model_id) spec.model_id = *overrides.model_id;
+  if (overrides.system_prompt) spec.system_prompt = *overrides.system_prompt;
+  if (overrides.tools) spec.tools = *overrides.tools;
+  if (overrides.metadata) spec.metadata = *overrides.metadata;
+  if (overrides.reasoning_level) spec.reasoning_level = *overrides.reasoning_level;
+  const Budgets& budgets = overrides.budgets;
+  if (budgets.local_tool_timeout) spec.budgets.local_tool_timeout = budgets.local_tool_timeout;
+  if (budgets.on_local_tool_timeout) {
+    spec.budgets.on_local_tool_timeout = budgets.on_local_tool_timeout;
+  }
+  if (budgets.max_tool_turns) spec.budgets.max_tool_turns = budgets.max_tool_turns;
+  return spec;
+}
+
+}  // namespace errand

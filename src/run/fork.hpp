@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "run/spec.hpp"
+
+namespace errand {
+
+// What a fork has other than the run it comes from; what is absent stays as it is there.
+struct SpecOverrides {
+  std::optional<std::string> name;
+  std::optional<std::string> model_id;
+  std::optional<std::string> system_prompt;
+  std::optional<std::string> prompt;  // what the user says next
+  std::optional<std::vector<ToolRef>> tools;
+  std::optional<std::vector<std::pair<std::string, std::string>>> metadata;
+  Budgets budgets;  // each of them by itself
+  std::optional<int> reasoning_level;
+};
+
+struct ForkParams {
+  std::optional<EventSeq> from_seq;  // absent: the end of the log
+  SpecOverrides overrides;
+};
+
+// The body of POST .../agent-runs/{id}/fork. invalid_argument: with the pointer.
+Result<ForkParams> parse_fork(const json::Value& body);
+
+// Everything but the prompt, whose place depends on where the run is forked.
+Spec override_spec(Spec spec, const SpecOverrides& overrides);
+
+}  // namespace errand

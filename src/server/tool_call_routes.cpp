@@ -1,0 +1,86 @@
+// Calls that wait for a client, as work for a pool of clients.
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+#include "server/api.hpp"
+#include "server/request_body.hpp"
+#include "server/run_json.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::int64_t kPageMax = 200;
+constexpr std::int64_t kPageDefault = 50;
+constexpr std::int64_t kWaitSecondsMax = 60;
+constexpr std::int64_t kClaimMillisDefault = 60'000;
+constexpr std::int64_t kClaimMillisMax = 86'400'000;
+
+Result<CallFilter> parse_filter(const Principal& who, const net::Request& request) {
+  using Status = CallFilter::Status;
+  CallFilter filter{.workspace = who.workspace};
+  if (auto word = request.query_param("status")) {
+    if (*word != "pending" && *word != "claimed") {
+      return Error(ErrorCode::invalid_argument, "\"status\" is not the status of a waiting call")
+          .candidates({"pending", "claimed"});
+    }
+    filter.status = *word == "pending" ? Status::unclaimed : Status::claimed;
+  }
+  filter.name = request.query_param("name").value_or("");
+  filter.after = request.query_param("cursor").value_or("");
+  ERRAND_TRY(auto limit, integer_param(request, "limit", kPageDefault, 1, kPageMax));
+  filter.limit = static_cast<std::size_t>(limit);
+  return filter;
+}
+
+Result<milliseconds> parse_ttl(json::Fields& in) {
+  auto millis = in.optional_integer("ttlMs", 1, kClaimMillisMax);
+  ERRAND_CHECK(in.finish());
+  return milliseconds(millis.value_or(kClaimMillisDefault));
+}
+
+net::Response claim_response(const engine::PendingCall& call) {
+  json::Object out = call_json(call);
+  out["claimId"] = call.box.claim_id;
+  out["expiresAt"] = to_iso8601(*call.claimed_until);
+  return json_response(200, json::write(out));
+}
+
+}  // namespace
+
+Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  ERRAND_CO_TRY(auto wait, integer_param(request, "wait", 0, 0, kWaitSecondsMax));
+  std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), seconds(wait)));
+  bool has_more = calls.size() > limit;
+  if (has_more) calls.resize(limit);
+  json::Array items;
+  for (const engine::PendingCall& call : calls) items.push_back(call_json(call));
+  json::Object out{{"toolCalls", std::move(items)}};
+  out["nextCursor"] = has_more ? json::Value(calls.back().box.slot) : json::Value();
+  co_return json_response(200, json::write(out));
+}
+
+Api::Answer Api::claim_tool_call(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  json::Fields in(body, "");
+  ERRAND_CO_TRY(auto ttl, parse_ttl(in));
+  ERRAND_CO_TRY(auto id, tool_use_of_path(request));
+  ERRAND_CO_TRY(auto call, co_await engine_.claim_call(who, std::move(id), ttl));
+  co_return claim_response(call);
+}
+
+Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  json::Fields in(body, "");
+  std::string claim_id = in.text("claimId");
+  ERRAND_CO_TRY(auto ttl, parse_ttl(in));
+  ERRAND_CO_TRY(auto id, tool_use_of_path(request));
+  ERRAND_CO_TRY(auto call,
+                co_await engine_.extend_claim(who, std::move(id), std::move(claim_id), ttl));
+  co_return claim_response(call);
+}
+
+}  // namespace errand::server

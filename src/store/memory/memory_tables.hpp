@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "store/records.hpp"
+
+namespace errand {
+
+// What a MemoryStore keeps, and what can be done with it. The functions are those of the Store, as
+// plain calls; whoever calls them holds the mutex.
+struct MemoryStoreData {
+ public:
+  struct StoredRun {
+    RunRow row;
+    std::vector<SegmentPtr> log;
+    std::map<std::string, Mailbox> mail;  // by slot
+  };
+
+  std::mutex mutex;  // protects everything below; never held over a co_await
+
+  // A process starts. Without a lease it is alone: every other one has ended, and the clock goes
+  // on where it was last saved. Else they share one clock, and each keeps its runs by its lease.
+  std::int64_t start_process(SteadyTime steady_now, std::optional<milliseconds> lease);
+  StoreTime now(SteadyTime steady_now) const { return clock_base_ + since_anchor(steady_now); }
+  void save_clock(StoreTime now) { saved_clock_ = std::max(saved_clock_, now); }
+
+  Result<CreateOutcome> create(NewRun run, std::int64_t epoch, WallTime now);
+  Result<void> append(const AppendItem& item);
+  MailOutcome mail(Mail mail, std::int64_t sender, StoreTime now, WallTime wall_now);
+  CallClaimOutcome claim_call(const CallClaim& claim, StoreTime now);
+  std::vector<Mailbox> pending_calls(const CallFilter& filter, StoreTime now) const;
+
+  std::vector<ClaimedRun> claim(std::int64_t epoch, std::size_t limit, StoreTime now,
+                                milliseconds grace);
+  // The mail for this process's runs that others wrote since the last call.
+  std::vector<Mailbox> renew(std::int64_t epoch, StoreTime lease_until);
+  Result<void> release(const RunId& run, std::int64_t epoch);
+
+  Result<RunRow> find(const WorkspaceSlug& workspace, const RunId& run);
+  std::vector<RunRow> list(const RunFilter& filter) const;
+  std::vector<Mailbox> mailboxes(const RunId& run) const;
+  std::vector<SegmentPtr> read_events(const RunId& run, EventSeq after,
+                                      std::size_t bytes_max) const;
+  std::string read_journal(const RunId& run) const;
+  std::vector<RunRow> all_runs(const std::optional<RunCursor>& after, std::size_t limit) const;
+  std::vector<SegmentPtr> read_log(const RunId& run, std::int32_t from_n,
+                                   std::size_t bytes_max) const;
+  PruneOutcome prune(const Prune& prune, WallTime now);
+
+  Result<AddKeyOutcome> add_key(ApiKeyRow key, const Idempotency& idempotency, WallTime now);
+  const std::vector<ApiKeyRow>& keys() const { return api_keys_; }
+  Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);
+
+ private:
+  struct Process {
+    StoreTime lease_until = StoreTime::max();
+    std::set<std::pair<RunId, std::string>> mail;  // told to it, or written by itself
+  };
+  struct Made {
+    std::string subject;  // id of the run or key
+    std::string fingerprint;
+    WallTime at{};
+  };
+
+  milliseconds since_anchor(SteadyTime steady_now) const {
+    return std::chrono::duration_cast<milliseconds>(steady_now - clock_anchor_);
+  }
+  StoredRun* find_run(const WorkspaceSlug& workspace, const RunId& run);
+  const StoredRun* find_run(const RunId& run) const;
+  Mailbox* find_open_call(const WorkspaceSlug& workspace, const std::string& slot);
+  bool is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const;
+  // What an equal or another request with this key has made; nothing if it is new.
+  const Made* find_made(const WorkspaceSlug& workspace, const Idempotency& idempotency,
+                        WallTime now) const;
+  void remember_made(const WorkspaceSlug& workspace, const Idempotency& idempotency,
+                     std::string subject, WallTime now);
+
+  StoreTime clock_base_{};
+  SteadyTime clock_anchor_{};
+  StoreTime saved_clock_{};
+  std::int64_t last_epoch_ = 0;
+  std::map<std::int64_t, Process> processes_;  // those that may be alive, by epoch
+  std::map<RunId, StoredRun> runs_;
+  std::map<std::pair<WorkspaceSlug, std::string>, Made> idempotency_;
+  std::vector<ApiKeyRow> api_keys_;  // by id
+};
+
+}  // namespace errand

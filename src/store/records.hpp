@@ -1,0 +1,220 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "run/ids.hpp"
+#include "run/status.hpp"
+
+// What goes into a Store and comes out of it.
+namespace errand {
+
+// A point on a store's own clock, which goes on only while somebody serves the store. What is
+// measured by it counts neither the time while nobody did nor jumps of the machine's clock.
+struct StoreClock {
+  using duration = milliseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<StoreClock>;
+  static constexpr bool is_steady = true;
+};
+using StoreTime = StoreClock::time_point;
+
+// Events and journal entries of one run that become durable together. At most kSegmentBytesMax of
+// event text, unless a single event is larger.
+struct Segment {
+  EventSeq last_seq = 0;  // seq of the last event in it, or of the last one before it
+  std::int32_t n = 0;     // position in the run's log: 0, 1, 2 ...
+  std::int32_t events_count = 0;
+  WallTime at{};
+  std::string journal;  // journal entries, one JSON object per line; may be empty
+  std::string events;   // events, one JSON object per line; may be empty
+
+  EventSeq first_seq() const { return last_seq - events_count + 1; }
+};
+using SegmentPtr = std::shared_ptr<const Segment>;
+
+constexpr std::size_t kSegmentBytesMax = 64 * 1024;
+
+// The row of a run: what lists show and what guards its log. A projection of the log.
+struct RunRow {
+  RunId id;
+  WorkspaceSlug workspace;
+  RunStatus status = RunStatus::queued;
+  std::string name;
+  std::string model_id;
+  std::string metadata;  // JSON object text
+  WallTime created_at{};
+  WallTime updated_at{};
+  EventSeq last_seq = 0;
+  WallTime ends_by{};         // when its time is up, whatever it waits for
+  std::int32_t segments = 0;  // number of segments in the log; the next one gets it as `n`
+  std::int64_t epoch = 0;
+};
+
+// A mailbox. The one of a pending tool call is opened by the owner and filled at most once; the
+// one of a cancel request exists only once filled.
+enum class MailKind : std::uint8_t { tool_result, cancel };
+struct Mailbox {
+  RunId run;
+  std::string slot;  // the toolUseId, or "cancel"
+  MailKind kind = MailKind::tool_result;
+  std::string name;          // the tool's name, for lists of pending calls
+  std::string request;       // what is asked of whoever answers; opaque
+  bool offer_again = false;  // whoever answers may have forgotten it once the owner was gone
+  WallTime opened_at{};
+  StoreTime deadline{};
+  bool filled = false;
+  std::string body;  // opaque; empty until filled
+  // One of many clients has claimed the call until then; nobody has without an id.
+  std::string claim_id;
+  StoreTime claimed_until{};
+};
+
+// What makes a request that creates something count once: the caller's Idempotency-Key with a
+// fingerprint of what was asked. Both are empty without one.
+struct Idempotency {
+  std::string key;
+  std::string fingerprint;
+};
+// For so long a key finds what it made; after that it is as new.
+constexpr std::chrono::hours kIdempotencyKept{24};
+
+enum class Creation {
+  created,
+  existing,  // an equal request with the same key has made it
+  conflict   // another request has used the key
+};
+
+struct NewRun {
+  RunRow row;
+  Segment first;  // journal only: n = 0, last_seq = 0
+  Idempotency idempotency;
+};
+
+struct CreateOutcome {
+  Creation kind = Creation::created;
+  RunId run;               // the new or the existing run
+  std::int64_t epoch = 0;  // valid for `created`: the caller owns the run
+};
+
+struct AppendItem {
+  WorkspaceSlug workspace;
+  RunId run;
+  std::int64_t epoch = 0;
+  EventSeq expected_seq = 0;  // last_seq of the log before this append
+  SegmentPtr segment;
+  // Projections, in the same transaction. A terminal status also removes every mailbox of the run.
+  RunStatus status = RunStatus::running;
+  std::vector<Mailbox> open;       // mailboxes to open
+  std::vector<std::string> close;  // slots whose mail is folded (or no longer wanted): removed
+};
+
+enum class MailOutcome {
+  accepted,      // committed; nobody else's will be
+  unknown_run,   // no such run in this workspace
+  run_ended,     // the run is terminal
+  unknown_slot,  // not open: never was, already filled, or removed
+  claimed        // somebody else has claimed the call
+};
+
+struct Mail {
+  WorkspaceSlug workspace;
+  RunId run;
+  std::string slot;
+  MailKind kind = MailKind::tool_result;
+  std::string body;
+  std::string claim_id;     // the claim that the sender holds; empty without one
+  bool from_owner = false;  // the run's owner gives up waiting: no claim stands in its way
+};
+
+// One of many clients takes a pending call for itself for a while, or for a while longer.
+struct CallClaim {
+  enum class Kind { claim, extend };
+  Kind kind = Kind::claim;
+  WorkspaceSlug workspace;
+  std::string slot;
+  std::string claim_id;  // of the new claim, or of the one to extend
+  milliseconds ttl{};
+};
+
+struct CallClaimOutcome {
+  enum class Kind {
+    claimed,
+    taken,        // by a claim that is in force; for an extension: the claim was lost to another
+    unknown_slot  // not open: never was, already filled, or removed
+  };
+  Kind kind = Kind::claimed;
+  Mailbox box;  // of `claimed`
+};
+
+// Open and unfilled mailboxes of calls, in the order of their slots.
+struct CallFilter {
+  enum class Status { any, unclaimed, claimed };
+  WorkspaceSlug workspace;
+  Status status = Status::any;
+  std::string name;   // empty: calls of all tools
+  std::string after;  // page on: only slots after this one
+  std::size_t limit = 50;
+};
+
+struct RunFilter {
+  WorkspaceSlug workspace;
+  std::optional<RunStatus> status;                            // `running` also finds `waiting`
+  std::vector<std::pair<std::string, std::string>> metadata;  // every pair must match
+  std::optional<RunId> before;  // page on: only runs older than this one
+  std::size_t limit = 50;
+};
+
+struct ApiKeyRow {
+  KeyId id;
+  WorkspaceSlug workspace;
+  std::string name;
+  std::string hash;    // hex SHA-256 of the key; the key itself is never stored
+  std::string prefix;  // first characters, to recognise it by
+  WallTime created_at{};
+  std::optional<WallTime> revoked_at;
+};
+
+struct AddKeyOutcome {
+  Creation kind = Creation::created;
+  ApiKeyRow key;  // the new or the existing one
+};
+
+// A run that a node has taken over, with everything that its owner needs.
+struct ClaimedRun {
+  RunRow row;  // with the new epoch
+  std::vector<Mailbox> mail;
+};
+
+// Where to go on when looking through all runs.
+struct RunCursor {
+  WorkspaceSlug workspace;
+  RunId run;
+};
+
+struct Renewal {
+  // For so long nobody else may claim what this node owns; milliseconds::max() for ever.
+  milliseconds lease_left = milliseconds::max();
+  std::vector<Mailbox> mail;  // filled mailboxes of its runs that other nodes wrote
+};
+
+// A small step of removing what is old.
+struct Prune {
+  WallTime ended_before{};       // runs that ended before this, with everything of theirs
+  std::vector<RunId> spared;     // but not these
+  std::size_t segments_max = 0;  // of a step
+};
+
+struct PruneOutcome {
+  std::size_t runs = 0;  // removed from lists in this step
+  bool is_done = true;   // nothing is left to remove
+};
+
+}  // namespace errand

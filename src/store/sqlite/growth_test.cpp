@@ -1,0 +1,134 @@
+#include "store/sqlite/database.hpp"
+#include "store/sqlite/sqlite_fixture.hpp"
+
+// What the file, its log and each commit take, and what is given back.
+namespace errand {
+namespace {
+
+using namespace store_contract;
+using sqlite::Database;
+
+constexpr std::uintmax_t kMegabyte = 1024 * 1024;
+
+class GrowthTest : public testing::Test {
+ protected:
+  Store& store() { return file_.store(); }
+  std::int64_t create(int number) {
+    return wait_for(store().create(new_run(number))).value().epoch;
+  }
+  // Appends `count` segments of 50 KB and ends the run with one more.
+  void fill(int number, int count) {
+    auto epoch = create(number);
+    for (int n = 1; n <= count; ++n) {
+      ASSERT_TRUE(wait_for(store().append(item(number, epoch, large_segment(n, 50'000)))));
+    }
+    Segment last = large_segment(count + 1, 10);
+    ASSERT_TRUE(wait_for(store().append(last_item(number, epoch, last))));
+  }
+  // Prunes everything that has ended, and says how many steps it takes.
+  int prune_all() {
+    const Prune step{.ended_before = file_.clock().now(), .segments_max = 10};
+    int steps = 1;
+    while (!wait_for(store().prune(step)).value().is_done) ++steps;
+    return steps;
+  }
+  std::int64_t count(const char* table) {
+    auto reader = Database::open(file_.path(), Database::Access::read).value();
+    return reader->integer(cat("SELECT count(*) FROM ", table)).value();
+  }
+  std::uintmax_t log_bytes() { return std::filesystem::file_size(file_.path() + "-wal"); }
+  std::uint64_t pages() { return file_.store().stats().pages; }
+
+  SqliteFile file_;
+};
+
+TEST_F(GrowthTest, TheRoomOfRunsThatAreRemovedIsGivenBack) {
+  fill(1, 100);
+  fill(2, 100);
+  create(3);
+  file_.reopen();
+  EXPECT_GT(std::filesystem::file_size(file_.path()), 9 * kMegabyte);
+
+  const int steps = prune_all();
+  file_.reopen();
+
+  EXPECT_GT(steps, 20);
+  EXPECT_LT(std::filesystem::file_size(file_.path()), kMegabyte / 4);
+  EXPECT_EQ(count("segments"), 1);
+  EXPECT_EQ(count("doomed"), 0);
+  EXPECT_TRUE(wait_for(store().find(workspace(), run_id(3))));
+}
+
+TEST_F(GrowthTest, TheIdOfARunThatIsBeingRemovedIsNotGivenAgain) {
+  fill(1, 30);
+  ASSERT_FALSE(wait_for(store().prune({.ended_before = file_.clock().now(), .segments_max = 10}))
+                   .value()
+                   .is_done);
+
+  auto refused = wait_for(store().create(new_run(1)));
+  prune_all();
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_TRUE(wait_for(store().create(new_run(1))));
+}
+
+TEST_F(GrowthTest, KeysGoWhenTheyAreOverAndWithTheirRuns) {
+  auto epoch = wait_for(store().create(keyed_run(1, "key 1", "same"))).value().epoch;
+  ASSERT_TRUE(wait_for(store().create(keyed_run(2, "key 2", "same"))));
+  ASSERT_TRUE(wait_for(store().append(last_item(1, epoch, events_segment(1, 1, 1)))));
+
+  prune_all();
+  EXPECT_EQ(count("idempotency"), 1);
+  EXPECT_EQ(wait_for(store().create(keyed_run(3, "key 1", "same"))).value().kind,
+            Creation::created);
+
+  file_.clock().pass(kIdempotencyKept);
+  prune_all();
+  EXPECT_EQ(count("idempotency"), 0);
+}
+
+TEST_F(GrowthTest, AnAppendThatDoesNotEndItsRunWritesThreePages) {
+  auto epoch = create(1);
+  const std::uint64_t before = pages();
+
+  for (int n = 1; n <= 10; ++n) {
+    ASSERT_TRUE(wait_for(store().append(item(1, epoch, events_segment(n, n, 1)))));
+  }
+
+  EXPECT_EQ(pages() - before, 10U * 3) << "run, segment, and where the segment is";
+}
+
+TEST_F(GrowthTest, TheWriteAheadLogIsShortAgainOnceAReaderIsDone) {
+  auto epoch = create(1);
+  auto reader = Database::open(file_.path(), Database::Access::read).value();
+  ASSERT_TRUE(reader->execute("BEGIN; SELECT count(*) FROM runs;"));
+  std::int32_t n = 1;
+  for (; n <= 250; ++n) {
+    ASSERT_TRUE(wait_for(store().append(item(1, epoch, large_segment(n, 50'000)))));
+  }
+  const std::uintmax_t while_reading = log_bytes();
+
+  ASSERT_TRUE(reader->execute("COMMIT"));
+  for (; n <= 253; ++n) {
+    ASSERT_TRUE(wait_for(store().append(item(1, epoch, large_segment(n, 50'000)))));
+  }
+
+  EXPECT_GT(while_reading, 12 * kMegabyte);
+  EXPECT_LE(log_bytes(), 8 * kMegabyte) << "what journal_size_limit says";
+}
+
+TEST_F(GrowthTest, TheWriteAheadLogIsUsedAgainFromItsStart) {
+  auto epoch = create(1);
+  std::uintmax_t longest = 0;
+  for (int n = 1; n <= 500; ++n) {
+    ASSERT_TRUE(wait_for(store().append(item(1, epoch, large_segment(n, 50'000)))));
+    ASSERT_TRUE(wait_for(store().find(workspace(), run_id(1))));
+    longest = std::max(longest, log_bytes());
+  }
+
+  EXPECT_LT(longest, 5 * kMegabyte);
+}
+
+}  // namespace
+}  // namespace errand

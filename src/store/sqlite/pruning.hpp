@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "store/sqlite/keyed_requests.hpp"
+#include "store/sqlite/mail_changes.hpp"
+
+namespace errand::sqlite {
+
+// Removes what is old in small steps, inside transactions that the caller begins and ends. A run
+// leaves the lists as a whole and is then doomed: its segments go a few at a time, in this process
+// or a later one.
+class Pruning final {
+ public:
+  Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail);
+
+  Result<PruneOutcome> step(const Prune& prune, WallTime now);
+
+ private:
+  struct EndedRun {
+    WorkspaceSlug workspace;
+    RunId id;
+    std::int64_t segments = 0;
+    WallTime keyed_at{};
+  };
+  struct Found {
+    std::vector<EndedRun> runs;
+    bool is_all = true;
+  };
+  // Runs that may go, until they have at least that many segments together.
+  Result<Found> find_ended(const Prune& prune, std::size_t segments_max);
+  Result<void> doom(const EndedRun& run);
+  // Says how many segments of doomed runs are removed.
+  Result<std::size_t> remove_segments(std::size_t segments_max);
+  Result<RunId> next_doomed();  // empty if there is none
+
+  Database& database_;
+  KeyedRequests& keyed_;
+  MailChanges& mail_;
+
+  Statement find_ended_;
+  Statement remove_run_;
+  Statement insert_doomed_;
+  Statement find_doomed_;
+  Statement remove_doomed_;
+  Statement remove_segments_;
+};
+
+}  // namespace errand::sqlite

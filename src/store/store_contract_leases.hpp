@@ -1,0 +1,104 @@
+#pragma once
+
+// The part of the contract about many nodes on one store. A store for one process has no use for
+// it: there, every opening is a new owner of everything.
+
+#include "store/store_contract.hpp"
+
+namespace errand {
+
+using namespace store_contract;
+
+// Two nodes that share a store, and its clock.
+class Fleet {
+ public:
+  static constexpr milliseconds kLease{15'000};
+
+  virtual ~Fleet() = default;
+  virtual Store& first() = 0;
+  virtual Store& second() = 0;
+  virtual ManualClock& clock() = 0;
+};
+using MakeFleet = std::unique_ptr<Fleet> (*)();
+
+class StoreLeaseContract : public testing::TestWithParam<MakeFleet> {
+ protected:
+  StoreLeaseContract() {
+    EXPECT_EQ(wait_for(first().renew()).value().lease_left, Fleet::kLease);
+    EXPECT_EQ(wait_for(second().renew()).value().lease_left, Fleet::kLease);
+  }
+
+  Store& first() { return fleet_->first(); }
+  Store& second() { return fleet_->second(); }
+  ManualClock& clock() { return fleet_->clock(); }
+  std::size_t claimed_by(Store& node) { return wait_for(node.claim(10, {})).value().size(); }
+
+  std::unique_ptr<Fleet> fleet_ = GetParam()();
+};
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreLeaseContract);
+
+TEST_P(StoreLeaseContract, EveryNodeHasItsOwnEpochAndAllHaveOneClock) {
+  EXPECT_NE(first().epoch(), second().epoch());
+  EXPECT_EQ(first().now(), second().now());
+}
+
+TEST_P(StoreLeaseContract, ARunIsClaimedOnlyOnceItsOwnersLeaseHasRunOut) {
+  ASSERT_TRUE(wait_for(first().create(new_run(1))));
+  clock().pass(Fleet::kLease - milliseconds(1));
+  ASSERT_TRUE(wait_for(second().renew()));
+
+  EXPECT_EQ(claimed_by(second()), 0U);
+  clock().pass(milliseconds(1));
+  EXPECT_EQ(claimed_by(second()), 1U);
+  EXPECT_EQ(claimed_by(second()), 0U);
+}
+
+TEST_P(StoreLeaseContract, AnOwnerThatRenewsKeepsItsRuns) {
+  ASSERT_TRUE(wait_for(first().create(new_run(1))));
+  for (int i = 0; i < 10; ++i) {
+    clock().pass(Fleet::kLease / 2);
+    ASSERT_TRUE(wait_for(first().renew()));
+    ASSERT_TRUE(wait_for(second().renew()));
+    EXPECT_EQ(claimed_by(second()), 0U);
+  }
+}
+
+TEST_P(StoreLeaseContract, AnOwnerThatWasAwayAppendsAsLongAsNobodyHasClaimed) {
+  auto epoch = wait_for(first().create(new_run(1))).value().epoch;
+  clock().pass(Fleet::kLease * 3);
+
+  EXPECT_TRUE(wait_for(first().append(item(1, epoch, events_segment(1, 1, 1)))));
+  ASSERT_TRUE(wait_for(second().renew()));
+  ASSERT_EQ(claimed_by(second()), 1U);
+  auto refused = wait_for(first().append(item(1, epoch, events_segment(2, 2, 1))));
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(claimed_by(first()), 0U) << "its new owner's lease is in force";
+}
+
+TEST_P(StoreLeaseContract, MailThatAnotherNodeWroteComesOnceWithARenewal) {
+  auto epoch = wait_for(first().create(new_run(1))).value().epoch;
+  AppendItem waiting = item(1, epoch, events_segment(1, 1, 1));
+  waiting.open = {open_mailbox(1, "tu_a"), open_mailbox(1, "tu_b")};
+  ASSERT_TRUE(wait_for(first().append(waiting)));
+
+  ASSERT_TRUE(wait_for(first().mail(answer(1, "tu_a", "its own"))));
+  ASSERT_TRUE(wait_for(second().mail(answer(1, "tu_b", "another's"))));
+
+  EXPECT_EQ(wait_for(first().renew()).value().mail,
+            std::vector{filled(open_mailbox(1, "tu_b"), "another's")});
+  EXPECT_EQ(wait_for(first().renew()).value().mail, std::vector<Mailbox>());
+  EXPECT_EQ(wait_for(second().renew()).value().mail, std::vector<Mailbox>());
+}
+
+TEST_P(StoreLeaseContract, AReleasedRunIsAnyonesAtOnce) {
+  auto epoch = wait_for(first().create(new_run(1))).value().epoch;
+
+  ASSERT_TRUE(wait_for(first().release(run_id(1), epoch)));
+
+  EXPECT_EQ(claimed_by(second()), 1U);
+}
+
+}  // namespace errand
