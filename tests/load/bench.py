@@ -23,7 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from load import report, scenarios  # noqa: E402
+from load import durability, report, scenarios  # noqa: E402
 from load.report import Row  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -36,10 +36,11 @@ class Effort:
     repetitions: int
     runs: int  # in each repetition
     starts: int
+    large: int  # repetitions of what takes long
 
 
-FULL = Effort(repetitions=5, runs=5000, starts=20)
-QUICK = Effort(repetitions=2, runs=1000, starts=5)
+FULL = Effort(repetitions=5, runs=5000, starts=20, large=3)
+QUICK = Effort(repetitions=2, runs=1000, starts=5, large=1)
 
 
 def measure(effort: Effort) -> list[Row]:
@@ -66,7 +67,23 @@ def measure(effort: Effort) -> list[Row]:
                     [one.millis for one in again], 1, 30))
     idle = [one.rss_mb for one in fresh[:effort.repetitions]]
     rows.append(Row("Idle server, freshly started: memory", "MB", idle, 1, 15))
-    return rows
+    return rows + measure_durability(effort)
+
+
+def measure_durability(effort: Effort) -> list[Row]:
+    passive = [durability.measure_passive() for _ in range(effort.large)]
+    taken = [durability.measure_recovery() for _ in range(effort.large)]
+    logs = [durability.measure_log(effort.starts * 10) for _ in range(effort.repetitions)]
+    cancels = [durability.measure_cancels(effort.starts * 10) for _ in range(effort.repetitions)]
+    return [
+        Row("100,000 runs that wait for their clients: memory in all", "MB", passive, 0, 100),
+        Row("10,000 unfinished runs: from start to listening", "ms",
+            [one.listening_ms for one in taken], 0, 100),
+        Row("10,000 unfinished runs: until all are continued and ended", "s",
+            [one.continued_s for one in taken], 1, 10),
+        Row("Log of 1,000 events from the disk: server CPU", "ms", logs, 2, 2),
+        Row("Cancel to the end of its stream, 500 runs in flight, p99", "ms", cancels, 1, 100),
+    ]
 
 
 def main() -> int:

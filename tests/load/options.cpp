@@ -46,6 +46,7 @@ Result<void> take_option(std::string_view name, std::string_view value, Options&
 
 Result<Scenario> parse_scenario(std::string_view word) {
   if (word == "runs") return Scenario::runs;
+  if (word == "created") return Scenario::created;
   if (word == "paused") return Scenario::paused;
   return wrong(cat("there is no scenario '", word, "'"));
 }

@@ -9,7 +9,7 @@
 
 namespace errand::load {
 
-enum class Scenario { runs, paused };
+enum class Scenario { runs, created, paused };
 
 struct Options {
   Scenario scenario = Scenario::runs;
@@ -23,11 +23,12 @@ struct Options {
 };
 
 constexpr const char* kUsage =
-    "Usage: errand_load runs|paused --port PORT --key KEY [--workspace SLUG] [--model ID]\n"
+    "Usage: errand_load runs|created|paused --port PORT --key KEY [--workspace SLUG] [--model ID]\n"
     "                   [--tool NAME] [--runs N] [--in-flight N]\n"
     "\n"
     "Drives the server on 127.0.0.1 and prints one line of JSON.\n"
     "  runs    makes N runs, so many in flight, answers their calls and reads them to the end\n"
+    "  created makes N runs and leaves them to themselves\n"
     "  paused  opens N runs until each waits for its client, prints a line, waits for a line on\n"
     "          stdin, then answers them all and reads them to the end\n";
 

@@ -37,6 +37,14 @@ Each figure is the median, then the smallest and the largest.
 - **Start**: from before the fork to the ready line, when requests are accepted. The existing
   directory holds 2,000 runs that have ended.
 - **Idle server**: resident memory right after the ready line, the pages of the binary included.
+- **Runs that wait for their clients**: 100,000 runs with an unanswered call and without readers,
+  all dropped from memory; the resident memory of the whole process.
+- **Unfinished runs**: a server is killed while 10,000 runs wait for the model. The next one
+  listens, takes them over, asks the model for each (paced), and ends them all; a client polls for
+  the end.
+- **Log from the disk**: the stream of a run that ended before the server started, read to its end.
+- **Cancel**: from before the `POST` to the end of the run's stream, which comes after the model's
+  stream has been closed. The scripted model has no socket of its own.
 
 """
 

@@ -34,9 +34,14 @@ Task<Result<std::string>> exchange(Connection* connection, WireRequest request, 
 RunClient::RunClient(const Requests& requests, Connection& stream)
     : requests_(requests), stream_(stream) {}
 
-Task<Result<void>> RunClient::start() {
+Task<Result<void>> RunClient::create() {
   ERRAND_CO_TRY(std::string created, co_await exchange(&stream_, requests_.create(), 201));
   ERRAND_CO_TRY(run_, read_id(created, "runId"));
+  co_return Result<void>();
+}
+
+Task<Result<void>> RunClient::start() {
+  ERRAND_CO_CHECK(co_await create());
   ERRAND_CO_TRY(int status, co_await stream_.send(requests_.stream(run_)));
   if (status == 200) co_return Result<void>();
   ERRAND_CO_TRY(std::string body, co_await stream_.read_all());

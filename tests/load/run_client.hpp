@@ -24,7 +24,8 @@ class RunClient final {
   // `stream` carries the creation too, and nothing else until the run has ended. Both outlive this.
   RunClient(const Requests& requests, Connection& stream);
 
-  // Returns once the head of the stream is there.
+  Task<Result<void>> create();
+  // Creates the run, and returns once the head of its stream is there.
   Task<Result<void>> start();
 
   enum class Progress : std::uint8_t { waits, ended };

@@ -72,6 +72,7 @@ class Play final {
         server_(asio::ip::address_v4::loopback(), options.port) {}
 
   void runs();
+  void created();
   void paused(std::istream& in, std::ostream& out);
   void report(std::ostream& out) const;
   bool is_good() const { return tally_.errors == 0 && tally_.ended == options_.runs; }
@@ -81,6 +82,7 @@ class Play final {
   void work(const char* name, Task<void> (Play::*worker)());
 
   Task<void> run_worker();
+  Task<void> create_worker();
   Task<Result<void>> run_once(RunClient* client, Connection* answers);
   Task<Result<void>> answer_to_end(RunClient* client, Connection* answers);
   Task<void> open_worker();
@@ -129,6 +131,25 @@ Task<void> Play::run_worker() {
       tally_.failed(done.error().describe());
       stream.close();
       answers.close();
+    }
+  }
+}
+
+void Play::created() {
+  work("load.create", &Play::create_worker);
+}
+
+Task<void> Play::create_worker() {
+  Connection connection(io_.get_executor(), server_);
+  while (tally_.started < options_.runs) {
+    ++tally_.started;
+    RunClient client(requests_, connection);
+    auto done = co_await client.create();
+    if (done) {
+      ++tally_.ended;
+    } else {
+      tally_.failed(done.error().describe());
+      connection.close();
     }
   }
 }
@@ -216,6 +237,8 @@ bool play(const Options& options, std::istream& in, std::ostream& out) {
   Play play(options);
   if (options.scenario == Scenario::paused) {
     play.paused(in, out);
+  } else if (options.scenario == Scenario::created) {
+    play.created();
   } else {
     play.runs();
   }

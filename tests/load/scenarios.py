@@ -21,7 +21,7 @@ SCRIPTS = {
     "talk": [turn(*WORDS)],
     "ask": [turn(*WORDS[:10], calls=[(TOOL, {})]), turn(*WORDS[10:])],
 }
-TOOLS = {"talk": [], "ask": ["--tool", TOOL]}
+TOOLS = {"ask": ["--tool", TOOL]}
 
 
 class LoadFailed(Exception):
@@ -34,13 +34,13 @@ def load_program() -> Path:
 
 def load_command(server: Server, scenario: str, model: str, runs: int) -> list[str]:
     return [str(load_program()), scenario, "--port", str(server.port), "--key", server.key,
-            "--workspace", server.workspace, "--model", model, *TOOLS[model],
+            "--workspace", server.workspace, "--model", model, *TOOLS.get(model, []),
             "--runs", str(runs), "--in-flight", str(IN_FLIGHT)]
 
 
-def drive(server: Server, model: str, runs: int) -> dict:
+def drive(server: Server, model: str, runs: int, scenario: str = "runs") -> dict:
     """Plays so many runs and returns the report."""
-    done = subprocess.run(load_command(server, "runs", model, runs), stdout=subprocess.PIPE,
+    done = subprocess.run(load_command(server, scenario, model, runs), stdout=subprocess.PIPE,
                           timeout=LOAD_SECONDS_MAX, check=False)
     if done.returncode != 0:
         raise LoadFailed(f"{done.stdout.decode()}\n{server.errors()[-2000:]}")

@@ -3,6 +3,7 @@ comes back after every cut."""
 
 import threading
 import time
+import uuid
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -67,10 +68,11 @@ class Agent:
         return bool(self.frames) and self.frames[-1].event in TERMINAL
 
     def create(self) -> None:
-        """Creates the run; another one if a cut leaves it open whether there is one."""
+        """Creates the run; once, even if a cut leaves it open whether there is one."""
+        key = str(uuid.uuid4())
         while not self.run:
             try:
-                self.run = self.client.create(**self.spec)
+                self.run = self.client.create(key, **self.spec)
             except ConnectionError:
                 self.availability.wait()
 

@@ -301,8 +301,9 @@ class Client:
             connection.send(request_bytes(method, self.path(rest), all_headers, data))
             return connection.receive_response()
 
-    def create(self, **spec) -> str:
-        response = self.request("POST", "/agent-runs", spec)
+    def create(self, idempotency_key: str = "", **spec) -> str:
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
+        response = self.request("POST", "/agent-runs", spec, headers)
         if response.status != 201:
             raise Refused("create", response)
         return response.json()["runId"]

@@ -18,6 +18,7 @@ from support.script import DEFAULT_MODEL, write_config
 
 START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 30
+CHECK_SECONDS_MAX = 120
 DRAIN = "1s"
 PR_SET_PDEATHSIG = 1
 SANITIZER_WORDS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:",
@@ -177,6 +178,13 @@ class ServerCase(unittest.TestCase):
         server = Server(scripts, extra_config, arguments)
         self.addCleanup(self.close_server, server)
         return server.start()
+
+    def check_data(self, server: Server) -> None:
+        """Stops the server and has everything that it stored checked."""
+        server.stop()
+        done = subprocess.run([binary(), "check-data", "--data", str(server.data)],
+                              capture_output=True, text=True, timeout=CHECK_SECONDS_MAX)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def close_server(self, server: Server) -> None:
         try:
