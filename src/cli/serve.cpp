@@ -277,7 +277,8 @@ int serve(const ServeOptions& options) {
   BlockingPool pool(kBlockingThreads, kBlockingQueueMax);
   auto prepared = prepare(options, pool, clock, log);
   if (!prepared) {
-    log.error(prepared.error().message());
+    const Error& error = prepared.error();
+    log.error(error.hint().empty() ? error.message() : cat(error.message(), ". ", error.hint()));
     return prepared.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
   }
   asio::io_context io(1);
