@@ -59,6 +59,7 @@ ResponseReader::ResponseReader(Method method) : method_(method), head_(std::make
 ResponseReader::~ResponseReader() = default;
 
 Result<void> ResponseReader::feed(std::string_view bytes) {
+  if (!bytes.empty()) has_begun_ = true;
   if (has_head()) return feed_body(bytes);
   return feed_head(bytes);
 }
@@ -79,12 +80,17 @@ Result<void> ResponseReader::feed_head(std::string_view bytes) {
       head_ = std::make_unique<Head>();
       continue;
     }
-    begin_body();
+    ERRAND_CHECK(begin_body());
   }
+  if (!has_head()) return {};
   return feed_body(std::exchange(pending_, {}));
 }
 
-void ResponseReader::begin_body() {
+Result<void> ResponseReader::begin_body() {
+  std::string_view encoding = find_header(head_->headers, "Transfer-Encoding");
+  if (!encoding.empty() && !equals_ignoring_case(encoding, "chunked")) {
+    return not_http("its Transfer-Encoding is not known");
+  }
   status_ = head_->status;
   headers_ = std::move(head_->headers);
   left_ = head_->content_length().value_or(0);
@@ -98,22 +104,28 @@ void ResponseReader::begin_body() {
   } else {
     body_ = Body::until_close;
   }
+  keeps_alive_ = head_->keep_alive() && body_ != Body::until_close;
   head_.reset();
+  return {};
 }
 
 Result<void> ResponseReader::feed_body(std::string_view bytes) {
+  std::size_t used = 0;
   if (body_ == Body::until_close) {
     data_.append(bytes);
+    used = bytes.size();
   } else if (body_ == Body::length) {
-    bytes = bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size())));
-    data_.append(bytes);
-    left_ -= bytes.size();
+    used = static_cast<std::size_t>(std::min<std::uint64_t>(left_, bytes.size()));
+    data_.append(bytes.substr(0, used));
+    left_ -= used;
     if (left_ == 0) body_ = Body::done;
   } else if (body_ == Body::chunks) {
-    auto used = chunks_.decode(bytes, data_);
-    if (!used) return not_http(used.error().message());
+    auto decoded = chunks_.decode(bytes, data_);
+    if (!decoded) return not_http(decoded.error().message());
+    used = *decoded;
     if (chunks_.done()) body_ = Body::done;
   }
+  if (used < bytes.size()) has_surplus_ = true;
   return {};
 }
 
