@@ -28,13 +28,14 @@ class ApiClient final {
  public:
   static constexpr std::string_view kUnreachable = "unreachable";
 
-  ApiClient(Executor home, Credentials server);
+  ApiClient(Credentials server, net::ClientOptions options);
 
   // The body of the answer; null if it has none.
   Task<Result<json::Value>> send(ApiRequest request);
 
-  // The events of a run after a seq.
-  Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string run, EventSeq after);
+  // The events of a run after a seq. The stream fails once it has been silent for `silence_max`.
+  Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string run, EventSeq after,
+                                                               seconds silence_max);
 
  private:
   net::ClientRequest make(const ApiRequest& request) const;

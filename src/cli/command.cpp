@@ -33,7 +33,7 @@ int fail_with(const Error& error, int exit_code) {
 
 Result<json::Value> ask(const Credentials& server, ApiRequest request) {
   asio::io_context io(1);
-  ApiClient api(io.get_executor(), server);
+  ApiClient api(server, client_options_here());
   std::optional<Result<json::Value>> answer;
   TaskGroup tasks(io.get_executor(), report_bug);
   tasks.spawn("request", keep_answer(&api, std::move(request), &answer));
@@ -80,6 +80,14 @@ int print(std::string_view text) {
 
 int print_json(const json::Value& value) {
   return print(escape_json_controls(json::write(value)) + "\n");
+}
+
+net::ClientOptions client_options_here() {
+  return net::ClientOptions::from([](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (!value) return {};
+    return value;
+  });
 }
 
 Result<Credentials> find_server_here(const ServerFlags& flags) {

@@ -31,6 +31,9 @@ int fail_setup(const Error& error);
 int print(std::string_view text);
 int print_json(const json::Value& value);
 
+// How requests are sent, as the environment of this process wants it.
+net::ClientOptions client_options_here();
+
 // find_server with the environment of this process.
 Result<Credentials> find_server_here(const ServerFlags& flags);
 

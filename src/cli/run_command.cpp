@@ -79,7 +79,7 @@ class PromptRun final {
       : body_(std::move(body)),
         home_(io),
         timers_(home_),
-        api_(home_.executor(), server),
+        api_(server, client_options_here()),
         printer_(form),
         signals_(io, SIGINT, SIGTERM),
         tasks_(home_.executor(), [this](const char* task, const std::string& what) {

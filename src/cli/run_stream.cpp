@@ -50,14 +50,14 @@ Task<Result<void>> RunStream::advance() {
 
 Task<Result<void>> RunStream::open() {
   if (lost_at_) co_await timers_.sleep_until(next_attempt_);
-  ERRAND_CO_TRY(stream_, co_await api_.open_stream(run_, last_seq_));
+  ERRAND_CO_TRY(stream_, co_await api_.open_stream(run_, last_seq_, kSilenceMax));
   reader_ = net::SseReader();
   is_patient_ = true;
   co_return Result<void>();
 }
 
 Task<Result<void>> RunStream::read() {
-  auto bytes = co_await stream_->read(timers_.now() + kSilenceMax);
+  auto bytes = co_await stream_->read();
   if (!bytes) co_return broken(bytes.error());
   if (bytes->empty()) {
     co_return broken({ErrorCode::unavailable, "the stream ended before the run did"});

@@ -137,7 +137,7 @@ int tail_run(const RunChoice& options, EventSeq after) {
   asio::io_context io(1);
   Home home(io);
   AsioTimers timers(home);
-  ApiClient api(home.executor(), *server);
+  ApiClient api(*server, client_options_here());
   RunStream stream(api, timers, options.run, after, RunStream::FirstFailure::is_final);
   Console console;
   EventPrinter printer(options.form);

@@ -1,238 +1,256 @@
 #include "net/http_client.hpp"
 
-#include <algorithm>
-#include <boost/asio/error.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
+#include <functional>
+#include <optional>
 #include <utility>
 
-#include "async/wakeup.hpp"
 #include "base/text.hpp"
+#include "net/content_decoder.hpp"
+#include "net/request_writer.hpp"
 #include "net/response_reader.hpp"
 #include "net/url.hpp"
 
 namespace errand::net {
 namespace {
 
-using asio::ip::tcp;
-using boost::system::error_code;
-
 constexpr std::size_t kReadBytes = 16U * 1024;
+constexpr std::size_t kShownHostBytesMax = 200;
 
-// A socket whose waits end at a deadline. The timer never loses bytes: it only makes the pending
-// operation return.
-class Wire final : public std::enable_shared_from_this<Wire> {
- public:
-  Wire(Executor home, std::string name)
-      : socket(home), timer_(std::move(home)), name_(std::move(name)) {}
-
-  // From now on, operations on the socket are cancelled at `deadline`.
-  void arm(SteadyTime deadline) {
-    disarm();
-    timer_.expires_at(deadline);
-    timer_.async_wait([weak = weak_from_this(), armed = armed_](error_code error) {
-      std::shared_ptr<Wire> self = weak.lock();
-      if (error || !self || self->armed_ != armed) return;
-      self->timed_out_ = true;
-      error_code ignored;
-      self->socket.cancel(ignored);
-    });
-  }
-  void disarm() {
-    ++armed_;
-    timed_out_ = false;
-    timer_.cancel();
-  }
-  bool timed_out() const { return timed_out_; }
-
-  // What a failed operation means for the caller.
-  Error to_error(const error_code& error) const {
-    if (timed_out_) return {ErrorCode::timeout, cat("no answer from ", name_, " in time")};
-    return {ErrorCode::unavailable, cat("the connection to ", name_, " broke: ", error.message())};
-  }
-
-  tcp::socket socket;
-
- private:
-  asio::steady_timer timer_;
-  std::string name_;
-  std::uint64_t armed_ = 0;  // tells a timer that is late from the present one
-  bool timed_out_ = false;
-};
-
-struct Resolving {
-  explicit Resolving(Executor home) : resolver(home), done(std::move(home)) {}
-
-  tcp::resolver resolver;
-  Wakeup done;
-  bool finished = false;
-  error_code error;
-  std::vector<tcp::endpoint> endpoints;
-};
-
-// A look-up cannot be interrupted. One that takes too long is left to finish by itself.
-Task<Result<std::vector<tcp::endpoint>>> resolve(Url url, SteadyTime deadline) {
-  error_code not_literal;
-  auto address = asio::ip::make_address(url.host, not_literal);
-  if (!not_literal) co_return std::vector<tcp::endpoint>{tcp::endpoint(address, url.port)};
-
-  Executor home = co_await asio::this_coro::executor;
-  auto state = std::make_shared<Resolving>(home);
-  state->resolver.async_resolve(url.host, std::to_string(url.port),
-                                [state](error_code error, tcp::resolver::results_type found) {
-                                  state->finished = true;
-                                  state->error = error;
-                                  state->endpoints.assign(found.begin(), found.end());
-                                  state->done.notify();
-                                });
-  while (!state->finished) {
-    Wakeup::Woken woken = co_await state->done.wait_until(deadline);
-    if (woken == Wakeup::Woken::timed_out) {
-      co_return Error(ErrorCode::timeout, cat("looking up ", url.host, " took too long"));
-    }
-  }
-  if (state->error || state->endpoints.empty()) {
-    co_return Error(ErrorCode::unavailable,
-                    cat("cannot look up ", url.host, ": ", state->error.message()));
-  }
-  co_return std::move(state->endpoints);
+SteadyTime now() {
+  return std::chrono::steady_clock::now();
 }
 
-Task<Result<std::shared_ptr<Wire>>> connect(Url url, SteadyTime deadline) {
-  Executor home = co_await asio::this_coro::executor;
-  auto endpoints = co_await resolve(url, deadline);
-  if (!endpoints) co_return std::move(endpoints).error();
-
-  auto wire = std::make_shared<Wire>(home, url.authority);
-  wire->arm(deadline);
-  error_code error;
-  for (const tcp::endpoint& endpoint : *endpoints) {
-    error_code ignored;
-    wire->socket.close(ignored);
-    auto [failed] = co_await wire->socket.async_connect(endpoint, as_result);
-    error = failed;
-    if (!error || wire->timed_out()) break;
-  }
-  if (error && wire->timed_out()) co_return wire->to_error(error);
-  if (error) {
-    co_return Error(ErrorCode::unavailable,
-                    cat("cannot connect to ", url.authority, ": ", error.message()));
-  }
-  wire->socket.set_option(tcp::no_delay(true), error);
-  co_return wire;
+bool is_redirect(int status) {
+  return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-bool is_token(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    auto byte = static_cast<unsigned char>(c);
-    return byte > 0x20 && byte < 0x7f && c != ':';
-  });
-}
-
-bool is_value(std::string_view value) {
-  return std::none_of(value.begin(), value.end(),
-                      [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
-}
-
-Result<std::string> render_request(const ClientRequest& request, const Url& url) {
-  if (request.method == Method::other) {
-    return Error(ErrorCode::invalid_argument, "this method cannot be sent");
-  }
-  std::string out = cat(to_string(request.method), " ", url.target, " HTTP/1.1\r\n",
-                        "Host: ", url.authority, "\r\nConnection: close\r\n");
-  for (const Header& header : request.headers) {
-    if (!is_token(header.name) || !is_value(header.value)) {
-      return Error(ErrorCode::invalid_argument, cat("the header ", header.name, " is not valid"));
-    }
-    append(out, header.name, ": ", header.value, "\r\n");
-  }
-  bool may_be_empty = request.method == Method::get || request.method == Method::head ||
-                      request.method == Method::options || request.method == Method::delete_;
-  if (!request.body.empty() || !may_be_empty) {
-    append(out, "Content-Length: ", request.body.size(), "\r\n");
-  }
-  append(out, "\r\n", request.body);
-  return out;
-}
-
-class HttpStream final : public ClientStream {
- public:
-  HttpStream(std::shared_ptr<Wire> wire, Method method)
-      : wire_(std::move(wire)),
-        reader_(method),
-        memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
-
-  int status() const override { return reader_.status(); }
-  const std::vector<Header>& headers() const override { return reader_.headers(); }
-
-  Task<Result<std::string>> read(SteadyTime deadline) override {
-    while (reader_.body_bytes() == 0 && !reader_.done()) {
-      Result<void> more = co_await read_more(deadline);
-      if (!more) co_return std::move(more).error();
-    }
-    co_return reader_.take_body();
-  }
-
-  Task<Result<void>> read_head(SteadyTime deadline) {
-    while (!reader_.has_head()) {
-      Result<void> more = co_await read_more(deadline);
-      if (!more) co_return std::move(more).error();
-    }
-    co_return Result<void>();
-  }
-
- private:
-  Task<Result<void>> read_more(SteadyTime deadline) {
-    wire_->arm(deadline);
-    auto [error, count] =
-        co_await wire_->socket.async_read_some(asio::buffer(memory_.get(), kReadBytes), as_result);
-    if (error == asio::error::eof) co_return reader_.finish();
-    if (error) co_return wire_->to_error(error);
-    wire_->disarm();
-    co_return reader_.feed({memory_.get(), count});
-  }
-
-  std::shared_ptr<Wire> wire_;
-  ResponseReader reader_;
-  std::unique_ptr<char[]> memory_;
-};
-
-Task<Result<std::unique_ptr<HttpStream>>> open_stream(ClientRequest request, SteadyTime deadline) {
-  ERRAND_CO_TRY(Url url, parse_url(request.url));
-  ERRAND_CO_TRY(std::string bytes, render_request(request, url));
-  auto wire = co_await connect(std::move(url), deadline);
-  if (!wire) co_return std::move(wire).error();
-
-  (*wire)->arm(deadline);
-  auto [error, count] = co_await asio::async_write((*wire)->socket, asio::buffer(bytes), as_result);
-  if (error && (*wire)->timed_out()) co_return (*wire)->to_error(error);
-  // A server may refuse early and stop reading: then its answer is there all the same.
-  auto stream = std::make_unique<HttpStream>(std::move(*wire), request.method);
-  Result<void> head = co_await stream->read_head(deadline);
-  if (!head) co_return std::move(head).error();
-  co_return stream;
+// Says where to, but not the rest of the location, which may hold secrets.
+Error redirect_error(const Route& route, std::string_view location) {
+  auto url = parse_url(location);
+  std::string host = url ? url->endpoint() : route.endpoint();
+  return Error(ErrorCode::unsupported,
+               cat(route.endpoint(), " sends the request on to ",
+                   utf8_prefix(host, kShownHostBytesMax), ", which is not followed"))
+      .reason(HttpClient::kRedirect)
+      .hint("use the URL that the server wants, if you trust it");
 }
 
 }  // namespace
 
-HttpClient::HttpClient(Executor home) : home_(std::move(home)) {}
+struct HttpClient::Shared {
+  explicit Shared(ClientOptions from) : options(std::move(from)), pool(options.pool) {}
 
-Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest request,
-                                                             SteadyTime deadline) {
-  auto stream = co_await open_stream(std::move(request), deadline);
-  if (!stream) co_return std::move(stream).error();
-  std::unique_ptr<ClientStream> opened = std::move(*stream);
-  co_return opened;
+  // Null for plain http; loaded by the first request that needs it.
+  Result<std::shared_ptr<TlsContext>> tls_for(Scheme scheme) {
+    if (scheme == Scheme::https && !tls) {
+      ERRAND_TRY(tls, TlsContext::load(options.trust));
+    }
+    return scheme == Scheme::https ? tls : nullptr;
+  }
+
+  Task<Result<std::unique_ptr<ClientConnection>>> connect(Route route, TimeLimit limit) {
+    ERRAND_CO_TRY(auto context, tls_for(route.scheme));
+    auto connection = co_await dial(std::move(route), std::move(context), limit);
+    co_return connection;
+  }
+
+  const ClientOptions options;
+  ConnectionPool pool;
+  std::shared_ptr<TlsContext> tls;
+};
+
+namespace {
+
+using Pooled = std::function<void(Route, std::unique_ptr<ClientConnection>)>;
+
+// One request on one connection, and its answer.
+class Exchange final : public ClientStream {
+ public:
+  Exchange(Route route, std::unique_ptr<ClientConnection> connection, Pooled give_back,
+           const ClientRequest& request, TimeLimit total)
+      : route_(std::move(route)),
+        connection_(std::move(connection)),
+        give_back_(std::move(give_back)),
+        timeouts_(request.timeouts),
+        total_(total),
+        reader_(request.method),
+        memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
+
+  int status() const override { return reader_.status(); }
+  const std::vector<Header>& headers() const override { return reader_.headers(); }
+  bool has_begun() const { return reader_.has_begun(); }
+
+  // Sends the request and reads the head of the answer.
+  Task<Result<void>> begin(const std::string* bytes) {
+    TimeLimit first_byte = TimeLimit::from_now("first_byte", timeouts_.first_byte);
+    connection_->set_limit(earlier(first_byte, total_));
+    auto sent = co_await connection_->write(bytes);
+    bool is_broken = !sent && sent.error().code() == ErrorCode::unavailable;
+    if (!sent && !is_broken) co_return fail(sent.error());
+    // A server may refuse early and stop reading: then its answer is there all the same.
+    has_sent_all_ = sent.has_value();
+    while (!reader_.has_head()) {
+      if (reader_.has_begun()) limit_idle();
+      auto more = co_await read_more();
+      if (!more) co_return fail(more.error());
+    }
+    co_return accept();
+  }
+
+  Task<Result<std::string>> read() override {
+    if (failure_) co_return *failure_;
+    for (;;) {
+      auto ready = take_ready();
+      if (!ready) co_return fail(ready.error());
+      if (!ready->empty() || reader_.done()) co_return ready;
+      limit_idle();
+      auto more = co_await read_more();
+      if (!more) co_return fail(more.error());
+    }
+  }
+
+ private:
+  void limit_idle() {
+    connection_->set_limit(earlier(TimeLimit::from_now("idle", timeouts_.idle), total_));
+  }
+
+  Task<Result<void>> read_more() {
+    auto count = co_await connection_->read_some(memory_.get(), kReadBytes);
+    if (!count) co_return std::move(count).error();
+    auto taken = *count > 0 ? reader_.feed({memory_.get(), *count}) : reader_.finish();
+    if (!taken) co_return cut(taken.error());
+    if (reader_.done()) {
+      release();
+    } else {
+      connection_->set_limit(total_);  // the time until the next read is not the peer's silence
+    }
+    co_return taken;
+  }
+
+  Error cut(const Error& error) const {
+    return Error(error.code(), cat(route_.endpoint(), ": ", error.message())).reason("bad_answer");
+  }
+
+  // The head is there. Refuses answers whose body could not be read.
+  Result<void> accept() {
+    if (is_redirect(status())) {
+      return fail(redirect_error(route_, find_header(headers(), "Location")));
+    }
+    auto decoder = ContentDecoder::make(find_header(headers(), "Content-Encoding"));
+    if (!decoder) return fail(cut(decoder.error()));
+    decoder_ = std::move(*decoder);
+    return {};
+  }
+
+  // What can be given out without reading on; empty at the end too.
+  Result<std::string> take_ready() {
+    if (!decoder_) return reader_.take_body();
+    std::string out;
+    while (out.empty()) {
+      if (encoded_at_ == encoded_.size() && !decoder_->has_more()) {
+        encoded_ = reader_.take_body();
+        encoded_at_ = 0;
+        if (encoded_.empty()) break;
+      }
+      std::string_view rest = std::string_view(encoded_).substr(encoded_at_);
+      auto decoded = decoder_->decode(rest);
+      if (!decoded) return cut(decoded.error());
+      encoded_at_ = encoded_.size() - rest.size();
+      out = std::move(*decoded);
+    }
+    if (!out.empty() || !reader_.done()) return out;
+    auto whole = decoder_->finish();
+    if (!whole) return cut(whole.error());
+    return out;
+  }
+
+  // The answer has been received whole.
+  void release() {
+    connection_->clear_limit();
+    if (has_sent_all_ && reader_.can_go_on()) give_back_(route_, std::move(connection_));
+    connection_.reset();
+  }
+
+  Error fail(Error error) {
+    connection_.reset();
+    failure_ = error;
+    return error;
+  }
+
+  const Route route_;
+  std::unique_ptr<ClientConnection> connection_;  // null once the answer is over
+  Pooled give_back_;
+  const ClientTimeouts timeouts_;
+  const TimeLimit total_;
+  ResponseReader reader_;
+  std::unique_ptr<char[]> memory_;
+  bool has_sent_all_ = false;
+  std::unique_ptr<ContentDecoder> decoder_;  // null if the body is not encoded
+  std::string encoded_;                      // of the body, before decoding
+  std::size_t encoded_at_ = 0;
+  std::optional<Error> failure_;
+};
+
+// A connection that was kept may have been closed by the peer meanwhile, which shows only now.
+bool was_closed_unheard(const Exchange& exchange, const Error& error) {
+  return !exchange.has_begun() && error.code() == ErrorCode::unavailable;
 }
 
-Task<Result<ClientResponse>> HttpClient::send(ClientRequest request, SteadyTime deadline) {
-  auto stream = co_await open_stream(std::move(request), deadline);
+}  // namespace
+
+ClientOptions ClientOptions::from(const Environment& environment) {
+  return {.proxies = ProxyRules::from(environment),
+          .trust = {.file = environment("SSL_CERT_FILE").value_or(""),
+                    .directory = environment("SSL_CERT_DIR").value_or("")},
+          .pool = {}};
+}
+
+HttpClient::HttpClient(ClientOptions options)
+    : shared_(std::make_shared<Shared>(std::move(options))) {}
+
+HttpClient::~HttpClient() = default;
+
+Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest request) {
+  std::shared_ptr<Shared> shared = shared_;
+  TimeLimit total = TimeLimit::from_now("total", request.timeouts.total);
+  ERRAND_CO_TRY(Url url, parse_url(request.url));
+  Route route{.scheme = url.scheme, .host = url.host, .port = url.port};
+  ERRAND_CO_TRY(route.proxy, shared->options.proxies.proxy_for(url));
+  ERRAND_CO_TRY(const std::string bytes, write_request(request, url, route));
+  Pooled give_back = [weak = std::weak_ptr<Shared>(shared)](Route of, auto connection) {
+    if (auto alive = weak.lock()) alive->pool.put(std::move(of), std::move(connection), now());
+  };
+
+  std::unique_ptr<ClientConnection> connection = shared->pool.take(route, now());
+  for (;;) {
+    bool is_reused = connection != nullptr;
+    if (!is_reused) {
+      TimeLimit limit = TimeLimit::from_now("connect", request.timeouts.connect);
+      auto dialled = co_await shared->connect(route, earlier(limit, total));
+      if (!dialled) co_return std::move(dialled).error();
+      connection = std::move(*dialled);
+    }
+    auto exchange =
+        std::make_unique<Exchange>(route, std::move(connection), give_back, request, total);
+    auto begun = co_await exchange->begin(&bytes);
+    if (begun) {
+      std::unique_ptr<ClientStream> opened = std::move(exchange);
+      co_return opened;
+    }
+    if (!is_reused || !was_closed_unheard(*exchange, begun.error())) {
+      co_return std::move(begun).error();
+    }
+    connection = nullptr;
+  }
+}
+
+Task<Result<ClientResponse>> HttpClient::send(ClientRequest request) {
+  auto stream = co_await open(std::move(request));
   if (!stream) co_return std::move(stream).error();
   ClientResponse response{
       .status = (*stream)->status(), .headers = (*stream)->headers(), .body = {}};
   for (;;) {
-    Result<std::string> piece = co_await (*stream)->read(deadline);
+    Result<std::string> piece = co_await (*stream)->read();
     if (!piece) co_return std::move(piece).error();
     if (piece->empty()) co_return response;
     response.body += *piece;

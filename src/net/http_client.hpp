@@ -5,17 +5,21 @@
 #include <vector>
 
 #include "async/task.hpp"
-#include "base/clock.hpp"
 #include "base/result.hpp"
+#include "net/client_limits.hpp"
+#include "net/connection_pool.hpp"
 #include "net/http.hpp"
+#include "net/proxy.hpp"
+#include "net/tls_context.hpp"
 
 namespace errand::net {
 
 struct ClientRequest {
   Method method = Method::get;
-  std::string url;  // http://host:port/path?query
-  std::vector<Header> headers;
+  std::string url;              // http://host:port/path?query, or https
+  std::vector<Header> headers;  // without those of the connection and the body, which are ours
   std::string body;
+  ClientTimeouts timeouts = {};
 };
 
 struct ClientResponse {
@@ -24,31 +28,50 @@ struct ClientResponse {
   std::string body;
 };
 
-// An answer whose body is read as it comes. Destroying it closes the connection.
+// An answer whose body is read as it comes, and decoded if it is compressed. Destroying it closes
+// the connection at once, unless the body has been read to its end; no read may be under way then.
 class ClientStream {
  public:
   virtual ~ClientStream() = default;
   virtual int status() const = 0;
   virtual const std::vector<Header>& headers() const = 0;
-  // The next bytes of the body; empty at its clean end. unavailable: the connection broke.
-  // timeout: nothing came until the deadline (reading again is fine).
-  virtual Task<Result<std::string>> read(SteadyTime deadline) = 0;
+  // The next bytes of the body; empty at its clean end. unavailable: the connection broke, or the
+  // body was cut. After a failure the connection is closed and every read fails.
+  virtual Task<Result<std::string>> read() = 0;
 };
 
-// Requests to other servers, one connection each. Lives on one home.
-// unavailable: cannot connect, or the connection broke. timeout: the deadline passed.
+struct ClientOptions {
+  ProxyRules proxies;
+  TrustPaths trust;
+  PoolLimits pool;
+
+  // What the variables of the environment say: those of ProxyRules, SSL_CERT_FILE and SSL_CERT_DIR.
+  static ClientOptions from(const Environment& environment);
+};
+
+// Requests to other servers, over connections that are kept for the next one. Lives on one home;
+// streams may outlive it.
+// unavailable: cannot connect, or the connection broke; `reason` is finer. timeout: see
+// ClientTimeouts. unsupported with the reason kRedirect: the answer leads elsewhere. It is never
+// followed, because the request may hold a key. cancelled: the task was.
 class HttpClient final {
  public:
   static constexpr std::size_t kBodyBytesMax = 64U * 1024 * 1024;  // larger answers: too_large
+  static constexpr std::string_view kRedirect = "redirect";
 
-  explicit HttpClient(Executor home);
+  explicit HttpClient(ClientOptions options = {});
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
 
-  Task<Result<ClientResponse>> send(ClientRequest request, SteadyTime deadline);
+  Task<Result<ClientResponse>> send(ClientRequest request);
   // Returns once the head of the answer is there.
-  Task<Result<std::unique_ptr<ClientStream>>> open(ClientRequest request, SteadyTime deadline);
+  Task<Result<std::unique_ptr<ClientStream>>> open(ClientRequest request);
 
  private:
-  Executor home_;
+  struct Shared;  // with the streams
+
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace errand::net

@@ -41,19 +41,33 @@ Result<void> split_authority(std::string_view authority, Url& url) {
 
 }  // namespace
 
+std::string_view to_string(Scheme scheme) {
+  return scheme == Scheme::https ? "https" : "http";
+}
+
+std::string Url::endpoint() const {
+  bool is_v6 = host.find(':') != std::string::npos;
+  return is_v6 ? cat("[", host, "]:", port) : cat(host, ":", port);
+}
+
 Result<Url> parse_url(std::string_view text) {
   if (has_unsafe(text)) return bad_url("has spaces or control characters");
   std::size_t colon = text.find("://");
-  if (colon == std::string_view::npos) return bad_url("must begin with http://");
-  if (!equals_ignoring_case(text.substr(0, colon), "http")) {
-    return Error(ErrorCode::unsupported,
-                 cat("URLs with ", text.substr(0, colon), ":// are not supported, only http://"));
+  if (colon == std::string_view::npos) return bad_url("must begin with http:// or https://");
+  bool is_https = equals_ignoring_case(text.substr(0, colon), "https");
+  if (!is_https && !equals_ignoring_case(text.substr(0, colon), "http")) {
+    return Error(ErrorCode::unsupported, cat("URLs with ", text.substr(0, colon),
+                                             ":// are not supported, only http:// and https://"));
   }
   std::string_view rest = text.substr(colon + 3);
   rest = rest.substr(0, rest.find('#'));
   std::size_t slash = std::min(rest.find_first_of("/?"), rest.size());
 
   Url url;
+  if (is_https) {
+    url.scheme = Scheme::https;
+    url.port = 443;
+  }
   url.authority = rest.substr(0, slash);
   if (url.authority.find('@') != std::string::npos) return bad_url("must not hold a user name");
   ERRAND_CHECK(split_authority(url.authority, url));

@@ -8,12 +8,19 @@
 
 namespace errand::net {
 
-// The parts of an http:// URL that a request needs.
+enum class Scheme : std::uint8_t { http, https };
+std::string_view to_string(Scheme scheme);
+
+// The parts of an http:// or https:// URL that a request needs.
 struct Url {
+  Scheme scheme = Scheme::http;
   std::string host;  // without brackets
   std::uint16_t port = 80;
   std::string authority;  // for the Host header
   std::string target;     // path and query, never empty
+
+  // "host:port", whether or not the URL names the port.
+  std::string endpoint() const;
 
   friend bool operator==(const Url&, const Url&) = default;
 };
