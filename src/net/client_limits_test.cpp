@@ -64,21 +64,28 @@ TEST_F(ClientLimitsTest, SilenceWithinTheBodyEndsTheStream) {
 }
 
 TEST_F(ClientLimitsTest, AReaderMayTakeItsTime) {
+  std::promise<void> has_head;
+  std::promise<void> first_sent;
   std::promise<void> first_read;
-  std::promise<void> sent;
+  std::promise<void> second_sent;
   Peer peer([&](PeerConnection& connection) {
     connection.receive_head();
-    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nabc");
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n");
+    has_head.get_future().wait();
+    connection.send("abc");
+    first_sent.set_value();
     first_read.get_future().wait();
     connection.send("de");
-    sent.set_value();
+    second_sent.set_value();
     connection.wait_for_close();
   });
   Peer silent(stay_silent);
-  auto opened = open(peer.url(), {.first_byte = seconds(10), .idle = kShort});
+  auto opened = open(peer.url(), {.idle = kShort});
+  has_head.set_value();
+  first_sent.get_future().wait();
   EXPECT_EQ(loop_.run(opened.value()->read()).value(), "abc");
   first_read.set_value();
-  sent.get_future().wait();
+  second_sent.get_future().wait();
   // By the end of this, more time has passed than the peer may be silent for.
   EXPECT_EQ(shown(get(silent.url(), {.first_byte = kShort * 2})), "timeout");
   EXPECT_EQ(loop_.run(opened.value()->read()).value(), "de");

@@ -103,6 +103,13 @@ TEST(ContentDecoder, WhatGrowsComesOneBufferAtATime) {
   }
 }
 
+TEST(ContentDecoder, WhatAFullBufferLeftBehindComesNext) {
+  for (std::size_t more = 0; more < 4000; more += 100) {
+    std::string text(ContentDecoder::kBufferBytes + more, 'x');
+    ASSERT_TRUE(decode("deflate", compress(text, kRaw), 0) == text) << more;
+  }
+}
+
 TEST(ContentDecoder, KnowsItsEncodings) {
   EXPECT_EQ(ContentDecoder::make("").value(), nullptr);
   EXPECT_EQ(ContentDecoder::make(" Identity ").value(), nullptr);
