@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,12 @@ struct TurnRequest {
   const std::vector<ToolDecl>& tools;
   // The schema that the text of an answer must be JSON of; nullptr asks for free text.
   SchemaPtr output_schema = nullptr;
+  // What vendors that name schemas call it: [A-Za-z0-9_-]{1,64}.
+  std::string output_name = "output";
+  // 0 (off) to 100; absent leaves it to the vendor.
+  std::optional<int> reasoning_level = std::nullopt;
+  // Thinking included; absent leaves it to the provider's options.
+  std::optional<std::int64_t> output_tokens_max = std::nullopt;
 };
 
 // What a model says, in order. A turn's stream ends with Finished or Failed; one that just stops

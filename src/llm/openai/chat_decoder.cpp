@@ -1,0 +1,239 @@
+// The stream of a chat completion.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/write.hpp"
+#include "llm/answer_tool.hpp"
+#include "llm/members.hpp"
+#include "llm/openai/chat_provider.hpp"
+#include "llm/openai/errors.hpp"
+#include "llm/openai/think_tags.hpp"
+
+namespace errand::llm {
+namespace {
+
+// A call that is being put together.
+struct Slot {
+  std::optional<std::int64_t> index;
+  std::string id;
+  std::string name;
+  std::string arguments;
+};
+
+// The arguments of a fragment: text as a rule, an object on some servers.
+std::string fragment_arguments(const json::Object* function) {
+  const json::Value* value = function ? function->if_contains("arguments") : nullptr;
+  if (!value || value->is_null()) return {};
+  return value->is_string() ? std::string(json::view(value->as_string())) : json::write(*value);
+}
+
+// Finds out which call each fragment belongs to, which servers say in many ways.
+class Slots final {
+ public:
+  // false: there are more calls than anybody makes.
+  bool add(const json::Object& fragment) {
+    const json::Object* function = object_at(&fragment, "function");
+    Slot piece{.index = integer_at(&fragment, "index"),
+               .id = std::string(text_at(&fragment, "id")),
+               .name = std::string(text_at(function, "name")),
+               .arguments = fragment_arguments(function)};
+    Slot* slot = find(piece);
+    if (!slot) {
+      if (slots_.size() == kAnswerCallsMax) return false;
+      slots_.push_back(std::move(piece));
+      return true;
+    }
+    if (slot->id.empty()) slot->id = std::move(piece.id);
+    if (slot->name.empty()) slot->name = std::move(piece.name);
+    slot->arguments += piece.arguments;
+    return true;
+  }
+
+  std::vector<Slot>& all() { return slots_; }
+
+ private:
+  Slot* find(const Slot& piece) {
+    return piece.index ? find_by_index(piece) : find_without_index(piece);
+  }
+
+  // Servers that number every call 0 tell them apart by id, or send each one whole.
+  Slot* find_by_index(const Slot& piece) {
+    auto found = std::find_if(slots_.rbegin(), slots_.rend(),
+                              [&](const Slot& slot) { return slot.index == piece.index; });
+    if (found == slots_.rend()) return nullptr;
+    bool is_other_id = !piece.id.empty() && !found->id.empty() && piece.id != found->id;
+    bool is_other_whole = piece.id.empty() && !piece.name.empty() && !found->name.empty() &&
+                          parse_object(found->arguments).has_value();
+    return is_other_id || is_other_whole ? nullptr : &*found;
+  }
+
+  Slot* find_without_index(const Slot& piece) {
+    if (!piece.id.empty()) {
+      auto found = std::find_if(slots_.begin(), slots_.end(),
+                                [&](const Slot& slot) { return slot.id == piece.id; });
+      return found == slots_.end() ? nullptr : &*found;
+    }
+    bool is_new = slots_.empty() || !piece.name.empty();
+    return is_new ? nullptr : &slots_.back();
+  }
+
+  std::vector<Slot> slots_;
+};
+
+class ChatDecoder final : public StreamDecoder {
+ public:
+  std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
+    std::vector<TurnEvent> out;
+    data = trim(data);
+    if (over_ || data.empty()) return out;
+    bytes_ += data.size();
+    if (data == "[DONE]") {
+      end(out);
+    } else if (bytes_ > kAnswerBytesMax) {
+      fail(broken_stream("the model's answer is too long").failure, out);
+    } else if (auto chunk = parse_object(data)) {
+      take_chunk(name, *chunk, out);
+    } else {
+      fail(broken_stream("the model's server sent something that is no JSON").failure, out);
+    }
+    return out;
+  }
+
+  std::vector<TurnEvent> finish() override {
+    std::vector<TurnEvent> out;
+    if (over_) return out;
+    if (finish_reason_.empty()) {
+      fail(broken_stream("the stream of the model broke off").failure, out);
+    } else {
+      end(out);
+    }
+    return out;
+  }
+
+  std::optional<milliseconds> retry_after() const override { return retry_after_; }
+
+ private:
+  void take_chunk(std::string_view name, const json::Object& chunk, std::vector<TurnEvent>& out) {
+    const json::Value* error = chunk.if_contains("error");
+    if (error && !error->is_null()) return take_error(read_error(*error), chunk, out);
+    if (name == "error" || text_at(&chunk, "object") == "error") {
+      return take_error(read_error(chunk), chunk, out);
+    }
+    take_usage(object_at(&chunk, "usage"));
+    const json::Array* choices = array_at(&chunk, "choices");
+    if (!choices) return;
+    for (const json::Value& choice : *choices) {
+      const json::Object* object = choice.if_object();
+      if (object && integer_at(object, "index").value_or(0) == 0) take_choice(*object, out);
+      if (over_) return;
+    }
+  }
+
+  void take_error(ErrorBody error, const json::Object& chunk, std::vector<TurnEvent>& out) {
+    if (error.message.empty()) error.message = text_at(&chunk, "message");
+    if (error.message.empty()) error.message = "the model's server reports an error";
+    retry_after_ = wait_in_message(error.message);
+    fail(openai_failure(error, 0), out);
+  }
+
+  void take_usage(const json::Object* usage) {
+    read_tokens(usage_.input_tokens, usage, "prompt_tokens");
+    read_tokens(usage_.output_tokens, usage, "completion_tokens");
+    read_tokens(usage_.cached_tokens, object_at(usage, "prompt_tokens_details"), "cached_tokens");
+    read_tokens(usage_.reasoning_tokens, object_at(usage, "completion_tokens_details"),
+                "reasoning_tokens");
+  }
+
+  void take_choice(const json::Object& choice, std::vector<TurnEvent>& out) {
+    const json::Object* delta = object_at(&choice, "delta");
+    if (!delta) delta = object_at(&choice, "message");
+    std::string_view thought = text_at(delta, "reasoning");
+    if (thought.empty()) thought = text_at(delta, "reasoning_content");
+    if (!thought.empty()) out.emplace_back(ThinkingDelta{std::string(thought)});
+    take_content(delta, out);
+    refusal_ += text_at(delta, "refusal");
+    if (const json::Array* calls = array_at(delta, "tool_calls")) {
+      for (const json::Value& call : *calls) {
+        if (call.is_object() && !slots_.add(call.as_object())) {
+          return fail(broken_stream("the model makes too many calls").failure, out);
+        }
+      }
+    }
+    std::string_view reason = text_at(&choice, "finish_reason");
+    if (!reason.empty()) finish_reason_ = reason;
+  }
+
+  void take_content(const json::Object* delta, std::vector<TurnEvent>& out) {
+    std::string_view text = text_at(delta, "content");
+    if (!text.empty()) text_.feed(text, out);
+    const json::Array* parts = array_at(delta, "content");
+    if (!parts) return;
+    for (const json::Value& part : *parts) {
+      std::string_view piece = text_at(part.if_object(), "text");
+      if (!piece.empty()) text_.feed(piece, out);
+    }
+  }
+
+  void end(std::vector<TurnEvent>& out) {
+    text_.finish(out);
+    if (finish_reason_ == "content_filter") {
+      return fail(make_failure(error_class::kContentFilter, "the vendor filtered the answer out", 0,
+                               "content_filter"),
+                  out);
+    }
+    if (!refusal_.empty()) {
+      return fail(make_failure(error_class::kRefusal, refusal_, 0, "refusal"), out);
+    }
+    // Nothing tells which call the limit cut, so that none of them is made.
+    bool is_cut = finish_reason_ == "length";
+    if (!is_cut && !close_calls(out)) return;
+    std::string_view reason = is_cut                 ? "max_tokens"
+                              : slots_.all().empty() ? "end_turn"
+                                                     : "tool_use";
+    over_ = true;
+    out.emplace_back(Finished{.finish_reason = std::string(reason), .usage = usage_});
+  }
+
+  bool close_calls(std::vector<TurnEvent>& out) {
+    auto is_nameless = [](const Slot& slot) { return slot.name.empty(); };
+    if (std::any_of(slots_.all().begin(), slots_.all().end(), is_nameless)) {
+      fail(broken_stream("the model calls a tool without its name").failure, out);
+      return false;
+    }
+    for (Slot& slot : slots_.all()) {
+      out.emplace_back(CallClosed{.provider_id = std::move(slot.id),
+                                  .name = std::move(slot.name),
+                                  .arguments = std::move(slot.arguments)});
+    }
+    return true;
+  }
+
+  void fail(ModelFailure failure, std::vector<TurnEvent>& out) {
+    over_ = true;
+    out.emplace_back(Failed{std::move(failure)});
+  }
+
+  ThinkTags text_;
+  Slots slots_;
+  std::string refusal_;
+  std::string finish_reason_;
+  Usage usage_;
+  std::size_t bytes_ = 0;
+  std::optional<milliseconds> retry_after_;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<StreamDecoder> ChatProvider::make_decoder(const TurnRequest& request) const {
+  auto decoder = std::make_unique<ChatDecoder>();
+  if (!request.output_schema || options_.output != OutputMechanism::answer_tool) return decoder;
+  return with_answer_tool(std::move(decoder), answer_tool(request).name);
+}
+
+ApiFailure ChatProvider::classify(const ApiAnswer& answer) const {
+  return classify_openai(answer);
+}
+
+}  // namespace errand::llm

@@ -1,0 +1,107 @@
+// The request of a chat completion.
+#include "base/text.hpp"
+#include "json/write.hpp"
+#include "llm/answer_tool.hpp"
+#include "llm/openai/chat_provider.hpp"
+#include "llm/openai/schemas.hpp"
+
+namespace errand::llm {
+namespace {
+
+bool has_answer_tool(const TurnRequest& request, const ChatOptions& options) {
+  return request.output_schema && options.output == OutputMechanism::answer_tool;
+}
+
+json::Object tool_json(const ToolDecl& tool, const ChatOptions& options) {
+  return {
+      {"type", "function"},
+      {"function", json::Object{{"name", tool.name},
+                                {"description", tool.description},
+                                {"parameters", parameters_of(tool, options.schema_length_max)}}}};
+}
+
+json::Object assistant_json(const Message& message) {
+  json::Object out{{"role", "assistant"}, {"content", nullptr}};
+  if (!message.text.empty()) out["content"] = message.text;
+  json::Array calls;
+  for (const ToolCallPart& call : message.calls) {
+    calls.push_back(json::Object{
+        {"id", wire_id(call.provider_id, call.id)},
+        {"type", "function"},
+        {"function", json::Object{{"name", call.name}, {"arguments", call.arguments}}}});
+  }
+  if (!calls.empty()) out["tool_calls"] = std::move(calls);
+  return out;
+}
+
+void append_message(json::Array& out, const Message& message, const ChatOptions& options) {
+  for (const ToolResultPart& result : message.results) {
+    out.push_back(json::Object{{"role", "tool"},
+                               {"tool_call_id", wire_id(result.provider_id, result.id)},
+                               {"content", result_text(result)}});
+  }
+  if (message.role == Role::assistant && !message.calls.empty()) {
+    out.push_back(assistant_json(message));
+  } else if (!message.text.empty()) {
+    std::string_view role =
+        message.role == Role::system ? options.system_role : to_string(message.role);
+    out.push_back(json::Object{{"role", role}, {"content", message.text}});
+  }
+}
+
+json::Array messages_json(const TurnRequest& request, const ChatOptions& options) {
+  json::Array out;
+  bool tells_schema = request.output_schema && options.output == OutputMechanism::plain;
+  std::string prompt = tells_schema ? prompt_with_schema(request) : request.system_prompt;
+  if (!prompt.empty()) {
+    out.push_back(json::Object{{"role", options.system_role}, {"content", prompt}});
+  }
+  for (const Message& message : request.messages) append_message(out, message, options);
+  return out;
+}
+
+void add_tools(json::Object& body, const TurnRequest& request, const ChatOptions& options) {
+  json::Array tools;
+  for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool, options));
+  if (has_answer_tool(request, options)) {
+    tools.push_back(tool_json(answer_tool(request), options));
+    body["tool_choice"] = "required";
+  }
+  if (!tools.empty()) body["tools"] = std::move(tools);
+}
+
+void add_output(json::Object& body, const TurnRequest& request, const ChatOptions& options) {
+  if (!request.output_schema || options.output != OutputMechanism::native) return;
+  body["response_format"] = json::Object{
+      {"type", "json_schema"},
+      {"json_schema", json::Object{{"name", request.output_name},
+                                   {"schema", *request.output_schema},
+                                   {"strict", fits_strict_subset(*request.output_schema)}}}};
+}
+
+}  // namespace
+
+ProviderRequest ChatProvider::build(const TurnRequest& request) const {
+  json::Object body{{"model", options_.model}, {"messages", messages_json(request, options_)}};
+  add_tools(body, request, options_);
+  add_output(body, request, options_);
+  auto limit = request.output_tokens_max ? request.output_tokens_max : options_.output_tokens_max;
+  if (limit) body[options_.limit_field] = *limit;
+  if (request.reasoning_level && !options_.effort_min.empty()) {
+    body["reasoning_effort"] = effort_of(*request.reasoning_level, options_.effort_min);
+  }
+  body["stream"] = true;
+  if (options_.asks_for_usage) body["stream_options"] = json::Object{{"include_usage", true}};
+
+  ProviderRequest out{
+      .path = options_.path,
+      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
+  if (!options_.api_key.empty()) {
+    out.headers.emplace_back("authorization", cat("Bearer ", options_.api_key));
+  }
+  out.headers.insert(out.headers.end(), options_.headers.begin(), options_.headers.end());
+  json::write(out.body, body);
+  return out;
+}
+
+}  // namespace errand::llm

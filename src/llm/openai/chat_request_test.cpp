@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include "llm/openai/chat_provider.hpp"
+#include "llm/openai/schemas.hpp"
+#include "support/decode_stream.hpp"
+
+namespace errand::llm {
+namespace {
+
+struct Question {
+  std::string system_prompt;
+  std::vector<Message> messages;
+  std::vector<ToolDecl> tools;
+
+  TurnRequest request() const {
+    return {.system_prompt = system_prompt, .messages = messages, .tools = tools};
+  }
+};
+
+json::Value body_of(const ChatOptions& options, const TurnRequest& request) {
+  return parsed(ChatProvider(options).build(request).body);
+}
+
+Question hello() {
+  return {.system_prompt = "Be brief.", .messages = {{.role = Role::user, .text = "Hi"}}};
+}
+
+constexpr std::string_view kClosed =
+    R"({"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],)"
+    R"("additionalProperties":false})";
+
+TEST(ChatRequest, Plain) {
+  Question question = hello();
+  ProviderRequest request =
+      ChatProvider({.model = "m", .api_key = "k", .headers = {{"x-title", "t"}}})
+          .build(question.request());
+  EXPECT_EQ(request.path, "/v1/chat/completions");
+  EXPECT_EQ(request.headers, (HeaderList{{"content-type", "application/json"},
+                                         {"accept", "text/event-stream"},
+                                         {"authorization", "Bearer k"},
+                                         {"x-title", "t"}}));
+  EXPECT_EQ(parsed(request.body),
+            parsed(R"({"model":"m","messages":[{"role":"system","content":"Be brief."},
+                     {"role":"user","content":"Hi"}],
+                     "stream":true,"stream_options":{"include_usage":true}})"));
+}
+
+TEST(ChatRequest, SwitchesOfCompatibleServers) {
+  Question question = hello();
+  TurnRequest request = question.request();
+  request.reasoning_level = 0;
+  EXPECT_EQ(body_of({.model = "m",
+                     .output_tokens_max = 100,
+                     .effort_min = "minimal",
+                     .limit_field = "max_tokens",
+                     .system_role = "developer",
+                     .asks_for_usage = false},
+                    request),
+            parsed(R"({"model":"m","messages":[{"role":"developer","content":"Be brief."},
+                     {"role":"user","content":"Hi"}],"max_tokens":100,
+                     "reasoning_effort":"minimal","stream":true})"));
+}
+
+TEST(ChatRequest, ToolsAndTheirResults) {
+  Question question{
+      .system_prompt = "",
+      .messages = {{.role = Role::user, .text = "Look"},
+                   {.role = Role::assistant,
+                    .text = "",
+                    .calls = {{tool_use("tu_1"), "c1", "look", R"({"at":"x"})"},
+                              {tool_use("tu_2"), "", "stop", "{}"}},
+                    .provider_blocks = {R"({"provider":"anthropic","model":"m","block":{}})"}},
+                   {.role = Role::user,
+                    .results = {{tool_use("tu_1"), "c1", "look", true, "seen"},
+                                {tool_use("tu_2"), "", "stop", false, "no"}}},
+                   {.role = Role::assistant, .text = ""},
+                   {.role = Role::system, .text = "Hurry."}},
+      .tools = {{.name = "look", .description = "Looks.", .input_schema = schema(R"(
+                   {"type":"object","properties":{"at":{"type":"string","maxLength":5000}}})")},
+                {.name = "stop"}}};
+  EXPECT_EQ(body_of({.model = "m", .asks_for_usage = false, .schema_length_max = 1000},
+                    question.request()),
+            parsed(R"({"model":"m","messages":[
+              {"role":"user","content":"Look"},
+              {"role":"assistant","content":null,"tool_calls":[
+                {"id":"c1","type":"function",
+                 "function":{"name":"look","arguments":"{\"at\":\"x\"}"}},
+                {"id":"tu_2","type":"function","function":{"name":"stop","arguments":"{}"}}]},
+              {"role":"tool","tool_call_id":"c1","content":"seen"},
+              {"role":"tool","tool_call_id":"tu_2","content":"Error: no"},
+              {"role":"system","content":"Hurry."}],
+              "tools":[
+              {"type":"function","function":{"name":"look","description":"Looks.",
+                "parameters":{"type":"object","properties":{"at":{"type":"string"}}}}},
+              {"type":"function","function":{"name":"stop","description":"",
+                "parameters":{"type":"object","properties":{}}}}],
+              "stream":true})"));
+}
+
+TEST(ChatRequest, OutputSchemaByEachMechanism) {
+  Question question = hello();
+  question.system_prompt.clear();
+  TurnRequest request = question.request();
+  request.output_schema = schema(kClosed);
+  request.output_name = "report";
+  EXPECT_EQ(body_of({.model = "m", .asks_for_usage = false}, request),
+            parsed(cat(R"({"model":"m","messages":[{"role":"user","content":"Hi"}],
+                     "response_format":{"type":"json_schema","json_schema":{"name":"report",
+                     "schema":)",
+                       kClosed, R"(,"strict":true}},"stream":true})")));
+  EXPECT_EQ(body_of({.model = "m", .output = OutputMechanism::answer_tool, .asks_for_usage = false},
+                    request),
+            parsed(cat(R"({"model":"m","messages":[{"role":"user","content":"Hi"}],
+                     "tool_choice":"required","tools":[{"type":"function","function":{
+                     "name":"final_report","description":)",
+                       R"("Hands in the final answer. Call it once, when everything else is done.",
+                     "parameters":)",
+                       kClosed, R"(}}],"stream":true})")));
+  request.output_schema = schema(R"({"type":"object"})");
+  EXPECT_EQ(
+      body_of({.model = "m", .output = OutputMechanism::plain, .asks_for_usage = false}, request),
+      parsed(R"({"model":"m","messages":[{"role":"system","content":
+                     "Give the final answer as JSON of this JSON Schema, and nothing else: )"
+             R"({\"type\":\"object\"}"},
+                     {"role":"user","content":"Hi"}],"stream":true})"));
+}
+
+TEST(ChatRequest, ReasoningLevelsBecomeEfforts) {
+  EXPECT_EQ(effort_of(0, "none"), "none");
+  EXPECT_EQ(effort_of(1, "none"), "low");
+  EXPECT_EQ(effort_of(35, "none"), "low");
+  EXPECT_EQ(effort_of(36, "none"), "medium");
+  EXPECT_EQ(effort_of(65, "none"), "medium");
+  EXPECT_EQ(effort_of(66, "none"), "high");
+}
+
+TEST(StrictSubset, TakesClosedObjectsOnly) {
+  auto fits = [](std::string_view text) { return fits_strict_subset(parsed(text).as_object()); };
+  EXPECT_TRUE(fits(kClosed));
+  EXPECT_TRUE(fits(R"({"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"required":["a"],
+                       "additionalProperties":false,"$defs":{"b":{"anyOf":[{"type":"string"},
+                       {"type":"array","items":{"$ref":"#/$defs/b"}}]}}})"));
+  EXPECT_FALSE(fits(R"({"type":"array","items":{"type":"string"}})"));
+  EXPECT_FALSE(fits(R"({"type":"object"})"));
+  EXPECT_FALSE(fits(R"({"type":"object","properties":{"a":{}},"additionalProperties":false})"));
+  EXPECT_FALSE(fits(R"({"type":"object","properties":{"a":{"not":{}}},"required":["a"],
+                        "additionalProperties":false})"));
+  EXPECT_FALSE(fits(R"({"type":"object","properties":{"a":{"type":"array","items":
+                        {"type":"object"}}},"required":["a"],"additionalProperties":false})"));
+  EXPECT_FALSE(fits(R"({"type":"object","properties":{"a":{"$ref":"http://x/y"}},"required":["a"],
+                        "additionalProperties":false})"));
+}
+
+}  // namespace
+}  // namespace errand::llm

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "llm/provider.hpp"
+
+namespace errand::llm {
+
+struct ResponsesOptions {
+  std::string model;
+  std::string path = "/v1/responses";
+  std::string api_key;   // empty: none is sent
+  HeaderList headers{};  // sent besides
+  std::optional<std::int64_t> output_tokens_max{};
+  OutputMechanism output = OutputMechanism::native;
+  // The least effort the model knows: "none", "minimal", "low". Empty: it takes no effort at all.
+  std::string effort_min{};
+};
+
+// OpenAI's Responses. Nothing is stored at the vendor's: each request carries the whole
+// conversation, with every output item of earlier turns as it came, encrypted reasoning included.
+class ResponsesProvider final : public Provider {
+ public:
+  explicit ResponsesProvider(ResponsesOptions options) : options_(std::move(options)) {}
+
+  ProviderRequest build(const TurnRequest& request) const override;
+  std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
+  ApiFailure classify(const ApiAnswer& answer) const override;
+
+ private:
+  const ResponsesOptions options_;
+};
+
+}  // namespace errand::llm

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "llm/openai/responses_provider.hpp"
+#include "llm/provider_block.hpp"
+#include "support/decode_stream.hpp"
+
+namespace errand::llm {
+namespace {
+
+const BlockOrigin kOrigin{.provider = "openai-responses", .model = "m"};
+constexpr std::string_view kReasoning =
+    R"({"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"})";
+constexpr std::string_view kCall =
+    R"({"type":"function_call","id":"fc_1","call_id":"call_1","name":"look","arguments":"{}",)"
+    R"("caller":{"type":"direct"},"namespace":null})";
+constexpr std::string_view kEnd =
+    R"("store":false,"include":["reasoning.encrypted_content"],"stream":true})";
+
+json::Value body_of(const ResponsesOptions& options, const std::vector<Message>& messages,
+                    const std::vector<ToolDecl>& tools = {}) {
+  std::string prompt;
+  return parsed(ResponsesProvider(options)
+                    .build({.system_prompt = prompt, .messages = messages, .tools = tools})
+                    .body);
+}
+
+// A turn that looked once, with these blocks, and what it saw.
+std::vector<Message> looked(std::vector<std::string> blocks) {
+  return {{.role = Role::user, .text = "Look"},
+          {.role = Role::assistant,
+           .text = "Well",
+           .calls = {{tool_use("tu_1"), "call_1", "look", "{}"}},
+           .provider_blocks = std::move(blocks)},
+          {.role = Role::user, .results = {{tool_use("tu_1"), "call_1", "look", true, "seen"}}}};
+}
+
+TEST(ResponsesRequest, PlainWithTools) {
+  std::string prompt = "Be brief.";
+  std::vector<Message> messages = {{.role = Role::user, .text = "Hi"}};
+  std::vector<ToolDecl> tools = {{.name = "stop", .description = "Stops."}};
+  ProviderRequest request =
+      ResponsesProvider({.model = "m", .api_key = "k"})
+          .build({.system_prompt = prompt, .messages = messages, .tools = tools});
+  EXPECT_EQ(request.path, "/v1/responses");
+  EXPECT_EQ(request.headers, (HeaderList{{"content-type", "application/json"},
+                                         {"accept", "text/event-stream"},
+                                         {"authorization", "Bearer k"}}));
+  EXPECT_EQ(parsed(request.body),
+            parsed(cat(R"({"model":"m","input":[{"role":"user","content":"Hi"}],
+              "instructions":"Be brief.","tools":[{"type":"function","name":"stop",
+              "description":"Stops.","parameters":{"type":"object","properties":{}},
+              "strict":false}],)",
+                       kEnd)));
+}
+
+TEST(ResponsesRequest, ATurnOfTheSameModelGoesBackAsItCame) {
+  EXPECT_EQ(
+      body_of({.model = "m"}, looked({tag_block(kOrigin, kReasoning), tag_block(kOrigin, kCall)})),
+      parsed(cat(R"({"model":"m","input":[{"role":"user","content":"Look"},)", kReasoning, ",",
+                 kCall, R"(,{"type":"function_call_output","call_id":"call_1",
+                       "output":"seen","caller":{"type":"direct"}}],)",
+                 kEnd)));
+}
+
+TEST(ResponsesRequest, ATurnOfAnotherModelIsToldInNeutralParts) {
+  json::Value neutral = parsed(cat(R"({"model":"m","input":[{"role":"user","content":"Look"},
+      {"role":"assistant","content":[{"type":"output_text","text":"Well"}]},
+      {"type":"function_call","call_id":"call_1","name":"look","arguments":"{}"},
+      {"type":"function_call_output","call_id":"call_1","output":"seen"}],)",
+                                   kEnd));
+  BlockOrigin sibling{.provider = "openai-responses", .model = "m2"};
+  EXPECT_EQ(body_of({.model = "m"}, looked({})), neutral);
+  EXPECT_EQ(body_of({.model = "m"}, looked({tag_block(sibling, kReasoning)})), neutral);
+  EXPECT_EQ(
+      body_of({.model = "m"}, looked({tag_block(kOrigin, kReasoning), tag_block(sibling, kCall)})),
+      neutral);
+}
+
+TEST(ResponsesRequest, ReasoningThatLedNowhereIsLeftOut) {
+  std::vector<Message> messages = {
+      {.role = Role::user, .text = "Hi"},
+      {.role = Role::assistant, .provider_blocks = {tag_block(kOrigin, kReasoning)}},
+      {.role = Role::user, .text = "Again"}};
+  EXPECT_EQ(body_of({.model = "m"}, messages),
+            parsed(cat(R"({"model":"m","input":[{"role":"user","content":"Hi"},
+              {"role":"user","content":"Again"}],)",
+                       kEnd)));
+}
+
+TEST(ResponsesRequest, ReasoningLimitAndOutputSchema) {
+  std::string prompt;
+  std::vector<Message> messages;
+  std::vector<ToolDecl> tools;
+  TurnRequest request{.system_prompt = prompt,
+                      .messages = messages,
+                      .tools = tools,
+                      .output_schema = schema(R"({"type":"object"})"),
+                      .output_name = "report",
+                      .reasoning_level = 80,
+                      .output_tokens_max = 500};
+  ResponsesProvider provider({.model = "m", .effort_min = "none"});
+  EXPECT_EQ(parsed(provider.build(request).body),
+            parsed(cat(R"({"model":"m","input":[],"text":{"format":{"type":"json_schema",
+              "name":"report","schema":{"type":"object"},"strict":false}},
+              "reasoning":{"effort":"high","summary":"auto"},"max_output_tokens":500,)",
+                       kEnd)));
+  request.output_schema = nullptr;
+  request.reasoning_level = 0;
+  EXPECT_EQ(parsed(provider.build(request).body),
+            parsed(cat(R"({"model":"m","input":[],"reasoning":{"effort":"none"},
+              "max_output_tokens":500,)",
+                       kEnd)));
+}
+
+}  // namespace
+}  // namespace errand::llm
