@@ -1,0 +1,199 @@
+// The request of a message.
+#include "base/text.hpp"
+#include "json/write.hpp"
+#include "llm/answer_tool.hpp"
+#include "llm/anthropic/anthropic_provider.hpp"
+#include "llm/anthropic/wire.hpp"
+#include "llm/members.hpp"
+#include "llm/provider_block.hpp"
+
+namespace errand::llm {
+namespace {
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool is_thought(const json::Object& block) {
+  std::string_view type = text_at(&block, "type");
+  return type == "thinking" || type == "redacted_thinking";
+}
+
+// The vendor takes ids of [A-Za-z0-9_-] only; those of others may have more.
+std::string_view wire_id(std::string_view provider_id, const ToolUseId& id) {
+  bool is_taken = !provider_id.empty() && provider_id.find_first_not_of(
+                                              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                              "0123456789_-") == std::string_view::npos;
+  return is_taken ? provider_id : id.view();
+}
+
+// Puts the messages together. Those of one role in a row become one, with results first.
+class Messages final {
+ public:
+  explicit Messages(BlockOrigin origin) : origin_(std::move(origin)) {}
+
+  void add(const Message& message) {
+    if (message.role == Role::system) return;
+    json::Array blocks = message.role == Role::user ? user_blocks(message) : turn_blocks(message);
+    if (message.role == Role::assistant) {
+      calls_without_thought_ =
+          !message.calls.empty() && !(!blocks.empty() && is_thought(blocks[0].as_object()));
+    }
+    if (blocks.empty()) return;
+    std::string_view role = to_string(message.role);
+    bool goes_on = !messages_.empty() && text_at(&messages_.back().as_object(), "role") == role;
+    if (!goes_on) {
+      messages_.push_back(json::Object{{"role", role}, {"content", std::move(blocks)}});
+      return;
+    }
+    json::Array& content = messages_.back().as_object()["content"].as_array();
+    for (json::Value& block : blocks) content.push_back(std::move(block));
+  }
+
+  json::Array take() { return std::move(messages_); }
+  // The last turn called tools without a thought of this model's before: as long as its results
+  // are worked on, the vendor refuses to think with a budget.
+  bool calls_without_thought() const { return calls_without_thought_; }
+
+ private:
+  static json::Array user_blocks(const Message& message) {
+    json::Array out;
+    for (const ToolResultPart& result : message.results) {
+      json::Object block{{"type", "tool_result"},
+                         {"tool_use_id", wire_id(result.provider_id, result.id)}};
+      if (!result.text.empty()) block["content"] = result.text;
+      if (!result.ok) block["is_error"] = true;
+      out.push_back(std::move(block));
+    }
+    if (!is_blank(message.text)) {
+      out.push_back(json::Object{{"type", "text"}, {"text", message.text}});
+    }
+    return out;
+  }
+
+  json::Array turn_blocks(const Message& message) const {
+    json::Array out;
+    auto blocks = own_blocks(origin_, message);
+    if (!blocks) return neutral_blocks(message);
+    for (std::string_view text : *blocks) {
+      auto block = parse_object(text);
+      if (!block) return neutral_blocks(message);
+      out.push_back(std::move(*block));
+    }
+    // A turn may not end with a thought.
+    while (!out.empty() && is_thought(out.back().as_object())) out.pop_back();
+    return out;
+  }
+
+  static json::Array neutral_blocks(const Message& message) {
+    json::Array out;
+    if (!is_blank(message.text)) {
+      out.push_back(json::Object{{"type", "text"}, {"text", message.text}});
+    }
+    for (const ToolCallPart& call : message.calls) {
+      out.push_back(json::Object{{"type", "tool_use"},
+                                 {"id", wire_id(call.provider_id, call.id)},
+                                 {"name", call.name},
+                                 {"input", parse_object(call.arguments).value_or(json::Object())}});
+    }
+    return out;
+  }
+
+  const BlockOrigin origin_;
+  json::Array messages_;
+  bool calls_without_thought_ = false;
+};
+
+std::string system_text(const TurnRequest& request, const AnthropicOptions& options) {
+  bool tells_schema = request.output_schema && options.output == OutputMechanism::plain;
+  std::string out = tells_schema ? prompt_with_schema(request) : request.system_prompt;
+  for (const Message& message : request.messages) {
+    if (message.role != Role::system || is_blank(message.text)) continue;
+    append(out, out.empty() ? "" : "\n\n", message.text);
+  }
+  return out;
+}
+
+json::Object tool_json(const ToolDecl& tool) {
+  json::Object schema = *tool.input_schema;
+  if (!schema.contains("type")) schema["type"] = "object";
+  return {
+      {"name", tool.name}, {"description", tool.description}, {"input_schema", std::move(schema)}};
+}
+
+enum class Thinks { no, yes };
+
+Thinks add_thinking(json::Object& body, const TurnRequest& request, const AnthropicOptions& options,
+                    bool calls_without_thought) {
+  if (!request.reasoning_level || options.thinking == AnthropicThinking::none) return Thinks::no;
+  int level = *request.reasoning_level;
+  if (options.thinking == AnthropicThinking::adaptive) {
+    if (level <= 0) {
+      body["thinking"] = json::Object{{"type", "disabled"}};
+      return Thinks::no;
+    }
+    body["thinking"] = json::Object{{"type", "adaptive"}, {"display", "summarized"}};
+    body["output_config"] = json::Object{{"effort", level <= 35   ? "low"
+                                                    : level <= 65 ? "medium"
+                                                                  : "high"}};
+    return Thinks::yes;
+  }
+  if (level <= 0 || calls_without_thought) return Thinks::no;
+  auto budget = thinking_budget(level, body["max_tokens"].as_int64());
+  if (!budget) return Thinks::no;
+  body["thinking"] = json::Object{{"type", "enabled"}, {"budget_tokens", *budget}};
+  return Thinks::yes;
+}
+
+void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism output,
+               Thinks thinks) {
+  json::Array tools;
+  for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool));
+  if (request.output_schema && output == OutputMechanism::answer_tool) {
+    ToolDecl answer = answer_tool(request);
+    tools.push_back(tool_json(answer));
+    // A model that thinks may not be forced to call.
+    if (thinks == Thinks::no && request.tools.empty()) {
+      body["tool_choice"] = json::Object{{"type", "tool"}, {"name", answer.name}};
+    } else if (thinks == Thinks::no) {
+      body["tool_choice"] = json::Object{{"type", "any"}};
+    }
+  }
+  if (!tools.empty()) body["tools"] = std::move(tools);
+}
+
+void add_output(json::Object& body, const TurnRequest& request, OutputMechanism output) {
+  if (!request.output_schema || output != OutputMechanism::native) return;
+  if (!body.contains("output_config")) body["output_config"] = json::Object();
+  body["output_config"].as_object()["format"] =
+      json::Object{{"type", "json_schema"}, {"schema", *request.output_schema}};
+}
+
+}  // namespace
+
+ProviderRequest AnthropicProvider::build(const TurnRequest& request) const {
+  Messages messages({.provider = "anthropic", .model = options_.model});
+  for (const Message& message : request.messages) messages.add(message);
+  json::Object body{{"model", options_.model},
+                    {"max_tokens", request.output_tokens_max.value_or(options_.output_tokens_max)}};
+  if (std::string system = system_text(request, options_); !system.empty()) {
+    body["system"] = std::move(system);
+  }
+  body["messages"] = messages.take();
+  OutputMechanism output = anthropic_output(request, options_);
+  Thinks thinks = add_thinking(body, request, options_, messages.calls_without_thought());
+  add_tools(body, request, output, thinks);
+  add_output(body, request, output);
+  body["stream"] = true;
+
+  ProviderRequest out{.path = options_.path,
+                      .headers = {{"content-type", "application/json"},
+                                  {"accept", "text/event-stream"},
+                                  {"anthropic-version", options_.version}}};
+  if (!options_.api_key.empty()) out.headers.emplace_back("x-api-key", options_.api_key);
+  out.headers.insert(out.headers.end(), options_.headers.begin(), options_.headers.end());
+  json::write(out.body, body);
+  return out;
+}
+
+}  // namespace errand::llm
