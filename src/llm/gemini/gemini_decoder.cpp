@@ -1,0 +1,230 @@
+// The stream of generated content.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/write.hpp"
+#include "llm/answer_tool.hpp"
+#include "llm/gemini/gemini_provider.hpp"
+#include "llm/gemini/wire.hpp"
+#include "llm/members.hpp"
+#include "llm/provider_block.hpp"
+
+namespace errand::llm {
+namespace {
+
+constexpr std::array<std::string_view, 10> kFilterReasons = {
+    "SAFETY",
+    "RECITATION",
+    "LANGUAGE",
+    "BLOCKLIST",
+    "SPII",
+    "IMAGE_SAFETY",
+    "PROHIBITED_CONTENT",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+    "IMAGE_OTHER",
+};
+
+// The model, or what is around it, went wrong: asking again may help.
+constexpr std::array<std::string_view, 6> kMishaps = {
+    "OTHER",
+    "MALFORMED_FUNCTION_CALL",
+    "UNEXPECTED_TOOL_CALL",
+    "TOO_MANY_TOOL_CALLS",
+    "NO_IMAGE",
+    "CONTINUATION",
+};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class GeminiDecoder final : public StreamDecoder {
+ public:
+  explicit GeminiDecoder(BlockOrigin origin) : origin_(std::move(origin)) {}
+
+  std::vector<TurnEvent> feed(std::string_view, std::string_view data) override {
+    std::vector<TurnEvent> out;
+    data = trim(data);
+    if (over_ || data.empty() || data == "[DONE]") return out;
+    bytes_ += data.size();
+    if (bytes_ > kAnswerBytesMax) {
+      fail(broken_stream("the model's answer is too long").failure, out);
+    } else if (auto chunk = parse_object(data)) {
+      take_chunk(*chunk, out);
+    } else {
+      fail(broken_stream("the model's server sent something that is no JSON").failure, out);
+    }
+    return out;
+  }
+
+  // Every piece is a whole answer, and nothing but the end of the body tells which is the last.
+  std::vector<TurnEvent> finish() override {
+    std::vector<TurnEvent> out;
+    if (!over_) end(out);
+    return out;
+  }
+
+  std::optional<milliseconds> retry_after() const override { return retry_after_; }
+
+ private:
+  void take_chunk(const json::Object& chunk, std::vector<TurnEvent>& out) {
+    const json::Value* error = chunk.if_contains("error");
+    if (error && !error->is_null()) {
+      ErrorBody body = read_error(*error);
+      if (body.message.empty()) body.message = "the model's server reports an error";
+      retry_after_ = retry_delay(body);
+      return fail(gemini_failure(body, 0), out);
+    }
+    take_usage(object_at(&chunk, "usageMetadata"));
+    std::string_view blocked = text_at(object_at(&chunk, "promptFeedback"), "blockReason");
+    if (!blocked.empty()) {
+      return fail(
+          make_failure(error_class::kContentFilter, "the vendor blocks the prompt", 0, blocked),
+          out);
+    }
+    const json::Array* candidates = array_at(&chunk, "candidates");
+    if (!candidates || candidates->empty()) return;
+    const json::Object* candidate = (*candidates)[0].if_object();
+    if (const json::Array* parts = array_at(object_at(candidate, "content"), "parts")) {
+      for (const json::Value& part : *parts) {
+        if (part.is_object() && !over_) take_part(part.as_object(), out);
+      }
+    }
+    std::string_view reason = text_at(candidate, "finishReason");
+    if (!reason.empty()) finish_reason_ = reason;
+  }
+
+  void take_usage(const json::Object* from) {
+    read_tokens(prompt_, from, "promptTokenCount");
+    read_tokens(tool_prompt_, from, "toolUsePromptTokenCount");
+    read_tokens(cached_, from, "cachedContentTokenCount");
+    read_tokens(candidates_, from, "candidatesTokenCount");
+    read_tokens(thoughts_, from, "thoughtsTokenCount");
+  }
+
+  void take_part(const json::Object& part, std::vector<TurnEvent>& out) {
+    if (const json::Object* call = object_at(&part, "functionCall")) {
+      return take_call(part, *call, out);
+    }
+    bool is_thought = flag_at(&part, "thought");
+    std::string_view text = text_at(&part, "text");
+    if (!text.empty()) {
+      has_content_ = has_content_ || !is_thought;
+      if (is_thought) {
+        out.emplace_back(ThinkingDelta{std::string(text)});
+      } else {
+        out.emplace_back(TextDelta{std::string(text)});
+      }
+    }
+    // Plain texts in a row become one part. One with a signature, or with anything else, stays as
+    // it is, and so does its place.
+    std::size_t plain_members =
+        (part.contains("text") ? 1U : 0U) + (part.contains("thought") ? 1U : 0U);
+    if (plain_members == part.size()) {
+      if (pending_is_thought_ != is_thought) close_pending(out);
+      pending_is_thought_ = is_thought;
+      pending_ += text;
+      return;
+    }
+    close_pending(out);
+    close_part(part, out);
+  }
+
+  void take_call(const json::Object& part, const json::Object& call, std::vector<TurnEvent>& out) {
+    if (++calls_ > kAnswerCallsMax) {
+      return fail(broken_stream("the model makes too many calls").failure, out);
+    }
+    close_pending(out);
+    close_part(part, out);
+    const json::Value* arguments = call.if_contains("args");
+    bool has_arguments = arguments && !arguments->is_null();
+    out.emplace_back(CallClosed{.provider_id = std::string(text_at(&call, "id")),
+                                .name = std::string(text_at(&call, "name")),
+                                .arguments = has_arguments ? json::write(*arguments) : ""});
+  }
+
+  void close_pending(std::vector<TurnEvent>& out) {
+    if (pending_.empty()) return;
+    json::Object part{{"text", std::exchange(pending_, {})}};
+    if (pending_is_thought_) part["thought"] = true;
+    close_part(part, out);
+  }
+
+  void close_part(const json::Object& part, std::vector<TurnEvent>& out) {
+    out.emplace_back(BlockClosed{tag_block(origin_, json::write(part))});
+  }
+
+  void end(std::vector<TurnEvent>& out) {
+    if (finish_reason_.empty()) {
+      return fail(broken_stream("the stream of the model broke off").failure, out);
+    }
+    close_pending(out);
+    if (is_one_of(kFilterReasons, finish_reason_)) {
+      return fail(make_failure(error_class::kContentFilter, "the vendor filtered the answer out", 0,
+                               finish_reason_),
+                  out);
+    }
+    if (is_one_of(kMishaps, finish_reason_)) {
+      return fail(make_failure(error_class::kServer, "the model did not finish its answer", 0,
+                               finish_reason_),
+                  out);
+    }
+    bool is_cut = finish_reason_ == "MAX_TOKENS";
+    if (!is_cut && !has_content_ && calls_ == 0) {
+      return fail(
+          make_failure(error_class::kServer, "the model's answer is empty", 0, "empty_answer"),
+          out);
+    }
+    over_ = true;
+    std::string_view reason = is_cut ? "max_tokens" : calls_ > 0 ? "tool_use" : "end_turn";
+    Usage usage{.input_tokens = prompt_ + tool_prompt_,
+                .cached_tokens = cached_,
+                .reasoning_tokens = thoughts_,
+                .output_tokens = candidates_ + thoughts_};
+    out.emplace_back(Finished{.finish_reason = std::string(reason), .usage = usage});
+  }
+
+  void fail(ModelFailure failure, std::vector<TurnEvent>& out) {
+    over_ = true;
+    out.emplace_back(Failed{std::move(failure)});
+  }
+
+  const BlockOrigin origin_;
+  std::string pending_;  // text of parts that become one
+  bool pending_is_thought_ = false;
+  std::string finish_reason_;
+  std::int64_t prompt_ = 0;
+  std::int64_t tool_prompt_ = 0;
+  std::int64_t cached_ = 0;
+  std::int64_t candidates_ = 0;
+  std::int64_t thoughts_ = 0;
+  std::size_t calls_ = 0;
+  std::size_t bytes_ = 0;
+  bool has_content_ = false;
+  std::optional<milliseconds> retry_after_;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<StreamDecoder> GeminiProvider::make_decoder(const TurnRequest& request) const {
+  auto decoder =
+      std::make_unique<GeminiDecoder>(BlockOrigin{.provider = "gemini", .model = options_.model});
+  if (!request.output_schema || gemini_output(request, options_) != OutputMechanism::answer_tool) {
+    return decoder;
+  }
+  return with_answer_tool(std::move(decoder), answer_tool(request).name);
+}
+
+ApiFailure GeminiProvider::classify(const ApiAnswer& answer) const {
+  ErrorBody error = read_error_body(answer.body);
+  ApiFailure out = finish_failure(gemini_failure(error, answer.status), answer);
+  if (!out.retry_after) out.retry_after = retry_delay(error);
+  return out;
+}
+
+}  // namespace errand::llm

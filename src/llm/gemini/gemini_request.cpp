@@ -1,0 +1,169 @@
+// The request of generated content.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "json/write.hpp"
+#include "llm/answer_tool.hpp"
+#include "llm/gemini/gemini_provider.hpp"
+#include "llm/gemini/wire.hpp"
+#include "llm/members.hpp"
+#include "llm/provider_block.hpp"
+
+namespace errand::llm {
+namespace {
+
+// Puts the contents together.
+class Contents final {
+ public:
+  explicit Contents(const GeminiOptions& options)
+      : origin_{.provider = "gemini", .model = options.model},
+        signature_of_others_(options.signature_of_others) {}
+
+  void add(const Message& message) {
+    if (message.role == Role::system) return;
+    bool is_turn = message.role == Role::assistant;
+    json::Array parts = is_turn ? turn_parts(message) : user_parts(message);
+    if (parts.empty()) return;
+    contents_.push_back(
+        json::Object{{"role", is_turn ? "model" : "user"}, {"parts", std::move(parts)}});
+  }
+
+  json::Array take() { return std::move(contents_); }
+
+ private:
+  json::Array user_parts(const Message& message) const {
+    json::Array out;
+    for (const ToolResultPart& result : message.results) {
+      json::Object response{
+          {"name", result.name},
+          {"response", json::Object{{result.ok ? "output" : "error", json::Value(result.text)}}}};
+      if (has_ids_ && !result.provider_id.empty()) response["id"] = result.provider_id;
+      out.push_back(json::Object{{"functionResponse", std::move(response)}});
+    }
+    if (!message.text.empty()) out.push_back(json::Object{{"text", message.text}});
+    return out;
+  }
+
+  json::Array turn_parts(const Message& message) {
+    has_ids_ = true;
+    json::Array out;
+    auto blocks = own_blocks(origin_, message);
+    if (!blocks) return neutral_parts(message);
+    for (std::string_view text : *blocks) {
+      auto part = parse_object(text);
+      if (!part) return neutral_parts(message);
+      out.push_back(std::move(*part));
+    }
+    return out;
+  }
+
+  json::Array neutral_parts(const Message& message) {
+    has_ids_ = false;
+    json::Array out;
+    if (!message.text.empty()) out.push_back(json::Object{{"text", message.text}});
+    bool is_first = true;
+    for (const ToolCallPart& call : message.calls) {
+      json::Object function{{"name", call.name},
+                            {"args", parse_object(call.arguments).value_or(json::Object())}};
+      json::Object part{{"functionCall", std::move(function)}};
+      if (is_first && !signature_of_others_.empty()) {
+        part["thoughtSignature"] = signature_of_others_;
+      }
+      is_first = false;
+      out.push_back(std::move(part));
+    }
+    return out;
+  }
+
+  const BlockOrigin origin_;
+  const std::string signature_of_others_;
+  json::Array contents_;
+  bool has_ids_ = false;  // the last turn's calls were sent with the vendor's ids
+};
+
+std::string system_text(const TurnRequest& request, const GeminiOptions& options) {
+  bool tells_schema = request.output_schema && options.output == OutputMechanism::plain;
+  std::string out = tells_schema ? prompt_with_schema(request) : request.system_prompt;
+  for (const Message& message : request.messages) {
+    if (message.role != Role::system || message.text.empty()) continue;
+    append(out, out.empty() ? "" : "\n\n", message.text);
+  }
+  return out;
+}
+
+json::Object tool_json(const ToolDecl& tool) {
+  json::Object out{{"name", tool.name}, {"description", tool.description}};
+  // A function without arguments has no parameters at all.
+  const json::Object* properties = object_at(&*tool.input_schema, "properties");
+  bool has_arguments = tool.input_schema->contains("$ref") || (properties && !properties->empty());
+  if (has_arguments) out["parametersJsonSchema"] = *tool.input_schema;
+  return out;
+}
+
+void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism output) {
+  json::Array tools;
+  for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool));
+  if (request.output_schema && output == OutputMechanism::answer_tool) {
+    tools.push_back(tool_json(answer_tool(request)));
+    body["toolConfig"] = json::Object{{"functionCallingConfig", json::Object{{"mode", "ANY"}}}};
+  }
+  if (tools.empty()) return;
+  json::Object declarations{{"functionDeclarations", std::move(tools)}};
+  body["tools"] = json::Array{std::move(declarations)};
+}
+
+void add_thinking(json::Object& config, const TurnRequest& request, const GeminiOptions& options) {
+  if (!request.reasoning_level || options.thinking == GeminiThinking::none) return;
+  int level = *request.reasoning_level;
+  json::Object thinking{{"includeThoughts", level > 0}};
+  if (options.thinking == GeminiThinking::budget) {
+    std::int64_t budget = kGeminiThinkingTokensMax * std::clamp(level, 0, 100) / 100;
+    thinking["thinkingBudget"] = std::max(budget, options.thinking_budget_min);
+  } else {
+    thinking["thinkingLevel"] = level <= 0    ? std::string_view(options.thinking_level_min)
+                                : level <= 35 ? "LOW"
+                                : level <= 65 ? "MEDIUM"
+                                              : "HIGH";
+  }
+  config["thinkingConfig"] = std::move(thinking);
+}
+
+json::Object generation_config(const TurnRequest& request, const GeminiOptions& options,
+                               OutputMechanism output) {
+  json::Object config;
+  auto limit = request.output_tokens_max ? request.output_tokens_max : options.output_tokens_max;
+  if (limit) config["maxOutputTokens"] = *limit;
+  add_thinking(config, request, options);
+  if (request.output_schema && output == OutputMechanism::native) {
+    config["responseMimeType"] = "application/json";
+    config["responseJsonSchema"] = *request.output_schema;
+  }
+  return config;
+}
+
+}  // namespace
+
+ProviderRequest GeminiProvider::build(const TurnRequest& request) const {
+  Contents contents(options_);
+  for (const Message& message : request.messages) contents.add(message);
+  json::Object body{{"contents", contents.take()}};
+  if (std::string system = system_text(request, options_); !system.empty()) {
+    json::Object part{{"text", std::move(system)}};
+    body["systemInstruction"] = json::Object{{"parts", json::Array{std::move(part)}}};
+  }
+  OutputMechanism output = gemini_output(request, options_);
+  add_tools(body, request, output);
+  json::Object config = generation_config(request, options_, output);
+  if (!config.empty()) body["generationConfig"] = std::move(config);
+
+  ProviderRequest out{
+      .path = cat(options_.models_path, percent_encode(options_.model),
+                  ":streamGenerateContent?alt=sse"),
+      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
+  if (!options_.api_key.empty()) out.headers.emplace_back("x-goog-api-key", options_.api_key);
+  out.headers.insert(out.headers.end(), options_.headers.begin(), options_.headers.end());
+  json::write(out.body, body);
+  return out;
+}
+
+}  // namespace errand::llm
