@@ -81,6 +81,52 @@ inline Lines decode(const Provider& provider, std::string_view bytes,
   return whole;
 }
 
+// A value, so that bodies are compared as wholes whatever their order and spaces.
+inline json::Value parsed(std::string_view text) {
+  auto value = json::parse(text);
+  EXPECT_TRUE(value) << text;
+  return value ? *value : json::Value();
+}
+
+// The assistant's message that a run keeps of an answer. Of one that breaks it keeps what closed up
+// to the last call: the turn is frozen.
+inline Message turn_of(const Provider& provider, std::string_view bytes) {
+  Message kept{.role = Role::assistant};
+  Message read{.role = Role::assistant};
+  auto decoder = provider.make_decoder(any_request());
+  net::SseReader reader;
+  for (const net::SseEvent& event : reader.feed(bytes).value()) {
+    for (TurnEvent& one : decoder->feed(event.type, event.data)) {
+      if (auto* text = std::get_if<TextDelta>(&one)) read.text += text->text;
+      if (auto* block = std::get_if<BlockClosed>(&one)) read.provider_blocks.push_back(block->json);
+      auto* call = std::get_if<CallClosed>(&one);
+      if (call) {
+        auto id = ToolUseId::parse(cat("tu_", read.calls.size() + 1)).value();
+        read.calls.push_back({id, call->provider_id, call->name, call->arguments});
+      }
+      if (call || std::holds_alternative<Finished>(one)) kept = read;
+    }
+  }
+  for (TurnEvent& one : decoder->finish()) {
+    if (auto* block = std::get_if<BlockClosed>(&one)) read.provider_blocks.push_back(block->json);
+    if (std::holds_alternative<Finished>(one)) kept = read;
+  }
+  return kept;
+}
+
+// The messages of the body that asks again with this turn and the results "done" of its calls.
+inline json::Value replayed(const Provider& provider, const Message& turn, std::string_view key) {
+  std::string prompt;
+  std::vector<ToolDecl> tools;
+  std::vector<Message> messages = {{.role = Role::user, .text = "Go"}, turn, {.role = Role::user}};
+  for (const ToolCallPart& call : turn.calls) {
+    messages.back().results.push_back({call.id, call.provider_id, call.name, true, "done"});
+  }
+  ProviderRequest request =
+      provider.build({.system_prompt = prompt, .messages = messages, .tools = tools});
+  return parsed(request.body).at(key);
+}
+
 // "data: ..." frames without names.
 inline std::string data_frames(const std::vector<std::string>& data) {
   std::string out;
@@ -97,13 +143,6 @@ inline std::string typed_frames(const std::vector<std::string>& data) {
            "\n\n");
   }
   return out;
-}
-
-// JSON written one way, so that bodies can be compared as wholes whatever their order and spaces.
-inline json::Value parsed(std::string_view text) {
-  auto value = json::parse(text);
-  EXPECT_TRUE(value) << text;
-  return value ? *value : json::Value();
 }
 
 inline SchemaPtr schema(std::string_view text) {

@@ -231,7 +231,7 @@ class AnthropicDecoder final : public StreamDecoder {
 
 std::unique_ptr<StreamDecoder> AnthropicProvider::make_decoder(const TurnRequest& request) const {
   auto decoder = std::make_unique<AnthropicDecoder>(
-      BlockOrigin{.provider = "anthropic", .model = options_.model});
+      BlockOrigin{.provider = kAnthropicOrigin, .model = options_.model});
   if (!request.output_schema ||
       anthropic_output(request, options_) != OutputMechanism::answer_tool) {
     return decoder;

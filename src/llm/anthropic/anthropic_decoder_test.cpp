@@ -96,6 +96,25 @@ TEST(AnthropicDecoder, AThoughtThatIsNotShownKeepsItsSignature) {
                    cat("finished end_turn", kTokens)}));
 }
 
+TEST(AnthropicDecoder, ATurnThatBreaksIsReplayedUpToItsLastClosedCall) {
+  std::string thought = R"({"type":"thinking","thinking":"","signature":""})";
+  std::string bytes = typed_frames(
+      {kStart, start(0, thought), delta(0, R"("type":"thinking_delta","thinking":"Hm")"),
+       delta(0, R"("type":"signature_delta","signature":"c2ln")"), stop(0),
+       start(
+           1,
+           R"({"type":"tool_use","id":"t1","name":"look","input":{},"caller":{"type":"direct"}})"),
+       input_delta(1, "{\\\"at\\\":1}"), stop(1), start(2, thought), stop(2),
+       start(3, tool("t2", "look")), input_delta(3, "{\\\"at")});
+  EXPECT_EQ(replayed(provider(), turn_of(provider(), bytes), "messages"), parsed(R"([
+      {"role":"user","content":[{"type":"text","text":"Go"}]},
+      {"role":"assistant","content":[
+        {"type":"thinking","thinking":"Hm","signature":"c2ln"},
+        {"type":"tool_use","id":"t1","name":"look","input":{"at":1},"caller":{"type":"direct"}}]},
+      {"role":"user","content":[
+        {"type":"tool_result","tool_use_id":"t1","content":"done"}]}])"));
+}
+
 TEST(AnthropicDecoder, InterleavedCalls) {
   std::string bytes =
       typed_frames({kStart, start(0, tool("a", "one")), start(1, tool("b", "two")),

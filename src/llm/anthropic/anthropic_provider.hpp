@@ -27,6 +27,9 @@ struct AnthropicOptions {
   OutputMechanism output = OutputMechanism::answer_tool;
 };
 
+// The provider of its blocks, as the journal names it: changing it makes old ones a stranger's.
+constexpr const char* kAnthropicOrigin = "anthropic";
+
 // Anthropic's Messages. A turn's blocks are kept verbatim, signatures included, and sent back to
 // the same model.
 class AnthropicProvider final : public Provider {

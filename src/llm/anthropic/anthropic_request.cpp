@@ -172,7 +172,7 @@ void add_output(json::Object& body, const TurnRequest& request, OutputMechanism 
 }  // namespace
 
 ProviderRequest AnthropicProvider::build(const TurnRequest& request) const {
-  Messages messages({.provider = "anthropic", .model = options_.model});
+  Messages messages({.provider = kAnthropicOrigin, .model = options_.model});
   for (const Message& message : request.messages) messages.add(message);
   json::Object body{{"model", options_.model},
                     {"max_tokens", request.output_tokens_max.value_or(options_.output_tokens_max)}};

@@ -212,8 +212,8 @@ class GeminiDecoder final : public StreamDecoder {
 }  // namespace
 
 std::unique_ptr<StreamDecoder> GeminiProvider::make_decoder(const TurnRequest& request) const {
-  auto decoder =
-      std::make_unique<GeminiDecoder>(BlockOrigin{.provider = "gemini", .model = options_.model});
+  auto decoder = std::make_unique<GeminiDecoder>(
+      BlockOrigin{.provider = kGeminiOrigin, .model = options_.model});
   if (!request.output_schema || gemini_output(request, options_) != OutputMechanism::answer_tool) {
     return decoder;
   }

@@ -65,6 +65,21 @@ TEST(GeminiDecoder, ParallelCallsWithoutIdsAndWithTheFirstOneSigned) {
                    cat("finished tool_use", kTokens)}));
 }
 
+TEST(GeminiDecoder, ATurnThatBreaksIsReplayedUpToItsLastClosedCall) {
+  std::string first =
+      R"({"functionCall":{"name":"look","args":{"at":1}},"thoughtSignature":"c2ln"})";
+  std::string second = R"({"functionCall":{"name":"stop","args":{}}})";
+  std::string bytes = data_frames({parts(R"({"text":"Hm","thought":true})"),
+                                   parts(cat(first, ",", second)), parts(R"({"text":"and"})")});
+  EXPECT_EQ(replayed(provider(), turn_of(provider(), bytes), "contents"),
+            parsed(cat(R"([{"role":"user","parts":[{"text":"Go"}]},
+      {"role":"model","parts":[{"text":"Hm","thought":true},)",
+                       first, ",", second, R"(]},
+      {"role":"user","parts":[
+        {"functionResponse":{"name":"look","response":{"output":"done"}}},
+        {"functionResponse":{"name":"stop","response":{"output":"done"}}}]}])")));
+}
+
 TEST(GeminiDecoder, ArgumentsThatAreNoObjectArePassedOn) {
   std::string call = R"({"functionCall":{"name":"look","args":[1]}})";
   EXPECT_EQ(decode(provider(), data_frames({parts(call), stop("STOP")})),

@@ -31,6 +31,9 @@ struct GeminiOptions {
   std::string signature_of_others{};
 };
 
+// The provider of its blocks, as the journal names it: changing it makes old ones a stranger's.
+constexpr const char* kGeminiOrigin = "gemini";
+
 // Google's Gemini. A turn's parts are kept verbatim, signatures included, and sent back to the same
 // model. Calls without an id of the vendor's are sent back without one.
 class GeminiProvider final : public Provider {

@@ -16,7 +16,7 @@ namespace {
 class Contents final {
  public:
   explicit Contents(const GeminiOptions& options)
-      : origin_{.provider = "gemini", .model = options.model},
+      : origin_{.provider = kGeminiOrigin, .model = options.model},
         signature_of_others_(options.signature_of_others) {}
 
   void add(const Message& message) {

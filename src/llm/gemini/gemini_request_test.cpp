@@ -151,6 +151,8 @@ TEST(GeminiErrors, WordsAndStatuses) {
       verdict(provider.classify(
           {.status = 429, .body = R"([{"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}])"})),
       "rate_limit retryable 429 RESOURCE_EXHAUSTED -");
+  EXPECT_EQ(verdict(provider.classify({.status = 200, .body = R"({"error":{"code":503}})"})),
+            "overloaded retryable 503  -");
   EXPECT_EQ(verdict(provider.classify({.status = 502, .body = "<html>"})),
             "server retryable 502  -");
 }

@@ -63,9 +63,13 @@ class Slots final {
                               [&](const Slot& slot) { return slot.index == piece.index; });
     if (found == slots_.rend()) return nullptr;
     bool is_other_id = !piece.id.empty() && !found->id.empty() && piece.id != found->id;
-    bool is_other_whole = piece.id.empty() && !piece.name.empty() && !found->name.empty() &&
-                          parse_object(found->arguments).has_value();
-    return is_other_id || is_other_whole ? nullptr : &*found;
+    bool is_named_again = piece.id.empty() && !piece.name.empty() && !found->name.empty();
+    return is_other_id || (is_named_again && is_whole(*found)) ? nullptr : &*found;
+  }
+
+  // The last byte is looked at first, because a name may come with every fragment of a long text.
+  static bool is_whole(const Slot& slot) {
+    return slot.arguments.ends_with('}') && parse_object(slot.arguments).has_value();
   }
 
   Slot* find_without_index(const Slot& piece) {
@@ -184,6 +188,9 @@ class ChatDecoder final : public StreamDecoder {
     }
     if (!refusal_.empty()) {
       return fail(make_failure(error_class::kRefusal, refusal_, 0, "refusal"), out);
+    }
+    if (finish_reason_ == "error") {
+      return fail(broken_stream("the model's server reports an error").failure, out);
     }
     // Nothing tells which call the limit cut, so that none of them is made.
     bool is_cut = finish_reason_ == "length";

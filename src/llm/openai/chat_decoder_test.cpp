@@ -150,6 +150,9 @@ TEST(ChatDecoder, RefusalAndContentFilterFailForGood) {
   EXPECT_EQ(decode(provider(), data_frames({delta(R"("refusal":"I ca")"),
                                             delta(R"("refusal":"nnot")"), stop("stop"), "[DONE]"})),
             Lines{"failed refusal final 0 refusal: I cannot"});
+  EXPECT_EQ(decode(provider(), data_frames({delta(R"("content":"So")"), delta(R"("refusal":"no")"),
+                                            stop("stop"), "[DONE]"})),
+            (Lines{"text So", "failed refusal final 0 refusal: no"}));
   EXPECT_EQ(decode(provider(),
                    data_frames({delta(R"("content":"So")"), stop("content_filter"), "[DONE]"})),
             (Lines{"text So",
@@ -207,6 +210,8 @@ TEST(ChatDecoder, ErrorsInTheStreamOfEveryShape) {
   EXPECT_EQ(decode(provider(), data_frames({R"({"object":"error","message":"maximum context )"
                                             R"(length is 8 tokens","code":400})"})),
             Lines{"failed context_window final 400 : maximum context length is 8 tokens"});
+  EXPECT_EQ(decode(provider(), data_frames({stop("error"), "[DONE]"})),
+            Lines{"failed server retryable 0 : the model's server reports an error"});
   EXPECT_EQ(decode(provider(), data_frames({"<html>"})),
             Lines{"failed server retryable 0 : the model's server sent something that is no JSON"});
 }

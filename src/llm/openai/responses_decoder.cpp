@@ -182,7 +182,7 @@ class ResponsesDecoder final : public StreamDecoder {
 
 std::unique_ptr<StreamDecoder> ResponsesProvider::make_decoder(const TurnRequest& request) const {
   auto decoder = std::make_unique<ResponsesDecoder>(
-      BlockOrigin{.provider = "openai-responses", .model = options_.model});
+      BlockOrigin{.provider = kResponsesOrigin, .model = options_.model});
   if (!request.output_schema || options_.output != OutputMechanism::answer_tool) return decoder;
   return with_answer_tool(std::move(decoder), answer_tool(request).name);
 }

@@ -72,6 +72,15 @@ TEST(ResponsesDecoder, ThoughtsThenACallThatClosesAtOnce) {
                    R"(call call_1|look|{"at":1})", "text and", cat("finished tool_use", kTokens)}));
 }
 
+TEST(ResponsesDecoder, ATurnThatBreaksIsReplayedUpToItsLastClosedCall) {
+  std::string bytes =
+      typed_frames({done(0, kReasoning), done(1, kCall), done(2, kReasoning), text_delta("and")});
+  EXPECT_EQ(replayed(provider(), turn_of(provider(), bytes), "input"),
+            parsed(cat(R"([{"role":"user","content":"Go"},)", kReasoning, ",", kCall,
+                       R"(,{"type":"function_call_output","call_id":"call_1","output":"done",
+                       "caller":"c"}])")));
+}
+
 TEST(ResponsesDecoder, TwoCallsInterleavedOneWithoutArgumentsOneInvalid) {
   std::string empty = R"({"type":"function_call","call_id":"b","name":"stop","arguments":""})";
   std::string invalid = R"({"type":"function_call","call_id":"a","name":"look","arguments":"[1"})";

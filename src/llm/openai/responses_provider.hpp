@@ -18,6 +18,9 @@ struct ResponsesOptions {
   std::string effort_min{};
 };
 
+// The provider of its blocks, as the journal names it: changing it makes old ones a stranger's.
+constexpr const char* kResponsesOrigin = "openai-responses";
+
 // OpenAI's Responses. Nothing is stored at the vendor's: each request carries the whole
 // conversation, with every output item of earlier turns as it came, encrypted reasoning included.
 class ResponsesProvider final : public Provider {

@@ -129,7 +129,7 @@ void add_reasoning(json::Object& body, const TurnRequest& request, std::string_v
 }  // namespace
 
 ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
-  InputItems items({.provider = "openai-responses", .model = options_.model});
+  InputItems items({.provider = kResponsesOrigin, .model = options_.model});
   for (const Message& message : request.messages) items.add(message);
   json::Object body{{"model", options_.model}, {"input", items.take()}};
   bool tells_schema = request.output_schema && options_.output == OutputMechanism::plain;
