@@ -187,6 +187,17 @@ TEST(AnthropicDecoder, ErrorsInTheStream) {
             Lines{"failed server retryable 0 : the stream of the model broke off"});
 }
 
+TEST(AnthropicDecoder, ArgumentsOfAMegabyte) {
+  std::string text(1U << 20U, 'a');
+  std::string bytes = typed_frames({kStart, start(0, tool("a", "one")),
+                                    input_delta(0, cat("{\\\"x\\\":\\\"", text, "\\\"}")), stop(0),
+                                    end("tool_use"), kMessageStop});
+  std::string arguments = cat(R"({"x":")", text, R"("})");
+  EXPECT_EQ(decode(provider(), bytes),
+            (Lines{tool_block("a", "one", arguments), cat("call a|one|", arguments),
+                   cat("finished tool_use", kTokens)}));
+}
+
 TEST(AnthropicDecoder, CitationsAreKept) {
   std::string bytes = typed_frames({kStart, start(0, kText), text_delta(0, "a"),
                                     delta(0, R"("type":"citations_delta","citation":{"n":1})"),

@@ -230,6 +230,17 @@ TEST(ChatDecoder, OneEventOfAMegabyte) {
   EXPECT_EQ(decode(provider(), bytes), (Lines{cat("text ", text), finished("end_turn")}));
 }
 
+TEST(ChatDecoder, TooManyCallsAreAFailure) {
+  auto decoder = provider().make_decoder(any_request());
+  Lines lines;
+  for (std::size_t i = 0; i <= kAnswerCallsMax; ++i) {
+    std::string call = cat(R"({"index":)", i, R"(,"function":{"name":"a"}})");
+    add_lines(lines, decoder->feed("message", call_delta(call)));
+  }
+  add_lines(lines, decoder->finish());
+  EXPECT_EQ(lines, Lines{"failed server retryable 0 : the model makes too many calls"});
+}
+
 TEST(ChatDecoder, TheAnswerToolBecomesText) {
   ChatProvider chat({.model = "m", .output = OutputMechanism::answer_tool});
   TurnRequest request = any_request();
