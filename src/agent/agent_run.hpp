@@ -9,6 +9,7 @@
 
 #include "agent/counters.hpp"
 #include "agent/lease.hpp"
+#include "agent/refusal.hpp"
 #include "agent/run_log.hpp"
 #include "agent/state.hpp"
 #include "agent/step.hpp"
@@ -17,6 +18,7 @@
 #include "async/timers.hpp"
 #include "base/id.hpp"
 #include "base/log.hpp"
+#include "json/schema_cache.hpp"
 #include "llm/model.hpp"
 #include "run/mail.hpp"
 #include "store/store.hpp"
@@ -32,6 +34,7 @@ struct Surroundings {
   Timers& timers;
   IdSource& ids;
   ToolRegistry& tools;
+  json::SchemaCache& schemas;
   Log& log;
   const Lease& lease;
   Counters& counters;
@@ -122,6 +125,7 @@ class AgentRun final {
 
   // Calls and their outcomes.
   void start_ready_calls();
+  const Refusal* refusal(const CallState& call);
   void offer_to_client(const CallState& call);
   void settle_without_running();
   void record_outcome(OutcomeEntry outcome);
@@ -139,7 +143,8 @@ class AgentRun final {
 
   std::vector<Mailbox> inbox_;
   std::vector<OutcomeEntry> host_outcomes_;
-  std::set<ToolUseId> started_;        // calls that were offered or invoked
+  std::set<ToolUseId> started_;                         // calls that were offered or invoked
+  std::map<ToolUseId, std::optional<Refusal>> judged_;  // calls of the turn, looked at once
   std::set<ToolUseId> maybe_started_;  // calls of this process that a former process may have begun
   std::set<ToolUseId> offer_again_;    // read-only calls whose client may have forgotten them
   struct Timeout {

@@ -3,8 +3,29 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "tool/input_schema.hpp"
 
 namespace errand::agent {
+namespace {
+
+std::string tool_input_invalid(std::string_view tool,
+                               const std::vector<json::SchemaError>& errors) {
+  json::Array listed;
+  for (const json::SchemaError& error : errors) {
+    listed.push_back({{"pointer", error.pointer}, {"message", error.message}});
+  }
+  std::string text;
+  json::ObjectWriter(text)
+      .field("code", "tool_input_invalid")
+      .field("message", cat("\"", tool,
+                            "\" was not called: its arguments are wrong. Call it again "
+                            "with arguments that fit its schema."))
+      .field("errors", json::Value(std::move(listed)))
+      .end();
+  return text;
+}
+
+}  // namespace
 
 Result<json::Object> parse_arguments(std::string_view raw) {
   if (raw.size() > kArgumentsBytesMax) {
@@ -19,14 +40,19 @@ Result<json::Object> parse_arguments(std::string_view raw) {
   return std::move(value.get_object());
 }
 
-std::string invalid_arguments_text(const Error& error) {
-  std::string text;
-  json::ObjectWriter(text)
-      .field("error", "tool_input_invalid")
-      .field("message", error.message())
-      .field("pointer", error.pointer())
-      .end();
-  return text;
+std::optional<std::string> invalid_arguments_text(const CallState& call,
+                                                  json::SchemaCache& schemas) {
+  auto arguments = parse_arguments(call.arguments);
+  if (!arguments) {
+    return tool_input_invalid(call.name, {{.pointer = arguments.error().pointer(),
+                                           .message = arguments.error().message()}});
+  }
+  // A schema that this version cannot compile was taken by another one; it checks nothing here.
+  auto schema = compile_input_schema(schemas, *call.tool->input_schema);
+  if (!schema) return {};
+  auto errors = (*schema)->validate(std::move(*arguments));
+  if (errors.empty()) return {};
+  return tool_input_invalid(call.name, errors);
 }
 
 std::string shown_arguments(const CallState& call) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "agent/state.hpp"
 #include "base/result.hpp"
+#include "json/schema_cache.hpp"
 #include "json/value.hpp"
 
 namespace errand::agent {
@@ -15,8 +17,10 @@ constexpr std::size_t kArgumentsBytesMax = 2U * 1024 * 1024;
 // The arguments a model wrote, as an object. invalid_argument: they are none.
 Result<json::Object> parse_arguments(std::string_view raw);
 
-// What the model is told of arguments that are none: a JSON text with code, message and pointer.
-std::string invalid_arguments_text(const Error& error);
+// What the model is told of arguments that are none, or do not fit the tool's schema: a JSON text
+// with code, message and errors, each with its pointer. Nothing for arguments that are right.
+std::optional<std::string> invalid_arguments_text(const CallState& call,
+                                                  json::SchemaCache& schemas);
 
 // The arguments as JSON text for events; {} stands in for what is no object.
 std::string shown_arguments(const CallState& call);

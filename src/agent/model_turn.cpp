@@ -18,7 +18,10 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
       log_->emit(TurnRestarted{.turn = entry.turn, .attempt = entry.attempt});
       entry.after_seq = log_->last_seq();
     }
-    if (entry.turn != state_->turn().index) started_.clear();
+    if (entry.turn != state_->turn().index) {
+      started_.clear();
+      judged_.clear();
+    }
     record(entry);
   }
   log_->set_status(RunStatus::running);

@@ -10,13 +10,12 @@ namespace {
 
 constexpr milliseconds kTimeoutRetry{1000};
 
-std::string unknown_tool_text(const State& state, const std::string& name) {
-  std::string text = cat("There is no tool called \"", name, "\".");
-  const std::vector<ToolDecl>& tools = state.created().tools;
-  if (tools.empty()) return text + " No tools are available.";
-  text += " Available tools:";
-  for (const ToolDecl& tool : tools) append(text, " ", tool.name);
-  return text;
+LocalToolCall offer_of(const CallState& call) {
+  return {.id = call.id,
+          .name = call.name,
+          .args = shown_arguments(call),
+          .kind = call.tool->kind,
+          .echo = call.tool->echo};
 }
 
 bool may_run_again(const ToolDecl& tool) {
@@ -37,9 +36,8 @@ void AgentRun::start_ready_calls() {
   const std::vector<CallState>& calls = state_->turn().calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
-    if (call.outcome || !call.tool || started_.contains(call.id) || !state_->may_start(i)) continue;
-    auto arguments = parse_arguments(call.arguments);
-    if (!arguments) continue;
+    if (call.outcome || started_.contains(call.id) || !state_->may_start(i)) continue;
+    if (refusal(call)) continue;
     if (call.tool->site == ToolSite::host && !around_.lease.allows_effects()) {
       effects_held_ = true;
       continue;
@@ -52,22 +50,31 @@ void AgentRun::start_ready_calls() {
       if (!host_tools_) {
         host_tools_ = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
       }
-      host_tools_->spawn("run.tool", run_host_tool(call.id, tool, std::move(*arguments)));
+      host_tools_->spawn("run.tool",
+                         run_host_tool(call.id, tool, parse_arguments(call.arguments).value()));
     } else {
       started_.erase(call.id);
     }
   }
 }
 
+const Refusal* AgentRun::refusal(const CallState& call) {
+  auto known = judged_.find(call.id);
+  if (known == judged_.end()) {
+    known = judged_.emplace(call.id, refusal_of(*state_, call, around_.schemas)).first;
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
 void AgentRun::offer_to_client(const CallState& call) {
   milliseconds timeout = state_->created().limits.local_tool_timeout;
-  std::string arguments = shown_arguments(call);
-  log_->emit(LocalToolCall{.id = call.id, .name = call.name, .args = arguments});
+  LocalToolCall offer = offer_of(call);
+  log_->emit(offer);
   log_->open_mailbox({.run = id_,
                       .slot = call.id.str(),
                       .kind = MailKind::tool_result,
                       .name = call.name,
-                      .request = std::move(arguments),
+                      .request = std::move(offer.args),
                       .offer_again = call.tool->annotations.read_only,
                       .opened_at = around_.clock.now(),
                       .deadline = around_.store.now() + timeout});
@@ -78,21 +85,19 @@ void AgentRun::offer_to_client(const CallState& call) {
 void AgentRun::settle_without_running() {
   for (const ToolUseId& id : std::exchange(offer_again_, {})) {
     const CallState* call = state_->find_call(id);
-    if (call && !call->outcome) {
-      log_->emit(LocalToolCall{.id = id, .name = call->name, .args = shown_arguments(*call)});
-    }
+    if (call && !call->outcome) log_->emit(offer_of(*call));
   }
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
     bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(*call.tool);
-    auto arguments = parse_arguments(call.arguments);
-    if (!call.tool || (call.tool->site == ToolSite::host && !around_.tools.find(call.name))) {
-      outcomes.push_back(
-          {.id = call.id, .ok = false, .text = unknown_tool_text(*state_, call.name)});
-    } else if (!arguments) {
-      outcomes.push_back(
-          {.id = call.id, .ok = false, .text = invalid_arguments_text(arguments.error())});
+    if (const Refusal* refused = refusal(call)) {
+      outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
+    } else if (call.tool->site == ToolSite::host && !around_.tools.find(call.name)) {
+      outcomes.push_back({.id = call.id,
+                          .ok = false,
+                          .text = unknown_tool_text(*state_, call.name),
+                          .synthetic = true});
     } else if (state_->cancel() && call.tool->site == ToolSite::host) {
       outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kCutOff)});
     } else if (is_lost) {

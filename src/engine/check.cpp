@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "agent/arguments.hpp"
+#include "agent/refusal.hpp"
 #include "agent/state.hpp"
 #include "base/text.hpp"
 #include "engine/check_log.hpp"
@@ -123,14 +123,14 @@ class RunCheck final {
   }
 
   // Open calls that a client has been asked for.
-  std::set<std::string> offered_calls() const {
+  std::set<std::string> offered_calls() {
     std::set<std::string> slots;
     const std::vector<agent::CallState>& calls = state_.turn().calls;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const agent::CallState& call = calls[i];
       bool is_clients = call.tool && call.tool->site == ToolSite::client;
       if (is_clients && !call.outcome && state_.may_start(i) &&
-          agent::parse_arguments(call.arguments)) {
+          !agent::refusal_of(state_, call, schemas_)) {
         slots.insert(call.id.str());
       }
     }
@@ -183,6 +183,7 @@ class RunCheck final {
   std::vector<JournalEntry> entries_;
   std::vector<EventFacts> events_;
   agent::State state_;
+  json::SchemaCache schemas_;
   std::vector<Finding> findings_;
 };
 

@@ -9,6 +9,7 @@
 #include "json/redact.hpp"
 #include "json/write.hpp"
 #include "run/journal.hpp"
+#include "tool/input_schema.hpp"
 
 namespace errand::engine {
 
@@ -22,6 +23,7 @@ Engine::Engine(Deps deps, Limits limits)
                     .timers = deps.timers,
                     .ids = deps.ids,
                     .tools = deps.tools,
+                    .schemas = schemas_,
                     .log = deps.log,
                     .lease = lease_,
                     .counters = counters_},
@@ -32,22 +34,34 @@ Engine::Engine(Deps deps, Limits limits)
 
 Engine::~Engine() = default;
 
-Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) const {
-  ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
-  CreatedEntry entry{.model = model->info, .at = deps_.clock.now()};
+Result<void> Engine::resolve_tools(const Spec& spec, std::vector<ToolDecl>& tools) {
   for (std::size_t i = 0; i < spec.tools.size(); ++i) {
-    if (auto decl = client_tool_decl(spec.tools[i])) {
-      entry.tools.push_back(std::move(*decl));
+    if (const auto* host = std::get_if<HostTool>(&spec.tools[i])) {
+      Tool* tool = deps_.tools.find(host->name);
+      if (!tool) {
+        return Error(ErrorCode::invalid_argument,
+                     cat("there is no tool called \"", host->name, "\""))
+            .pointer(cat("/tools/", i, "/name"));
+      }
+      tools.push_back(tool->decl());
       continue;
     }
-    const std::string& name = std::get<HostTool>(spec.tools[i]).name;
-    Tool* tool = deps_.tools.find(name);
-    if (!tool) {
-      return Error(ErrorCode::invalid_argument, cat("there is no tool called \"", name, "\""))
-          .pointer(cat("/tools/", i, "/name"));
+    for (OfferedTool& tool : offered_tools(spec.tools[i])) {
+      auto schema = compile_input_schema(schemas_, *tool.decl.input_schema);
+      if (!schema) {
+        std::string place = cat("/tools/", i, tool.schema_pointer, schema.error().pointer());
+        return std::move(schema).error().pointer(place);
+      }
+      tools.push_back(std::move(tool.decl));
     }
-    entry.tools.push_back(tool->decl());
   }
+  return {};
+}
+
+Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
+  ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
+  CreatedEntry entry{.model = model->info, .at = deps_.clock.now()};
+  ERRAND_CHECK(resolve_tools(spec, entry.tools));
   const Budgets& budgets = spec.budgets;
   entry.limits = {
       .local_tool_timeout = budgets.local_tool_timeout.value_or(limits_.local_tool_timeout),

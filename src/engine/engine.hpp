@@ -20,6 +20,7 @@
 #include "engine/catalog.hpp"
 #include "engine/live_run.hpp"
 #include "engine/subscription.hpp"
+#include "json/schema_cache.hpp"
 #include "run/fork.hpp"
 #include "run/mail.hpp"
 #include "run/principal.hpp"
@@ -179,7 +180,8 @@ class Engine final : private LiveRun::Keeper {
 
   LiveRun::Keeper& keeper() { return *this; }
   // Pins what could change later.
-  Result<CreatedEntry> resolve(Spec spec, std::string_view model_id) const;
+  Result<CreatedEntry> resolve(Spec spec, std::string_view model_id);
+  Result<void> resolve_tools(const Spec& spec, std::vector<ToolDecl>& tools);
   LivePtr make_live(const RunRow& row);
   LivePtr find_live(const RunId& run) const;
   void on_end(LiveRun& run) override;
@@ -222,6 +224,7 @@ class Engine final : private LiveRun::Keeper {
   Deps deps_;
   const Limits limits_;
   agent::Counters counters_;
+  json::SchemaCache schemas_;  // of the tools of all runs
   agent::Lease lease_;
   agent::Surroundings surroundings_;
   std::unordered_map<RunId, LivePtr> live_;

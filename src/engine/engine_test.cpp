@@ -116,6 +116,38 @@ TEST_F(EngineTest, UnknownToolAndBadArgumentsAreToldToTheModelOnly) {
   EXPECT_EQ(world.engine.counters().durable_waits, 2U);
 }
 
+json::Object schema_of_days() {
+  return json::parse(R"({"type":"object","properties":{"days":{"type":"integer","maximum":14}}})")
+      .value()
+      .get_object();
+}
+
+TEST_F(EngineTest, ArgumentsThatDoNotFitTheSchemaNeverReachTheClient) {
+  World world(disk, R"({"turns":[
+    {"toolCalls":[{"name":"look","args":{"days":20}},{"name":"look","args":{"days":3}}]},
+    {"text":["ok"]}]})");
+  client.spec =
+      spec_with_tools({LocalTool{.name = "look", .parameters = share_schema(schema_of_days())}});
+  run(world);
+  EXPECT_EQ(types_of(client.seen),
+            (Types{"local_tool_call", "assistant_message", "tool_result", "local_tool_result_in",
+                   "assistant_delta", "assistant_message", "result"}));
+  EXPECT_NE(client.seen[2].find(R"(tool_input_invalid)"), std::string::npos);
+  EXPECT_NE(client.seen[2].find(R"(\"pointer\":\"/days\")"), std::string::npos);
+}
+
+TEST_F(EngineTest, SchemaThatCannotBeUsedIsRefusedWithItsPlace) {
+  World world(disk, kPlain);
+  Spec spec = spec_with_tools(
+      {client_tool("fine"),
+       LocalTool{.name = "look",
+                 .parameters = share_schema({{"type", "object"}, {"required", "days"}})}});
+  auto created = world.result_of(world.engine.create(someone(), std::move(spec), {}));
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(created.error().pointer(), "/tools/1/parameters/required");
+}
+
 TEST_F(EngineTest, BarrierWaitsForEarlierCallsAndHoldsLaterOnes) {
   World world(disk, R"({"turns":[
     {"toolCalls":[{"name":"look"},{"name":"careless"},{"name":"look"}]},{"text":["ok"]}]})");

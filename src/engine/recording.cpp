@@ -156,9 +156,10 @@ class JournalReader final {
                              [&](const CallEntry& one) { return one.id == entry.id; });
     auto tool = std::find_if(created_.tools.begin(), created_.tools.end(),
                              [&](const ToolDecl& one) { return one.name == call->name; });
-    // What follows without anybody's answer follows again: a tool there is not, arguments that are
-    // none, a call in the server that a cancel cuts off.
-    if (tool == created_.tools.end() || !agent::parse_arguments(call->arguments)) return;
+    // What follows without anybody's answer follows again: a call that was never made, one in the
+    // server that a cancel cuts off.
+    if (tool == created_.tools.end() || entry.synthetic) return;
+    if (!agent::parse_arguments(call->arguments)) return;
     if (tool->site == ToolSite::host && is_cancelled_) return;
     news.emplace_back(RecordedAnswer{
         .call = numbers_.at(entry.id),

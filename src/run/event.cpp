@@ -51,7 +51,9 @@ struct FieldWriter {
     out.field("toolUseId", event.id.view())
         .field("name", event.name)
         .raw("args", event.args)
-        .field("kind", "local");
+        .field("kind", event.kind);
+    if (!event.echo) return;
+    for (const auto& member : *event.echo) out.field(member.key(), member.value());
   }
 
   void operator()(const LocalToolResultIn& event) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct LocalToolCall {
   ToolUseId id;
   std::string name;
   std::string args;  // JSON text of an object
+  std::string kind = "local";
+  std::shared_ptr<const json::Object> echo = nullptr;  // more members, as the client sent them
 };
 
 // The answer that was taken for a client's call.

@@ -82,6 +82,16 @@ TEST(Event, CallsOfTheClient) {
                "local_tool_call",
                R"("toolUseId":"tu_a","name":"read","args":{"path":"x"},"kind":"local")");
   expect_event(
+      LocalToolCall{.id = tool_use("tu_a"),
+                    .name = "fs_read",
+                    .args = "{}",
+                    .kind = "mcp_local",
+                    .echo = std::make_shared<const json::Object>(
+                        json::Object{{"mcpServer", "fs"}, {"mcpServerInfo", {{"v", 1.0}}}})},
+      "local_tool_call",
+      R"("toolUseId":"tu_a","name":"fs_read","args":{},"kind":"mcp_local","mcpServer":"fs",)"
+      R"("mcpServerInfo":{"v":1.0})");
+  expect_event(
       LocalToolResultIn{.id = tool_use("tu_a"), .name = "read", .ok = true, .text = "done"},
       "local_tool_result_in",
       R"("toolUseId":"tu_a","name":"read","result":"done","output":"done")");

@@ -102,10 +102,10 @@ struct EntryWriter {
         .field("limits", to_json(entry.limits))
         .field("at", to_millis(entry.at));
     if (entry.forked_from) out.field("forkedFrom", to_json(*entry.forked_from));
-    // A client's tool follows from the spec; only the others need their declaration pinned.
+    // Most follow from the spec; only tools of this process need their declaration pinned.
     std::string host_tools;
     for (const ToolDecl& tool : entry.tools) {
-      if (tool.site == ToolSite::client) continue;
+      if (tool.site != ToolSite::host) continue;
       host_tools += host_tools.empty() ? "[" : ",";
       json::write(host_tools, errand::to_json(tool));
     }
@@ -141,6 +141,7 @@ struct EntryWriter {
         .field("ok", entry.ok)
         .field("text", entry.text);
     if (entry.timed_out) out.field("timedOut", true);
+    if (entry.synthetic) out.field("synthetic", true);
   }
 
   void operator()(const TurnEndEntry& entry) {
@@ -167,13 +168,13 @@ struct EntryWriter {
   }
 };
 
-// Every tool of the run in the order of the spec: a client's from the spec, the others as pinned.
+// Every tool of the run in the order of the spec: those of this process as pinned.
 Result<std::vector<ToolDecl>> collect_tools(const Spec& spec, const json::Array* host_tools) {
   std::vector<ToolDecl> tools;
   std::size_t next_host = 0;
   for (const ToolRef& ref : spec.tools) {
-    if (auto decl = client_tool_decl(ref)) {
-      tools.push_back(std::move(*decl));
+    if (!std::holds_alternative<HostTool>(ref)) {
+      for (OfferedTool& tool : offered_tools(ref)) tools.push_back(std::move(tool.decl));
       continue;
     }
     if (!host_tools || next_host >= host_tools->size()) {
@@ -253,7 +254,8 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
         OutcomeEntry{.id = parse_tool_use_id(in),
                      .ok = in.optional_flag("ok").value_or(false),
                      .text = in.text("text"),
-                     .timed_out = in.optional_flag("timedOut").value_or(false)});
+                     .timed_out = in.optional_flag("timedOut").value_or(false),
+                     .synthetic = in.optional_flag("synthetic").value_or(false)});
   }
   if (kind == "cancel") {
     return in.finish<JournalEntry>(CancelEntry{.reason = in.text("reason"),

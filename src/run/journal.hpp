@@ -78,6 +78,7 @@ struct OutcomeEntry {
   bool ok = true;
   std::string text;
   bool timed_out = false;  // nobody answered in time
+  bool synthetic = false;  // the call was never made: it follows from the entries before
 };
 
 // Why a turn's model call failed.

@@ -49,7 +49,7 @@ CreatedEntry created_entry() {
                                 .max_tool_turns = 4,
                                 .run_time = milliseconds(90000)},
                      .at = from_millis(1'794'744'000'000)};
-  entry.tools.push_back(*client_tool_decl(entry.spec.tools[0]));
+  entry.tools.push_back(offered_tools(entry.spec.tools[0]).at(0).decl);
   return entry;
 }
 
@@ -117,6 +117,9 @@ void add_calls(std::vector<Stored>& all) {
       {OutcomeEntry{.id = tool_use("tu_1"), .ok = false, .text = "late", .timed_out = true},
        R"({"entry":"outcome","id":"tu_1","ok":false,"text":"late","timedOut":true})"
        "\n"});
+  all.push_back({OutcomeEntry{.id = tool_use("tu_1"), .ok = false, .text = "no", .synthetic = true},
+                 R"({"entry":"outcome","id":"tu_1","ok":false,"text":"no","synthetic":true})"
+                 "\n"});
 }
 
 void add_ends(std::vector<Stored>& all) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
@@ -11,75 +11,56 @@
 namespace errand {
 namespace {
 
-// Told to the model with every long-running tool, so that it does not ask again while it waits.
-constexpr std::string_view kLongRunningNote =
-    "\n\nNote: this is a long-running operation. Do not call this tool again while a call is "
-    "pending.";
-
-Result<ToolRef> parse_local_tool(const json::Value& value, std::string_view pointer) {
-  json::Fields in(value, pointer);
-  LocalTool tool;
-  tool.name = in.text("name");
-  if (in.ok() && !is_valid_tool_name(tool.name)) {
-    in.fail("name", cat("\"", utf8_prefix(tool.name, 80),
-                        "\" is not a tool name: use 1 to 64 letters, digits and underscores"));
+// Names that the tools of a run go by, each with the place that gives it.
+class ToolNames final {
+ public:
+  Result<void> add(const ToolRef& ref, std::string_view pointer) {
+    if (const auto* host = std::get_if<HostTool>(&ref)) {
+      return add_name(host->name, cat(pointer, "/name"));
+    }
+    for (const OfferedTool& tool : offered_tools(ref)) {
+      ERRAND_CHECK(add_name(tool.decl.name, cat(pointer, tool.name_pointer)));
+    }
+    return {};
   }
-  tool.description = in.optional_text("description").value_or("");
-  // Vendors take an object at the root only; anything else is offered as a permissive object.
-  const json::Object* parameters = in.optional_object("parameters");
-  const json::Value* type = parameters ? parameters->if_contains("type") : nullptr;
-  bool is_object = type && *type == "object";
-  tool.parameters = is_object ? share_schema(*parameters)
-                              : share_schema({{"type", "object"}, {"properties", json::Object()}});
-  tool.read_only = in.optional_flag("readOnly").value_or(false);
-  tool.long_running = in.optional_flag("longRunning").value_or(false);
-  return in.finish<ToolRef>(std::move(tool));
-}
 
-Result<ToolRef> parse_host_tool(const json::Value& value, std::string_view pointer) {
-  json::Fields in(value, pointer);
-  HostTool tool{.name = in.text("name")};
-  return in.finish<ToolRef>(std::move(tool));
-}
+ private:
+  Result<void> add_name(const std::string& name, std::string pointer) {
+    auto [known, is_new] = places_.emplace(name, pointer);
+    if (!is_new) {
+      return Error(ErrorCode::invalid_argument,
+                   cat("two tools are called \"", name, "\": ", known->second, " and ", pointer))
+          .pointer(pointer);
+    }
+    if (places_.size() <= kOfferedToolsMax) return {};
+    return Error(ErrorCode::invalid_argument,
+                 cat("there are more than ", kOfferedToolsMax, " tools in all"))
+        .pointer("/tools")
+        .limit("offeredTools", static_cast<std::int64_t>(kOfferedToolsMax));
+  }
 
-enum class Origin { wire, journal };
+  std::unordered_map<std::string, std::string> places_;
+};
 
-Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, Origin origin) {
-  json::Fields in(value, pointer);
-  std::string kind = in.text("kind");
-  ERRAND_CHECK(in.finish());
-  if (kind == "local") return parse_local_tool(value, pointer);
-  if (kind == "host" && origin == Origin::journal) return parse_host_tool(value, pointer);
-  return Error(ErrorCode::invalid_argument,
-               cat("\"", utf8_prefix(kind, 40),
-                   "\" is not a kind of tool this server runs: use \"local\""))
-      .pointer(in.pointer_to("kind"));
-}
-
-std::string_view tool_name(const ToolRef& ref) {
-  return std::visit([](const auto& tool) -> std::string_view { return tool.name; }, ref);
-}
-
-void parse_tools(json::Fields& in, Spec& spec, Origin origin) {
+void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin) {
   const json::Array* tools = in.optional_array("tools");
   if (!tools) return;
   if (tools->size() > kToolsMax) {
-    in.fail("tools",
-            cat("there are ", tools->size(), " tools; at most ", kToolsMax, " are allowed"));
-    return;
+    return in.fail(
+        Error(ErrorCode::invalid_argument,
+              cat("there are ", tools->size(), " tools; at most ", kToolsMax, " are allowed"))
+            .pointer(in.pointer_to("tools"))
+            .limit("tools", static_cast<std::int64_t>(kToolsMax)));
   }
-  std::unordered_set<std::string_view> names;
+  ToolNames names;
   spec.tools.reserve(tools->size());
   for (std::size_t i = 0; i < tools->size(); ++i) {
     std::string pointer = json::child_pointer(in.pointer_to("tools"), i);
     auto tool = parse_tool_ref((*tools)[i], pointer, origin);
     if (!tool) return in.fail(std::move(tool).error());
+    auto added = names.add(*tool, pointer);
+    if (!added) return in.fail(std::move(added).error());
     spec.tools.push_back(std::move(*tool));
-    if (!names.insert(tool_name(spec.tools.back())).second) {
-      return in.fail(Error(ErrorCode::invalid_argument,
-                           cat("two tools are called \"", tool_name(spec.tools.back()), "\""))
-                         .pointer(json::child_pointer(pointer, "name")));
-    }
   }
 }
 
@@ -179,19 +160,6 @@ void parse_reasoning_level(json::Fields& in, Spec& spec) {
   }
 }
 
-json::Object to_json(const ToolRef& ref) {
-  if (const auto* host = std::get_if<HostTool>(&ref))
-    return {{"kind", "host"}, {"name", host->name}};
-  const auto& local = std::get<LocalTool>(ref);
-  json::Object out{{"kind", "local"},
-                   {"name", local.name},
-                   {"description", local.description},
-                   {"parameters", *local.parameters}};
-  if (local.read_only) out["readOnly"] = true;
-  if (local.long_running) out["longRunning"] = true;
-  return out;
-}
-
 json::Object to_json(const Budgets& budgets) {
   json::Object out;
   if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
@@ -203,7 +171,7 @@ json::Object to_json(const Budgets& budgets) {
   return out;
 }
 
-Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
+Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   json::Fields in(body, "");
   Spec spec;
   spec.name = in.optional_text("name").value_or("");
@@ -223,11 +191,11 @@ Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
 }  // namespace
 
 Result<Spec> parse_spec(const json::Value& body) {
-  return parse_spec_from(body, Origin::wire);
+  return parse_spec_from(body, RefOrigin::wire);
 }
 
 Result<Spec> parse_journaled_spec(const json::Value& value) {
-  return parse_spec_from(value, Origin::journal);
+  return parse_spec_from(value, RefOrigin::journal);
 }
 
 json::Object metadata_json(const Spec& spec) {
@@ -264,19 +232,6 @@ std::vector<Message> opening_messages(const Spec& spec) {
   Message message;
   message.text = *spec.prompt;
   return {std::move(message)};
-}
-
-std::optional<ToolDecl> client_tool_decl(const ToolRef& ref) {
-  const auto* local = std::get_if<LocalTool>(&ref);
-  if (!local) return {};
-  ToolDecl decl{
-      .name = local->name,
-      .description = local->description,
-      .input_schema = local->parameters,
-      .site = ToolSite::client,
-      .annotations = {.read_only = local->read_only, .long_running = local->long_running}};
-  if (local->long_running) decl.description += kLongRunningNote;
-  return decl;
 }
 
 }  // namespace errand

@@ -4,32 +4,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "run/message.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tool_ref.hpp"
 
 namespace errand {
-
-// A tool that the caller's process runs.
-struct LocalTool {
-  std::string name;
-  std::string description;
-  SchemaPtr parameters = share_schema({});
-  bool read_only = false;
-  bool long_running = false;
-};
-
-// A tool of this process, by the name it is registered under. Never from the wire.
-struct HostTool {
-  std::string name;
-};
-
-using ToolRef = std::variant<LocalTool, HostTool>;
 
 enum class OnTimeout { fail, go_on };
 
@@ -55,6 +38,7 @@ struct Spec {
 
 // Limits of what a caller may send; past them: invalid_argument with the pointer.
 constexpr std::size_t kToolsMax = 256;
+constexpr std::size_t kOfferedToolsMax = 1024;  // as the model sees them
 constexpr std::size_t kMessagesMax = 200;
 constexpr std::size_t kNameCharsMax = 200;
 constexpr std::size_t kMetadataEntriesMax = 16;
@@ -71,8 +55,5 @@ json::Object metadata_json(const Spec& spec);
 
 // The conversation the run starts with.
 std::vector<Message> opening_messages(const Spec& spec);
-
-// The declaration of a client's tool; nothing for one of this process.
-std::optional<ToolDecl> client_tool_decl(const ToolRef& ref);
 
 }  // namespace errand

@@ -179,17 +179,21 @@ TEST(Spec, TheNameIsLimitedInCharacters) {
             "/name: a name has at most 200 characters");
 }
 
-TEST(Spec, AToolNeedsAKindThisServerRuns) {
+TEST(Spec, AToolNeedsAKindThatThereIs) {
   EXPECT_EQ(refusal_with(R"("tools":[7])"), "/tools/0: expected an object, got an integer");
   EXPECT_EQ(refusal_with(R"("tools":[{"name":"t"}])"),
             "/tools/0/kind: \"kind\" is missing: expected a string");
   EXPECT_EQ(refusal_with(R"("tools":[{"kind":"local","name":"t"},{"kind":"remote","name":"u"}])"),
-            "/tools/1/kind: \"remote\" is not a kind of tool this server runs: use \"local\"");
+            "/tools/1/kind: \"remote\" is not a kind of tool: use \"local\", \"a2a_local\", "
+            "\"mcp_local\", "
+            "\"mantyx\", \"mantyx_plugin\", \"mcp\" or \"a2a\"");
 }
 
 TEST(Spec, ToolsOfThisProcessCannotBeAskedForFromOutside) {
-  EXPECT_EQ(refusal_with(R"("tools":[{"kind":"host","name":"clock"}])"),
-            "/tools/0/kind: \"host\" is not a kind of tool this server runs: use \"local\"");
+  EXPECT_EQ(
+      refusal_with(R"("tools":[{"kind":"host","name":"clock"}])"),
+      "/tools/0/kind: \"host\" is not a kind of tool: use \"local\", \"a2a_local\", \"mcp_local\", "
+      "\"mantyx\", \"mantyx_plugin\", \"mcp\" or \"a2a\"");
 }
 
 TEST(Spec, AToolNameIsOfLettersDigitsAndUnderscores) {
@@ -213,7 +217,7 @@ TEST(Spec, AToolNameIsOfLettersDigitsAndUnderscores) {
 TEST(Spec, TwoToolsCannotHaveOneName) {
   EXPECT_EQ(refusal_with(R"("tools":[{"kind":"local","name":"t"},{"kind":"local","name":"u"},)"
                          R"({"kind":"local","name":"t"}])"),
-            "/tools/2/name: two tools are called \"t\"");
+            "/tools/2/name: two tools are called \"t\": /tools/0/name and /tools/2/name");
 }
 
 TEST(Spec, TheRestOfAToolIsCheckedToo) {
@@ -312,18 +316,6 @@ TEST(Spec, TheConversationOpensWithThePromptOrTheMessages) {
   auto given = opening_messages(parse_text(kFullSpec).value());
   ASSERT_EQ(given.size(), 3U);
   EXPECT_EQ(given[0].role, Role::system);
-}
-
-TEST(Spec, AClientsToolIsDeclaredToTheModel) {
-  Spec spec = parse_text(kFullSpec).value();
-  EXPECT_EQ(
-      json::write(to_json(*client_tool_decl(spec.tools[0]))),
-      R"({"name":"read_file","description":"Reads.\n\nNote: this is a long-running operation. )"
-      R"(Do not call this tool again while a call is pending.",)"
-      R"("inputSchema":{"type":"object","properties":{"path":{"type":"string"}}},)"
-      R"("site":"client","annotations":{"readOnly":true,"idempotent":false,)"
-      R"("parallelSafe":true,"longRunning":true}})");
-  EXPECT_FALSE(client_tool_decl(HostTool{.name = "clock"}));
 }
 
 TEST(Spec, MetadataIsShownAsAnObject) {

@@ -1,10 +1,17 @@
 #include "run/tool_decl.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "json/fields.hpp"
 
 namespace errand {
+namespace {
+
+// In the order of ToolSite.
+constexpr std::array<std::string_view, 3> kSites = {"client", "host", "nowhere"};
+
+}  // namespace
 
 SchemaPtr share_schema(json::Object schema) {
   return std::make_shared<const json::Object>(std::move(schema));
@@ -21,15 +28,17 @@ bool is_valid_tool_name(std::string_view name) {
 
 json::Object to_json(const ToolDecl& tool) {
   const ToolAnnotations& notes = tool.annotations;
-  return {{"name", tool.name},
-          {"description", tool.description},
-          {"inputSchema", *tool.input_schema},
-          {"site", tool.site == ToolSite::client ? "client" : "host"},
-          {"annotations",
-           {{"readOnly", notes.read_only},
-            {"idempotent", notes.idempotent},
-            {"parallelSafe", notes.parallel_safe},
-            {"longRunning", notes.long_running}}}};
+  json::Object out{{"name", tool.name},
+                   {"description", tool.description},
+                   {"inputSchema", *tool.input_schema},
+                   {"site", kSites[static_cast<std::size_t>(tool.site)]},
+                   {"annotations",
+                    {{"readOnly", notes.read_only},
+                     {"idempotent", notes.idempotent},
+                     {"parallelSafe", notes.parallel_safe},
+                     {"longRunning", notes.long_running}}}};
+  if (tool.output_schema) out["outputSchema"] = *tool.output_schema;
+  return out;
 }
 
 Result<ToolDecl> parse_tool_decl(const json::Value& value, std::string_view pointer) {
@@ -40,8 +49,11 @@ Result<ToolDecl> parse_tool_decl(const json::Value& value, std::string_view poin
   if (const json::Object* schema = in.optional_object("inputSchema")) {
     tool.input_schema = share_schema(*schema);
   }
-  tool.site =
-      in.optional_choice("site", {"client", "host"}) == 1 ? ToolSite::host : ToolSite::client;
+  if (const json::Object* schema = in.optional_object("outputSchema")) {
+    tool.output_schema = share_schema(*schema);
+  }
+  auto site = in.optional_choice("site", {kSites[0], kSites[1], kSites[2]});
+  tool.site = static_cast<ToolSite>(site.value_or(0));
   json::Fields notes(in.any("annotations"), in.pointer_to("annotations"));
   tool.annotations = {.read_only = notes.optional_flag("readOnly").value_or(false),
                       .idempotent = notes.optional_flag("idempotent").value_or(false),

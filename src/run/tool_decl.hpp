@@ -23,11 +23,13 @@ struct ToolAnnotations {
 
 enum class ToolSite {
   client,  // the caller's process answers: local_tool_call out, tool-result in
-  host     // this process runs it
+  host,    // this process runs it
+  nowhere  // cannot run: each call is answered with the description, which says so
 };
 
-// A JSON Schema. Shared, because many hold the same one and nobody changes it.
-using SchemaPtr = std::shared_ptr<const json::Object>;
+// Shared, because many hold the same one and nobody changes it.
+using ObjectPtr = std::shared_ptr<const json::Object>;
+using SchemaPtr = ObjectPtr;  // a JSON Schema
 SchemaPtr share_schema(json::Object schema);
 
 // A tool as the model and the dispatcher see it, wherever it lives.
@@ -35,8 +37,12 @@ struct ToolDecl {
   std::string name;
   std::string description;
   SchemaPtr input_schema = share_schema({});
+  SchemaPtr output_schema = nullptr;
   ToolSite site = ToolSite::client;
   ToolAnnotations annotations;
+  // For tools of a client: what every call tells it besides name and arguments.
+  std::string kind = "local";
+  ObjectPtr echo = nullptr;
 };
 
 bool is_valid_tool_name(std::string_view name);

@@ -135,7 +135,7 @@ TEST(ToolDecl, MistakesNameTheirPlace) {
   EXPECT_EQ(refusal(R"({"name":"t"})"),
             "\"annotations\" is missing: expected a value (at /t/annotations)");
   EXPECT_EQ(refusal(R"({"name":"t","site":"moon","annotations":{}})"),
-            "expected one of \"client\", \"host\", got \"moon\" (at /t/site)");
+            "expected one of \"client\", \"host\", \"nowhere\", got \"moon\" (at /t/site)");
   EXPECT_EQ(refusal(R"({"name":"t","annotations":{"readOnly":1}})"),
             "expected true or false, got an integer (at /t/annotations/readOnly)");
 }

@@ -1,6 +1,7 @@
 #include "server/run_json.hpp"
 
 #include "json/parse.hpp"
+#include "json/redact.hpp"
 
 namespace errand::server {
 namespace {
@@ -32,6 +33,17 @@ void add_end(json::Object& out, const agent::State& state) {
   out["model"] = to_json(totals.model);
 }
 
+// What a caller asked for. Headers carry credentials, and are not shown again.
+json::Object shown_spec(const Spec& spec) {
+  json::Object out = to_json(spec);
+  for (json::Value& tool : out["tools"].as_array()) {
+    json::Value* headers = tool.as_object().if_contains("headers");
+    if (!headers) continue;
+    for (auto& header : headers->as_object()) header.value() = json::kRedacted;
+  }
+  return out;
+}
+
 }  // namespace
 
 json::Object row_json(const RunRow& row) {
@@ -55,7 +67,7 @@ json::Object snapshot_json(const engine::RunView& run) {
   for (const engine::PendingCall& call : run.pending) pending.push_back(call_json(call));
   out["pendingCalls"] = std::move(pending);
   const CreatedEntry& created = run.state->created();
-  out["spec"] = to_json(created.spec);
+  out["spec"] = shown_spec(created.spec);
   if (created.forked_from) out["forkedFrom"] = fork_json(*created.forked_from);
   return out;
 }

@@ -1,0 +1,147 @@
+// What a tool ref offers to the model.
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "run/tool_ref.hpp"
+
+namespace errand {
+namespace {
+
+// Told to the model with every long-running tool. The wording is the protocol's.
+constexpr std::string_view kLongRunningNote =
+    "NOTE: This is a long-running operation. Do not call this tool again if it has already "
+    "returned an intermediate or pending status.";
+
+constexpr std::size_t kToolNameCharsMax = 64;
+
+std::string_view text_in(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.if_contains(key);
+  const auto* text = value ? value->if_string() : nullptr;
+  return text ? json::view(*text) : std::string_view();
+}
+
+const json::Object* object_in(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.if_contains(key);
+  return value ? value->if_object() : nullptr;
+}
+
+std::string card_description(const LocalAgent& agent) {
+  const json::Object& card = *agent.card;
+  std::string_view name = text_in(card, "name");
+  std::string told = cat("Delegate a task to ", name.empty() ? agent.name : name);
+  if (std::string_view about = text_in(card, "description"); !about.empty()) {
+    append(told, ": ", about);
+  }
+  const json::Value* value = card.if_contains("skills");
+  const json::Array* skills = value ? value->if_array() : nullptr;
+  if (!skills) return told;
+  for (std::size_t i = 0; i < std::min(skills->size(), kToldSkillsMax); ++i) {
+    const json::Object* skill = (*skills)[i].if_object();
+    if (!skill) continue;
+    std::string_view title = text_in(*skill, "name");
+    if (title.empty()) title = text_in(*skill, "id");
+    append(told, "\n- ", title);
+    std::string_view about = text_in(*skill, "description");
+    if (!about.empty()) append(told, title.empty() ? "" : ": ", about);
+  }
+  return told;
+}
+
+SchemaPtr message_schema() {
+  return share_schema(
+      {{"type", "object"},
+       {"properties",
+        {{"message",
+          {{"type", "string"}, {"description", "The whole task, as one message in plain text."}}}}},
+       {"required", {"message"}},
+       {"additionalProperties", false}});
+}
+
+// A catalog's schema as it is, save that vendors take an object at the root only.
+SchemaPtr mcp_schema(const json::Object& tool) {
+  const json::Object* schema = object_in(tool, "inputSchema");
+  if (schema && text_in(*schema, "type") == "object") return share_schema(*schema);
+  return share_schema({{"type", "object"}, {"properties", json::Object()}});
+}
+
+OfferedTool mcp_tool(const LocalMcpServer& server, std::size_t index) {
+  const json::Object& tool = *server.tools[index];
+  json::Object echo{{"mcpServer", server.name}, {"mcpToolName", text_in(tool, "name")}};
+  if (server.info) echo["mcpServerInfo"] = *server.info;
+  if (const json::Object* notes = object_in(tool, "annotations")) echo["annotations"] = *notes;
+  return {.decl = {.name = std::string(text_in(tool, "name")),
+                   .description = std::string(text_in(tool, "description")),
+                   .input_schema = mcp_schema(tool),
+                   .kind = "mcp_local",
+                   .echo = share_schema(std::move(echo))},
+          .name_pointer = cat("/tools/", index, "/name"),
+          .schema_pointer = cat("/tools/", index, "/inputSchema")};
+}
+
+// Stands in for what cannot run here, so that the model can say so instead of going without.
+std::vector<OfferedTool> stub(std::string_view name, std::string_view what,
+                              std::string_view name_pointer) {
+  constexpr std::string_view kSuffix = "_unavailable";
+  std::string stub_name(name.substr(0, kToolNameCharsMax - kSuffix.size()));
+  for (char& c : stub_name) {
+    if (!is_valid_tool_name({&c, 1})) c = '_';
+  }
+  ToolDecl decl{.name = stub_name + std::string(kSuffix),
+                .description = cat(what, " \"", utf8_prefix(name, 200),
+                                   "\" is unavailable in this run: this server cannot reach it. "
+                                   "Go on without it, and tell the user if it was needed."),
+                .input_schema = share_schema({{"type", "object"}, {"properties", json::Object()}}),
+                .site = ToolSite::nowhere};
+  return {{.decl = std::move(decl), .name_pointer = std::string(name_pointer)}};
+}
+
+struct Offer {
+  std::vector<OfferedTool> operator()(const LocalTool& tool) const {
+    ToolDecl decl{.name = tool.name,
+                  .description = tool.description,
+                  .input_schema = tool.parameters,
+                  .output_schema = tool.output_schema,
+                  .annotations = {.read_only = tool.read_only, .long_running = tool.long_running}};
+    if (tool.long_running) {
+      append(decl.description, decl.description.empty() ? "" : "\n\n", kLongRunningNote);
+    }
+    return {{.decl = std::move(decl), .name_pointer = "/name", .schema_pointer = "/parameters"}};
+  }
+
+  std::vector<OfferedTool> operator()(const LocalAgent& agent) const {
+    ToolDecl decl{.name = agent.name,
+                  .description = agent.description ? *agent.description : card_description(agent),
+                  .input_schema = message_schema(),
+                  .kind = "a2a_local",
+                  .echo = share_schema({{"agentCard", *agent.card}})};
+    return {{.decl = std::move(decl), .name_pointer = "/name"}};
+  }
+
+  std::vector<OfferedTool> operator()(const LocalMcpServer& server) const {
+    std::vector<OfferedTool> tools;
+    for (std::size_t i = 0; i < server.tools.size(); ++i) tools.push_back(mcp_tool(server, i));
+    return tools;
+  }
+
+  std::vector<OfferedTool> operator()(const McpServer& server) const {
+    return stub(server.name, "The MCP server", "/name");
+  }
+  std::vector<OfferedTool> operator()(const RemoteAgent& agent) const {
+    return stub(agent.name, "The agent", "/name");
+  }
+  std::vector<OfferedTool> operator()(const WorkspaceTool& tool) const {
+    return stub(tool.id, "The workspace's tool", "/id");
+  }
+  std::vector<OfferedTool> operator()(const PluginTool& tool) const {
+    return stub(tool.name, "The plugin's tool", "/name");
+  }
+  std::vector<OfferedTool> operator()(const HostTool&) const { return {}; }
+};
+
+}  // namespace
+
+std::vector<OfferedTool> offered_tools(const ToolRef& ref) {
+  return std::visit(Offer(), ref);
+}
+
+}  // namespace errand

@@ -1,0 +1,305 @@
+#include "run/tool_ref.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+
+namespace errand {
+namespace {
+
+using json::Fields;
+
+Error limit_met(std::string message, std::string_view pointer, std::string_view limit,
+                std::size_t max) {
+  return Error(ErrorCode::invalid_argument, std::move(message))
+      .pointer(pointer)
+      .limit(limit, static_cast<std::int64_t>(max));
+}
+
+std::string read_name(Fields& in) {
+  std::string name = in.text("name");
+  if (in.ok() && !is_valid_tool_name(name)) {
+    in.fail("name", cat("\"", utf8_prefix(name, 80),
+                        "\" is not a tool name: use 1 to 64 letters, digits and underscores"));
+  }
+  return name;
+}
+
+void check_short(Fields& in, std::string_view key, std::string_view text) {
+  if (in.ok() && text.empty()) in.fail(key, cat("\"", key, "\" is empty"));
+  if (text.size() > kRefTextBytesMax) {
+    in.fail(limit_met(cat("\"", key, "\" is longer than ", kRefTextBytesMax, " bytes"),
+                      in.pointer_to(key), cat(key, "Bytes"), kRefTextBytesMax));
+  }
+}
+
+std::string read_short(Fields& in, std::string_view key) {
+  std::string text = in.text(key);
+  check_short(in, key, text);
+  return text;
+}
+
+std::string read_url(Fields& in, std::string_view key) {
+  std::string url = read_short(in, key);
+  if (in.ok() && !url.starts_with("https://") && !url.starts_with("http://")) {
+    in.fail(key, "expected a URL that begins with https:// or http://");
+  }
+  return url;
+}
+
+bool is_header_name(std::string_view name) {
+  static constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kOthers.find(c) != std::string_view::npos;
+  });
+}
+
+bool is_header_value(std::string_view value) {
+  return std::none_of(value.begin(), value.end(),
+                      [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
+
+Headers read_headers(Fields& in) {
+  Headers headers;
+  const json::Object* object = in.optional_object("headers");
+  if (!object) return headers;
+  if (object->size() > kHeadersMax) {
+    in.fail(limit_met(cat("at most ", kHeadersMax, " headers are allowed"),
+                      in.pointer_to("headers"), "headers", kHeadersMax));
+  }
+  for (const auto& member : *object) {
+    std::string name(member.key().data(), member.key().size());
+    std::string pointer = json::child_pointer(in.pointer_to("headers"), name);
+    const auto* text = member.value().if_string();
+    std::string value(text ? json::view(*text) : "");
+    if (value.size() > kHeaderValueBytesMax) {
+      in.fail(
+          limit_met(cat("the value of a header is longer than ", kHeaderValueBytesMax, " bytes"),
+                    pointer, "headerValueBytes", kHeaderValueBytesMax));
+    } else if (!text || !is_header_name(name) || !is_header_value(value)) {
+      in.fail(Error(ErrorCode::invalid_argument, "expected a header: a name and a line of text")
+                  .pointer(pointer));
+    }
+    headers.emplace_back(std::move(name), std::move(value));
+  }
+  return headers;
+}
+
+// An object that goes along with every call.
+ObjectPtr read_echo(Fields& in, std::string_view key) {
+  const json::Object* object = in.optional_object(key);
+  if (!object) return nullptr;
+  std::string text;
+  json::write(text, *object);
+  if (text.size() > kEchoBytesMax) {
+    in.fail(limit_met(cat("\"", key, "\" is longer than ", kEchoBytesMax, " bytes"),
+                      in.pointer_to(key), cat(key, "Bytes"), kEchoBytesMax));
+  }
+  return share_schema(*object);
+}
+
+bool is_object_schema(const json::Object* schema) {
+  const json::Value* type = schema ? schema->if_contains("type") : nullptr;
+  return type && *type == "object";
+}
+
+Result<ToolRef> parse_local_tool(Fields in) {
+  LocalTool tool;
+  tool.name = read_name(in);
+  tool.description = in.optional_text("description").value_or("");
+  // Vendors take an object at the root only; anything else is offered as a permissive object.
+  const json::Object* parameters = in.optional_object("parameters");
+  tool.parameters = is_object_schema(parameters)
+                        ? share_schema(*parameters)
+                        : share_schema({{"type", "object"}, {"properties", json::Object()}});
+  const json::Object* output = in.optional_object("outputSchema");
+  if (is_object_schema(output)) tool.output_schema = share_schema(*output);
+  tool.read_only = in.optional_flag("readOnly").value_or(false);
+  tool.long_running = in.optional_flag("longRunning").value_or(false);
+  return in.finish<ToolRef>(std::move(tool));
+}
+
+Result<ToolRef> parse_local_agent(Fields in) {
+  LocalAgent agent;
+  agent.name = read_name(in);
+  agent.description = in.optional_text("description");
+  agent.card = read_echo(in, "agentCard");
+  if (!agent.card) in.fail("agentCard", "\"agentCard\" is missing: expected an object");
+  return in.finish<ToolRef>(std::move(agent));
+}
+
+// One tool of a catalog: what we read of it is checked, the rest is none of our business.
+Result<ObjectPtr> parse_mcp_tool(const json::Value& value, std::string_view pointer) {
+  Fields in(value, pointer);
+  read_name(in);
+  in.optional_text("description");
+  in.optional_object("inputSchema");
+  read_echo(in, "annotations");
+  ERRAND_CHECK(in.finish());
+  return share_schema(value.get_object());
+}
+
+Result<ToolRef> parse_local_mcp_server(Fields in) {
+  LocalMcpServer server;
+  server.name = read_name(in);
+  server.info = read_echo(in, "serverInfo");
+  const json::Array* tools = in.optional_array("tools");
+  ERRAND_CHECK(in.finish());
+  if (!tools || tools->empty() || tools->size() > kMcpLocalToolsMax) {
+    return limit_met(cat("expected the server's tools: an array of 1 to ", kMcpLocalToolsMax,
+                         tools ? cat(", got ", tools->size()) : ""),
+                     in.pointer_to("tools"), "mcpLocalTools", kMcpLocalToolsMax);
+  }
+  for (std::size_t i = 0; i < tools->size(); ++i) {
+    ERRAND_TRY(auto tool,
+               parse_mcp_tool((*tools)[i], json::child_pointer(in.pointer_to("tools"), i)));
+    server.tools.push_back(std::move(tool));
+  }
+  return ToolRef(std::move(server));
+}
+
+std::optional<std::vector<std::string>> read_tool_filter(Fields& in) {
+  const json::Array* filter = in.optional_array("toolFilter");
+  if (!filter) return {};
+  if (filter->size() > kToolFilterMax) {
+    in.fail(limit_met(cat("at most ", kToolFilterMax, " names are allowed"),
+                      in.pointer_to("toolFilter"), "toolFilter", kToolFilterMax));
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < filter->size(); ++i) {
+    const auto* name = (*filter)[i].if_string();
+    if (!name || name->empty() || name->size() > kRefTextBytesMax) {
+      in.fail(Error(ErrorCode::invalid_argument, "expected the name of a tool")
+                  .pointer(json::child_pointer(in.pointer_to("toolFilter"), i)));
+    }
+    names.emplace_back(name ? json::view(*name) : "");
+  }
+  return names;
+}
+
+Result<ToolRef> parse_mcp_server(Fields in) {
+  McpServer server;
+  server.name = read_name(in);
+  server.url = read_url(in, "url");
+  server.headers = read_headers(in);
+  server.tool_filter = read_tool_filter(in);
+  return in.finish<ToolRef>(std::move(server));
+}
+
+Result<ToolRef> parse_remote_agent(Fields in) {
+  RemoteAgent agent;
+  agent.name = read_name(in);
+  agent.description = in.optional_text("description");
+  agent.card_url = read_url(in, "agentCardUrl");
+  agent.headers = read_headers(in);
+  agent.context_id = in.optional_text("contextId");
+  if (agent.context_id) check_short(in, "contextId", *agent.context_id);
+  return in.finish<ToolRef>(std::move(agent));
+}
+
+json::Object headers_json(const Headers& headers) {
+  json::Object out;
+  for (const auto& [name, value] : headers) out[name] = value;
+  return out;
+}
+
+struct RefWriter {
+  json::Object operator()(const LocalTool& tool) const {
+    json::Object out{{"kind", "local"},
+                     {"name", tool.name},
+                     {"description", tool.description},
+                     {"parameters", *tool.parameters}};
+    if (tool.output_schema) out["outputSchema"] = *tool.output_schema;
+    if (tool.read_only) out["readOnly"] = true;
+    if (tool.long_running) out["longRunning"] = true;
+    return out;
+  }
+
+  json::Object operator()(const LocalAgent& agent) const {
+    json::Object out{{"kind", "a2a_local"}, {"name", agent.name}};
+    if (agent.description) out["description"] = *agent.description;
+    out["agentCard"] = *agent.card;
+    return out;
+  }
+
+  json::Object operator()(const LocalMcpServer& server) const {
+    json::Object out{{"kind", "mcp_local"}, {"name", server.name}};
+    if (server.info) out["serverInfo"] = *server.info;
+    json::Array tools;
+    for (const ObjectPtr& tool : server.tools) tools.emplace_back(*tool);
+    out["tools"] = std::move(tools);
+    return out;
+  }
+
+  json::Object operator()(const McpServer& server) const {
+    json::Object out{{"kind", "mcp"}, {"name", server.name}, {"url", server.url}};
+    if (!server.headers.empty()) out["headers"] = headers_json(server.headers);
+    if (server.tool_filter) {
+      json::Array names;
+      for (const std::string& name : *server.tool_filter) names.emplace_back(name);
+      out["toolFilter"] = std::move(names);
+    }
+    return out;
+  }
+
+  json::Object operator()(const RemoteAgent& agent) const {
+    json::Object out{{"kind", "a2a"}, {"name", agent.name}};
+    if (agent.description) out["description"] = *agent.description;
+    out["agentCardUrl"] = agent.card_url;
+    if (!agent.headers.empty()) out["headers"] = headers_json(agent.headers);
+    if (agent.context_id) out["contextId"] = *agent.context_id;
+    return out;
+  }
+
+  json::Object operator()(const WorkspaceTool& tool) const {
+    return {{"kind", "mantyx"}, {"id", tool.id}};
+  }
+
+  json::Object operator()(const PluginTool& tool) const {
+    return {{"kind", "mantyx_plugin"}, {"name", tool.name}};
+  }
+
+  json::Object operator()(const HostTool& tool) const {
+    return {{"kind", "host"}, {"name", tool.name}};
+  }
+};
+
+}  // namespace
+
+Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer,
+                               RefOrigin origin) {
+  Fields in(value, pointer);
+  std::string kind = in.text("kind");
+  ERRAND_CHECK(in.finish());
+  if (kind == "local") return parse_local_tool(std::move(in));
+  if (kind == "a2a_local") return parse_local_agent(std::move(in));
+  if (kind == "mcp_local") return parse_local_mcp_server(std::move(in));
+  if (kind == "mcp") return parse_mcp_server(std::move(in));
+  if (kind == "a2a") return parse_remote_agent(std::move(in));
+  if (kind == "mantyx") {
+    WorkspaceTool tool{.id = read_short(in, "id")};
+    return in.finish<ToolRef>(std::move(tool));
+  }
+  if (kind == "mantyx_plugin") {
+    PluginTool tool{.name = read_short(in, "name")};
+    return in.finish<ToolRef>(std::move(tool));
+  }
+  if (kind == "host" && origin == RefOrigin::journal) {
+    HostTool tool{.name = in.text("name")};
+    return in.finish<ToolRef>(std::move(tool));
+  }
+  return Error(ErrorCode::invalid_argument,
+               cat("\"", utf8_prefix(kind, 40),
+                   "\" is not a kind of tool: use \"local\", \"a2a_local\", \"mcp_local\", "
+                   "\"mantyx\", \"mantyx_plugin\", \"mcp\" or \"a2a\""))
+      .pointer(in.pointer_to("kind"));
+}
+
+json::Object to_json(const ToolRef& ref) {
+  return std::visit(RefWriter(), ref);
+}
+
+}  // namespace errand

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "base/result.hpp"
+#include "json/schema_cache.hpp"
+#include "json/value.hpp"
+
+namespace errand {
+
+// The schema of a tool's arguments, ready to check them; shared by all tools with the same one.
+// "$schema" may name older drafts than those that are compiled: 4 and 6 are read as draft 7,
+// 2019-09 as 2020-12. What only those drafts know (a boolean "exclusiveMaximum", "$recursiveRef")
+// is then a mistake or without effect.
+// invalid_argument: the schema cannot be used; the pointer into it says where, and a limit that was
+//   met is named.
+Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
+                                                     const json::Object& schema);
+
+}  // namespace errand
