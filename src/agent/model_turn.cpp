@@ -21,6 +21,10 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
     if (entry.turn != state_->turn().index) {
       started_.clear();
       judged_.clear();
+      if (auto event = steering_after(*state_).event; event && state_->turn().end) {
+        log_->emit(*event);
+        entry.after_seq = log_->last_seq();
+      }
     }
     record(entry);
   }
@@ -30,7 +34,8 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
   const CreatedEntry& created = state_->created();
   stream_ = model_.ask({.system_prompt = created.spec.system_prompt,
                         .messages = state_->messages(),
-                        .tools = created.tools});
+                        .tools = created.tools,
+                        .tools_off = state_->turn().tools_off});
   for (bool streaming = true; streaming && !log_->failed();) {
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (llm::TurnEvent& event : events) streaming = streaming && take_event(event);

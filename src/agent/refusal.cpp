@@ -16,9 +16,19 @@ std::string unknown_tool_text(const State& state, const std::string& name) {
 
 std::optional<Refusal> refusal_of(const State& state, const CallState& call,
                                   json::SchemaCache& schemas) {
-  if (!call.tool) return Refusal{unknown_tool_text(state, call.name)};
-  if (call.tool->site == ToolSite::nowhere) return Refusal{call.tool->description};
-  if (auto text = invalid_arguments_text(call, schemas)) return Refusal{std::move(*text)};
+  const ToolBudgets& budgets = state.created().limits.tool_budgets;
+  auto budget = budgets.find(call.name);
+  if (budget != budgets.end() && call.attempt > budget->second) {
+    return Refusal{
+        .text = cat("Budget exceeded: \"", call.name, "\" may be called ", budget->second,
+                    " times in a run. This call was not made: pivot to "
+                    "another approach, or finalize your answer."),
+        .event = ToolBudgetExceeded{
+            .tool = call.name, .max_calls = budget->second, .call_index = call.attempt}};
+  }
+  if (!call.tool) return Refusal{.text = unknown_tool_text(state, call.name)};
+  if (call.tool->site == ToolSite::nowhere) return Refusal{.text = call.tool->description};
+  if (auto text = invalid_arguments_text(call, schemas)) return Refusal{.text = std::move(*text)};
   return {};
 }
 

@@ -10,7 +10,8 @@ namespace errand::agent {
 
 // Why a call is answered here, and reaches neither the client nor a tool.
 struct Refusal {
-  std::string text;  // what the model is told
+  std::string text;                              // what the model is told
+  std::optional<ToolBudgetExceeded> event = {};  // follows the result
 };
 
 // Nothing for a call that may be made. It follows from the call and what came before it, so that it

@@ -36,6 +36,8 @@ void State::apply_entry(const TurnEntry& entry) {
     messages_.push_back(std::move(results));
   }
   bool is_new = entry.turn > turn_.index;
+  // How its calls ended is known with the last of them only.
+  if (is_new && !turn_.calls.empty() && is_own(turn_.index)) batches_.back() = batch_of(*this);
   if (is_new && entry.prompt) {
     Message said;
     said.text = *entry.prompt;
@@ -47,6 +49,7 @@ void State::apply_entry(const TurnEntry& entry) {
   turn_ = {.index = entry.turn, .attempt = entry.attempt, .after_seq = entry.after_seq};
   turn_.follows_frozen = follows_frozen;
   turn_.retells = entry.retells;
+  turn_.tools_off = entry.tools_off;
   if (entry.retells && !was_retold) retell_frozen_turn();
 }
 
@@ -80,6 +83,7 @@ void State::apply_entry(const CallEntry& entry) {
                          .provider_id = entry.provider_id,
                          .name = entry.name,
                          .arguments = entry.arguments,
+                         .attempt = is_own(turn_.index) ? ++attempts_[entry.name] : 0,
                          .tool = find_tool(entry.name)});
 }
 
@@ -96,6 +100,7 @@ void State::apply_entry(const TurnEndEntry& entry) {
   turn_.text += entry.text;
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
   turn_.end = entry;
+  if (!turn_.calls.empty() && is_own(turn_.index)) batches_.push_back(batch_of(*this));
   last_text_ = turn_.text;
 
   Message message;

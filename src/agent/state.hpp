@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent/guards.hpp"
 #include "run/event.hpp"
 #include "run/journal.hpp"
 #include "run/message.hpp"
@@ -20,6 +22,7 @@ struct CallState {
   std::string provider_id;
   std::string name;
   std::string arguments;
+  int attempt = 0;                 // 1-based, of all calls of its tool in this run
   const ToolDecl* tool = nullptr;  // nullptr: the model asked for a tool there is not
   std::optional<OutcomeEntry> outcome;
 };
@@ -35,6 +38,7 @@ struct TurnState {
   std::optional<TurnEndEntry> end;
   bool follows_frozen = false;  // the turn before it was cut off after a call
   bool retells = false;         // and is told in plain words
+  bool tools_off = false;
 };
 
 // Everything about a run that matters for what happens next: a pure fold over its journal. The
@@ -68,6 +72,8 @@ class State {
   RunTotals totals() const;
   // Turns of this run's own that called tools, the current one included.
   int tool_turns() const { return tool_turns_; }
+  // The calls of this run's own turns that are over, for the guards.
+  const std::vector<Batch>& batches() const { return batches_; }
   // The current turn calls tools although no more turns may: its calls are not run.
   bool is_over_turn_limit() const { return tool_turns_ > created_.limits.max_tool_turns; }
 
@@ -94,6 +100,8 @@ class State {
   Usage usage_;
   int asked_ = 0;  // model calls
   int tool_turns_ = 0;
+  std::vector<Batch> batches_;
+  std::map<std::string, int, std::less<>> attempts_;  // calls of each tool
   int resumes_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "agent/step.hpp"
 
+#include "agent/guards.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -47,7 +48,18 @@ bool timed_out_and_fails(const State& state) {
 Step after_calls(const State& state, EventSeq last_seq) {
   const TurnState& turn = state.turn();
   if (turn.end->fatal) return failed(*turn.end->fatal);
-  return Ask{{.turn = turn.index + 1, .attempt = 1, .after_seq = last_seq}};
+  Steering steering = steering_after(state);
+  return Ask{{.turn = turn.index + 1,
+              .attempt = 1,
+              .after_seq = last_seq,
+              .tools_off = steering.tools_off,
+              .prompt = std::move(steering.nudge)}};
+}
+
+bool fails_over_turn_limit(const State& state) {
+  return state.is_over_turn_limit() &&
+         (state.turn().tools_off ||
+          state.created().limits.on_turns_exceeded == OnTurnsExceeded::fail);
 }
 
 // The vendor will not have the question as it stands.
@@ -70,17 +82,23 @@ Step next_step(const State& state, EventSeq last_seq) {
   }
   if (turn.end) {
     if (turn.calls.empty()) return answered(*turn.end);
-    if (state.is_over_turn_limit()) {
+    if (fails_over_turn_limit(state)) {
       return limit_met("error_max_tool_turns",
                        cat("the run may call tools in ", state.created().limits.max_tool_turns,
                            " turns only, and the model went on to call more"));
+    }
+    if (turn.tools_off) {
+      return limit_met("error_loop_detected",
+                       "the model called the same tools again and again, and went on to call more "
+                       "when it was to answer");
     }
     return state.all_calls_finished() ? after_calls(state, last_seq) : Step(AwaitCalls{});
   }
   return Ask{{.turn = turn.index,
               .attempt = turn.attempt + 1,
               .after_seq = last_seq,
-              .retells = turn.retells}};
+              .retells = turn.retells,
+              .tools_off = turn.tools_off}};
 }
 
 Finish out_of_time(const State& state) {
@@ -93,8 +111,11 @@ Step after_failure(const State& state, const ModelFailure& failure, EventSeq las
   const TurnState& turn = state.turn();
   if (!turn.calls.empty()) return Freeze{};
   if (turn.follows_frozen && !turn.retells && is_refusal(failure)) {
-    return Ask{
-        {.turn = turn.index, .attempt = turn.attempt + 1, .after_seq = last_seq, .retells = true}};
+    return Ask{{.turn = turn.index,
+                .attempt = turn.attempt + 1,
+                .after_seq = last_seq,
+                .retells = true,
+                .tools_off = turn.tools_off}};
   }
   if (!failure.retryable || turn.attempt >= kTurnAttemptsMax) return failed(failure);
   return next_step(state, last_seq);

@@ -32,7 +32,8 @@ constexpr std::string_view kCutOff =
 }  // namespace
 
 void AgentRun::start_ready_calls() {
-  if (state_->is_over_turn_limit() || state_->cancel()) return;
+  if (state_->cancel() || holds_calls(*state_)) return;
+  if (state_->turn().end && batch_refusal(*state_)) return;
   const std::vector<CallState>& calls = state_->turn().calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
@@ -87,11 +88,14 @@ void AgentRun::settle_without_running() {
     const CallState* call = state_->find_call(id);
     if (call && !call->outcome) log_->emit(offer_of(*call));
   }
+  std::optional<std::string> all_refused = batch_refusal(*state_);
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
     bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(*call.tool);
-    if (const Refusal* refused = refusal(call)) {
+    if (all_refused && !started_.contains(call.id)) {
+      outcomes.push_back({.id = call.id, .ok = false, .text = *all_refused, .synthetic = true});
+    } else if (const Refusal* refused = refusal(call)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
     } else if (call.tool->site == ToolSite::host && !around_.tools.find(call.name)) {
       outcomes.push_back({.id = call.id,
@@ -126,6 +130,8 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
     log_->emit(ToolResultEvent{
         .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text});
   }
+  const Refusal* refused = outcome.synthetic ? refusal(*call) : nullptr;
+  if (refused && refused->event && refused->text == outcome.text) log_->emit(*refused->event);
   record(std::move(outcome));
   start_ready_calls();
 }

@@ -125,6 +125,8 @@ class RunCheck final {
   // Open calls that a client has been asked for.
   std::set<std::string> offered_calls() {
     std::set<std::string> slots;
+    if (agent::holds_calls(state_)) return slots;
+    if (state_.turn().end && agent::batch_refusal(state_)) return slots;
     const std::vector<agent::CallState>& calls = state_.turn().calls;
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const agent::CallState& call = calls[i];

@@ -38,6 +38,19 @@ std::vector<Flow> flows() {
          {"toolCalls":[{"name":"look"}]},
          {"text":["done"]}]})",
        {client_tool("look")}},
+      {"calls that repeat themselves until tools are switched off",
+       R"({"turns":[
+         {"toolCalls":[{"name":"look"}]},{"toolCalls":[{"name":"look"}]},
+         {"toolCalls":[{"name":"look"}]},{"toolCalls":[{"name":"look"}]},
+         {"toolCalls":[{"name":"look"}]},{"toolCalls":[{"name":"look"}]},
+         {"text":["done"]}]})",
+       {client_tool("look")}},
+      {"calls past the budget of their tool",
+       R"({"turns":[
+         {"toolCalls":[{"name":"recall"},{"name":"recall"},{"name":"recall"},{"name":"recall"},
+                       {"name":"recall"}]},
+         {"text":["done"]}]})",
+       {client_tool("recall")}},
       {"tools of this process",
        R"({"turns":[
          {"toolCalls":[{"name":"idempotent"},{"name":"careless"},{"name":"look"}]},

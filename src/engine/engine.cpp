@@ -67,7 +67,10 @@ Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
       .local_tool_timeout = budgets.local_tool_timeout.value_or(limits_.local_tool_timeout),
       .on_local_tool_timeout = budgets.on_local_tool_timeout.value_or(OnTimeout::fail),
       .max_tool_turns = budgets.max_tool_turns.value_or(limits_.max_tool_turns),
-      .run_time = limits_.run_time};
+      .run_time = limits_.run_time,
+      .on_turns_exceeded = budgets.on_turns_exceeded.value_or(OnTurnsExceeded::fail),
+      .loop = loop_limits(spec.loop_detection),
+      .tool_budgets = budgets_in_force(spec.tool_budgets)};
   entry.spec = std::move(spec);
   return entry;
 }

@@ -29,6 +29,8 @@ struct TurnRequest {
   std::optional<int> reasoning_level = std::nullopt;
   // Thinking included; absent leaves it to the provider's options.
   std::optional<std::int64_t> output_tokens_max = std::nullopt;
+  // No tool may be called; they are there because the messages speak of them.
+  bool tools_off = false;
 };
 
 // What a model says, in order. A turn's stream ends with Finished or Failed; one that just stops

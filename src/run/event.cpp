@@ -78,6 +78,20 @@ struct FieldWriter {
     write_full_length(out, event.text);
   }
 
+  void operator()(const LoopDetected& event) {
+    json::Array tools;
+    for (const std::string& tool : event.tools) tools.emplace_back(tool);
+    out.field("consecutiveCount", event.count)
+        .field("hardCutoff", event.hard_cutoff)
+        .field("tools", json::Value(std::move(tools)));
+  }
+
+  void operator()(const ToolBudgetExceeded& event) {
+    out.field("tool", event.tool)
+        .field("maxCalls", event.max_calls)
+        .field("callIndex", event.call_index);
+  }
+
   void operator()(const TurnRestarted& event) {
     out.field("turn", event.turn).field("attempt", event.attempt);
   }
@@ -118,6 +132,8 @@ struct TypeName {
   std::string_view operator()(const LocalToolResultIn&) const { return "local_tool_result_in"; }
   std::string_view operator()(const ToolCallStarted&) const { return "tool_call"; }
   std::string_view operator()(const ToolResultEvent&) const { return "tool_result"; }
+  std::string_view operator()(const LoopDetected&) const { return "loop_detected"; }
+  std::string_view operator()(const ToolBudgetExceeded&) const { return "tool_budget_exceeded"; }
   std::string_view operator()(const TurnRestarted&) const { return "turn_restarted"; }
   std::string_view operator()(const ResultEvent&) const { return "result"; }
   std::string_view operator()(const ErrorEvent&) const { return "error"; }

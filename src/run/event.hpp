@@ -70,6 +70,20 @@ struct ToolResultEvent {
   std::string text;
 };
 
+// The model repeats itself. What it was told, or that it has to answer now, is in force already.
+struct LoopDetected {
+  int count = 0;  // how often in a row
+  bool hard_cutoff = false;
+  std::vector<std::string> tools;
+};
+
+// A call was not made, because its tool was called as often as it may. Its result comes before.
+struct ToolBudgetExceeded {
+  std::string tool;
+  int max_calls = 0;
+  int call_index = 0;  // 1-based, of all attempts to call the tool
+};
+
 // What was streamed of a turn is void; the turn is asked again.
 struct TurnRestarted {
   int turn = 0;
@@ -105,9 +119,10 @@ struct CancelledEvent {
   RunTotals totals;
 };
 
-using Event = std::variant<AssistantDelta, ThinkingDelta, AssistantMessage, LocalToolCall,
-                           LocalToolResultIn, ToolCallStarted, ToolResultEvent, TurnRestarted,
-                           ResultEvent, ErrorEvent, CancelledEvent>;
+using Event =
+    std::variant<AssistantDelta, ThinkingDelta, AssistantMessage, LocalToolCall, LocalToolResultIn,
+                 ToolCallStarted, ToolResultEvent, LoopDetected, ToolBudgetExceeded, TurnRestarted,
+                 ResultEvent, ErrorEvent, CancelledEvent>;
 
 // Results longer than this are shown cut, with their full length named; the model gets all of it.
 constexpr std::size_t kShownResultBytesMax = 64 * 1024;

@@ -107,6 +107,14 @@ TEST(Event, CallsOfThisProcess) {
                R"("toolUseId":"tu_a","name":"clock","ok":false,"summary":"no","result":"no")");
 }
 
+TEST(Event, Guards) {
+  expect_event(LoopDetected{.count = 3, .hard_cutoff = false, .tools = {"recall", "look"}},
+               "loop_detected",
+               R"("consecutiveCount":3,"hardCutoff":false,"tools":["recall","look"])");
+  expect_event(ToolBudgetExceeded{.tool = "recall", .max_calls = 4, .call_index = 5},
+               "tool_budget_exceeded", R"("tool":"recall","maxCalls":4,"callIndex":5)");
+}
+
 TEST(Event, RestartedTurns) {
   expect_event(TurnRestarted{.turn = 1, .attempt = 2}, "turn_restarted", R"("turn":1,"attempt":2)");
 }

@@ -28,6 +28,8 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   if (is_given("metadata")) overrides.metadata = std::move(spec.metadata);
   if (is_given("reasoningLevel")) overrides.reasoning_level = spec.reasoning_level;
   overrides.budgets = spec.budgets;
+  overrides.loop_detection = spec.loop_detection;
+  overrides.tool_budgets = std::move(spec.tool_budgets);
   return params;
 }
 
@@ -44,6 +46,9 @@ Spec override_spec(Spec spec, const SpecOverrides& overrides) {
     spec.budgets.on_local_tool_timeout = budgets.on_local_tool_timeout;
   }
   if (budgets.max_tool_turns) spec.budgets.max_tool_turns = budgets.max_tool_turns;
+  if (budgets.on_turns_exceeded) spec.budgets.on_turns_exceeded = budgets.on_turns_exceeded;
+  if (overrides.loop_detection) spec.loop_detection = overrides.loop_detection;
+  if (overrides.tool_budgets) spec.tool_budgets = overrides.tool_budgets;
   return spec;
 }
 

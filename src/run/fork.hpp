@@ -19,6 +19,8 @@ struct SpecOverrides {
   std::optional<std::vector<ToolRef>> tools;
   std::optional<std::vector<std::pair<std::string, std::string>>> metadata;
   Budgets budgets;  // each of them by itself
+  std::optional<LoopDetection> loop_detection;
+  std::optional<ToolBudgets> tool_budgets;
   std::optional<int> reasoning_level;
 };
 

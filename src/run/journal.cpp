@@ -52,11 +52,46 @@ ModelFailure parse_model_failure(const json::Value& value) {
 }
 
 json::Object to_json(const RunLimits& limits) {
-  return {
+  json::Object out{
       {"localToolTimeoutMs", limits.local_tool_timeout.count()},
       {"onLocalToolTimeout", limits.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue"},
       {"maxToolTurns", limits.max_tool_turns},
       {"runMs", limits.run_time.count()}};
+  if (limits.on_turns_exceeded == OnTurnsExceeded::finalize) {
+    out["maxToolTurnsExceeded"] = "finalize";
+  }
+  if (limits.loop) {
+    out["loop"] = {{"nudgeAt", limits.loop->nudge_at}, {"cutOffAt", limits.loop->cut_off_at}};
+  }
+  if (!limits.tool_budgets.empty()) out["toolBudgets"] = errand::to_json(limits.tool_budgets);
+  return out;
+}
+
+// The caller's and the defaults together may be more than a caller may send.
+ToolBudgets parse_budgets_in_force(const json::Value& value) {
+  ToolBudgets budgets;
+  const json::Object* object = value.if_object();
+  if (!object) return budgets;
+  for (const auto& member : *object) {
+    Fields in(member.value(), "/limits/toolBudgets");
+    budgets[std::string(member.key().data(), member.key().size())] =
+        static_cast<int>(in.integer("maxCalls", 0, INT32_MAX));
+  }
+  return budgets;
+}
+
+void parse_guard_limits(Fields& in, RunLimits& limits) {
+  if (in.optional_choice("maxToolTurnsExceeded", {"error", "finalize"}) == 1) {
+    limits.on_turns_exceeded = OnTurnsExceeded::finalize;
+  }
+  if (const json::Value* value = in.optional_any("loop")) {
+    Fields loop(*value, "/limits/loop");
+    limits.loop = {.nudge_at = static_cast<int>(loop.integer("nudgeAt", 2, INT32_MAX)),
+                   .cut_off_at = static_cast<int>(loop.integer("cutOffAt", 3, INT32_MAX))};
+  }
+  if (const json::Value* value = in.optional_any("toolBudgets")) {
+    limits.tool_budgets = parse_budgets_in_force(*value);
+  }
 }
 
 RunLimits parse_limits(const json::Value& value) {
@@ -74,6 +109,7 @@ RunLimits parse_limits(const json::Value& value) {
   if (auto millis = in.optional_integer("runMs", 1, INT64_MAX)) {
     limits.run_time = milliseconds(*millis);
   }
+  parse_guard_limits(in, limits);
   return limits;
 }
 
@@ -122,6 +158,7 @@ struct EntryWriter {
         .field("attempt", entry.attempt)
         .field("afterSeq", entry.after_seq);
     if (entry.retells) out.field("retells", true);
+    if (entry.tools_off) out.field("toolsOff", true);
     if (entry.prompt) out.field("prompt", *entry.prompt);
   }
 
@@ -239,6 +276,7 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
                   .attempt = static_cast<int>(in.integer("attempt", 1, INT32_MAX)),
                   .after_seq = in.integer("afterSeq", 0, INT64_MAX),
                   .retells = in.optional_flag("retells").value_or(false),
+                  .tools_off = in.optional_flag("toolsOff").value_or(false),
                   .prompt = in.optional_text("prompt")});
   }
   if (kind == "call") {

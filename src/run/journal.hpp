@@ -25,6 +25,9 @@ struct RunLimits {
   OnTimeout on_local_tool_timeout = OnTimeout::fail;
   int max_tool_turns = 32;
   milliseconds run_time{86'400'000};  // from creation to the end, whatever happens in between
+  OnTurnsExceeded on_turns_exceeded = OnTurnsExceeded::fail;
+  std::optional<LoopLimits> loop;  // absent: calls may repeat themselves
+  ToolBudgets tool_budgets;
 };
 
 // The run whose first turns a run begins with. They were not asked by it and have no events in its
@@ -59,6 +62,7 @@ struct TurnEntry {
   EventSeq after_seq = 0;  // the log's last seq when it was asked: anything later is of this turn
   // The vendor refused the frozen turn before this one, so that one is told in plain words instead.
   bool retells = false;
+  bool tools_off = false;  // the model has to answer without calling any
   // What the user says before it, after the results of the turn before it. On a first attempt only.
   std::optional<std::string> prompt;
 };

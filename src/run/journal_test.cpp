@@ -101,6 +101,10 @@ void add_calls(std::vector<Stored>& all) {
   all.push_back(
       {TurnEntry{.turn = 3, .attempt = 2, .after_seq = 5, .retells = true},
        "{\"entry\":\"turn\",\"turn\":3,\"attempt\":2,\"afterSeq\":5,\"retells\":true}\n"});
+  all.push_back({TurnEntry{.turn = 4, .after_seq = 6, .tools_off = true, .prompt = "Answer now."},
+                 R"({"entry":"turn","turn":4,"attempt":1,"afterSeq":6,"toolsOff":true,)"
+                 R"("prompt":"Answer now."})"
+                 "\n"});
   all.push_back({CallEntry{.id = tool_use("tu_1"),
                            .provider_id = "call_0",
                            .name = "read",
@@ -224,6 +228,20 @@ TEST(Journal, ForkReadsBackWithWhatTheUserSaysNext) {
   EXPECT_EQ(std::get<TurnEntry>(entries.at(1)).prompt, "go on");
   EXPECT_EQ(line_of(turn),
             "{\"entry\":\"turn\",\"turn\":2,\"attempt\":1,\"afterSeq\":0,\"prompt\":\"go on\"}\n");
+}
+
+TEST(Journal, GuardsReadBackAsTheyWereInForce) {
+  CreatedEntry entry = created_entry();
+  entry.limits.on_turns_exceeded = OnTurnsExceeded::finalize;
+  entry.limits.loop = LoopLimits{.nudge_at = 100, .cut_off_at = 103};
+  entry.limits.tool_budgets = {{"a tool", 0}, {"recall", 4}};
+  std::string line = line_of(entry);
+  EXPECT_EQ(rewritten(line), line);
+  const auto entries = parse_journal(line).value();
+  const RunLimits& read = std::get<CreatedEntry>(entries.at(0)).limits;
+  EXPECT_EQ(read.on_turns_exceeded, OnTurnsExceeded::finalize);
+  EXPECT_EQ(read.loop, entry.limits.loop);
+  EXPECT_EQ(read.tool_budgets, entry.limits.tool_budgets);
 }
 
 TEST(Journal, EveryEndedStatusReadsBack) {

@@ -144,7 +144,24 @@ void parse_budgets(json::Fields& in, Spec& spec) {
   if (auto turns = budgets.optional_integer("maxToolTurns", 0, kTurnsMax)) {
     spec.budgets.max_tool_turns = static_cast<int>(*turns);
   }
+  if (auto policy = budgets.optional_choice("maxToolTurnsExceeded", {"error", "finalize"})) {
+    spec.budgets.on_turns_exceeded =
+        *policy == 0 ? OnTurnsExceeded::fail : OnTurnsExceeded::finalize;
+  }
   if (auto done = budgets.finish(); !done) in.fail(std::move(done).error());
+}
+
+void parse_guards(json::Fields& in, Spec& spec) {
+  if (const json::Value* value = in.optional_any("loopDetection")) {
+    auto asked = parse_loop_detection(*value, in.pointer_to("loopDetection"));
+    if (!asked) return in.fail(std::move(asked).error());
+    spec.loop_detection = *asked;
+  }
+  if (const json::Value* value = in.optional_any("toolBudgets")) {
+    auto budgets = parse_tool_budgets(*value, in.pointer_to("toolBudgets"));
+    if (!budgets) return in.fail(std::move(budgets).error());
+    spec.tool_budgets = std::move(*budgets);
+  }
 }
 
 // A word or a number from 0 to 100.
@@ -168,6 +185,10 @@ json::Object to_json(const Budgets& budgets) {
         *budgets.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue";
   }
   if (budgets.max_tool_turns) out["maxToolTurns"] = *budgets.max_tool_turns;
+  if (budgets.on_turns_exceeded) {
+    out["maxToolTurnsExceeded"] =
+        *budgets.on_turns_exceeded == OnTurnsExceeded::fail ? "error" : "finalize";
+  }
   return out;
 }
 
@@ -184,6 +205,7 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   parse_tools(in, spec, origin);
   parse_metadata(in, spec);
   parse_budgets(in, spec);
+  parse_guards(in, spec);
   parse_reasoning_level(in, spec);
   return in.finish(std::move(spec));
 }
@@ -223,6 +245,8 @@ json::Object to_json(const Spec& spec) {
   if (json::Object budgets = to_json(spec.budgets); !budgets.empty()) {
     out["budgets"] = std::move(budgets);
   }
+  if (spec.loop_detection) out["loopDetection"] = to_json(*spec.loop_detection);
+  if (spec.tool_budgets) out["toolBudgets"] = to_json(*spec.tool_budgets);
   if (spec.reasoning_level > 0) out["reasoningLevel"] = spec.reasoning_level;
   return out;
 }

@@ -9,18 +9,22 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "json/value.hpp"
+#include "run/guard_limits.hpp"
 #include "run/message.hpp"
 #include "run/tool_ref.hpp"
 
 namespace errand {
 
 enum class OnTimeout { fail, go_on };
+// What happens when the model calls tools in more turns than it may.
+enum class OnTurnsExceeded { fail, finalize };
 
 // Limits a caller sets for one run; what is absent follows the server's limits.
 struct Budgets {
   std::optional<milliseconds> local_tool_timeout;
   std::optional<OnTimeout> on_local_tool_timeout;
   std::optional<int> max_tool_turns;
+  std::optional<OnTurnsExceeded> on_turns_exceeded;
 };
 
 // What a caller asks for. Exactly one of `prompt` and `messages` is given.
@@ -33,6 +37,8 @@ struct Spec {
   std::vector<ToolRef> tools;
   std::vector<std::pair<std::string, std::string>> metadata;
   Budgets budgets;
+  std::optional<LoopDetection> loop_detection;
+  std::optional<ToolBudgets> tool_budgets;
   int reasoning_level = 0;  // 0 (off) to 100; the model's thinking is shown only above 0
 };
 

@@ -66,7 +66,9 @@ constexpr std::string_view kFullSpec =
     R"("readOnly":true,"longRunning":true},)"
     R"({"kind":"local","name":"write_file","description":"","parameters":{"type":"object"}}],)"
     R"("metadata":{"z.key":"1","a-key":"","A_9":"é"},)"
-    R"("budgets":{"localToolTimeoutMs":1000,"onLocalToolTimeout":"continue","maxToolTurns":3}})";
+    R"("budgets":{"localToolTimeoutMs":1000,"onLocalToolTimeout":"continue","maxToolTurns":3,)"
+    R"("maxToolTurnsExceeded":"finalize"},)"
+    R"("loopDetection":{"consecutiveThreshold":2},"toolBudgets":{"read_file":{"maxCalls":0}}})";
 
 TEST(Spec, APromptIsEnough) {
   auto spec = parse_text(R"({"prompt":"hi"})");

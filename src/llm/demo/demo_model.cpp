@@ -84,7 +84,7 @@ std::vector<TurnEvent> events_for(const TurnRequest& request) {
   Conversation conversation = read_conversation(request.messages);
   Plan plan = make_plan(conversation, request.tools);
   std::vector<std::string> calls;
-  if (plan.missing.empty()) calls = open_calls(plan, conversation);
+  if (plan.missing.empty() && !request.tools_off) calls = open_calls(plan, conversation);
 
   std::string text = calls.empty() ? answer(request, conversation, plan) : announce(plan);
   if (calls.empty() && request.output_schema)
