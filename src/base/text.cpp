@@ -96,6 +96,12 @@ std::size_t utf8_length(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_sequence(c); }));
 }
 
+std::string to_lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lower(c);
+  return out;
+}
+
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return lower(x) == lower(y); });

@@ -62,6 +62,8 @@ std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max);
 // Number of code points in valid UTF-8.
 std::size_t utf8_length(std::string_view text);
 
+// ASCII letters only.
+std::string to_lower(std::string_view text);
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 // Leading and trailing spaces and tabs removed.

@@ -198,7 +198,7 @@ TEST_F(FindServerTest, TheKeyOfTheFileGoesToItsOwnServerOnly) {
 TEST_F(FindServerTest, SaysWhatIsMissingOrWrong) {
   EXPECT_EQ(find({}), cat("no server: there is no file ", (data_ / "credentials").string()));
   EXPECT_EQ(find({.server = "ftp://x", .key = "k"}),
-            "--server ftp://x: URLs with ftp:// are not supported, only http://");
+            "--server ftp://x: URLs with ftp:// are not supported, only http:// and https://");
 }
 
 }  // namespace

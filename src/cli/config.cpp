@@ -8,9 +8,12 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "crypto/random.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "llm/demo/demo_model.hpp"
+#include "llm/http/http_model.hpp"
+#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
@@ -86,20 +89,67 @@ Result<llm::Script> read_script(const fs::path& path) {
   return turns;
 }
 
+Result<llm::HeaderList> parse_headers(Fields& in) {
+  llm::HeaderList headers;
+  const json::Object* object = in.optional_object("headers");
+  if (!object) return headers;
+  for (const auto& member : *object) {
+    std::string pointer = json::child_pointer(in.pointer_to("headers"), member.key());
+    const auto* text = member.value().if_string();
+    if (!text) return Error(ErrorCode::invalid_argument, "expected a string").pointer(pointer);
+    ERRAND_TRY(auto value, resolve_secret(std::string(json::view(*text)), pointer));
+    headers.emplace_back(to_lower(member.key()), std::move(value));
+  }
+  return headers;
+}
+
+Result<VendorConfig> parse_vendor(Fields& in, const Vendor& vendor) {
+  constexpr std::int64_t kRetriesMax = 10;
+  VendorConfig config;
+  config.base_url = in.optional_text("baseUrl").value_or(std::string(vendor.base_url));
+  while (config.base_url.ends_with('/')) config.base_url.pop_back();
+  if (config.base_url.empty()) {
+    in.fail("baseUrl", cat("a model of the provider ", vendor.name, " needs a baseUrl"));
+  } else if (auto url = net::parse_url(config.base_url); !url) {
+    in.fail("baseUrl", url.error().message());
+  }
+  if (auto key = in.optional_text("apiKey")) {
+    ERRAND_TRY(config.api_key, resolve_secret(*key, in.pointer_to("apiKey")));
+  }
+  ERRAND_TRY(config.headers, parse_headers(in));
+  if (auto millis = in.optional_integer("timeoutMs", 1, kCenturyMillis)) {
+    config.timeout = milliseconds(*millis);
+  }
+  config.retries = static_cast<int>(in.optional_integer("retries", 0, kRetriesMax).value_or(2));
+  config.output_tokens_max = in.optional_integer("maxOutputTokens", 1, INT32_MAX);
+  config.api = in.optional_text("api").value_or(std::string(vendor.api));
+  bool is_known =
+      vendor.api.empty() ? config.api.empty() : config.api == "responses" || config.api == "chat";
+  if (!is_known) in.fail("api", "only models of the OpenAI family have one: responses or chat");
+  ERRAND_CHECK(in.finish());
+  return config;
+}
+
 Result<ModelConfig> parse_model(const json::Value& value, std::string_view pointer,
                                 const fs::path& folder) {
-  ERRAND_CHECK(refuse_unknown(
-      value, pointer, {"id", "provider", "script", "label", "contextWindowTokens", "pricing"}));
+  ERRAND_CHECK(refuse_unknown(value, pointer,
+                              {"id", "provider", "script", "label", "contextWindowTokens",
+                               "pricing", "api", "vendorModelId", "baseUrl", "apiKey", "headers",
+                               "timeoutMs", "retries", "maxOutputTokens"}));
   Fields in(value, pointer);
   ModelConfig model;
   model.info.id = in.text("id");
   model.info.provider = in.text("provider");
-  model.info.vendor_model_id = model.info.id;
+  model.info.vendor_model_id = in.optional_text("vendorModelId").value_or(model.info.id);
   bool is_scripted = model.info.provider == kScripted;
-  if (in.ok() && !is_scripted && model.info.provider != kDemo) {
-    in.fail("provider",
-            cat("\"", model.info.provider,
-                "\" is not a provider of this version; there are: ", kDemo, ", ", kScripted));
+  const Vendor* vendor = find_vendor(model.info.provider);
+  if (in.ok() && !is_scripted && !vendor && model.info.provider != kDemo) {
+    in.fail("provider", cat("\"", model.info.provider,
+                            "\" is not a provider of this version; there are: ", vendor_names(),
+                            ", ", kDemo, ", ", kScripted));
+  }
+  if (vendor) {
+    ERRAND_TRY(model.vendor, parse_vendor(in, *vendor));
   }
   model.label = in.optional_text("label").value_or(model.info.id);
   model.context_window_tokens = in.optional_integer("contextWindowTokens", 1, INT64_MAX);
@@ -213,15 +263,38 @@ Result<Config> read_config(const fs::path& file) {
   return config;
 }
 
-engine::Catalog make_catalog(Config& config, Timers& timers, Executor home) {
+namespace {
+
+std::unique_ptr<llm::Model> make_vendor_model(const ModelConfig& model,
+                                              const ModelSurroundings& around) {
+  const VendorConfig& config = *model.vendor;
+  llm::HttpModelOptions options{.base_url = config.base_url, .retries = config.retries};
+  if (config.timeout) options.timeouts.total = *config.timeout;
+  return std::make_unique<llm::HttpModel>(
+      llm::HttpModel::Deps{.client = around.client,
+                           .timers = around.timers,
+                           .clock = around.clock,
+                           .random = crypto::random_bits,
+                           .home = around.home},
+      make_provider(*find_vendor(model.info.provider), config, model.info.vendor_model_id),
+      std::move(options));
+}
+
+std::unique_ptr<llm::Model> make_model(ModelConfig& model, const ModelSurroundings& around) {
+  if (model.vendor) return make_vendor_model(model, around);
+  if (model.info.provider == kScripted) {
+    return std::make_unique<llm::ScriptedModel>(std::move(model.script), around.timers,
+                                                around.home);
+  }
+  return std::make_unique<llm::DemoModel>(around.timers, around.home);
+}
+
+}  // namespace
+
+engine::Catalog make_catalog(Config& config, const ModelSurroundings& around) {
   std::vector<engine::CatalogModel> models;
   for (ModelConfig& model : config.models) {
-    std::unique_ptr<llm::Model> made;
-    if (model.info.provider == kScripted) {
-      made = std::make_unique<llm::ScriptedModel>(std::move(model.script), timers, home);
-    } else {
-      made = std::make_unique<llm::DemoModel>(timers, home);
-    }
+    std::unique_ptr<llm::Model> made = make_model(model, around);
     models.push_back({.info = std::move(model.info),
                       .label = std::move(model.label),
                       .context_window_tokens = model.context_window_tokens,

@@ -7,9 +7,11 @@
 
 #include "async/timers.hpp"
 #include "base/result.hpp"
+#include "cli/vendors.hpp"
 #include "engine/catalog.hpp"
 #include "engine/engine.hpp"
 #include "llm/scripted/scripted_model.hpp"
+#include "net/http_client.hpp"
 
 namespace errand::cli {
 
@@ -18,7 +20,8 @@ struct ModelConfig {
   std::string label;
   std::optional<std::int64_t> context_window_tokens;
   std::optional<engine::Pricing> pricing;
-  llm::Script script;  // of a scripted model
+  llm::Script script;                  // of a scripted model
+  std::optional<VendorConfig> vendor;  // of one behind HTTP
 };
 
 struct WorkspaceConfig {
@@ -42,7 +45,15 @@ Config default_config();
 // reason.
 Result<Config> read_config(const std::filesystem::path& file);
 
+// What models are made with. Outlives them.
+struct ModelSurroundings {
+  net::HttpClient& client;
+  Timers& timers;
+  const Clock& clock;
+  Executor home;
+};
+
 // The models of the configuration, ready to be asked.
-engine::Catalog make_catalog(Config& config, Timers& timers, Executor home);
+engine::Catalog make_catalog(Config& config, const ModelSurroundings& around);
 
 }  // namespace errand::cli

@@ -18,6 +18,7 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "base/text.hpp"
+#include "cli/command.hpp"
 #include "cli/config.hpp"
 #include "cli/credentials.hpp"
 #include "cli/exit_code.hpp"
@@ -106,7 +107,10 @@ class Server final {
         timers_(home_),
         ids_(clock, crypto::random_bits),
         store_(std::move(store)),
-        catalog_(make_catalog(config_, timers_, home_.executor())),
+        client_(client_options_here()),
+        catalog_(make_catalog(
+            config_,
+            {.client = client_, .timers = timers_, .clock = clock, .home = home_.executor()})),
         keys_(*store_, clock, ids_),
         engine_({.home = home_,
                  .store = *store_,
@@ -227,6 +231,7 @@ class Server final {
   IdSource ids_;
   std::unique_ptr<SqliteStore> store_;
   NoTools tools_;
+  net::HttpClient client_;
   engine::Catalog catalog_;
   engine::KeyRing keys_;
   engine::Engine engine_;

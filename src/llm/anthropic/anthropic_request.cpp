@@ -158,6 +158,8 @@ void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism o
     } else if (thinks == Thinks::no) {
       body["tool_choice"] = json::Object{{"type", "any"}};
     }
+  } else if (request.tools_off && !tools.empty()) {
+    body["tool_choice"] = json::Object{{"type", "none"}};
   }
   if (!tools.empty()) body["tools"] = std::move(tools);
 }

@@ -106,6 +106,8 @@ void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism o
   if (request.output_schema && output == OutputMechanism::answer_tool) {
     tools.push_back(tool_json(answer_tool(request)));
     body["toolConfig"] = json::Object{{"functionCallingConfig", json::Object{{"mode", "ANY"}}}};
+  } else if (request.tools_off && !tools.empty()) {
+    body["toolConfig"] = json::Object{{"functionCallingConfig", json::Object{{"mode", "NONE"}}}};
   }
   if (tools.empty()) return;
   json::Object declarations{{"functionDeclarations", std::move(tools)}};

@@ -66,6 +66,8 @@ void add_tools(json::Object& body, const TurnRequest& request, const ChatOptions
   if (has_answer_tool(request, options)) {
     tools.push_back(tool_json(answer_tool(request), options));
     body["tool_choice"] = "required";
+  } else if (request.tools_off && !tools.empty()) {
+    body["tool_choice"] = "none";
   }
   if (!tools.empty()) body["tools"] = std::move(tools);
 }

@@ -106,6 +106,8 @@ void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism o
   if (request.output_schema && output == OutputMechanism::answer_tool) {
     tools.push_back(tool_json(answer_tool(request)));
     body["tool_choice"] = "required";
+  } else if (request.tools_off && !tools.empty()) {
+    body["tool_choice"] = "none";
   }
   if (!tools.empty()) body["tools"] = std::move(tools);
 }

@@ -8,9 +8,10 @@ namespace {
 // So many keys that are over go in a step.
 constexpr std::size_t kKeysMax = 500;
 
-constexpr const char* kFindEnded =
-    "SELECT workspace, id, segments, keyed_at FROM runs INDEXED BY ended "
-    "WHERE finished = 1 AND updated_at < ? ORDER BY updated_at";
+constexpr const char* kNextWorkspace = "SELECT min(workspace) FROM runs WHERE workspace > ?";
+constexpr const char* kFindOldest =
+    "SELECT id, segments, keyed_at, finished, created_at, updated_at FROM runs "
+    "WHERE workspace = ? ORDER BY id";
 constexpr const char* kRemoveRun = "DELETE FROM runs WHERE workspace = ? AND id = ?";
 constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run) VALUES (?)";
 constexpr const char* kFindDoomed = "SELECT run FROM doomed ORDER BY run LIMIT 1";
@@ -30,7 +31,8 @@ Pruning::Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail)
     : database_(database),
       keyed_(keyed),
       mail_(mail),
-      find_ended_(database, kFindEnded),
+      next_workspace_(database, kNextWorkspace),
+      find_oldest_(database, kFindOldest),
       remove_run_(database, kRemoveRun),
       insert_doomed_(database, kInsertDoomed),
       find_doomed_(database, kFindDoomed),
@@ -51,18 +53,36 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, WallTime now) {
 Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segments_max) {
   Found found;
   std::size_t segments = 0;
-  Rows rows = find_ended_.query(prune.ended_before);
+  ERRAND_TRY(WorkspaceSlug workspace, workspace_after({}));
+  while (!workspace.empty() && found.is_all) {
+    ERRAND_CHECK(find_ended_in(workspace, prune, segments_max, segments, found));
+    ERRAND_TRY(workspace, workspace_after(workspace));
+  }
+  return found;
+}
+
+Result<WorkspaceSlug> Pruning::workspace_after(const WorkspaceSlug& workspace) {
+  Rows rows = next_workspace_.query(workspace);
+  ERRAND_TRY(bool found, rows.next());
+  return found && !rows.is_null(0) ? rows.id<WorkspaceSlug>(0) : WorkspaceSlug();
+}
+
+// From the oldest run on, until one was created too late to be old.
+Result<void> Pruning::find_ended_in(const WorkspaceSlug& workspace, const Prune& prune,
+                                    std::size_t segments_max, std::size_t& segments, Found& found) {
+  Rows rows = find_oldest_.query(workspace);
   for (;;) {
     ERRAND_TRY(bool more, rows.next());
-    if (!more) return found;
-    EndedRun run{.workspace = rows.id<WorkspaceSlug>(0),
-                 .id = rows.id<RunId>(1),
-                 .segments = rows.integer(2),
-                 .keyed_at = rows.time(3)};
-    if (is_spared(prune, run.id)) continue;
+    if (!more || rows.time(4) >= prune.ended_before) return {};
+    EndedRun run{.workspace = workspace,
+                 .id = rows.id<RunId>(0),
+                 .segments = rows.integer(1),
+                 .keyed_at = rows.time(2)};
+    bool has_ended_long_ago = rows.integer(3) != 0 && rows.time(5) < prune.ended_before;
+    if (!has_ended_long_ago || is_spared(prune, run.id)) continue;
     if (segments >= segments_max) {
       found.is_all = false;
-      return found;
+      return {};
     }
     segments += static_cast<std::size_t>(run.segments);
     found.runs.push_back(run);

@@ -29,6 +29,9 @@ class Pruning final {
   };
   // Runs that may go, until they have at least that many segments together.
   Result<Found> find_ended(const Prune& prune, std::size_t segments_max);
+  Result<void> find_ended_in(const WorkspaceSlug& workspace, const Prune& prune,
+                             std::size_t segments_max, std::size_t& segments, Found& found);
+  Result<WorkspaceSlug> workspace_after(const WorkspaceSlug& workspace);  // empty if there is none
   Result<void> doom(const EndedRun& run);
   // Says how many segments of doomed runs are removed.
   Result<std::size_t> remove_segments(std::size_t segments_max);
@@ -38,7 +41,8 @@ class Pruning final {
   KeyedRequests& keyed_;
   MailChanges& mail_;
 
-  Statement find_ended_;
+  Statement next_workspace_;
+  Statement find_oldest_;
   Statement remove_run_;
   Statement insert_doomed_;
   Statement find_doomed_;

@@ -82,8 +82,8 @@ CREATE TABLE api_keys (
 )sql";
 
 // Mail knows its workspace, so that the calls that wait in it are found by a small index that holds
-// only these. Of the runs that have ended, an index holds the time, to find the old ones by; like
-// the one of the unfinished, it is touched only when a run ends. `keyed_at` is the time of the
+// only these. Runs that ended long ago are found without one: ids sort by the time of creation, so
+// they are the first of their workspace. `keyed_at` is the time of the
 // run's row in `idempotency`, so that it is found without an index of its own.
 //
 // What an older program has opened has no time on the store's clock: whoever claims a run gives its
@@ -94,7 +94,6 @@ ALTER TABLE runs ADD COLUMN keyed_at INTEGER NOT NULL DEFAULT 0;
 UPDATE runs SET ends_by = created_at + 86400000;
 UPDATE runs SET keyed_at = created_at
   WHERE (workspace, id) IN (SELECT workspace, run FROM idempotency);
-CREATE INDEX ended ON runs (updated_at) WHERE finished = 1;
 
 ALTER TABLE idempotency RENAME COLUMN run TO subject;
 CREATE INDEX made ON idempotency (at);
