@@ -71,6 +71,11 @@ Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
       .on_turns_exceeded = budgets.on_turns_exceeded.value_or(OnTurnsExceeded::fail),
       .loop = loop_limits(spec.loop_detection),
       .tool_budgets = budgets_in_force(spec.tool_budgets)};
+  // A budget of a tool that the run does not have says nothing, and would be kept with every run.
+  std::erase_if(entry.limits.tool_budgets, [&entry](const auto& budget) {
+    return std::none_of(entry.tools.begin(), entry.tools.end(),
+                        [&](const ToolDecl& tool) { return tool.name == budget.first; });
+  });
   entry.spec = std::move(spec);
   return entry;
 }
