@@ -272,6 +272,7 @@ void Engine::deliver(const WorkspaceSlug& workspace, Mailbox mail) {
 void Engine::on_end(LiveRun& run) {
   LivePtr live = find_live(run.id());
   if (!live) return;
+  end_waiting(run);
   if (live->agent()) tasks_.spawn("engine.destroy", destroy(live, live->detach()));
   ended_.push_back(run.id());
   if (ended_.size() <= kEndedRunsMax) return;

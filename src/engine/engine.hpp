@@ -101,6 +101,9 @@ class Engine final : private LiveRun::Keeper {
   // A run that only waits for its client is dropped from memory after so long, and folded again
   // when mail, or its next deadline, comes.
   static constexpr milliseconds kRestAfter{2000};
+  // If more of them wait, the one that has waited longest is dropped at once, so that memory does
+  // not grow with the rate at which runs come.
+  static constexpr std::size_t kWaitingRunsMax = 2048;
 
   Engine(Deps deps, Limits limits);
   ~Engine() override;
@@ -200,6 +203,7 @@ class Engine final : private LiveRun::Keeper {
   Task<void> remove_old_runs();
   bool owns_runs() const;
 
+  void end_waiting(LiveRun& run);
   void put_aside(const RunId& run);
   void rest(const WorkspaceSlug& workspace, const RunId& run, SteadyTime until);
   // Brings a run that was put aside back into memory.
@@ -229,6 +233,9 @@ class Engine final : private LiveRun::Keeper {
   agent::Surroundings surroundings_;
   std::unordered_map<RunId, LivePtr> live_;
   std::deque<RunId> ended_;  // those of live_ that have ended, oldest first
+  // Runs in memory that only wait, or did so a moment ago, by the timers that put them aside: the
+  // one that has waited longest comes first.
+  std::map<Timers::Id, RunId> waiting_;
   struct Resting {
     WorkspaceSlug workspace;
     Timers::Id timer;  // of the next deadline

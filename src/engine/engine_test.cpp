@@ -388,6 +388,19 @@ TEST_F(EngineTest, RunThatWaitsForItsClientLeavesMemoryAndComesBackForTheAnswer)
   EXPECT_EQ(client.seen, log_of(disk, *client.run));
 }
 
+TEST_F(EngineTest, MoreWaitingRunsThanMayStayInMemoryLeaveItAtOnce) {
+  World world(disk, kOneCall);
+  constexpr std::size_t kOver = 3;
+  for (std::size_t i = 0; i < Engine::kWaitingRunsMax + kOver; ++i) {
+    ASSERT_TRUE(world.result_of(
+        world.engine.create(someone(), spec_with_tools({client_tool("look")}), {})));
+  }
+  world.pass(Engine::kRestAfter / 2);
+  EXPECT_EQ(world.engine.resting(), kOver);
+  world.pass(Engine::kRestAfter);
+  EXPECT_EQ(world.engine.resting(), Engine::kWaitingRunsMax + kOver);
+}
+
 TEST_F(EngineTest, RunThatRestsIsCancelledLikeAnyOther) {
   World world(disk, kOneCall);
   client.spec = spec_with_tools({client_tool("look")});

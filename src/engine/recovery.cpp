@@ -173,6 +173,7 @@ void Engine::on_broken(LiveRun& run, const Error& error) {
   if (!live || !live->agent()) return;
   deps_.log.warning("what is in memory of a run is dropped and read again",
                     {{"run", run.id().str()}, {"error", error.describe()}});
+  end_waiting(run);
   loading_.insert(run.id());
   tasks_.spawn("engine.replace", replace(live, live->detach()));
 }
@@ -186,15 +187,23 @@ Task<void> Engine::replace(LivePtr run, std::unique_ptr<agent::AgentRun> broken)
 }
 
 void Engine::on_waiting(LiveRun& run) {
-  deps_.timers.cancel(run.rest_timer);
+  end_waiting(run);
   run.rest_timer =
       deps_.timers.set(deps_.timers.now() + kRestAfter, [this, id = run.id()] { put_aside(id); });
+  waiting_.emplace(run.rest_timer, run.id());
+  if (waiting_.size() > kWaitingRunsMax) put_aside(RunId(waiting_.begin()->second));
+}
+
+void Engine::end_waiting(LiveRun& run) {
+  deps_.timers.cancel(run.rest_timer);
+  waiting_.erase(run.rest_timer);
+  run.rest_timer = {};
 }
 
 void Engine::put_aside(const RunId& run) {
   LivePtr live = find_live(run);
   if (!live || !live->agent() || stopping_) return;
-  live->rest_timer = {};
+  end_waiting(*live);
   if (!live->agent()->may_rest()) return;
   rest(live->workspace(), run, live->agent()->next_deadline());
   tasks_.spawn("engine.destroy", destroy(live, live->detach()));
@@ -282,7 +291,7 @@ Task<void> Engine::stop() {
   for (const auto& [id, live] : live_) all.push_back(live);
   live_.clear();
   for (const LivePtr& live : all) {
-    deps_.timers.cancel(live->rest_timer);
+    end_waiting(*live);
     if (auto agent = live->detach()) co_await agent->stop(CancelReason::shutdown);
   }
   for (const auto& [run, resting] : resting_) deps_.timers.cancel(resting.timer);
