@@ -47,7 +47,9 @@ std::vector<Flow> repair_flows() {
        "error",
        asks_for_city},
       {"a repair that calls a tool",
-       R"({"turns":[{"text":["Oslo"]},{"toolCalls":[{"name":"look"}]}]})",
+       R"({"turns":[{"text":["Oslo"]},
+                    {"deltaDelayMs":10,"text":["Let me ","look."],
+                     "toolCalls":[{"name":"look"}]}]})",
        {client_tool("look")},
        {},
        "error",
@@ -145,7 +147,7 @@ std::vector<Flow> flows() {
 }
 
 // What must not depend on where a process died: what the guards said, and how the run ended. How
-// often the model was asked does depend on it.
+// often the model was asked, and whether its last turn was cut off, does depend on it.
 std::vector<std::string> story_of(const std::vector<std::string>& log) {
   std::vector<std::string> story;
   for (const std::string& line : log) {
@@ -153,7 +155,7 @@ std::vector<std::string> story_of(const std::vector<std::string>& log) {
     std::string_view type = split_event_line(line).type;
     bool is_end = type == "result" || type == "error" || type == "cancelled";
     if (!is_end && type != "loop_detected" && type != "tool_budget_exceeded") continue;
-    for (const char* key : {"seq", "turns", "tokens"}) event.erase(key);
+    for (const char* key : {"seq", "turns", "tokens", "finishReason"}) event.erase(key);
     story.push_back(json::write(json::Value(event)));
   }
   return story;
@@ -249,6 +251,17 @@ TEST(Crash, RecoveryItselfCanDieAtEveryStep) {
   }
   RecordProperty("points", points);
   EXPECT_GT(points, 1000);
+}
+
+TEST(Crash, GuardedFlowMeetsEveryGuard) {
+  std::vector<std::string> story;
+  live_through(guarded_flow(), {}, &story);
+  std::vector<std::string> types;
+  for (const std::string& event : story) {
+    types.emplace_back(json::parse(event)->at("type").as_string());
+  }
+  EXPECT_EQ(types, (std::vector<std::string>{"tool_budget_exceeded", "loop_detected",
+                                             "loop_detected", "result"}));
 }
 
 // Repairs and guards are decided by the journal alone: no death changes what they decide.
