@@ -152,8 +152,8 @@ Step AgentRun::choose_step() const {
   if (first_turn_is_journaled_ && !out_of_time_) {
     return Ask{{.turn = turn.index, .attempt = turn.attempt, .after_seq = turn.after_seq}};
   }
-  Step step = failure_ ? after_failure(*state_, *failure_, log_->last_seq())
-                       : next_step(*state_, log_->last_seq());
+  Step step = failure_ ? after_failure(*state_, *failure_, log_->last_seq(), around_.schemas)
+                       : next_step(*state_, log_->last_seq(), around_.schemas);
   if (grace_over_ && std::holds_alternative<AwaitCalls>(step)) {
     return Finish{{.status = RunStatus::cancelled, .message = state_->cancel()->reason}};
   }
@@ -243,9 +243,11 @@ Event terminal_event(const State& state, const TerminalEntry& terminal) {
                    .error_class = terminal.error_class,
                    .finish_reason = terminal.finish_reason,
                    .partial_text = {},
+                   .api_status = terminal.api_status,
+                   .api_code = terminal.api_code,
                    .retryable = terminal.retryable,
                    .totals = std::move(totals)};
-  if (terminal.error_class == "truncation") event.partial_text = state.last_text();
+  if (const std::string* text = state.final_text()) event.partial_text = *text;
   return event;
 }
 
@@ -279,7 +281,7 @@ void AgentRun::recover() {
     if (call.tool->site == ToolSite::host && state_->may_start(i)) maybe_started_.insert(call.id);
   }
   // A run that only waits for its client does nothing that could bring the process down.
-  Step step = next_step(*state_, log_->last_seq());
+  Step step = next_step(*state_, log_->last_seq(), around_.schemas);
   if (std::holds_alternative<AwaitCalls>(step) && maybe_started_.empty()) return;
   given_up_ = state_->resumes_without_progress() >= kResumesMax;
   record(ResumedEntry{.at = around_.clock.now()});

@@ -119,6 +119,7 @@ class AgentRun final {
 
   // A turn with the model.
   Task<void> ask_model(TurnEntry entry);
+  llm::TurnRequest question();
   bool take_event(llm::TurnEvent& event);  // false: the turn's stream is over
   void close_call(llm::CallClosed call);
   void end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);
@@ -165,6 +166,7 @@ class AgentRun final {
   bool stopping_ = false;
 
   // Of the turn that is being streamed.
+  std::string told_prompt_;  // the system prompt with the output schema in words, if that is asked
   std::unique_ptr<llm::TurnStream> stream_;
   std::string text_;                 // since the last closed call
   std::vector<std::string> blocks_;  // since the last closed call

@@ -3,6 +3,7 @@
 
 #include "agent/agent_run.hpp"
 #include "agent/arguments.hpp"
+#include "llm/answer_tool.hpp"
 
 namespace errand::agent {
 
@@ -31,11 +32,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
   log_->set_status(RunStatus::running);
 
   ++around_.counters.model_calls;
-  const CreatedEntry& created = state_->created();
-  stream_ = model_.ask({.system_prompt = created.spec.system_prompt,
-                        .messages = state_->messages(),
-                        .tools = created.tools,
-                        .tools_off = state_->turn().tools_off});
+  stream_ = model_.ask(question());
   for (bool streaming = true; streaming && !log_->failed();) {
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (llm::TurnEvent& event : events) streaming = streaming && take_event(event);
@@ -43,12 +40,32 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
   stream_.reset();
 }
 
+llm::TurnRequest AgentRun::question() {
+  const CreatedEntry& created = state_->created();
+  const std::optional<OutputSchema>& output = created.spec.output_schema;
+  llm::TurnRequest request{.system_prompt = created.spec.system_prompt,
+                           .messages = state_->messages(),
+                           .tools = created.tools,
+                           .reasoning_level = created.spec.reasoning_level,
+                           .tools_off = state_->turn().tools_off};
+  if (!output) return request;
+  request.output_schema = output->schema;
+  request.output_name = output->name;
+  if (!state_->is_asked_plainly()) return request;
+  told_prompt_ = llm::prompt_with_schema(request);
+  return {.system_prompt = told_prompt_,
+          .messages = request.messages,
+          .tools = request.tools,
+          .reasoning_level = request.reasoning_level,
+          .tools_off = request.tools_off};
+}
+
 bool AgentRun::take_event(llm::TurnEvent& event) {
   if (auto* delta = std::get_if<llm::TextDelta>(&event)) {
     text_ += delta->text;
     log_->emit_delta(AssistantDelta{std::move(delta->text)});
   } else if (auto* thought = std::get_if<llm::ThinkingDelta>(&event)) {
-    if (state_->created().spec.reasoning_level > 0) {
+    if (state_->created().spec.reasoning_level.value_or(0) > 0) {
       log_->emit_delta(ThinkingDelta{std::move(thought->text)});
     }
   } else if (auto* block = std::get_if<llm::BlockClosed>(&event)) {

@@ -50,6 +50,9 @@ void State::apply_entry(const TurnEntry& entry) {
   turn_.follows_frozen = follows_frozen;
   turn_.retells = entry.retells;
   turn_.tools_off = entry.tools_off;
+  turn_.repairs = entry.repairs;
+  was_repaired_ = was_repaired_ || entry.repairs;
+  is_asked_plainly_ = is_asked_plainly_ || entry.plain_output;
   if (entry.retells && !was_retold) retell_frozen_turn();
 }
 
@@ -164,8 +167,21 @@ bool State::is_own(int turn) const {
   return !created_.forked_from || turn >= created_.forked_from->turns;
 }
 
+const std::string* State::final_text() const {
+  if (!terminal_) return nullptr;
+  bool has_text = terminal_->status == RunStatus::succeeded ||
+                  terminal_->error_class == kTruncation || terminal_->error_class == kOutputInvalid;
+  return has_text ? &last_text_ : nullptr;
+}
+
 RunTotals State::totals() const {
-  return {.usage = usage_, .turns = asked_, .model = created_.model};
+  RunTotals totals{.usage = usage_, .turns = asked_, .model = created_.model};
+  if (!created_.spec.output_schema) return totals;
+  totals.output = {
+      .is_enforced = terminal_ && terminal_->status == RunStatus::succeeded,
+      .mechanism = is_asked_plainly_ ? OutputMechanism::plain : created_.output_mechanism,
+      .fell_back = is_asked_plainly_};
+  return totals;
 }
 
 }  // namespace errand::agent

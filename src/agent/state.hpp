@@ -16,6 +16,10 @@ namespace errand::agent {
 // The finish reason of a turn that was cut off after a call.
 inline constexpr std::string_view kInterrupted = "interrupted";
 
+// The error classes of ends that leave a text, although it is not an answer.
+inline constexpr std::string_view kTruncation = "truncation";
+inline constexpr std::string_view kOutputInvalid = "output_invalid";
+
 // A call of the current turn.
 struct CallState {
   ToolUseId id;
@@ -39,6 +43,7 @@ struct TurnState {
   bool follows_frozen = false;  // the turn before it was cut off after a call
   bool retells = false;         // and is told in plain words
   bool tools_off = false;
+  bool repairs = false;  // the answer before it did not fit the output schema
 };
 
 // Everything about a run that matters for what happens next: a pure fold over its journal. The
@@ -68,6 +73,13 @@ class State {
 
   // Text of the last complete turn.
   const std::string& last_text() const { return last_text_; }
+  // The text that an ended run leaves: its answer, or one that was cut off or does not fit its
+  // schema; nullptr if there is none.
+  const std::string* final_text() const;
+  // The model was told that its answer does not fit the output schema.
+  bool was_repaired() const { return was_repaired_; }
+  // The vendor would not have the output schema, and is asked without it.
+  bool is_asked_plainly() const { return is_asked_plainly_; }
   // What this run itself has spent: not the turns that it begins with.
   RunTotals totals() const;
   // Turns of this run's own that called tools, the current one included.
@@ -103,6 +115,8 @@ class State {
   std::vector<Batch> batches_;
   std::map<std::string, int, std::less<>> attempts_;  // calls of each tool
   int resumes_ = 0;
+  bool was_repaired_ = false;
+  bool is_asked_plainly_ = false;
 };
 
 }  // namespace errand::agent

@@ -1,16 +1,22 @@
 #include "agent/step.hpp"
 
 #include "agent/guards.hpp"
+#include "agent/output.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
 namespace {
 
 Finish failed(const ModelFailure& failure) {
+  // A vendor that says no to the answer gives that as the reason why the answer ends.
+  bool is_reason = failure.error_class == "refusal" || failure.error_class == "content_filter";
   return {{.status = RunStatus::failed,
            .message = failure.message,
            .error_class = failure.error_class,
-           .retryable = failure.retryable}};
+           .finish_reason = is_reason ? failure.error_class : "",
+           .retryable = failure.retryable,
+           .api_status = failure.api_status,
+           .api_code = failure.api_code}};
 }
 
 Finish limit_met(std::string subtype, std::string message, std::string error_class = {}) {
@@ -24,16 +30,41 @@ Finish cancelled(const CancelEntry& cancel) {
   return {{.status = RunStatus::cancelled, .message = cancel.reason}};
 }
 
+Finish output_invalid(const State& state, std::string message) {
+  return {{.status = RunStatus::failed,
+           .message = std::move(message),
+           .error_class = std::string(kOutputInvalid),
+           .finish_reason = state.turn().end->finish_reason,
+           .retryable = true}};
+}
+
+// An answer that does not fit the output schema is given once more.
+Step put_right(const State& state, const std::string& mistakes, EventSeq last_seq) {
+  if (state.was_repaired()) {
+    return output_invalid(state, cat("the answer does not fit the output schema: ", mistakes));
+  }
+  return Ask{{.turn = state.turn().index + 1,
+              .attempt = 1,
+              .after_seq = last_seq,
+              .tools_off = true,
+              .repairs = true,
+              .prompt = repair_prompt(mistakes)}};
+}
+
 // The turn is complete and called no tool: its text is the answer.
-Finish answered(const TurnEndEntry& end) {
+Step answered(const State& state, EventSeq last_seq, json::SchemaCache& schemas) {
+  const TurnEndEntry& end = *state.turn().end;
   if (end.fatal) return failed(*end.fatal);
   if (end.finish_reason == "max_tokens") {
-    return {{.status = RunStatus::failed,
-             .message = "the answer was cut off at the model's output limit",
-             .error_class = "truncation",
-             .finish_reason = end.finish_reason}};
+    return Finish{{.status = RunStatus::failed,
+                   .message = "the answer was cut off at the model's output limit",
+                   .error_class = std::string(kTruncation),
+                   .finish_reason = end.finish_reason}};
   }
-  return {
+  if (auto mistakes = output_mistakes(state, schemas)) {
+    return put_right(state, *mistakes, last_seq);
+  }
+  return Finish{
       {.status = RunStatus::succeeded, .subtype = "success", .finish_reason = end.finish_reason}};
 }
 
@@ -62,6 +93,13 @@ bool fails_over_turn_limit(const State& state) {
           state.created().limits.on_turns_exceeded == OnTurnsExceeded::fail);
 }
 
+// Whether a vendor that will not have the output schema may be asked without it.
+bool may_ask_plainly(const State& state) {
+  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  return output && output->enforcement == Enforcement::best_effort &&
+         state.created().output_mechanism != OutputMechanism::plain && !state.is_asked_plainly();
+}
+
 // The vendor will not have the question as it stands.
 bool is_refusal(const ModelFailure& failure) {
   return failure.error_class == "invalid_request" && failure.api_status >= 400;
@@ -69,7 +107,7 @@ bool is_refusal(const ModelFailure& failure) {
 
 }  // namespace
 
-Step next_step(const State& state, EventSeq last_seq) {
+Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas) {
   const TurnState& turn = state.turn();
   if (state.terminal()) return Ended{};
   if (!turn.end && !turn.calls.empty()) return Freeze{};
@@ -81,7 +119,12 @@ Step next_step(const State& state, EventSeq last_seq) {
                      "local_timeout");
   }
   if (turn.end) {
-    if (turn.calls.empty()) return answered(*turn.end);
+    if (turn.calls.empty()) return answered(state, last_seq, schemas);
+    if (turn.repairs) {
+      return output_invalid(state,
+                            "the answer does not fit the output schema, and the model called tools "
+                            "when it was to put it right");
+    }
     if (fails_over_turn_limit(state)) {
       return limit_met("error_max_tool_turns",
                        cat("the run may call tools in ", state.created().limits.max_tool_turns,
@@ -98,7 +141,8 @@ Step next_step(const State& state, EventSeq last_seq) {
               .attempt = turn.attempt + 1,
               .after_seq = last_seq,
               .retells = turn.retells,
-              .tools_off = turn.tools_off}};
+              .tools_off = turn.tools_off,
+              .repairs = turn.repairs}};
 }
 
 Finish out_of_time(const State& state) {
@@ -106,8 +150,9 @@ Finish out_of_time(const State& state) {
                                              state.created().limits.run_time.count(), " ms"));
 }
 
-Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq) {
-  if (state.cancel()) return next_step(state, last_seq);
+Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq,
+                   json::SchemaCache& schemas) {
+  if (state.cancel()) return next_step(state, last_seq, schemas);
   const TurnState& turn = state.turn();
   if (!turn.calls.empty()) return Freeze{};
   if (turn.follows_frozen && !turn.retells && is_refusal(failure)) {
@@ -115,10 +160,20 @@ Step after_failure(const State& state, const ModelFailure& failure, EventSeq las
                 .attempt = turn.attempt + 1,
                 .after_seq = last_seq,
                 .retells = true,
-                .tools_off = turn.tools_off}};
+                .tools_off = turn.tools_off,
+                .repairs = turn.repairs}};
+  }
+  if (may_ask_plainly(state) && is_refusal(failure)) {
+    return Ask{{.turn = turn.index,
+                .attempt = turn.attempt + 1,
+                .after_seq = last_seq,
+                .retells = turn.retells,
+                .tools_off = turn.tools_off,
+                .repairs = turn.repairs,
+                .plain_output = true}};
   }
   if (!failure.retryable || turn.attempt >= kTurnAttemptsMax) return failed(failure);
-  return next_step(state, last_seq);
+  return next_step(state, last_seq, schemas);
 }
 
 }  // namespace errand::agent

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "agent/state.hpp"
+#include "json/schema_cache.hpp"
 
 namespace errand::agent {
 
@@ -28,12 +29,13 @@ constexpr int kTurnAttemptsMax = 3;
 constexpr int kResumesMax = 3;
 
 // `last_seq` is that of the log's end.
-Step next_step(const State& state, EventSeq last_seq);
+Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas);
 
 // The run has gone on for longer than it may.
 Finish out_of_time(const State& state);
 
 // The same after a turn's model call failed: asked again while that may help.
-Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq);
+Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq,
+                   json::SchemaCache& schemas);
 
 }  // namespace errand::agent

@@ -54,6 +54,8 @@ class Order final {
     if (!is_again && !open_.empty()) return "comes before every call has its outcome";
     if (!is_again) follows_frozen_ = is_frozen_;
     if (entry.retells && !follows_frozen_) return "tells again what was not cut off";
+    if (!is_again && entry.repairs && std::exchange(is_repaired_, true))
+      return "is a second repair";
     turn_ = entry.turn;
     attempt_ = entry.attempt;
     has_turn_end_ = has_calls_ = is_frozen_ = false;
@@ -88,6 +90,7 @@ class Order final {
   bool has_turn_end_ = false;
   bool is_frozen_ = false;
   bool follows_frozen_ = false;
+  bool is_repaired_ = false;
   std::set<ToolUseId> open_;
 };
 

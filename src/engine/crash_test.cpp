@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/test_world.hpp"
+#include "json/write.hpp"
 
 namespace errand::engine::testing {
 namespace {
@@ -12,6 +13,7 @@ struct Flow {
   std::vector<ToolRef> tools;
   Client client{};
   std::string_view ends_with = "result";
+  void (*shape)(Spec&) = [](Spec&) {};  // what else is asked for
 };
 
 constexpr std::string_view kTwoLooks = R"({"turns":[
@@ -20,7 +22,42 @@ constexpr std::string_view kPacedLooks = R"({"turns":[
   {"deltaDelayMs":10,"text":["x","y"],"toolCalls":[{"name":"look"},{"name":"look"}]},
   {"deltaDelayMs":10,"text":["done"]}]})";
 
-std::vector<Flow> flows() {
+// Answers that do not fit, asked for once more: put right, or wrong again.
+std::vector<Flow> repair_flows() {
+  auto asks_for_city = [](Spec& spec) { spec.output_schema = city_schema(); };
+  return {
+      {"an answer that is put right",
+       R"({"turns":[{"deltaDelayMs":10,"text":["{\"city\"",":7}"]},
+                    {"deltaDelayMs":10,"text":["{\"city\":","\"Oslo\"}"]}]})",
+       {},
+       {},
+       "result",
+       asks_for_city},
+      {"an answer after calls that is wrong twice",
+       R"({"turns":[{"toolCalls":[{"name":"look"}]},{"text":["Oslo"]},{"text":["Oslo!"]}]})",
+       {client_tool("look")},
+       {},
+       "error",
+       asks_for_city},
+      {"a repair whose stream breaks",
+       R"({"turns":[{"text":["Oslo"]},
+                    {"deltaDelayMs":10,"text":["{\"city\":","\"Oslo\"}"],"cutAfter":1}]})",
+       {},
+       {},
+       "error",
+       asks_for_city},
+      {"a repair that calls a tool",
+       R"({"turns":[{"text":["Oslo"]},
+                    {"deltaDelayMs":10,"text":["Let me ","look."],
+                     "toolCalls":[{"name":"look"}]}]})",
+       {client_tool("look")},
+       {},
+       "error",
+       asks_for_city},
+  };
+}
+
+std::vector<Flow> plain_flows() {
   return {
       {"text only", R"({"turns":[{"text":["a","b","c"]}]})", {}},
       {"paced text", R"({"turns":[{"deltaDelayMs":10,"text":["a","b","c"]}]})", {}},
@@ -82,6 +119,48 @@ std::vector<Flow> flows() {
   };
 }
 
+// Calls that repeat themselves, of a tool that may be called twice, and an answer to put right.
+Flow guarded_flow() {
+  return {"loop, budget and repair together",
+          R"({"turns":[
+            {"toolCalls":[{"name":"look"}]},{"toolCalls":[{"name":"look"}]},
+            {"toolCalls":[{"name":"look"},{"name":"peek"}]},
+            {"toolCalls":[{"name":"peek"}]},{"toolCalls":[{"name":"peek"}]},
+            {"toolCalls":[{"name":"peek"}]},{"toolCalls":[{"name":"peek"}]},
+            {"text":["Oslo"]},{"text":["{\"city\":\"Oslo\"}"]}]})",
+          {client_tool("look"), client_tool("peek")},
+          {},
+          "result",
+          [](Spec& spec) {
+            spec.output_schema = city_schema();
+            spec.tool_budgets = ToolBudgets{{"look", 2}};
+            spec.loop_detection =
+                LoopDetection{.consecutive_threshold = 3, .hard_cutoff_threshold = 4};
+          }};
+}
+
+std::vector<Flow> flows() {
+  std::vector<Flow> all = plain_flows();
+  for (Flow& flow : repair_flows()) all.push_back(std::move(flow));
+  all.push_back(guarded_flow());
+  return all;
+}
+
+// What must not depend on where a process died: what the guards said, and how the run ended. How
+// often the model was asked, and whether its last turn was cut off, does depend on it.
+std::vector<std::string> story_of(const std::vector<std::string>& log) {
+  std::vector<std::string> story;
+  for (const std::string& line : log) {
+    json::Object event = json::parse(line)->as_object();
+    std::string_view type = split_event_line(line).type;
+    bool is_end = type == "result" || type == "error" || type == "cancelled";
+    if (!is_end && type != "loop_detected" && type != "tool_budget_exceeded") continue;
+    for (const char* key : {"seq", "turns", "tokens", "finishReason"}) event.erase(key);
+    story.push_back(json::write(json::Value(event)));
+  }
+  return story;
+}
+
 // Every promise that must hold however the run got to its end.
 void check_log(const Flow& flow, const Disk& disk, const Client& client,
                const std::vector<std::string>& log) {
@@ -121,11 +200,13 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
 }
 
 // Lives a flow through processes that die at the given steps, and a last one that does not.
-// Whether every process but the last one died as planned.
-bool live_through(const Flow& flow, std::vector<int> deaths) {
+// Whether every process but the last one died as planned. The story goes to `story`.
+bool live_through(const Flow& flow, std::vector<int> deaths,
+                  std::vector<std::string>* story = nullptr) {
   Disk disk;
   Client client = flow.client;
   client.spec = spec_with_tools(flow.tools);
+  flow.shape(client.spec);
   deaths.push_back(0);
   std::size_t died = 0;
   for (int at : deaths) {
@@ -139,6 +220,7 @@ bool live_through(const Flow& flow, std::vector<int> deaths) {
   }
   EXPECT_TRUE(client.done);
   if (client.run) check_log(flow, disk, client, log_of(disk, *client.run));
+  if (client.run && story) *story = story_of(log_of(disk, *client.run));
   return died + 1 == deaths.size();
 }
 
@@ -169,6 +251,34 @@ TEST(Crash, RecoveryItselfCanDieAtEveryStep) {
   }
   RecordProperty("points", points);
   EXPECT_GT(points, 1000);
+}
+
+TEST(Crash, GuardedFlowMeetsEveryGuard) {
+  std::vector<std::string> story;
+  live_through(guarded_flow(), {}, &story);
+  std::vector<std::string> types;
+  for (const std::string& event : story) {
+    types.emplace_back(json::parse(event)->at("type").as_string());
+  }
+  EXPECT_EQ(types, (std::vector<std::string>{"tool_budget_exceeded", "loop_detected",
+                                             "loop_detected", "result"}));
+}
+
+// Repairs and guards are decided by the journal alone: no death changes what they decide.
+TEST(Crash, RepairsAndGuardsDecideAlikeWhereverTheProcessDies) {
+  std::vector<Flow> decided = repair_flows();
+  decided.push_back(guarded_flow());
+  for (const Flow& flow : decided) {
+    std::vector<std::string> undisturbed;
+    live_through(flow, {}, &undisturbed);
+    for (int at = 1;; ++at) {
+      SCOPED_TRACE(cat(flow.name, ", dies at step ", at));
+      std::vector<std::string> story;
+      bool died = live_through(flow, {at}, &story);
+      EXPECT_EQ(story, undisturbed);
+      if (!died) break;
+    }
+  }
 }
 
 TEST(Crash, RunThatTakesTheProcessDownThreeTimesIsGivenUp) {

@@ -58,10 +58,30 @@ Result<void> Engine::resolve_tools(const Spec& spec, std::vector<ToolDecl>& tool
   return {};
 }
 
+Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
+                                               const llm::Model& model) {
+  auto schema = compile_input_schema(schemas_, *spec.output_schema->schema);
+  if (!schema) {
+    std::string place = cat("/outputSchema/schema", schema.error().pointer());
+    return std::move(schema).error().pointer(place);
+  }
+  const std::vector<Message> nothing_said;
+  return model.output_mechanism({.system_prompt = spec.system_prompt,
+                                 .messages = nothing_said,
+                                 .tools = tools,
+                                 .output_schema = spec.output_schema->schema});
+}
+
 Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
   ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
   CreatedEntry entry{.model = model->info, .at = deps_.clock.now()};
   ERRAND_CHECK(resolve_tools(spec, entry.tools));
+  if (spec.output_schema) {
+    ERRAND_TRY(entry.output_mechanism, resolve_output(spec, entry.tools, *model->model));
+  }
+  if (spec.reasoning_level) {
+    entry.model.reasoning_effort = reasoning_effort(*spec.reasoning_level);
+  }
   const Budgets& budgets = spec.budgets;
   entry.limits = {
       .local_tool_timeout = budgets.local_tool_timeout.value_or(limits_.local_tool_timeout),

@@ -121,8 +121,9 @@ class Engine final : private LiveRun::Keeper {
   bool is_recovered() const { return recovered_; }
 
   // Durable when it returns; the run goes on by itself.
-  // invalid_argument: unknown model or tool. conflict: the key was used for something else
-  // (reason "idempotency_conflict"). unavailable with reason "draining": shutting down.
+  // invalid_argument: unknown model or tool, or a schema that cannot be used. conflict: the key was
+  // used for something else (reason "idempotency_conflict"). unavailable with reason "draining":
+  // shutting down.
   Task<Result<RunId>> create(Principal who, Spec spec, Idempotency idempotency);
 
   // The same for a run that begins with the turns that another has finished by a point of its log,
@@ -185,6 +186,8 @@ class Engine final : private LiveRun::Keeper {
   // Pins what could change later.
   Result<CreatedEntry> resolve(Spec spec, std::string_view model_id);
   Result<void> resolve_tools(const Spec& spec, std::vector<ToolDecl>& tools);
+  Result<OutputMechanism> resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
+                                         const llm::Model& model);
   LivePtr make_live(const RunRow& row);
   LivePtr find_live(const RunId& run) const;
   void on_end(LiveRun& run) override;

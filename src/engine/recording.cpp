@@ -82,10 +82,18 @@ class AttemptWriter final {
                                              const std::optional<TerminalEntry>& end) const {
     if (asked_.is_cancelled) return {};
     if (asked_.end) return asked_.end->fatal ? *asked_.end->fatal : broken_stream();
-    if (next) return next->turn.retells && !asked_.turn.retells ? refusal() : broken_stream();
+    if (next) return is_refused(next->turn) ? refusal() : broken_stream();
     if (!end || !end->subtype.empty()) return {};
-    return ModelFailure{
-        .error_class = end->error_class, .message = end->message, .retryable = end->retryable};
+    return ModelFailure{.error_class = end->error_class,
+                        .message = end->message,
+                        .retryable = end->retryable,
+                        .api_status = end->api_status,
+                        .api_code = end->api_code};
+  }
+
+  // Only a vendor that will not have a question as it stands is asked in another way.
+  bool is_refused(const TurnEntry& next) const {
+    return (next.retells && !asked_.turn.retells) || next.plain_output;
   }
 
   void close_calls_at(std::size_t text) {

@@ -148,6 +148,40 @@ TEST_F(ReplayTest, LimitOfTurnsIsMetAgain) {
   EXPECT_EQ(outcome(export_of_run(kOneCall)), identical());
 }
 
+TEST_F(ReplayTest, GuardsStepInAgain) {
+  client.spec.loop_detection = LoopDetection{.hard_cutoff_threshold = 4};
+  client.spec.tool_budgets = ToolBudgets{{"peek", 1}};
+  EXPECT_EQ(outcome(export_of_run(R"({"turns":[
+      {"toolCalls":[{"name":"peek"},{"name":"peek"}]},
+      {"toolCalls":[{"name":"look"}]},{"toolCalls":[{"name":"look"}]},
+      {"toolCalls":[{"name":"look"}]},{"toolCalls":[{"name":"look"}]},
+      {"text":["Enough."]}]})")),
+            identical());
+  EXPECT_EQ(client.acknowledged.size(), 3U);
+}
+
+TEST_F(ReplayTest, AnswerIsPutRightAgain) {
+  client.spec.output_schema = city_schema();
+  for (std::string_view script :
+       {R"({"turns":[{"text":["Oslo"]},{"text":["{\"city\":","\"Oslo\"}"]}]})",
+        R"({"turns":[{"text":["Oslo"]},{"text":["Oslo!"]}]})",
+        R"({"turns":[{"text":["Oslo"]},{"toolCalls":[{"name":"look"}]}]})"}) {
+    disk.data = make_memory_store_data();
+    client = {.spec = client.spec};
+    EXPECT_EQ(outcome(export_of_run(script)), identical()) << script;
+  }
+}
+
+TEST_F(ReplayTest, SchemaThatTheVendorRefusesIsToldInWordsAgain) {
+  World world(disk, R"({"turns":[{"text":["{\"city\":\"Oslo\"}"]}]})");
+  world.mechanism = OutputMechanism::native;
+  world.refuses = [](const llm::TurnRequest& request) { return request.output_schema != nullptr; };
+  client.spec.output_schema = city_schema();
+  world.tasks.spawn("client", client.go(&world));
+  world.run_until([&] { return client.done; });
+  EXPECT_EQ(outcome(export_of(*client.run)), identical());
+}
+
 TEST_F(ReplayTest, CancelComesAgainWhereItCame) {
   struct Case {
     std::string_view script;

@@ -96,16 +96,18 @@ class RefusedTurn final : public llm::TurnStream {
 class WatchedModel final : public llm::Model {
  public:
   using Watch = std::function<bool(const llm::TurnRequest&)>;
-  WatchedModel(std::unique_ptr<llm::Model> model, Watch watch)
-      : model_(std::move(model)), watch_(std::move(watch)) {}
+  WatchedModel(std::unique_ptr<llm::Model> model, Watch watch, const OutputMechanism& mechanism)
+      : model_(std::move(model)), watch_(std::move(watch)), mechanism_(mechanism) {}
   std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest request) override {
     if (!watch_(request)) return std::make_unique<RefusedTurn>();
     return model_->ask(request);
   }
+  OutputMechanism output_mechanism(const llm::TurnRequest&) const override { return mechanism_; }
 
  private:
   std::unique_ptr<llm::Model> model_;
   Watch watch_;
+  const OutputMechanism& mechanism_;
 };
 
 // Where the process dies. Steps are counted over everything that is written or has an effect.
@@ -218,6 +220,7 @@ class World final {
   asio::io_context io{1};
   Crash crash;
   std::function<bool(const llm::TurnRequest&)> refuses;  // what the model will not answer
+  OutputMechanism mechanism = OutputMechanism::plain;    // of the model
   std::function<FaultyStore::Fault(FaultyStore::Operation)> fault;  // when no crash is asked for
 
  private:
@@ -234,13 +237,15 @@ class World final {
     std::vector<CatalogModel> models;
     models.push_back(
         {.info = {.id = "scripted", .provider = "scripted", .vendor_model_id = "scripted"},
-         .model = std::make_unique<WatchedModel>(std::move(scripted),
-                                                 [this](const llm::TurnRequest& request) {
-                                                   ++asked;
-                                                   asked_about.push_back(request.messages[0].text);
-                                                   crash.reached();
-                                                   return !refuses || !refuses(request);
-                                                 })});
+         .model = std::make_unique<WatchedModel>(
+             std::move(scripted),
+             [this](const llm::TurnRequest& request) {
+               ++asked;
+               asked_about.push_back(request.messages[0].text);
+               crash.reached();
+               return !refuses || !refuses(request);
+             },
+             mechanism)});
     return models;
   }
 
@@ -291,6 +296,16 @@ inline Spec spec_with_tools(std::vector<ToolRef> tools) {
   spec.prompt = "go";
   spec.tools = std::move(tools);
   return spec;
+}
+
+// Asks for an object with a string "city" and nothing else.
+inline OutputSchema city_schema(Enforcement enforcement = Enforcement::best_effort) {
+  return {.name = "place",
+          .schema = share_schema({{"type", "object"},
+                                  {"properties", {{"city", {{"type", "string"}}}}},
+                                  {"required", json::Array{"city"}},
+                                  {"additionalProperties", false}}),
+          .enforcement = enforcement};
 }
 
 inline ToolRef client_tool(std::string name, bool read_only = false) {

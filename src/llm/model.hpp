@@ -77,6 +77,11 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual std::unique_ptr<TurnStream> ask(TurnRequest request) = 0;
+  // How answers are made to follow the request's output schema. It depends on the schema and the
+  // tools alone.
+  virtual OutputMechanism output_mechanism(const TurnRequest&) const {
+    return OutputMechanism::plain;
+  }
 };
 
 }  // namespace errand::llm

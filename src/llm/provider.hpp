@@ -59,13 +59,8 @@ class Provider {
   // For the answer to this very request.
   virtual std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const = 0;
   virtual ApiFailure classify(const ApiAnswer& answer) const = 0;
-};
-
-// How an answer is made to follow the output schema.
-enum class OutputMechanism {
-  native,       // the vendor's own way
-  answer_tool,  // the model calls a tool with the answer as its arguments
-  plain         // it is told the schema, and trusted
+  // Of a request that has an output schema.
+  virtual OutputMechanism output_mechanism(const TurnRequest& request) const = 0;
 };
 
 // All that one answer sends; more of it fails the turn.

@@ -23,6 +23,7 @@ void write_totals(ObjectWriter& out, const RunTotals& totals) {
   out.field("tokens", to_json(totals.usage))
       .field("turns", totals.turns)
       .field("model", to_json(totals.model));
+  if (totals.output) out.field("structuredOutput", to_json(*totals.output));
 }
 
 struct FieldWriter {
@@ -114,6 +115,8 @@ struct FieldWriter {
         .field("errorClass", event.error_class);
     if (!event.finish_reason.empty()) out.field("finishReason", event.finish_reason);
     if (event.partial_text) out.field("partialText", *event.partial_text);
+    if (event.api_status != 0) out.field("apiStatus", event.api_status);
+    if (!event.api_code.empty()) out.field("apiCode", event.api_code);
     out.field("retryable", event.retryable);
     write_totals(out, event.totals);
   }

@@ -10,6 +10,7 @@
 
 #include "json/value.hpp"
 #include "run/ids.hpp"
+#include "run/output_schema.hpp"
 #include "run/usage.hpp"
 
 namespace errand {
@@ -90,11 +91,12 @@ struct TurnRestarted {
   int attempt = 0;
 };
 
-// Tokens, turns and model, on every end.
+// On every end: tokens, turns, model, and what became of the output schema, if there is one.
 struct RunTotals {
   Usage usage;
   int turns = 0;
   ModelInfo model;
+  std::optional<StructuredOutput> output = {};
 };
 
 // The end of a run that did what it was asked, or met a limit of its own.
@@ -110,6 +112,8 @@ struct ErrorEvent {
   std::string error_class;
   std::string finish_reason;
   std::optional<std::string> partial_text;
+  int api_status = 0;  // of the vendor's answer; 0: there was none
+  std::string api_code = {};
   bool retryable = false;
   RunTotals totals;
 };

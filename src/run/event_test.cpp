@@ -150,6 +150,36 @@ TEST(Event, Cancellations) {
                cat(R"("reason":"user",)", kTotalsJson));
 }
 
+TEST(Event, AnErrorTellsWhatTheVendorAnswered) {
+  expect_event(ErrorEvent{.message = "slow down",
+                          .error_class = "rate_limit",
+                          .finish_reason = "",
+                          .partial_text = {},
+                          .api_status = 429,
+                          .api_code = "too_fast",
+                          .retryable = true,
+                          .totals = kTotals},
+               "error",
+               cat(R"("error":"slow down","message":"slow down","code":"rate_limit",)",
+                   R"("errorClass":"rate_limit","apiStatus":429,"apiCode":"too_fast",)",
+                   R"("retryable":true,)", kTotalsJson));
+}
+
+TEST(Event, EveryEndTellsWhatBecameOfTheOutputSchema) {
+  RunTotals totals = kTotals;
+  totals.model.reasoning_effort = "low";
+  totals.output = {.is_enforced = true, .mechanism = OutputMechanism::native, .fell_back = false};
+  std::string shown =
+      R"("tokens":{"inputTokens":4,"cachedTokens":3,"reasoningTokens":2,"outputTokens":1},)"
+      R"("turns":2,"model":{"id":"m","provider":"p","vendorModelId":"v","reasoningEffort":"low"},)"
+      R"("structuredOutput":{"schemaRequested":true,"schemaEnforced":true,)"
+      R"("enforcementMechanism":"native_schema","unconstrainedFallbackOccurred":false})";
+  expect_event(ResultEvent{.subtype = "success", .text = "{}", .totals = totals}, "result",
+               cat(R"("ok":true,"subtype":"success","text":"{}",)", shown));
+  expect_event(CancelledEvent{.reason = "user", .totals = totals}, "cancelled",
+               cat(R"("reason":"user",)", shown));
+}
+
 TEST(Event, ALongResultIsShownCutWithItsFullLength) {
   std::string whole(kShownResultBytesMax, 'x');
   std::string cut = whole + "y";

@@ -26,7 +26,8 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   if (is_given("prompt")) overrides.prompt = std::move(spec.prompt);
   if (is_given("tools")) overrides.tools = std::move(spec.tools);
   if (is_given("metadata")) overrides.metadata = std::move(spec.metadata);
-  if (is_given("reasoningLevel")) overrides.reasoning_level = spec.reasoning_level;
+  overrides.reasoning_level = spec.reasoning_level;
+  overrides.output_schema = std::move(spec.output_schema);
   overrides.budgets = spec.budgets;
   overrides.loop_detection = spec.loop_detection;
   overrides.tool_budgets = std::move(spec.tool_budgets);
@@ -39,7 +40,8 @@ Spec override_spec(Spec spec, const SpecOverrides& overrides) {
   if (overrides.system_prompt) spec.system_prompt = *overrides.system_prompt;
   if (overrides.tools) spec.tools = *overrides.tools;
   if (overrides.metadata) spec.metadata = *overrides.metadata;
-  if (overrides.reasoning_level) spec.reasoning_level = *overrides.reasoning_level;
+  if (overrides.reasoning_level) spec.reasoning_level = overrides.reasoning_level;
+  if (overrides.output_schema) spec.output_schema = overrides.output_schema;
   const Budgets& budgets = overrides.budgets;
   if (budgets.local_tool_timeout) spec.budgets.local_tool_timeout = budgets.local_tool_timeout;
   if (budgets.on_local_tool_timeout) {

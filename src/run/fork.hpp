@@ -22,6 +22,7 @@ struct SpecOverrides {
   std::optional<LoopDetection> loop_detection;
   std::optional<ToolBudgets> tool_budgets;
   std::optional<int> reasoning_level;
+  std::optional<OutputSchema> output_schema;
 };
 
 struct ForkParams {

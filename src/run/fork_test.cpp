@@ -21,6 +21,7 @@ TEST(Fork, WhatIsAbsentStaysAsItIs) {
   spec.metadata = {{"a", "b"}};
   spec.budgets.max_tool_turns = 7;
   spec.reasoning_level = 30;
+  spec.output_schema = {.schema = share_schema({{"type", "object"}})};
   auto params = parse("{}");
   ASSERT_TRUE(params);
   EXPECT_FALSE(params->from_seq);
@@ -31,7 +32,8 @@ TEST(Fork, WhatIsAbsentStaysAsItIs) {
 TEST(Fork, EveryMemberOfARunCanBeReplaced) {
   auto params =
       parse(R"({"fromSeq":7,"name":"n","modelId":"m","systemPrompt":"s","prompt":"p","tools":[],)"
-            R"("metadata":{"a":"b"},"budgets":{"maxToolTurns":3},"reasoningLevel":"low"})");
+            R"("metadata":{"a":"b"},"budgets":{"maxToolTurns":3},"reasoningLevel":"off",)"
+            R"("outputSchema":{"schema":{"type":"object"}}})");
   ASSERT_TRUE(params);
   EXPECT_EQ(params->from_seq, 7);
   EXPECT_EQ(params->overrides.prompt, "p");
@@ -41,7 +43,8 @@ TEST(Fork, EveryMemberOfARunCanBeReplaced) {
   spec.budgets.local_tool_timeout = milliseconds(5);
   EXPECT_EQ(to_json(override_spec(spec, params->overrides)),
             json::parse(R"({"name":"n","modelId":"m","systemPrompt":"s","prompt":"old","tools":[],)"
-                        R"("metadata":{"a":"b"},"reasoningLevel":30,)"
+                        R"("metadata":{"a":"b"},"reasoningLevel":0,)"
+                        R"("outputSchema":{"schema":{"type":"object"}},)"
                         R"("budgets":{"maxToolTurns":3,"localToolTimeoutMs":5}})")
                 ->as_object());
 }

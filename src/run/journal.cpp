@@ -138,6 +138,9 @@ struct EntryWriter {
         .field("limits", to_json(entry.limits))
         .field("at", to_millis(entry.at));
     if (entry.forked_from) out.field("forkedFrom", to_json(*entry.forked_from));
+    if (entry.spec.output_schema) {
+      out.field("outputMechanism", to_string(entry.output_mechanism));
+    }
     // Most follow from the spec; only tools of this process need their declaration pinned.
     std::string host_tools;
     for (const ToolDecl& tool : entry.tools) {
@@ -159,6 +162,8 @@ struct EntryWriter {
         .field("afterSeq", entry.after_seq);
     if (entry.retells) out.field("retells", true);
     if (entry.tools_off) out.field("toolsOff", true);
+    if (entry.repairs) out.field("repairs", true);
+    if (entry.plain_output) out.field("plainOutput", true);
     if (entry.prompt) out.field("prompt", *entry.prompt);
   }
 
@@ -202,6 +207,8 @@ struct EntryWriter {
         .field("errorClass", entry.error_class)
         .field("finishReason", entry.finish_reason)
         .field("retryable", entry.retryable);
+    if (entry.api_status != 0) out.field("apiStatus", entry.api_status);
+    if (!entry.api_code.empty()) out.field("apiCode", entry.api_code);
   }
 };
 
@@ -232,6 +239,11 @@ Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {
   if (const json::Value* fork = in.optional_any("forkedFrom")) {
     ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));
   }
+  if (auto word = in.optional_text("outputMechanism")) {
+    auto mechanism = parse_output_mechanism(*word);
+    if (!mechanism) in.fail("outputMechanism", "not a way to follow an output schema");
+    entry.output_mechanism = mechanism.value_or(OutputMechanism::plain);
+  }
   const json::Value* host_tools = value.as_object().if_contains("hostTools");
   ERRAND_TRY(entry.tools, collect_tools(entry.spec, host_tools ? host_tools->if_array() : nullptr));
   return in.finish<JournalEntry>(std::move(entry));
@@ -258,6 +270,8 @@ Result<JournalEntry> parse_terminal(Fields& in) {
   entry.error_class = in.text("errorClass");
   entry.finish_reason = in.text("finishReason");
   entry.retryable = in.optional_flag("retryable").value_or(false);
+  entry.api_status = static_cast<int>(in.optional_integer("apiStatus", 0, 999).value_or(0));
+  entry.api_code = in.optional_text("apiCode").value_or("");
   return in.finish<JournalEntry>(std::move(entry));
 }
 
@@ -277,6 +291,8 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
                   .after_seq = in.integer("afterSeq", 0, INT64_MAX),
                   .retells = in.optional_flag("retells").value_or(false),
                   .tools_off = in.optional_flag("toolsOff").value_or(false),
+                  .repairs = in.optional_flag("repairs").value_or(false),
+                  .plain_output = in.optional_flag("plainOutput").value_or(false),
                   .prompt = in.optional_text("prompt")});
   }
   if (kind == "call") {

@@ -48,6 +48,7 @@ struct CreatedEntry {
   RunLimits limits;
   WallTime at{};
   std::optional<ForkedFrom> forked_from;
+  OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
 };
 
 // A process that found the run unfinished goes on with it.
@@ -63,6 +64,9 @@ struct TurnEntry {
   // The vendor refused the frozen turn before this one, so that one is told in plain words instead.
   bool retells = false;
   bool tools_off = false;  // the model has to answer without calling any
+  bool repairs = false;    // the answer before it did not fit the output schema
+  // The vendor would not have the output schema: from here on it is told in words.
+  bool plain_output = false;
   // What the user says before it, after the results of the turn before it. On a first attempt only.
   std::optional<std::string> prompt;
 };
@@ -116,6 +120,8 @@ struct TerminalEntry {
   std::string error_class;
   std::string finish_reason;
   bool retryable = false;
+  int api_status = 0;  // of the vendor's answer; 0: there was none
+  std::string api_code = {};
 };
 
 using JournalEntry = std::variant<CreatedEntry, ResumedEntry, TurnEntry, CallEntry, OutcomeEntry,

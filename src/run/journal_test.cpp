@@ -92,6 +92,13 @@ void add_created(std::vector<Stored>& all) {
            R"(,"hostTools":[{"name":"clock","description":"The time.",)",
            R"("inputSchema":{"type":"object"},"site":"host","annotations":{"readOnly":false,)",
            R"("idempotent":true,"parallelSafe":false,"longRunning":false}}]})", "\n")});
+  CreatedEntry with_output = created_entry();
+  with_output.spec.output_schema = {.schema = share_schema({{"type", "object"}})};
+  with_output.output_mechanism = OutputMechanism::answer_tool;
+  all.push_back(
+      {with_output, cat(R"({"entry":"created","spec":{"name":"agent","prompt":"hi","tools":[)",
+                        kLocalTool, R"(],"outputSchema":{"schema":{"type":"object"}}},)",
+                        kCreatedTail, R"(,"outputMechanism":"synthetic_tool"})", "\n")});
 }
 
 void add_calls(std::vector<Stored>& all) {
@@ -104,6 +111,10 @@ void add_calls(std::vector<Stored>& all) {
   all.push_back({TurnEntry{.turn = 4, .after_seq = 6, .tools_off = true, .prompt = "Answer now."},
                  R"({"entry":"turn","turn":4,"attempt":1,"afterSeq":6,"toolsOff":true,)"
                  R"("prompt":"Answer now."})"
+                 "\n"});
+  all.push_back({TurnEntry{.turn = 5, .after_seq = 7, .repairs = true, .plain_output = true},
+                 R"({"entry":"turn","turn":5,"attempt":1,"afterSeq":7,"repairs":true,)"
+                 R"("plainOutput":true})"
                  "\n"});
   all.push_back({CallEntry{.id = tool_use("tu_1"),
                            .provider_id = "call_0",
@@ -163,6 +174,15 @@ void add_ends(std::vector<Stored>& all) {
        R"({"entry":"terminal","status":"failed","subtype":"error_max_tool_turns",)"
        R"("message":"too many turns","errorClass":"x","finishReason":"y","retryable":true})"
        "\n"});
+  all.push_back({TerminalEntry{.status = RunStatus::failed,
+                               .message = "no",
+                               .error_class = "auth",
+                               .api_status = 401,
+                               .api_code = "invalid_key"},
+                 R"({"entry":"terminal","status":"failed","subtype":"","message":"no",)"
+                 R"("errorClass":"auth","finishReason":"","retryable":false,"apiStatus":401,)"
+                 R"("apiCode":"invalid_key"})"
+                 "\n"});
 }
 
 std::vector<Stored> one_of_each() {

@@ -177,6 +177,14 @@ void parse_reasoning_level(json::Fields& in, Spec& spec) {
   }
 }
 
+void parse_output(json::Fields& in, Spec& spec) {
+  const json::Value* value = in.optional_any("outputSchema");
+  if (!value) return;
+  auto output = parse_output_schema(*value, in.pointer_to("outputSchema"));
+  if (!output) return in.fail(std::move(output).error());
+  spec.output_schema = std::move(*output);
+}
+
 json::Object to_json(const Budgets& budgets) {
   json::Object out;
   if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
@@ -207,6 +215,7 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   parse_budgets(in, spec);
   parse_guards(in, spec);
   parse_reasoning_level(in, spec);
+  parse_output(in, spec);
   return in.finish(std::move(spec));
 }
 
@@ -247,8 +256,17 @@ json::Object to_json(const Spec& spec) {
   }
   if (spec.loop_detection) out["loopDetection"] = to_json(*spec.loop_detection);
   if (spec.tool_budgets) out["toolBudgets"] = to_json(*spec.tool_budgets);
-  if (spec.reasoning_level > 0) out["reasoningLevel"] = spec.reasoning_level;
+  if (spec.reasoning_level) out["reasoningLevel"] = *spec.reasoning_level;
+  if (spec.output_schema) out["outputSchema"] = to_json(*spec.output_schema);
   return out;
+}
+
+std::string_view reasoning_effort(int level) {
+  constexpr int kLowMax = 35;
+  constexpr int kMediumMax = 65;
+  if (level <= 0) return "off";
+  if (level <= kLowMax) return "low";
+  return level <= kMediumMax ? "medium" : "high";
 }
 
 std::vector<Message> opening_messages(const Spec& spec) {

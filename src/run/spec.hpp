@@ -11,6 +11,7 @@
 #include "json/value.hpp"
 #include "run/guard_limits.hpp"
 #include "run/message.hpp"
+#include "run/output_schema.hpp"
 #include "run/tool_ref.hpp"
 
 namespace errand {
@@ -39,7 +40,9 @@ struct Spec {
   Budgets budgets;
   std::optional<LoopDetection> loop_detection;
   std::optional<ToolBudgets> tool_budgets;
-  int reasoning_level = 0;  // 0 (off) to 100; the model's thinking is shown only above 0
+  // 0 (off) to 100; absent leaves it to the model. Thinking is shown only above 0.
+  std::optional<int> reasoning_level;
+  std::optional<OutputSchema> output_schema;
 };
 
 // Limits of what a caller may send; past them: invalid_argument with the pointer.
@@ -58,6 +61,9 @@ Result<Spec> parse_spec(const json::Value& body);
 json::Object to_json(const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);
 json::Object metadata_json(const Spec& spec);
+
+// The word by which ends and snapshots name a level: "off", "low", "medium" or "high".
+std::string_view reasoning_effort(int level);
 
 // The conversation the run starts with.
 std::vector<Message> opening_messages(const Spec& spec);

@@ -328,14 +328,37 @@ TEST(Spec, MetadataIsShownAsAnObject) {
 TEST(Spec, ReasoningLevelIsAWordOrANumber) {
   auto level = [](std::string_view value) {
     auto spec = parse_spec(*json::parse(cat(R"({"prompt":"p","reasoningLevel":)", value, "}")));
-    return spec ? std::to_string(spec->reasoning_level) : spec.error().describe();
+    if (!spec) return spec.error().describe();
+    return spec->reasoning_level ? std::to_string(*spec->reasoning_level) : "absent";
   };
   EXPECT_EQ(level(R"("off")"), "0");
+  EXPECT_EQ(level(R"("low")"), "30");
   EXPECT_EQ(level(R"("medium")"), "50");
+  EXPECT_EQ(level(R"("high")"), "80");
+  EXPECT_EQ(level("0"), "0");
   EXPECT_EQ(level("100"), "100");
+  EXPECT_EQ(level("null"), "absent");
+  EXPECT_EQ(level("-1"), "expected an integer from 0 to 100, got -1 (at /reasoningLevel)");
   EXPECT_EQ(level("101"), "expected an integer from 0 to 100, got 101 (at /reasoningLevel)");
   EXPECT_EQ(level(R"("max")"),
             R"(expected one of "off", "low", "medium", "high", got "max" (at /reasoningLevel))");
+}
+
+// A level of 0 is not the same as none: it switches off what a vendor does by itself.
+TEST(Spec, ReasoningLevelOfZeroIsKept) {
+  auto spec = parse_journaled_spec(to_json(*parse_text(R"({"prompt":"p","reasoningLevel":0})")));
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(spec->reasoning_level, 0);
+}
+
+TEST(Spec, ReasoningEffortIsTheWordOfALevel) {
+  EXPECT_EQ(reasoning_effort(0), "off");
+  EXPECT_EQ(reasoning_effort(1), "low");
+  EXPECT_EQ(reasoning_effort(35), "low");
+  EXPECT_EQ(reasoning_effort(36), "medium");
+  EXPECT_EQ(reasoning_effort(65), "medium");
+  EXPECT_EQ(reasoning_effort(66), "high");
+  EXPECT_EQ(reasoning_effort(100), "high");
 }
 
 }  // namespace

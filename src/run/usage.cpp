@@ -22,7 +22,10 @@ json::Object to_json(const Usage& usage) {
 }
 
 json::Object to_json(const ModelInfo& model) {
-  return {{"id", model.id}, {"provider", model.provider}, {"vendorModelId", model.vendor_model_id}};
+  json::Object out{
+      {"id", model.id}, {"provider", model.provider}, {"vendorModelId", model.vendor_model_id}};
+  if (!model.reasoning_effort.empty()) out["reasoningEffort"] = model.reasoning_effort;
+  return out;
 }
 
 Usage parse_usage(const json::Value& value) {
@@ -38,7 +41,8 @@ ModelInfo parse_model_info(const json::Value& value) {
   json::Fields in(value, "");
   return {.id = in.optional_text("id").value_or(""),
           .provider = in.optional_text("provider").value_or(""),
-          .vendor_model_id = in.optional_text("vendorModelId").value_or("")};
+          .vendor_model_id = in.optional_text("vendorModelId").value_or(""),
+          .reasoning_effort = in.optional_text("reasoningEffort").value_or("")};
 }
 
 }  // namespace errand

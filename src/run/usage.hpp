@@ -24,6 +24,7 @@ struct ModelInfo {
   std::string id;
   std::string provider;
   std::string vendor_model_id;
+  std::string reasoning_effort = {};  // of a run that asked for a level; else empty
 
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
 };

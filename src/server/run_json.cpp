@@ -12,6 +12,8 @@ json::Value failure_reason(const TerminalEntry& end) {
   if (!end.error_class.empty()) reason["errorClass"] = end.error_class;
   if (!end.subtype.empty()) reason["subtype"] = end.subtype;
   if (!end.finish_reason.empty()) reason["finishReason"] = end.finish_reason;
+  if (end.api_status != 0) reason["apiStatus"] = end.api_status;
+  if (!end.api_code.empty()) reason["apiCode"] = end.api_code;
   return reason;
 }
 
@@ -21,16 +23,18 @@ void add_end(json::Object& out, const agent::State& state) {
     for (const char* key : {"finalText", "error", "failureReason", "tokens", "turns", "model"}) {
       out[key] = nullptr;
     }
+    if (state.created().spec.output_schema) out["structuredOutput"] = nullptr;
     return;
   }
-  bool has_text = end->status == RunStatus::succeeded || end->error_class == "truncation";
-  out["finalText"] = has_text ? json::Value(state.last_text()) : json::Value();
+  const std::string* text = state.final_text();
+  out["finalText"] = text ? json::Value(*text) : json::Value();
   out["error"] = end->status == RunStatus::failed ? json::Value(end->message) : json::Value();
   out["failureReason"] = failure_reason(*end);
   RunTotals totals = state.totals();
   out["tokens"] = to_json(totals.usage);
   out["turns"] = totals.turns;
   out["model"] = to_json(totals.model);
+  if (totals.output) out["structuredOutput"] = to_json(*totals.output);
 }
 
 // What a caller asked for. Headers carry credentials, and are not shown again.

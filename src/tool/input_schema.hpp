@@ -6,7 +6,8 @@
 
 namespace errand {
 
-// The schema of a tool's arguments, ready to check them; shared by all tools with the same one.
+// The schema of a tool's arguments, or of an answer, ready to check them; shared by all that have
+// the same one.
 // "$schema" may name older drafts than those that are compiled: 4 and 6 are read as draft 7,
 // 2019-09 as 2020-12. What only those drafts know (a boolean "exclusiveMaximum", "$recursiveRef")
 // is then a mistake or without effect.

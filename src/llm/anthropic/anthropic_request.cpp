@@ -153,7 +153,8 @@ void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism o
     ToolDecl answer = answer_tool(request);
     tools.push_back(tool_json(answer));
     // A model that thinks may not be forced to call.
-    if (thinks == Thinks::no && request.tools.empty()) {
+    bool is_only_one = request.tools.empty() || request.tools_off;
+    if (thinks == Thinks::no && is_only_one) {
       body["tool_choice"] = json::Object{{"type", "tool"}, {"name", answer.name}};
     } else if (thinks == Thinks::no) {
       body["tool_choice"] = json::Object{{"type", "any"}};
@@ -172,6 +173,10 @@ void add_output(json::Object& body, const TurnRequest& request, OutputMechanism 
 }
 
 }  // namespace
+
+OutputMechanism AnthropicProvider::output_mechanism(const TurnRequest& request) const {
+  return anthropic_output(request, options_);
+}
 
 ProviderRequest AnthropicProvider::build(const TurnRequest& request) const {
   Messages messages({.provider = kAnthropicOrigin, .model = options_.model});

@@ -150,6 +150,9 @@ TEST(AnthropicRequest, TheAnswerToolIsNotForcedOnAModelThatThinks) {
   request.output_schema = schema(kClosed);
   json::Object body = body_of({.model = "m"}, request).as_object();
   EXPECT_EQ(body.at("tool_choice"), parsed(R"({"type":"any"})"));
+  request.tools_off = true;
+  body = body_of({.model = "m"}, request).as_object();
+  EXPECT_EQ(body.at("tool_choice"), parsed(R"({"type":"tool","name":"final_report"})"));
   request.reasoning_level = 50;
   EXPECT_FALSE(body_of({.model = "m"}, request).as_object().contains("tool_choice"));
 }

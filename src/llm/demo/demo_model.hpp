@@ -15,6 +15,9 @@ class DemoModel final : public Model {
   DemoModel(Timers& timers, Executor home);
 
   std::unique_ptr<TurnStream> ask(TurnRequest request) override;
+  OutputMechanism output_mechanism(const TurnRequest&) const override {
+    return OutputMechanism::native;
+  }
 
  private:
   Timers& timers_;

@@ -43,6 +43,7 @@ class GeminiProvider final : public Provider {
   ProviderRequest build(const TurnRequest& request) const override;
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
+  OutputMechanism output_mechanism(const TurnRequest& request) const override;
 
  private:
   const GeminiOptions options_;

@@ -104,8 +104,11 @@ void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism o
   json::Array tools;
   for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool));
   if (request.output_schema && output == OutputMechanism::answer_tool) {
-    tools.push_back(tool_json(answer_tool(request)));
-    body["toolConfig"] = json::Object{{"functionCallingConfig", json::Object{{"mode", "ANY"}}}};
+    ToolDecl answer = answer_tool(request);
+    tools.push_back(tool_json(answer));
+    json::Object config{{"mode", "ANY"}};
+    if (request.tools_off) config["allowedFunctionNames"] = json::Array{answer.name};
+    body["toolConfig"] = json::Object{{"functionCallingConfig", std::move(config)}};
   } else if (request.tools_off && !tools.empty()) {
     body["toolConfig"] = json::Object{{"functionCallingConfig", json::Object{{"mode", "NONE"}}}};
   }
@@ -144,6 +147,10 @@ json::Object generation_config(const TurnRequest& request, const GeminiOptions& 
 }
 
 }  // namespace
+
+OutputMechanism GeminiProvider::output_mechanism(const TurnRequest& request) const {
+  return gemini_output(request, options_);
+}
 
 ProviderRequest GeminiProvider::build(const TurnRequest& request) const {
   Contents contents(options_);

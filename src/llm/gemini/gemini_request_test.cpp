@@ -123,6 +123,10 @@ TEST(GeminiRequest, OutputSchemaNativelyOrByTheToolBesideOthers) {
                    R"("Hands in the final answer. Call it once, when everything else is done.",
                "parametersJsonSchema":{"type":"object","properties":{"a":{}}}}]}],
               "toolConfig":{"functionCallingConfig":{"mode":"ANY"}}})"));
+  beside.tools_off = true;
+  EXPECT_EQ(body_of({.model = "m"}, beside).at("toolConfig"),
+            parsed(R"({"functionCallingConfig":{"mode":"ANY",
+              "allowedFunctionNames":["final_report"]}})"));
 }
 
 TEST(GeminiErrors, WordsAndStatuses) {

@@ -36,6 +36,9 @@ class HttpModel final : public Model {
   HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOptions options);
 
   std::unique_ptr<TurnStream> ask(TurnRequest request) override;
+  OutputMechanism output_mechanism(const TurnRequest& request) const override {
+    return provider_->output_mechanism(request);
+  }
 
  private:
   Deps deps_;

@@ -36,6 +36,7 @@ class ChatProvider final : public Provider {
   ProviderRequest build(const TurnRequest& request) const override;
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
+  OutputMechanism output_mechanism(const TurnRequest&) const override { return options_.output; }
 
  private:
   const ChatOptions options_;

@@ -64,8 +64,13 @@ void add_tools(json::Object& body, const TurnRequest& request, const ChatOptions
   json::Array tools;
   for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool, options));
   if (has_answer_tool(request, options)) {
-    tools.push_back(tool_json(answer_tool(request), options));
+    ToolDecl answer = answer_tool(request);
+    tools.push_back(tool_json(answer, options));
     body["tool_choice"] = "required";
+    if (request.tools_off) {
+      body["tool_choice"] =
+          json::Object{{"type", "function"}, {"function", {{"name", answer.name}}}};
+    }
   } else if (request.tools_off && !tools.empty()) {
     body["tool_choice"] = "none";
   }

@@ -116,6 +116,11 @@ TEST(ChatRequest, OutputSchemaByEachMechanism) {
                        R"("Hands in the final answer. Call it once, when everything else is done.",
                      "parameters":)",
                        kClosed, R"(}}],"stream":true})")));
+  request.tools_off = true;
+  EXPECT_EQ(
+      body_of({.model = "m", .output = OutputMechanism::answer_tool}, request).at("tool_choice"),
+      parsed(R"({"type":"function","function":{"name":"final_report"}})"));
+  request.tools_off = false;
   request.output_schema = schema(R"({"type":"object"})");
   EXPECT_EQ(
       body_of({.model = "m", .output = OutputMechanism::plain, .asks_for_usage = false}, request),

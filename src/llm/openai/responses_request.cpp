@@ -104,8 +104,12 @@ void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism o
   json::Array tools;
   for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool));
   if (request.output_schema && output == OutputMechanism::answer_tool) {
-    tools.push_back(tool_json(answer_tool(request)));
+    ToolDecl answer = answer_tool(request);
+    tools.push_back(tool_json(answer));
     body["tool_choice"] = "required";
+    if (request.tools_off) {
+      body["tool_choice"] = json::Object{{"type", "function"}, {"name", answer.name}};
+    }
   } else if (request.tools_off && !tools.empty()) {
     body["tool_choice"] = "none";
   }

@@ -104,6 +104,11 @@ TEST(ResponsesRequest, ReasoningLimitAndOutputSchema) {
               "name":"report","schema":{"type":"object"},"strict":false}},
               "reasoning":{"effort":"high","summary":"auto"},"max_output_tokens":500,)",
                        kEnd)));
+  request.tools_off = true;
+  ResponsesProvider by_tool({.model = "m", .output = OutputMechanism::answer_tool});
+  EXPECT_EQ(parsed(by_tool.build(request).body).at("tool_choice"),
+            parsed(R"({"type":"function","name":"final_report"})"));
+  request.tools_off = false;
   request.output_schema = nullptr;
   request.reasoning_level = 0;
   EXPECT_EQ(parsed(provider.build(request).body),
