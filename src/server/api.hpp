@@ -67,7 +67,7 @@ class Api final {
 
   engine::Engine& engine_;
   engine::KeyRing& keys_;
-  const ApiOptions options_;
+  ApiOptions options_;
 };
 
 }  // namespace errand::server
