@@ -5,12 +5,15 @@ import json
 from support.a2a_peer import A2aPeer
 from support.proxy import CuttingProxy
 from support.python_sdk import SdkCall, SdkCase
-from support.script import turn
+from support.script import DEFAULT_MODEL, turn, write_config
 from support.server import Server
+from support.unruly_proxy import UnrulyProxy
 
 USAGE = {"inputTokens": 10, "cachedTokens": 4, "reasoningTokens": 1, "outputTokens": 5}
 MODEL = {"id": "scripted", "provider": "scripted", "vendor_model_id": "scripted",
          "reasoning_effort": None}
+UNRULY_RUNS = 4
+SEED = 7  # its first connection outlives the creation and is cut in the stream
 NO_TOKENS = {"input_tokens": 0, "cached_tokens": 0, "reasoning_tokens": 0, "output_tokens": 0}
 
 
@@ -139,6 +142,23 @@ class Conversations:
         self.check_saw_all(server, done)
         self.assertGreater(proxy.connections, 5)
 
+    def test_an_unruly_network_loses_nothing_of_what_was_created(self):
+        words = [f"a{n} " for n in range(40)]
+        server = self.start_server([turn(*words, calls=[("read_file", {"path": "a"})] * 3),
+                                    turn(*words)])
+        proxy = UnrulyProxy(server.client().address, SEED, cut_share=0.7)
+        self.addCleanup(proxy.close)
+        for _ in range(UNRULY_RUNS):
+            done = self.call(server, "run_agent", ["read_file"],
+                             url=f"http://127.0.0.1:{proxy.port}")
+            if "raised" in done.reports[-1]:  # only a creation is not tried again
+                self.assertEqual((done.raised["code"], done.types), ("network", []))
+            else:
+                self.assertEqual(done.returned["text"], "".join(words))
+                self.assertEqual(results_in(done), [("read_file", "text of a", None)] * 3)
+                self.check_saw_all(server, done, done.returned["run_id"])
+        self.assertGreater(proxy.cuts, 0)
+
     def kill_while_a_tool_works(self, server: Server, name: str) -> SdkCall:
         call = self.start_call(server, "run_agent", [name])
         call.until("tool", name)
@@ -168,10 +188,12 @@ class Conversations:
         self.check_saw_all(server, done)
 
     def test_a_server_killed_in_the_middle_of_a_turn_asks_again(self):
-        server = self.start_server([turn("Once ", "upon ", "a time.", deltaDelayMs=200)])
+        said = ("Once ", "upon ", "a time.")
+        server = self.start_server([turn(*said, deltaDelayMs=600_000)])
         call = self.start_call(server, "run_agent")
         call.until("event", "assistant_delta")
         server.kill()
+        write_config(server.config.parent, {DEFAULT_MODEL: [turn(*said)]})
         server.restart()
         done = call.finish()
         self.assertEqual(done.returned["text"], "Once upon a time.")

@@ -166,9 +166,9 @@ class SdkCase(ServerCase):
         self.assertEqual(len(runs), 1)
         return runs[0]["runId"]
 
-    def check_saw_all(self, server: Server, done: SdkCall) -> None:
+    def check_saw_all(self, server: Server, done: SdkCall, run: str = "") -> None:
         """The SDK handed on every event once and in order, with all that it says."""
-        log = [frame.json() for frame in server.client().log(self.run_of(server))]
+        log = [frame.json() for frame in server.client().log(run or self.run_of(server))]
         self.assertEqual([(event["seq"], event["type"], event["data"])
                           for event in done.all("event")],
                          [(line["seq"], line["type"], line["data"]) for line in log])
