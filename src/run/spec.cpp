@@ -174,6 +174,17 @@ void parse_reasoning_level(json::Fields& in, Spec& spec) {
   }
 }
 
+// Who asks for a plan alone must not get its tools called instead.
+void refuse_plan_only(json::Fields& in) {
+  const json::Value* plan = in.optional_any("plan");
+  const json::Object* options = plan ? plan->if_object() : nullptr;
+  const json::Value* only = options ? options->if_contains("planOnly") : nullptr;
+  if (!only || *only != true) return;
+  in.fail(Error(ErrorCode::invalid_argument, "this server cannot plan without running the agent")
+              .pointer(json::child_pointer(in.pointer_to("plan"), "planOnly"))
+              .hint("leave \"planOnly\" out to run the agent"));
+}
+
 json::Object to_json(const Budgets& budgets) {
   json::Object out;
   if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
@@ -205,6 +216,7 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   parse_budgets(in, spec);
   parse_guards(in, spec);
   parse_reasoning_level(in, spec);
+  refuse_plan_only(in);
   return in.finish(std::move(spec));
 }
 

@@ -338,5 +338,14 @@ TEST(Spec, ReasoningLevelIsAWordOrANumber) {
             R"(expected one of "off", "low", "medium", "high", got "max" (at /reasoningLevel))");
 }
 
+TEST(Spec, RefusesToPlanWithoutRunningAndIgnoresOtherPlans) {
+  EXPECT_EQ(refusal_with(R"("plan":{"planOnly":true})"),
+            "/plan/planOnly: this server cannot plan without running the agent");
+  for (const char* plan :
+       {"true", "\"auto\"", "null", R"({"planOnly":false})", R"({"steps":[]})"}) {
+    EXPECT_EQ(refusal_with(cat("\"plan\":", plan)), "accepted") << plan;
+  }
+}
+
 }  // namespace
 }  // namespace errand

@@ -326,6 +326,11 @@ class ErrorsTest(SdkCase):
         self.assertEqual(self.refused("cancel_run", run_id="run_none"),
                          ("MantyxError", "not_found", 404, "not_found", None))
 
+    def test_a_plan_without_a_run(self):
+        self.assertEqual(self.refused("run_plan", steps=["Read", "Write"]),
+                         ("MantyxError", "invalid_request", 400, "invalid_request",
+                          'leave "planOnly" out to run the agent'))
+
     def test_nobody_there(self):
         server = self.start_server([turn("Hi.")])
         server.stop()
