@@ -75,7 +75,7 @@ void AgentRun::offer_to_client(const CallState& call) {
                       .slot = call.id.str(),
                       .kind = MailKind::tool_result,
                       .name = call.name,
-                      .request = std::move(offer.args),
+                      .request = to_mail_request(offer),
                       .offer_again = call.tool->annotations.read_only,
                       .opened_at = around_.clock.now(),
                       .deadline = around_.store.now() + timeout});

@@ -208,6 +208,16 @@ Result<void> parse_limits(const json::Value& value, Config& config) {
   return in.finish();
 }
 
+Result<void> parse_compatibility(const json::Value& value, Config& config) {
+  ERRAND_CHECK(refuse_unknown(value, "/compatibility", {"missingResult"}));
+  Fields in(value, "/compatibility");
+  if (auto policy = in.optional_choice("missingResult", {"refuse", "empty"})) {
+    config.missing_result =
+        *policy == 0 ? server::MissingResult::refuse : server::MissingResult::empty;
+  }
+  return in.finish();
+}
+
 template <class Item, class Parse>
 Result<std::vector<Item>> parse_list(Fields& in, std::string_view key, Parse parse) {
   std::vector<Item> out;
@@ -222,7 +232,8 @@ Result<std::vector<Item>> parse_list(Fields& in, std::string_view key, Parse par
 
 Result<Config> parse_config(std::string_view text, const fs::path& folder) {
   ERRAND_TRY(auto value, json::parse(text, {.comments = json::Comments::allow}));
-  ERRAND_CHECK(refuse_unknown(value, "", {"models", "defaultModel", "workspaces", "limits"}));
+  ERRAND_CHECK(refuse_unknown(value, "",
+                              {"models", "defaultModel", "workspaces", "limits", "compatibility"}));
   Fields in(value, "");
   ERRAND_CHECK(in.finish());
   Config config;
@@ -234,6 +245,8 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder) {
   config.default_model = in.optional_text("defaultModel").value_or("");
   if (const json::Value* limits = in.optional_any("limits"))
     ERRAND_CHECK(parse_limits(*limits, config));
+  if (const json::Value* value = in.optional_any("compatibility"))
+    ERRAND_CHECK(parse_compatibility(*value, config));
   if (config.models.empty()) config.models = default_config().models;
   bool has_default =
       std::any_of(config.models.begin(), config.models.end(),

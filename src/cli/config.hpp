@@ -12,6 +12,7 @@
 #include "engine/engine.hpp"
 #include "llm/scripted/scripted_model.hpp"
 #include "net/http_client.hpp"
+#include "server/api.hpp"
 
 namespace errand::cli {
 
@@ -36,6 +37,7 @@ struct Config {
   std::vector<WorkspaceConfig> workspaces;
   engine::Limits limits;
   std::optional<std::size_t> body_bytes_max;
+  server::MissingResult missing_result = server::MissingResult::refuse;
 };
 
 // Used when no file is named: the demo model, which needs nothing.

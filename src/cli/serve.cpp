@@ -121,7 +121,8 @@ class Server final {
                  .tools = tools_,
                  .log = log},
                 config_.limits),
-        api_(engine_, keys_, {.public_url = options.public_url}),
+        api_(engine_, keys_,
+             {.public_url = options.public_url, .missing_result = config_.missing_result}),
         router_(server::render_error),
         signals_(io, SIGINT, SIGTERM),
         tasks_(home_.executor(), [this](const char* task, const std::string& what) {

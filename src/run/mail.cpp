@@ -1,10 +1,43 @@
 #include "run/mail.hpp"
 
+#include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
 namespace errand {
+namespace {
+
+constexpr std::string_view kPlainKind = "local";
+
+}  // namespace
+
+std::string to_mail_request(const LocalToolCall& call) {
+  if (call.kind == kPlainKind && !call.echo) return call.args;
+  std::string request = cat("[", call.args, ",");
+  json::ObjectWriter along(request);
+  along.field("kind", call.kind);
+  if (call.echo) {
+    for (const auto& member : *call.echo) along.field(member.key(), member.value());
+  }
+  along.end();
+  return request + "]";
+}
+
+json::Object parse_mail_request(std::string_view request) {
+  json::Object out{{"args", json::Object()}, {"kind", kPlainKind}};
+  auto value = json::parse(request);
+  if (!value) return out;
+  if (value->is_object()) {
+    out["args"] = std::move(*value);
+    return out;
+  }
+  auto* parts = value->if_array();
+  if (!parts || parts->size() != 2 || !(*parts)[1].is_object()) return out;
+  out["args"] = std::move((*parts)[0]);
+  for (auto& member : (*parts)[1].get_object()) out[member.key()] = std::move(member.value());
+  return out;
+}
 
 std::string to_mail_body(const ToolAnswer& answer) {
   std::string body;

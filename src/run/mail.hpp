@@ -4,8 +4,17 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "json/value.hpp"
+#include "run/event.hpp"
 
 namespace errand {
+
+// What the mailbox of a tool call asks: the arguments alone for a plain local call, else an array
+// of the arguments and of what goes along with them.
+std::string to_mail_request(const LocalToolCall& call);
+// "args", "kind" and what goes along, as members of one object. A text that to_mail_request did not
+// make is a plain local call without arguments.
+json::Object parse_mail_request(std::string_view request);
 
 // What a filled mailbox of a tool call holds.
 struct ToolAnswer {

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
+#include "run/limit_met.hpp"
 
 namespace errand {
 namespace {
@@ -33,10 +34,8 @@ class ToolNames final {
           .pointer(pointer);
     }
     if (places_.size() <= kOfferedToolsMax) return {};
-    return Error(ErrorCode::invalid_argument,
-                 cat("there are more than ", kOfferedToolsMax, " tools in all"))
-        .pointer("/tools")
-        .limit("offeredTools", static_cast<std::int64_t>(kOfferedToolsMax));
+    return limit_met(cat("there are more than ", kOfferedToolsMax, " tools in all"), "/tools",
+                     "offeredTools", kOfferedToolsMax);
   }
 
   std::unordered_map<std::string, std::string> places_;
@@ -47,10 +46,8 @@ void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin) {
   if (!tools) return;
   if (tools->size() > kToolsMax) {
     return in.fail(
-        Error(ErrorCode::invalid_argument,
-              cat("there are ", tools->size(), " tools; at most ", kToolsMax, " are allowed"))
-            .pointer(in.pointer_to("tools"))
-            .limit("tools", static_cast<std::int64_t>(kToolsMax)));
+        limit_met(cat("there are ", tools->size(), " tools; at most ", kToolsMax, " are allowed"),
+                  in.pointer_to("tools"), "tools", kToolsMax));
   }
   ToolNames names;
   spec.tools.reserve(tools->size());
@@ -77,8 +74,8 @@ void parse_messages(json::Fields& in, Spec& spec) {
   }
   if (!messages) return;
   if (messages->size() > kMessagesMax) {
-    in.fail("messages", cat("at most ", kMessagesMax, " messages are allowed"));
-    return;
+    return in.fail(limit_met(cat("at most ", kMessagesMax, " messages are allowed"),
+                             in.pointer_to("messages"), "messages", kMessagesMax));
   }
   for (std::size_t i = 0; i < messages->size(); ++i) {
     auto message =
@@ -100,14 +97,14 @@ void parse_metadata(json::Fields& in, Spec& spec) {
   const json::Object* metadata = in.optional_object("metadata");
   if (!metadata) return;
   if (metadata->size() > kMetadataEntriesMax) {
-    in.fail("metadata", cat("at most ", kMetadataEntriesMax, " entries are allowed"));
-    return;
+    return in.fail(limit_met(cat("at most ", kMetadataEntriesMax, " entries are allowed"),
+                             in.pointer_to("metadata"), "metadataEntries", kMetadataEntriesMax));
   }
   std::string text;
   json::write(text, *metadata);
   if (text.size() > kMetadataBytesMax) {
-    in.fail("metadata", cat("the metadata is longer than ", kMetadataBytesMax, " bytes"));
-    return;
+    return in.fail(limit_met(cat("the metadata is longer than ", kMetadataBytesMax, " bytes"),
+                             in.pointer_to("metadata"), "metadataBytes", kMetadataBytesMax));
   }
   for (const auto& member : *metadata) {
     std::string key(member.key().data(), member.key().size());
@@ -185,6 +182,17 @@ void parse_output(json::Fields& in, Spec& spec) {
   spec.output_schema = std::move(*output);
 }
 
+// Who asks for a plan alone must not get its tools called instead.
+void refuse_plan_only(json::Fields& in) {
+  const json::Value* plan = in.optional_any("plan");
+  const json::Object* options = plan ? plan->if_object() : nullptr;
+  const json::Value* only = options ? options->if_contains("planOnly") : nullptr;
+  if (!only || *only != true) return;
+  in.fail(Error(ErrorCode::invalid_argument, "this server cannot plan without running the agent")
+              .pointer(json::child_pointer(in.pointer_to("plan"), "planOnly"))
+              .hint("leave \"planOnly\" out to run the agent"));
+}
+
 json::Object to_json(const Budgets& budgets) {
   json::Object out;
   if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
@@ -205,7 +213,8 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   Spec spec;
   spec.name = in.optional_text("name").value_or("");
   if (utf8_length(spec.name) > kNameCharsMax) {
-    in.fail("name", cat("a name has at most ", kNameCharsMax, " characters"));
+    in.fail(limit_met(cat("a name has at most ", kNameCharsMax, " characters"),
+                      in.pointer_to("name"), "nameChars", kNameCharsMax));
   }
   spec.model_id = in.optional_text("modelId").value_or("");
   spec.system_prompt = in.optional_text("systemPrompt").value_or("");
@@ -216,6 +225,7 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   parse_guards(in, spec);
   parse_reasoning_level(in, spec);
   parse_output(in, spec);
+  refuse_plan_only(in);
   return in.finish(std::move(spec));
 }
 

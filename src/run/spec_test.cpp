@@ -361,5 +361,14 @@ TEST(Spec, ReasoningEffortIsTheWordOfALevel) {
   EXPECT_EQ(reasoning_effort(100), "high");
 }
 
+TEST(Spec, RefusesToPlanWithoutRunningAndIgnoresOtherPlans) {
+  EXPECT_EQ(refusal_with(R"("plan":{"planOnly":true})"),
+            "/plan/planOnly: this server cannot plan without running the agent");
+  for (const char* plan :
+       {"true", "\"auto\"", "null", R"({"planOnly":false})", R"({"steps":[]})"}) {
+    EXPECT_EQ(refusal_with(cat("\"plan\":", plan)), "accepted") << plan;
+  }
+}
+
 }  // namespace
 }  // namespace errand

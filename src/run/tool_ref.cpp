@@ -5,18 +5,12 @@
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
+#include "run/limit_met.hpp"
 
 namespace errand {
 namespace {
 
 using json::Fields;
-
-Error limit_met(std::string message, std::string_view pointer, std::string_view limit,
-                std::size_t max) {
-  return Error(ErrorCode::invalid_argument, std::move(message))
-      .pointer(pointer)
-      .limit(limit, static_cast<std::int64_t>(max));
-}
 
 std::string read_name(Fields& in) {
   std::string name = in.text("name");

@@ -9,7 +9,9 @@
 namespace errand::server {
 
 Api::Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options)
-    : engine_(engine), keys_(keys), options_(std::move(options)) {}
+    : engine_(engine), keys_(keys), options_(std::move(options)) {
+  while (options_.public_url.ends_with('/')) options_.public_url.pop_back();
+}
 
 void Api::add_routes(net::Router& router) {
   using net::Method;

@@ -11,8 +11,15 @@
 
 namespace errand::server {
 
+// A tool result with neither "result" nor "error".
+enum class MissingResult {
+  refuse,  // the call stays pending
+  empty    // counts as an empty result, which some clients mean by it
+};
+
 struct ApiOptions {
   std::string public_url;  // with it, streamUrl is absolute
+  MissingResult missing_result = MissingResult::refuse;
 };
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
@@ -60,7 +67,7 @@ class Api final {
 
   engine::Engine& engine_;
   engine::KeyRing& keys_;
-  const ApiOptions options_;
+  ApiOptions options_;
 };
 
 }  // namespace errand::server

@@ -2,6 +2,7 @@
 
 #include "json/parse.hpp"
 #include "json/redact.hpp"
+#include "run/mail.hpp"
 
 namespace errand::server {
 namespace {
@@ -89,8 +90,9 @@ json::Object call_json(const engine::PendingCall& call) {
                    {"status", call.claimed_until ? "claimed" : "pending"},
                    {"createdAt", to_iso8601(box.opened_at)},
                    {"expiresAt", to_iso8601(call.expires_at)}};
-  auto args = json::parse(box.request);
-  out["args"] = args ? std::move(*args) : json::Value(json::Object());
+  for (auto& member : parse_mail_request(box.request)) {
+    out[member.key()] = std::move(member.value());
+  }
   if (call.claimed_until) out["claimedUntil"] = to_iso8601(*call.claimed_until);
   return out;
 }

@@ -31,7 +31,7 @@ void check_size(json::Fields& in, std::string_view key, const std::optional<std:
               .limit(cat(key, "Bytes"), static_cast<std::int64_t>(bytes_max)));
 }
 
-Result<engine::CallAnswer> parse_tool_result(const json::Value& body) {
+Result<engine::CallAnswer> parse_tool_result(const json::Value& body, MissingResult missing) {
   json::Fields in(body, "");
   engine::CallAnswer params;
   params.tool_use_id = in.text("toolUseId");
@@ -40,6 +40,7 @@ Result<engine::CallAnswer> parse_tool_result(const json::Value& body) {
   auto error = in.optional_text("error");
   check_size(in, "result", result, kResultBytesMax);
   check_size(in, "error", error, kErrorBytesMax);
+  if (!result && !error && missing == MissingResult::empty) result.emplace();
   if (in.ok() && result.has_value() == error.has_value()) {
     in.fail("result", "give either \"result\" or \"error\", as a string");
   }
@@ -147,7 +148,7 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
 
 Api::Answer Api::post_tool_result(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto params, parse_tool_result(body));
+  ERRAND_CO_TRY(auto params, parse_tool_result(body, options_.missing_result));
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_CHECK(co_await engine_.answer(who, id, std::move(params)));
   co_return json_response(204, {});

@@ -1,4 +1,5 @@
 // Calls that wait for a client, as work for a pool of clients.
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::int64_t kPageMax = 200;
 constexpr std::int64_t kPageDefault = 50;
+// Calls carry what their clients sent along; a page ends with the one that goes past this.
+constexpr std::size_t kPageBytesMax = 4U * 1024 * 1024;
 constexpr std::int64_t kWaitSecondsMax = 60;
 constexpr std::int64_t kClaimMillisDefault = 60'000;
 constexpr std::int64_t kClaimMillisMax = 86'400'000;
@@ -54,12 +57,16 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto wait, integer_param(request, "wait", 0, 0, kWaitSecondsMax));
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
   ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), seconds(wait)));
-  bool has_more = calls.size() > limit;
-  if (has_more) calls.resize(limit);
   json::Array items;
-  for (const engine::PendingCall& call : calls) items.push_back(call_json(call));
+  for (std::size_t bytes = 0; items.size() < std::min(limit, calls.size());) {
+    if (bytes >= kPageBytesMax) break;
+    const engine::PendingCall& call = calls[items.size()];
+    bytes += call.box.request.size();
+    items.push_back(call_json(call));
+  }
+  std::size_t shown = items.size();
   json::Object out{{"toolCalls", std::move(items)}};
-  out["nextCursor"] = has_more ? json::Value(calls.back().box.slot) : json::Value();
+  out["nextCursor"] = shown < calls.size() ? json::Value(calls[shown - 1].box.slot) : json::Value();
   co_return json_response(200, json::write(out));
 }
 

@@ -7,6 +7,7 @@ FILE = """\
 -- model fast
 -- turn {"text":["a"]}
 -- config {"limits":{"runMs":1}}
+-- serve --public-url https://a
 
 >> POST /runs   X-A: b   X-C: d
 >> {"a":1}
@@ -22,6 +23,7 @@ class ParseTest(unittest.TestCase):
         transcript = parse(FILE)
         self.assertEqual(transcript.scripts, {"fast": [{"text": ["a"]}]})
         self.assertEqual(transcript.config, {"limits": {"runMs": 1}})
+        self.assertEqual(transcript.arguments, ("--public-url", "https://a"))
         self.assertEqual([(item.sent, item.expected) for item in transcript.exchanges()], [
             (["POST /runs   X-A: b   X-C: d", '{"a":1}'],
              ["201 application/json", '{"id":"{run1}"}']),

@@ -42,6 +42,7 @@ class Transcript:
     items: list[str | Exchange] = field(default_factory=list)
     scripts: dict[str, list[dict]] = field(default_factory=dict)
     config: dict = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
 
     def text(self, answers: list[list[str]]) -> str:
         """The file, with these lines as the answers of its exchanges."""
@@ -81,6 +82,8 @@ def parse(text: str) -> Transcript:
                 transcript.scripts.setdefault(model, []).append(json.loads(rest))
             elif word == "config":
                 transcript.config |= json.loads(rest)
+            elif word == "serve":
+                transcript.arguments += tuple(rest.split())
             else:
                 raise Malformed(f"line {number}: no set-up is called {word}")
             transcript.items.append(line)

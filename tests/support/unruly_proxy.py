@@ -17,8 +17,9 @@ HOLD_SECONDS_MAX = 0.4
 class UnrulyProxy:
     """Listens on a free port and passes bytes on to `target`, more or less."""
 
-    def __init__(self, target: tuple[str, int], seed: int):
+    def __init__(self, target: tuple[str, int], seed: int, cut_share: float = CUT_SHARE):
         self.target = target
+        self.cut_share = cut_share
         self.random = random.Random(seed)
         self.cuts = 0
         self.holds = 0
@@ -51,7 +52,7 @@ class UnrulyProxy:
         except OSError:
             reset(writer)
             return
-        is_cut = not self.calm and self.random.random() < CUT_SHARE
+        is_cut = not self.calm and self.random.random() < self.cut_share
         limit = self.random.randint(0, CUT_BYTES_MAX) if is_cut else None
         request = asyncio.ensure_future(self.pass_on(reader, to_server, None))
         answer = asyncio.ensure_future(self.pass_on(from_server, writer, limit))

@@ -16,7 +16,8 @@ class TranscriptTest(ServerCase):
     def play(self, path: Path) -> None:
         before = path.read_text()
         transcript = parse(before)
-        server = self.start_server(transcript.scripts or DEFAULT_TURNS, transcript.config)
+        server = self.start_server(transcript.scripts or DEFAULT_TURNS, transcript.config,
+                                   transcript.arguments)
         player = Player(server.client(), server.port)
         after = transcript.text([player.play(exchange) for exchange in transcript.exchanges()])
         if after == before:

@@ -6,6 +6,7 @@
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "llm/failure.hpp"
 #include "llm/paced_stream.hpp"
 
 namespace errand::llm {
@@ -43,35 +44,21 @@ std::vector<ScriptedCall> parse_calls(json::Fields& in) {
   return out;
 }
 
-// The class by which callers know an HTTP status of a model's API.
-std::string_view error_class_of(std::int64_t status) {
-  switch (status) {
-    case 401:
-    case 403: return "auth";
-    case 408:
-    case 504: return "timeout";
-    case 429: return "rate_limit";
-    case 503:
-    case 529: return "overloaded";
-    default: return status >= 500 ? "server" : "invalid_request";
-  }
+// As vendors' answers are judged.
+std::string_view error_class_of(int status, std::string_view code, std::string_view message) {
+  bool is_too_long = code == "context_length_exceeded" || tells_of_context_window(message);
+  return status < 500 && is_too_long ? error_class::kContextWindow : class_of_status(status);
 }
 
 std::optional<ModelFailure> parse_failure(json::Fields& in) {
   const json::Value* value = in.optional_any("error");
   if (!value) return {};
   json::Fields error(*value, in.pointer_to("error"));
-  std::int64_t status = error.integer("status", 400, 599);
+  int status = static_cast<int>(error.integer("status", 400, 599));
   std::string code = error.optional_text("code").value_or("");
   std::string message = error.optional_text("message").value_or(cat("the model answered ", status));
   if (auto done = error.finish(); !done) in.fail(std::move(done).error());
-  std::string error_class(error_class_of(status));
-  bool retryable = error_class != "auth" && error_class != "invalid_request";
-  return ModelFailure{.error_class = std::move(error_class),
-                      .message = std::move(message),
-                      .retryable = retryable,
-                      .api_status = static_cast<int>(status),
-                      .api_code = std::move(code)};
+  return make_failure(error_class_of(status, code, message), message, status, code);
 }
 
 Result<ScriptedTurn> parse_turn(const json::Value& value, std::string_view pointer) {

@@ -1,0 +1,174 @@
+"""The official Python SDK in a virtual environment of its own, and programs that use it."""
+
+import fcntl
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import unittest
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+from support.server import Server, ServerCase, die_with_parent
+
+INTEROP = Path(__file__).resolve().parent.parent / "interop"
+LOCK_FILE = INTEROP / "requirements.txt"
+ENVIRONMENTS = INTEROP.parent.parent / "build" / "python-sdk"
+INSTALL_SECONDS_MAX = 600
+CALL_SECONDS_MAX = 120
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Test files run side by side; one of them installs, and the others wait for it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess:
+    return subprocess.run(command, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=INSTALL_SECONDS_MAX)
+
+
+def make_environment(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    made = run(sys.executable, "-m", "venv", folder)
+    if made.returncode != 0:
+        raise RuntimeError("no virtual environment can be made; ./dev test installs python3-venv:"
+                           f"\n{made.stdout}{made.stderr}")
+    done = run(folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
+               "--disable-pip-version-check", "--only-binary", ":all:", "--no-deps",
+               "--require-hashes", "-r", LOCK_FILE)
+    if done.returncode == 0:
+        return
+    # Another file under a known name is an attack or a mistake; what cannot be fetched is neither.
+    if "HASHES" in done.stderr:
+        raise RuntimeError(f"the Python SDK is not the one that is pinned:\n{done.stderr}")
+    raise unittest.SkipTest(f"the Python SDK cannot be installed here:\n{done.stderr}")
+
+
+def python_with_sdk() -> Path:
+    """The Python of an environment with the pinned packages, made once per lock file. Skips the
+    test if no package index can be reached."""
+    key = hashlib.sha256(LOCK_FILE.read_bytes() + sys.version.encode()).hexdigest()[:16]
+    folder = ENVIRONMENTS / key
+    finished = folder / "finished"
+    with only_one(ENVIRONMENTS):
+        if not finished.exists():
+            make_environment(folder)
+            finished.touch()
+    return folder / "bin" / "python"
+
+
+class SdkCall:
+    """One call of the SDK in a process of its own (tests/interop/drive_sdk.py), and what it
+    reported. A call that does not end is killed, and fails."""
+
+    def __init__(self, python: Path, task: dict):
+        self.reports: list[dict] = []
+        self.process = subprocess.Popen([python, INTEROP / "drive_sdk.py"], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        preexec_fn=die_with_parent)
+        self.watchdog = threading.Timer(CALL_SECONDS_MAX, self.process.kill)
+        self.watchdog.start()
+        self.tell(json.dumps(task))
+
+    def tell(self, line: str) -> None:
+        """The answer of the tool `wait`, whether it is called already or not."""
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def until(self, what: str, name: str = "") -> dict:
+        """Reads up to the first report of this kind: of an event by its type, of a tool by its
+        name."""
+        for line in self.process.stdout:
+            report = json.loads(line)
+            self.reports.append(report)
+            value = report.get(what)
+            if value is not None and (not name or name in (value.get("type"), *value)):
+                return value
+        raise AssertionError(f"the SDK ended without {what} {name}: {self.reports[-5:]}")
+
+    def finish(self) -> "SdkCall":
+        """Reads the rest."""
+        for line in self.process.stdout:
+            self.reports.append(json.loads(line))
+        code = self.process.wait()
+        self.close()
+        if code != 0:
+            raise AssertionError(f"the SDK's program ended with {code}: {self.reports[-5:]}")
+        return self
+
+    def close(self) -> None:
+        self.watchdog.cancel()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def all(self, what: str) -> list:
+        return [report[what] for report in self.reports if what in report]
+
+    @property
+    def types(self) -> list[str]:
+        return [event["type"] for event in self.all("event")]
+
+    def fields(self, kind: str) -> list[dict]:
+        """What the events of a type say."""
+        return [event["data"] for event in self.all("event") if event["type"] == kind]
+
+    @property
+    def returned(self) -> dict | None:
+        """What the call returned; what it raised is a failure."""
+        last = self.reports[-1]
+        if "returned" not in last:
+            raise AssertionError(f"the SDK did not return: {last}")
+        return last["returned"]
+
+    @property
+    def raised(self) -> dict:
+        last = self.reports[-1]
+        if "raised" not in last:
+            raise AssertionError(f"the SDK did not raise: {last}")
+        return last["raised"]
+
+
+class SdkCase(ServerCase):
+    """A test that calls the SDK."""
+
+    python: Path
+    client = "sync"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.python = python_with_sdk()
+
+    def start_call(self, server: Server, call: str, tools=(), url: str = "", key: str = "",
+                   workspace: str = "", **arguments) -> SdkCall:
+        task = {"client": self.client, "call": call, "url": url or server.url,
+                "key": key or server.key, "workspace": workspace or server.workspace,
+                "tools": list(tools), "arguments": arguments}
+        started = SdkCall(self.python, task)
+        self.addCleanup(started.close)
+        return started
+
+    def call(self, server: Server, call: str, tools=(), **others) -> SdkCall:
+        return self.start_call(server, call, tools, **others).finish()
+
+    def run_of(self, server: Server) -> str:
+        """The id of the only run."""
+        runs = server.client().request("GET", "/agent-runs").json()["runs"]
+        self.assertEqual(len(runs), 1)
+        return runs[0]["runId"]
+
+    def check_saw_all(self, server: Server, done: SdkCall, run: str = "") -> None:
+        """The SDK handed on every event once and in order, with all that it says."""
+        log = [frame.json() for frame in server.client().log(run or self.run_of(server))]
+        self.assertEqual([(event["seq"], event["type"], event["data"])
+                          for event in done.all("event")],
+                         [(line["seq"], line["type"], line["data"]) for line in log])

@@ -1,0 +1,311 @@
+"""Every limit of what a caller may send: taken at it, refused past it with its name and place."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from support.http import Response
+from support.script import local_tool, turn
+from support.server import ServerCase
+
+KIB = 1024
+DAY_MS = 86_400_000
+
+
+@dataclass
+class Limit:
+    """`past` is refused with `pointer` and, where the limit has a name, with that and `max`."""
+
+    name: str
+    at: Any
+    past: Any
+    pointer: str
+    limit: str = ""
+    max: int = 0
+
+    def refusal(self) -> dict:
+        expected = {"code": "invalid_request", "pointer": self.pointer}
+        if self.limit:
+            expected |= {"limit": self.limit, "max": self.max}
+        return expected
+
+
+def tool_limit(name: str, at: dict, past: dict, pointer: str, limit: str = "",
+               max: int = 0) -> Limit:
+    return Limit(name, {"tools": [at]}, {"tools": [past]}, f"/tools/0{pointer}", limit, max)
+
+
+def budget_limit(name: str, at: int, past: int) -> Limit:
+    return Limit(f"{name} {past}", {"budgets": {name: at}}, {"budgets": {name: past}},
+                 f"/budgets/{name}")
+
+
+def loop_limit(name: str, at: int, past: int) -> Limit:
+    return Limit(f"{name} {past}", {"loopDetection": {name: at}}, {"loopDetection": {name: past}},
+                 f"/loopDetection/{name}")
+
+
+def locals_(count: int, prefix: str = "t") -> list[dict]:
+    return [{"kind": "local", "name": f"{prefix}{n}"} for n in range(count)]
+
+
+def mcp_local(count: int, name: str = "s", **others) -> dict:
+    tools = [{"name": f"{name}_{n}"} | others for n in range(count)]
+    return {"kind": "mcp_local", "name": name, "tools": tools}
+
+
+def mcp(**others) -> dict:
+    return {"kind": "mcp", "name": "m", "url": "https://a"} | others
+
+
+def a2a(**others) -> dict:
+    return {"kind": "a2a", "name": "a", "agentCardUrl": "https://a"} | others
+
+
+def object_of(size: int) -> dict:
+    """An object whose JSON has so many bytes."""
+    return {"x": "y" * (size - len('{"x":""}'))}
+
+
+def url_of(size: int) -> str:
+    return "https://" + "a" * (size - len("https://"))
+
+
+def headers(count: int) -> dict:
+    return {f"X-{n}": "v" for n in range(count)}
+
+
+def metadata_of(size: int) -> dict:
+    """Metadata whose JSON has so many bytes, within every other limit."""
+    made = {f"k{n:02}": "v" * 256 for n in range(15)}
+    rest = size - len(json.dumps(made | {"k15": ""}, separators=(",", ":")))
+    made["k15"] = "é" * (rest // 2) + "v" * (rest % 2)
+    return made
+
+
+def messages(count: int) -> list[dict]:
+    return [{"role": "user", "content": "a"}] * count
+
+
+RUNS = [
+    Limit("tools", {"tools": locals_(256)}, {"tools": locals_(257)}, "/tools", "tools", 256),
+    Limit("tools as the model sees them",
+          {"tools": [mcp_local(64, f"s{n}") for n in range(16)]},
+          {"tools": [mcp_local(64, f"s{n}") for n in range(16)] + locals_(1)},
+          "/tools", "offeredTools", 1024),
+    Limit("messages", {"messages": messages(200)}, {"messages": messages(201)}, "/messages",
+          "messages", 200),
+    Limit("name", {"name": "ä" * 200}, {"name": "ä" * 201}, "/name", "nameChars", 200),
+    Limit("metadata entries", {"metadata": {f"k{n}": "" for n in range(16)}},
+          {"metadata": {f"k{n}": "" for n in range(17)}}, "/metadata", "metadataEntries", 16),
+    Limit("metadata key", {"metadata": {"k" * 64: ""}}, {"metadata": {"k" * 65: ""}},
+          f"/metadata/{'k' * 65}"),
+    Limit("metadata value", {"metadata": {"k": "ä" * 256}}, {"metadata": {"k": "ä" * 257}},
+          "/metadata/k"),
+    Limit("metadata bytes", {"metadata": metadata_of(4096)}, {"metadata": metadata_of(4097)},
+          "/metadata", "metadataBytes", 4096),
+    tool_limit("tool name", local_tool("n" * 64), local_tool("n" * 65), "/name"),
+    tool_limit("tools of an MCP server", mcp_local(64), mcp_local(65), "/tools",
+               "mcpLocalTools", 64),
+    tool_limit("no tools of an MCP server", mcp_local(1), mcp_local(0), "/tools",
+               "mcpLocalTools", 64),
+    tool_limit("name of an MCP tool", mcp_local(1, "s" * 62), mcp_local(1, "s" * 63),
+               "/tools/0/name"),
+    tool_limit("annotations", mcp_local(1, annotations=object_of(256 * KIB)),
+               mcp_local(1, annotations=object_of(256 * KIB + 1)), "/tools/0/annotations",
+               "annotationsBytes", 256 * KIB),
+    tool_limit("serverInfo", mcp_local(1) | {"serverInfo": object_of(256 * KIB)},
+               mcp_local(1) | {"serverInfo": object_of(256 * KIB + 1)}, "/serverInfo",
+               "serverInfoBytes", 256 * KIB),
+    tool_limit("agentCard",
+               {"kind": "a2a_local", "name": "a", "agentCard": object_of(256 * KIB)},
+               {"kind": "a2a_local", "name": "a", "agentCard": object_of(256 * KIB + 1)},
+               "/agentCard", "agentCardBytes", 256 * KIB),
+    tool_limit("header value", mcp(headers={"A": "v" * 8192}), mcp(headers={"A": "v" * 8193}),
+               "/headers/A", "headerValueBytes", 8192),
+    tool_limit("headers", mcp(headers=headers(64)), mcp(headers=headers(65)), "/headers",
+               "headers", 64),
+    tool_limit("toolFilter", mcp(toolFilter=["a"] * 256), mcp(toolFilter=["a"] * 257),
+               "/toolFilter", "toolFilter", 256),
+    tool_limit("url", mcp(url=url_of(2048)), mcp(url=url_of(2049)), "/url", "urlBytes", 2048),
+    tool_limit("agentCardUrl", a2a(agentCardUrl=url_of(2048)), a2a(agentCardUrl=url_of(2049)),
+               "/agentCardUrl", "agentCardUrlBytes", 2048),
+    tool_limit("contextId", a2a(contextId="c" * 2048), a2a(contextId="c" * 2049), "/contextId",
+               "contextIdBytes", 2048),
+    tool_limit("id of a tool", {"kind": "mantyx", "id": "i" * 2048},
+               {"kind": "mantyx", "id": "i" * 2049}, "/id", "idBytes", 2048),
+    tool_limit("name of a plugin's tool", {"kind": "mantyx_plugin", "name": "n" * 2048},
+               {"kind": "mantyx_plugin", "name": "n" * 2049}, "/name", "nameBytes", 2048),
+    Limit("toolBudgets", {"toolBudgets": {f"t{n}": {"maxCalls": 1} for n in range(32)}},
+          {"toolBudgets": {f"t{n}": {"maxCalls": 1} for n in range(33)}}, "/toolBudgets",
+          "toolBudgets", 32),
+    Limit("name in toolBudgets", {"toolBudgets": {"n" * 120: {"maxCalls": 1}}},
+          {"toolBudgets": {"n" * 121: {"maxCalls": 1}}}, f"/toolBudgets/{'n' * 121}",
+          "toolBudgetNameChars", 120),
+    Limit("maxCalls", {"toolBudgets": {"a": {"maxCalls": 1000}}},
+          {"toolBudgets": {"a": {"maxCalls": 1001}}}, "/toolBudgets/a/maxCalls"),
+    Limit("maxCalls below", {"toolBudgets": {"a": {"maxCalls": 0}}},
+          {"toolBudgets": {"a": {"maxCalls": -1}}}, "/toolBudgets/a/maxCalls"),
+    loop_limit("consecutiveThreshold", 2, 1),
+    loop_limit("consecutiveThreshold", 100, 101),
+    loop_limit("hardCutoffThreshold", 3, 2),
+    loop_limit("hardCutoffThreshold", 100, 101),
+    Limit("thresholds side by side",
+          {"loopDetection": {"consecutiveThreshold": 99, "hardCutoffThreshold": 100}},
+          {"loopDetection": {"consecutiveThreshold": 100, "hardCutoffThreshold": 100}},
+          "/loopDetection/hardCutoffThreshold"),
+    budget_limit("maxToolTurns", 0, -1),
+    budget_limit("maxToolTurns", 1000, 1001),
+    budget_limit("localToolTimeoutMs", 1, 0),
+    budget_limit("localToolTimeoutMs", DAY_MS, DAY_MS + 1),
+    Limit("reasoningLevel", {"reasoningLevel": 100}, {"reasoningLevel": 101}, "/reasoningLevel"),
+    Limit("reasoningLevel below", {"reasoningLevel": 0}, {"reasoningLevel": -1},
+          "/reasoningLevel"),
+]
+
+
+@dataclass
+class Query:
+    """A parameter of a GET, by its path, with values that are taken and refused."""
+
+    path: str
+    name: str
+    taken: list[int] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)
+
+
+QUERIES = [
+    Query("/agent-runs", "limit", [1, 200], [0, 201]),
+    Query("/agent-runs/{run}/events", "limit", [1, 1000], [0, 1001]),
+    Query("/agent-runs/{run}/events", "after", [0, 2**63 - 1], [-1, 2**63]),
+    Query("/agent-runs/{run}/journal", "limit", [1, 1000], [0, 1001]),
+    Query("/tool-calls", "limit", [1, 200], [0, 201]),
+    # The call that is pending ends every wait at once.
+    Query("/tool-calls", "wait", [0, 60], [-1, 61]),
+]
+
+
+def refusal_of(response: Response) -> dict:
+    """What an error says, save its words."""
+    body = response.json()
+    return {key: body[key] for key in ("code", "pointer", "limit", "max") if key in body}
+
+
+class LimitsTest(ServerCase):
+    def test_what_a_run_is_created_with(self):
+        client = self.start_server([turn("Hi.")]).client()
+        for limit in RUNS:
+            with self.subTest(limit.name):
+                prompt = {} if "messages" in limit.at else {"prompt": "Hi"}
+                at = client.request("POST", "/agent-runs", prompt | limit.at)
+                self.assertEqual(at.status, 201, at.body[:500])
+                past = client.request("POST", "/agent-runs", prompt | limit.past)
+                self.assertEqual((past.status, refusal_of(past)), (400, limit.refusal()))
+
+    def start_waiting(self) -> tuple:
+        """A client, a run that waits for it, and the call it waits for."""
+        client = self.start_server([turn(calls=[("look", {})]), turn("Done.")]).client()
+        run = client.create(prompt="Look.", tools=[local_tool("look")])
+        with client.stream(run) as stream:
+            call = stream.until("local_tool_call")[-1].json()["toolUseId"]
+        return client, run, call
+
+    def test_parameters_of_lists(self):
+        client, run, _ = self.start_waiting()
+        for query in QUERIES:
+            path = query.path.replace("{run}", run)
+            for value, status in [*((value, 200) for value in query.taken),
+                                  *((value, 400) for value in query.refused)]:
+                with self.subTest(path=query.path, name=query.name, value=value):
+                    response = client.request("GET", f"{path}?{query.name}={value}")
+                    self.assertEqual(response.status, status, response.body[:500])
+
+    def test_a_page_of_pending_calls_ends_with_the_one_that_makes_it_too_long(self):
+        asked = [("hr", {"message": str(n)}) for n in range(20)]
+        client = self.start_server([turn(calls=asked), turn("Done.")]).client()
+        card = object_of(256 * KIB)
+        run = client.create(prompt="Ask.", tools=[{"kind": "a2a_local", "name": "hr",
+                                                   "agentCard": card}])
+        with client.stream(run) as stream:
+            stream.until("assistant_message")
+        pages = [client.request("GET", "/tool-calls").json()]
+        while cursor := pages[-1]["nextCursor"]:
+            pages.append(client.request("GET", f"/tool-calls?cursor={cursor}").json())
+        self.assertEqual([len(page["toolCalls"]) for page in pages], [16, 4])
+        listed = [call["args"]["message"] for page in pages for call in page["toolCalls"]]
+        self.assertEqual(listed, [str(n) for n in range(20)])
+
+    def check_answer(self, outcome: str, max_bytes: int, letter: str) -> None:
+        client, run, call = self.start_waiting()
+        count = max_bytes // len(letter.encode())
+        past = client.answer(run, call, **{outcome: letter * count + "x"})
+        self.assertEqual((past.status, refusal_of(past)), (400, {
+            "code": "invalid_request", "pointer": f"/{outcome}", "limit": f"{outcome}Bytes",
+            "max": max_bytes}))
+        at = client.answer(run, call, **{outcome: letter * count})
+        self.assertEqual(at.status, 204, at.body[:500])
+        log = client.log(run)
+        shown = next(frame for frame in log if frame.event == "local_tool_result_in").json()
+        self.assertEqual(shown.get("fullLength", max_bytes), max_bytes)
+        self.assertEqual(log[-1].event, "result")
+
+    def test_a_result_of_two_megabytes(self):
+        self.check_answer("result", 2 * KIB * KIB, "x")
+
+    def test_a_result_of_two_megabytes_that_are_escaped(self):
+        self.check_answer("result", 2 * KIB * KIB, "\u0001")
+
+    def test_an_error_of_eight_kilobytes(self):
+        self.check_answer("error", 8 * KIB, "ä")
+
+    def test_how_long_a_claim_lasts(self):
+        client, _, call = self.start_waiting()
+        for millis in (0, DAY_MS + 1):
+            past = client.request("POST", f"/tool-calls/{call}/claim", {"ttlMs": millis})
+            self.assertEqual((past.status, refusal_of(past)),
+                             (400, {"code": "invalid_request", "pointer": "/ttlMs"}))
+        at = client.request("POST", f"/tool-calls/{call}/claim", {"ttlMs": DAY_MS})
+        self.assertEqual(at.status, 200, at.body[:500])
+
+    def test_an_idempotency_key(self):
+        client = self.start_server([turn("Hi.")]).client()
+        past = client.request("POST", "/agent-runs", {"prompt": "Hi"},
+                              {"Idempotency-Key": "k" * 256})
+        self.assertEqual((past.status, refusal_of(past)), (400, {
+            "code": "invalid_request", "limit": "idempotencyKeyChars", "max": 255}))
+        client.create("k" * 255, prompt="Hi")
+
+    def test_the_name_of_a_key(self):
+        client = self.start_server([turn("Hi.")]).client()
+        past = client.request("POST", "/api-keys", {"name": "ä" * 201})
+        self.assertEqual((past.status, refusal_of(past)["pointer"]), (400, "/name"))
+        at = client.request("POST", "/api-keys", {"name": "ä" * 200})
+        self.assertEqual(at.status, 201, at.body[:500])
+
+    def test_the_length_of_a_body(self):
+        client = self.start_server([turn("Hi.")], {"limits": {"bodyBytes": 4096}}).client()
+        body = json.dumps({"prompt": "Hi"}).encode()
+        at = client.request("POST", "/agent-runs", body.ljust(4096))
+        self.assertEqual(at.status, 201, at.body[:500])
+        past = client.request("POST", "/agent-runs", body.ljust(4097))
+        self.assertEqual((past.status, refusal_of(past)), (413, {
+            "code": "body_too_large", "limit": "bodyBytes", "max": 4096}))
+
+    def test_how_deep_a_body_is_nested(self):
+        client = self.start_server([turn("Hi.")]).client()
+
+        def nested(depth: int) -> bytes:
+            """An array within the body's own object and so on, `depth` in all."""
+            inner = b"[" * (depth - 1) + b"]" * (depth - 1)
+            return b'{"prompt":"Hi","later":' + inner + b"}"
+
+        at = client.request("POST", "/agent-runs", nested(200))
+        self.assertEqual(at.status, 201, at.body[:500])
+        past = client.request("POST", "/agent-runs", nested(201))
+        self.assertEqual((past.status, past.json()["code"]), (400, "invalid_request"))
+
+
+if __name__ == "__main__":
+    import unittest
+
+    unittest.main()
