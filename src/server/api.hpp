@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "async/task.hpp"
@@ -12,7 +13,9 @@
 namespace errand::server {
 
 struct ApiOptions {
-  std::string public_url;  // with it, streamUrl is absolute
+  std::string public_url = {};  // with it, streamUrl is absolute
+  // With it, whoever reaches the routes is this one and shows no key: they stay in this process.
+  std::optional<Principal> caller = std::nullopt;
 };
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
