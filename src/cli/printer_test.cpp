@@ -129,6 +129,9 @@ TEST_F(TerminalPrinterTest, AResultIsANewLineOnceSomethingElseWasWritten) {
   call("a", R"({"path":"a"})");
   EXPECT_EQ(say("Meanwhile"), "Meanwhile");
   EXPECT_EQ(result("a", "x"), "\n✓ read a  12 ms  x\n");
+  call("b", R"({"path":"b"})");
+  EXPECT_EQ(say("A whole line.\\n"), "A whole line.\n");
+  EXPECT_EQ(result("b", "x"), "✓ read b  12 ms  x\n");
 }
 
 TEST_F(TerminalPrinterTest, AResultIsANewLineOnceItsLineMayHaveWrapped) {

@@ -196,6 +196,7 @@ class StreamsTest(EmbeddedRunCase):
         process = self.start(*self.run_words("--data", str(self.data)), stdin=None, stdout=None,
                              stderr=None, preexec_fn=close_all)
         self.assertEqual(process.wait(SECONDS_MAX), 0)
+        self.assertEqual((self.data / "errand.db.lock").read_text(), str(process.pid))
         self.check_data()
 
     def test_a_prompt_from_a_closed_stdin_is_empty(self):
