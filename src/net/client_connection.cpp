@@ -187,6 +187,29 @@ Task<Result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t
   co_return std::move(state->endpoints);
 }
 
+Error refused_address(const Route& route, const Address& address) {
+  return Error(ErrorCode::forbidden, cat(route.endpoint(), " is at ", address.to_string(),
+                                         ", which is not a public address"))
+      .reason("address_refused")
+      .hint("network.allow of the configuration names networks that may be reached besides");
+}
+
+// Leaves only endpoints that may be connected to.
+Result<void> keep_allowed(const Route& route, const AddressRules& rules,
+                          std::vector<tcp::endpoint>& endpoints) {
+  if (route.proxy) {
+    auto literal = literal_address(route.host);
+    if (literal && !rules.is_allowed(*literal)) return refused_address(route, *literal);
+    return {};
+  }
+  Address first = endpoints.front().address();
+  std::erase_if(endpoints, [&](const tcp::endpoint& endpoint) {
+    return !rules.is_allowed(endpoint.address());
+  });
+  if (endpoints.empty()) return refused_address(route, first);
+  return {};
+}
+
 Error refused_by_proxy(const Route& route, const std::string& proxy, int status) {
   Error error(ErrorCode::unavailable, cat("the proxy ", proxy, " refuses to connect to ",
                                           route.endpoint(), ": HTTP status ", status));
@@ -235,12 +258,13 @@ std::string Route::endpoint() const {
 }
 
 Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_ptr<TlsContext> tls,
-                                                     TimeLimit limit) {
+                                                     TimeLimit limit, const AddressRules* rules) {
   Executor home = co_await asio::this_coro::executor;
   std::string host = route.proxy ? route.proxy->host : route.host;
   std::uint16_t port = route.proxy ? route.proxy->port : route.port;
   auto endpoints = co_await resolve(host, port, limit);
   if (!endpoints) co_return std::move(endpoints).error();
+  if (rules) ERRAND_CO_CHECK(keep_allowed(route, *rules, *endpoints));
 
   std::string name = route.proxy ? cat("the proxy ", host, ":", port, " for ", route.endpoint())
                                  : route.endpoint();

@@ -6,6 +6,7 @@
 
 #include "async/task.hpp"
 #include "base/result.hpp"
+#include "net/address_rules.hpp"
 #include "net/client_limits.hpp"
 #include "net/proxy.hpp"
 #include "net/tls_context.hpp"
@@ -46,7 +47,10 @@ struct Route {
 
 // Connects, through the proxy if there is one, trying all addresses of a name. `tls` is needed for
 // https. The limit stays set.
+// With `rules`, only addresses that they allow are connected to; they are looked at after the name
+// has been looked up, so that no name can lead elsewhere. Through a proxy, which looks names up
+// itself, they apply to hosts that are addresses. forbidden: none is allowed.
 Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_ptr<TlsContext> tls,
-                                                     TimeLimit limit);
+                                                     TimeLimit limit, const AddressRules* rules);
 
 }  // namespace errand::net

@@ -50,7 +50,8 @@ struct HttpClient::Shared {
 
   Task<Result<std::unique_ptr<ClientConnection>>> connect(Route route, TimeLimit limit) {
     ERRAND_CO_TRY(auto context, tls_for(route.scheme));
-    auto connection = co_await dial(std::move(route), std::move(context), limit);
+    const AddressRules* rules = options.addresses ? &*options.addresses : nullptr;
+    auto connection = co_await dial(std::move(route), std::move(context), limit, rules);
     co_return connection;
   }
 
@@ -72,6 +73,7 @@ class Exchange final : public ClientStream {
         connection_(std::move(connection)),
         give_back_(std::move(give_back)),
         timeouts_(request.timeouts),
+        redirects_(request.redirects),
         total_(total),
         reader_(request.method),
         memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
@@ -133,7 +135,7 @@ class Exchange final : public ClientStream {
 
   // The head is there. Refuses answers whose body could not be read.
   Result<void> accept() {
-    if (is_redirect(status())) {
+    if (is_redirect(status()) && redirects_ == Redirects::refused) {
       return fail(redirect_error(route_, find_header(headers(), "Location")));
     }
     auto decoder = ContentDecoder::make(find_header(headers(), "Content-Encoding"));
@@ -181,6 +183,7 @@ class Exchange final : public ClientStream {
   std::unique_ptr<ClientConnection> connection_;  // null once the answer is over
   Pooled give_back_;
   const ClientTimeouts timeouts_;
+  const Redirects redirects_;
   const TimeLimit total_;
   ResponseReader reader_;
   std::unique_ptr<char[]> memory_;

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "async/task.hpp"
 #include "base/result.hpp"
+#include "net/address_rules.hpp"
 #include "net/client_limits.hpp"
 #include "net/connection_pool.hpp"
 #include "net/http.hpp"
@@ -14,12 +17,16 @@
 
 namespace errand::net {
 
+// What becomes of an answer that leads elsewhere: an error, or an answer like any other.
+enum class Redirects : std::uint8_t { refused, shown };
+
 struct ClientRequest {
   Method method = Method::get;
   std::string url;              // http://host:port/path?query, or https
   std::vector<Header> headers;  // without those of the connection and the body, which are ours
   std::string body;
   ClientTimeouts timeouts = {};
+  Redirects redirects = Redirects::refused;
 };
 
 struct ClientResponse {
@@ -44,6 +51,7 @@ struct ClientOptions {
   ProxyRules proxies;
   TrustPaths trust;
   PoolLimits pool;
+  std::optional<AddressRules> addresses = {};  // nothing: every address may be reached; see dial()
 
   // What the variables of the environment say: those of ProxyRules, SSL_CERT_FILE and SSL_CERT_DIR.
   static ClientOptions from(const Environment& environment);
@@ -53,7 +61,8 @@ struct ClientOptions {
 // streams may outlive it.
 // unavailable: cannot connect, or the connection broke; `reason` is finer. timeout: see
 // ClientTimeouts. unsupported with the reason kRedirect: the answer leads elsewhere. It is never
-// followed, because the request may hold a key. cancelled: the task was.
+// followed, because the request may hold a key. forbidden: the address is not one of `addresses`.
+// cancelled: the task was.
 class HttpClient final {
  public:
   static constexpr std::size_t kBodyBytesMax = 64U * 1024 * 1024;  // larger answers: too_large

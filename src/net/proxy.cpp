@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "net/address_rules.hpp"
 
 namespace errand::net {
 namespace {
@@ -34,25 +35,6 @@ std::string to_base64(std::string_view bytes) {
     }
   }
   return out;
-}
-
-bool share_prefix(const auto& a, const auto& b, std::size_t bits) {
-  for (std::size_t i = 0; i < bits; ++i) {
-    unsigned mask = 0x80U >> (i % 8);
-    if ((a[i / 8] & mask) != (b[i / 8] & mask)) return false;
-  }
-  return true;
-}
-
-bool is_within(const ip::address& address, std::string_view network, std::string_view prefix) {
-  auto base = parse_address(network);
-  auto bits = parse_integer<std::size_t>(prefix);
-  if (!base || !bits || base->is_v4() != address.is_v4()) return false;
-  if (*bits > (address.is_v4() ? 32U : 128U)) return false;
-  if (address.is_v4()) {
-    return share_prefix(address.to_v4().to_bytes(), base->to_v4().to_bytes(), *bits);
-  }
-  return share_prefix(address.to_v6().to_bytes(), base->to_v6().to_bytes(), *bits);
 }
 
 bool is_same_or_below(std::string_view host, std::string_view domain) {
@@ -86,9 +68,9 @@ HostAndPort split_port(std::string_view text) {
 bool is_exempt(const Url& url, std::string_view entry) {
   if (entry == "*") return true;
   auto address = parse_address(url.host);
-  std::size_t slash = entry.find('/');
-  if (slash != std::string_view::npos) {
-    return address && is_within(*address, entry.substr(0, slash), entry.substr(slash + 1));
+  if (entry.find('/') != std::string_view::npos) {
+    auto network = AddressPrefix::parse(entry);
+    return address && network && network->contains(*address);
   }
   HostAndPort wanted = split_port(entry);
   if (wanted.port && parse_integer<std::uint16_t>(*wanted.port) != url.port) return false;

@@ -39,6 +39,48 @@ Result<void> split_authority(std::string_view authority, Url& url) {
   return {};
 }
 
+// What may not stand in a URL becomes %XX; line ends and tabs go, as browsers have it.
+std::string escape_unsafe(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  constexpr std::string_view kUnsafe = "\"<>\\^`{|}";
+  std::string out;
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\r' || c == '\t') continue;
+    if (byte > 0x20 && byte < 0x7f && kUnsafe.find(c) == std::string_view::npos) {
+      out.push_back(c);
+    } else {
+      append(out, '%', kHex[byte >> 4U], kHex[byte & 15U]);
+    }
+  }
+  return out;
+}
+
+// The scheme that the reference begins with, without its colon; empty if it has none.
+std::string_view scheme_of(std::string_view reference) {
+  std::size_t end = reference.find_first_of(":/?#");
+  if (end == std::string_view::npos || reference[end] != ':') return {};
+  return reference.substr(0, end);
+}
+
+// "/a/./b/../c" is "/a/c".
+std::string without_dot_segments(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    std::size_t end = std::min(path.find('/', 1), path.size());
+    std::string_view segment = path.substr(0, end);
+    path.remove_prefix(end);
+    bool is_up = segment == "/..";
+    if (is_up) out.resize(std::min(out.rfind('/'), out.size()));
+    if (!is_up && segment != "/.") {
+      out.append(segment);
+    } else if (path.empty()) {
+      out.push_back('/');
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string_view to_string(Scheme scheme) {
@@ -74,6 +116,27 @@ Result<Url> parse_url(std::string_view text) {
   std::string_view target = rest.substr(slash);
   url.target = target.starts_with('/') ? std::string(target) : cat("/", target);
   return url;
+}
+
+std::optional<std::string> resolve_url(const Url& base, std::string_view reference) {
+  std::string clean = escape_unsafe(trim(reference));
+  std::string_view rest = clean;
+  std::string_view scheme = scheme_of(rest);
+  if (!scheme.empty()) {
+    bool is_ours = equals_ignoring_case(scheme, "http") || equals_ignoring_case(scheme, "https");
+    if (!is_ours || !rest.substr(scheme.size() + 1).starts_with("//")) return {};
+    return clean;
+  }
+  if (rest.starts_with("//")) return cat(to_string(base.scheme), ":", rest);
+
+  std::string origin = cat(to_string(base.scheme), "://", base.authority);
+  std::string_view base_path = std::string_view(base.target).substr(0, base.target.find('?'));
+  if (rest.empty() || rest.starts_with('#')) return cat(origin, base.target, rest);
+  if (rest.starts_with('?')) return cat(origin, base_path, rest);
+  std::size_t path_end = std::min(rest.find_first_of("?#"), rest.size());
+  std::string path(rest.substr(0, path_end));
+  if (!rest.starts_with('/')) path = cat(base_path.substr(0, base_path.rfind('/') + 1), path);
+  return cat(origin, without_dot_segments(path), rest.substr(path_end));
 }
 
 }  // namespace errand::net

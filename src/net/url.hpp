@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,5 +28,9 @@ struct Url {
 
 // invalid_argument: not an absolute URL, or with user information. unsupported: another scheme.
 Result<Url> parse_url(std::string_view text);
+
+// The absolute URL that a reference on a page means ("../a", "?q", "//host/x"), with what a URL
+// cannot hold escaped. Nothing for schemes other than http and https.
+std::optional<std::string> resolve_url(const Url& base, std::string_view reference);
 
 }  // namespace errand::net
