@@ -47,7 +47,8 @@ void append_quoted(std::string& out, std::string_view text) {
 
 }  // namespace
 
-Log::Log(const Clock& clock, int fd, LogFormat format) : clock_(clock), fd_(fd), format_(format) {}
+Log::Log(const Clock& clock, int fd, LogFormat format, LogLevel least)
+    : clock_(clock), fd_(fd), format_(format), least_(least) {}
 
 void Log::info(std::string_view message, std::initializer_list<LogField> fields) {
   write(LogLevel::info, message, fields);
@@ -62,6 +63,7 @@ void Log::error(std::string_view message, std::initializer_list<LogField> fields
 }
 
 void Log::write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
+  if (level < least_) return;
   std::string line;
   if (format_ == LogFormat::json) {
     append(line, R"({"at":")", to_iso8601(clock_.now()), R"(","level":")", level_name(level),

@@ -21,7 +21,8 @@ struct LogField {
 // A value is escaped, so that nothing a peer sends can forge a line or move a cursor.
 class Log final {
  public:
-  Log(const Clock& clock, int fd, LogFormat format);
+  // Lines below `least` are left out.
+  Log(const Clock& clock, int fd, LogFormat format, LogLevel least = LogLevel::info);
 
   void info(std::string_view message, std::initializer_list<LogField> fields = {});
   void warning(std::string_view message, std::initializer_list<LogField> fields = {});
@@ -33,6 +34,7 @@ class Log final {
   const Clock& clock_;
   const int fd_;
   const LogFormat format_;
+  const LogLevel least_;
   std::mutex mutex_;
 };
 

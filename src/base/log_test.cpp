@@ -17,7 +17,8 @@ namespace {
 // A log whose lines can be read back, at 2026-11-15T12:00:00.000Z.
 class PipeLog final {
  public:
-  explicit PipeLog(LogFormat format) : ends_(open_pipe()), log_(clock_, ends_[1], format) {}
+  explicit PipeLog(LogFormat format, LogLevel least = LogLevel::info)
+      : ends_(open_pipe()), log_(clock_, ends_[1], format, least) {}
   ~PipeLog() {
     ::close(ends_[0]);
     if (ends_[1] >= 0) ::close(ends_[1]);
@@ -72,6 +73,13 @@ TEST(Log, ATextLineHasTimeLevelMessageAndFields) {
             "2026-11-15T12:00:00.000Z info listening host=\"127.0.0.1\" port=\"8080\"\n"
             "2026-11-15T12:00:00.000Z warning slow disk\n"
             "2026-11-15T12:00:00.000Z error a task failed task=\"run\"\n");
+}
+
+TEST(Log, LinesBelowTheLeastLevelAreLeftOut) {
+  PipeLog log(LogFormat::text, LogLevel::warning);
+  (*log).info("listening");
+  (*log).warning("slow disk");
+  EXPECT_EQ(log.text(), "2026-11-15T12:00:00.000Z warning slow disk\n");
 }
 
 TEST(Log, AJsonLineIsOneObject) {

@@ -9,7 +9,6 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kMessageBytesMax = 2000;
-constexpr std::size_t kErrorBodyBytesMax = std::size_t{1024} * 1024;
 
 std::string text_member(const json::Value& value, std::string_view key) {
   if (!value.is_object()) return {};
@@ -44,21 +43,6 @@ ErrorCode code_of(int status) {
   }
 }
 
-bool is_success(int status) {
-  return status >= 200 && status < 300;
-}
-
-// Nothing came back that could be read.
-Error unreachable(const Error& cause, const std::string& url) {
-  if (cause.code() != ErrorCode::unavailable && cause.code() != ErrorCode::timeout) return cause;
-  std::string hint = cause.hint();
-  if (hint.empty()) {
-    hint = cat("is the server at ", url,
-               " running? 'errand serve' starts one, --server URL names another");
-  }
-  return Error(ErrorCode::unavailable, cause.message()).reason(ApiClient::kUnreachable).hint(hint);
-}
-
 }  // namespace
 
 Error error_of_answer(int status, std::string_view body) {
@@ -83,54 +67,13 @@ std::string run_path(std::string_view run, std::string_view rest) {
   return cat("/agent-runs/", percent_encode(run), rest);
 }
 
-ApiClient::ApiClient(Credentials server, net::ClientOptions options)
-    : server_(std::move(server)), http_(std::move(options)) {}
-
-net::ClientRequest ApiClient::make(const ApiRequest& request) const {
-  net::ClientRequest out{.method = request.method, .body = request.body};
-  out.timeouts.first_byte = request.timeout;
-  out.timeouts.idle = request.timeout;
-  out.timeouts.total = request.timeout;
-  out.url =
-      cat(server_.url, "/api/v1/workspaces/", percent_encode(server_.workspace), request.path);
-  out.headers = {{"Authorization", cat("Bearer ", server_.key)},
-                 {"User-Agent", cat("errand/", ERRAND_VERSION)},
-                 {"Accept", "application/json"}};
-  if (!request.body.empty()) out.headers.push_back({"Content-Type", "application/json"});
-  return out;
-}
-
-Task<Result<json::Value>> ApiClient::send(ApiRequest request) {
-  auto answer = co_await http_.send(make(request));
-  if (!answer) co_return unreachable(answer.error(), server_.url);
-  if (!is_success(answer->status)) co_return error_of_answer(answer->status, answer->body);
-  if (answer->body.empty()) co_return json::Value();
-  auto value = json::parse(answer->body, {.duplicate_keys = json::DuplicateKeys::last_wins});
-  if (value) co_return std::move(*value);
-  co_return Error(ErrorCode::internal,
-                  cat("the answer of ", server_.url, " is not JSON: is it an Errand server?"));
-}
-
-Task<Result<std::unique_ptr<net::ClientStream>>> ApiClient::open_stream(std::string run,
-                                                                        EventSeq last_seq,
-                                                                        seconds silence_max) {
-  ApiRequest wanted{.path = run_path(run, cat("/stream?lastSeq=", last_seq))};
-  net::ClientRequest request = make(wanted);
-  request.headers.back() = {"Accept", "text/event-stream"};
-  request.headers.push_back({"Last-Event-ID", std::to_string(last_seq)});
-  request.timeouts.idle = silence_max;
-  request.timeouts.total = net::ClientTimeouts::kNone;
-  auto stream = co_await http_.open(std::move(request));
-  if (!stream) co_return unreachable(stream.error(), server_.url);
-  if (is_success((*stream)->status())) co_return std::move(*stream);
-
-  std::string body;
-  while (body.size() < kErrorBodyBytesMax) {
-    auto piece = co_await (*stream)->read();
-    if (!piece || piece->empty()) break;
-    body += *piece;
-  }
-  co_return error_of_answer((*stream)->status(), body);
+Result<json::Value> value_of_answer(int status, std::string_view body, std::string_view api) {
+  if (status < 200 || status >= 300) return error_of_answer(status, body);
+  if (body.empty()) return json::Value();
+  auto value = json::parse(body, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (value) return std::move(*value);
+  return Error(ErrorCode::internal,
+               cat("the answer of ", api, " is not JSON: is it an Errand server?"));
 }
 
 }  // namespace errand::cli

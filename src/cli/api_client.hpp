@@ -7,7 +7,6 @@
 #include "async/task.hpp"
 #include "base/clock.hpp"
 #include "base/result.hpp"
-#include "cli/credentials.hpp"
 #include "json/value.hpp"
 #include "net/http_client.hpp"
 #include "run/ids.hpp"
@@ -21,27 +20,23 @@ struct ApiRequest {
   seconds timeout{30};
 };
 
-// The one place that speaks to a server: builds URLs, adds the key, and turns answers that are not
-// 2xx into an Error with the server's message and hint. Lives on one home.
+// The agent-runs API, wherever it lives. Lives on one home.
+// Answers that are not 2xx are an Error with the API's message and hint.
 // unavailable with the reason kUnreachable: no answer at all.
-class ApiClient final {
+class ApiClient {
  public:
   static constexpr std::string_view kUnreachable = "unreachable";
 
-  ApiClient(Credentials server, net::ClientOptions options);
+  virtual ~ApiClient() = default;
 
   // The body of the answer; null if it has none.
-  Task<Result<json::Value>> send(ApiRequest request);
+  virtual Task<Result<json::Value>> send(ApiRequest request) = 0;
 
-  // The events of a run after a seq. The stream fails once it has been silent for `silence_max`.
-  Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string run, EventSeq after,
-                                                               seconds silence_max);
-
- private:
-  net::ClientRequest make(const ApiRequest& request) const;
-
-  const Credentials server_;
-  net::HttpClient http_;
+  // The events of a run after a seq. A stream over a network fails once it has been silent for
+  // `silence_max`.
+  virtual Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string run,
+                                                                       EventSeq after,
+                                                                       seconds silence_max) = 0;
 };
 
 // What an answer with this status and body means. Statuses from 500 on are unavailable, because
@@ -50,6 +45,10 @@ Error error_of_answer(int status, std::string_view body);
 
 // True if the same request may be answered better a little later.
 bool is_worth_retrying(const Error& error);
+
+// What an answer means: its body, null if it has none, or the error it tells. `api` names who
+// answered.
+Result<json::Value> value_of_answer(int status, std::string_view body, std::string_view api);
 
 // The path of a run below the workspace, such as "/agent-runs/run_1/cancel".
 std::string run_path(std::string_view run, std::string_view rest);

@@ -78,7 +78,7 @@ TEST(RunEvent, LosesTheNestedCopyAndKeepsTheOrder) {
       event("assistant_delta",
             R"({"seq":3,"type":"assistant_delta","text":"a","data":{"text":"a"},"z":1})");
   EXPECT_EQ(
-      EventPrinter(Form::json).show(delta, {}),
+      make_printer(Form::json, {})->show(delta, {}),
       (Pieces{{.text = "{\"seq\":3,\"type\":\"assistant_delta\",\"text\":\"a\",\"z\":1}\n"}}));
 }
 
@@ -86,6 +86,17 @@ TEST(RunEvent, RefusesWhatIsNone) {
   EXPECT_FALSE(parse_run_event({.type = "x", .data = "not json", .id = {}}));
   EXPECT_FALSE(parse_run_event({.type = "x", .data = "[]", .id = {}}));
   EXPECT_FALSE(parse_run_event({.type = "x", .data = R"({"text":"no seq"})", .id = {}}));
+}
+
+TEST(RunEvent, TellsWhatARunTook) {
+  auto end = end_of(
+      event("error", R"({"seq":1,"error":"busy","turns":2,"model":{"id":"fast","provider":"p"},)"
+                     R"("tokens":{"inputTokens":10,"cachedTokens":4,"outputTokens":3}})"));
+  EXPECT_EQ(end, (RunEnd{.kind = RunEnd::Kind::failed,
+                         .message = "the run failed: busy",
+                         .model = "fast",
+                         .turns = 2,
+                         .usage = {.input_tokens = 10, .cached_tokens = 4, .output_tokens = 3}}));
 }
 
 TEST(RunEvent, TellsHowARunEnded) {
@@ -98,60 +109,6 @@ TEST(RunEvent, TellsHowARunEnded) {
             (RunEnd{.kind = Kind::failed, .message = "the run failed: busy (overloaded)"}));
   EXPECT_EQ(end_of(event("cancelled", R"({"seq":1})")),
             (RunEnd{.kind = Kind::cancelled, .message = "the run was cancelled"}));
-}
-
-Piece out(std::string text) {
-  return {.to = Piece::To::out, .text = std::move(text)};
-}
-Piece err(std::string text) {
-  return {.to = Piece::To::err, .text = std::move(text)};
-}
-
-TEST(EventPrinter, ShowsTextAndCallsOnLinesOfTheirOwn) {
-  EventPrinter printer(Form::text);
-  EXPECT_EQ(printer.show(event("assistant_delta", R"({"seq":1,"text":"Let me"})"), {}),
-            (Pieces{out("Let me")}));
-  EXPECT_EQ(
-      printer.show(event("local_tool_call", R"({"seq":2,"name":"read_file","args":{"path":"a"}})"),
-                   {}),
-      (Pieces{out("\n"), err("-> read_file {\"path\":\"a\"}\n")}));
-  EXPECT_EQ(printer.show(event("assistant_message", R"({"seq":3,"text":"Let me"})"), {}), Pieces());
-  EXPECT_EQ(
-      printer.show(event("local_tool_result_in", R"({"seq":4,"name":"read_file","result":"a\nb"})"),
-                   milliseconds(3)),
-      (Pieces{err("<- read_file 2 lines, 3 ms\n")}));
-  EXPECT_EQ(printer.finish(), Pieces());
-}
-
-TEST(EventPrinter, ShowsResultsOfAllKinds) {
-  EventPrinter printer(Form::text);
-  auto shown = [&](std::string fields) {
-    return printer.show(event("tool_result", cat(R"({"seq":1,"name":"t",)", fields, "}")), {})
-        .front()
-        .text;
-  };
-  EXPECT_EQ(shown(R"("ok":true,"result":"")"), "<- t empty\n");
-  EXPECT_EQ(shown(R"("ok":true,"result":"a\n")"), "<- t 1 line\n");
-  EXPECT_EQ(shown(R"("ok":true,"result":"a","fullLength":70000)"), "<- t 70000 bytes\n");
-  EXPECT_EQ(shown(R"("ok":false,"result":"no\u001b such")"), "<- t failed: no\\x1b such\n");
-  EXPECT_EQ(shown(R"("error":"gone")"), "<- t failed: gone\n");
-}
-
-TEST(EventPrinter, ANoteLeavesStdoutAlone) {
-  EventPrinter printer(Form::text);
-  EXPECT_EQ(printer.note("a"), (Pieces{err("errand: a\n")}));
-  printer.show(event("assistant_delta", R"({"seq":1,"text":"open"})"), {});
-  EXPECT_EQ(printer.note("a"), (Pieces{err("\nerrand: a\n")}));
-  EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
-}
-
-TEST(EventPrinter, NoTextOfAModelReachesTheTerminalRaw) {
-  EventPrinter text(Form::text);
-  RunEvent delta = event("assistant_delta", R"({"seq":1,"text":"\u001b]0;x\u0007\u009b2J\u007f"})");
-  EXPECT_EQ(text.show(delta, {}), (Pieces{out("\\x1b]0;x\\x07\\x9b2J\\x7f")}));
-  EventPrinter json(Form::json);
-  EXPECT_EQ(json.show(delta, {}),
-            (Pieces{out("{\"seq\":1,\"text\":\"\\u001b]0;x\\u0007\\u009b2J\\u007f\"}\n")}));
 }
 
 TEST(Table, AlignsColumnsByCharacters) {

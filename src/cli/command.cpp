@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/http_api.hpp"
 #include "cli/local_calls.hpp"
 #include "cli/terminal_text.hpp"
 #include "json/write.hpp"
@@ -33,7 +34,7 @@ int fail_with(const Error& error, int exit_code) {
 
 Result<json::Value> ask(const Credentials& server, ApiRequest request) {
   asio::io_context io(1);
-  ApiClient api(server, client_options_here());
+  HttpApi api(server, client_options_here());
   std::optional<Result<json::Value>> answer;
   TaskGroup tasks(io.get_executor(), report_bug);
   tasks.spawn("request", keep_answer(&api, std::move(request), &answer));

@@ -83,18 +83,32 @@ void add_serve(CLI::App& app, ExitCode exit_code) {
   });
 }
 
+// A flag that another one's line speaks of, so that the help fits one screen.
+void hide(CLI::Option* option) {
+  option->group("");
+}
+
 void add_run(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command = add_command(app, "run", "Run a prompt on a server and show it as it goes.",
+  CLI::App* command = add_command(app, "run", "Run a prompt and show it as it goes.",
                                   "errand run --files . \"What is in README.md?\"");
   auto options = std::make_shared<RunOptions>();
   add_argument(command, "PROMPT", options->prompt, "What to do; - reads it from stdin");
-  add(command, "--model", options->model, "ID", "Model, if not the server's default");
+  add(command, "--model", options->model, "ID", "Model, if not the default");
   add(command, "--system", options->system, "TEXT", "System prompt");
   add(command, "--files", options->files, "DIR", "Let the model read the files in DIR");
+  add(command, "--output-schema", options->output_schema, "FILE", "JSON Schema of the answer");
+  add(command, "--reasoning", options->reasoning, "LEVEL", "off, low, medium, high, or 0 to 100");
   add(command, "--max-turns", options->max_turns, "N", "Most turns with tool calls")
       ->check(CLI::Range(0, kTurnsMax));
   add_form(command, options->form, "Print each event as one line of JSON");
-  add_server(command, options->server);
+  command->add_flag("--embedded", options->embedded, "Run in this process, without a server");
+  add(command, "--config", options->config, "FILE", "Configuration of a run without a server");
+  add(command, "--data", options->server.data, "DIR",
+      "Where a server is known, or else runs are kept");
+  add(command, "--server", options->server.server, "URL",
+      "Server, with --key KEY and --workspace SLUG");
+  hide(add(command, "--key", options->server.key, "KEY", "API key"));
+  hide(add(command, "--workspace", options->server.workspace, "SLUG", "Workspace of the key"));
   command->callback([options, exit_code] { *exit_code = run_command(*options); });
 }
 
@@ -289,6 +303,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  keep_standard_streams();
   CLI::App app("Errand runs agents, calls their tools wherever those live, and loses no event.",
                "errand");
   app.get_formatter()->column_width(kHelpColumn);

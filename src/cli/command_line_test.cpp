@@ -108,6 +108,13 @@ TEST(CommandLine, RefusesWrongArguments) {
            {"run", "a", "--max-turns", "many"},
            {"run", "a", "--files", "/nonexistent"},
            {"run", "a", "--server", "ftp://x", "--key", "k"},
+           {"run", "a", "--embedded", "--server", "http://127.0.0.1:1"},
+           {"run", "a", "--config", "/nonexistent", "--key", "k"},
+           {"run", "a", "--config", "/nonexistent"},
+           {"run", "a", "--output-schema", "/nonexistent"},
+           {"run", "a", "--output-schema", "/"},
+           {"run", "a", "--reasoning", "much"},
+           {"run", "a", "--reasoning", "101"},
            {"runs", "list", "--limit", "0"},
            {"runs", "tail", "run_1", "--after", "-1"},
            {"runs", "show"},
@@ -127,7 +134,7 @@ TEST(CommandLine, SaysWhatToDoWithoutAServer) {
                        "errand: no server: there is no file /nonexistent/credentials\n"
                        "hint: start one with 'errand serve', or name one with --server URL "
                        "--key KEY\n"};
-  EXPECT_EQ(run({"run", "hello", "--data", "/nonexistent"}), expected);
+  EXPECT_EQ(run({"runs", "list", "--data", "/nonexistent"}), expected);
   EXPECT_EQ(run({"models", "--data", "/nonexistent"}), expected);
 }
 

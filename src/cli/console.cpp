@@ -1,5 +1,6 @@
 #include "cli/console.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -28,6 +29,17 @@ struct WritePieces {
   }
 };
 
+struct WriteQuestion {
+  WritePieces before;
+  int terminal;
+  std::string question;
+
+  Result<void> operator()() const {
+    ERRAND_CHECK(before());
+    return write_fully(terminal, question);
+  }
+};
+
 }  // namespace
 
 Result<void> write_fully(int fd, std::string_view text) {
@@ -50,8 +62,22 @@ Result<void> write_fully(int fd, std::string_view text) {
 
 Task<Result<void>> Console::write(Pieces pieces) {
   if (pieces.empty()) co_return Result<void>();
+  Gate::Pass pass = co_await gate_.enter();
   WritePieces work{std::move(pieces)};
   co_return co_await writer_.run(std::move(work));
+}
+
+Task<Result<void>> Console::ask(Pieces pieces, int terminal, std::string question) {
+  WriteQuestion work{
+      .before = {std::move(pieces)}, .terminal = terminal, .question = std::move(question)};
+  co_return co_await writer_.run(std::move(work));
+}
+
+void keep_standard_streams() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest free number is taken, which is this one.
+    if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDWR);
+  }
 }
 
 void ignore_broken_pipes() {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "async/blocking_pool.hpp"
 #include "cli/event_printer.hpp"
+#include "cli/gate.hpp"
 
 namespace errand::cli {
 
@@ -14,7 +16,7 @@ Result<void> write_fully(int fd, std::string_view text);
 inline constexpr std::string_view kOutputClosed = "output_closed";
 
 // stdout and stderr, written on a thread of their own: a reader that stalls (a pager, Ctrl-S) must
-// not keep this process from answering tool calls and signals.
+// not keep this process from answering tool calls and signals. Lives on one home.
 class Console final {
  public:
   Console() : writer_(1, kQueueMax) {}
@@ -22,11 +24,21 @@ class Console final {
   // Returns once everything is written. What goes wrong on stderr is nobody's concern.
   Task<Result<void>> write(Pieces pieces);
 
+  // Keeps back what others write, so that a question and its answer stay together.
+  Task<Gate::Pass> take() { return gate_.enter(); }
+  // Writes `pieces`, then `question` to the terminal; for whoever has taken the console.
+  Task<Result<void>> ask(Pieces pieces, int terminal, std::string question);
+
  private:
   static constexpr std::size_t kQueueMax = 1000;
 
+  Gate gate_;
   BlockingPool writer_;
 };
+
+// Opens /dev/null for those of stdin, stdout and stderr that are closed. Otherwise the next file to
+// be opened, perhaps a database, would take the place and get what is written there.
+void keep_standard_streams();
 
 // Closed pipes must show as errors of write, not end the process.
 void ignore_broken_pipes();

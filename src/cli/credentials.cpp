@@ -63,6 +63,10 @@ Result<Credentials> read_credentials(const std::filesystem::path& file) {
   return fields.finish(std::move(credentials));
 }
 
+std::filesystem::path data_directory(const ServerFlags& flags) {
+  return flags.data.value_or("./.errand");
+}
+
 std::filesystem::path credentials_file(const std::filesystem::path& data) {
   return data / "credentials";
 }
@@ -72,7 +76,7 @@ Result<Credentials> find_server(const ServerFlags& flags, const char* environmen
       .url = without_slashes(flags.server), .workspace = flags.workspace, .key = flags.key};
   if (server.key.empty() && environment_key) server.key = environment_key;
 
-  std::filesystem::path file = credentials_file(flags.data);
+  std::filesystem::path file = credentials_file(data_directory(flags));
   auto kept = read_credentials(file);
   bool is_needed = server.url.empty() || server.key.empty();
   if (!kept && is_needed && kept.error().code() != ErrorCode::not_found) return kept.error();

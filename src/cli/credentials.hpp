@@ -27,8 +27,11 @@ struct ServerFlags {
   std::string server;
   std::string key;
   std::string workspace;
-  std::string data = "./.errand";
+  std::optional<std::string> data;  // the default one if it is not said
 };
+
+// The data directory that the flags mean.
+std::filesystem::path data_directory(const ServerFlags& flags);
 
 // The server that a command talks to. Flags come first, then `environment_key` (null if it is not
 // set), then the credentials file in the data directory. The file's key is never sent to another

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "cli/run_event.hpp"
+#include "cli/terminal.hpp"
 
 namespace errand::cli {
 
@@ -22,26 +24,47 @@ using Pieces = std::vector<Piece>;
 
 enum class Form { text, json };
 
-// Shows the events of one run. As text: what the model says on stdout as it comes, a line for each
-// call of a tool and each result on stderr. As JSON: each event as one line on stdout.
-// A note never shares its line with the model's text.
-class EventPrinter final {
+// Shows the events of one run. What the model says goes to stdout as it comes; everything else to
+// stderr, on lines that are not shared with that text.
+class EventPrinter {
  public:
-  explicit EventPrinter(Form form) : form_(form) {}
+  virtual ~EventPrinter() = default;
 
   // `took` is how long the tool ran whose result the event is, if that is known.
-  Pieces show(const RunEvent& event, std::optional<milliseconds> took);
+  virtual Pieces show(const RunEvent& event, std::optional<milliseconds> took) = 0;
   // Ends an open line; when no more events come.
-  Pieces finish();
+  virtual Pieces finish() = 0;
   // A line on stderr that leaves stdout as it is.
-  Pieces note(std::string_view text) const;
+  virtual Pieces note(std::string_view text) = 0;
+  // What makes room for a question on the terminal, which is not ours to change afterwards.
+  virtual Pieces make_room() = 0;
+  // What the run took, when it is finished.
+  virtual Pieces summary(std::string_view text) = 0;
+};
+
+std::unique_ptr<EventPrinter> make_printer(Form form, Look look);
+
+// What people are told when a turn is asked again.
+inline constexpr std::string_view kTurnRestarted =
+    "errand: the model broke off; what it said since its last tool call starts again";
+
+// "850 ms", "3.4 s", "2 min 05 s".
+std::string shown_duration(milliseconds took);
+
+// Which of the two streams stands in the middle of a line.
+class OpenLine final {
+ public:
+  // The pieces that continue the text of a stream, on a line of its own; `text` is clean, and
+  // `styled` is the same as it is to be written.
+  Pieces continue_with(Piece::To to, std::string_view text, std::string styled);
+  // Moves the cursor to the start of a line and leaves stdout as it is.
+  Pieces step_aside();
+  Pieces close();
+  bool is_open() const { return to_.has_value(); }
+  bool is_open(Piece::To to) const { return to_ == to; }
 
  private:
-  Pieces show_text(const RunEvent& event, std::optional<milliseconds> took);
-  Pieces line(std::string text);
-
-  const Form form_;
-  bool is_line_open_ = false;
+  std::optional<Piece::To> to_;
 };
 
 }  // namespace errand::cli

@@ -15,16 +15,14 @@ namespace {
 constexpr std::size_t kChunkBytes = std::size_t{64} * 1024;
 constexpr std::size_t kShownNameChars = 255;
 
-json::Object tool(std::string_view name, std::string_view description, json::Object properties,
-                  json::Array required) {
-  return {{"kind", "local"},
-          {"name", name},
-          {"description", description},
-          {"parameters",
-           {{"type", "object"},
-            {"properties", std::move(properties)},
-            {"required", std::move(required)}}},
-          {"readOnly", true}};
+ToolDecl tool(std::string_view name, std::string_view description, json::Object properties,
+              json::Array required) {
+  return {.name = std::string(name),
+          .description = std::string(description),
+          .input_schema = share_schema({{"type", "object"},
+                                        {"properties", std::move(properties)},
+                                        {"required", std::move(required)}}),
+          .annotations = {.read_only = true}};
 }
 
 json::Object property(std::string_view type, std::string_view description) {
@@ -55,9 +53,41 @@ std::string listed(const Entry& entry) {
   return name;
 }
 
+using FilesPtr = std::shared_ptr<const FilesTool>;
+
+struct CallFiles {
+  FilesPtr files;
+  std::string name;
+  json::Value arguments;
+
+  Result<ToolAnswer> operator()() const { return files->call(name, arguments); }
+};
+
+// One of the tools, under its own name.
+class OneFileTool final : public Tool {
+ public:
+  OneFileTool(FilesPtr files, ToolDecl decl, BlockingPool& pool)
+      : files_(std::move(files)), decl_(std::move(decl)), pool_(pool) {}
+
+  const ToolDecl& decl() const override { return decl_; }
+
+  Task<ToolOutcome> invoke(ToolCall call) override {
+    CallFiles work{
+        .files = files_, .name = decl_.name, .arguments = json::Value(std::move(call.arguments))};
+    auto answer = co_await pool_.run(std::move(work));
+    if (!answer) co_return ToolOutcome{.ok = false, .text = answer.error().message()};
+    co_return ToolOutcome{.ok = answer->ok, .text = std::move(answer->text)};
+  }
+
+ private:
+  const FilesPtr files_;
+  const ToolDecl decl_;
+  BlockingPool& pool_;
+};
+
 }  // namespace
 
-json::Array FilesTool::declarations() {
+std::vector<ToolDecl> FilesTool::declarations() {
   return {
       tool("read_file",
            "Read a text file of the user's directory. Long files come in parts: offset and limit "
@@ -151,6 +181,15 @@ Result<std::string> FilesTool::search_files(const json::Value& args) const {
   FileSearch search(directory_, std::move(query));
   ERRAND_CHECK(search.run(path));
   return search.finish();
+}
+
+std::vector<std::unique_ptr<Tool>> make_file_tools(SharedDirectory directory, BlockingPool& pool) {
+  auto files = std::make_shared<const FilesTool>(std::move(directory));
+  std::vector<std::unique_ptr<Tool>> tools;
+  for (ToolDecl& decl : FilesTool::declarations()) {
+    tools.push_back(std::make_unique<OneFileTool>(files, std::move(decl), pool));
+  }
+  return tools;
 }
 
 }  // namespace errand::cli

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "async/blocking_pool.hpp"
 #include "cli/shared_directory.hpp"
 #include "json/value.hpp"
 #include "run/mail.hpp"
+#include "tool/tool.hpp"
 
 namespace errand::cli {
 
@@ -29,8 +33,8 @@ class FilesTool final {
 
   explicit FilesTool(SharedDirectory directory) : directory_(std::move(directory)) {}
 
-  // What the model is told of the tools, as a run takes it under "tools".
-  static json::Array declarations();
+  // What the model is told of the tools.
+  static std::vector<ToolDecl> declarations();
 
   ToolAnswer call(std::string_view name, const json::Value& args) const;
 
@@ -41,5 +45,8 @@ class FilesTool final {
 
   SharedDirectory directory_;
 };
+
+// The same as tools, which read on threads of `pool`. It outlives them.
+std::vector<std::unique_ptr<Tool>> make_file_tools(SharedDirectory directory, BlockingPool& pool);
 
 }  // namespace errand::cli

@@ -2,191 +2,135 @@
 
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <system_error>
 #include <utility>
 
-#include "async/home.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/embedded_api.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/follow.hpp"
-#include "json/fields.hpp"
-#include "json/write.hpp"
+#include "cli/files_tool.hpp"
+#include "cli/host.hpp"
+#include "cli/http_api.hpp"
+#include "cli/prompt_run.hpp"
+#include "cli/run_body.hpp"
+#include "cli/toolbox.hpp"
+#include "store/memory/memory_store.hpp"
 
 namespace errand::cli {
 namespace {
 
-constexpr std::size_t kPromptBytesMax =
-    std::size_t{32} * 1024 * 1024;  // what a server takes at most
-constexpr seconds kCancelGrace{3};
-constexpr seconds kCleanUpMax{1};
+constexpr std::size_t kToolThreads = 4;
+constexpr std::size_t kToolQueueMax = 1000;
 
-// Leaves although threads may hang in a call to the system (a dead network disk, a stopped pager).
-[[noreturn]] void leave_now(int exit_code) {
-  std::_Exit(exit_code);
+bool names_server(const ServerFlags& flags) {
+  return !flags.server.empty() || !flags.key.empty() || !flags.workspace.empty();
 }
 
-Result<std::string> read_stdin() {
-  std::string text;
-  std::string buffer(64 * 1024, '\0');
-  for (;;) {
-    ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count == 0) break;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      return Error(ErrorCode::invalid_argument,
-                   cat("cannot read stdin: ", std::generic_category().message(errno)));
-    }
-    text.append(buffer, 0, static_cast<std::size_t>(count));
-    if (text.size() > kPromptBytesMax) {
-      return Error(ErrorCode::invalid_argument, "the prompt on stdin is too long");
-    }
-  }
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  return text;
+Result<void> check_flags(const RunOptions& options) {
+  bool is_embedded = options.embedded || !options.config.empty();
+  if (!is_embedded || !names_server(options.server)) return {};
+  return Error(ErrorCode::invalid_argument,
+               cat(options.embedded ? "--embedded" : "--config",
+                   " is for a run without a server; --server, --key and --workspace name one"));
 }
 
-Error empty_prompt() {
-  return {ErrorCode::invalid_argument, "the prompt is empty"};
+// Whether this process drives the run itself.
+bool is_embedded(const RunOptions& options) {
+  if (options.embedded || !options.config.empty()) return true;
+  if (names_server(options.server)) return false;
+  auto known = read_credentials(credentials_file(data_directory(options.server)));
+  return !known && known.error().code() == ErrorCode::not_found;
 }
 
-Result<std::string> prompt_of(const RunOptions& options) {
-  if (options.prompt != "-") return options.prompt;
-  ERRAND_TRY(auto prompt, read_stdin());
-  if (prompt.empty()) return empty_prompt();
-  return prompt;
+Result<std::vector<std::unique_ptr<Tool>>> make_tools(const RunOptions& options,
+                                                      BlockingPool& pool) {
+  std::vector<std::unique_ptr<Tool>> tools;
+  if (options.files.empty()) return tools;
+  auto directory =
+      SharedDirectory::open(options.files, credentials_file(data_directory(options.server)));
+  if (!directory) {
+    return Error(directory.error().code(), cat("--files: ", directory.error().message()));
+  }
+  return make_file_tools(std::move(*directory), pool);
 }
 
-std::string create_body(const RunOptions& options, const std::string& prompt) {
-  json::Object body{{"prompt", prompt}};
-  if (!options.model.empty()) body["modelId"] = options.model;
-  if (!options.system.empty()) body["systemPrompt"] = options.system;
-  if (!options.files.empty()) body["tools"] = FilesTool::declarations();
-  if (options.max_turns) body["budgets"] = json::Object{{"maxToolTurns", *options.max_turns}};
-  return json::write(body);
-}
-
-// Everything of one `errand run`, in the order it is built.
-class PromptRun final {
- public:
-  PromptRun(asio::io_context& io, const Credentials& server, Form form, std::string body,
-            std::optional<FilesTool> files)
-      : body_(std::move(body)),
-        home_(io),
-        timers_(home_),
-        api_(server, client_options_here()),
-        printer_(form),
-        signals_(io, SIGINT, SIGTERM),
-        tasks_(home_.executor(), [this](const char* task, const std::string& what) {
-          report_bug(task, what);
-          signals_.cancel();
-        }) {
-    if (files) calls_.emplace(api_, timers_, home_.executor(), std::move(*files));
-  }
-
-  void start() {
-    tasks_.spawn("run", run());
-    tasks_.spawn("signals", watch_signals());
-  }
-  int exit_code() const { return exit_code_; }
-
- private:
-  Task<void> run() {
-    auto end = co_await create_and_follow();
-    exit_code_ = is_interrupted_ ? kExitInterrupted : report_end(end);
-    last_resort_.emplace(timers_, timers_.now() + kCleanUpMax, [this] { leave_now(exit_code_); });
-    signals_.cancel();
-    cancelling_.cancel(CancelReason::shutdown);
-    co_await cancelling_.join();
-    if (calls_) co_await calls_->stop();
-    last_resort_.reset();
-  }
-
-  Task<Result<RunEnd>> create_and_follow() {
-    ApiRequest request{.method = net::Method::post, .path = "/agent-runs", .body = body_};
-    ERRAND_CO_TRY(auto created, co_await api_.send(std::move(request)));
-    json::Fields fields(created, "");
-    run_ = fields.text("runId");
-    ERRAND_CO_CHECK(fields.finish());
-    if (is_interrupted_) cancelling_.spawn("cancel", cancel());
-    stream_.emplace(api_, timers_, run_, 0, RunStream::FirstFailure::is_retried);
-    FollowParams params{.stream = *stream_,
-                        .console = console_,
-                        .printer = printer_,
-                        .calls = calls_ ? &*calls_ : nullptr};
-    co_return co_await follow(params);
-  }
-
-  Task<void> watch_signals() {
-    auto [error, signal] = co_await signals_.async_wait(as_result);
-    if (error) co_return;
-    is_interrupted_ = true;
-    last_resort_.emplace(timers_, timers_.now() + kCancelGrace,
-                         [] { leave_now(kExitInterrupted); });
-    if (!run_.empty()) cancelling_.spawn("cancel", cancel());
-    auto [again_error, again] = co_await signals_.async_wait(as_result);
-    if (!again_error) leave_now(kExitInterrupted);
-  }
-
-  // The stream then ends with the event that says so.
-  Task<void> cancel() {
-    auto written =
-        co_await console_.write(printer_.note("cancelling the run; Ctrl-C again leaves at once"));
-    ApiRequest request{
-        .method = net::Method::post, .path = run_path(run_, "/cancel"), .timeout = kCancelGrace};
-    auto cancelled = co_await api_.send(std::move(request));
-    if (cancelled || !written) co_return;
-    written = co_await console_.write(
-        printer_.note(cat("cannot cancel the run: ", cancelled.error().message())));
-  }
-
-  const std::string body_;
-  Home home_;
-  AsioTimers timers_;
-  ApiClient api_;
-  Console console_;
-  EventPrinter printer_;
-  asio::signal_set signals_;
-  std::string run_;  // empty until it is created
-  bool is_interrupted_ = false;
-  int exit_code_ = kExitFailed;
-  std::optional<TimerGuard> last_resort_;
-  std::optional<RunStream> stream_;
-  std::optional<LocalCalls> calls_;
-  TaskGroup cancelling_{home_.executor(), report_bug};
-  TaskGroup tasks_;  // last: tasks use everything above
+// What both kinds of runs are made with.
+struct Prepared {
+  Console& console;
+  EventPrinter& printer;
+  ToolRegistry& tools;
+  std::string body;
 };
 
-Result<std::optional<FilesTool>> open_files(const RunOptions& options) {
-  if (options.files.empty()) return std::optional<FilesTool>();
-  auto directory = SharedDirectory::open(options.files, credentials_file(options.server.data));
-  if (!directory)
-    return Error(directory.error().code(), cat("--files: ", directory.error().message()));
-  return std::optional<FilesTool>(std::move(*directory));
+int follow_prompt(asio::io_context& io, ApiClient& api, Host* host, Prepared prepared) {
+  PromptRun run({.io = io,
+                 .api = api,
+                 .tools = prepared.tools,
+                 .printer = prepared.printer,
+                 .console = prepared.console,
+                 .host = host},
+                std::move(prepared.body));
+  run.start();
+  io.run();
+  return run.exit_code();
+}
+
+int run_on_server(const RunOptions& options, Prepared prepared) {
+  auto server = find_server_here(options.server);
+  if (!server) return fail_setup(server.error());
+  asio::io_context io(1);
+  HttpApi api(*server, client_options_here());
+  return follow_prompt(io, api, nullptr, std::move(prepared));
+}
+
+// A store of its own is gone with the process; one in a directory is continued by the next process.
+Result<std::unique_ptr<Store>> make_store(const RunOptions& options, const Clock& clock,
+                                          BlockingPool& pool, Log& log) {
+  if (!options.server.data) {
+    return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
+  }
+  auto store = open_store({.data = *options.server.data, .store = {}}, clock, pool, log);
+  if (store || store.error().code() != ErrorCode::conflict) return store;
+  return Error(store.error())
+      .hint("wait for it, be its client with --server URL --key KEY, or choose another --data DIR");
+}
+
+int run_embedded(const RunOptions& options, Prepared prepared) {
+  SystemClock clock;
+  Log log(clock, STDERR_FILENO, LogFormat::text, LogLevel::warning);
+  BlockingPool pool(kBlockingThreads, kBlockingQueueMax);
+  auto config = load_config(options.config);
+  if (!config) return fail_usage(config.error());
+  auto store = make_store(options, clock, pool, log);
+  if (!store) {
+    bool is_usage = store.error().code() == ErrorCode::invalid_argument;
+    return is_usage ? fail_usage(store.error()) : fail(store.error());
+  }
+  asio::io_context io(1);
+  Principal caller{.workspace = *WorkspaceSlug::parse("default"), .key = {}};
+  Host host({.io = io, .clock = clock, .log = log}, std::move(*config), std::move(*store),
+            {.caller = caller});
+  EmbeddedApi api(host.router(), caller.workspace);
+  return follow_prompt(io, api, &host, std::move(prepared));
 }
 
 }  // namespace
 
 int run_command(const RunOptions& options) {
   ignore_broken_pipes();
-  if (options.prompt.empty()) return fail_usage(empty_prompt());
-  auto files = open_files(options);
-  if (!files) return fail_usage(files.error());
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
-  auto prompt = prompt_of(options);
-  if (!prompt) return fail_usage(prompt.error());
-
-  asio::io_context io(1);
-  PromptRun run(io, *server, options.form, create_body(options, *prompt), std::move(*files));
-  run.start();
-  io.run();
-  return run.exit_code();
+  if (auto right = check_flags(options); !right) return fail_usage(right.error());
+  auto printer = make_printer(options.form, look_here());
+  Console console;
+  BlockingPool pool(kToolThreads, kToolQueueMax);
+  auto tools = make_tools(options, pool);
+  if (!tools) return fail_usage(tools.error());
+  Toolbox toolbox(std::move(*tools));
+  auto body = make_run_body(options, toolbox.declarations());
+  if (!body) return fail_usage(body.error());
+  Prepared prepared{
+      .console = console, .printer = *printer, .tools = toolbox, .body = std::move(*body)};
+  if (is_embedded(options)) return run_embedded(options, std::move(prepared));
+  return run_on_server(options, std::move(prepared));
 }
 
 }  // namespace errand::cli

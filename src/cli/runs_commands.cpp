@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/follow.hpp"
+#include "cli/http_api.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal_text.hpp"
 
@@ -137,13 +138,13 @@ int tail_run(const RunChoice& options, EventSeq after) {
   asio::io_context io(1);
   Home home(io);
   AsioTimers timers(home);
-  ApiClient api(*server, client_options_here());
+  HttpApi api(*server, client_options_here());
   RunStream stream(api, timers, options.run, after, RunStream::FirstFailure::is_final);
   Console console;
-  EventPrinter printer(options.form);
+  auto printer = make_printer(options.form, look_here());
   std::optional<Result<RunEnd>> end;
   TaskGroup tasks(home.executor(), report_bug);
-  FollowParams params{.stream = stream, .console = console, .printer = printer};
+  FollowParams params{.stream = stream, .console = console, .printer = *printer};
   tasks.spawn("tail", keep_end(params, &end));
   io.run();
   return end ? report_end(*end) : kExitFailed;

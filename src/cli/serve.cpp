@@ -13,40 +13,22 @@
 #include <string>
 #include <utility>
 
-#include "async/blocking_pool.hpp"
-#include "async/home.hpp"
 #include "async/task_group.hpp"
-#include "async/timers.hpp"
 #include "base/text.hpp"
-#include "cli/command.hpp"
-#include "cli/config.hpp"
 #include "cli/credentials.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/store_file.hpp"
-#include "crypto/random.hpp"
-#include "engine/engine.hpp"
-#include "engine/key_ring.hpp"
+#include "cli/host.hpp"
 #include "json/write.hpp"
 #include "net/http_server.hpp"
-#include "server/api.hpp"
 #include "server/error_body.hpp"
-#include "store/sqlite/sqlite_store.hpp"
 
 namespace errand::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBlockingThreads = 2;
-constexpr std::size_t kBlockingQueueMax = 10'000;
 constexpr milliseconds kDrainPoll{20};
 constexpr milliseconds kLastAnswers{500};
-
-// No tool runs in this process yet; clients bring their own.
-class NoTools final : public ToolRegistry {
- public:
-  Tool* find(std::string_view) override { return nullptr; }
-};
 
 struct ListenAddress {
   std::string host;
@@ -71,16 +53,6 @@ bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-Result<void> make_data_directory(const fs::path& data) {
-  std::error_code error;
-  fs::create_directories(data, error);
-  if (!error && ::access(data.c_str(), W_OK) == 0) return {};
-  return Error(
-      ErrorCode::invalid_argument,
-      cat("cannot write to the data directory ", data.string(), ": ",
-          error ? error.message() : "permission denied", "; choose another one with --data DIR"));
-}
-
 // Thousands of streams need thousands of descriptors.
 void raise_descriptor_limit() {
   rlimit limit{};
@@ -98,45 +70,25 @@ net::ServerLimits http_limits(const Config& config) {
 // Every object of a serving process, in the order they are built.
 class Server final {
  public:
-  Server(const ServeOptions& options, Config config, std::unique_ptr<SqliteStore> store,
+  Server(const ServeOptions& options, Config config, std::unique_ptr<Store> store,
          asio::io_context& io, const Clock& clock, Log& log)
       : options_(options),
-        config_(std::move(config)),
         log_(log),
-        home_(io),
-        timers_(home_),
-        ids_(clock, crypto::random_bits),
-        store_(std::move(store)),
-        client_(client_options_here()),
-        catalog_(make_catalog(
-            config_,
-            {.client = client_, .timers = timers_, .clock = clock, .home = home_.executor()})),
-        keys_(*store_, clock, ids_),
-        engine_({.home = home_,
-                 .store = *store_,
-                 .clock = clock,
-                 .timers = timers_,
-                 .ids = ids_,
-                 .catalog = catalog_,
-                 .tools = tools_,
-                 .log = log},
-                config_.limits),
-        api_(engine_, keys_,
-             {.public_url = options.public_url, .missing_result = config_.missing_result}),
-        router_(server::render_error),
+        host_({.io = io, .clock = clock, .log = log}, std::move(config), std::move(store),
+              {.public_url = options.public_url}),
+        http_(
+            host_.home(),
+            {.handler =
+                 [this](net::Request request) { return host_.router().handle(std::move(request)); },
+             .render_error = server::render_error,
+             .limits = http_limits(host_.config())},
+            log_),
         signals_(io, SIGINT, SIGTERM),
-        tasks_(home_.executor(), [this](const char* task, const std::string& what) {
+        tasks_(host_.home().executor(), [this](const char* task, const std::string& what) {
           log_.error("a task of the server failed; this is a bug",
                      {{"task", task}, {"what", what}});
           exit_code_ = kExitFailed;
-        }) {
-    api_.add_routes(router_);
-    net::HttpServer::Options http{
-        .handler = [this](net::Request request) { return router_.handle(std::move(request)); },
-        .render_error = server::render_error,
-        .limits = http_limits(config_)};
-    http_ = std::make_unique<net::HttpServer>(home_, std::move(http), log_);
-  }
+        }) {}
 
   void start() { tasks_.spawn("serve", run()); }
   int exit_code() const { return exit_code_; }
@@ -149,17 +101,17 @@ class Server final {
       exit_code_ = started.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
       co_return;
     }
-    engine_.start();
+    host_.engine().start();
     auto [error, signal] = co_await signals_.async_wait(as_result);
     if (!error) co_await shut_down();
     exit_code_ = kExitOk;
   }
 
   Task<Result<void>> begin() {
-    ERRAND_CO_CHECK(co_await keys_.load());
+    ERRAND_CO_CHECK(co_await host_.keys().load());
     ERRAND_CO_TRY(std::string first_key, co_await make_keys());
     ERRAND_CO_TRY(auto address, parse_listen(options_.listen));
-    ERRAND_CO_TRY(auto bound, http_->listen(address.host, address.port));
+    ERRAND_CO_TRY(auto bound, http_.listen(address.host, address.port));
     std::string host =
         bound.host.find(':') == std::string::npos ? bound.host : cat("[", bound.host, "]");
     std::string url = cat("http://", host, ":", bound.port);
@@ -172,18 +124,18 @@ class Server final {
   // The keys that the configuration names, and a first one where there is none. The answer is the
   // first key, if this start made it.
   Task<Result<std::string>> make_keys() {
-    bool is_first_start = keys_.empty();
-    for (const WorkspaceConfig& workspace : config_.workspaces) {
+    bool is_first_start = host_.keys().empty();
+    for (const WorkspaceConfig& workspace : host_.config().workspaces) {
       for (const std::string& secret : workspace.api_keys) {
-        if (keys_.find(secret)) continue;
+        if (host_.keys().find(secret)) continue;
         ERRAND_CO_TRY(auto made,
-                      co_await keys_.create(workspace.slug, "configuration file", secret));
+                      co_await host_.keys().create(workspace.slug, "configuration file", secret));
       }
     }
     if (!is_first_start) co_return std::string();
     const char* fixed = std::getenv("ERRAND_API_KEY");
-    ERRAND_CO_TRY(auto key, co_await keys_.create(*WorkspaceSlug::parse("default"), "first key",
-                                                  fixed ? fixed : ""));
+    ERRAND_CO_TRY(auto key, co_await host_.keys().create(*WorkspaceSlug::parse("default"),
+                                                         "first key", fixed ? fixed : ""));
     co_return key.secret;
   }
 
@@ -211,34 +163,23 @@ class Server final {
 
   Task<void> shut_down() {
     log_.info("draining", {{"atMostMs", std::to_string(options_.drain.count())}});
-    engine_.drain();
-    SteadyTime deadline = timers_.now() + options_.drain;
+    host_.engine().drain();
+    SteadyTime deadline = host_.timers().now() + options_.drain;
     bool hurried = false;
     signals_.async_wait([&hurried](boost::system::error_code error, int) { hurried = !error; });
-    while (engine_.is_busy() && !hurried && timers_.now() + kLastAnswers < deadline) {
-      co_await timers_.sleep_until(timers_.now() + kDrainPoll);
+    while (host_.engine().is_busy() && !hurried && host_.timers().now() + kLastAnswers < deadline) {
+      co_await host_.timers().sleep_until(host_.timers().now() + kDrainPoll);
     }
     signals_.cancel();
-    co_await http_->stop(std::min(deadline, timers_.now() + kLastAnswers));
-    co_await engine_.stop();
+    co_await http_.stop(std::min(deadline, host_.timers().now() + kLastAnswers));
+    co_await host_.engine().stop();
     log_.info("stopped");
   }
 
   const ServeOptions& options_;
-  Config config_;
   Log& log_;
-  Home home_;
-  AsioTimers timers_;
-  IdSource ids_;
-  std::unique_ptr<SqliteStore> store_;
-  NoTools tools_;
-  net::HttpClient client_;
-  engine::Catalog catalog_;
-  engine::KeyRing keys_;
-  engine::Engine engine_;
-  server::Api api_;
-  net::Router router_;
-  std::unique_ptr<net::HttpServer> http_;
+  Host host_;
+  net::HttpServer http_;
   asio::signal_set signals_;
   int exit_code_ = kExitFailed;
   TaskGroup tasks_;  // last: tasks use everything above
@@ -256,21 +197,16 @@ Result<void> check_exposure(const ServeOptions& options) {
 
 struct Prepared {
   Config config;
-  std::unique_ptr<SqliteStore> store;
+  std::unique_ptr<Store> store;
 };
 
 Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const Clock& clock,
                          Log& log) {
   ERRAND_CHECK(check_exposure(options));
-  Prepared prepared{.config = default_config()};
-  if (!options.config.empty()) {
-    ERRAND_TRY(prepared.config, read_config(options.config));
-  }
-  ERRAND_CHECK(make_data_directory(options.data));
-  ERRAND_TRY(auto path, store_file(options.data, options.store));
-  ERRAND_TRY(prepared.store,
-             SqliteStore::open({.path = path.string(), .clock = clock, .pool = pool, .log = log}));
-  return prepared;
+  ERRAND_TRY(Config config, load_config(options.config));
+  ERRAND_TRY(auto store,
+             open_store({.data = options.data, .store = options.store}, clock, pool, log));
+  return Prepared{.config = std::move(config), .store = std::move(store)};
 }
 
 }  // namespace

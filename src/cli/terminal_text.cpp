@@ -17,6 +17,15 @@ bool is_c1(std::string_view sequence) {
   return sequence.size() == 2 && byte_at(sequence, 0) == 0xC2 && byte_at(sequence, 1) < 0xA0;
 }
 
+// The embeddings, overrides and isolates of U+202A to U+202E and U+2066 to U+2069, which change the
+// order in which the rest of a line is shown.
+bool is_direction(std::string_view sequence) {
+  if (sequence.size() != 3 || byte_at(sequence, 0) != 0xE2) return false;
+  unsigned char last = byte_at(sequence, 2);
+  if (byte_at(sequence, 1) == 0x80) return last >= 0xAA && last <= 0xAE;
+  return byte_at(sequence, 1) == 0x81 && last >= 0xA6 && last <= 0xA9;
+}
+
 bool is_control(unsigned char byte) {
   return byte < 0x20 || byte == 0x7f;
 }
@@ -40,6 +49,9 @@ std::string clean(std::string_view text, Breaks breaks) {
       out += breaks == Breaks::keep ? static_cast<char>(first) : ' ';
     } else if (is_c1(sequence)) {
       append_escape(out, "\\x", byte_at(sequence, 1));
+    } else if (breaks == Breaks::flatten && is_direction(sequence)) {
+      auto low = static_cast<unsigned char>((byte_at(sequence, 1) & 1U) << 6U);
+      append_escape(out, "\\u20", static_cast<unsigned char>(low | (byte_at(sequence, 2) & 0x3FU)));
     } else if (!is_control(first)) {
       out += sequence;
     } else if (first != '\r') {

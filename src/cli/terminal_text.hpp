@@ -15,6 +15,8 @@ bool is_utf8(std::string_view text);
 std::string clean_text(std::string_view text);
 
 // The same on one line of at most `chars_max` characters; what is longer ends with "...".
+// Characters that turn the direction of a line become visible too: what follows on the line is
+// ours.
 std::string clean_line(std::string_view text, std::size_t chars_max);
 
 // JSON text with DEL and the C1 controls escaped too, which JSON itself would let pass.

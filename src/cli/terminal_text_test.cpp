@@ -38,6 +38,11 @@ TEST(TerminalText, AOneLineFormHasNoBreaksAndAnEnd) {
   EXPECT_EQ(clean_line("\x1b\x1b\x1b\x1b", 4), "\\x1b...");
 }
 
+TEST(TerminalText, AOneLineFormDoesNotTurnTheDirectionOfALine) {
+  EXPECT_EQ(clean_line("rm \u202Etxt.exe\u2066!", 80), "rm \\u202etxt.exe\\u2066!");
+  EXPECT_EQ(clean_text("\u202Eabc"), "\u202Eabc");
+}
+
 TEST(TerminalText, JsonKeepsItsMeaningWithoutRawControls) {
   EXPECT_EQ(escape_json_controls("{\"a\":\"\x7f\xC2\x9B\xC2\xA0世\"}"),
             "{\"a\":\"\\u007f\\u009b\xC2\xA0世\"}");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "async/task.hpp"
@@ -18,7 +19,9 @@ enum class MissingResult {
 };
 
 struct ApiOptions {
-  std::string public_url;  // with it, streamUrl is absolute
+  std::string public_url = {};  // with it, streamUrl is absolute
+  // With it, whoever reaches the routes is this one and shows no key: they stay in this process.
+  std::optional<Principal> caller = std::nullopt;
   MissingResult missing_result = MissingResult::refuse;
 };
 

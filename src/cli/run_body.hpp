@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "cli/run_command.hpp"
+#include "json/value.hpp"
+
+namespace errand::cli {
+
+// What the flags of `errand run` ask for, as the body of a request for a run. Reads stdin if the
+// prompt is "-". Every error is invalid_argument and names the flag.
+Result<std::string> make_run_body(const RunOptions& options, json::Array tools);
+
+}  // namespace errand::cli
