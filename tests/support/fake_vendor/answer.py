@@ -48,6 +48,11 @@ class Gate:
     def open(self) -> None:
         self.ours.close()
 
+    def close(self) -> None:
+        self.open()
+        if not self.reached.is_set():
+            self.theirs.close()
+
     def wait(self, connection: socket.socket) -> bool:
         """Whether the client is still there when it opens."""
         self.reached.set()

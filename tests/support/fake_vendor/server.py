@@ -141,6 +141,6 @@ class FakeVendor:
     def close(self) -> None:
         for answer in self.answers + self.given:
             if answer.gate:
-                answer.gate.open()
+                answer.gate.close()
         self.server.shutdown()
         self.server.server_close()
