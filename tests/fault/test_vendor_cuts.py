@@ -4,18 +4,21 @@ What the vendor is asked afterwards is compared as a whole, signatures included;
 refuses a turn that comes back in any other way than it allows.
 """
 
+import random
 import unittest
 
 from support.fake_vendor import Answer, At, Failure, FakeVendor, Turn, call, say, think, turn
 from support.http import Client, Frame
 from support.server import Server
-from support.vendor_case import FORMATS, PROMPT, History, Story, VendorCase, upto_call
+from support.vendor_case import (
+    FORMATS, PROMPT, History, Story, VendorCase, messages_of, upto_call)
 
 FIRST = turn(think("Two ", "files."), say("I ", "look."), call("look", path="a"),
              call("look", path="b"))
 AGAIN = turn(think("Now b."), call("look", path="b"))
 LAST = turn(think("Good."), say("Both ", "say hi."))
 EARLY = ("responses", "anthropic", "gemini")  # those that tell when a call is complete
+WAIT_SECONDS_MAX = 60
 
 TEXT = ("assistant_delta", "I look.")
 CALL_A = ("local_tool_call", {"path": "a"})
@@ -73,6 +76,60 @@ class CutTest(VendorCase):
                 self.check_asked(vendor, name, begin(name), second,
                                  third.turn(again).results(again, "in b"))
 
+    def test_a_cut_after_a_call_and_another_thought_drops_the_thought(self):
+        said = turn(think("First a."), say("I look."), call("look", path="a"), think("Then b."),
+                    call("look", path="b"))
+        cut = Answer(turn=said, cut=At("block", number=3))
+        server, vendors = self.start_vendors(cut, LAST, formats=("anthropic", "responses"))
+        for name, vendor in vendors.items():
+            self.assertEqual(self.play(server, name).joined,
+                             [TEXT, CALL_A, ONLY_A, RESULT_A, *ANSWER], name)
+            kept = frozen(vendor, name, 1)
+            self.check_asked(vendor, name, begin(name),
+                             begin(name).turn(kept).results(kept, "in a"))
+
+    def test_a_turn_is_kept_with_its_redacted_thoughts(self):
+        said = turn(think("secret", kind="redacted"), say("I look."), call("look", path="a"),
+                    call("look", path="b"))
+        cut = Answer(turn=said, cut=At("call"))
+        server, vendors = self.start_vendors(cut, LAST, formats=("anthropic", "responses"))
+        for name, vendor in vendors.items():
+            self.assertEqual(self.play(server, name).joined,
+                             [TEXT, CALL_A, ONLY_A, RESULT_A, *ANSWER], name)
+            kept = frozen(vendor, name, 1)
+            self.check_asked(vendor, name, begin(name),
+                             begin(name).turn(kept).results(kept, "in a"))
+
+    def test_the_first_of_interleaved_calls_to_close_is_kept(self):
+        said = turn(think("Two."), say("I look."), call("look", path="a"), call("look", path="b"),
+                    interleaved=True)
+        server, vendors = self.start_vendors(Answer(turn=said, cut=At("call")), LAST,
+                                             formats=("responses",))
+        self.assertEqual(self.play(server, "responses").joined,
+                         [TEXT, CALL_A, ONLY_A, RESULT_A, *ANSWER])
+        kept = frozen(vendors["responses"], "responses", 1)
+        self.check_asked(vendors["responses"], "responses", begin("responses"),
+                         begin("responses").turn(kept).results(kept, "in a"))
+
+    def test_a_cut_at_any_byte_loses_no_call_and_makes_none_twice(self):
+        chosen = random.Random(3)
+        places = [At(more=-chosen.randint(1, 4500)) for _ in range(25)]
+        answers = [one for place in places for one in (Answer(turn=FIRST, cut=place), LAST)]
+        server, vendors = self.start_vendors(*answers)
+        for name, vendor in vendors.items():
+            for number, place in enumerate(places):
+                story = self.play(server, name)
+                self.assertEqual(story.joined[-3:], ANSWER, (name, place))
+                calls = [event for event in story.events if event[0] == "local_tool_call"]
+                self.assertIn(calls, ([], [CALL_A], [CALL_A, CALL_B]), (name, place))
+                after = begin(name)
+                if calls:
+                    kept = upto_call(name, vendor.wire.issued[number * 2], len(calls))
+                    after.turn(kept).results(kept, *["in a", "in b"][: len(calls)])
+                asked = messages_of(name, vendor.bodies[number * 2 + 1])
+                self.assertEqual(asked, after.steps, (name, place))
+            self.assertEqual(vendor.refusals, [], name)
+
     def test_chat_makes_no_call_of_a_stream_that_is_cut(self):
         # No fragment says that it is the last one.
         cut = Answer(turn=FIRST, cut=At("call", number=2))
@@ -119,6 +176,20 @@ class CutTest(VendorCase):
     def arguments(name: str) -> str:
         """As the model wrote them; Gemini sends a value, whose text is ours."""
         return '{"path":"a"}' if name == "gemini" else '{"path": "a"}'
+
+
+class StallTest(VendorCase):
+    def test_a_stream_that_stalls_is_left_when_the_time_of_a_turn_is_over(self):
+        def stalled():
+            return Answer(turn=LAST, stall=At("text"))
+
+        server, vendors = self.start_vendors(stalled, LAST, timeoutMs=1000)
+        for name, vendor in vendors.items():
+            story = self.play(server, name)
+            self.assertEqual(story.joined, [("assistant_delta", "Both "),
+                                            ("turn_restarted", 0, 2), *ANSWER], name)
+            self.assertTrue(vendor.given[0].gate.left.wait(WAIT_SECONDS_MAX))
+            self.check_asked(vendor, name, begin(name), begin(name))
 
 
 class EarlyStartTest(VendorCase):

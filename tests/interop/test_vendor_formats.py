@@ -4,15 +4,12 @@ import json
 import random
 import tempfile
 import unittest
-from datetime import datetime, timedelta, timezone
-from email.utils import format_datetime
 from pathlib import Path
 
 from support.fake_vendor import (
-    DIALECTS, Answer, At, Chat, Failure, Gemini, Responses, Usage, call, make_certificate, refuse,
-    say, think, turn)
+    DIALECTS, Answer, Chat, Gemini, Usage, call, make_certificate, say, think, turn)
 from support.script import local_tool
-from support.vendor_case import FORMATS, PROMPT, History, Story, VendorCase
+from support.vendor_case import FORMATS, PROMPT, History, Story, VendorCase, messages_of
 
 FIRST = turn(think("Two ", "files."), say("I ", "look."), call("look", path="a"),
              call("look", path="b"))
@@ -214,139 +211,83 @@ class FormatTest(VendorCase):
                 self.assertEqual(vendor.refusals, [])
 
 
-class FailureTest(VendorCase):
-    def ends(self, *answers, formats=FORMATS, **others) -> dict[str, str]:
-        """The class of the error with which a run in each format ends."""
-        server, _ = self.start_vendors(*answers, formats=formats, **others)
+class HistoryTest(VendorCase):
+    """Turns and results of every shape go back in a way that the vendor takes."""
+
+    def answered(self, first, **outcome) -> dict[str, list[dict]]:
+        """The messages of the second request, after the one call of `first` got this outcome."""
+        server, vendors = self.start_vendors(first, LAST)
+        client = server.client()
         found = {}
-        for name in formats:
-            end = self.play(server, name).end
-            found[name] = end[1] if end[0] == "error" else end[0]
+        for name, vendor in vendors.items():
+            run = self.create(client, name)
+            with client.stream(run) as stream:
+                made = stream.until("local_tool_call")[-1].json()
+                client.answer(run, made["toolUseId"], **outcome)
+                self.assertEqual(Story(list(stream)).end, ("result", "success", "Both say hi."))
+            self.assertEqual(vendor.refusals, [], name)
+            found[name] = messages_of(name, vendor.bodies[1])
         return found
 
-    def test_the_class_of_each_error(self):
-        everywhere = {"auth": "auth", "context_window": "context_window",
-                      "invalid_request": "invalid_request"}
-        for kind, expected in everywhere.items():
-            self.assertEqual(self.ends(Failure(kind)), dict.fromkeys(FORMATS, expected))
-        self.assertEqual(self.ends(Failure("quota"), formats=("chat", "responses", "anthropic")),
-                         {"chat": "quota", "responses": "quota", "anthropic": "quota"})
-        self.assertEqual(self.ends(Failure("content_filter"), formats=("chat", "responses")),
-                         {"chat": "content_filter", "responses": "content_filter"})
+    def test_a_result_that_is_empty(self):
+        found = self.answered(turn(call("look", path="a")), result="")
+        self.assertEqual({name: messages[-1] for name, messages in found.items()}, {
+            "chat": {"role": "tool", "tool_call_id": "call_0002", "content": ""},
+            "responses": {"type": "function_call_output", "call_id": "call_0002", "output": ""},
+            "anthropic": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_0001"}]},
+            "gemini": {"role": "user", "parts": [{"functionResponse": {
+                "id": "fc-0002", "name": "look", "response": {"output": ""}}}]}})
 
-    def test_an_error_has_the_vendors_words(self):
-        server, _ = self.start_vendors(Failure("invalid_request", "The moon is not full."))
-        for name in FORMATS:
-            self.assertIn("The moon is not full.", self.play(server, name).end[2])
+    def test_a_tool_that_failed(self):
+        found = self.answered(turn(call("look", path="a")), error="no such file")
+        self.assertEqual({name: messages[-1] for name, messages in found.items()}, {
+            "chat": {"role": "tool", "tool_call_id": "call_0002", "content": "Error: no such file"},
+            "responses": {"type": "function_call_output", "call_id": "call_0002",
+                          "output": "Error: no such file"},
+            "anthropic": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_0001", "content": "no such file",
+                 "is_error": True}]},
+            "gemini": {"role": "user", "parts": [{"functionResponse": {
+                "id": "fc-0002", "name": "look", "response": {"error": "no such file"}}}]}})
 
-    def test_a_busy_vendor_is_asked_again_whatever_pause_it_names(self):
-        soon = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=1), usegmt=True)
-        pauses = ({"retry-after-ms": "10"}, {"retry-after": "0.01"}, {"retry-after": soon},
-                  {"retry-after": "99999999"}, {"retry-after": "soon"}, {})
-        kinds = ("rate_limit", "overloaded", "server", "timeout")
-        for number, headers in enumerate(pauses):
-            busy = Answer(failure=Failure(kinds[number % len(kinds)]), headers=headers)
-            server, vendors = self.start_vendors(busy, LAST)
-            for name, vendor in vendors.items():
-                self.assertEqual(self.play(server, name).joined, ANSWER, (name, headers))
-                self.assertEqual(vendor.bodies[0], vendor.bodies[1])
-                self.assertEqual((len(vendor.bodies), vendor.refusals), (2, []))
-
-    def test_a_vendor_that_stays_busy_ends_the_run(self):
-        busy = [Answer(failure=Failure("overloaded"), headers={"retry-after-ms": "1"})] * 9
-        server, _ = self.start_vendors(*busy, retries=0)
-        for name in FORMATS:
-            self.assertEqual(self.play(server, name).end[:2], ("error", "overloaded"), name)
-
-    def test_refusals_and_filters(self):
-        self.assertEqual(self.ends(turn(refuse("I will ", "not."))),
-                         {"chat": "refusal", "responses": "refusal", "anthropic": "refusal",
-                          "gemini": "content_filter"})
-        self.assertEqual(self.ends(turn(say("Well, "), refuse("no."))),
-                         {"chat": "refusal", "responses": "refusal", "anthropic": "refusal",
-                          "gemini": "content_filter"})
-        self.assertEqual(self.ends(turn(say("Half"), stop="filter")),
-                         {"chat": "content_filter", "responses": "content_filter",
-                          "anthropic": "refusal", "gemini": "content_filter"})
-        self.assertEqual(self.ends(turn(stop="block"), formats=("gemini",)),
-                         {"gemini": "content_filter"})
-
-    def test_an_answer_that_the_limit_cuts(self):
-        self.assertEqual(self.ends(turn(say("Half"), stop="length")),
-                         dict.fromkeys(FORMATS, "truncation"))
-
-    def test_a_call_that_the_limit_cuts_is_not_made(self):
-        cut = turn(say("I look."), call("look", '{"path": "a'), stop="length")
-        formats = ("chat", "responses", "anthropic")
-        self.assertEqual(self.ends(cut, formats=formats), dict.fromkeys(formats, "truncation"))
-
-    def test_an_error_in_the_stream_asks_again_if_that_may_help(self):
-        busy = Answer(turn=turn(say("Half an answer")), late_failure=Failure("overloaded"))
-        server, vendors = self.start_vendors(busy, LAST)
+    def check_replay(self, first, formats=FORMATS, **wires) -> None:
+        """The turn goes back block by block as it was said."""
+        server, vendors = self.start_vendors(first, LAST, formats=formats, wires=wires)
         for name, vendor in vendors.items():
             story = self.play(server, name)
-            self.assertEqual(story.joined, [("assistant_delta", "Half an answer"),
-                                            ("turn_restarted", 0, 2), *ANSWER], name)
-            self.check_asked(vendor, name, History(name).user(PROMPT), History(name).user(PROMPT))
+            self.assertEqual(story.end, ("result", "success", "Both say hi."), name)
+            blocks = vendor.wire.issued[0]
+            results = ["in a", "in b"][: len(first.calls)]
+            self.check_asked(vendor, name, History(name).user(PROMPT),
+                             History(name).user(PROMPT).turn(blocks).results(blocks, *results))
 
-    def test_an_error_in_the_stream_that_is_final(self):
-        late = Answer(turn=turn(say("Half")), late_failure=Failure("context_window"))
-        self.assertEqual(self.ends(late), dict.fromkeys(FORMATS, "context_window"))
-        wires = {"responses": Responses(flat_errors=True)}
-        self.assertEqual(self.ends(late, formats=("responses",), wires=wires),
-                         {"responses": "context_window"})
+    def test_text_after_calls_and_between_them(self):
+        self.check_replay(turn(call("look", path="a"), say("And b: "), call("look", path="b"),
+                               say("That is it.")))
 
-    def test_errors_that_are_no_errors_of_the_vendor(self):
-        odd = {
-            "a page": (Answer(status=502, body=b"<html><h1>Bad gateway</h1></html>",
-                              content_type="text/html"), "server"),
-            "a number": (Answer(status=400, error={"error": {
-                "code": 400, "message": "the request exceeds the available context size",
-                "type": "exceed_context_size_error"}}), "context_window"),
-            "a text": (Answer(status=400, error={"error": "no such model"}), "invalid_request"),
-            "a detail": (Answer(status=422, error={"detail": "max_tokens"}), "invalid_request"),
-            "nothing": (Answer(status=500, body=b""), "server"),
-        }
-        for what, (answer, expected) in odd.items():
-            found = self.ends(*[answer] * 9, formats=("chat",), retries=0)
-            self.assertEqual(found, {"chat": expected}, what)
+    def test_thoughts_between_calls(self):
+        self.check_replay(turn(think("First a."), call("look", path="a"), think("Then b."),
+                               call("look", path="b")))
 
-    def test_a_body_that_is_no_stream_is_asked_again(self):
-        error = {"error": {"message": "overloaded", "code": 503}}
-        for answer in (Answer(error=error), Answer(body=b"")):
-            server, vendors = self.start_vendors(answer, LAST)
-            for name, vendor in vendors.items():
-                self.assertEqual(self.play(server, name).joined, ANSWER, name)
-                self.assertEqual(len(vendor.bodies), 2)
+    def test_text_that_is_blank(self):
+        self.check_replay(turn(say("\n\n"), call("look", path="a")),
+                          formats=("chat", "responses", "gemini"))
+        server, vendors = self.start_vendors(turn(say("\n\n"), call("look", path="a")), LAST,
+                                             formats=("anthropic",))
+        self.assertEqual(self.play(server, "anthropic").end, ("result", "success", "Both say hi."))
+        self.assertEqual(vendors["anthropic"].refusals, [], "the vendor takes no blank text")
 
-    def test_a_stream_that_ends_without_its_marker_is_asked_again(self):
-        for place in (At("start"), At("text"), At("text", more=9)):
-            short = Answer(turn=turn(say("Half ", "an ", "answer")), cut=place, coding="close")
-            server, vendors = self.start_vendors(short, LAST)
-            for name, vendor in vendors.items():
-                self.assertEqual(self.play(server, name).joined[-3:], ANSWER, name)
-                self.check_asked(vendor, name, History(name).user(PROMPT),
-                                 History(name).user(PROMPT))
+    def test_an_id_that_the_vendor_gives_again(self):
+        class Again(Chat):
+            def mint(self, prefix: str) -> str:
+                return "call_0" if prefix == "call_" else super().mint(prefix)
 
-    def test_gemini_that_breaks_off_or_says_nothing_is_asked_again(self):
-        for stop in ("CONTINUATION", "MALFORMED_FUNCTION_CALL", "OTHER"):
-            server, _ = self.start_vendors(turn(stop=stop), LAST, formats=("gemini",))
-            self.assertEqual(self.play(server, "gemini").joined, ANSWER, stop)
-        server, _ = self.start_vendors(turn(), LAST, formats=("gemini",))
-        self.assertEqual(self.play(server, "gemini").joined, ANSWER)
-
-    def test_an_answer_of_the_others_may_be_empty(self):
-        formats = ("chat", "responses", "anthropic")
-        server, _ = self.start_vendors(turn(), formats=formats)
-        for name in formats:
-            self.assertEqual(self.play(server, name).end, ("result", "success", ""))
-
-    def test_an_error_of_gemini_that_is_no_event_is_a_stream_without_its_marker(self):
-        late = Answer(turn=turn(say("Half")), late_failure=Failure("overloaded"))
-        server, _ = self.start_vendors(late, LAST, formats=("gemini",),
-                                       wires={"gemini": Gemini(bare_errors=True)})
-        self.assertEqual(self.play(server, "gemini").joined,
-                         [("assistant_delta", "Half"), ("turn_restarted", 0, 2), *ANSWER])
+        server, vendors = self.start_vendors(turn(call("look", path="a")),
+                                             turn(call("look", path="b")), LAST,
+                                             formats=("chat",), wires={"chat": Again()})
+        self.assertEqual(self.play(server, "chat").end, ("result", "success", "Both say hi."))
+        self.assertEqual(vendors["chat"].refusals, [])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from support.fake_vendor import WIRES, FakeVendor, Wire
 from support.http import Client, Frame
@@ -61,7 +62,7 @@ def shown(frame: Frame) -> tuple:
     if name == "local_tool_call":
         return name, fields["args"]
     if name == "local_tool_result_in":
-        return name, fields["result"]
+        return name, fields.get("result", fields.get("error"))
     if name == "assistant_message":
         calls = [made["input"] for made in fields.get("toolCalls", [])]
         return name, fields["text"], calls, fields["finishReason"]
@@ -171,7 +172,7 @@ class VendorCase(ServerCase):
                                        wire=wire, certificate=certificate)
             self.addCleanup(vendors[name].close)
         if certificate:
-            self.enterContext(environment(SSL_CERT_FILE=str(certificate.pem)))
+            self.enterContext(patch.dict(os.environ, SSL_CERT_FILE=str(certificate.pem)))
         models = [model_entry(name, vendors[name].url, **settings) for name in formats]
         config = {"models": models, "defaultModel": formats[0]}
         return self.start_server([], config), vendors
@@ -204,21 +205,3 @@ class VendorCase(ServerCase):
         asked = [messages_of(name, body) for body in vendor.bodies]
         self.assertEqual(asked, [history.steps for history in histories], name)
         self.assertEqual(vendor.answers, [], "answers that nobody asked for")
-
-
-class environment:  # noqa: N801
-    """Variables of the environment that servers see which are started meanwhile."""
-
-    def __init__(self, **variables: str):
-        self.variables = variables
-
-    def __enter__(self) -> None:
-        self.before = {name: os.environ.get(name) for name in self.variables}
-        os.environ.update(self.variables)
-
-    def __exit__(self, *_) -> None:
-        for name, value in self.before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -7,7 +7,7 @@ import threading
 import zlib
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from itertools import chain, cycle
+from itertools import cycle
 
 from support.fake_vendor.turn import Failure, Turn
 from support.fake_vendor.wire import Asked, Event, Wire
@@ -20,7 +20,7 @@ REASONS = {529: "Overloaded"}
 @dataclass(frozen=True)
 class At:
     """A place in a stream: after the event that is the `number`th with this mark, and `more` bytes.
-    Without a mark, after all events."""
+    Without a mark, after all events. Before the start is the start."""
 
     mark: str = ""
     number: int = 1
@@ -28,7 +28,7 @@ class At:
 
     def offset(self, events: list[Event], ends: list[int]) -> int:
         if not self.mark:
-            return (ends[-1] if ends else 0) + self.more
+            return max(0, (ends[-1] if ends else 0) + self.more)
         found = [end for event, end in zip(events, ends) if event.mark == self.mark]
         # Not every format has an event that only starts an answer.
         if self.mark == "start" and not found:
@@ -93,7 +93,6 @@ class Answer:
     content_type: str = ""
     newline: str = "\n"
     comments: bool = False
-    tail: bytes = b""  # follows the events
     sizes: tuple[int, ...] = ()
     coding: str = "chunked"
     gate: Gate | None = None
@@ -132,7 +131,7 @@ class Answer:
                 data += f": keep-alive{self.newline * 2}".encode()
             data += event.encode(self.newline)
             ends.append(len(data))
-        sending = Sending(self.status, self.headers, data + self.tail, "text/event-stream")
+        sending = Sending(self.status, self.headers, data, "text/event-stream")
         if self.cut:
             sending.cut = (At() if self.cut is True else self.cut).offset(events, ends)
         if self.stall:
@@ -161,7 +160,7 @@ class Answer:
 
     def write(self, writer: "Writer", data: bytes) -> None:
         place = 0
-        sizes = chain(cycle(self.sizes)) if self.sizes else iter([len(data)])
+        sizes = cycle(self.sizes or (len(data),))
         while place < len(data):
             size = next(sizes)
             writer.write(data[place : place + size])

@@ -32,9 +32,9 @@ def counts(usage: Usage) -> dict:
             "cache_read_input_tokens": usage.cached}
 
 
-def signed(block: dict):
-    """What of a block must stay as it is and where it is: a thought whole, of a call its id."""
-    return block if "thinking" in block["type"] else block.get("id")
+def signed(blocks: list[dict]) -> list:
+    """What must stay as it is and where it is: thoughts whole, of calls their ids."""
+    return [block.get("id", block) for block in blocks if block["type"] != "text"]
 
 
 class Anthropic(Wire):
@@ -142,6 +142,7 @@ class Anthropic(Wire):
         self.check_tools(body)
         self.check_thinking(body)
         self.check_messages(body["messages"], body["model"])
+        self.check_loop(body)
 
     @staticmethod
     def check_tools(body: dict) -> None:
@@ -199,6 +200,16 @@ class Anthropic(Wire):
         require(not open_calls, "`tool_use` ids were found without `tool_result` blocks")
 
     @staticmethod
+    def check_loop(body: dict) -> None:
+        """While results of calls are worked on, thinking goes on only from a thought."""
+        turns = [message for message in body["messages"] if message["role"] == "assistant"]
+        last = turns[-1]["content"] if turns else []
+        calls = [block for block in last if isinstance(block, dict) and block["type"] == "tool_use"]
+        is_in_loop = body.get("thinking", {}).get("type") == "enabled" and bool(calls)
+        require(not is_in_loop or "thinking" in last[0]["type"],
+                "Expected `thinking` or `redacted_thinking`, but found `tool_use`.")
+
+    @staticmethod
     def check_results(blocks: list[dict], open_calls: list[str], where: str) -> None:
         """All results of a turn come first in the message right after it."""
         results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
@@ -233,6 +244,6 @@ class Anthropic(Wire):
             if not called:
                 continue
             upto = turn[: ids.index(called[-1]) + 1]
-            require([signed(block) for block in upto] == [signed(block) for block in blocks],
+            require(signed(upto) == signed(blocks),
                     f"{where}: `thinking` or `redacted_thinking` blocks in the latest assistant "
                     "message cannot be modified.")

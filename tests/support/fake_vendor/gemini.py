@@ -54,7 +54,7 @@ class Gemini(Wire):
             out.append(self.event(parts, usage | head | more, mark))
         last = []
         if turn.thinks and not turn.calls and turn.stop == "end":
-            last = [{"text": "", "thoughtSignature": signature(model, {"text": ""})}]
+            last = [self.signed({"text": ""}, model)]
         self.issued.append(kept + last)
         refuses = any(isinstance(part, Refusal) for part in turn.parts)
         reason = "SAFETY" if refuses else STOPS.get(turn.stop, turn.stop)
@@ -72,27 +72,32 @@ class Gemini(Wire):
     def pieces(self, turn: Turn, model: str) -> list[tuple[list[dict], str]]:
         """The parts of each event, with its mark."""
         out: list[tuple[list[dict], str]] = []
-        calls = []
+        is_first = True
         for part in turn.parts:
             if isinstance(part, Text):
                 out += [([{"text": piece}], "text") for piece in part.pieces]
             elif isinstance(part, Thinking) and part.kind == "plain":
                 out += [([{"text": piece, "thought": True}], "thought") for piece in part.pieces]
             elif isinstance(part, Call):
-                calls.append(self.call(part, model, is_first=not calls))
-        if self.together and calls:
-            return out + [(calls, "call")]
-        return out + [([one], "call") for one in calls]
+                made = self.call(part, model, is_first)
+                if self.together and out and out[-1][1] == "call":
+                    out[-1][0].append(made)
+                else:
+                    out.append(([made], "call"))
+                is_first = False
+        return out
 
     def call(self, call: Call, model: str, is_first: bool) -> dict:
         """The first call of a step is the one that is signed."""
         function = {"name": call.name, "args": call.arguments}
         if self.ids:
             function["id"] = self.mint("fc-")
-        part: dict = {"functionCall": function}
-        if is_first:
-            part["thoughtSignature"] = signature(model, {"functionCall": function})
-        return part
+        part = {"functionCall": function}
+        return self.signed(part, model) if is_first else part
+
+    @staticmethod
+    def signed(part: dict, model: str) -> dict:
+        return part | {"thoughtSignature": signature(model, part)}
 
     @staticmethod
     def usage(turn: Turn) -> dict:

@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Callable
 
 from support.fake_vendor.answer import WAIT_SECONDS_MAX, Answer
 from support.fake_vendor.turn import Failure, Turn
@@ -55,13 +56,15 @@ class FakeVendor:
     """Gives the answers in order, and keeps what it was asked.
 
     With a `wire` it refuses what the vendor would refuse; that costs no answer, and is kept with
-    the request. Past its last answer it refuses everything.
+    the request. Past its last answer it asks `script` for one, or refuses everything.
     """
 
     def __init__(self, *answers: Answer | Turn | Failure, wire: Wire | None = None,
-                 certificate: Certificate | None = None):
+                 certificate: Certificate | None = None,
+                 script: Callable[[Asked], Answer] | None = None):
         self.answers = [as_answer(one) for one in answers]
         self.wire = wire
+        self.script = script
         self.asked: list[Asked] = []
         self.given: list[Answer] = []
         self.left = threading.Event()  # a client has closed the connection of a stalled answer
@@ -120,7 +123,7 @@ class FakeVendor:
         try:
             if self.wire:
                 self.wire.check(asked)
-            if not self.answers:
+            if not self.answers and not self.script:
                 raise Refused("the script of this vendor is over")
         except Refused as refused:
             asked.refusal = refused.message
@@ -128,7 +131,7 @@ class FakeVendor:
                 return Answer(status=400, error={"error": {"message": refused.message}})
             error = self.wire.refusal(refused)
             return Answer(status=error.status, error=error.body)
-        self.given.append(self.answers.pop(0))
+        self.given.append(self.answers.pop(0) if self.answers else self.script(asked))
         return self.given[-1]
 
     def wait_asked(self, count: int) -> Asked:

@@ -120,7 +120,3 @@ class Failure:
 
     kind: str
     message: str = ""
-
-
-KINDS = ("auth", "quota", "rate_limit", "overloaded", "server", "timeout", "context_window",
-         "content_filter", "invalid_request")
