@@ -117,7 +117,8 @@ class FailureTest(VendorCase):
 
     def test_a_body_that_is_no_stream_is_asked_again(self):
         error = {"error": {"message": "overloaded", "code": 503}}
-        for answer in (Answer(error=error), Answer(body=b"")):
+        comments = Answer(body=b": keep-alive\n\n" * 3, content_type="text/event-stream")
+        for answer in (Answer(error=error), Answer(body=b""), comments):
             server, vendors = self.start_vendors(answer, LAST)
             for name, vendor in vendors.items():
                 self.assertEqual(self.play(server, name).joined, ANSWER, name)

@@ -138,6 +138,18 @@ class FormatTest(VendorCase):
                                  [{"path": "a"}, {"path": "b"}])
                 self.assertEqual(vendor.refusals, [])
 
+    def test_a_call_without_arguments_as_servers_of_chat_have_it(self):
+        for dialect, way in DIALECTS.items():
+            with self.subTest(dialect):
+                server, vendors = self.start_vendors(turn(call("now", "")), LAST,
+                                                     formats=("chat",), wires={"chat": Chat(way)})
+                story = self.play(server, "chat", tools=[local_tool("now")])
+                self.assertEqual(story.events[0], ("local_tool_call", {}))
+                self.check_answer(story, "Both say hi.")
+                made = vendors["chat"].bodies[1]["messages"][1]["tool_calls"]
+                self.assertEqual([one["function"] for one in made],
+                                 [{"name": "now", "arguments": "{}"}])
+
     def test_tokens_are_counted(self):
         said = turn(think("Hm."), say("Hi."), usage=Usage(input=30, cached=8, output=20,
                                                           thinking=12))
