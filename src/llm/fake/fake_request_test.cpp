@@ -41,6 +41,10 @@ TEST(FakeRequest, ResponsesCountsTheItemsOfATurnOnce) {
                           {"type":"function_call"},{"type":"function_call_output"},
                           {"type":"function_call_output"},{"role":"assistant"},{"role":"user"}])"),
             "2");
+  EXPECT_EQ(responses(R"("input":[{"role":"user"},{"type":"item_reference","id":"msg_1"},
+                          {"type":"mcp_approval_response"},{"type":"item_reference","id":"msg_2"},
+                          {"role":"user"}])"),
+            "2");
 }
 
 TEST(FakeRequest, ResponsesGoesOnFromAnEarlierResponse) {

@@ -262,7 +262,7 @@ class ResponsesEncoder final : public PieceEncoder {
 bool is_answer(const json::Object* item) {
   std::string_view type = text_at(item, "type");
   if (type.empty() || type == "message") return text_at(item, "role") == "assistant";
-  return !type.ends_with("_output") && type != "item_reference" && type != "compaction";
+  return !type.ends_with("_output") && !type.ends_with("_response") && type != "compaction";
 }
 
 class ResponsesFormat final : public FakeFormat {
