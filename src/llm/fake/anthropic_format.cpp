@@ -155,6 +155,15 @@ std::string_view type_of(int status) {
   return status >= 500 ? "api_error" : "invalid_request_error";
 }
 
+void read_blocks(const json::Array* content, OpenCalls& open) {
+  if (!content) return;
+  for (const json::Value& block : *content) {
+    std::string_view type = text_at(block.if_object(), "type");
+    if (type == "tool_use") open.call(text_at(block.if_object(), "id"));
+    if (type == "tool_result") open.answer(text_at(block.if_object(), "tool_use_id"));
+  }
+}
+
 class AnthropicFormat final : public FakeFormat {
  public:
   Result<FakeRequest> read(const json::Object& body) const override {
@@ -164,15 +173,19 @@ class AnthropicFormat final : public FakeFormat {
     if (!integer_at(&body, "max_tokens")) return wrong_type("max_tokens", "an integer");
     ERRAND_TRY(const json::Array* messages, read_conversation(body, "messages"));
     std::string_view former;
+    OpenCalls open;
     for (std::size_t i = 0; i < messages->size(); ++i) {
-      std::string_view role = text_at((*messages)[i].if_object(), "role");
+      const json::Object* message = (*messages)[i].if_object();
+      std::string_view role = text_at(message, "role");
       if (role != "user" && role != "assistant" && role != "system") {
         return wrong_type(cat("messages[", i, "].role"), "'user' or 'assistant'");
       }
       // Neighbours of the same role are one message to the vendor.
       if (role == "assistant" && former != role) ++out.turn;
       former = role;
+      read_blocks(array_at(message, "content"), open);
     }
+    ERRAND_CHECK(open.check());
     if (former == "assistant") {
       return Error(ErrorCode::invalid_argument,
                    "This model does not support assistant message prefill. The conversation must "

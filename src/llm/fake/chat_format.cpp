@@ -122,8 +122,10 @@ class ChatFormat final : public FakeFormat {
     FakeRequest out;
     ERRAND_TRY(out.model, read_model(body));
     ERRAND_TRY(const json::Array* messages, read_conversation(body, "messages"));
+    OpenCalls open;
     for (std::size_t i = 0; i < messages->size(); ++i) {
-      std::string_view role = text_at((*messages)[i].if_object(), "role");
+      const json::Object* message = (*messages)[i].if_object();
+      std::string_view role = text_at(message, "role");
       bool is_known = role == "system" || role == "developer" || role == "user" ||
                       role == "assistant" || role == "tool" || role == "function";
       if (!is_known) {
@@ -131,7 +133,12 @@ class ChatFormat final : public FakeFormat {
                           "one of 'system', 'developer', 'user', 'assistant' and 'tool'");
       }
       if (role == "assistant") ++out.turn;
+      if (const json::Array* calls = array_at(message, "tool_calls")) {
+        for (const json::Value& call : *calls) open.call(text_at(call.if_object(), "id"));
+      }
+      if (role == "tool") open.answer(text_at(message, "tool_call_id"));
     }
+    ERRAND_CHECK(open.check());
     out.streams = flag_at(&body, "stream");
     return out;
   }

@@ -91,6 +91,12 @@ Result<const json::Array*> read_conversation(const json::Object& body, std::stri
   return items;
 }
 
+Result<void> OpenCalls::check() const {
+  if (ids_.empty()) return {};
+  return Error(ErrorCode::invalid_argument,
+               cat("No tool output found for function call ", *ids_.begin(), "."));
+}
+
 std::string openai_error(const FakeError& error) {
   std::string_view type = error.status >= 500 ? "server_error" : "invalid_request_error";
   std::string_view code = error.code;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,19 @@ Error missing(std::string_view field);
 Error wrong_type(std::string_view field, std::string_view expected);
 Result<std::string> read_model(const json::Object& body);
 Result<const json::Array*> read_conversation(const json::Object& body, std::string_view field);
+
+// The calls that a conversation leaves without a result, which no vendor takes. What it is told of
+// outlives it.
+class OpenCalls final {
+ public:
+  void call(std::string_view id) { ids_.insert(id); }
+  void answer(std::string_view id) { ids_.erase(id); }
+  // invalid_argument: names one.
+  Result<void> check() const;
+
+ private:
+  std::set<std::string_view> ids_;
+};
 
 // The error body of the OpenAI family.
 std::string openai_error(const FakeError& error);

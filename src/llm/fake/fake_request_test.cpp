@@ -102,6 +102,29 @@ TEST(FakeRequest, WhatAVendorRefusesIsRefusedWithTheFieldsName) {
             "Invalid type for 'contents[0].parts': expected an array.");
 }
 
+TEST(FakeRequest, ACallWithoutItsResultIsRefused) {
+  std::string lacks_b = "No tool output found for function call b.";
+  EXPECT_EQ(chat(R"([{"role":"user"},{"role":"assistant","tool_calls":[{"id":"a"},{"id":"b"}]},
+                     {"role":"tool","tool_call_id":"a"}])"),
+            lacks_b);
+  EXPECT_EQ(chat(R"([{"role":"user"},{"role":"assistant","tool_calls":[{"id":"a"}]},
+                     {"role":"tool","tool_call_id":"a"}])"),
+            "1");
+  EXPECT_EQ(responses(R"("input":[{"type":"function_call","call_id":"a"},
+                          {"type":"function_call","call_id":"b"},
+                          {"type":"function_call_output","call_id":"a"}])"),
+            lacks_b);
+  EXPECT_EQ(anthropic(R"([{"role":"user","content":"hi"},
+                          {"role":"assistant","content":[{"type":"tool_use","id":"a"},
+                                                         {"type":"tool_use","id":"b"}]},
+                          {"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}])"),
+            lacks_b);
+  EXPECT_EQ(gemini(R"([{"role":"model","parts":[{"functionCall":{}},{"functionCall":{}}]},
+                       {"role":"user","parts":[{"functionResponse":{}}]}])"),
+            "Please ensure that the number of function response parts is equal to the number of "
+            "function call parts of the function call turn.");
+}
+
 TEST(FakeRequest, ModelAndStreamingAreInTheBodyButForGemini) {
   FakeRequest expected{.model = "m", .turn = 0, .streams = true};
   auto body = object_of(

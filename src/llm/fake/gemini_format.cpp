@@ -130,25 +130,38 @@ bool is_status_word(std::string_view code) {
                                       [](char c) { return c == '_' || (c >= 'A' && c <= 'Z'); });
 }
 
+// How many parts of a content have this member.
+std::ptrdiff_t count_parts(const json::Array& parts, std::string_view member) {
+  return std::count_if(parts.begin(), parts.end(), [&](const json::Value& part) {
+    return object_at(part.if_object(), member) != nullptr;
+  });
+}
+
 class GeminiFormat final : public FakeFormat {
  public:
   Result<FakeRequest> read(const json::Object& body) const override {
     FakeRequest out;
     ERRAND_TRY(const json::Array* contents, read_conversation(body, "contents"));
     bool was_model = false;
+    std::ptrdiff_t open_calls = 0;
     for (std::size_t i = 0; i < contents->size(); ++i) {
       const json::Object* content = (*contents)[i].if_object();
       std::string_view role = text_at(content, "role");
       if (!role.empty() && role != "user" && role != "model" && role != "function") {
         return wrong_type(cat("contents[", i, "].role"), "user or model");
       }
-      if (!array_at(content, "parts")) {
-        return wrong_type(cat("contents[", i, "].parts"), "an array");
-      }
+      const json::Array* parts = array_at(content, "parts");
+      if (!parts) return wrong_type(cat("contents[", i, "].parts"), "an array");
+      open_calls += count_parts(*parts, "functionCall") - count_parts(*parts, "functionResponse");
       // A streamed turn comes back as one content for each of its pieces.
       bool is_model = role == "model";
       if (is_model && !was_model) ++out.turn;
       was_model = is_model;
+    }
+    if (open_calls != 0) {
+      return Error(ErrorCode::invalid_argument,
+                   "Please ensure that the number of function response parts is equal to the "
+                   "number of function call parts of the function call turn.");
     }
     return out;
   }

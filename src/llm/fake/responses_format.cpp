@@ -276,11 +276,17 @@ class ResponsesFormat final : public FakeFormat {
       ERRAND_TRY(const json::Array* items, read_conversation(body, "input"));
       // The items of one turn follow each other; what comes between turns is not the model's.
       bool was_answer = false;
+      OpenCalls open;
       for (const json::Value& item : *items) {
-        bool is_one = is_answer(item.if_object());
+        const json::Object* object = item.if_object();
+        bool is_one = is_answer(object);
         if (is_one && !was_answer) ++out.turn;
         was_answer = is_one;
+        std::string_view type = text_at(object, "type");
+        if (type == "function_call") open.call(text_at(object, "call_id"));
+        if (type == "function_call_output") open.answer(text_at(object, "call_id"));
       }
+      ERRAND_CHECK(open.check());
     }
     out.streams = flag_at(&body, "stream");
     return out;
