@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 INTEROP = Path(__file__).resolve().parent.parent / "interop"
@@ -45,9 +46,15 @@ class NodePeer:
                                         stdout=subprocess.PIPE, text=True)
 
     def ask(self, given):
-        self.process.stdin.write(json.dumps(given) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        """The answer; a program that takes too long is ended."""
+        patience = threading.Timer(SECONDS_MAX, self.process.kill)
+        patience.start()
+        try:
+            self.process.stdin.write(json.dumps(given) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        finally:
+            patience.cancel()
         if not answer:
             raise AssertionError(f"the program ended with {self.process.wait(SECONDS_MAX)}")
         return json.loads(answer)
