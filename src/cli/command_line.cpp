@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/fake_model.hpp"
 #include "cli/history_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/runs_commands.hpp"
@@ -254,6 +255,24 @@ void add_check_data(CLI::App& app, ExitCode exit_code) {
   command->callback([options, exit_code] { *exit_code = check_data(*options); });
 }
 
+void add_fake_model(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command =
+      add_command(app, "fake-model", "Serve a fake of the model vendors, for tests.",
+                  "errand fake-model --script turns.json --listen 127.0.0.1:9001");
+  auto options = std::make_shared<FakeModelOptions>();
+  auto format = std::make_shared<std::string>("text");
+  add(command, "--script", options->script, "FILE", "The turns, as of the scripted model");
+  add(command, "--listen", options->listen, "HOST:PORT",
+      "Default 127.0.0.1:0; port 0 takes a free one");
+  add(command, "--key", options->key, "KEY", "Refuse all other API keys (default: take any)");
+  add(command, "--log-format", *format, "FORMAT", "text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->callback([options, format, exit_code] {
+    options->log_format = *format == "json" ? LogFormat::json : LogFormat::text;
+    *exit_code = fake_model(*options);
+  });
+}
+
 int print_version() {
   return print(cat("errand ", ERRAND_VERSION, "\n"));
 }
@@ -320,6 +339,7 @@ int run_command_line(int argc, char** argv) {
                [=](const AnswerOptions& options) { *exit_code = list_models(options); });
   add_copies(app, exit_code);
   add_check_data(app, exit_code);
+  add_fake_model(app, exit_code);
   add_version(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -56,6 +56,7 @@ const std::vector<std::vector<std::string>> kCommands = {
     {"backup"},
     {"restore"},
     {"check-data"},
+    {"fake-model"},
     {"version"},
 };
 
@@ -120,6 +121,9 @@ TEST(CommandLine, RefusesWrongArguments) {
            {"runs", "show"},
            {"keys", "revoke"},
            {"serve", "--listen", "nowhere"},
+           {"fake-model"},
+           {"fake-model", "--script", "/nonexistent"},
+           {"fake-model", "--script", "/nonexistent", "--listen", "nowhere"},
        }) {
     Outcome outcome = run(words);
     EXPECT_EQ(outcome.exit_code, kExitUsage) << outcome.err;

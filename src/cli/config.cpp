@@ -13,6 +13,7 @@
 #include "json/parse.hpp"
 #include "llm/demo/demo_model.hpp"
 #include "llm/http/http_model.hpp"
+#include "llm/scripted/scripted_model.hpp"
 #include "net/url.hpp"
 
 namespace errand::cli {
@@ -78,15 +79,6 @@ std::optional<engine::Pricing> parse_pricing(Fields& in) {
                       .cache_read_per_1m_usd = pricing.optional_number("cacheReadPer1MUsd")};
   if (auto done = pricing.finish(); !done) in.fail(std::move(done).error());
   return out;
-}
-
-Result<llm::Script> read_script(const fs::path& path) {
-  ERRAND_TRY(auto text, read_file(path));
-  auto turns = llm::parse_script(text);
-  if (!turns) {
-    return Error(ErrorCode::invalid_argument, cat(path.string(), ": ", turns.error().describe()));
-  }
-  return turns;
 }
 
 Result<llm::HeaderList> parse_headers(Fields& in) {
@@ -274,6 +266,15 @@ Result<Config> read_config(const fs::path& file) {
     return Error(ErrorCode::invalid_argument, cat(file.string(), ": ", config.error().describe()));
   }
   return config;
+}
+
+Result<llm::Script> read_script(const fs::path& path) {
+  ERRAND_TRY(auto text, read_file(path));
+  auto turns = llm::parse_script(text);
+  if (!turns) {
+    return Error(ErrorCode::invalid_argument, cat(path.string(), ": ", turns.error().describe()));
+  }
+  return turns;
 }
 
 namespace {

@@ -10,7 +10,7 @@
 #include "cli/vendors.hpp"
 #include "engine/catalog.hpp"
 #include "engine/engine.hpp"
-#include "llm/scripted/scripted_model.hpp"
+#include "llm/script.hpp"
 #include "net/http_client.hpp"
 #include "server/api.hpp"
 
@@ -46,6 +46,9 @@ Config default_config();
 // invalid_argument: the file cannot be read or is wrong; the message names file, pointer and
 // reason.
 Result<Config> read_config(const std::filesystem::path& file);
+
+// The turns of a scripted model. invalid_argument: as read_config.
+Result<llm::Script> read_script(const std::filesystem::path& file);
 
 // What models are made with. Outlives them.
 struct ModelSurroundings {

@@ -18,6 +18,7 @@
 #include "cli/credentials.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/host.hpp"
+#include "cli/listen_address.hpp"
 #include "json/write.hpp"
 #include "net/http_server.hpp"
 #include "server/error_body.hpp"
@@ -29,29 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr milliseconds kDrainPoll{20};
 constexpr milliseconds kLastAnswers{500};
-
-struct ListenAddress {
-  std::string host;
-  std::uint16_t port = 0;
-};
-
-Result<ListenAddress> parse_listen(const std::string& text) {
-  std::size_t colon = text.rfind(':');
-  auto port = colon == std::string::npos ? std::nullopt
-                                         : parse_integer<std::uint16_t>(text.substr(colon + 1));
-  if (!port) {
-    return Error(ErrorCode::invalid_argument,
-                 cat("--listen ", text, ": expected HOST:PORT, such as 127.0.0.1:7300"));
-  }
-  std::string host = text.substr(0, colon);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
-    host = host.substr(1, host.size() - 2);
-  return ListenAddress{.host = std::move(host), .port = *port};
-}
-
-bool is_loopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
 
 // Thousands of streams need thousands of descriptors.
 void raise_descriptor_limit() {
@@ -112,9 +90,7 @@ class Server final {
     ERRAND_CO_TRY(std::string first_key, co_await make_keys());
     ERRAND_CO_TRY(auto address, parse_listen(options_.listen));
     ERRAND_CO_TRY(auto bound, http_.listen(address.host, address.port));
-    std::string host =
-        bound.host.find(':') == std::string::npos ? bound.host : cat("[", bound.host, "]");
-    std::string url = cat("http://", host, ":", bound.port);
+    std::string url = http_url(bound.host, bound.port);
     ERRAND_CO_CHECK(keep_credentials(url, first_key));
     print_ready(url, first_key);
     log_.info("listening", {{"url", url}, {"data", options_.data}});
