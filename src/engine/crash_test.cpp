@@ -14,6 +14,7 @@ struct Flow {
   Client client{};
   std::string_view ends_with = "result";
   void (*shape)(Spec&) = [](Spec&) {};  // what else is asked for
+  bool refuses_schema = false;          // the vendor will not have it
 };
 
 constexpr std::string_view kTwoLooks = R"({"turns":[
@@ -54,6 +55,14 @@ std::vector<Flow> repair_flows() {
        {},
        "error",
        asks_for_city},
+      {"a schema that is told in words, and an answer that is put right",
+       R"({"turns":[{"deltaDelayMs":10,"text":["Os","lo"]},
+                    {"deltaDelayMs":10,"text":["{\"city\":","\"Oslo\"}"]}]})",
+       {},
+       {},
+       "result",
+       asks_for_city,
+       true},
   };
 }
 
@@ -211,6 +220,10 @@ bool live_through(const Flow& flow, std::vector<int> deaths,
   std::size_t died = 0;
   for (int at : deaths) {
     World world(disk, flow.script, {.at = at});
+    world.mechanism = OutputMechanism::native;
+    world.refuses = [&](const llm::TurnRequest& request) {
+      return flow.refuses_schema && request.output_schema;
+    };
     world.tasks.spawn("recover", world.engine.recover());
     world.tasks.spawn("client", client.go(&world));
     world.run_until([&] { return client.done; });
