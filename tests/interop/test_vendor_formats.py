@@ -282,6 +282,14 @@ class HistoryTest(VendorCase):
         self.check_replay(turn(think("First a."), call("look", path="a"), think("Then b."),
                                call("look", path="b")))
 
+    def test_a_run_that_reasons_with_turns_that_do_not(self):
+        server, vendors = self.start_vendors(turn(call("look", path="a")),
+                                             turn(think("Hm."), call("look", path="b")), LAST)
+        for name, vendor in vendors.items():
+            story = self.play(server, name, reasoningLevel="high")
+            self.assertEqual(story.end, ("result", "success", "Both say hi."), name)
+            self.assertEqual(vendor.refusals, [], name)
+
     def test_text_that_is_blank(self):
         self.check_replay(turn(say("\n\n"), call("look", path="a")),
                           formats=("chat", "responses", "gemini"))

@@ -1,5 +1,6 @@
 """The Node programs of tests/interop, with the packages that they need."""
 
+import fcntl
 import hashlib
 import json
 import shutil
@@ -18,10 +19,17 @@ def ensure_modules(folder: Path = INTEROP) -> None:
     itself is among those of tests/interop."""
     if folder != INTEROP:
         ensure_modules()
-    lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
-    stamp = folder / "node_modules" / ".installed-lock"
-    if stamp.exists() and stamp.read_text() == lock:
-        return
+    with (folder / "package-lock.json").open("rb") as lock:
+        # Tests run side by side; one of them installs, and the others wait for it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = hashlib.sha256(lock.read()).hexdigest()
+        stamp = folder / "node_modules" / ".installed-lock"
+        if not stamp.exists() or stamp.read_text() != wanted:
+            install(folder)
+            stamp.write_text(wanted)
+
+
+def install(folder: Path) -> None:
     if not shutil.which("npm"):
         raise RuntimeError("npm is missing: ./dev test installs it")
     done = subprocess.run(
@@ -29,7 +37,6 @@ def ensure_modules(folder: Path = INTEROP) -> None:
         cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"npm ci failed:\n{done.stdout}{done.stderr}")
-    stamp.write_text(lock)
 
 
 def start_node(program: str, *arguments: str) -> subprocess.Popen:

@@ -23,7 +23,9 @@ class Event:
     bare: bool = False
 
     def encode(self, newline: str = "\n") -> bytes:
-        data = self.data if isinstance(self.data, str) else json.dumps(self.data)
+        data = self.data
+        if isinstance(data, dict):
+            data = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         if self.bare:
             return data.encode()
         lines = [f"event: {self.name}"] if self.name else []
