@@ -6,7 +6,7 @@
 namespace errand::agent {
 namespace {
 
-Finish failed(const ModelFailure& failure) {
+Finish fail_with(const ModelFailure& failure) {
   return {{.status = RunStatus::failed,
            .message = failure.message,
            .error_class = failure.error_class,
@@ -26,7 +26,7 @@ Finish cancelled(const CancelEntry& cancel) {
 
 // The turn is complete and called no tool: its text is the answer.
 Finish answered(const TurnEndEntry& end) {
-  if (end.fatal) return failed(*end.fatal);
+  if (end.fatal) return fail_with(*end.fatal);
   if (end.finish_reason == "max_tokens") {
     return {{.status = RunStatus::failed,
              .message = "the answer was cut off at the model's output limit",
@@ -47,7 +47,7 @@ bool timed_out_and_fails(const State& state) {
 
 Step after_calls(const State& state, EventSeq last_seq) {
   const TurnState& turn = state.turn();
-  if (turn.end->fatal) return failed(*turn.end->fatal);
+  if (turn.end->fatal) return fail_with(*turn.end->fatal);
   Steering steering = steering_after(state);
   return Ask{{.turn = turn.index + 1,
               .attempt = 1,
@@ -106,18 +106,19 @@ Finish out_of_time(const State& state) {
                                              state.created().limits.run_time.count(), " ms"));
 }
 
-Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq) {
+Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_seq) {
   if (state.cancel()) return next_step(state, last_seq);
   const TurnState& turn = state.turn();
   if (!turn.calls.empty()) return Freeze{};
-  if (turn.follows_frozen && !turn.retells && is_refusal(failure)) {
+  if (turn.follows_frozen && !turn.retells && is_refusal(failed.failure)) {
     return Ask{{.turn = turn.index,
                 .attempt = turn.attempt + 1,
                 .after_seq = last_seq,
                 .retells = true,
                 .tools_off = turn.tools_off}};
   }
-  if (!failure.retryable || turn.attempt >= kTurnAttemptsMax) return failed(failure);
+  bool may_help = failed.failure.retryable && !failed.is_settled;
+  if (!may_help || turn.attempt >= kTurnAttemptsMax) return fail_with(failed.failure);
   return next_step(state, last_seq);
 }
 

@@ -57,6 +57,9 @@ struct Finished {
 };
 struct Failed {
   ModelFailure failure;
+  // Nothing of an answer came, and the model itself has asked again as often as that may help: it
+  // is final, whatever `retryable` tells clients.
+  bool is_settled = false;
 };
 using TurnEvent = std::variant<TextDelta, ThinkingDelta, BlockClosed, CallClosed, Finished, Failed>;
 
