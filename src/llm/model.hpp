@@ -75,11 +75,27 @@ class TurnStream {
   virtual void abort() = 0;
 };
 
+// Whether a model could be asked right now.
+struct Reachability {
+  enum class State {
+    reachable,
+    wrong_key,      // the vendor does not take the key, or wants one
+    no_such_model,  // the vendor is there and does not have it
+    unreachable,    // no answer, or none that says anything
+  };
+  State state = State::reachable;
+  std::string message;  // why not, for people
+
+  friend bool operator==(const Reachability&, const Reachability&) = default;
+};
+
 // A model that can be asked. Safe to use for many turns at once; lives on one home.
 class Model {
  public:
   virtual ~Model() = default;
   virtual std::unique_ptr<TurnStream> ask(TurnRequest request) = 0;
+  // Finds out by the vendor's cheapest request, within a few seconds.
+  virtual Task<Reachability> check() { co_return Reachability{}; }
 };
 
 }  // namespace errand::llm

@@ -39,6 +39,7 @@ class AnthropicProvider final : public Provider {
   ProviderRequest build(const TurnRequest& request) const override;
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
+  ProviderProbe probe() const override;
 
  private:
   const AnthropicOptions options_;

@@ -8,6 +8,7 @@
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "llm/failure.hpp"
+#include "llm/members.hpp"
 #include "net/sse_reader.hpp"
 
 namespace errand::llm {
@@ -42,6 +43,34 @@ HeaderList to_list(const std::vector<net::Header>& headers) {
     list.emplace_back(to_lower(header.name), header.value);
   }
   return list;
+}
+
+// A tag that is not named is "latest" to servers that have tags.
+std::string_view without_latest(std::string_view id) {
+  constexpr std::string_view kLatest = ":latest";
+  if (id.ends_with(kLatest)) id.remove_suffix(kLatest.size());
+  return id;
+}
+
+// Whether the list that a vendor answered with has the model. What is no list proves nothing but
+// that the vendor is there.
+Reachability judge_list(std::string_view body, std::string_view listed_id) {
+  auto answer = parse_object(body);
+  const json::Array* models = answer ? array_at(&*answer, "data") : nullptr;
+  if (listed_id.empty() || !models) return {};
+  bool is_listed = std::any_of(models->begin(), models->end(), [&](const json::Value& model) {
+    return without_latest(text_at(model.if_object(), "id")) == without_latest(listed_id);
+  });
+  if (is_listed) return {};
+  return {.state = Reachability::State::no_such_model, .message = "the server does not list it"};
+}
+
+Reachability judge_missing(std::string_view listed_id) {
+  if (listed_id.empty()) {
+    return {.state = Reachability::State::no_such_model, .message = "the vendor does not know it"};
+  }
+  return {.state = Reachability::State::unreachable,
+          .message = "there is no list of models; is the baseUrl right?"};
 }
 
 }  // namespace
@@ -194,6 +223,29 @@ HttpModel::HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOpt
 
 std::unique_ptr<TurnStream> HttpModel::ask(TurnRequest request) {
   return std::make_unique<HttpTurn>(deps_, *provider_, options_, std::move(request));
+}
+
+Task<Reachability> HttpModel::check() {
+  ProviderProbe probe = provider_->probe();
+  net::ClientRequest request{.url = cat(options_.base_url, probe.path),
+                             .timeouts = options_.timeouts};
+  request.timeouts.total = std::min(request.timeouts.total, kCheckTime);
+  for (auto& [name, value] : probe.headers) request.headers.push_back({name, value});
+  auto answer = co_await deps_.client.send(std::move(request));
+  if (!answer) {
+    co_return Reachability{.state = Reachability::State::unreachable,
+                           .message = answer.error().message()};
+  }
+  if (answer->status == 200) co_return judge_list(answer->body, probe.listed_id);
+  if (answer->status == 404) co_return judge_missing(probe.listed_id);
+  ApiFailure failure = provider_->classify({.status = answer->status,
+                                            .headers = to_list(answer->headers),
+                                            .body = answer->body,
+                                            .now = deps_.clock.now()});
+  bool is_key = failure.failure.error_class == error_class::kAuth;
+  co_return Reachability{
+      .state = is_key ? Reachability::State::wrong_key : Reachability::State::unreachable,
+      .message = std::move(failure.failure.message)};
 }
 
 }  // namespace errand::llm

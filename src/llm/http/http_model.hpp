@@ -34,10 +34,13 @@ class HttpModel final : public Model {
 
   // A vendor that wants a longer pause than this is not waited for.
   static constexpr milliseconds kPauseMax{60'000};
+  // How long a check may take.
+  static constexpr milliseconds kCheckTime{5'000};
 
   HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOptions options);
 
   std::unique_ptr<TurnStream> ask(TurnRequest request) override;
+  Task<Reachability> check() override;
 
  private:
   Deps deps_;

@@ -55,6 +55,9 @@ class WordProvider final : public Provider {
     return finish_failure(make_failure(class_of_status(answer.status), answer.body, answer.status),
                           answer);
   }
+  ProviderProbe probe() const override { return {.path = "/models", .listed_id = listed_id}; }
+
+  std::string listed_id;  // of the probe
 };
 
 // One answer of the vendor.
@@ -76,14 +79,23 @@ Scripted refusal(int status, std::vector<net::Header> headers = {}) {
 // noted and passes at once.
 class HttpModelTest : public testing::Test {
  protected:
-  std::unique_ptr<HttpModel> make(HttpModelOptions options) {
+  std::unique_ptr<HttpModel> make(HttpModelOptions options, const std::string& listed_id = "") {
     if (options.base_url.empty()) options.base_url = cat("http://127.0.0.1:", server_.port());
+    auto provider = std::make_unique<WordProvider>();
+    provider->listed_id = listed_id;
     return std::make_unique<HttpModel>(HttpModel::Deps{.client = client_,
                                                        .timers = timers_,
                                                        .clock = clock_,
                                                        .random = [] { return std::uint64_t{0}; },
                                                        .home = io_.get_executor()},
-                                       std::make_unique<WordProvider>(), std::move(options));
+                                       std::move(provider), std::move(options));
+  }
+
+  // What a check finds out from this answer.
+  Reachability check(Scripted answer, const std::string& listed_id = "") {
+    answers_ = {std::move(answer)};
+    auto model = make({}, listed_id);
+    return run_task(io_, model->check());
   }
 
   Lines ask(HttpModelOptions options = {}) {
@@ -224,6 +236,35 @@ TEST_F(HttpModelTest, AnAbortEndsAPause) {
   aborts_in_pause_ = true;
   EXPECT_EQ(ask(), Lines{"failed server retryable 0 : the stream of the model was closed"});
   EXPECT_EQ(asked_, 1);
+}
+
+using State = Reachability::State;
+
+TEST_F(HttpModelTest, ACheckTellsAGoodKeyFromAWrongOne) {
+  EXPECT_EQ(check({.status = 200, .body = "{}"}), Reachability{});
+  EXPECT_EQ(check(refusal(401)), (Reachability{State::wrong_key, "no"}));
+  EXPECT_EQ(check(refusal(403)), (Reachability{State::wrong_key, "no"}));
+  EXPECT_EQ(check(refusal(500)), (Reachability{State::unreachable, "no"}));
+}
+
+TEST_F(HttpModelTest, ACheckFindsAModelThatTheVendorDoesNotHave) {
+  std::string list = R"({"data":[{"id":"a"},{"id":"b:latest"},7]})";
+  EXPECT_EQ(check({.body = list}, "a"), Reachability{});
+  EXPECT_EQ(check({.body = list}, "b"), Reachability{});
+  EXPECT_EQ(check({.body = list}, "c"),
+            (Reachability{State::no_such_model, "the server does not list it"}));
+  EXPECT_EQ(check(refusal(404)),
+            (Reachability{State::no_such_model, "the vendor does not know it"}));
+  EXPECT_EQ(
+      check(refusal(404), "a"),
+      (Reachability{State::unreachable, "there is no list of models; is the baseUrl right?"}));
+}
+
+TEST_F(HttpModelTest, ACheckSaysThatNobodyIsThere) {
+  auto model = make({.base_url = "http://127.0.0.1:1"});
+  EXPECT_EQ(
+      run_task(io_, model->check()),
+      (Reachability{State::unreachable, "cannot connect to 127.0.0.1:1: Connection refused"}));
 }
 
 }  // namespace

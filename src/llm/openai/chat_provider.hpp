@@ -36,6 +36,7 @@ class ChatProvider final : public Provider {
   ProviderRequest build(const TurnRequest& request) const override;
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
+  ProviderProbe probe() const override;
 
  private:
   const ChatOptions options_;
