@@ -108,9 +108,11 @@ class Server final {
         ids_(clock, crypto::random_bits),
         store_(std::move(store)),
         client_(client_options_here()),
-        catalog_(make_catalog(
-            config_,
-            {.client = client_, .timers = timers_, .clock = clock, .home = home_.executor()})),
+        catalog_(make_catalog(config_, {.client = client_,
+                                        .timers = timers_,
+                                        .clock = clock,
+                                        .home = home_.executor(),
+                                        .log = log})),
         keys_(*store_, clock, ids_),
         engine_({.home = home_,
                  .store = *store_,
@@ -261,10 +263,10 @@ struct Prepared {
 Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const Clock& clock,
                          Log& log) {
   ERRAND_CHECK(check_exposure(options));
-  Prepared prepared{.config = default_config()};
-  if (!options.config.empty()) {
-    ERRAND_TRY(prepared.config, read_config(options.config));
-  }
+  Prepared prepared;
+  ERRAND_TRY(prepared.config, options.config.empty()
+                                  ? default_config(environment_here())
+                                  : read_config(options.config, environment_here()));
   ERRAND_CHECK(make_data_directory(options.data));
   ERRAND_TRY(auto path, store_file(options.data, options.store));
   ERRAND_TRY(prepared.store,

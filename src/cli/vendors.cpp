@@ -18,7 +18,7 @@ constexpr Vendor kVendors[] = {
     {.name = kAnthropic, .base_url = "https://api.anthropic.com", .api = ""},
     {.name = kGoogle, .base_url = "https://generativelanguage.googleapis.com", .api = ""},
     {.name = "xai", .base_url = "https://api.x.ai/v1", .api = "chat"},
-    {.name = "ollama", .base_url = "http://127.0.0.1:11434/v1", .api = "chat"},
+    {.name = kOllama, .base_url = "http://127.0.0.1:11434/v1", .api = "chat"},
     {.name = "openai-compatible", .base_url = "", .api = "chat"},
 };
 
