@@ -76,8 +76,8 @@ command_up() {
   up_start_server "$port"
   url="http://127.0.0.1:$port"
   printf 'Errand serves on %s, with its data in %s.\n\n' "$url" "$UP_DATA"
-  printf '$ errand run --files . "%s"\n' "$UP_PROMPT"
-  build/bin/errand run --files . "$UP_PROMPT" || code=$?
+  printf '$ errand run --model demo --files . "%s"\n' "$UP_PROMPT"
+  build/bin/errand run --model demo --files . "$UP_PROMPT" || code=$?
   if $once; then
     exit "$code"
   fi

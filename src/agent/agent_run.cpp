@@ -221,7 +221,7 @@ void AgentRun::freeze() {
   text_.clear();
   blocks_.clear();
   std::optional<ModelFailure> fatal;
-  if (failure_ && !failure_->retryable) fatal = *failure_;
+  if (failure_ && !failure_->failure.retryable) fatal = failure_->failure;
   failure_.reset();
   end_turn(std::string(kInterrupted), {}, std::move(fatal));
 }
@@ -264,7 +264,7 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
 // A provider that said no is asked again later; a cut stream at once.
 Task<void> AgentRun::back_off() {
   constexpr milliseconds kFirstPause{500};
-  if (!failure_ || failure_->api_status == 0) co_return;
+  if (!failure_ || failure_->failure.api_status == 0) co_return;
   milliseconds pause = kFirstPause * (1 << (state_->turn().attempt - 1));
   WakeupAt over(around_.home.executor(), pausing_);
   TimerGuard timer(around_.timers, around_.timers.now() + pause, [this] { pausing_->notify(); });

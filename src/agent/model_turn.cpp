@@ -76,7 +76,7 @@ bool AgentRun::take_event(llm::TurnEvent& event) {
     end_turn(std::move(finished->finish_reason), finished->usage, {});
     return false;
   } else {
-    failure_ = std::get<llm::Failed>(std::move(event)).failure;
+    failure_ = std::get<llm::Failed>(std::move(event));
     return false;
   }
   return true;

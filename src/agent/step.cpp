@@ -7,7 +7,7 @@
 namespace errand::agent {
 namespace {
 
-Finish failed(const ModelFailure& failure) {
+Finish fail_with(const ModelFailure& failure) {
   // A vendor that says no to the answer gives that as the reason why the answer ends.
   bool is_reason = failure.error_class == "refusal" || failure.error_class == "content_filter";
   return {{.status = RunStatus::failed,
@@ -54,7 +54,7 @@ Step put_right(const State& state, const std::string& mistakes, EventSeq last_se
 // The turn is complete and called no tool: its text is the answer.
 Step answered(const State& state, EventSeq last_seq, json::SchemaCache& schemas) {
   const TurnEndEntry& end = *state.turn().end;
-  if (end.fatal) return failed(*end.fatal);
+  if (end.fatal) return fail_with(*end.fatal);
   if (end.finish_reason == "max_tokens") {
     return Finish{{.status = RunStatus::failed,
                    .message = "the answer was cut off at the model's output limit",
@@ -78,7 +78,7 @@ bool timed_out_and_fails(const State& state) {
 
 Step after_calls(const State& state, EventSeq last_seq) {
   const TurnState& turn = state.turn();
-  if (turn.end->fatal) return failed(*turn.end->fatal);
+  if (turn.end->fatal) return fail_with(*turn.end->fatal);
   Steering steering = steering_after(state);
   return Ask{{.turn = turn.index + 1,
               .attempt = 1,
@@ -150,12 +150,12 @@ Finish out_of_time(const State& state) {
                                              state.created().limits.run_time.count(), " ms"));
 }
 
-Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq,
+Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_seq,
                    json::SchemaCache& schemas) {
   if (state.cancel()) return next_step(state, last_seq, schemas);
   const TurnState& turn = state.turn();
   if (!turn.calls.empty()) return Freeze{};
-  if (turn.follows_frozen && !turn.retells && is_refusal(failure)) {
+  if (turn.follows_frozen && !turn.retells && is_refusal(failed.failure)) {
     return Ask{{.turn = turn.index,
                 .attempt = turn.attempt + 1,
                 .after_seq = last_seq,
@@ -163,7 +163,7 @@ Step after_failure(const State& state, const ModelFailure& failure, EventSeq las
                 .tools_off = turn.tools_off,
                 .repairs = turn.repairs}};
   }
-  if (may_ask_plainly(state) && is_refusal(failure)) {
+  if (may_ask_plainly(state) && is_refusal(failed.failure)) {
     return Ask{{.turn = turn.index,
                 .attempt = turn.attempt + 1,
                 .after_seq = last_seq,
@@ -172,7 +172,8 @@ Step after_failure(const State& state, const ModelFailure& failure, EventSeq las
                 .repairs = turn.repairs,
                 .plain_output = true}};
   }
-  if (!failure.retryable || turn.attempt >= kTurnAttemptsMax) return failed(failure);
+  bool may_help = failed.failure.retryable && !failed.is_settled;
+  if (!may_help || turn.attempt >= kTurnAttemptsMax) return fail_with(failed.failure);
   return next_step(state, last_seq, schemas);
 }
 

@@ -5,6 +5,7 @@
 
 #include "agent/state.hpp"
 #include "json/schema_cache.hpp"
+#include "llm/model.hpp"
 
 namespace errand::agent {
 
@@ -34,8 +35,9 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
 // The run has gone on for longer than it may.
 Finish out_of_time(const State& state);
 
-// The same after a turn's model call failed: asked again while that may help.
-Step after_failure(const State& state, const ModelFailure& failure, EventSeq last_seq,
+// The same after a turn's model call failed. A turn that broke after its answer began is asked
+// again while that may help; one without any answer was asked again by the model itself.
+Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_seq,
                    json::SchemaCache& schemas);
 
 }  // namespace errand::agent

@@ -84,11 +84,15 @@ int print_json(const json::Value& value) {
 }
 
 net::ClientOptions client_options_here() {
-  return net::ClientOptions::from([](const std::string& name) -> std::optional<std::string> {
+  return net::ClientOptions::from(environment_here());
+}
+
+net::Environment environment_here() {
+  return [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
     if (!value) return {};
     return value;
-  });
+  };
 }
 
 Result<Credentials> find_server_here(const ServerFlags& flags) {

@@ -31,6 +31,9 @@ int fail_setup(const Error& error);
 int print(std::string_view text);
 int print_json(const json::Value& value);
 
+// The variables of this process.
+net::Environment environment_here();
+
 // How requests are sent, as the environment of this process wants it.
 net::ClientOptions client_options_here();
 

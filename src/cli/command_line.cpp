@@ -335,7 +335,7 @@ int run_command_line(int argc, char** argv) {
   add_run(app, exit_code);
   add_runs(app, exit_code);
   add_keys(app, exit_code);
-  add_question(app, "models", "List the models that runs can use.", "errand models",
+  add_question(app, "models", "List the models and whether each can be reached.", "errand models",
                [=](const AnswerOptions& options) { *exit_code = list_models(options); });
   add_copies(app, exit_code);
   add_check_data(app, exit_code);

@@ -6,24 +6,15 @@
 #include <vector>
 
 #include "async/timers.hpp"
+#include "base/log.hpp"
 #include "base/result.hpp"
-#include "cli/vendors.hpp"
+#include "cli/model_config.hpp"
 #include "engine/catalog.hpp"
 #include "engine/engine.hpp"
-#include "llm/script.hpp"
 #include "net/http_client.hpp"
 #include "server/api.hpp"
 
 namespace errand::cli {
-
-struct ModelConfig {
-  ModelInfo info;
-  std::string label;
-  std::optional<std::int64_t> context_window_tokens;
-  std::optional<engine::Pricing> pricing;
-  llm::Script script;                  // of a scripted model
-  std::optional<VendorConfig> vendor;  // of one behind HTTP
-};
 
 struct WorkspaceConfig {
   WorkspaceSlug slug;
@@ -34,21 +25,24 @@ struct WorkspaceConfig {
 struct Config {
   std::vector<ModelConfig> models;
   std::string default_model;
+  // How to reach an Ollama whose models are found at run time, if one is wanted; they stand behind
+  // so many of the others.
+  std::optional<VendorConfig> ollama;
+  std::size_t ollama_position = 0;
   std::vector<WorkspaceConfig> workspaces;
   engine::Limits limits;
   std::optional<std::size_t> body_bytes_max;
   server::MissingResult missing_result = server::MissingResult::refuse;
 };
 
-// Used when no file is named: the demo model, which needs nothing.
-Config default_config();
+// Used when no file is named: the models of vendors whose keys are in the environment, those of an
+// Ollama, and the demo model, which needs nothing.
+// invalid_argument: a variable is wrong; the message names it.
+Result<Config> default_config(const net::Environment& environment);
 
 // invalid_argument: the file cannot be read or is wrong; the message names file, pointer and
 // reason.
-Result<Config> read_config(const std::filesystem::path& file);
-
-// The turns of a scripted model. invalid_argument: as read_config.
-Result<llm::Script> read_script(const std::filesystem::path& file);
+Result<Config> read_config(const std::filesystem::path& file, const net::Environment& environment);
 
 // What models are made with. Outlives them.
 struct ModelSurroundings {
@@ -56,9 +50,10 @@ struct ModelSurroundings {
   Timers& timers;
   const Clock& clock;
   Executor home;
+  Log& log;
 };
 
-// The models of the configuration, ready to be asked.
+// The models of the configuration, ready to be asked. In make_catalog.cpp.
 engine::Catalog make_catalog(Config& config, const ModelSurroundings& around);
 
 }  // namespace errand::cli

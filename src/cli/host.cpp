@@ -42,9 +42,11 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store,
       ids_(around.clock, crypto::random_bits),
       store_(std::move(store)),
       client_(client_options_here()),
-      catalog_(make_catalog(
-          config_,
-          {.client = client_, .timers = timers_, .clock = around.clock, .home = home_.executor()})),
+      catalog_(make_catalog(config_, {.client = client_,
+                                      .timers = timers_,
+                                      .clock = around.clock,
+                                      .home = home_.executor(),
+                                      .log = around.log})),
       keys_(*store_, around.clock, ids_),
       engine_({.home = home_,
                .store = *store_,
@@ -61,8 +63,8 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store,
 }
 
 Result<Config> load_config(const std::string& file) {
-  if (file.empty()) return default_config();
-  return read_config(file);
+  if (file.empty()) return default_config(environment_here());
+  return read_config(file, environment_here());
 }
 
 Result<std::unique_ptr<Store>> open_store(const StorePlace& place, const Clock& clock,

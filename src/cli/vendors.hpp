@@ -11,6 +11,8 @@
 
 namespace errand::cli {
 
+constexpr std::string_view kOllama = "ollama";
+
 // How to reach a model of a vendor, as the configuration file says.
 struct VendorConfig {
   std::string base_url;  // without a slash at its end

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -26,14 +27,23 @@ std::string keys_table(const json::Value& answer) {
   return render_table(rows);
 }
 
+// "reachable", or what is wrong and how the vendor puts it.
+std::string status_of(const json::Value& model) {
+  std::string status = text_of(model, "status");
+  std::replace(status.begin(), status.end(), '_', ' ');
+  std::string message = text_of(model, "statusMessage");
+  return message.empty() ? status : cat(status, ": ", message);
+}
+
 std::string models_table(const json::Value& answer) {
   std::string default_id = text_of(answer, "defaultModelId");
-  std::vector<Row> rows{{"MODEL", "PROVIDER", "VENDOR MODEL", "CONTEXT", "DEFAULT", "LABEL"}};
+  std::vector<Row> rows{
+      {"MODEL", "PROVIDER", "VENDOR MODEL", "CONTEXT", "DEFAULT", "LABEL", "STATUS"}};
   for (const json::Value& model : items_of(answer, "models")) {
     std::string id = text_of(model, "id");
     rows.push_back({id, text_of(model, "provider"), text_of(model, "vendorModelId"),
                     text_of(model, "contextWindowTokens"), id == default_id ? "yes" : "",
-                    text_of(model, "label")});
+                    text_of(model, "label"), status_of(model)});
   }
   return render_table(rows);
 }
@@ -76,7 +86,7 @@ int revoke_key(const AnswerOptions& options, const std::string& id) {
 }
 
 int list_models(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/models"}, models_table);
+  return ask_and_show(options, {.path = "/models?check=true"}, models_table);
 }
 
 }  // namespace errand::cli

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,27 +26,64 @@ struct CatalogModel {
   std::string label;
   std::optional<std::int64_t> context_window_tokens;
   std::optional<Pricing> pricing;
-  std::unique_ptr<llm::Model> model;
+  std::shared_ptr<llm::Model> model;
 };
 
-// The models of this server. Built once, read from then on; lives on the engine's home.
+// Models that come and go while the server runs, such as those of an Ollama beside it. Lives on the
+// engine's home.
+class ModelSource {
+ public:
+  virtual ~ModelSource() = default;
+  // The ids of the models that are there, the best first. Takes a moment at most; a source that
+  // cannot be reached has none.
+  virtual Task<std::vector<std::string>> list() = 0;
+  // The model of an id that is, or was, listed; nothing for an id that cannot be one of its own.
+  virtual std::optional<CatalogModel> make(std::string_view id) = 0;
+};
+
+// Where a catalog finds models at run time, if anywhere. They stand behind the first `position` of
+// the others.
+struct CatalogSource {
+  std::unique_ptr<ModelSource> models;
+  std::size_t position = 0;
+};
+
+// The models of this server: those that it was built with, and those of a source. Lives on the
+// engine's home. A model that was handed out stays for good.
 class Catalog final {
  public:
-  // `default_id` must be one of the models' ids, or empty for the first.
-  Catalog(std::vector<CatalogModel> models, std::string default_id);
+  // How many models a source may bring; later ones are not listed.
+  static constexpr std::size_t kFoundMax = 1000;
+
+  // `default_id` must be one of the models' ids, or empty for the first, be it a found one.
+  Catalog(std::vector<CatalogModel> models, std::string default_id, CatalogSource source = {});
+
+  // Whether what `asked` means depends on what the source has.
+  bool depends_on_source(std::string_view asked) const;
+  // Asks the source, if there is one.
+  Task<void> refresh();
 
   // By catalog id, "platform:ID", "provider:ID[:VENDOR]", "PROVIDER:VENDOR", "PROVIDER/VENDOR", or
-  // the vendor's id where only one model has it; empty asks for the default.
+  // the vendor's id where only one model has it; empty asks for the default. Knows what the last
+  // refresh found.
   // invalid_argument with reason "invalid_model": none, or more than one; with candidates.
   Result<const CatalogModel*> resolve(std::string_view asked) const;
-  const CatalogModel* find(std::string_view id) const;
+  // By catalog id, for a run that was created with it: also one that the source does not list.
+  const CatalogModel* find(std::string_view id);
 
-  const std::vector<CatalogModel>& models() const { return models_; }
-  const std::string& default_id() const { return default_id_; }
+  // All of them, the preferred ones first.
+  std::vector<const CatalogModel*> models() const;
+  const std::string& default_id() const;
 
  private:
+  const CatalogModel* find_listed(std::string_view id) const;
+  const CatalogModel* find_in_source(std::string_view id);
+
   std::vector<CatalogModel> models_;
   std::string default_id_;
+  CatalogSource source_;
+  std::map<std::string, CatalogModel, std::less<>> found_;
+  std::vector<const CatalogModel*> listed_;  // what the last refresh found
 };
 
 }  // namespace errand::engine

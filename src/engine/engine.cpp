@@ -102,6 +102,7 @@ Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
 
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
   std::string model_id = spec.model_id;
+  if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_TRY(auto created, resolve(std::move(spec), model_id));
   std::vector<JournalEntry> journal;
   journal.emplace_back(std::move(created));

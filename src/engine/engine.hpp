@@ -174,7 +174,7 @@ class Engine final : private LiveRun::Keeper {
   // Cuts off every run. What is durable is continued by the next process.
   Task<void> stop();
 
-  const Catalog& catalog() const { return deps_.catalog; }
+  Catalog& catalog() { return deps_.catalog; }
   Store& store() { return deps_.store; }
   const agent::Counters& counters() const { return counters_; }
   std::size_t resting() const { return resting_.size(); }

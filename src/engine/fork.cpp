@@ -159,6 +159,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
 
   const auto& origin = std::get<CreatedEntry>(entries.front());
   std::string model_id = params.overrides.model_id.value_or(origin.model.id);
+  if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_TRY(auto created, resolve(override_spec(origin.spec, params.overrides), model_id));
   created.forked_from = {.run = run,
                          .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,

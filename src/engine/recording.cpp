@@ -69,7 +69,8 @@ class AttemptWriter final {
       out_.events.emplace_back(
           llm::Finished{.finish_reason = asked_.end->finish_reason, .usage = asked_.end->usage});
     } else if (auto failure = failure_before(next, end)) {
-      out_.events.emplace_back(llm::Failed{std::move(*failure)});
+      // With no question behind it, it was final.
+      out_.events.emplace_back(llm::Failed{.failure = std::move(*failure), .is_settled = !next});
     } else {
       out_.is_cut_off = true;
     }

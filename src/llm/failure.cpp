@@ -48,12 +48,19 @@ std::optional<double> take_number(std::string_view& text) {
   return number;
 }
 
+// In the form of today, or in one of the two that HTTP had before.
 std::optional<WallTime> parse_http_date(std::string_view text) {
-  std::tm fields{};
+  static constexpr std::array<const char*, 3> kForms = {
+      "%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"};
   std::string terminated(text);
-  const char* end = strptime(terminated.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &fields);
-  if (!end || *end != '\0') return {};
-  return from_millis(static_cast<std::int64_t>(timegm(&fields)) * 1000);
+  for (const char* form : kForms) {
+    std::tm fields{};
+    const char* end = strptime(terminated.c_str(), form, &fields);
+    if (end && *end == '\0') {
+      return from_millis(static_cast<std::int64_t>(timegm(&fields)) * 1000);
+    }
+  }
+  return {};
 }
 
 ErrorBody read_plain_text(std::string_view body) {

@@ -57,6 +57,9 @@ struct Finished {
 };
 struct Failed {
   ModelFailure failure;
+  // Nothing of an answer came, and the model itself has asked again as often as that may help: it
+  // is final, whatever `retryable` tells clients.
+  bool is_settled = false;
 };
 using TurnEvent = std::variant<TextDelta, ThinkingDelta, BlockClosed, CallClosed, Finished, Failed>;
 
@@ -72,6 +75,20 @@ class TurnStream {
   virtual void abort() = 0;
 };
 
+// Whether a model could be asked right now.
+struct Reachability {
+  enum class State {
+    reachable,
+    wrong_key,      // the vendor does not take the key, or wants one
+    no_such_model,  // the vendor is there and does not have it
+    unreachable,    // no answer, or none that says anything
+  };
+  State state = State::reachable;
+  std::string message;  // why not, for people
+
+  friend bool operator==(const Reachability&, const Reachability&) = default;
+};
+
 // A model that can be asked. Safe to use for many turns at once; lives on one home.
 class Model {
  public:
@@ -82,6 +99,8 @@ class Model {
   virtual OutputMechanism output_mechanism(const TurnRequest&) const {
     return OutputMechanism::plain;
   }
+  // Finds out by the vendor's cheapest request, within a few seconds.
+  virtual Task<Reachability> check() { co_return Reachability{}; }
 };
 
 }  // namespace errand::llm

@@ -30,6 +30,15 @@ struct ApiAnswer {
   WallTime now{};  // what a date in "retry-after" is measured from
 };
 
+// One HTTP GET that costs nothing and shows whether the key is good and the model is there.
+struct ProviderProbe {
+  std::string path;
+  HeaderList headers;
+  // Where the answer is a list of models: the id that has to be in it. Else 404 says that the model
+  // is not there.
+  std::string listed_id;
+};
+
 struct ApiFailure {
   ModelFailure failure;
   // How long the vendor asks to wait; absent if it does not say, or says something absurd.
@@ -61,6 +70,7 @@ class Provider {
   virtual ApiFailure classify(const ApiAnswer& answer) const = 0;
   // Of a request that has an output schema.
   virtual OutputMechanism output_mechanism(const TurnRequest& request) const = 0;
+  virtual ProviderProbe probe() const = 0;
 };
 
 // All that one answer sends; more of it fails the turn.

@@ -28,7 +28,7 @@ struct ApiOptions {
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
 //
 // Files: api.cpp (routes, credentials), run_routes.cpp, history_routes.cpp
-// (forks and journals), tool_call_routes.cpp, key_routes.cpp.
+// (forks and journals), tool_call_routes.cpp, model_routes.cpp, key_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);

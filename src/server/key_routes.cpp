@@ -1,4 +1,4 @@
-// Models and API keys.
+// API keys.
 #include <utility>
 
 #include "base/text.hpp"
@@ -21,39 +21,7 @@ json::Object key_json(const ApiKeyRow& key) {
   return out;
 }
 
-json::Value pricing_json(const std::optional<engine::Pricing>& pricing) {
-  if (!pricing) return nullptr;
-  auto price = [](const std::optional<double>& usd) {
-    return usd ? json::Value(*usd) : json::Value();
-  };
-  return json::Object{{"inputPer1MUsd", price(pricing->input_per_1m_usd)},
-                      {"outputPer1MUsd", price(pricing->output_per_1m_usd)},
-                      {"cacheReadPer1MUsd", price(pricing->cache_read_per_1m_usd)}};
-}
-
-json::Object model_json(const engine::CatalogModel& model) {
-  json::Object out{{"id", model.info.id},
-                   {"label", model.label},
-                   {"provider", model.info.provider},
-                   {"vendorModelId", model.info.vendor_model_id},
-                   {"source", "workspace_provider"}};
-  out["contextWindowTokens"] =
-      model.context_window_tokens ? json::Value(*model.context_window_tokens) : json::Value();
-  out["pricing"] = pricing_json(model.pricing);
-  return out;
-}
-
 }  // namespace
-
-Api::Answer Api::list_models(Principal, net::Request) {
-  json::Array models;
-  for (const engine::CatalogModel& model : engine_.catalog().models()) {
-    models.push_back(model_json(model));
-  }
-  json::Object body{{"models", std::move(models)},
-                    {"defaultModelId", engine_.catalog().default_id()}};
-  co_return json_response(200, json::write(body));
-}
 
 Api::Answer Api::create_key(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));

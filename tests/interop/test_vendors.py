@@ -1,9 +1,11 @@
 """Runs with models behind HTTP, in the wire format of each vendor."""
 
+import subprocess
+
 from support.fake_vendor import Answer, FakeVendor
 from support.http import Frame
 from support.script import local_tool, turn
-from support.server import Server, ServerCase
+from support.server import Server, ServerCase, binary
 
 TOOLS = [local_tool("look", path="string")]
 LEAVE_SECONDS_MAX = 30
@@ -55,10 +57,10 @@ ANTHROPIC = (
 
 
 class VendorTest(ServerCase):
-    def start(self, vendor: FakeVendor, **model) -> Server:
+    def start(self, vendor: FakeVendor, others: list[dict] = (), **model) -> Server:
         self.addCleanup(vendor.close)
         entry = {"id": "m", "vendorModelId": "vendor-m", "apiKey": "secret", **model}
-        config = {"models": [entry], "defaultModel": "m"}
+        config = {"models": [entry, *others], "defaultModel": "m"}
         return self.start_server([turn("unused")], config)
 
     def play(self, server: Server) -> list[Frame]:
@@ -126,6 +128,70 @@ class VendorTest(ServerCase):
         frames = self.play(server)
         self.check_story(frames)
         self.assertIn("turn_restarted", [frame.event for frame in frames])
+
+    def test_a_vendor_without_an_answer_is_asked_once_and_by_its_retries(self):
+        busy = Answer(status=529, error={"type": "error", "error": {
+            "type": "overloaded_error", "message": "Overloaded"}},
+            headers={"retry-after-ms": "1"})
+        for retries, asked in ((0, 1), (2, 3)):
+            with self.subTest(retries=retries):
+                vendor = FakeVendor(*[busy] * 10)
+                server = self.start(vendor, provider="anthropic", baseUrl=vendor.url,
+                                    retries=retries)
+                end = self.play(server)[-1].json()
+                self.assertEqual((end["type"], end["code"], end["retryable"]),
+                                 ("error", "overloaded", True))
+                self.assertEqual(len(vendor.asked), asked)
+
+    def test_a_run_without_an_answer_is_replayed_as_it_was(self):
+        vendor = FakeVendor(Answer(status=503, error={"error": {"message": "busy"}}))
+        server = self.start(vendor, provider="anthropic", baseUrl=vendor.url, retries=0)
+        self.play(server)
+        run = server.client().request("GET", "/agent-runs").json()["runs"][0]["runId"]
+        file = f"{server.folder.name}/run.json"
+        for words in (["export", run, "--output", file, "--data", str(server.data)],
+                      ["replay", file]):
+            done = subprocess.run([binary(), "runs", *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_an_answer_that_breaks_each_time_is_asked_three_times(self):
+        cut = Answer([chat({"role": "assistant", "content": "Let me"})], cut=True)
+        vendor = FakeVendor(*[cut] * 10)
+        server = self.start(vendor, provider="openai-compatible", baseUrl=f"{vendor.url}/v1")
+        self.assertEqual(self.play(server)[-1].event, "error")
+        self.assertEqual(len(vendor.asked), 3)
+
+    def test_a_turn_that_is_cut_after_a_call_is_never_asked_again(self):
+        cut = Answer(ANTHROPIC[0].events[:7], names=True, cut=True)
+        vendor = FakeVendor(cut, ANTHROPIC[1])
+        server = self.start(vendor, provider="anthropic", baseUrl=vendor.url)
+        self.check_story(self.play(server))
+        self.assertEqual([len(asked.body["messages"]) for asked in vendor.asked], [1, 3])
+
+    def test_without_early_starts_a_turn_that_is_cut_after_a_call_is_asked_again(self):
+        cut = Answer(ANTHROPIC[0].events[:7], names=True, cut=True)
+        vendor = FakeVendor(cut, *ANTHROPIC)
+        server = self.start(vendor, provider="anthropic", baseUrl=vendor.url, earlyStart=False)
+        self.check_story(self.play(server))
+        self.assertEqual([len(asked.body["messages"]) for asked in vendor.asked], [1, 1, 3])
+
+    def test_another_model_answers_in_the_same_turn_and_gets_no_strangers_blocks(self):
+        busy = Answer(status=503, error={"error": {"message": "busy"}})
+        vendor, spare = FakeVendor(ANTHROPIC[0], busy), FakeVendor(CHAT[1])
+        self.addCleanup(spare.close)
+        other = {"id": "spare", "provider": "openai-compatible", "baseUrl": f"{spare.url}/v1"}
+        server = self.start(vendor, provider="anthropic", baseUrl=vendor.url, retries=0,
+                            fallback=["spare"], others=[other])
+        frames = self.play(server)
+        self.check_story(frames)
+        self.assertNotIn("turn_restarted", [frame.event for frame in frames])
+        self.assertEqual(frames[-1].json()["model"]["id"], "m")
+        _, assistant, result = spare.asked[0].body["messages"]
+        self.assertEqual(assistant["content"], "Let me look.")
+        self.assertEqual(assistant["tool_calls"][0]["function"],
+                         {"name": "look", "arguments": '{"path":"a.txt"}'})
+        self.assertEqual(result["content"], "hi")
+        self.assertIn("a model gave no answer; another one is asked", server.errors())
 
     def test_a_cancel_closes_the_connection_to_the_vendor(self):
         vendor = FakeVendor(Answer([chat({"role": "assistant", "content": "Well"})], stall=True))

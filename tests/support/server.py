@@ -20,6 +20,7 @@ START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 30
 CHECK_SECONDS_MAX = 120
 DRAIN = "1s"
+NO_OLLAMA = "127.0.0.1:1"  # nobody listens there
 PR_SET_PDEATHSIG = 1
 SANITIZER_WORDS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:",
                    "WARNING: ThreadSanitizer")
@@ -46,10 +47,12 @@ class Server:
     """A server on a temporary folder. Restarts keep the data and the port.
 
     `scripts` is the turns of the one scripted model, or a script for each model by name; None
-    starts the server without a configuration file.
+    starts the server without a configuration file. No keys of vendors and no Ollama of this machine
+    are seen, save by `variables` of the environment.
     """
 
-    def __init__(self, scripts, extra_config: dict | None = None, arguments: tuple = ()):
+    def __init__(self, scripts, extra_config: dict | None = None, arguments: tuple = (),
+                 variables: dict[str, str] | None = None):
         self.folder = tempfile.TemporaryDirectory(prefix="errand-test-")
         root = Path(self.folder.name)
         self.data = root / "data"
@@ -57,6 +60,7 @@ class Server:
             scripts = {DEFAULT_MODEL: scripts}
         self.config = write_config(root, scripts, extra_config) if scripts else None
         self.arguments = arguments
+        self.variables = {"OLLAMA_HOST": NO_OLLAMA} | (variables or {})
         self.errors_path = root / "stderr.log"
         self.port = 0
         self.url = ""
@@ -73,7 +77,7 @@ class Server:
         """Returns when the server says that it accepts requests."""
         raise_file_limit()
         environment = {name: value for name, value in os.environ.items()
-                       if not name.endswith(("_API_KEY", "_BASE_URL"))}
+                       if not name.endswith(("_API_KEY", "_BASE_URL"))} | self.variables
         with self.errors_path.open("ab") as errors:
             self.process = subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
@@ -174,8 +178,8 @@ class ServerCase(unittest.TestCase):
                 print(f"--- stderr of the server in {self.id()}\n{text[-8000:]}", file=sys.stderr)
 
     def start_server(self, scripts, extra_config: dict | None = None,
-                     arguments: tuple = ()) -> Server:
-        server = Server(scripts, extra_config, arguments)
+                     arguments: tuple = (), variables: dict[str, str] | None = None) -> Server:
+        server = Server(scripts, extra_config, arguments, variables)
         self.addCleanup(self.close_server, server)
         return server.start()
 

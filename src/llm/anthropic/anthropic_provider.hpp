@@ -40,6 +40,7 @@ class AnthropicProvider final : public Provider {
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
   OutputMechanism output_mechanism(const TurnRequest& request) const override;
+  ProviderProbe probe() const override;
 
  private:
   const AnthropicOptions options_;

@@ -172,6 +172,12 @@ void add_output(json::Object& body, const TurnRequest& request, OutputMechanism 
       json::Object{{"type", "json_schema"}, {"schema", *request.output_schema}};
 }
 
+void add_own_headers(HeaderList& headers, const AnthropicOptions& options) {
+  headers.emplace_back("anthropic-version", options.version);
+  if (!options.api_key.empty()) headers.emplace_back("x-api-key", options.api_key);
+  headers.insert(headers.end(), options.headers.begin(), options.headers.end());
+}
+
 }  // namespace
 
 OutputMechanism AnthropicProvider::output_mechanism(const TurnRequest& request) const {
@@ -193,13 +199,17 @@ ProviderRequest AnthropicProvider::build(const TurnRequest& request) const {
   add_output(body, request, output);
   body["stream"] = true;
 
-  ProviderRequest out{.path = options_.path,
-                      .headers = {{"content-type", "application/json"},
-                                  {"accept", "text/event-stream"},
-                                  {"anthropic-version", options_.version}}};
-  if (!options_.api_key.empty()) out.headers.emplace_back("x-api-key", options_.api_key);
-  out.headers.insert(out.headers.end(), options_.headers.begin(), options_.headers.end());
+  ProviderRequest out{
+      .path = options_.path,
+      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
+  add_own_headers(out.headers, options_);
   json::write(out.body, body);
+  return out;
+}
+
+ProviderProbe AnthropicProvider::probe() const {
+  ProviderProbe out{.path = cat("/v1/models/", percent_encode(options_.model))};
+  add_own_headers(out.headers, options_);
   return out;
 }
 

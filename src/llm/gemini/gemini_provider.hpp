@@ -44,6 +44,7 @@ class GeminiProvider final : public Provider {
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
   OutputMechanism output_mechanism(const TurnRequest& request) const override;
+  ProviderProbe probe() const override;
 
  private:
   const GeminiOptions options_;

@@ -146,6 +146,11 @@ json::Object generation_config(const TurnRequest& request, const GeminiOptions& 
   return config;
 }
 
+void add_own_headers(HeaderList& headers, const GeminiOptions& options) {
+  if (!options.api_key.empty()) headers.emplace_back("x-goog-api-key", options.api_key);
+  headers.insert(headers.end(), options.headers.begin(), options.headers.end());
+}
+
 }  // namespace
 
 OutputMechanism GeminiProvider::output_mechanism(const TurnRequest& request) const {
@@ -169,9 +174,14 @@ ProviderRequest GeminiProvider::build(const TurnRequest& request) const {
       .path = cat(options_.models_path, percent_encode(options_.model),
                   ":streamGenerateContent?alt=sse"),
       .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
-  if (!options_.api_key.empty()) out.headers.emplace_back("x-goog-api-key", options_.api_key);
-  out.headers.insert(out.headers.end(), options_.headers.begin(), options_.headers.end());
+  add_own_headers(out.headers, options_);
   json::write(out.body, body);
+  return out;
+}
+
+ProviderProbe GeminiProvider::probe() const {
+  ProviderProbe out{.path = cat(options_.models_path, percent_encode(options_.model))};
+  add_own_headers(out.headers, options_);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "llm/failure.hpp"
+#include "llm/members.hpp"
 #include "net/sse_reader.hpp"
 
 namespace errand::llm {
@@ -16,11 +17,18 @@ namespace {
 constexpr milliseconds kFirstPause{500};
 constexpr milliseconds kLongestPause{8000};
 constexpr std::size_t kErrorBodyBytesMax = 64U * 1024;
+constexpr std::string_view kClosed = "the stream of the model was closed";
 
 using Events = std::vector<TurnEvent>;
 
 bool is_last(const TurnEvent& event) {
   return std::holds_alternative<Finished>(event) || std::holds_alternative<Failed>(event);
+}
+
+Events only(Failed failed) {
+  Events events;
+  events.emplace_back(std::move(failed));
+  return events;
 }
 
 ApiFailure transport_failure(const Error& error) {
@@ -37,6 +45,34 @@ HeaderList to_list(const std::vector<net::Header>& headers) {
   return list;
 }
 
+// A tag that is not named is "latest" to servers that have tags.
+std::string_view without_latest(std::string_view id) {
+  constexpr std::string_view kLatest = ":latest";
+  if (id.ends_with(kLatest)) id.remove_suffix(kLatest.size());
+  return id;
+}
+
+// Whether the list that a vendor answered with has the model. What is no list proves nothing but
+// that the vendor is there.
+Reachability judge_list(std::string_view body, std::string_view listed_id) {
+  auto answer = parse_object(body);
+  const json::Array* models = answer ? array_at(&*answer, "data") : nullptr;
+  if (listed_id.empty() || !models) return {};
+  bool is_listed = std::any_of(models->begin(), models->end(), [&](const json::Value& model) {
+    return without_latest(text_at(model.if_object(), "id")) == without_latest(listed_id);
+  });
+  if (is_listed) return {};
+  return {.state = Reachability::State::no_such_model, .message = "the server does not list it"};
+}
+
+Reachability judge_missing(std::string_view listed_id) {
+  if (listed_id.empty()) {
+    return {.state = Reachability::State::no_such_model, .message = "the vendor does not know it"};
+  }
+  return {.state = Reachability::State::unreachable,
+          .message = "there is no list of models; is the baseUrl right?"};
+}
+
 }  // namespace
 
 // The answer to one question.
@@ -48,24 +84,14 @@ class HttpTurn final : public TurnStream {
         provider_(provider),
         options_(options),
         request_(std::move(request)),
-        decoder_(provider.make_decoder(request_)),
+        deadline_(deps_.timers.now() + options.timeouts.total),
         aborted_(deps_.home) {}
 
   Task<Events> next() override {
-    Events events;
-    while (events.empty()) {
-      if (is_over_) {
-        events.emplace_back(broken_stream("the stream of the model was closed"));
-        break;
-      }
-      auto more = co_await unless_rung(&aborted_, advance());
-      if (more) {
-        events = std::move(*more);
-      } else {
-        events.emplace_back(Failed{transport_failure(more.error()).failure});
-      }
-      is_over_ = is_over_ || (!events.empty() && is_last(events.back()));
-    }
+    if (is_over_) co_return only(broken_stream(kClosed));
+    auto more = co_await unless_rung(&aborted_, advance());
+    Events events = more ? std::move(*more) : only(broken_stream(kClosed));
+    is_over_ = is_over_ || is_last(events.back());
     if (is_over_) stream_.reset();
     co_return events;
   }
@@ -76,49 +102,82 @@ class HttpTurn final : public TurnStream {
   }
 
  private:
+  // The next events. Until the first of the answer has come, a failure is asked again while that
+  // may help, and is settled then; from the first on, every failure is told.
   Task<Result<Events>> advance() {
-    if (!stream_) co_return co_await open();
-    ERRAND_CO_TRY(std::string bytes, co_await stream_->read());
-    if (bytes.empty()) co_return decoder_->finish();
-    ERRAND_CO_TRY(auto parts, reader_.feed(bytes));
+    for (int attempt = 0;; ++attempt) {
+      Part part = co_await read_on();
+      auto* failed = std::get_if<Failed>(&part.events.front());
+      has_begun_ = has_begun_ || !failed;
+      if (has_begun_) co_return std::move(part.events);
+      milliseconds pause = part.retry_after.value_or(own_pause(attempt));
+      bool may_retry = failed->failure.retryable && attempt < options_.retries &&
+                       pause <= HttpModel::kPauseMax && pause < time_left();
+      if (!may_retry) {
+        failed->is_settled = true;
+        co_return std::move(part.events);
+      }
+      stream_.reset();
+      co_await deps_.timers.sleep_until(deps_.timers.now() + pause);
+    }
+  }
+
+  // What came next: at least one event.
+  struct Part {
+    Events events;
+    std::optional<milliseconds> retry_after;  // how long a failure asks to wait
+  };
+
+  // Reads on in the stream, which is opened first if there is none.
+  Task<Part> read_on() {
+    if (!stream_) {
+      auto refusal = co_await open();
+      if (refusal) co_return to_part(std::move(*refusal));
+    }
+    Part part;
+    while (part.events.empty()) {
+      auto bytes = co_await stream_->read();
+      if (!bytes) co_return to_part(transport_failure(bytes.error()));
+      bool is_end = bytes->empty();
+      auto events = is_end ? decoder_->finish() : decode(*bytes);
+      if (!events) co_return to_part(transport_failure(events.error()));
+      part.events = std::move(*events);
+      if (is_end && part.events.empty()) part.events = only(broken_stream(kClosed));
+    }
+    part.retry_after = decoder_->retry_after();
+    co_return part;
+  }
+
+  static Part to_part(ApiFailure failure) {
+    return {.events = only(Failed{std::move(failure.failure)}), .retry_after = failure.retry_after};
+  }
+
+  Result<Events> decode(const std::string& bytes) {
+    ERRAND_TRY(auto parts, reader_.feed(bytes));
     Events events;
     for (const net::SseEvent& part : parts) {
       Events more = decoder_->feed(part.type, part.data);
       std::move(more.begin(), more.end(), std::back_inserter(events));
       if (!events.empty() && is_last(events.back())) break;
     }
-    co_return events;
+    return events;
   }
 
-  // Opens the stream; what it brings comes later. Failed once asking again no longer helps.
-  Task<Result<Events>> open() {
-    for (int attempt = 0;; ++attempt) {
-      auto failure = co_await try_open();
-      if (!failure) co_return Events();
-      milliseconds pause = failure->retry_after.value_or(own_pause(attempt));
-      bool may_retry =
-          failure->failure.retryable && attempt < options_.retries && pause <= HttpModel::kPauseMax;
-      if (!may_retry) {
-        Events events;
-        events.emplace_back(Failed{std::move(failure->failure)});
-        co_return events;
-      }
-      co_await deps_.timers.sleep_until(deps_.timers.now() + pause);
-    }
-  }
-
-  // Nothing if the stream is open.
-  Task<std::optional<ApiFailure>> try_open() {
+  // Asks. Nothing if the stream of an answer is open.
+  Task<std::optional<ApiFailure>> open() {
     ProviderRequest built = provider_.build(request_);
     net::ClientRequest request{.method = net::Method::post,
                                .url = cat(options_.base_url, built.path),
                                .body = std::move(built.body),
                                .timeouts = options_.timeouts};
+    request.timeouts.total = std::max(time_left(), milliseconds(1));
     for (auto& [name, value] : built.headers) request.headers.push_back({name, value});
     auto opened = co_await deps_.client.open(std::move(request));
     if (!opened) co_return transport_failure(opened.error());
     if ((*opened)->status() == 200) {
       stream_ = std::move(*opened);
+      decoder_ = provider_.make_decoder(request_);
+      reader_ = {};
       co_return std::nullopt;
     }
     std::string body;
@@ -133,6 +192,11 @@ class HttpTurn final : public TurnStream {
                                   .now = deps_.clock.now()});
   }
 
+  // Of the time that all attempts and pauses have together.
+  milliseconds time_left() const {
+    return std::chrono::duration_cast<milliseconds>(deadline_ - deps_.timers.now());
+  }
+
   // Doubles each time, less up to a quarter, so that many do not come back at once.
   milliseconds own_pause(int attempt) {
     milliseconds whole = std::min(kFirstPause * (1 << std::min(attempt, 10)), kLongestPause);
@@ -144,9 +208,12 @@ class HttpTurn final : public TurnStream {
   const Provider& provider_;
   const HttpModelOptions& options_;
   const TurnRequest request_;
-  const std::unique_ptr<StreamDecoder> decoder_;
-  net::SseReader reader_;
+  const SteadyTime deadline_;
+  // Of the attempt that is under way.
   std::unique_ptr<net::ClientStream> stream_;
+  std::unique_ptr<StreamDecoder> decoder_;
+  net::SseReader reader_;
+  bool has_begun_ = false;  // something of the answer has been passed on
   bool is_over_ = false;
   Wakeup aborted_;
 };
@@ -156,6 +223,29 @@ HttpModel::HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOpt
 
 std::unique_ptr<TurnStream> HttpModel::ask(TurnRequest request) {
   return std::make_unique<HttpTurn>(deps_, *provider_, options_, std::move(request));
+}
+
+Task<Reachability> HttpModel::check() {
+  ProviderProbe probe = provider_->probe();
+  net::ClientRequest request{.url = cat(options_.base_url, probe.path),
+                             .timeouts = options_.timeouts};
+  request.timeouts.total = std::min(request.timeouts.total, kCheckTime);
+  for (auto& [name, value] : probe.headers) request.headers.push_back({name, value});
+  auto answer = co_await deps_.client.send(std::move(request));
+  if (!answer) {
+    co_return Reachability{.state = Reachability::State::unreachable,
+                           .message = answer.error().message()};
+  }
+  if (answer->status == 200) co_return judge_list(answer->body, probe.listed_id);
+  if (answer->status == 404) co_return judge_missing(probe.listed_id);
+  ApiFailure failure = provider_->classify({.status = answer->status,
+                                            .headers = to_list(answer->headers),
+                                            .body = answer->body,
+                                            .now = deps_.clock.now()});
+  bool is_key = failure.failure.error_class == error_class::kAuth;
+  co_return Reachability{
+      .state = is_key ? Reachability::State::wrong_key : Reachability::State::unreachable,
+      .message = std::move(failure.failure.message)};
 }
 
 }  // namespace errand::llm

@@ -12,14 +12,16 @@ namespace errand::llm {
 
 struct HttpModelOptions {
   std::string base_url;  // what the provider's paths are added to, such as "https://host/v1"
+  // `total` bounds all attempts at a question and the pauses between them together.
   net::ClientTimeouts timeouts;
-  int retries = 2;  // of a question that got no answer, or one that says to try again
+  int retries = 2;  // of a question of whose answer nothing came
 };
 
 // A model behind HTTP: sends what its provider builds, and reads the stream of the answer.
 //
 // A question is asked again, after a pause with jitter or the one that the vendor names, only as
-// long as nothing of an answer has come. A stream that breaks later is the agent's to judge.
+// long as nothing of an answer has come; when that no longer helps, the failure is settled. A
+// stream that breaks later is the agent's to judge.
 class HttpModel final : public Model {
  public:
   struct Deps {
@@ -32,6 +34,8 @@ class HttpModel final : public Model {
 
   // A vendor that wants a longer pause than this is not waited for.
   static constexpr milliseconds kPauseMax{60'000};
+  // How long a check may take.
+  static constexpr milliseconds kCheckTime{5'000};
 
   HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOptions options);
 
@@ -39,6 +43,7 @@ class HttpModel final : public Model {
   OutputMechanism output_mechanism(const TurnRequest& request) const override {
     return provider_->output_mechanism(request);
   }
+  Task<Reachability> check() override;
 
  private:
   Deps deps_;

@@ -37,6 +37,7 @@ class ChatProvider final : public Provider {
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
   OutputMechanism output_mechanism(const TurnRequest&) const override { return options_.output; }
+  ProviderProbe probe() const override;
 
  private:
   const ChatOptions options_;

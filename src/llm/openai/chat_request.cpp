@@ -3,6 +3,7 @@
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/openai/chat_provider.hpp"
+#include "llm/openai/probe.hpp"
 #include "llm/openai/schemas.hpp"
 
 namespace errand::llm {
@@ -103,11 +104,14 @@ ProviderRequest ChatProvider::build(const TurnRequest& request) const {
   ProviderRequest out{
       .path = options_.path,
       .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
-  if (!options_.api_key.empty()) {
-    out.headers.emplace_back("authorization", cat("Bearer ", options_.api_key));
-  }
-  out.headers.insert(out.headers.end(), options_.headers.begin(), options_.headers.end());
+  add_openai_headers(out.headers, options_.api_key, options_.headers);
   json::write(out.body, body);
+  return out;
+}
+
+ProviderProbe ChatProvider::probe() const {
+  ProviderProbe out = openai_probe(options_.path, "/chat/completions", options_.model);
+  add_openai_headers(out.headers, options_.api_key, options_.headers);
   return out;
 }
 

@@ -31,6 +31,7 @@ class ResponsesProvider final : public Provider {
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const override;
   ApiFailure classify(const ApiAnswer& answer) const override;
   OutputMechanism output_mechanism(const TurnRequest&) const override { return options_.output; }
+  ProviderProbe probe() const override;
 
  private:
   const ResponsesOptions options_;

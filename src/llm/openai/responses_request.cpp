@@ -3,6 +3,7 @@
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/members.hpp"
+#include "llm/openai/probe.hpp"
 #include "llm/openai/responses_provider.hpp"
 #include "llm/openai/schemas.hpp"
 #include "llm/provider_block.hpp"
@@ -153,11 +154,14 @@ ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
   ProviderRequest out{
       .path = options_.path,
       .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
-  if (!options_.api_key.empty()) {
-    out.headers.emplace_back("authorization", cat("Bearer ", options_.api_key));
-  }
-  out.headers.insert(out.headers.end(), options_.headers.begin(), options_.headers.end());
+  add_openai_headers(out.headers, options_.api_key, options_.headers);
   json::write(out.body, body);
+  return out;
+}
+
+ProviderProbe ResponsesProvider::probe() const {
+  ProviderProbe out = openai_probe(options_.path, "/responses", options_.model);
+  add_openai_headers(out.headers, options_.api_key, options_.headers);
   return out;
 }
 

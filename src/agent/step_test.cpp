@@ -1,0 +1,49 @@
+#include "agent/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/text.hpp"
+
+namespace errand::agent {
+namespace {
+
+llm::Failed failure(bool retryable, bool is_settled) {
+  return {.failure = {.error_class = "overloaded", .message = "busy", .retryable = retryable},
+          .is_settled = is_settled};
+}
+
+// What follows when this attempt of a turn fails.
+std::string after(const llm::Failed& failed, int attempt) {
+  State state;
+  state.apply(CreatedEntry{});
+  state.apply(TurnEntry{.turn = 0, .attempt = attempt});
+  Step step = after_failure(state, failed, 7);
+  if (auto* ask = std::get_if<Ask>(&step)) return cat("ask, attempt ", ask->entry.attempt);
+  const TerminalEntry& end = std::get<Finish>(step).terminal;
+  return cat("end, ", end.error_class, end.retryable ? " retryable" : " final");
+}
+
+TEST(Step, ATurnThatBreaksIsAskedAgainUpToThreeTimes) {
+  EXPECT_EQ(after(failure(true, false), 1), "ask, attempt 2");
+  EXPECT_EQ(after(failure(true, false), 2), "ask, attempt 3");
+  EXPECT_EQ(after(failure(true, false), 3), "end, overloaded retryable");
+}
+
+TEST(Step, ATurnWithoutAnyAnswerIsNotAskedAgainByTheRun) {
+  EXPECT_EQ(after(failure(true, true), 1), "end, overloaded retryable");
+  EXPECT_EQ(after(failure(false, true), 1), "end, overloaded final");
+}
+
+TEST(Step, AFrozenTurnIsNeverAskedAgain) {
+  State state;
+  state.apply(CreatedEntry{});
+  state.apply(TurnEntry{.turn = 0, .attempt = 1});
+  state.apply(CallEntry{.id = *ToolUseId::parse("tu_1"), .name = "look", .arguments = "{}"});
+  EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, false), 7)));
+  EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, true), 7)));
+}
+
+}  // namespace
+}  // namespace errand::agent

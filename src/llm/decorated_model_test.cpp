@@ -1,0 +1,174 @@
+// Models made of other models: calls that are held, and others to fall back to.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+
+#include "llm/failure.hpp"
+#include "llm/fallback_model.hpp"
+#include "llm/held_calls.hpp"
+#include "support/decode_stream.hpp"
+#include "support/manual_clock.hpp"
+#include "support/run_task.hpp"
+
+namespace errand::llm {
+namespace {
+
+// Says these events, all at once, and then that it is over.
+class SaidTurn final : public TurnStream {
+ public:
+  explicit SaidTurn(std::vector<TurnEvent> events) : events_(std::move(events)) {}
+
+  Task<std::vector<TurnEvent>> next() override {
+    std::vector<TurnEvent> out = std::exchange(events_, {});
+    if (out.empty() || is_aborted_) out = {broken_stream("closed")};
+    co_return out;
+  }
+  void abort() override { is_aborted_ = true; }
+
+ private:
+  std::vector<TurnEvent> events_;
+  bool is_aborted_ = false;
+};
+
+class SaidModel final : public Model {
+ public:
+  explicit SaidModel(std::vector<TurnEvent> events) : events_(std::move(events)) {}
+
+  std::unique_ptr<TurnStream> ask(TurnRequest) override {
+    ++asked;
+    return std::make_unique<SaidTurn>(events_);
+  }
+  int asked = 0;
+
+ private:
+  const std::vector<TurnEvent> events_;
+};
+
+TurnEvent text(std::string text) {
+  return TextDelta{std::move(text)};
+}
+TurnEvent block(std::string json) {
+  return BlockClosed{std::move(json)};
+}
+TurnEvent call(std::string name) {
+  return CallClosed{.provider_id = "p", .name = std::move(name), .arguments = "{}"};
+}
+TurnEvent finished() {
+  return Finished{.finish_reason = "tool_use", .usage = {}};
+}
+TurnEvent failed(std::string_view error_class, std::string_view message = "no") {
+  return Failed{.failure = make_failure(error_class, message), .is_settled = true};
+}
+
+const std::string kFinished = "finished tool_use in 0 cached 0 out 0 reasoning 0";
+
+Task<Lines> read(TurnStream* stream) {
+  Lines lines;
+  for (bool is_over = false; !is_over;) {
+    std::vector<TurnEvent> events = co_await stream->next();
+    add_lines(lines, events);
+    is_over = std::holds_alternative<Failed>(events.back()) ||
+              std::holds_alternative<Finished>(events.back());
+  }
+  co_return lines;
+}
+
+Lines answer_of(Model& model) {
+  asio::io_context io(1);
+  auto stream = model.ask(any_request());
+  return run_task(io, read(stream.get()));
+}
+
+Lines held(std::vector<TurnEvent> events) {
+  HeldCallsModel model(std::make_unique<SaidModel>(std::move(events)));
+  return answer_of(model);
+}
+
+TEST(HeldCalls, CallsAndBlocksComeInOrderWhenTheTurnHasFinished) {
+  EXPECT_EQ(
+      held({text("a"), block("1"), call("x"), text("b"), block("2"), call("y"), finished()}),
+      (Lines{"text a", "text b", "block 1", "call p|x|{}", "block 2", "call p|y|{}", kFinished}));
+}
+
+TEST(HeldCalls, ATurnThatBreaksHasNoCalls) {
+  EXPECT_EQ(held({text("a"), block("1"), call("x"), failed(error_class::kServer)}),
+            (Lines{"text a", "failed server retryable 0 : no"}));
+}
+
+class FallbackTest : public testing::Test {
+ protected:
+  FallbackTest() : file_(std::tmpfile()), log_(clock_, ::fileno(file_), LogFormat::json) {}
+  ~FallbackTest() override { std::fclose(file_); }
+
+  // The answer of models that say this, the first with the others behind it.
+  Lines answer(std::vector<std::vector<TurnEvent>> said) {
+    models_.clear();
+    std::vector<NamedModel> named;
+    for (auto& events : said) {
+      models_.push_back(std::make_shared<SaidModel>(std::move(events)));
+      named.push_back({.id = cat("m", models_.size()), .model = models_.back()});
+    }
+    FallbackModel model(std::move(named), log_);
+    return answer_of(model);
+  }
+  std::vector<int> asked() const {
+    std::vector<int> out;
+    for (const auto& model : models_) out.push_back(model->asked);
+    return out;
+  }
+  std::string logged() const {
+    std::string out(4096, '\0');
+    auto count = ::pread(::fileno(file_), out.data(), out.size(), 0);
+    out.resize(static_cast<std::size_t>(count));
+    return out;
+  }
+
+  ManualClock clock_;
+  std::FILE* file_;
+  Log log_;
+  std::vector<std::shared_ptr<SaidModel>> models_;
+};
+
+TEST_F(FallbackTest, TheNextModelIsAskedWhenNothingOfAnAnswerCame) {
+  EXPECT_EQ(answer({{failed(error_class::kOverloaded)},
+                    {failed(error_class::kTimeout)},
+                    {text("hi"), finished()}}),
+            (Lines{"text hi", kFinished}));
+  EXPECT_EQ(asked(), (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(logged(), R"({"at":"1970-01-01T00:00:00.000Z","level":"warning",)"
+                      R"("message":"a model gave no answer; another one is asked",)"
+                      R"("model":"m1","next":"m2","errorClass":"overloaded","error":"no"})"
+                      "\n"
+                      R"({"at":"1970-01-01T00:00:00.000Z","level":"warning",)"
+                      R"("message":"a model gave no answer; another one is asked",)"
+                      R"("model":"m2","next":"m3","errorClass":"timeout","error":"no"})"
+                      "\n");
+}
+
+TEST_F(FallbackTest, AnAnswerThatBeganIsNeverAnsweredByAnother) {
+  EXPECT_EQ(answer({{text("a"), failed(error_class::kServer)}, {text("hi"), finished()}}),
+            (Lines{"text a", "failed server retryable 0 : no"}));
+  EXPECT_EQ(asked(), (std::vector<int>{1, 0}));
+}
+
+TEST_F(FallbackTest, OnlyWhatAnotherModelCanHelpWithIsPassedOn) {
+  for (auto error_class : {error_class::kRateLimit, error_class::kOverloaded, error_class::kServer,
+                           error_class::kTimeout, error_class::kQuota, error_class::kAuth}) {
+    EXPECT_EQ(answer({{failed(error_class)}, {finished()}}), Lines{kFinished}) << error_class;
+  }
+  for (auto error_class : {error_class::kContextWindow, error_class::kRefusal,
+                           error_class::kContentFilter, error_class::kInvalidRequest}) {
+    EXPECT_EQ(answer({{failed(error_class)}, {finished()}}),
+              Lines{cat("failed ", error_class, " final 0 : no")});
+  }
+}
+
+TEST_F(FallbackTest, WithoutAnyAnswerTheFailureIsTheFirstOnes) {
+  EXPECT_EQ(answer({{failed(error_class::kOverloaded, "busy")}, {failed(error_class::kAuth)}}),
+            Lines{"failed overloaded retryable 0 : busy"});
+}
+
+}  // namespace
+}  // namespace errand::llm

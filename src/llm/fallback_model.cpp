@@ -1,0 +1,86 @@
+#include "llm/fallback_model.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "llm/failure.hpp"
+
+namespace errand::llm {
+namespace {
+
+using Events = std::vector<TurnEvent>;
+
+// The answer of the first model that has one. The models outlive it.
+class FallbackTurn final : public TurnStream {
+ public:
+  FallbackTurn(const std::vector<NamedModel>& models, TurnRequest request, Log& log)
+      : models_(models),
+        request_(std::move(request)),
+        log_(log),
+        stream_(models_.front().model->ask(request_)) {}
+
+  Task<Events> next() override {
+    for (;;) {
+      Events events = co_await stream_->next();
+      auto* failed = std::get_if<Failed>(&events.front());
+      bool is_nothing = failed && !has_begun_;
+      if (!is_nothing) {
+        has_begun_ = true;
+        co_return events;
+      }
+      if (!first_failure_) first_failure_ = *failed;
+      bool goes_on =
+          !is_aborted_ && at_ + 1 < models_.size() && may_fall_back(failed->failure.error_class);
+      if (!goes_on) {
+        events.front() = *first_failure_;
+        co_return events;
+      }
+      ask_next(failed->failure);
+    }
+  }
+
+  void abort() override {
+    is_aborted_ = true;
+    stream_->abort();
+  }
+
+ private:
+  void ask_next(const ModelFailure& failure) {
+    const NamedModel& next = models_[++at_];
+    log_.warning("a model gave no answer; another one is asked",
+                 {{"model", models_[at_ - 1].id},
+                  {"next", next.id},
+                  {"errorClass", failure.error_class},
+                  {"error", failure.message}});
+    stream_ = next.model->ask(request_);
+  }
+
+  const std::vector<NamedModel>& models_;
+  const TurnRequest request_;
+  Log& log_;
+  std::unique_ptr<TurnStream> stream_;
+  std::size_t at_ = 0;
+  bool has_begun_ = false;
+  bool is_aborted_ = false;
+  std::optional<Failed> first_failure_;
+};
+
+}  // namespace
+
+bool may_fall_back(std::string_view error_class) {
+  return error_class == error_class::kRateLimit || error_class == error_class::kOverloaded ||
+         error_class == error_class::kServer || error_class == error_class::kTimeout ||
+         error_class == error_class::kQuota || error_class == error_class::kAuth;
+}
+
+FallbackModel::FallbackModel(std::vector<NamedModel> models, Log& log)
+    : models_(std::move(models)), log_(log) {
+  ERRAND_ASSERT(!models_.empty());
+}
+
+std::unique_ptr<TurnStream> FallbackModel::ask(TurnRequest request) {
+  return std::make_unique<FallbackTurn>(models_, std::move(request), log_);
+}
+
+}  // namespace errand::llm

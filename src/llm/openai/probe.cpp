@@ -1,0 +1,20 @@
+#include "llm/openai/probe.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace errand::llm {
+
+void add_openai_headers(HeaderList& headers, const std::string& api_key,
+                        const HeaderList& besides) {
+  if (!api_key.empty()) headers.emplace_back("authorization", cat("Bearer ", api_key));
+  headers.insert(headers.end(), besides.begin(), besides.end());
+}
+
+ProviderProbe openai_probe(std::string_view path, std::string_view name, std::string model) {
+  if (path.ends_with(name)) path.remove_suffix(name.size());
+  return {.path = cat(path, "/models"), .headers = {}, .listed_id = std::move(model)};
+}
+
+}  // namespace errand::llm
