@@ -97,13 +97,20 @@ void add_run(CLI::App& app, ExitCode exit_code) {
   add(command, "--model", options->model, "ID", "Model, if not the default");
   add(command, "--system", options->system, "TEXT", "System prompt");
   add(command, "--files", options->files, "DIR", "Let the model read the files in DIR");
+  command->add_flag("--shell", options->shell, "Let it run commands; asks, unless --yes is given");
+  hide(command->add_flag("--yes", options->yes, "Run commands without a question"));
+  command->add_flag("--web-fetch", options->web_fetch, "Let it read pages of the web");
+  hide(add(command, "--allow-network", options->allow_networks, "CIDR",
+           "Network that --web-fetch may reach besides public addresses")
+           ->allow_extra_args(false));
   add(command, "--output-schema", options->output_schema, "FILE", "JSON Schema of the answer");
   add(command, "--reasoning", options->reasoning, "LEVEL", "off, low, medium, high, or 0 to 100");
   add(command, "--max-turns", options->max_turns, "N", "Most turns with tool calls")
       ->check(CLI::Range(0, kTurnsMax));
   add_form(command, options->form, "Print each event as one line of JSON");
-  command->add_flag("--embedded", options->embedded, "Run in this process, without a server");
-  add(command, "--config", options->config, "FILE", "Configuration of a run without a server");
+  command->add_flag("--embedded", options->embedded,
+                    "Run without a server; --config FILE names models");
+  hide(add(command, "--config", options->config, "FILE", "Configuration without a server"));
   add(command, "--data", options->server.data, "DIR",
       "Where a server is known, or else runs are kept");
   add(command, "--server", options->server.server, "URL",

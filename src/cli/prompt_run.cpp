@@ -64,6 +64,7 @@ Task<void> PromptRun::run() {
   exit_code_ = is_interrupted_ ? kExitInterrupted : report_end(end);
   last_resort_.emplace(timers_, timers_.now() + kCleanUpMax, [this] { leave_now(exit_code_); });
   signals_.cancel();
+  signals_.clear();  // what is left may take a moment, and Ctrl-C need not wait for it
   co_await clean_up();
   last_resort_.reset();
 }

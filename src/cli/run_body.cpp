@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -19,6 +20,7 @@ namespace {
 constexpr std::size_t kPromptBytesMax =
     std::size_t{32} * 1024 * 1024;                                 // what a server takes at most
 constexpr std::size_t kSchemaBytesMax = std::size_t{1024} * 1024;  // servers take less
+constexpr milliseconds kDecisionMax = std::chrono::hours(1);       // people think before they agree
 constexpr int kReasoningMax = 100;
 constexpr auto kReasoningWords = std::to_array<std::string_view>({"off", "low", "medium", "high"});
 
@@ -83,7 +85,10 @@ Result<std::string> make_run_body(const RunOptions& options, json::Array tools) 
   if (!options.model.empty()) body["modelId"] = options.model;
   if (!options.system.empty()) body["systemPrompt"] = options.system;
   if (!tools.empty()) body["tools"] = std::move(tools);
-  if (options.max_turns) body["budgets"] = json::Object{{"maxToolTurns", *options.max_turns}};
+  json::Object budgets;
+  if (options.max_turns) budgets["maxToolTurns"] = *options.max_turns;
+  if (options.shell) budgets["localToolTimeoutMs"] = kDecisionMax.count();
+  if (!budgets.empty()) body["budgets"] = std::move(budgets);
   if (!options.output_schema.empty()) {
     ERRAND_TRY(auto schema, read_schema(options.output_schema));
     body["outputSchema"] = json::Object{{"schema", std::move(schema)}};

@@ -51,6 +51,11 @@ TEST_F(RunBodyTest, HasWhatTheFlagsSay) {
             R"("prompt":"Go."})");
 }
 
+TEST_F(RunBodyTest, ACommandMayWaitForItsUser) {
+  EXPECT_EQ(body({.prompt = "Go.", .shell = true}),
+            R"({"budgets":{"localToolTimeoutMs":3600000},"prompt":"Go."})");
+}
+
 TEST_F(RunBodyTest, AReasoningLevelIsAWordOrANumber) {
   EXPECT_EQ(body({.prompt = "Go.", .reasoning = "0"}), R"({"reasoningLevel":0,"prompt":"Go."})");
   EXPECT_EQ(body({.prompt = "Go.", .reasoning = "100"}),

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
@@ -13,20 +14,33 @@
 #include "cli/http_api.hpp"
 #include "cli/prompt_run.hpp"
 #include "cli/run_body.hpp"
+#include "cli/terminal_approver.hpp"
 #include "cli/toolbox.hpp"
+#include "net/address_rules.hpp"
 #include "store/memory/memory_store.hpp"
+#include "tool/builtin/shell_tool.hpp"
+#include "tool/builtin/web_fetch_tool.hpp"
 
 namespace errand::cli {
 namespace {
 
 constexpr std::size_t kToolThreads = 4;
 constexpr std::size_t kToolQueueMax = 1000;
+constexpr const char* kTerminal = "/dev/tty";
+
+using Tools = std::vector<std::unique_ptr<Tool>>;
 
 bool names_server(const ServerFlags& flags) {
   return !flags.server.empty() || !flags.key.empty() || !flags.workspace.empty();
 }
 
 Result<void> check_flags(const RunOptions& options) {
+  if (options.yes && !options.shell) {
+    return Error(ErrorCode::invalid_argument, "--yes answers the questions of --shell");
+  }
+  if (!options.allow_networks.empty() && !options.web_fetch) {
+    return Error(ErrorCode::invalid_argument, "--allow-network is for --web-fetch");
+  }
   bool is_embedded = options.embedded || !options.config.empty();
   if (!is_embedded || !names_server(options.server)) return {};
   return Error(ErrorCode::invalid_argument,
@@ -42,16 +56,41 @@ bool is_embedded(const RunOptions& options) {
   return !known && known.error().code() == ErrorCode::not_found;
 }
 
-Result<std::vector<std::unique_ptr<Tool>>> make_tools(const RunOptions& options,
-                                                      BlockingPool& pool) {
-  std::vector<std::unique_ptr<Tool>> tools;
-  if (options.files.empty()) return tools;
+Result<void> add_files(Tools& tools, const RunOptions& options, BlockingPool& pool) {
   auto directory =
       SharedDirectory::open(options.files, credentials_file(data_directory(options.server)));
   if (!directory) {
     return Error(directory.error().code(), cat("--files: ", directory.error().message()));
   }
-  return make_file_tools(std::move(*directory), pool);
+  Tools made = make_file_tools(std::move(*directory), pool);
+  std::move(made.begin(), made.end(), std::back_inserter(tools));
+  return {};
+}
+
+void add_shell(Tools& tools, const RunOptions& options, Approver& approver) {
+  ShellOptions shell{.directory = options.files.empty() ? "." : options.files};
+  for (char** variable = environ; *variable; ++variable) shell.environment.emplace_back(*variable);
+  tools.push_back(std::make_unique<ShellTool>(std::move(shell), approver));
+}
+
+Result<void> add_web_fetch(Tools& tools, const RunOptions& options, BlockingPool& pool) {
+  auto rules = net::AddressRules::parse(options.allow_networks);
+  if (!rules) {
+    return Error(rules.error().code(), cat("--allow-network: ", rules.error().message()));
+  }
+  net::ClientOptions client = client_options_here();
+  client.addresses = std::move(*rules);
+  tools.push_back(std::make_unique<WebFetchTool>(std::move(client), pool));
+  return {};
+}
+
+// The tools that the flags lend to the run.
+Result<Tools> make_tools(const RunOptions& options, Approver& approver, BlockingPool& pool) {
+  Tools tools;
+  if (!options.files.empty()) ERRAND_CHECK(add_files(tools, options, pool));
+  if (options.shell) add_shell(tools, options, approver);
+  if (options.web_fetch) ERRAND_CHECK(add_web_fetch(tools, options, pool));
+  return tools;
 }
 
 // What both kinds of runs are made with.
@@ -122,7 +161,10 @@ int run_command(const RunOptions& options) {
   auto printer = make_printer(options.form, look_here());
   Console console;
   BlockingPool pool(kToolThreads, kToolQueueMax);
-  auto tools = make_tools(options, pool);
+  using Consent = TerminalApprover::Consent;
+  TerminalApprover approver(console, *printer, kTerminal,
+                            options.yes ? Consent::given : Consent::asked_for);
+  auto tools = make_tools(options, approver, pool);
   if (!tools) return fail_usage(tools.error());
   Toolbox toolbox(std::move(*tools));
   auto body = make_run_body(options, toolbox.declarations());

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/credentials.hpp"
 #include "cli/event_printer.hpp"
@@ -12,9 +13,13 @@ struct RunOptions {
   std::string prompt;  // "-": stdin
   std::string model;
   std::string system;
-  std::string files;          // empty: no tools
-  std::string output_schema;  // a file; empty: free text
-  std::string reasoning;      // a word or a number; empty: left to the model
+  std::string files;  // a directory; empty: none
+  bool shell = false;
+  bool yes = false;  // commands are run without a question
+  bool web_fetch = false;
+  std::vector<std::string> allow_networks;  // that web_fetch may reach besides public addresses
+  std::string output_schema;                // a file; empty: free text
+  std::string reasoning;                    // a word or a number; empty: left to the model
   std::optional<int> max_turns;
   Form form = Form::text;
   bool embedded = false;  // without a server, although one may be known

@@ -19,8 +19,9 @@ CTRL_C = "\x03"
 
 def plain_environment(**more: str) -> dict[str, str]:
     """Without keys of vendors and settings of the machine, so that every run is the same."""
+    foreign = ("_API_KEY", "_BASE_URL", "_HOST", "_PROXY", "NO_COLOR")
     kept = {name: value for name, value in os.environ.items()
-            if not name.endswith(("_API_KEY", "_BASE_URL", "_HOST")) and name != "NO_COLOR"}
+            if not name.upper().endswith(foreign)}
     return kept | {"TERM": "xterm-256color"} | more
 
 
