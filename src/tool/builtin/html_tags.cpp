@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace errand {
+namespace {
+
+// The name, if it is one: it stands in the line that opens a block of code.
+std::string language_name(std::string_view text) {
+  constexpr std::size_t kNameBytesMax = 30;
+  bool is_name = text.size() <= kNameBytesMax && std::all_of(text.begin(), text.end(), [](char c) {
+                   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '+' || c == '#' || c == '-' || c == '_';
+                 });
+  return is_name ? std::string(text) : std::string();
+}
+
+}  // namespace
 
 bool is_soft_block(HtmlTag tag) {
   switch (tag) {
@@ -52,7 +65,7 @@ std::string code_language(std::string_view classes) {
     std::size_t end = std::min(classes.find(' '), classes.size());
     std::string_view one = classes.substr(0, end);
     for (std::string_view prefix : {"language-", "lang-", "highlight-source-"}) {
-      if (one.starts_with(prefix)) return std::string(one.substr(prefix.size()));
+      if (one.starts_with(prefix)) return language_name(one.substr(prefix.size()));
     }
     classes.remove_prefix(std::min(end + 1, classes.size()));
   }

@@ -79,6 +79,7 @@ TEST(HtmlToMarkdown, CodeKeepsItsWhiteSpace) {
                      "int  x;\n\n  <b>y</b> &lt; 1;\n</code></pre>after"),
             "Call `f(x)` or `` a`b ``.\n\n```c\nint  x;\n\n  y < 1;\n```\n\nafter\n");
   EXPECT_EQ(markdown("<pre>a\n```\nb</pre>"), "````\na\n```\nb\n````\n");
+  EXPECT_EQ(markdown("<pre class='language-c\n```x'>a</pre>"), "```\na\n```\n");
 }
 
 TEST(HtmlToMarkdown, LineBreaksAndRules) {
