@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support.embedded import EmbeddedCase
 from support.script import turn
-from support.terminal import CTRL_C, SECONDS_MAX
+from support.terminal import CTRL_C, SECONDS_MAX, Terminal
 
 SCREENS = Path(__file__).resolve().parent / "screens"
 DURATION = re.compile(r"\b(\d+ ms|\d+\.\d s)\b")
@@ -83,6 +83,15 @@ class LookTest(ScreenCase):
         self.assertEqual(terminal.process.stdout.read(), b"Let me look.\nIt says one.\n")
         terminal.process.stdout.close()
         self.check_screen("answer_elsewhere", terminal.screen.styled())
+
+
+class NewcomerTest(ScreenCase):
+    def test_the_demo_model_reads_a_file(self):
+        words = ("run", "What is in a.txt?", "--files", str(self.shared))
+        terminal = self.enterContext(Terminal(*words, cwd=str(self.cwd), columns=WIDE_ENOUGH))
+        self.assertEqual(terminal.finish(), 0)
+        answer = terminal.screen.styled().rsplit("<dim>demo, 2 turns, ", 1)[0]
+        self.check_screen("newcomer", answer)
 
 
 class ResizeTest(ScreenCase):
