@@ -12,6 +12,8 @@ struct Flow {
   std::vector<ToolRef> tools;
   Client client{};
   std::string_view ends_with = "result";
+  std::vector<FilePart> attachments{};
+  std::set<std::string> shown_files{};  // with the last question to the model, each once
 };
 
 constexpr std::string_view kTwoLooks = R"({"turns":[
@@ -82,6 +84,31 @@ std::vector<Flow> flows() {
   };
 }
 
+std::vector<Flow> flows_with_files() {
+  return {
+      {"an attachment, and files in answers",
+       kPacedLooks,
+       {client_tool("look")},
+       {.files = {sent_file("b.txt", "bb"), sent_file("c.txt", "aa")}},
+       "result",
+       {sent_file("a.txt", "aa")},
+       {"a.txt: aa", "b.txt: bb", "c.txt: aa"}},
+      {"an attachment alone",
+       R"({"turns":[{"deltaDelayMs":10,"text":["a"],"cutAfter":1}]})",
+       {},
+       {},
+       "error",
+       {sent_file("a.txt", "aa")},
+       {"a.txt: aa"}},
+  };
+}
+
+std::vector<Flow> all_flows() {
+  std::vector<Flow> all = flows();
+  for (Flow& flow : flows_with_files()) all.push_back(std::move(flow));
+  return all;
+}
+
 // Every promise that must hold however the run got to its end.
 void check_log(const Flow& flow, const Disk& disk, const Client& client,
                const std::vector<std::string>& log) {
@@ -106,6 +133,7 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
     }
     if (line.type != "local_tool_result_in") continue;
     std::string id(event.at("toolUseId").as_string());
+    EXPECT_EQ(event.as_object().contains("files"), !client.files.empty());
     EXPECT_TRUE(answers.emplace(id, std::string(event.at("result").as_string())).second)
         << "an answer is taken once";
   }
@@ -125,7 +153,8 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
 bool live_through(const Flow& flow, std::vector<int> deaths) {
   Disk disk;
   Client client = flow.client;
-  client.spec = spec_with_tools(flow.tools);
+  client.spec = flow.attachments.empty() ? spec_with_tools(flow.tools)
+                                         : spec_with_files(flow.tools, flow.attachments);
   deaths.push_back(0);
   std::size_t died = 0;
   for (int at : deaths) {
@@ -134,6 +163,10 @@ bool live_through(const Flow& flow, std::vector<int> deaths) {
     world.tasks.spawn("client", client.go(&world));
     world.run_until([&] { return client.done; });
     EXPECT_EQ(world.bugs, std::vector<std::string>());
+    if (client.done && world.asked > 0) {
+      std::set<std::string> shown(world.shown_files.begin(), world.shown_files.end());
+      EXPECT_EQ(shown, flow.shown_files) << "files are neither lost nor empty";
+    }
     died += world.crash.is_dead();
     EXPECT_EQ(findings_of(disk), std::vector<std::string>()) << "what the process left";
   }
@@ -144,7 +177,7 @@ bool live_through(const Flow& flow, std::vector<int> deaths) {
 
 TEST(Crash, EveryStepOfEveryFlowCanBeTheLastOne) {
   int points = 0;
-  for (const Flow& flow : flows()) {
+  for (const Flow& flow : all_flows()) {
     for (int at = 1;; ++at) {
       SCOPED_TRACE(cat(flow.name, ", dies at step ", at));
       if (!live_through(flow, {at})) break;
@@ -158,7 +191,7 @@ TEST(Crash, EveryStepOfEveryFlowCanBeTheLastOne) {
 // Two deaths, the second one at every step of the recovery from the first.
 TEST(Crash, RecoveryItselfCanDieAtEveryStep) {
   int points = 0;
-  for (const Flow& flow : flows()) {
+  for (const Flow& flow : all_flows()) {
     for (int first = 1; live_through(flow, {first}); ++first) {
       for (int second = 1;; ++second) {
         SCOPED_TRACE(cat(flow.name, ", dies at steps ", first, " and ", second));

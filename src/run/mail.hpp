@@ -2,8 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
+#include "run/file_part.hpp"
 
 namespace errand {
 
@@ -12,6 +14,7 @@ struct ToolAnswer {
   bool ok = true;
   std::string text;
   bool timed_out = false;  // nobody answered in time; put there by the owner itself
+  std::vector<FilePart> files = {};
 };
 
 std::string to_mail_body(const ToolAnswer& answer);

@@ -59,7 +59,8 @@ json::Object to_json(const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);
 json::Object metadata_json(const Spec& spec);
 
-// The conversation the run starts with.
+// The conversation the run starts with, and the system prompt with the system's messages after it.
 std::vector<Message> opening_messages(const Spec& spec);
+std::string whole_system_prompt(const Spec& spec);
 
 }  // namespace errand

@@ -119,6 +119,7 @@ class HttpTurn final : public TurnStream {
     if (!opened) co_return transport_failure(opened.error());
     if ((*opened)->status() == 200) {
       stream_ = std::move(*opened);
+      request_.files.reset();  // it is not asked again
       co_return std::nullopt;
     }
     std::string body;
@@ -143,7 +144,7 @@ class HttpTurn final : public TurnStream {
   HttpModel::Deps deps_;
   const Provider& provider_;
   const HttpModelOptions& options_;
-  const TurnRequest request_;
+  TurnRequest request_;
   const std::unique_ptr<StreamDecoder> decoder_;
   net::SseReader reader_;
   std::unique_ptr<net::ClientStream> stream_;
