@@ -116,10 +116,12 @@ Task<void> AgentRun::drive() {
     Step step = choose_step();
     if (auto* ask = std::get_if<Ask>(&step)) {
       co_await back_off();
+      auto files = co_await load_files();
+      if (!files) break;
       if (cancel_waits() || out_of_time_ || stopping_) continue;
       effects_held_ = !around_.lease.allows_effects();
       if (effects_held_) break;
-      co_await ask_model(ask->entry);
+      co_await ask_model(ask->entry, std::move(*files));
     } else if (std::holds_alternative<Freeze>(step)) {
       freeze();
     } else if (std::holds_alternative<AwaitCalls>(step)) {
@@ -193,7 +195,8 @@ void AgentRun::fold_inbox() {
     record_outcome({.id = *id,
                     .ok = answer->ok,
                     .text = std::move(answer->text),
-                    .timed_out = answer->timed_out});
+                    .timed_out = answer->timed_out,
+                    .files = std::move(answer->files)});
   }
   inbox_ = std::move(later);
   if (!turn_is_over) return;

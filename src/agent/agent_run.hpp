@@ -118,8 +118,10 @@ class AgentRun final {
   void interrupt();
 
   // A turn with the model.
-  Task<void> ask_model(TurnEntry entry);
-  llm::TurnRequest question();
+  // Nothing if they cannot be read now; the run is then broken.
+  Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> load_files();
+  Task<void> ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnFiles> files);
+  llm::TurnRequest question(std::shared_ptr<const llm::TurnFiles> files);
   bool take_event(llm::TurnEvent& event);  // false: the turn's stream is over
   void close_call(llm::CallClosed call);
   void end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);

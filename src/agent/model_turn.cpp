@@ -3,11 +3,28 @@
 
 #include "agent/agent_run.hpp"
 #include "agent/arguments.hpp"
+#include "agent/turn_files.hpp"
 #include "llm/answer_tool.hpp"
 
 namespace errand::agent {
 
-Task<void> AgentRun::ask_model(TurnEntry entry) {
+Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files() {
+  std::vector<FilePart> wanted = files_to_read(*state_);
+  if (wanted.empty()) co_return nullptr;
+  auto files = co_await read_files(&around_.store, id_, std::move(wanted));
+  if (!files) {
+    observer_.on_broken(files.error());
+    co_return std::nullopt;
+  }
+  for (const auto& [hash, bytes] : (*files)->bytes) {
+    if (bytes) continue;
+    around_.log.error("a file of a run cannot be read; 'errand check-data' tells more",
+                      {{"run", id_.str()}, {"sha256", hash}});
+  }
+  co_return std::move(*files);
+}
+
+Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnFiles> files) {
   failure_.reset();
   text_.clear();
   blocks_.clear();
@@ -32,7 +49,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
   log_->set_status(RunStatus::running);
 
   ++around_.counters.model_calls;
-  stream_ = model_.ask(question());
+  stream_ = model_.ask(question(std::move(files)));
   for (bool streaming = true; streaming && !log_->failed();) {
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (llm::TurnEvent& event : events) streaming = streaming && take_event(event);
@@ -40,14 +57,15 @@ Task<void> AgentRun::ask_model(TurnEntry entry) {
   stream_.reset();
 }
 
-llm::TurnRequest AgentRun::question() {
+llm::TurnRequest AgentRun::question(std::shared_ptr<const llm::TurnFiles> files) {
   const CreatedEntry& created = state_->created();
   const std::optional<OutputSchema>& output = created.spec.output_schema;
-  llm::TurnRequest request{.system_prompt = created.spec.system_prompt,
+  llm::TurnRequest request{.system_prompt = state_->system_prompt(),
                            .messages = state_->messages(),
                            .tools = created.tools,
                            .reasoning_level = created.spec.reasoning_level,
-                           .tools_off = state_->turn().tools_off};
+                           .tools_off = state_->turn().tools_off,
+                           .files = std::move(files)};
   if (!output) return request;
   request.output_schema = output->schema;
   request.output_name = output->name;

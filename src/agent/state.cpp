@@ -15,6 +15,9 @@ void State::apply(const JournalEntry& entry) {
 void State::apply_entry(const CreatedEntry& entry) {
   created_ = entry;
   messages_ = opening_messages(entry.spec);
+  bool has_more = std::any_of(entry.spec.messages.begin(), entry.spec.messages.end(),
+                              [](const Message& one) { return one.role == Role::system; });
+  if (has_more) system_prompt_ = whole_system_prompt(entry.spec);
 }
 
 void State::apply_entry(const ResumedEntry&) {
@@ -31,7 +34,8 @@ void State::apply_entry(const TurnEntry& entry) {
                                  .provider_id = call.provider_id,
                                  .name = call.name,
                                  .ok = call.outcome->ok,
-                                 .text = call.outcome->text});
+                                 .text = call.outcome->text,
+                                 .files = call.outcome->files});
     }
     messages_.push_back(std::move(results));
   }
@@ -69,6 +73,7 @@ void State::retell_frozen_turn() {
     const ToolResultPart& result = results.results[i];
     append(told, "\n\n", turn.calls[i].name, " ", turn.calls[i].arguments,
            result.ok ? "\nresult: " : "\nerror: ", result.text);
+    results.files.insert(results.files.end(), result.files.begin(), result.files.end());
   }
   turn.calls.clear();
   turn.provider_blocks.clear();

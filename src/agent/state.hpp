@@ -58,6 +58,10 @@ class State {
 
   const CreatedEntry& created() const { return created_; }
   const std::vector<Message>& messages() const { return messages_; }
+  // With the system's messages in it.
+  const std::string& system_prompt() const {
+    return system_prompt_ ? *system_prompt_ : created_.spec.system_prompt;
+  }
   const TurnState& turn() const { return turn_; }
   const std::optional<CancelEntry>& cancel() const { return cancel_; }
   const std::optional<TerminalEntry>& terminal() const { return terminal_; }
@@ -104,6 +108,7 @@ class State {
   void apply_entry(const TerminalEntry& entry);
 
   CreatedEntry created_;
+  std::optional<std::string> system_prompt_;  // where it is not the caller's alone
   std::vector<Message> messages_;
   TurnState turn_;
   std::optional<CancelEntry> cancel_;

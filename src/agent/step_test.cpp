@@ -14,12 +14,17 @@ llm::Failed failure(bool retryable, bool is_settled) {
           .is_settled = is_settled};
 }
 
+Step after_failure(const State& state, const llm::Failed& failed) {
+  json::SchemaCache schemas;
+  return agent::after_failure(state, failed, 7, schemas);
+}
+
 // What follows when this attempt of a turn fails.
 std::string after(const llm::Failed& failed, int attempt) {
   State state;
   state.apply(CreatedEntry{});
   state.apply(TurnEntry{.turn = 0, .attempt = attempt});
-  Step step = after_failure(state, failed, 7);
+  Step step = after_failure(state, failed);
   if (auto* ask = std::get_if<Ask>(&step)) return cat("ask, attempt ", ask->entry.attempt);
   const TerminalEntry& end = std::get<Finish>(step).terminal;
   return cat("end, ", end.error_class, end.retryable ? " retryable" : " final");
@@ -41,8 +46,8 @@ TEST(Step, AFrozenTurnIsNeverAskedAgain) {
   state.apply(CreatedEntry{});
   state.apply(TurnEntry{.turn = 0, .attempt = 1});
   state.apply(CallEntry{.id = *ToolUseId::parse("tu_1"), .name = "look", .arguments = "{}"});
-  EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, false), 7)));
-  EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, true), 7)));
+  EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, false))));
+  EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, true))));
 }
 
 }  // namespace

@@ -124,8 +124,11 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   }
   // What nobody sent is not shown as if somebody had.
   if (is_offered && !outcome.timed_out) {
-    log_->emit(LocalToolResultIn{
-        .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text});
+    log_->emit(LocalToolResultIn{.id = outcome.id,
+                                 .name = call->name,
+                                 .ok = outcome.ok,
+                                 .text = outcome.text,
+                                 .files = outcome.files});
   } else {
     log_->emit(ToolResultEvent{
         .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text});

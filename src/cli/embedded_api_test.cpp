@@ -59,7 +59,7 @@ class EmbeddedApiTest : public testing::Test {
   }
 
   static Config scripted(std::string turns) {
-    Config config = default_config();
+    Config config;
     config.models = {{.info = {.id = "s", .provider = "scripted", .vendor_model_id = "s"},
                       .label = "S",
                       .script = *llm::parse_script(turns)}};

@@ -7,7 +7,9 @@
 #include "agent/refusal.hpp"
 #include "agent/state.hpp"
 #include "base/text.hpp"
+#include "crypto/digest.hpp"
 #include "engine/check_log.hpp"
+#include "engine/kept_files.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/mail.hpp"
@@ -44,6 +46,9 @@ class RunCheck final {
     return std::move(findings_);
   }
 
+  // The files that the log and the mail name, after findings().
+  const std::vector<FilePart>& files() const { return files_; }
+
  private:
   void add(BrokenRule broken) {
     bool is_known = std::any_of(findings_.begin(), findings_.end(),
@@ -75,8 +80,17 @@ class RunCheck final {
       add({"journal_order", std::move(*broken)});
       return false;
     }
-    for (const JournalEntry& entry : entries_) state_.apply(entry);
+    for (const JournalEntry& entry : entries_) {
+      state_.apply(entry);
+      add_files(files_of(entry));
+    }
     return true;
+  }
+
+  void add_files(const std::vector<FilePart>& files) {
+    for (const FilePart& file : files) {
+      if (file.url.empty()) files_.push_back(file);
+    }
   }
 
   void check_row() {
@@ -177,7 +191,9 @@ class RunCheck final {
     if (!answer) {
       add({"mail_body",
            cat("the mail in ", box.slot, " is no answer: ", answer.error().message())});
+      return;
     }
+    add_files(answer->files);
   }
 
   const StoredRun& run_;
@@ -187,6 +203,7 @@ class RunCheck final {
   agent::State state_;
   json::SchemaCache schemas_;
   std::vector<Finding> findings_;
+  std::vector<FilePart> files_;
 };
 
 Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
@@ -194,6 +211,27 @@ Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
   ERRAND_CO_TRY(run.segments, co_await read_whole_log(store, run.row.id));
   ERRAND_CO_TRY(run.mail, co_await store->mailboxes(run.row.id));
   co_return run;
+}
+
+// One finding at most, as for other rules.
+Task<Result<std::optional<Finding>>> check_files(Store* store, RunId run,
+                                                 std::vector<FilePart> files) {
+  for (const FilePart& file : files) {
+    auto bytes = co_await store->read_blob(run, file.sha256);
+    if (!bytes && bytes.error().code() != ErrorCode::not_found) co_return bytes.error();
+    if (!bytes) {
+      co_return Finding{
+          .run = run,
+          .rule = "file_missing",
+          .sentence = cat("the bytes of \"", file.filename, "\" (", file.sha256, ") are missing")};
+    }
+    if (crypto::to_hex(crypto::sha256(*bytes)) == file.sha256) continue;
+    co_return Finding{.run = run,
+                      .rule = "file_damaged",
+                      .sentence = cat("the bytes of \"", file.filename, "\" (", file.sha256,
+                                      ") are not those that were sent")};
+  }
+  co_return std::optional<Finding>();
 }
 
 }  // namespace
@@ -210,7 +248,10 @@ Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress) {
     for (RunRow& row : rows) {
       cursor = {.workspace = row.workspace, .run = row.id};
       ERRAND_CO_TRY(auto run, co_await read_run(store, std::move(row)));
-      for (Finding& finding : check_run(run)) report.findings.push_back(std::move(finding));
+      RunCheck check(run);
+      for (Finding& finding : check.findings()) report.findings.push_back(std::move(finding));
+      ERRAND_CO_TRY(auto file, co_await check_files(store, run.row.id, check.files()));
+      if (file) report.findings.push_back(std::move(*file));
       for (const SegmentPtr& segment : run.segments) report.events += segment->events_count;
       ++report.runs;
     }

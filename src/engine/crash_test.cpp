@@ -15,6 +15,8 @@ struct Flow {
   std::string_view ends_with = "result";
   void (*shape)(Spec&) = [](Spec&) {};  // what else is asked for
   bool refuses_schema = false;          // the vendor will not have it
+  std::vector<FilePart> attachments{};
+  std::set<std::string> shown_files{};  // with the last question to the model, each once
 };
 
 constexpr std::string_view kTwoLooks = R"({"turns":[
@@ -148,10 +150,30 @@ Flow guarded_flow() {
           }};
 }
 
+std::vector<Flow> flows_with_files() {
+  return {
+      {"an attachment, and files in answers",
+       kPacedLooks,
+       {client_tool("look")},
+       {.files = {sent_file("b.txt", "bb"), sent_file("c.txt", "aa")}},
+       "result",
+       {sent_file("a.txt", "aa")},
+       {"a.txt: aa", "b.txt: bb", "c.txt: aa"}},
+      {"an attachment alone",
+       R"({"turns":[{"deltaDelayMs":10,"text":["a"],"cutAfter":1}]})",
+       {},
+       {},
+       "error",
+       {sent_file("a.txt", "aa")},
+       {"a.txt: aa"}},
+  };
+}
+
 std::vector<Flow> flows() {
   std::vector<Flow> all = plain_flows();
   for (Flow& flow : repair_flows()) all.push_back(std::move(flow));
   all.push_back(guarded_flow());
+  for (Flow& flow : flows_with_files()) all.push_back(std::move(flow));
   return all;
 }
 
@@ -194,6 +216,7 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
     }
     if (line.type != "local_tool_result_in") continue;
     std::string id(event.at("toolUseId").as_string());
+    EXPECT_EQ(event.as_object().contains("files"), !client.files.empty());
     EXPECT_TRUE(answers.emplace(id, std::string(event.at("result").as_string())).second)
         << "an answer is taken once";
   }
@@ -214,7 +237,8 @@ bool live_through(const Flow& flow, std::vector<int> deaths,
                   std::vector<std::string>* story = nullptr) {
   Disk disk;
   Client client = flow.client;
-  client.spec = spec_with_tools(flow.tools);
+  client.spec = flow.attachments.empty() ? spec_with_tools(flow.tools)
+                                         : spec_with_files(flow.tools, flow.attachments);
   flow.shape(client.spec);
   deaths.push_back(0);
   std::size_t died = 0;
@@ -228,6 +252,10 @@ bool live_through(const Flow& flow, std::vector<int> deaths,
     world.tasks.spawn("client", client.go(&world));
     world.run_until([&] { return client.done; });
     EXPECT_EQ(world.bugs, std::vector<std::string>());
+    if (client.done && world.asked > 0) {
+      std::set<std::string> shown(world.shown_files.begin(), world.shown_files.end());
+      EXPECT_EQ(shown, flow.shown_files) << "files are neither lost nor empty";
+    }
     died += world.crash.is_dead();
     EXPECT_EQ(findings_of(disk), std::vector<std::string>()) << "what the process left";
   }

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "engine/call_errors.hpp"
+#include "engine/kept_files.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
@@ -103,23 +104,28 @@ Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
   std::string model_id = spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
+  std::vector<RunBlob> blobs;
+  for (Message& message : spec.messages) {
+    for (RunBlob& blob : take_bytes(message.files)) blobs.push_back(std::move(blob));
+  }
   ERRAND_CO_TRY(auto created, resolve(std::move(spec), model_id));
   std::vector<JournalEntry> journal;
   journal.emplace_back(std::move(created));
   journal.emplace_back(TurnEntry{.turn = 0, .attempt = 1, .after_seq = 0});
-  ERRAND_CO_TRY(auto outcome, co_await begin(who, std::move(journal), std::move(idempotency)));
+  ERRAND_CO_TRY(auto outcome,
+                co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency)));
   co_return outcome.run;
 }
 
 Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntry> journal,
-                                          Idempotency idempotency) {
+                                          std::vector<RunBlob> blobs, Idempotency idempotency) {
   ERRAND_ASSERT_HOME(deps_.home);
   if (draining_) {
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new runs")
         .reason("draining");
   }
   auto state = std::make_unique<agent::State>();
-  NewRun run{.idempotency = std::move(idempotency)};
+  NewRun run{.idempotency = std::move(idempotency), .blobs = std::move(blobs)};
   for (const JournalEntry& entry : journal) {
     append_journal_line(run.first.journal, entry);
     state->apply(entry);
@@ -155,12 +161,14 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
 }
 
 Task<Result<void>> Engine::answer(Principal who, RunId run, CallAnswer answer) {
+  std::vector<RunBlob> blobs = take_bytes(answer.answer.files);
   Mail mail{.workspace = who.workspace,
             .run = run,
             .slot = std::move(answer.tool_use_id),
             .kind = MailKind::tool_result,
             .body = to_mail_body(answer.answer),
-            .claim_id = std::move(answer.claim_id)};
+            .claim_id = std::move(answer.claim_id),
+            .blobs = std::move(blobs)};
   Mailbox filled{
       .run = run, .slot = mail.slot, .kind = mail.kind, .filled = true, .body = mail.body};
   ++counters_.durable_waits;

@@ -131,9 +131,9 @@ class Engine final : private LiveRun::Keeper {
   Task<Result<ForkedRun>> fork(Principal who, RunId run, ForkParams params,
                                Idempotency idempotency);
   // The same for a run whose first journal entries are there: `created`, what it takes over, and
-  // the turn to ask. Never gives `conflict`.
+  // the turn to ask. `blobs` is what these name. Never gives `conflict`.
   Task<Result<CreateOutcome>> begin(Principal who, std::vector<JournalEntry> journal,
-                                    Idempotency idempotency);
+                                    std::vector<RunBlob> blobs, Idempotency idempotency);
 
   // Answers a client's call. not_found: no such run, or (reason "unknown_tool_use") the call is not
   // pending. conflict with reason "run_terminal": the run has ended; with reason "claimed": the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
+#include "engine/kept_files.hpp"
 #include "engine/whole_log.hpp"
 
 namespace errand::engine {
@@ -168,7 +169,9 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   bool is_same_vendor = created.model.provider == origin.model.provider;
   std::vector<JournalEntry> journal =
       first_entries(std::move(created), std::move(turns), std::move(point), is_same_vendor);
-  ERRAND_CO_TRY(auto outcome, co_await begin(who, std::move(journal), std::move(idempotency)));
+  std::vector<RunBlob> blobs = shared_blobs(journal);
+  ERRAND_CO_TRY(auto outcome,
+                co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency)));
   if (outcome.kind == Creation::existing) {
     // The run may have come further since the first of these requests.
     ERRAND_CO_TRY(auto existing, co_await fold(outcome.run));

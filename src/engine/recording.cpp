@@ -170,10 +170,12 @@ class JournalReader final {
     if (tool == created_.tools.end() || entry.synthetic) return;
     if (!agent::parse_arguments(call->arguments)) return;
     if (tool->site == ToolSite::host && is_cancelled_) return;
-    news.emplace_back(RecordedAnswer{
-        .call = numbers_.at(entry.id),
-        .site = tool->site,
-        .answer = {.ok = entry.ok, .text = entry.text, .timed_out = entry.timed_out}});
+    news.emplace_back(RecordedAnswer{.call = numbers_.at(entry.id),
+                                     .site = tool->site,
+                                     .answer = {.ok = entry.ok,
+                                                .text = entry.text,
+                                                .timed_out = entry.timed_out,
+                                                .files = entry.files}});
   }
 
   const CreatedEntry& created_;

@@ -69,7 +69,7 @@ class Player final {
     bool runs_out_of_time = recording_.end && recording_.end->subtype == "error_max_run_time";
     created.limits.local_tool_timeout = kNoTimeout;
     if (!runs_out_of_time) created.limits.run_time = kNoTimeout;
-    ERRAND_TRY(auto begun, result_of(engine_.begin(someone_, recording_.head, {})));
+    ERRAND_TRY(auto begun, result_of(engine_.begin(someone_, recording_.head, {}, {})));
     run_ = begun.run;
     for (const RecordedNews& news : recording_.news) {
       bool taken = std::visit([this](const auto& one) { return bring(one); }, news);

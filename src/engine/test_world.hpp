@@ -242,11 +242,30 @@ class World final {
              [this](const llm::TurnRequest& request) {
                ++asked;
                asked_about.push_back(request.messages[0].text);
+               look_at_files(request);
                crash.reached();
                return !refuses || !refuses(request);
              },
              mechanism)});
     return models;
+  }
+
+  void look_at_files(const llm::TurnRequest& request) {
+    shown_files.clear();
+    for (const Message& message : request.messages) {
+      for (const FilePart& file : message.files) look_at_file(request, file);
+      for (const ToolResultPart& result : message.results) {
+        for (const FilePart& file : result.files) look_at_file(request, file);
+      }
+    }
+  }
+
+  void look_at_file(const llm::TurnRequest& request, const FilePart& file) {
+    std::optional<std::string> bytes;
+    if (request.files && request.files->bytes.contains(file.sha256)) {
+      bytes = request.files->bytes.at(file.sha256);
+    }
+    shown_files.push_back(cat(file.filename, ": ", bytes.value_or("nothing")));
   }
 
   void add_tool(const std::string& name, ToolAnnotations annotations, ToolLog& log) {
@@ -260,6 +279,7 @@ class World final {
  public:
   int asked = 0;
   std::vector<std::string> asked_about;  // the prompts of what the model was asked, in order
+  std::vector<std::string> shown_files;  // with the last question, each with its bytes
   int slow_tools_ended = 0;
   std::vector<std::string> bugs;
   FaultyStore store;
@@ -308,6 +328,22 @@ inline OutputSchema city_schema(Enforcement enforcement = Enforcement::best_effo
           .enforcement = enforcement};
 }
 
+// A file as a caller sends it.
+inline FilePart sent_file(std::string name, std::string bytes) {
+  return {.filename = std::move(name),
+          .mime_type = "text/plain",
+          .size = static_cast<std::int64_t>(bytes.size()),
+          .bytes = std::make_shared<const std::string>(std::move(bytes))};
+}
+
+inline Spec spec_with_files(std::vector<ToolRef> tools, std::vector<FilePart> files) {
+  Spec spec;
+  spec.messages.emplace_back().text = "go";
+  spec.messages.back().files = std::move(files);
+  spec.tools = std::move(tools);
+  return spec;
+}
+
 inline ToolRef client_tool(std::string name, bool read_only = false) {
   return LocalTool{.name = std::move(name), .read_only = read_only};
 }
@@ -332,6 +368,7 @@ struct Client {
   bool answers = true;
   bool claims = false;            // every call, before it answers
   std::size_t cancels_after = 0;  // so many events; 0: never
+  std::vector<FilePart> files;    // that go along with every answer
   std::optional<RunId> run;
   std::vector<std::string> seen;       // every event line, joined over all connections
   std::set<std::string> acknowledged;  // calls whose answer was accepted
@@ -375,9 +412,11 @@ struct Client {
     for (const std::string& id : std::set<std::string>(pending)) {
       std::string claim;
       if (claims) claim = co_await claim_call(world, id);
-      auto answered = co_await world->engine.answer(
-          someone(), *run,
-          {.tool_use_id = id, .answer = {.text = "answer to " + id}, .claim_id = claim});
+      auto answered =
+          co_await world->engine.answer(someone(), *run,
+                                        {.tool_use_id = id,
+                                         .answer = {.text = "answer to " + id, .files = files},
+                                         .claim_id = claim});
       if (answered) acknowledged.insert(id);
       if (answered || answered.error().code() != ErrorCode::unavailable) pending.erase(id);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,12 @@
 #include "run/usage.hpp"
 
 namespace errand::llm {
+
+// Bytes of the files that the messages of a question name.
+struct TurnFiles {
+  // By hash. What cannot be read any more has nothing; what is left out is absent.
+  std::map<std::string, std::optional<std::string>, std::less<>> bytes;
+};
 
 // One question to a model, free of any vendor's words. What it refers to stays as it is until the
 // stream is destroyed.
@@ -31,6 +38,8 @@ struct TurnRequest {
   std::optional<std::int64_t> output_tokens_max = std::nullopt;
   // No tool may be called; they are there because the messages speak of them.
   bool tools_off = false;
+  // Held until the model is asked, and no longer, because they are large. nullptr without files.
+  std::shared_ptr<const TurnFiles> files = nullptr;
 };
 
 // What a model says, in order. A turn's stream ends with Finished or Failed; one that just stops

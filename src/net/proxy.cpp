@@ -4,6 +4,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <utility>
 
+#include "base/base64.hpp"
 #include "base/text.hpp"
 #include "net/address_rules.hpp"
 
@@ -17,24 +18,6 @@ std::optional<ip::address> parse_address(std::string_view text) {
   ip::address address = ip::make_address(std::string(text), error);
   if (error) return {};
   return address;
-}
-
-std::string to_base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      bits <<= 8;
-      if (at + i < bytes.size()) bits |= static_cast<unsigned char>(bytes[at + i]);
-    }
-    for (std::size_t digit = 0; digit < 4; ++digit) {
-      bool is_padding = at + digit > bytes.size();
-      out.push_back(is_padding ? '=' : kDigits[(bits >> (18 - 6 * digit)) & 63U]);
-    }
-  }
-  return out;
 }
 
 bool is_same_or_below(std::string_view host, std::string_view domain) {

@@ -66,6 +66,7 @@ struct FieldWriter {
       write_shown(out, "error", event.text);
     }
     write_full_length(out, event.text);
+    if (!event.files.empty()) out.field("files", json::Value(shown_files(event.files)));
   }
 
   void operator()(const ToolCallStarted& event) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "json/value.hpp"
+#include "run/file_part.hpp"
 #include "run/ids.hpp"
 #include "run/output_schema.hpp"
 #include "run/usage.hpp"
@@ -54,6 +55,7 @@ struct LocalToolResultIn {
   std::string name;
   bool ok = true;
   std::string text;
+  std::vector<FilePart> files = {};
 };
 
 // A call that runs in this process.

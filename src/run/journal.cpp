@@ -184,6 +184,7 @@ struct EntryWriter {
         .field("text", entry.text);
     if (entry.timed_out) out.field("timedOut", true);
     if (entry.synthetic) out.field("synthetic", true);
+    if (!entry.files.empty()) out.field("files", json::Value(errand::to_json(entry.files)));
   }
 
   void operator()(const TurnEndEntry& entry) {
@@ -260,6 +261,18 @@ Result<JournalEntry> parse_turn_end(Fields& in) {
   return in.finish<JournalEntry>(std::move(entry));
 }
 
+Result<JournalEntry> parse_outcome(Fields& in) {
+  OutcomeEntry entry{.id = parse_tool_use_id(in),
+                     .ok = in.optional_flag("ok").value_or(false),
+                     .text = in.text("text"),
+                     .timed_out = in.optional_flag("timedOut").value_or(false),
+                     .synthetic = in.optional_flag("synthetic").value_or(false)};
+  if (const json::Array* files = in.optional_array("files")) {
+    ERRAND_TRY(entry.files, parse_kept_files(*files, "/files"));
+  }
+  return in.finish<JournalEntry>(std::move(entry));
+}
+
 Result<JournalEntry> parse_terminal(Fields& in) {
   TerminalEntry entry;
   auto status = parse_run_status(in.text("status"));
@@ -281,6 +294,7 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
   if (kind == "created") return parse_created(value, in);
   if (kind == "turn_end") return parse_turn_end(in);
   if (kind == "terminal") return parse_terminal(in);
+  if (kind == "outcome") return parse_outcome(in);
   if (kind == "resumed") {
     return in.finish<JournalEntry>(ResumedEntry{.at = from_millis(in.integer("at", 0, INT64_MAX))});
   }
@@ -302,14 +316,6 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
                                              .arguments = in.text("arguments"),
                                              .text = in.text("text"),
                                              .blocks = parse_blocks(in)});
-  }
-  if (kind == "outcome") {
-    return in.finish<JournalEntry>(
-        OutcomeEntry{.id = parse_tool_use_id(in),
-                     .ok = in.optional_flag("ok").value_or(false),
-                     .text = in.text("text"),
-                     .timed_out = in.optional_flag("timedOut").value_or(false),
-                     .synthetic = in.optional_flag("synthetic").value_or(false)});
   }
   if (kind == "cancel") {
     return in.finish<JournalEntry>(CancelEntry{.reason = in.text("reason"),

@@ -87,6 +87,7 @@ struct OutcomeEntry {
   std::string text;
   bool timed_out = false;  // nobody answered in time
   bool synthetic = false;  // the call was never made: it follows from the entries before
+  std::vector<FilePart> files = {};
 };
 
 // Why a turn's model call failed.

@@ -2,10 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "run/event.hpp"
+#include "run/file_part.hpp"
 
 namespace errand {
 
@@ -21,6 +23,7 @@ struct ToolAnswer {
   bool ok = true;
   std::string text;
   bool timed_out = false;  // nobody answered in time; put there by the owner itself
+  std::vector<FilePart> files = {};
 };
 
 std::string to_mail_body(const ToolAnswer& answer);

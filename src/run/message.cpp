@@ -1,8 +1,26 @@
 #include "run/message.hpp"
 
+#include "base/text.hpp"
 #include "json/fields.hpp"
 
 namespace errand {
+namespace {
+
+Error mistake(std::string message, const std::string& pointer) {
+  return Error(ErrorCode::invalid_argument, std::move(message)).pointer(pointer);
+}
+
+void parse_files(json::Fields& in, Message& message, MessageOrigin origin) {
+  const json::Array* items = in.optional_array("attachments");
+  if (!items) return;
+  std::string pointer = in.pointer_to("attachments");
+  auto files = origin == MessageOrigin::wire ? parse_attachments(*items, pointer)
+                                             : parse_kept_files(*items, pointer);
+  if (!files) return in.fail(std::move(files).error());
+  message.files = std::move(*files);
+}
+
+}  // namespace
 
 std::string_view to_string(Role role) {
   switch (role) {
@@ -13,18 +31,46 @@ std::string_view to_string(Role role) {
   return "user";
 }
 
-Result<Message> parse_input_message(const json::Value& value, std::string_view pointer) {
+Result<Message> parse_input_message(const json::Value& value, std::string_view pointer,
+                                    MessageOrigin origin) {
   json::Fields in(value, pointer);
   Message message;
   auto role = in.optional_choice("role", {"user", "assistant", "system"});
   if (!role) in.fail("role", "\"role\" is missing: expected \"user\", \"assistant\" or \"system\"");
   message.role = role == 1 ? Role::assistant : role == 2 ? Role::system : Role::user;
   message.text = in.text("content");
+  parse_files(in, message, origin);
   return in.finish(std::move(message));
 }
 
 json::Object to_input_json(const Message& message) {
-  return {{"role", to_string(message.role)}, {"content", message.text}};
+  json::Object out{{"role", to_string(message.role)}, {"content", message.text}};
+  if (!message.files.empty()) out["attachments"] = to_json(message.files);
+  return out;
+}
+
+Result<void> check_conversation(const std::vector<Message>& messages, std::string_view pointer) {
+  std::size_t last = messages.size();
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (messages[i].role != Role::system) last = i;
+    if (utf8_length(messages[i].text) <= kMessageCharsMax) continue;
+    return mistake(cat("the message has more than ", kMessageCharsMax, " characters"),
+                   cat(pointer, "/", i, "/content"))
+        .limit("messageChars", static_cast<std::int64_t>(kMessageCharsMax));
+  }
+  if (last == messages.size()) {
+    return mistake("there is no message of the user's to answer", std::string(pointer));
+  }
+  if (messages[last].role != Role::user) {
+    return mistake("the last message that is not the system's has to be the user's",
+                   cat(pointer, "/", last, "/role"));
+  }
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (messages[i].files.empty() || i == last) continue;
+    return mistake("only the last message of the user has attachments",
+                   cat(pointer, "/", i, "/attachments"));
+  }
+  return {};
 }
 
 }  // namespace errand

@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "json/value.hpp"
+#include "run/file_part.hpp"
 #include "run/ids.hpp"
 
 namespace errand {
@@ -27,6 +28,7 @@ struct ToolResultPart {
   std::string name;
   bool ok = true;
   std::string text;
+  std::vector<FilePart> files = {};
 };
 
 // One entry of the conversation that is put to the model. Results of a turn's calls come as one
@@ -38,10 +40,21 @@ struct Message {
   std::vector<ToolResultPart> results;
   // The vendor's own blocks of an assistant turn, verbatim; replayed to the same vendor only.
   std::vector<std::string> provider_blocks;
+  std::vector<FilePart> files;  // of a user, after the text
 };
 
-// A message as callers send it: {"role", "content"}.
-Result<Message> parse_input_message(const json::Value& value, std::string_view pointer);
+// Limits of what a caller may send; past them: invalid_argument with the pointer.
+constexpr std::size_t kMessageCharsMax = 200'000;
+
+// A message as callers send it: {"role", "content", "attachments"?}; and as the journal has it,
+// with files whose bytes are kept.
+enum class MessageOrigin { wire, journal };
+Result<Message> parse_input_message(const json::Value& value, std::string_view pointer,
+                                    MessageOrigin origin);
 json::Object to_input_json(const Message& message);
+
+// What is asked of a caller's messages as a whole: the last one that is not the system's is the
+// user's, and it alone has files. invalid_argument: with the pointer.
+Result<void> check_conversation(const std::vector<Message>& messages, std::string_view pointer);
 
 }  // namespace errand

@@ -61,7 +61,7 @@ void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin) {
   }
 }
 
-void parse_messages(json::Fields& in, Spec& spec) {
+void parse_messages(json::Fields& in, Spec& spec, RefOrigin origin) {
   spec.prompt = in.optional_text("prompt");
   const json::Array* messages = in.optional_array("messages");
   if (spec.prompt && messages) {
@@ -78,10 +78,27 @@ void parse_messages(json::Fields& in, Spec& spec) {
                              in.pointer_to("messages"), "messages", kMessagesMax));
   }
   for (std::size_t i = 0; i < messages->size(); ++i) {
-    auto message =
-        parse_input_message((*messages)[i], json::child_pointer(in.pointer_to("messages"), i));
+    auto message = parse_input_message(
+        (*messages)[i], json::child_pointer(in.pointer_to("messages"), i),
+        origin == RefOrigin::wire ? MessageOrigin::wire : MessageOrigin::journal);
     if (!message) return in.fail(std::move(message).error());
     spec.messages.push_back(std::move(*message));
+  }
+}
+
+// What would be done otherwise than asked if it were ignored, as other unknown members are.
+void refuse_misleading(json::Fields& in) {
+  const json::Array* attachments = in.optional_array("attachments");
+  if (attachments && !attachments->empty()) {
+    in.fail("attachments", "attachments belong to the last of the \"messages\"");
+  }
+  const json::Value* plan = in.optional_any("plan");
+  const json::Object* members = plan ? plan->if_object() : nullptr;
+  const json::Value* plan_only = members ? members->if_contains("planOnly") : nullptr;
+  if (plan_only && !plan_only->is_null() && *plan_only != json::Value(false)) {
+    in.fail(Error(ErrorCode::invalid_argument, "this server cannot plan without running the agent")
+                .pointer(json::child_pointer(in.pointer_to("plan"), "planOnly"))
+                .hint("leave \"planOnly\" out to run the agent"));
   }
 }
 
@@ -182,17 +199,6 @@ void parse_output(json::Fields& in, Spec& spec) {
   spec.output_schema = std::move(*output);
 }
 
-// Who asks for a plan alone must not get its tools called instead.
-void refuse_plan_only(json::Fields& in) {
-  const json::Value* plan = in.optional_any("plan");
-  const json::Object* options = plan ? plan->if_object() : nullptr;
-  const json::Value* only = options ? options->if_contains("planOnly") : nullptr;
-  if (!only || *only != true) return;
-  in.fail(Error(ErrorCode::invalid_argument, "this server cannot plan without running the agent")
-              .pointer(json::child_pointer(in.pointer_to("plan"), "planOnly"))
-              .hint("leave \"planOnly\" out to run the agent"));
-}
-
 json::Object to_json(const Budgets& budgets) {
   json::Object out;
   if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
@@ -218,21 +224,23 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   }
   spec.model_id = in.optional_text("modelId").value_or("");
   spec.system_prompt = in.optional_text("systemPrompt").value_or("");
-  parse_messages(in, spec);
+  parse_messages(in, spec, origin);
   parse_tools(in, spec, origin);
   parse_metadata(in, spec);
   parse_budgets(in, spec);
   parse_guards(in, spec);
   parse_reasoning_level(in, spec);
   parse_output(in, spec);
-  refuse_plan_only(in);
+  if (origin == RefOrigin::wire) refuse_misleading(in);
   return in.finish(std::move(spec));
 }
 
 }  // namespace
 
 Result<Spec> parse_spec(const json::Value& body) {
-  return parse_spec_from(body, RefOrigin::wire);
+  ERRAND_TRY(Spec spec, parse_spec_from(body, RefOrigin::wire));
+  if (!spec.prompt) ERRAND_CHECK(check_conversation(spec.messages, "/messages"));
+  return spec;
 }
 
 Result<Spec> parse_journaled_spec(const json::Value& value) {
@@ -280,10 +288,21 @@ std::string_view reasoning_effort(int level) {
 }
 
 std::vector<Message> opening_messages(const Spec& spec) {
-  if (!spec.prompt) return spec.messages;
-  Message message;
-  message.text = *spec.prompt;
-  return {std::move(message)};
+  std::vector<Message> out;
+  if (spec.prompt) out.emplace_back().text = *spec.prompt;
+  for (const Message& message : spec.messages) {
+    if (message.role != Role::system) out.push_back(message);
+  }
+  return out;
+}
+
+std::string whole_system_prompt(const Spec& spec) {
+  std::string out = spec.system_prompt;
+  for (const Message& message : spec.messages) {
+    if (message.role != Role::system || message.text.empty()) continue;
+    append(out, out.empty() ? "" : "\n\n", message.text);
+  }
+  return out;
 }
 
 }  // namespace errand

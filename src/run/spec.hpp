@@ -65,7 +65,8 @@ json::Object metadata_json(const Spec& spec);
 // The word by which ends and snapshots name a level: "off", "low", "medium" or "high".
 std::string_view reasoning_effort(int level);
 
-// The conversation the run starts with.
+// The conversation the run starts with, and the system prompt with the system's messages after it.
 std::vector<Message> opening_messages(const Spec& spec);
+std::string whole_system_prompt(const Spec& spec);
 
 }  // namespace errand

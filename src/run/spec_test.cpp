@@ -59,8 +59,8 @@ std::string metadata(std::size_t entries, std::size_t value_chars) {
 
 constexpr std::string_view kFullSpec =
     R"({"name":"agent","modelId":"platform:x","systemPrompt":"Be brief.",)"
-    R"("messages":[{"role":"system","content":"s"},{"role":"user","content":"u"},)"
-    R"({"role":"assistant","content":"a"}],)"
+    R"("messages":[{"role":"system","content":"s"},{"role":"assistant","content":"a"},)"
+    R"({"role":"user","content":"u"}],)"
     R"("tools":[{"kind":"local","name":"read_file","description":"Reads.",)"
     R"("parameters":{"type":"object","properties":{"path":{"type":"string"}}},)"
     R"("readOnly":true,"longRunning":true},)"
@@ -99,8 +99,8 @@ TEST(Spec, MembersLandInTheirFields) {
   EXPECT_EQ(spec.system_prompt, "Be brief.");
   EXPECT_EQ(spec.prompt, std::nullopt);
   ASSERT_EQ(spec.messages.size(), 3U);
-  EXPECT_EQ(spec.messages[2].role, Role::assistant);
-  EXPECT_EQ(spec.messages[2].text, "a");
+  EXPECT_EQ(spec.messages[1].role, Role::assistant);
+  EXPECT_EQ(spec.messages[1].text, "a");
   const auto& tool = std::get<LocalTool>(spec.tools.at(0));
   EXPECT_EQ(tool.name, "read_file");
   EXPECT_TRUE(tool.read_only);
@@ -316,8 +316,37 @@ TEST(Spec, TheConversationOpensWithThePromptOrTheMessages) {
   EXPECT_EQ(prompt[0].role, Role::user);
   EXPECT_EQ(prompt[0].text, "hi");
   auto given = opening_messages(parse_text(kFullSpec).value());
-  ASSERT_EQ(given.size(), 3U);
-  EXPECT_EQ(given[0].role, Role::system);
+  ASSERT_EQ(given.size(), 2U);
+  EXPECT_EQ(given[0].role, Role::assistant);
+}
+
+TEST(Spec, MessagesOfTheSystemFollowTheSystemPrompt) {
+  auto whole = [](std::string_view text) { return whole_system_prompt(parse_text(text).value()); };
+  EXPECT_EQ(whole(R"({"prompt":"hi"})"), "");
+  EXPECT_EQ(whole(R"({"systemPrompt":"One.","prompt":"hi"})"), "One.");
+  EXPECT_EQ(whole(R"({"messages":[{"role":"system","content":"Two."},
+                                  {"role":"user","content":"hi"}]})"),
+            "Two.");
+  EXPECT_EQ(whole(R"({"systemPrompt":"One.","messages":[{"role":"system","content":"Two."},
+                      {"role":"user","content":"hi"},{"role":"system","content":"Three."}]})"),
+            "One.\n\nTwo.\n\nThree.");
+}
+
+TEST(Spec, RunsThatOnlyPlanAreRefused) {
+  auto with = [](std::string_view members) {
+    auto spec = parse_spec(*json::parse(cat(R"({"prompt":"p",)", members, "}")));
+    return spec ? "" : spec.error().describe();
+  };
+  constexpr std::string_view kRefused =
+      "this server cannot plan without running the agent (at /plan/planOnly)";
+  EXPECT_EQ(with(R"("plan":{"planOnly":true})"), kRefused);
+  EXPECT_EQ(with(R"("plan":{"planOnly":"yes","steps":[]})"), kRefused);
+  for (std::string_view ignored :
+       {R"("plan":{"planOnly":false})", R"("plan":{"planOnly":null})", R"("plan":true)",
+        R"("plan":"required")", R"("plan":{"brief":"b","steps":[]})", R"("supervisor":true)",
+        R"("supervisor":{"interval":5,"reasoningTrigger":false})"}) {
+    EXPECT_EQ(with(ignored), "");
+  }
 }
 
 TEST(Spec, MetadataIsShownAsAnObject) {
@@ -359,15 +388,6 @@ TEST(Spec, ReasoningEffortIsTheWordOfALevel) {
   EXPECT_EQ(reasoning_effort(65), "medium");
   EXPECT_EQ(reasoning_effort(66), "high");
   EXPECT_EQ(reasoning_effort(100), "high");
-}
-
-TEST(Spec, RefusesToPlanWithoutRunningAndIgnoresOtherPlans) {
-  EXPECT_EQ(refusal_with(R"("plan":{"planOnly":true})"),
-            "/plan/planOnly: this server cannot plan without running the agent");
-  for (const char* plan :
-       {"true", "\"auto\"", "null", R"({"planOnly":false})", R"({"steps":[]})"}) {
-    EXPECT_EQ(refusal_with(cat("\"plan\":", plan)), "accepted") << plan;
-  }
 }
 
 }  // namespace

@@ -105,8 +105,11 @@ TEST(Message, RolesHaveWords) {
 TEST(Message, ReadsBack) {
   for (std::string_view text :
        {R"({"role":"system","content":"a"})", R"({"role":"user","content":""})",
-        R"({"role":"assistant","content":"b"})"}) {
-    auto message = parse_input_message(json::parse(text).value(), "");
+        R"({"role":"assistant","content":"b"})",
+        R"({"role":"user","content":"c","attachments":[)"
+        R"({"type":"input_file","filename":"a.png","mimeType":"image/png","size":3,)"
+        R"("sha256":"00ff"},{"type":"input_file_url","url":"https://a.b/c"}]})"}) {
+    auto message = parse_input_message(json::parse(text).value(), "", MessageOrigin::journal);
     ASSERT_TRUE(message);
     EXPECT_EQ(json::write(to_input_json(*message)), text);
   }

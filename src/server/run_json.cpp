@@ -38,9 +38,21 @@ void add_end(json::Object& out, const agent::State& state) {
   if (totals.output) out["structuredOutput"] = to_json(*totals.output);
 }
 
+// Callers see what they sent, not how it is kept.
+void hide_hashes(json::Object& spec) {
+  json::Value* messages = spec.if_contains("messages");
+  if (!messages) return;
+  for (json::Value& message : messages->as_array()) {
+    json::Value* files = message.as_object().if_contains("attachments");
+    if (!files) continue;
+    for (json::Value& file : files->as_array()) file.as_object().erase("sha256");
+  }
+}
+
 // What a caller asked for. Headers carry credentials, and are not shown again.
 json::Object shown_spec(const Spec& spec) {
   json::Object out = to_json(spec);
+  hide_hashes(out);
   for (json::Value& tool : out["tools"].as_array()) {
     json::Value* headers = tool.as_object().if_contains("headers");
     if (!headers) continue;

@@ -31,6 +31,16 @@ void check_size(json::Fields& in, std::string_view key, const std::optional<std:
               .limit(cat(key, "Bytes"), static_cast<std::int64_t>(bytes_max)));
 }
 
+void parse_files(json::Fields& in, ToolAnswer& answer) {
+  const json::Array* items = in.optional_array("files");
+  if (!items || items->empty()) return;
+  if (!answer.ok) in.fail("files", "files go along with a \"result\" only");
+  if (!in.ok()) return;
+  auto files = parse_result_files(*items, in.pointer_to("files"));
+  if (!files) return in.fail(std::move(files).error());
+  answer.files = std::move(*files);
+}
+
 Result<engine::CallAnswer> parse_tool_result(const json::Value& body, MissingResult missing) {
   json::Fields in(body, "");
   engine::CallAnswer params;
@@ -45,7 +55,19 @@ Result<engine::CallAnswer> parse_tool_result(const json::Value& body, MissingRes
     in.fail("result", "give either \"result\" or \"error\", as a string");
   }
   params.answer = {.ok = result.has_value(), .text = result ? *result : error.value_or("")};
+  parse_files(in, params.answer);
   return in.finish(std::move(params));
+}
+
+// Bodies with files are large: their JSON is let go of before anything is waited for.
+Result<Spec> spec_of(const net::Request& request) {
+  ERRAND_TRY(auto body, json_body(request));
+  return parse_spec(body);
+}
+
+Result<engine::CallAnswer> tool_result_of(const net::Request& request, MissingResult missing) {
+  ERRAND_TRY(auto body, json_body(request));
+  return parse_tool_result(body, missing);
 }
 
 // The larger of header and query; what is no number is ignored, as clients expect.
@@ -85,8 +107,7 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
 }  // namespace
 
 Api::Answer Api::create_run(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto spec, parse_spec(body));
+  ERRAND_CO_TRY(auto spec, spec_of(request));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
   ERRAND_CO_TRY(auto run, co_await engine_.create(who, std::move(spec), std::move(idempotency)));
   std::string out;
@@ -147,8 +168,7 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
 }
 
 Api::Answer Api::post_tool_result(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto params, parse_tool_result(body, options_.missing_result));
+  ERRAND_CO_TRY(auto params, tool_result_of(request, options_.missing_result));
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_CHECK(co_await engine_.answer(who, id, std::move(params)));
   co_return json_response(204, {});

@@ -92,10 +92,18 @@ enum class Creation {
   conflict   // another request has used the key
 };
 
+// Bytes that a run's log names by a hash and does not hold, such as files. They are kept once,
+// however many runs name them, and go with the last of these.
+struct RunBlob {
+  std::string hash;
+  std::shared_ptr<const std::string> bytes;  // nullptr: those of another run, which are there
+};
+
 struct NewRun {
   RunRow row;
   Segment first;  // journal only: n = 0, last_seq = 0
   Idempotency idempotency;
+  std::vector<RunBlob> blobs;  // kept if the run is created
 };
 
 struct CreateOutcome {
@@ -130,8 +138,9 @@ struct Mail {
   std::string slot;
   MailKind kind = MailKind::tool_result;
   std::string body;
-  std::string claim_id;     // the claim that the sender holds; empty without one
-  bool from_owner = false;  // the run's owner gives up waiting: no claim stands in its way
+  std::string claim_id;        // the claim that the sender holds; empty without one
+  bool from_owner = false;     // the run's owner gives up waiting: no claim stands in its way
+  std::vector<RunBlob> blobs;  // kept if the mail is accepted; all of them with bytes
 };
 
 // One of many clients takes a pending call for itself for a while, or for a while longer.

@@ -35,7 +35,8 @@ class Store {
 
   // Decided by the unique (workspace, idempotency key) row: exactly one of many equal requests
   // creates. Durable when it returns. unavailable with reason "disk_full": there is so little room
-  // left that it is kept for the runs that are there.
+  // left that it is kept for the runs that are there. not_found: a blob of another run that it
+  // names is no longer there.
   virtual Task<Result<CreateOutcome>> create(NewRun run) = 0;
 
   // Appends one segment. Durable when it returns. Many runs' appends share one commit.
@@ -75,6 +76,8 @@ class Store {
                                                             std::size_t bytes_max) = 0;
   // All journal text of a run, in order.
   virtual Task<Result<std::string>> read_journal(RunId run) = 0;
+  // Bytes that came with a run, or with mail to it. not_found: the run has none with this hash.
+  virtual Task<Result<std::string>> read_blob(RunId run, std::string hash) = 0;
 
   // For those who look through everything: all runs by workspace and id, and whole segments from
   // the n-th on, at least one if there is any, then until `bytes_max` is passed.

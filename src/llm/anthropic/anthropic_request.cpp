@@ -1,9 +1,11 @@
 // The request of a message.
+#include "base/base64.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/anthropic/anthropic_provider.hpp"
 #include "llm/anthropic/wire.hpp"
+#include "llm/file_words.hpp"
 #include "llm/members.hpp"
 #include "llm/provider_block.hpp"
 
@@ -27,10 +29,37 @@ std::string_view wire_id(std::string_view provider_id, const ToolUseId& id) {
   return is_taken ? provider_id : id.view();
 }
 
+json::Object text_json(std::string_view text) {
+  return {{"type", "text"}, {"text", text}};
+}
+
+json::Object document_json(const FilePart& file, json::Object source) {
+  json::Object out{{"type", "document"}, {"source", std::move(source)}};
+  if (!file.filename.empty()) out["title"] = file.filename;
+  return out;
+}
+
+json::Object file_json(const TurnRequest& request, const FilePart& file) {
+  const std::string* bytes = bytes_in(request, file);
+  FileKind kind = kind_of(file);
+  if (kind == FileKind::text && bytes && !is_blank(*bytes)) {
+    return document_json(file, {{"type", "text"}, {"media_type", "text/plain"}, {"data", *bytes}});
+  }
+  bool is_taken = kind == FileKind::image || kind == FileKind::pdf;
+  if (!is_taken || (!bytes && file.url.empty())) return text_json(note_on(request, file));
+  json::Object source{{"type", "url"}, {"url", file.url}};
+  if (bytes) {
+    source = {{"type", "base64"}, {"media_type", file.mime_type}, {"data", to_base64(*bytes)}};
+  }
+  if (kind == FileKind::pdf) return document_json(file, std::move(source));
+  return {{"type", "image"}, {"source", std::move(source)}};
+}
+
 // Puts the messages together. Those of one role in a row become one, with results first.
 class Messages final {
  public:
-  explicit Messages(BlockOrigin origin) : origin_(std::move(origin)) {}
+  Messages(const TurnRequest& request, BlockOrigin origin)
+      : request_(request), origin_(std::move(origin)) {}
 
   void add(const Message& message) {
     if (message.role == Role::system) return;
@@ -56,18 +85,26 @@ class Messages final {
   bool calls_without_thought() const { return calls_without_thought_; }
 
  private:
-  static json::Array user_blocks(const Message& message) {
+  json::Array user_blocks(const Message& message) const {
     json::Array out;
     for (const ToolResultPart& result : message.results) {
       json::Object block{{"type", "tool_result"},
                          {"tool_use_id", wire_id(result.provider_id, result.id)}};
       if (!result.text.empty()) block["content"] = result.text;
+      if (!result.files.empty()) block["content"] = blocks_with_files(result.text, result.files);
       if (!result.ok) block["is_error"] = true;
       out.push_back(std::move(block));
     }
-    if (!is_blank(message.text)) {
-      out.push_back(json::Object{{"type", "text"}, {"text", message.text}});
+    for (json::Value& block : blocks_with_files(message.text, message.files)) {
+      out.push_back(std::move(block));
     }
+    return out;
+  }
+
+  json::Array blocks_with_files(std::string_view text, const std::vector<FilePart>& files) const {
+    json::Array out;
+    if (!is_blank(text)) out.push_back(text_json(text));
+    for (const FilePart& file : files) out.push_back(file_json(request_, file));
     return out;
   }
 
@@ -88,7 +125,7 @@ class Messages final {
   static json::Array neutral_blocks(const Message& message) {
     json::Array out;
     if (!is_blank(message.text)) {
-      out.push_back(json::Object{{"type", "text"}, {"text", message.text}});
+      out.push_back(text_json(message.text));
     }
     for (const ToolCallPart& call : message.calls) {
       out.push_back(json::Object{{"type", "tool_use"},
@@ -99,6 +136,7 @@ class Messages final {
     return out;
   }
 
+  const TurnRequest& request_;
   const BlockOrigin origin_;
   json::Array messages_;
   bool calls_without_thought_ = false;
@@ -185,7 +223,7 @@ OutputMechanism AnthropicProvider::output_mechanism(const TurnRequest& request) 
 }
 
 ProviderRequest AnthropicProvider::build(const TurnRequest& request) const {
-  Messages messages({.provider = kAnthropicOrigin, .model = options_.model});
+  Messages messages(request, {.provider = kAnthropicOrigin, .model = options_.model});
   for (const Message& message : request.messages) messages.add(message);
   json::Object body{{"model", options_.model},
                     {"max_tokens", request.output_tokens_max.value_or(options_.output_tokens_max)}};

@@ -4,6 +4,7 @@
 #include "llm/anthropic/wire.hpp"
 #include "llm/provider_block.hpp"
 #include "support/decode_stream.hpp"
+#include "support/question_with_files.hpp"
 
 namespace errand::llm {
 namespace {
@@ -200,6 +201,33 @@ TEST(AnthropicErrors, TypesAndStatuses) {
   EXPECT_EQ(of(200, R"("type":"overloaded_error")"), "overloaded retryable 0 overloaded_error -");
   EXPECT_EQ(verdict(provider.classify({.status = 529, .body = "<html>"})),
             "overloaded retryable 529  -");
+}
+
+TEST(AnthropicRequest, FilesFollowTheTextOfTheUser) {
+  json::Value body = body_of({.model = "m"}, attached_files().request());
+  EXPECT_EQ(body.at("messages"), parsed(cat(R"([{"role":"user","content":[
+      {"type":"text","text":"Look"},
+      {"type":"image","source":{"type":"base64","media_type":"image/png","data":"YS5wbmc="}},
+      {"type":"document","source":{"type":"base64","media_type":"application/pdf",
+        "data":"Yi5wZGY="},"title":"b.pdf"},
+      {"type":"document","source":{"type":"text","media_type":"text/plain","data":"c.txt"},
+        "title":"c.txt"},
+      {"type":"document","source":{"type":"text","media_type":"text/plain","data":"d.json"},
+        "title":"d.json"},
+      {"type":"text","text":")",
+                                            kZipNote, R"("},
+      {"type":"image","source":{"type":"url","url":"https://a.b/f"}},
+      {"type":"document","source":{"type":"url","url":"https://a.b/g.PDF?h"}}]}])")));
+}
+
+TEST(AnthropicRequest, FilesOfAResultArePartOfIt) {
+  json::Value body = body_of({.model = "m"}, files_of_a_result().request());
+  EXPECT_EQ(body.at("messages").as_array().back(), parsed(cat(R"({"role":"user","content":[
+      {"type":"tool_result","tool_use_id":"call_1","content":[
+        {"type":"text","text":"seen"},
+        {"type":"image","source":{"type":"base64","media_type":"image/png","data":"YS5wbmc="}},
+        {"type":"text","text":")",
+                                                              kZipNote, R"("}]}]})")));
 }
 
 }  // namespace

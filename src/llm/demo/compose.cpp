@@ -72,6 +72,17 @@ std::string quoted(const Lines& lines) {
   return out;
 }
 
+// "You sent a.png (image/png, 12 bytes).\n"; empty without files.
+std::string told_files(std::string_view sender, const std::vector<FilePart>& files) {
+  std::vector<std::string> names;
+  for (const FilePart& file : files) {
+    std::string name = file.filename.empty() ? file.url : file.filename;
+    if (file.url.empty()) append(name, " (", file.mime_type, ", ", file.size, " bytes)");
+    names.push_back(std::move(name));
+  }
+  return names.empty() ? std::string() : cat(sender, " sent ", listed(names), ".\n");
+}
+
 std::string told(const MadeCall& made) {
   const std::string& tool = made.call->name;
   std::string label = label_of(*made.call);
@@ -141,9 +152,16 @@ std::string answer_without_tool(const Conversation& conversation,
 
 std::string answer_from_results(const Conversation& conversation) {
   std::string out;
-  for (const MadeCall& made : conversation.made) out += told(made);
+  for (const MadeCall& made : conversation.made) {
+    append(out, told(made), told_files(made.call->name, made.result->files));
+  }
   if (!out.ends_with("\n\n")) out += '\n';
   return cat(out, compared(conversation), kSelf);
+}
+
+std::string told_files(const Conversation& conversation) {
+  std::string told = told_files("You", conversation.files);
+  return told.empty() ? told : cat(told, "\n");
 }
 
 }  // namespace errand::llm

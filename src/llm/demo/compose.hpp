@@ -18,5 +18,7 @@ std::string ask_for_missing(const Plan& plan);
 std::string answer_without_tool(const Conversation& conversation,
                                 const std::vector<ToolDecl>& tools);
 std::string answer_from_results(const Conversation& conversation);
+// Which files came with the question; empty if none did.
+std::string told_files(const Conversation& conversation);
 
 }  // namespace errand::llm

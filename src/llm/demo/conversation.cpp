@@ -65,6 +65,7 @@ Conversation read_conversation(const std::vector<Message>& messages) {
       }
     } else if (message.role == Role::user) {
       out.questions.push_back(&message.text);
+      out.files = message.files;
       out.made.clear();
     }
   }

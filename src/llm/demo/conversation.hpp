@@ -18,6 +18,7 @@ struct MadeCall {
 // What a request says, as far as the demo model looks. Points into the request.
 struct Conversation {
   std::vector<const std::string*> questions;  // what the user said, oldest first
+  std::vector<FilePart> files;                // that came with the last question
   std::vector<MadeCall> made;                 // since the last question, with results
   std::size_t turns = 0;                      // of the assistant
 };

@@ -55,9 +55,10 @@ std::vector<std::string> open_calls(const Plan& plan, const Conversation& conver
 }
 
 std::string answer(const TurnRequest& request, const Conversation& conversation, const Plan& plan) {
-  if (!conversation.made.empty()) return answer_from_results(conversation);
-  if (plan.tool) return ask_for_missing(plan);
-  return answer_without_tool(conversation, request.tools);
+  std::string files = told_files(conversation);
+  if (!conversation.made.empty()) return cat(files, answer_from_results(conversation));
+  if (plan.tool) return cat(files, ask_for_missing(plan));
+  return cat(files, answer_without_tool(conversation, request.tools));
 }
 
 // The answer as an instance of the schema that the request asks for.

@@ -414,6 +414,16 @@ TEST_F(DemoModelTest, WordsAreStreamedOneByOneAndCounted) {
   EXPECT_EQ(said.usage.output_tokens, static_cast<std::int64_t>((said.text.size() + 3) / 4));
 }
 
+TEST_F(DemoModelTest, FilesAreNamed) {
+  Message question;
+  question.text = "Hello";
+  question.files = {{.filename = "a.png", .mime_type = "image/png", .size = 12},
+                    {.url = "https://a.b/c"}};
+  messages_ = {question};
+  EXPECT_TRUE(
+      ask().text.starts_with("You sent a.png (image/png, 12 bytes) and https://a.b/c.\n\nHello!"));
+}
+
 TEST_F(DemoModelTest, EveryTextHasAnAnswer) {
   tools_ = file_tools();
   tools_.push_back(weather());

@@ -1,9 +1,11 @@
 // The request of generated content.
 #include <algorithm>
 
+#include "base/base64.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
+#include "llm/file_words.hpp"
 #include "llm/gemini/gemini_provider.hpp"
 #include "llm/gemini/wire.hpp"
 #include "llm/members.hpp"
@@ -12,25 +14,65 @@
 namespace errand::llm {
 namespace {
 
+// The vendor takes more types than others, and no GIF.
+bool is_taken(const FilePart& file) {
+  std::string_view type = file.mime_type;
+  return type == "image/png" || type == "image/jpeg" || type == "image/webp" ||
+         type == "image/heic" || type == "image/heif" || type == "application/pdf" ||
+         type.starts_with("text/") || type.starts_with("audio/") || type.starts_with("video/");
+}
+
+json::Object file_json(const TurnRequest& request, const FilePart& file) {
+  const std::string* bytes = bytes_in(request, file);
+  if (bytes && is_taken(file)) {
+    return {
+        {"inlineData", json::Object{{"mimeType", file.mime_type}, {"data", to_base64(*bytes)}}}};
+  }
+  if (bytes && kind_of(file) == FileKind::text) return {{"text", told_text(file, *bytes)}};
+  bool is_untyped = file.mime_type.empty() && kind_of(file) != FileKind::other;
+  if (!file.url.empty() && (is_taken(file) || is_untyped)) {
+    json::Object data{{"fileUri", file.url}};
+    if (!file.mime_type.empty()) data["mimeType"] = file.mime_type;
+    return {{"fileData", std::move(data)}};
+  }
+  return {{"text", note_on(request, file)}};
+}
+
 // Puts the contents together.
 class Contents final {
  public:
-  explicit Contents(const GeminiOptions& options)
-      : origin_{.provider = kGeminiOrigin, .model = options.model},
+  Contents(const TurnRequest& request, const GeminiOptions& options)
+      : request_(request),
+        origin_{.provider = kGeminiOrigin, .model = options.model},
         signature_of_others_(options.signature_of_others) {}
 
   void add(const Message& message) {
     if (message.role == Role::system) return;
     bool is_turn = message.role == Role::assistant;
     json::Array parts = is_turn ? turn_parts(message) : user_parts(message);
-    if (parts.empty()) return;
-    contents_.push_back(
-        json::Object{{"role", is_turn ? "model" : "user"}, {"parts", std::move(parts)}});
+    add_content(is_turn ? "model" : "user", std::move(parts));
+    // Responses stand by themselves, so that their files follow them.
+    add_content("user", result_files(message));
   }
 
   json::Array take() { return std::move(contents_); }
 
  private:
+  void add_content(std::string_view role, json::Array parts) {
+    if (parts.empty()) return;
+    contents_.push_back(json::Object{{"role", role}, {"parts", std::move(parts)}});
+  }
+
+  json::Array result_files(const Message& message) const {
+    json::Array out;
+    for (const ToolResultPart& result : message.results) {
+      if (result.files.empty()) continue;
+      out.push_back(json::Object{{"text", files_heading(result)}});
+      for (const FilePart& file : result.files) out.push_back(file_json(request_, file));
+    }
+    return out;
+  }
+
   json::Array user_parts(const Message& message) const {
     json::Array out;
     for (const ToolResultPart& result : message.results) {
@@ -41,6 +83,7 @@ class Contents final {
       out.push_back(json::Object{{"functionResponse", std::move(response)}});
     }
     if (!message.text.empty()) out.push_back(json::Object{{"text", message.text}});
+    for (const FilePart& file : message.files) out.push_back(file_json(request_, file));
     return out;
   }
 
@@ -75,6 +118,7 @@ class Contents final {
     return out;
   }
 
+  const TurnRequest& request_;
   const BlockOrigin origin_;
   const std::string signature_of_others_;
   json::Array contents_;
@@ -158,7 +202,7 @@ OutputMechanism GeminiProvider::output_mechanism(const TurnRequest& request) con
 }
 
 ProviderRequest GeminiProvider::build(const TurnRequest& request) const {
-  Contents contents(options_);
+  Contents contents(request, options_);
   for (const Message& message : request.messages) contents.add(message);
   json::Object body{{"contents", contents.take()}};
   if (std::string system = system_text(request, options_); !system.empty()) {

@@ -3,6 +3,7 @@
 #include "llm/gemini/gemini_provider.hpp"
 #include "llm/provider_block.hpp"
 #include "support/decode_stream.hpp"
+#include "support/question_with_files.hpp"
 
 namespace errand::llm {
 namespace {
@@ -159,6 +160,33 @@ TEST(GeminiErrors, WordsAndStatuses) {
             "overloaded retryable 503  -");
   EXPECT_EQ(verdict(provider.classify({.status = 502, .body = "<html>"})),
             "server retryable 502  -");
+}
+
+TEST(GeminiRequest, FilesFollowTheTextOfTheUser) {
+  json::Value body = body_of({.model = "m"}, attached_files().request());
+  EXPECT_EQ(body.at("contents"), parsed(cat(R"([{"role":"user","parts":[
+      {"text":"Look"},
+      {"inlineData":{"mimeType":"image/png","data":"YS5wbmc="}},
+      {"inlineData":{"mimeType":"application/pdf","data":"Yi5wZGY="}},
+      {"inlineData":{"mimeType":"text/plain","data":"Yy50eHQ="}},
+      {"text":"The file \"d.json\" (application/json, 6 bytes):\n\nd.json"},
+      {"text":")",
+                                            kZipNote, R"("},
+      {"fileData":{"fileUri":"https://a.b/f","mimeType":"image/png"}},
+      {"fileData":{"fileUri":"https://a.b/g.PDF?h"}}]}])")));
+}
+
+TEST(GeminiRequest, FilesOfAResultFollowIt) {
+  json::Value body = body_of({.model = "m"}, files_of_a_result().request());
+  json::Array contents = body.at("contents").as_array();
+  ASSERT_EQ(contents.size(), 4U);
+  EXPECT_EQ(contents[2], parsed(R"({"role":"user","parts":[
+      {"functionResponse":{"name":"look","response":{"output":"seen"}}}]})"));
+  EXPECT_EQ(contents[3], parsed(cat(R"({"role":"user","parts":[
+      {"text":"Files from the result of look:"},
+      {"inlineData":{"mimeType":"image/png","data":"YS5wbmc="}},
+      {"text":")",
+                                    kZipNote, R"("}]})")));
 }
 
 }  // namespace

@@ -109,7 +109,10 @@ class HttpTurn final : public TurnStream {
       Part part = co_await read_on();
       auto* failed = std::get_if<Failed>(&part.events.front());
       has_begun_ = has_begun_ || !failed;
-      if (has_begun_) co_return std::move(part.events);
+      if (has_begun_) {
+        request_.files.reset();  // it is not asked again
+        co_return std::move(part.events);
+      }
       milliseconds pause = part.retry_after.value_or(own_pause(attempt));
       bool may_retry = failed->failure.retryable && attempt < options_.retries &&
                        pause <= HttpModel::kPauseMax && pause < time_left();
@@ -207,7 +210,7 @@ class HttpTurn final : public TurnStream {
   HttpModel::Deps deps_;
   const Provider& provider_;
   const HttpModelOptions& options_;
-  const TurnRequest request_;
+  TurnRequest request_;
   const SteadyTime deadline_;
   // Of the attempt that is under way.
   std::unique_ptr<net::ClientStream> stream_;

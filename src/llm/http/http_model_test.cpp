@@ -55,6 +55,9 @@ class WordProvider final : public Provider {
     return finish_failure(make_failure(class_of_status(answer.status), answer.body, answer.status),
                           answer);
   }
+  OutputMechanism output_mechanism(const TurnRequest&) const override {
+    return OutputMechanism::plain;
+  }
   ProviderProbe probe() const override { return {.path = "/models", .listed_id = listed_id}; }
 
   std::string listed_id;  // of the probe

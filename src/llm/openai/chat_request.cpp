@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
+#include "llm/file_words.hpp"
 #include "llm/openai/chat_provider.hpp"
 #include "llm/openai/probe.hpp"
 #include "llm/openai/schemas.hpp"
@@ -35,18 +36,60 @@ json::Object assistant_json(const Message& message) {
   return out;
 }
 
-void append_message(json::Array& out, const Message& message, const ChatOptions& options) {
+json::Object text_json(std::string_view text) {
+  return {{"type", "text"}, {"text", text}};
+}
+
+json::Object file_json(const TurnRequest& request, const FilePart& file) {
+  const std::string* bytes = bytes_in(request, file);
+  FileKind kind = kind_of(file);
+  if (kind == FileKind::image && (bytes || !file.url.empty())) {
+    std::string url = bytes ? data_url(file, *bytes) : file.url;
+    return {{"type", "image_url"}, {"image_url", json::Object{{"url", std::move(url)}}}};
+  }
+  if (kind == FileKind::pdf && bytes) {
+    return {
+        {"type", "file"},
+        {"file", json::Object{{"filename", file.filename}, {"file_data", data_url(file, *bytes)}}}};
+  }
+  if (kind == FileKind::text && bytes) return text_json(told_text(file, *bytes));
+  return text_json(note_on(request, file));
+}
+
+// Results are text there, so that their files follow as if the user had sent them.
+void append_result_files(json::Array& out, const TurnRequest& request, const Message& message) {
+  json::Array parts;
+  for (const ToolResultPart& result : message.results) {
+    if (result.files.empty()) continue;
+    parts.push_back(text_json(files_heading(result)));
+    for (const FilePart& file : result.files) parts.push_back(file_json(request, file));
+  }
+  if (parts.empty()) return;
+  out.push_back(json::Object{{"role", "user"}, {"content", std::move(parts)}});
+}
+
+json::Value content_json(const TurnRequest& request, const Message& message) {
+  if (message.files.empty()) return json::Value(message.text);
+  json::Array parts;
+  if (!message.text.empty()) parts.push_back(text_json(message.text));
+  for (const FilePart& file : message.files) parts.push_back(file_json(request, file));
+  return parts;
+}
+
+void append_message(json::Array& out, const TurnRequest& request, const Message& message,
+                    const ChatOptions& options) {
   for (const ToolResultPart& result : message.results) {
     out.push_back(json::Object{{"role", "tool"},
                                {"tool_call_id", wire_id(result.provider_id, result.id)},
                                {"content", result_text(result)}});
   }
+  append_result_files(out, request, message);
   if (message.role == Role::assistant && !message.calls.empty()) {
     out.push_back(assistant_json(message));
-  } else if (!message.text.empty()) {
+  } else if (!message.text.empty() || !message.files.empty()) {
     std::string_view role =
         message.role == Role::system ? options.system_role : to_string(message.role);
-    out.push_back(json::Object{{"role", role}, {"content", message.text}});
+    out.push_back(json::Object{{"role", role}, {"content", content_json(request, message)}});
   }
 }
 
@@ -57,7 +100,7 @@ json::Array messages_json(const TurnRequest& request, const ChatOptions& options
   if (!prompt.empty()) {
     out.push_back(json::Object{{"role", options.system_role}, {"content", prompt}});
   }
-  for (const Message& message : request.messages) append_message(out, message, options);
+  for (const Message& message : request.messages) append_message(out, request, message, options);
   return out;
 }
 

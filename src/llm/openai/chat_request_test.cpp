@@ -3,6 +3,7 @@
 #include "llm/openai/chat_provider.hpp"
 #include "llm/openai/schemas.hpp"
 #include "support/decode_stream.hpp"
+#include "support/question_with_files.hpp"
 
 namespace errand::llm {
 namespace {
@@ -154,6 +155,50 @@ TEST(StrictSubset, TakesClosedObjectsOnly) {
                         {"type":"object"}}},"required":["a"],"additionalProperties":false})"));
   EXPECT_FALSE(fits(R"({"type":"object","properties":{"a":{"$ref":"http://x/y"}},"required":["a"],
                         "additionalProperties":false})"));
+}
+
+TEST(ChatRequest, FilesFollowTheTextOfTheUser) {
+  json::Value body = body_of({.model = "m"}, attached_files().request());
+  EXPECT_EQ(body.at("messages"), parsed(cat(R"([{"role":"user","content":[
+      {"type":"text","text":"Look"},
+      {"type":"image_url","image_url":{"url":"data:image/png;base64,YS5wbmc="}},
+      {"type":"file","file":{"filename":"b.pdf",
+                             "file_data":"data:application/pdf;base64,Yi5wZGY="}},
+      {"type":"text","text":"The file \"c.txt\" (text/plain, 5 bytes):\n\nc.txt"},
+      {"type":"text","text":"The file \"d.json\" (application/json, 6 bytes):\n\nd.json"},
+      {"type":"text","text":")",
+                                            kZipNote,
+                                            R"("},
+      {"type":"image_url","image_url":{"url":"https://a.b/f"}},
+      {"type":"text","text":"[The file \"https://a.b/g.PDF?h\" is not shown: )"
+                                            R"(this model cannot be given files of )"
+                                            R"(this type.]"}]}])")));
+}
+
+TEST(ChatRequest, FilesOfAResultFollowItAsIfTheUserHadSentThem) {
+  json::Value body = body_of({.model = "m"}, files_of_a_result().request());
+  EXPECT_EQ(body.at("messages"), parsed(cat(R"([{"role":"user","content":"Look"},
+      {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",
+        "function":{"name":"look","arguments":"{}"}}]},
+      {"role":"tool","tool_call_id":"call_1","content":"seen"},
+      {"role":"user","content":[{"type":"text","text":"Files from the result of look:"},
+        {"type":"image_url","image_url":{"url":"data:image/png;base64,YS5wbmc="}},
+        {"type":"text","text":")",
+                                            kZipNote, R"("}]}])")));
+}
+
+TEST(ChatRequest, TheModelIsToldWhyAFileIsNotThere) {
+  json::Value body = body_of({.model = "m"}, absent_files().request());
+  std::vector<std::string> texts;
+  for (const json::Value& part : body.at("messages").at(0).at("content").as_array()) {
+    texts.emplace_back(part.at("text").as_string());
+  }
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "[The file \"a.png\" (image/png, 5 bytes) is not shown: the files of this "
+                       "conversation are too large together.]",
+                       "[The file \"b.png\" (image/png, 5 bytes) is not shown: it can no longer be "
+                       "read.]",
+                       "[The file \"c.png\" (image/png, 0 bytes) is not shown: it is empty.]"}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
+#include "llm/file_words.hpp"
 #include "llm/members.hpp"
 #include "llm/openai/probe.hpp"
 #include "llm/openai/responses_provider.hpp"
@@ -20,17 +21,49 @@ json::Object tool_json(const ToolDecl& tool) {
           {"strict", false}};
 }
 
+json::Object text_json(std::string_view text) {
+  return {{"type", "input_text"}, {"text", text}};
+}
+
+json::Object file_json(const TurnRequest& request, const FilePart& file) {
+  const std::string* bytes = bytes_in(request, file);
+  bool is_given = bytes || !file.url.empty();
+  FileKind kind = kind_of(file);
+  if (kind == FileKind::image && is_given) {
+    return {{"type", "input_image"}, {"image_url", bytes ? data_url(file, *bytes) : file.url}};
+  }
+  if (kind == FileKind::pdf && bytes) {
+    return {
+        {"type", "input_file"}, {"filename", file.filename}, {"file_data", data_url(file, *bytes)}};
+  }
+  if (kind == FileKind::pdf && is_given) return {{"type", "input_file"}, {"file_url", file.url}};
+  if (kind == FileKind::text && bytes) return text_json(told_text(file, *bytes));
+  return text_json(note_on(request, file));
+}
+
+// Text as it is, or with files as a list of parts.
+json::Value content_json(const TurnRequest& request, std::string_view text,
+                         const std::vector<FilePart>& files) {
+  if (files.empty()) return json::Value(text);
+  json::Array parts;
+  if (!text.empty()) parts.push_back(text_json(text));
+  for (const FilePart& file : files) parts.push_back(file_json(request, file));
+  return parts;
+}
+
 // Puts the items of a conversation together.
 class InputItems final {
  public:
-  explicit InputItems(BlockOrigin origin) : origin_(std::move(origin)) {}
+  InputItems(const TurnRequest& request, BlockOrigin origin)
+      : request_(request), origin_(std::move(origin)) {}
 
   void add(const Message& message) {
     for (const ToolResultPart& result : message.results) add_result(result);
     if (message.role != Role::assistant) {
-      if (!message.text.empty()) {
+      if (!message.text.empty() || !message.files.empty()) {
         items_.push_back(
-            json::Object{{"role", to_string(message.role)}, {"content", message.text}});
+            json::Object{{"role", to_string(message.role)},
+                         {"content", content_json(request_, message.text, message.files)}});
       }
       return;
     }
@@ -75,8 +108,9 @@ class InputItems final {
 
   void add_result(const ToolResultPart& result) {
     std::string_view id = wire_id(result.provider_id, result.id);
-    json::Object item{
-        {"type", "function_call_output"}, {"call_id", id}, {"output", result_text(result)}};
+    json::Object item{{"type", "function_call_output"},
+                      {"call_id", id},
+                      {"output", content_json(request_, result_text(result), result.files)}};
     const json::Object* call = find_call(id);
     for (std::string_view key : {"namespace", "caller"}) {
       const json::Value* value = call ? call->if_contains(key) : nullptr;
@@ -96,6 +130,7 @@ class InputItems final {
     return nullptr;
   }
 
+  const TurnRequest& request_;
   const BlockOrigin origin_;
   json::Array items_;
   std::size_t turn_start_ = 0;
@@ -136,7 +171,7 @@ void add_reasoning(json::Object& body, const TurnRequest& request, std::string_v
 }  // namespace
 
 ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
-  InputItems items({.provider = kResponsesOrigin, .model = options_.model});
+  InputItems items(request, {.provider = kResponsesOrigin, .model = options_.model});
   for (const Message& message : request.messages) items.add(message);
   json::Object body{{"model", options_.model}, {"input", items.take()}};
   bool tells_schema = request.output_schema && options_.output == OutputMechanism::plain;

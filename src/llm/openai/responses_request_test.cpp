@@ -3,6 +3,7 @@
 #include "llm/openai/responses_provider.hpp"
 #include "llm/provider_block.hpp"
 #include "support/decode_stream.hpp"
+#include "support/question_with_files.hpp"
 
 namespace errand::llm {
 namespace {
@@ -115,6 +116,32 @@ TEST(ResponsesRequest, ReasoningLimitAndOutputSchema) {
             parsed(cat(R"({"model":"m","input":[],"reasoning":{"effort":"none"},
               "max_output_tokens":500,)",
                        kEnd)));
+}
+
+TEST(ResponsesRequest, FilesFollowTheTextOfTheUser) {
+  json::Value body =
+      parsed(ResponsesProvider({.model = "m"}).build(attached_files().request()).body);
+  EXPECT_EQ(body.at("input"), parsed(cat(R"([{"role":"user","content":[
+      {"type":"input_text","text":"Look"},
+      {"type":"input_image","image_url":"data:image/png;base64,YS5wbmc="},
+      {"type":"input_file","filename":"b.pdf","file_data":"data:application/pdf;base64,Yi5wZGY="},
+      {"type":"input_text","text":"The file \"c.txt\" (text/plain, 5 bytes):\n\nc.txt"},
+      {"type":"input_text","text":"The file \"d.json\" (application/json, 6 bytes):\n\nd.json"},
+      {"type":"input_text","text":")",
+                                         kZipNote, R"("},
+      {"type":"input_image","image_url":"https://a.b/f"},
+      {"type":"input_file","file_url":"https://a.b/g.PDF?h"}]}])")));
+}
+
+TEST(ResponsesRequest, FilesOfAResultArePartOfIt) {
+  json::Value body =
+      parsed(ResponsesProvider({.model = "m"}).build(files_of_a_result().request()).body);
+  EXPECT_EQ(body.at("input").as_array().back(),
+            parsed(cat(R"({"type":"function_call_output","call_id":"call_1","output":[
+      {"type":"input_text","text":"seen"},
+      {"type":"input_image","image_url":"data:image/png;base64,YS5wbmc="},
+      {"type":"input_text","text":")",
+                       kZipNote, R"("}]})")));
 }
 
 }  // namespace

@@ -95,6 +95,10 @@ Task<Result<std::string>> FaultyStore::read_journal(RunId run) {
   return late(store_.read_journal(run));
 }
 
+Task<Result<std::string>> FaultyStore::read_blob(RunId run, std::string hash) {
+  return with_fault(Kind::read_blob, store_.read_blob(run, std::move(hash)));
+}
+
 Task<Result<std::vector<RunRow>>> FaultyStore::all_runs(std::optional<RunCursor> after,
                                                         std::size_t limit) {
   return late(store_.all_runs(after, limit));

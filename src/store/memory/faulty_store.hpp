@@ -10,11 +10,11 @@
 
 namespace errand {
 
-// A Store whose writes fail when a test says so. What it reads is told late: by then more may have
-// been written, as with a store on another thread.
+// A Store whose writes, and reads of blobs, fail when a test says so. What else it reads is told
+// late: by then more may have been written, as with a store on another thread.
 class FaultyStore final : public Store {
  public:
-  enum class Kind { create, append, mail, claim_call, renew };
+  enum class Kind { create, append, mail, claim_call, renew, read_blob };
   struct Operation {
     Kind kind = Kind::create;
     std::uint64_t number = 0;  // 1, 2, 3 ... over all kinds
@@ -51,6 +51,7 @@ class FaultyStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
                                                     std::size_t bytes_max) override;
   Task<Result<std::string>> read_journal(RunId run) override;
+  Task<Result<std::string>> read_blob(RunId run, std::string hash) override;
   Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunCursor> after,
                                              std::size_t limit) override;
   Task<Result<std::vector<SegmentPtr>>> read_log(RunId run, std::int32_t from_n,

@@ -124,6 +124,12 @@ Task<Result<std::string>> MemoryStore::read_journal(RunId run) {
   co_return data_->read_journal(run);
 }
 
+Task<Result<std::string>> MemoryStore::read_blob(RunId run, std::string hash) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->read_blob(run, hash);
+}
+
 Task<Result<std::vector<RunRow>>> MemoryStore::all_runs(std::optional<RunCursor> after,
                                                         std::size_t limit) {
   co_await give_way();

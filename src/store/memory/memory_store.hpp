@@ -43,6 +43,7 @@ class MemoryStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
                                                     std::size_t bytes_max) override;
   Task<Result<std::string>> read_journal(RunId run) override;
+  Task<Result<std::string>> read_blob(RunId run, std::string hash) override;
   Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunCursor> after,
                                              std::size_t limit) override;
   Task<Result<std::vector<SegmentPtr>>> read_log(RunId run, std::int32_t from_n,

@@ -1,5 +1,6 @@
 #include "store/memory/memory_store.hpp"
 
+#include "store/store_contract_blobs.hpp"
 #include "store/store_contract_claims.hpp"
 #include "store/store_contract_growth.hpp"
 #include "store/store_contract_leases.hpp"

@@ -111,6 +111,10 @@ Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, Wa
   }
   const RunId id = run.row.id;
   if (runs_.contains(id)) return Error(ErrorCode::conflict, "a run with this id exists");
+  for (const RunBlob& blob : run.blobs) {
+    if (blob.bytes || find_blob(blob.hash)) continue;
+    return Error(ErrorCode::not_found, "a file of the run is no longer there");
+  }
   remember_made(run.row.workspace, run.idempotency, id.str(), now);
   StoredRun& stored = runs_[id];
   stored.row = std::move(run.row);
@@ -118,7 +122,23 @@ Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, Wa
   stored.row.segments = 1;
   stored.row.last_seq = run.first.last_seq;
   stored.log.push_back(std::make_shared<const Segment>(std::move(run.first)));
+  keep_blobs(stored, run.blobs);
   return CreateOutcome{.run = id, .epoch = epoch};
+}
+
+std::shared_ptr<const std::string> MemoryStoreData::find_blob(const std::string& hash) const {
+  auto found = blobs_.find(hash);
+  return found == blobs_.end() ? nullptr : found->second.lock();
+}
+
+void MemoryStoreData::keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs) {
+  for (const RunBlob& blob : blobs) {
+    auto bytes = find_blob(blob.hash);
+    // A copy, so that it lives as long as a run here has it, and no longer.
+    if (!bytes) bytes = std::make_shared<const std::string>(*blob.bytes);
+    blobs_[blob.hash] = bytes;
+    run.blobs[blob.hash] = std::move(bytes);
+  }
 }
 
 Result<void> MemoryStoreData::append(const AppendItem& item) {
@@ -138,7 +158,9 @@ MailOutcome MemoryStoreData::mail(Mail mail, std::int64_t sender, StoreTime now,
   StoredRun* run = find_run(mail.workspace, mail.run);
   if (!run) return MailOutcome::unknown_run;
   std::pair<RunId, std::string> place(mail.run, mail.slot);
+  std::vector<RunBlob> blobs = std::move(mail.blobs);
   MailOutcome outcome = fill(*run, std::move(mail), now, wall_now);
+  if (outcome == MailOutcome::accepted) keep_blobs(*run, blobs);
   bool owner_knows = outcome == MailOutcome::accepted && run->row.epoch == sender;
   if (owner_knows) processes_[sender].mail.insert(std::move(place));
   return outcome;
@@ -287,6 +309,15 @@ std::string MemoryStoreData::read_journal(const RunId& run) const {
   return journal;
 }
 
+Result<std::string> MemoryStoreData::read_blob(const RunId& run, const std::string& hash) const {
+  const Error none(ErrorCode::not_found, "the run has no such file");
+  const StoredRun* found = find_run(run);
+  if (!found) return none;
+  auto blob = found->blobs.find(hash);
+  if (blob == found->blobs.end()) return none;
+  return *blob->second;
+}
+
 std::vector<RunRow> MemoryStoreData::all_runs(const std::optional<RunCursor>& after,
                                               std::size_t limit) const {
   std::vector<RunRow> rows;
@@ -341,6 +372,7 @@ PruneOutcome MemoryStoreData::prune(const Prune& prune, WallTime now) {
     ++outcome.runs;
     at = runs_.erase(at);
   }
+  std::erase_if(blobs_, [](const auto& blob) { return blob.second.expired(); });
   return outcome;
 }
 

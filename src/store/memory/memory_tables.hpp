@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -21,7 +22,8 @@ struct MemoryStoreData {
   struct StoredRun {
     RunRow row;
     std::vector<SegmentPtr> log;
-    std::map<std::string, Mailbox> mail;  // by slot
+    std::map<std::string, Mailbox> mail;                              // by slot
+    std::map<std::string, std::shared_ptr<const std::string>> blobs;  // by hash
   };
 
   std::mutex mutex;  // protects everything below; never held over a co_await
@@ -50,6 +52,7 @@ struct MemoryStoreData {
   std::vector<SegmentPtr> read_events(const RunId& run, EventSeq after,
                                       std::size_t bytes_max) const;
   std::string read_journal(const RunId& run) const;
+  Result<std::string> read_blob(const RunId& run, const std::string& hash) const;
   std::vector<RunRow> all_runs(const std::optional<RunCursor>& after, std::size_t limit) const;
   std::vector<SegmentPtr> read_log(const RunId& run, std::int32_t from_n,
                                    std::size_t bytes_max) const;
@@ -75,6 +78,9 @@ struct MemoryStoreData {
   }
   StoredRun* find_run(const WorkspaceSlug& workspace, const RunId& run);
   const StoredRun* find_run(const RunId& run) const;
+  // The bytes that are there under this hash; nullptr if there are none.
+  std::shared_ptr<const std::string> find_blob(const std::string& hash) const;
+  void keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs);
   Mailbox* find_open_call(const WorkspaceSlug& workspace, const std::string& slot);
   bool is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const;
   // What an equal or another request with this key has made; nothing if it is new.
@@ -91,6 +97,8 @@ struct MemoryStoreData {
   std::map<RunId, StoredRun> runs_;
   std::map<std::pair<WorkspaceSlug, std::string>, Made> idempotency_;
   std::vector<ApiKeyRow> api_keys_;  // by id
+  // What runs hold, to be shared; what none of them holds any more is gone.
+  std::map<std::string, std::weak_ptr<const std::string>> blobs_;
 };
 
 }  // namespace errand

@@ -58,7 +58,8 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
       room_(database, time, std::move(limits)),
       keyed_(database),
       mail_(database, time),
-      pruning_(database, keyed_, mail_),
+      blobs_(database),
+      pruning_(database, keyed_, mail_, blobs_),
       insert_run_(database, kInsertRun),
       insert_first_segment_(database, kInsertFirstSegment),
       insert_segment_(database, kInsertSegment),
@@ -83,12 +84,14 @@ Result<CreateOutcome> Changes::create(const NewRun& run) {
     return CreateOutcome{.kind = Creation::existing, .run = *id};
   }
   ERRAND_CHECK(room_.check());
+  ERRAND_CHECK(blobs_.check(run.blobs));
   // The first segment comes first, because its key is the run's id alone: if it is taken, nothing
   // has been written yet.
   ERRAND_CHECK(insert_segment(insert_first_segment_, row.id, run.first));
   if (database_.changes() == 0) return conflict("a run with this id exists");
   ERRAND_CHECK(insert_run(run, run.idempotency.key.empty() ? WallTime() : now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
+  ERRAND_CHECK(blobs_.keep(row.id, run.blobs));
   return CreateOutcome{.kind = Creation::created, .run = row.id, .epoch = epoch_};
 }
 
@@ -137,7 +140,9 @@ Result<MailOutcome> Changes::mail(const Mail& mail) {
     if (!found) return MailOutcome::unknown_run;
     if (rows.integer(0) != 0) return MailOutcome::run_ended;
   }
-  return mail_.fill(mail);
+  ERRAND_TRY(MailOutcome outcome, mail_.fill(mail));
+  if (outcome == MailOutcome::accepted) ERRAND_CHECK(blobs_.keep(mail.run, mail.blobs));
+  return outcome;
 }
 
 Result<std::vector<ClaimedRun>> Changes::claim(std::size_t limit, milliseconds grace) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/sqlite/blob_changes.hpp"
 #include "store/sqlite/disk_room.hpp"
 #include "store/sqlite/keyed_requests.hpp"
 #include "store/sqlite/mail_changes.hpp"
@@ -55,6 +56,7 @@ class Changes final {
   DiskRoom room_;
   KeyedRequests keyed_;
   MailChanges mail_;
+  BlobChanges blobs_;
   Pruning pruning_;
 
   Statement insert_run_;

@@ -90,5 +90,33 @@ TEST_F(MigrationTest, KeysAreKnownUntilTheirRunIsRemoved) {
             Creation::created);
 }
 
+// What a program that knew the second version has written: a run that has ended.
+constexpr const char* kVersion2Rows = R"sql(
+INSERT INTO runs VALUES ('default', 'run_1001', 3, 1, 0, 1, 7, 1699999940000, 1699999940001,
+                         'ended', 'demo', '{}', 1700086340000, 0);
+INSERT INTO segments VALUES ('run_1001', 0, 0, 0, 1699999940000, CAST('{"j":1}' AS BLOB), x'');
+)sql";
+
+TEST(Migration, ADatabaseWithoutBlobsTakesSome) {
+  SqliteFile file;
+  file.close();
+  std::filesystem::remove(file.path());
+  std::ofstream(file.path()).close();
+  {
+    auto old = sqlite::Database::open(file.path(), sqlite::Database::Access::write).value();
+    ASSERT_TRUE(sqlite::migrate(*old, sqlite::schema().first(2)));
+    ASSERT_TRUE(old->execute(kVersion2Rows));
+  }
+  file.reopen();
+  NewRun run = new_run(2);
+  run.blobs = {{.hash = "h1", .bytes = std::make_shared<const std::string>("bytes")}};
+
+  ASSERT_TRUE(wait_for(file.store().create(run)));
+
+  EXPECT_EQ(wait_for(file.store().read_blob(run_id(2), "h1")).value(), "bytes");
+  EXPECT_EQ(wait_for(file.store().read_journal(run_id(1))).value(), "{\"j\":1}");
+  EXPECT_FALSE(wait_for(file.store().read_blob(run_id(1), "h1")));
+}
+
 }  // namespace
 }  // namespace errand

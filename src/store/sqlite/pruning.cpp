@@ -27,10 +27,11 @@ bool is_spared(const Prune& prune, const RunId& run) {
 
 }  // namespace
 
-Pruning::Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail)
+Pruning::Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail, BlobChanges& blobs)
     : database_(database),
       keyed_(keyed),
       mail_(mail),
+      blobs_(blobs),
       next_workspace_(database, kNextWorkspace),
       find_oldest_(database, kFindOldest),
       remove_run_(database, kRemoveRun),
@@ -101,13 +102,16 @@ Result<std::size_t> Pruning::remove_segments(std::size_t segments_max) {
   while (removed < segments_max) {
     ERRAND_TRY(RunId run, next_doomed());
     if (run.empty()) break;
+    ERRAND_TRY(std::size_t blobs, blobs_.release(run, segments_max - removed));
+    removed += blobs;
+    if (removed >= segments_max) break;
     const std::size_t limit = segments_max - removed;
     ERRAND_CHECK(remove_segments_.run(run, limit));
     const auto count = static_cast<std::size_t>(database_.changes());
     if (count < limit) ERRAND_CHECK(remove_doomed_.run(run));
     removed += count;
   }
-  return removed;
+  return std::min(removed, segments_max);  // the last blob may have cost more than was left
 }
 
 Result<RunId> Pruning::next_doomed() {

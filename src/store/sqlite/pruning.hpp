@@ -2,17 +2,18 @@
 
 #include <vector>
 
+#include "store/sqlite/blob_changes.hpp"
 #include "store/sqlite/keyed_requests.hpp"
 #include "store/sqlite/mail_changes.hpp"
 
 namespace errand::sqlite {
 
 // Removes what is old in small steps, inside transactions that the caller begins and ends. A run
-// leaves the lists as a whole and is then doomed: its segments go a few at a time, in this process
-// or a later one.
+// leaves the lists as a whole and is then doomed: its blobs and segments go a few at a time, in
+// this process or a later one.
 class Pruning final {
  public:
-  Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail);
+  Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail, BlobChanges& blobs);
 
   Result<PruneOutcome> step(const Prune& prune, WallTime now);
 
@@ -33,13 +34,14 @@ class Pruning final {
                              std::size_t segments_max, std::size_t& segments, Found& found);
   Result<WorkspaceSlug> workspace_after(const WorkspaceSlug& workspace);  // empty if there is none
   Result<void> doom(const EndedRun& run);
-  // Says how many segments of doomed runs are removed.
+  // Says how many segments of doomed runs are removed, or what counts as many.
   Result<std::size_t> remove_segments(std::size_t segments_max);
   Result<RunId> next_doomed();  // empty if there is none
 
   Database& database_;
   KeyedRequests& keyed_;
   MailChanges& mail_;
+  BlobChanges& blobs_;
 
   Statement next_workspace_;
   Statement find_oldest_;

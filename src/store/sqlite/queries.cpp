@@ -24,6 +24,8 @@ constexpr const char* kFindLog =
     "WHERE run = ? AND n >= ? ORDER BY last_seq, n";
 constexpr const char* kFindJournal =
     "SELECT journal FROM segments WHERE run = ? ORDER BY last_seq, n";
+constexpr const char* kFindBlob =
+    "SELECT bytes FROM blob_users JOIN blobs USING (hash) WHERE run = ? AND hash = ?";
 // Takes the workspace, the slot before, the name or none, the status and the time.
 constexpr const char* kFindPending =
     "SELECT * FROM mail INDEXED BY pending "
@@ -65,6 +67,7 @@ Queries::Queries(std::unique_ptr<Database> database)
       find_mail_(*database_, kMailOfRun),
       find_events_(*database_, kFindEvents),
       find_journal_(*database_, kFindJournal),
+      find_blob_(*database_, kFindBlob),
       find_log_(*database_, kFindLog),
       find_pending_(*database_, kFindPending),
       all_runs_(*database_, kAllRuns),
@@ -128,6 +131,13 @@ Result<std::string> Queries::read_journal(const RunId& run) {
     if (!more) return journal;
     journal += rows.view(0);
   }
+}
+
+Result<std::string> Queries::read_blob(const RunId& run, const std::string& hash) {
+  Rows rows = find_blob_.query(run, hash);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return Error(ErrorCode::not_found, "the run has no such file");
+  return rows.text(0);
 }
 
 Result<std::vector<ApiKeyRow>> Queries::list_keys() {

@@ -24,6 +24,7 @@ class Queries final {
   Result<std::vector<SegmentPtr>> read_events(const RunId& run, EventSeq after,
                                               std::size_t bytes_max);
   Result<std::string> read_journal(const RunId& run);
+  Result<std::string> read_blob(const RunId& run, const std::string& hash);
   Result<std::vector<Mailbox>> pending_calls(const CallFilter& filter, StoreTime now);
   Result<std::vector<RunRow>> all_runs(const std::optional<RunCursor>& after, std::size_t limit);
   Result<std::vector<SegmentPtr>> read_log(const RunId& run, std::int32_t from_n,
@@ -42,6 +43,7 @@ class Queries final {
   Statement find_mail_;
   Statement find_events_;
   Statement find_journal_;
+  Statement find_blob_;
   Statement find_log_;
   Statement find_pending_;
   Statement all_runs_;

@@ -130,7 +130,23 @@ CREATE INDEX pending ON mail (workspace, slot, name) WHERE kind = 0 AND filled =
 INSERT INTO meta VALUES ('clock', 0);
 )sql";
 
-constexpr std::array<const char*, 2> kSchema = {kVersion1, kVersion2};
+// Bytes that logs name by their hash are kept once, whichever runs name them. They have a table of
+// their own, so that no log is longer to read for them; runs without any have no rows here.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE blobs (
+  hash  TEXT NOT NULL UNIQUE,
+  bytes BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE blob_users (
+  run  TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (run, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blob_uses ON blob_users (hash);
+)sql";
+
+constexpr std::array<const char*, 3> kSchema = {kVersion1, kVersion2, kVersion3};
 
 }  // namespace
 

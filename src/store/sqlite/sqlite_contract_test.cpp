@@ -1,4 +1,5 @@
 #include "store/sqlite/sqlite_fixture.hpp"
+#include "store/store_contract_blobs.hpp"
 #include "store/store_contract_claims.hpp"
 #include "store/store_contract_growth.hpp"
 #include "store/store_contract_lists.hpp"

@@ -173,6 +173,11 @@ Task<Result<std::string>> SqliteStore::read_journal(RunId run) {
   return read([run](Queries& queries) { return queries.read_journal(run); });
 }
 
+Task<Result<std::string>> SqliteStore::read_blob(RunId run, std::string hash) {
+  return read(
+      [run, hash = std::move(hash)](Queries& queries) { return queries.read_blob(run, hash); });
+}
+
 Task<Result<std::vector<RunRow>>> SqliteStore::all_runs(std::optional<RunCursor> after,
                                                         std::size_t limit) {
   return read([after, limit](Queries& queries) { return queries.all_runs(after, limit); });

@@ -11,7 +11,7 @@ namespace {
 
 using Findings = std::vector<std::string>;
 
-// Each gives sentences. A run whose removal has begun is doomed and has segments only.
+// Each gives sentences. A run whose removal has begun is doomed and has segments and blobs only.
 constexpr const char* kRules[] = {
     "SELECT 'run ' || id || ' has status ' || status || ' but is marked as ' || "
     "CASE finished WHEN 0 THEN 'unfinished' ELSE 'finished' END "
@@ -35,6 +35,15 @@ constexpr const char* kRules[] = {
 
     "SELECT 'run ' || run || ' is being removed but still listed' FROM doomed "
     "WHERE run IN (SELECT id FROM runs)",
+
+    "SELECT DISTINCT 'files of ' || run || ' belong to no run' FROM blob_users "
+    "WHERE run NOT IN (SELECT id FROM runs) AND run NOT IN (SELECT run FROM doomed)",
+
+    "SELECT 'the bytes of file ' || hash || ' of ' || run || ' are missing' FROM blob_users "
+    "WHERE hash NOT IN (SELECT hash FROM blobs)",
+
+    "SELECT 'the bytes of file ' || hash || ' belong to no run' FROM blobs "
+    "WHERE hash NOT IN (SELECT hash FROM blob_users)",
 
     "SELECT 'the row \"' || name || '\" of meta is missing' "
     "FROM (SELECT 'boot_epoch' AS name UNION SELECT 'clock') "

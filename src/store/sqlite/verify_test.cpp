@@ -19,7 +19,9 @@ class VerifyTest : public testing::Test {
  protected:
   VerifyTest() {
     auto epoch = wait_for(file_.store().create(keyed_run(1, "key", "same"))).value().epoch;
-    EXPECT_TRUE(wait_for(file_.store().create(new_run(2))));
+    NewRun second = new_run(2);
+    second.blobs = {{.hash = "h1", .bytes = std::make_shared<const std::string>("bytes")}};
+    EXPECT_TRUE(wait_for(file_.store().create(second)));
     EXPECT_TRUE(wait_for(file_.store().append(last_item(2, epoch, events_segment(1, 1, 1)))));
     AppendItem first = item(1, epoch, large_segment(1, 500));
     first.open = {open_mailbox(1, "tu_a")};
@@ -86,6 +88,48 @@ TEST_F(VerifyTest, ARunThatIsBothListedAndRemovedIsFound) {
 
   EXPECT_EQ(verify(), (Findings{"run run_1002 is being removed but still listed",
                                 "the row \"clock\" of meta is missing"}));
+}
+
+TEST_F(VerifyTest, FilesWithoutTheirBytesAreFound) {
+  spoil("DELETE FROM blobs");
+
+  EXPECT_EQ(verify(), Findings{"the bytes of file h1 of run_1002 are missing"});
+}
+
+TEST_F(VerifyTest, FilesWithoutTheirRunAreFound) {
+  spoil("INSERT INTO blobs VALUES ('h2', x''); INSERT INTO blob_users VALUES ('run_9', 'h1')");
+
+  EXPECT_EQ(verify(),
+            (Findings{"files of run_9 belong to no run", "the bytes of file h2 belong to no run"}));
+}
+
+TEST_F(VerifyTest, NothingIsLeftOfFilesOnceTheirRunIsRemoved) {
+  const Prune everything{.ended_before = file_.clock().now(), .segments_max = 100};
+  EXPECT_EQ(wait_for(file_.store().prune(everything)).value().runs, 1U);
+  file_.close();
+
+  auto database = Database::open(file_.path(), Database::Access::read).value();
+  EXPECT_EQ(database->integer("SELECT count(*) FROM blobs").value(), 0);
+  EXPECT_EQ(database->integer("SELECT count(*) FROM blob_users").value(), 0);
+}
+
+TEST_F(VerifyTest, ALargeFileIsRemovedInAStepOfItsOwn) {
+  NewRun run = new_run(3);
+  for (int i = 0; i < 10; ++i) {
+    run.blobs.push_back(
+        {.hash = cat("large ", i), .bytes = std::make_shared<const std::string>(1U << 20, 'x')});
+  }
+  auto epoch = wait_for(file_.store().create(run)).value().epoch;
+  ASSERT_TRUE(wait_for(file_.store().append(last_item(3, epoch, events_segment(1, 1, 1)))));
+  const Prune step{.ended_before = file_.clock().now(), .spared = {run_id(2)}, .segments_max = 2};
+
+  EXPECT_FALSE(wait_for(file_.store().prune(step)).value().is_done);
+  EXPECT_FALSE(wait_for(file_.store().prune(step)).value().is_done);
+
+  EXPECT_EQ(verify(), Findings());
+  file_.close();
+  auto database = Database::open(file_.path(), Database::Access::read).value();
+  EXPECT_EQ(database->integer("SELECT count(*) FROM blobs WHERE hash LIKE 'large%'").value(), 8);
 }
 
 TEST_F(VerifyTest, ADatabaseOfAnotherVersionIsNotLookedAt) {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "run/journal.hpp"
+#include "store/records.hpp"
+
+namespace errand::engine {
+
+// Takes the bytes of files that a caller sent out of them, for the store to keep. From then on the
+// files name them by their hash.
+std::vector<RunBlob> take_bytes(std::vector<FilePart>& files);
+
+// The files that an entry names.
+std::vector<FilePart> files_of(const JournalEntry& entry);
+
+// What a journal that is made from another run's names, for the store to share.
+std::vector<RunBlob> shared_blobs(const std::vector<JournalEntry>& journal);
+
+}  // namespace errand::engine

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/sqlite/database.hpp"
+#include "store/store.hpp"
+
+namespace errand::sqlite {
+
+// What can be written to blobs, inside a transaction that the caller begins and ends. Costs nothing
+// where there are none.
+class BlobChanges final {
+ public:
+  explicit BlobChanges(Database& database);
+
+  // not_found: one without bytes is not there.
+  Result<void> check(const std::vector<RunBlob>& blobs);
+  // Of a run that is there; all of them are there or have bytes.
+  Result<void> keep(const RunId& run, const std::vector<RunBlob>& blobs);
+  // Takes from a run what it names, and removes what nobody names any more, until it is all or
+  // `cost_max` is reached. Says what it cost: a large blob counts as many segments.
+  Result<std::size_t> release(const RunId& run, std::size_t cost_max);
+
+ private:
+  struct Use {
+    std::string hash;
+    std::size_t cost = 0;
+  };
+  Result<std::optional<Use>> first_use(const RunId& run);
+
+  Statement find_;
+  Statement insert_;
+  Statement insert_use_;
+  Statement first_use_;
+  Statement remove_use_;
+  Statement remove_unused_;
+};
+
+}  // namespace errand::sqlite
