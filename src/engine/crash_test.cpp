@@ -152,20 +152,18 @@ Flow guarded_flow() {
 
 std::vector<Flow> flows_with_files() {
   return {
-      {"an attachment, and files in answers",
-       kPacedLooks,
-       {client_tool("look")},
-       {.files = {sent_file("b.txt", "bb"), sent_file("c.txt", "aa")}},
-       "result",
-       {sent_file("a.txt", "aa")},
-       {"a.txt: aa", "b.txt: bb", "c.txt: aa"}},
-      {"an attachment alone",
-       R"({"turns":[{"deltaDelayMs":10,"text":["a"],"cutAfter":1}]})",
-       {},
-       {},
-       "error",
-       {sent_file("a.txt", "aa")},
-       {"a.txt: aa"}},
+      {.name = "an attachment, and files in answers",
+       .script = kPacedLooks,
+       .tools = {client_tool("look")},
+       .client = {.files = {sent_file("b.txt", "bb"), sent_file("c.txt", "aa")}},
+       .attachments = {sent_file("a.txt", "aa")},
+       .shown_files = {"a.txt: aa", "b.txt: bb", "c.txt: aa"}},
+      {.name = "an attachment alone",
+       .script = R"({"turns":[{"deltaDelayMs":10,"text":["a"],"cutAfter":1}]})",
+       .tools = {},
+       .ends_with = "error",
+       .attachments = {sent_file("a.txt", "aa")},
+       .shown_files = {"a.txt: aa"}},
   };
 }
 
