@@ -23,7 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from load import durability, report, scenarios  # noqa: E402
+from load import durability, report, scenarios, vendors  # noqa: E402
 from load.report import Row  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -67,7 +67,7 @@ def measure(effort: Effort) -> list[Row]:
                     [one.millis for one in again], 1, 30))
     idle = [one.rss_mb for one in fresh[:effort.repetitions]]
     rows.append(Row("Idle server, freshly started: memory", "MB", idle, 1, 15))
-    return rows + measure_durability(effort)
+    return rows + measure_durability(effort) + measure_vendors(effort) + measure_parts(effort)
 
 
 def measure_durability(effort: Effort) -> list[Row]:
@@ -86,6 +86,49 @@ def measure_durability(effort: Effort) -> list[Row]:
     ]
 
 
+def measure_vendors(effort: Effort) -> list[Row]:
+    """Rows of runs whose model is behind HTTP."""
+    def of(load: vendors.Load, runs: int) -> list[scenarios.RunFigures]:
+        return vendors.measure_vendor(load, effort.repetitions, runs)
+
+    one = of(vendors.ONE_TURN, effort.runs)
+    five = of(vendors.FIVE_CALLS, effort.runs // 4)
+    first = of(vendors.FIRST_TOKEN_50, effort.runs)
+    long = of(vendors.LONG_TURN, effort.runs // 20)
+    steady = of(vendors.STEADY, 2 * vendors.STREAMS)
+    whole_ms = vendors.STREAMED_DELTAS * vendors.DELTA_MS
+    return [
+        Row("Model over HTTP, 20 deltas: server CPU", "ms", [one.cpu_ms for one in one], 3, 0.20),
+        Row("Model over HTTP, five client tools in turn: server CPU", "ms",
+            [one.cpu_ms for one in five], 3, 0.60),
+        Row("Model over HTTP, first token after 50 ms, 200 in flight: p50", "ms",
+            [one.p50_ms for one in first], 1, 60),
+        Row("The same: p99", "ms", [one.p99_ms for one in first], 1, 90),
+        Row("Model over HTTP, a turn of 1,000 deltas: server CPU", "ms",
+            [one.cpu_ms for one in long], 2, 10),
+        Row("500 streams of 50 deltas a second: latency added to a run, p99", "ms",
+            [one.p99_ms - whole_ms for one in steady], 1, 20),
+    ]
+
+
+def measure_parts(effort: Effort) -> list[Row]:
+    created = [vendors.measure_creation(effort.starts * 10) for _ in range(effort.large)]
+    parts = [vendors.measure_parts() for _ in range(effort.large)]
+    return [
+        Row("Creating a run with 64 new tools of 1 KB: server CPU on top", "ms",
+            [one.first_ms for one in created], 2, 1.0),
+        Row("The same with tools that are known: server CPU on top", "ms",
+            [one.later_ms for one in created], 2, 0.2),
+        Row("Validating arguments of 200 bytes", "us",
+            [one["smallValidationMicros"] for one in parts], 2, 2),
+        Row("Validating a document of 60 KB", "us",
+            [one["largeValidationMicros"] for one in parts], 0, 200),
+    ] + [Row(f"Decoding a stream of {name}", "MB/s", [one[key] for one in parts], 0,
+             100, is_least=True)
+         for key, name in (("chat", "OpenAI chat"), ("responses", "OpenAI Responses"),
+                           ("anthropic", "Anthropic"), ("gemini", "Gemini"))]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage="")
@@ -95,7 +138,7 @@ def main() -> int:
     options = parser.parse_args()
 
     binary = Path(os.environ.setdefault("ERRAND_BINARY", str(ROOT / "build/bin/errand")))
-    for program in (binary, scenarios.load_program()):
+    for program in (binary, scenarios.load_program(), vendors.micro_program()):
         if not program.exists():
             print(f"bench: there is no {program}; ./dev bench builds it", file=sys.stderr)
             return 1

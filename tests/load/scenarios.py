@@ -21,7 +21,7 @@ SCRIPTS = {
     "talk": [turn(*WORDS)],
     "ask": [turn(*WORDS[:10], calls=[(TOOL, {})]), turn(*WORDS[10:])],
 }
-TOOLS = {"ask": ["--tool", TOOL]}
+TOOLS = {"ask": TOOL}
 
 
 class LoadFailed(Exception):
@@ -32,16 +32,19 @@ def load_program() -> Path:
     return Path(binary()).with_name("errand_load")
 
 
-def load_command(server: Server, scenario: str, model: str, runs: int) -> list[str]:
+def load_command(server: Server, scenario: str, model: str, runs: int,
+                 in_flight: int = IN_FLIGHT, tool: str = "") -> list[str]:
+    tool = tool or TOOLS.get(model, "")
     return [str(load_program()), scenario, "--port", str(server.port), "--key", server.key,
-            "--workspace", server.workspace, "--model", model, *TOOLS.get(model, []),
-            "--runs", str(runs), "--in-flight", str(IN_FLIGHT)]
+            "--workspace", server.workspace, "--model", model, *(["--tool", tool] if tool else []),
+            "--runs", str(runs), "--in-flight", str(in_flight)]
 
 
-def drive(server: Server, model: str, runs: int, scenario: str = "runs") -> dict:
+def drive(server: Server, model: str, runs: int, scenario: str = "runs",
+          in_flight: int = IN_FLIGHT, tool: str = "") -> dict:
     """Plays so many runs and returns the report."""
-    done = subprocess.run(load_command(server, scenario, model, runs), stdout=subprocess.PIPE,
-                          timeout=LOAD_SECONDS_MAX, check=False)
+    command = load_command(server, scenario, model, runs, in_flight, tool)
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=LOAD_SECONDS_MAX, check=False)
     if done.returncode != 0:
         raise LoadFailed(f"{done.stdout.decode()}\n{server.errors()[-2000:]}")
     return json.loads(done.stdout)

@@ -7,6 +7,7 @@
 #include "llm/answer_tool.hpp"
 #include "llm/anthropic/anthropic_provider.hpp"
 #include "llm/anthropic/wire.hpp"
+#include "llm/json_stream_decoder.hpp"
 #include "llm/members.hpp"
 #include "llm/provider_block.hpp"
 
@@ -33,40 +34,23 @@ struct Counts {
   }
 };
 
-class AnthropicDecoder final : public StreamDecoder {
+class AnthropicDecoder final : public JsonStreamDecoder {
  public:
   explicit AnthropicDecoder(BlockOrigin origin) : origin_(std::move(origin)) {}
 
-  std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
-    std::vector<TurnEvent> out;
-    data = trim(data);
-    if (over_ || data.empty() || data == "[DONE]") return out;
-    bytes_ += data.size();
-    if (bytes_ > kAnswerBytesMax) {
-      fail(broken_stream("the model's answer is too long").failure, out);
-    } else if (auto event = parse_object(data)) {
-      std::string_view type = text_at(&*event, "type");
-      take(type.empty() ? name : type, *event, out);
-    } else {
-      fail(broken_stream("the model's server sent something that is no JSON").failure, out);
-    }
-    return out;
-  }
-
-  std::vector<TurnEvent> finish() override {
-    std::vector<TurnEvent> out;
-    if (!over_) fail(broken_stream("the stream of the model broke off").failure, out);
-    return out;
-  }
-
  private:
+  void take(std::string_view name, const json::Object& event, Events& out) override {
+    std::string_view type = text_at(&event, "type");
+    take_typed(type.empty() ? name : type, event, out);
+  }
+
   // A block that is being put together.
   struct OpenBlock {
     json::Object json;
     std::string input;  // text of a call's arguments
   };
 
-  void take(std::string_view type, const json::Object& event, std::vector<TurnEvent>& out) {
+  void take_typed(std::string_view type, const json::Object& event, Events& out) {
     if (type == "content_block_delta") {
       take_delta(event, out);
     } else if (type == "content_block_start") {
@@ -87,7 +71,7 @@ class AnthropicDecoder final : public StreamDecoder {
     }
   }
 
-  void start_block(const json::Object& event, std::vector<TurnEvent>& out) {
+  void start_block(const json::Object& event, Events& out) {
     // The model went on after it, so that the call before is complete.
     release_held_call(out);
     const json::Object* block = object_at(&event, "content_block");
@@ -102,7 +86,7 @@ class AnthropicDecoder final : public StreamDecoder {
     }
   }
 
-  void take_delta(const json::Object& event, std::vector<TurnEvent>& out) {
+  void take_delta(const json::Object& event, Events& out) {
     auto found = open_.find(integer_at(&event, "index").value_or(0));
     const json::Object* delta = object_at(&event, "delta");
     if (found == open_.end() || !delta) return;
@@ -135,7 +119,7 @@ class AnthropicDecoder final : public StreamDecoder {
     value.as_string().append(text);
   }
 
-  void stop_block(std::int64_t index, std::vector<TurnEvent>& out) {
+  void stop_block(std::int64_t index, Events& out) {
     auto found = open_.find(index);
     if (found == open_.end()) return;
     OpenBlock block = std::move(found->second);
@@ -161,11 +145,11 @@ class AnthropicDecoder final : public StreamDecoder {
     return first == std::string_view::npos ? std::string_view() : text.substr(first);
   }
 
-  void close_block(const json::Object& block, std::vector<TurnEvent>& out) {
+  void close_block(const json::Object& block, Events& out) {
     out.emplace_back(BlockClosed{tag_block(origin_, json::write(block))});
   }
 
-  void release_held_call(std::vector<TurnEvent>& out) {
+  void release_held_call(Events& out) {
     if (!held_call_) return;
     OpenBlock call = std::move(*std::exchange(held_call_, {}));
     // Servers that do not stream arguments have them in the start.
@@ -179,7 +163,7 @@ class AnthropicDecoder final : public StreamDecoder {
                                 .arguments = std::move(call.input)});
   }
 
-  void take_message_delta(const json::Object& event, std::vector<TurnEvent>& out) {
+  void take_message_delta(const json::Object& event, Events& out) {
     counts_.read(object_at(&event, "usage"));
     const json::Object* delta = object_at(&event, "delta");
     std::string_view reason = text_at(delta, "stop_reason");
@@ -195,7 +179,7 @@ class AnthropicDecoder final : public StreamDecoder {
            stop_reason_ != "refusal" && stop_reason_ != "pause_turn";
   }
 
-  void end(std::vector<TurnEvent>& out) {
+  void end(Events& out) {
     if (stop_reason_ == "refusal") {
       if (refusal_.empty()) refusal_ = "the model refuses to answer";
       return fail(make_failure(error_class::kRefusal, refusal_, 0, "refusal"), out);
@@ -206,13 +190,7 @@ class AnthropicDecoder final : public StreamDecoder {
     }
     if (is_whole()) release_held_call(out);
     std::string_view reason = !is_whole() ? "max_tokens" : has_calls_ ? "tool_use" : "end_turn";
-    over_ = true;
-    out.emplace_back(Finished{.finish_reason = std::string(reason), .usage = counts_.total()});
-  }
-
-  void fail(ModelFailure failure, std::vector<TurnEvent>& out) {
-    over_ = true;
-    out.emplace_back(Failed{std::move(failure)});
+    succeed(reason, counts_.total(), out);
   }
 
   const BlockOrigin origin_;
@@ -222,9 +200,7 @@ class AnthropicDecoder final : public StreamDecoder {
   std::string refusal_;
   Counts counts_;
   std::size_t blocks_ = 0;
-  std::size_t bytes_ = 0;
   bool has_calls_ = false;
-  bool over_ = false;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "llm/answer_tool.hpp"
 #include "llm/gemini/gemini_provider.hpp"
 #include "llm/gemini/wire.hpp"
+#include "llm/json_stream_decoder.hpp"
 #include "llm/members.hpp"
 #include "llm/provider_block.hpp"
 
@@ -42,41 +43,17 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-class GeminiDecoder final : public StreamDecoder {
+class GeminiDecoder final : public JsonStreamDecoder {
  public:
   explicit GeminiDecoder(BlockOrigin origin) : origin_(std::move(origin)) {}
 
-  std::vector<TurnEvent> feed(std::string_view, std::string_view data) override {
-    std::vector<TurnEvent> out;
-    data = trim(data);
-    if (over_ || data.empty() || data == "[DONE]") return out;
-    bytes_ += data.size();
-    if (bytes_ > kAnswerBytesMax) {
-      fail(broken_stream("the model's answer is too long").failure, out);
-    } else if (auto chunk = parse_object(data)) {
-      take_chunk(*chunk, out);
-    } else {
-      fail(broken_stream("the model's server sent something that is no JSON").failure, out);
-    }
-    return out;
-  }
-
-  // Every piece is a whole answer, and nothing but the end of the body tells which is the last.
-  std::vector<TurnEvent> finish() override {
-    std::vector<TurnEvent> out;
-    if (!over_) end(out);
-    return out;
-  }
-
-  std::optional<milliseconds> retry_after() const override { return retry_after_; }
-
  private:
-  void take_chunk(const json::Object& chunk, std::vector<TurnEvent>& out) {
+  void take(std::string_view, const json::Object& chunk, Events& out) override {
     const json::Value* error = chunk.if_contains("error");
     if (error && !error->is_null()) {
       ErrorBody body = read_error(*error);
       if (body.message.empty()) body.message = "the model's server reports an error";
-      retry_after_ = retry_delay(body);
+      set_retry_after(retry_delay(body));
       return fail(gemini_failure(body, 0), out);
     }
     take_usage(object_at(&chunk, "usageMetadata"));
@@ -91,7 +68,7 @@ class GeminiDecoder final : public StreamDecoder {
     const json::Object* candidate = (*candidates)[0].if_object();
     if (const json::Array* parts = array_at(object_at(candidate, "content"), "parts")) {
       for (const json::Value& part : *parts) {
-        if (part.is_object() && !over_) take_part(part.as_object(), out);
+        if (part.is_object() && !is_over()) take_part(part.as_object(), out);
       }
     }
     std::string_view reason = text_at(candidate, "finishReason");
@@ -106,7 +83,7 @@ class GeminiDecoder final : public StreamDecoder {
     read_tokens(thoughts_, from, "thoughtsTokenCount");
   }
 
-  void take_part(const json::Object& part, std::vector<TurnEvent>& out) {
+  void take_part(const json::Object& part, Events& out) {
     if (const json::Object* call = object_at(&part, "functionCall")) {
       return take_call(part, *call, out);
     }
@@ -134,7 +111,7 @@ class GeminiDecoder final : public StreamDecoder {
     close_part(part, out);
   }
 
-  void take_call(const json::Object& part, const json::Object& call, std::vector<TurnEvent>& out) {
+  void take_call(const json::Object& part, const json::Object& call, Events& out) {
     if (++calls_ > kAnswerCallsMax) {
       return fail(broken_stream("the model makes too many calls").failure, out);
     }
@@ -147,21 +124,20 @@ class GeminiDecoder final : public StreamDecoder {
                                 .arguments = has_arguments ? json::write(*arguments) : ""});
   }
 
-  void close_pending(std::vector<TurnEvent>& out) {
+  void close_pending(Events& out) {
     if (pending_.empty()) return;
     json::Object part{{"text", std::exchange(pending_, {})}};
     if (pending_is_thought_) part["thought"] = true;
     close_part(part, out);
   }
 
-  void close_part(const json::Object& part, std::vector<TurnEvent>& out) {
+  void close_part(const json::Object& part, Events& out) {
     out.emplace_back(BlockClosed{tag_block(origin_, json::write(part))});
   }
 
-  void end(std::vector<TurnEvent>& out) {
-    if (finish_reason_.empty()) {
-      return fail(broken_stream("the stream of the model broke off").failure, out);
-    }
+  // Every piece is a whole answer, and nothing but the end of the body tells which is the last.
+  void end_body(Events& out) override {
+    if (finish_reason_.empty()) return JsonStreamDecoder::end_body(out);
     close_pending(out);
     if (is_one_of(kFilterReasons, finish_reason_)) {
       return fail(make_failure(error_class::kContentFilter, "the vendor filtered the answer out", 0,
@@ -179,18 +155,12 @@ class GeminiDecoder final : public StreamDecoder {
           make_failure(error_class::kServer, "the model's answer is empty", 0, "empty_answer"),
           out);
     }
-    over_ = true;
     std::string_view reason = is_cut ? "max_tokens" : calls_ > 0 ? "tool_use" : "end_turn";
     Usage usage{.input_tokens = prompt_ + tool_prompt_,
                 .cached_tokens = cached_,
                 .reasoning_tokens = thoughts_,
                 .output_tokens = candidates_ + thoughts_};
-    out.emplace_back(Finished{.finish_reason = std::string(reason), .usage = usage});
-  }
-
-  void fail(ModelFailure failure, std::vector<TurnEvent>& out) {
-    over_ = true;
-    out.emplace_back(Failed{std::move(failure)});
+    succeed(reason, usage, out);
   }
 
   const BlockOrigin origin_;
@@ -203,10 +173,7 @@ class GeminiDecoder final : public StreamDecoder {
   std::int64_t candidates_ = 0;
   std::int64_t thoughts_ = 0;
   std::size_t calls_ = 0;
-  std::size_t bytes_ = 0;
   bool has_content_ = false;
-  std::optional<milliseconds> retry_after_;
-  bool over_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
+#include "llm/json_stream_decoder.hpp"
 #include "llm/members.hpp"
 #include "llm/openai/chat_provider.hpp"
 #include "llm/openai/errors.hpp"
@@ -85,40 +86,16 @@ class Slots final {
   std::vector<Slot> slots_;
 };
 
-class ChatDecoder final : public StreamDecoder {
- public:
-  std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
-    std::vector<TurnEvent> out;
-    data = trim(data);
-    if (over_ || data.empty()) return out;
-    bytes_ += data.size();
-    if (data == "[DONE]") {
-      end(out);
-    } else if (bytes_ > kAnswerBytesMax) {
-      fail(broken_stream("the model's answer is too long").failure, out);
-    } else if (auto chunk = parse_object(data)) {
-      take_chunk(name, *chunk, out);
-    } else {
-      fail(broken_stream("the model's server sent something that is no JSON").failure, out);
-    }
-    return out;
-  }
-
-  std::vector<TurnEvent> finish() override {
-    std::vector<TurnEvent> out;
-    if (over_) return out;
-    if (finish_reason_.empty()) {
-      fail(broken_stream("the stream of the model broke off").failure, out);
-    } else {
-      end(out);
-    }
-    return out;
-  }
-
-  std::optional<milliseconds> retry_after() const override { return retry_after_; }
-
+class ChatDecoder final : public JsonStreamDecoder {
  private:
-  void take_chunk(std::string_view name, const json::Object& chunk, std::vector<TurnEvent>& out) {
+  void take_done(Events& out) override { end(out); }
+
+  void end_body(Events& out) override {
+    if (finish_reason_.empty()) return JsonStreamDecoder::end_body(out);
+    end(out);
+  }
+
+  void take(std::string_view name, const json::Object& chunk, Events& out) override {
     const json::Value* error = chunk.if_contains("error");
     if (error && !error->is_null()) return take_error(read_error(*error), chunk, out);
     if (name == "error" || text_at(&chunk, "object") == "error") {
@@ -130,14 +107,14 @@ class ChatDecoder final : public StreamDecoder {
     for (const json::Value& choice : *choices) {
       const json::Object* object = choice.if_object();
       if (object && integer_at(object, "index").value_or(0) == 0) take_choice(*object, out);
-      if (over_) return;
+      if (is_over()) return;
     }
   }
 
-  void take_error(ErrorBody error, const json::Object& chunk, std::vector<TurnEvent>& out) {
+  void take_error(ErrorBody error, const json::Object& chunk, Events& out) {
     if (error.message.empty()) error.message = text_at(&chunk, "message");
     if (error.message.empty()) error.message = "the model's server reports an error";
-    retry_after_ = wait_in_message(error.message);
+    set_retry_after(wait_in_message(error.message));
     fail(openai_failure(error, 0), out);
   }
 
@@ -149,7 +126,7 @@ class ChatDecoder final : public StreamDecoder {
                 "reasoning_tokens");
   }
 
-  void take_choice(const json::Object& choice, std::vector<TurnEvent>& out) {
+  void take_choice(const json::Object& choice, Events& out) {
     const json::Object* delta = object_at(&choice, "delta");
     if (!delta) delta = object_at(&choice, "message");
     std::string_view thought = text_at(delta, "reasoning");
@@ -168,7 +145,7 @@ class ChatDecoder final : public StreamDecoder {
     if (!reason.empty()) finish_reason_ = reason;
   }
 
-  void take_content(const json::Object* delta, std::vector<TurnEvent>& out) {
+  void take_content(const json::Object* delta, Events& out) {
     std::string_view text = text_at(delta, "content");
     if (!text.empty()) text_.feed(text, out);
     const json::Array* parts = array_at(delta, "content");
@@ -179,7 +156,7 @@ class ChatDecoder final : public StreamDecoder {
     }
   }
 
-  void end(std::vector<TurnEvent>& out) {
+  void end(Events& out) {
     text_.finish(out);
     if (finish_reason_ == "content_filter") {
       return fail(make_failure(error_class::kContentFilter, "the vendor filtered the answer out", 0,
@@ -198,11 +175,10 @@ class ChatDecoder final : public StreamDecoder {
     std::string_view reason = is_cut                 ? "max_tokens"
                               : slots_.all().empty() ? "end_turn"
                                                      : "tool_use";
-    over_ = true;
-    out.emplace_back(Finished{.finish_reason = std::string(reason), .usage = usage_});
+    succeed(reason, usage_, out);
   }
 
-  bool close_calls(std::vector<TurnEvent>& out) {
+  bool close_calls(Events& out) {
     auto is_nameless = [](const Slot& slot) { return slot.name.empty(); };
     if (std::any_of(slots_.all().begin(), slots_.all().end(), is_nameless)) {
       fail(broken_stream("the model calls a tool without its name").failure, out);
@@ -216,19 +192,11 @@ class ChatDecoder final : public StreamDecoder {
     return true;
   }
 
-  void fail(ModelFailure failure, std::vector<TurnEvent>& out) {
-    over_ = true;
-    out.emplace_back(Failed{std::move(failure)});
-  }
-
   ThinkTags text_;
   Slots slots_;
   std::string refusal_;
   std::string finish_reason_;
   Usage usage_;
-  std::size_t bytes_ = 0;
-  std::optional<milliseconds> retry_after_;
-  bool over_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/answer_tool.hpp"
+#include "llm/json_stream_decoder.hpp"
 #include "llm/members.hpp"
 #include "llm/openai/errors.hpp"
 #include "llm/openai/responses_provider.hpp"
@@ -13,39 +14,20 @@
 namespace errand::llm {
 namespace {
 
-class ResponsesDecoder final : public StreamDecoder {
+class ResponsesDecoder final : public JsonStreamDecoder {
  public:
   explicit ResponsesDecoder(BlockOrigin origin) : origin_(std::move(origin)) {}
 
-  std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
-    std::vector<TurnEvent> out;
-    data = trim(data);
-    if (over_ || data.empty() || data == "[DONE]") return out;
-    bytes_ += data.size();
-    if (bytes_ > kAnswerBytesMax) {
-      fail(broken_stream("the model's answer is too long").failure, out);
-    } else if (auto event = parse_object(data)) {
-      std::string_view type = text_at(&*event, "type");
-      bool is_error = name == "error" || type == "error" || type.empty();
-      if (is_error && !take_error(name, *event, out)) return out;
-      take(type.empty() ? name : type, *event, out);
-    } else {
-      fail(broken_stream("the model's server sent something that is no JSON").failure, out);
-    }
-    return out;
-  }
-
-  std::vector<TurnEvent> finish() override {
-    std::vector<TurnEvent> out;
-    if (!over_) fail(broken_stream("the stream of the model broke off").failure, out);
-    return out;
-  }
-
-  std::optional<milliseconds> retry_after() const override { return retry_after_; }
-
  private:
+  void take(std::string_view name, const json::Object& event, Events& out) override {
+    std::string_view type = text_at(&event, "type");
+    bool is_error = name == "error" || type == "error" || type.empty();
+    if (is_error && !take_error(name, event, out)) return;
+    take_typed(type.empty() ? name : type, event, out);
+  }
+
   // false: it was one, flat or nested.
-  bool take_error(std::string_view name, const json::Object& event, std::vector<TurnEvent>& out) {
+  bool take_error(std::string_view name, const json::Object& event, Events& out) {
     const json::Value* nested = event.if_contains("error");
     bool is_nested = nested && !nested->is_null();
     if (!is_nested && name != "error" && text_at(&event, "type") != "error") return true;
@@ -55,7 +37,7 @@ class ResponsesDecoder final : public StreamDecoder {
     return false;
   }
 
-  void take(std::string_view type, const json::Object& event, std::vector<TurnEvent>& out) {
+  void take_typed(std::string_view type, const json::Object& event, Events& out) {
     if (type == "response.output_text.delta") {
       take_delta<TextDelta>(event, out);
     } else if (type == "response.reasoning_summary_text.delta" ||
@@ -83,7 +65,7 @@ class ResponsesDecoder final : public StreamDecoder {
   }
 
   template <class Delta>
-  void take_delta(const json::Object& event, std::vector<TurnEvent>& out) {
+  void take_delta(const json::Object& event, Events& out) {
     std::string_view text = text_at(&event, "delta");
     if (text.empty()) return;
     streamed_.insert(key_of(event));
@@ -96,8 +78,7 @@ class ResponsesDecoder final : public StreamDecoder {
     return index ? cat(*index) : std::string(text_at(&event, "item_id"));
   }
 
-  void close_item(const json::Object& event, const json::Object& item,
-                  std::vector<TurnEvent>& out) {
+  void close_item(const json::Object& event, const json::Object& item, Events& out) {
     std::string_view type = text_at(&item, "type");
     if (type == "function_call") return close_call(event, item, out);
     if (type == "message") close_message(event, item, out);
@@ -105,8 +86,7 @@ class ResponsesDecoder final : public StreamDecoder {
   }
 
   // Servers that do not stream send the text in the item only.
-  void close_message(const json::Object& event, const json::Object& item,
-                     std::vector<TurnEvent>& out) {
+  void close_message(const json::Object& event, const json::Object& item, Events& out) {
     bool is_streamed = streamed_.contains(key_of(event));
     bool has_refusal = !refusal_.empty();
     const json::Array* parts = array_at(&item, "content");
@@ -118,8 +98,7 @@ class ResponsesDecoder final : public StreamDecoder {
     }
   }
 
-  void close_call(const json::Object& event, const json::Object& item,
-                  std::vector<TurnEvent>& out) {
+  void close_call(const json::Object& event, const json::Object& item, Events& out) {
     std::string_view status = text_at(&item, "status");
     if (!status.empty() && status != "completed") return;
     if (++calls_ > kAnswerCallsMax) {
@@ -137,7 +116,7 @@ class ResponsesDecoder final : public StreamDecoder {
   }
 
   // `cut_by` is empty for an answer that is complete.
-  void end(const json::Object* response, std::string_view cut_by, std::vector<TurnEvent>& out) {
+  void end(const json::Object* response, std::string_view cut_by, Events& out) {
     const json::Object* counts = object_at(response, "usage");
     Usage usage;
     read_tokens(usage.input_tokens, counts, "input_tokens");
@@ -153,29 +132,20 @@ class ResponsesDecoder final : public StreamDecoder {
     if (!refusal_.empty()) {
       return fail(make_failure(error_class::kRefusal, refusal_, 0, "refusal"), out);
     }
-    over_ = true;
     std::string_view reason = !cut_by.empty() ? "max_tokens" : calls_ > 0 ? "tool_use" : "end_turn";
-    out.emplace_back(Finished{.finish_reason = std::string(reason), .usage = usage});
+    succeed(reason, usage, out);
   }
 
-  void fail_with(ErrorBody error, std::vector<TurnEvent>& out) {
+  void fail_with(ErrorBody error, Events& out) {
     if (error.message.empty()) error.message = "the model's server reports an error";
-    retry_after_ = wait_in_message(error.message);
+    set_retry_after(wait_in_message(error.message));
     fail(openai_failure(error, 0), out);
-  }
-
-  void fail(ModelFailure failure, std::vector<TurnEvent>& out) {
-    over_ = true;
-    out.emplace_back(Failed{std::move(failure)});
   }
 
   const BlockOrigin origin_;
   std::set<std::string> streamed_;  // items whose text came in deltas
   std::string refusal_;
   std::size_t calls_ = 0;
-  std::size_t bytes_ = 0;
-  std::optional<milliseconds> retry_after_;
-  bool over_ = false;
 };
 
 }  // namespace

@@ -1,0 +1,49 @@
+#include "llm/json_stream_decoder.hpp"
+
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "llm/failure.hpp"
+#include "llm/members.hpp"
+
+namespace errand::llm {
+
+std::vector<TurnEvent> JsonStreamDecoder::feed(std::string_view name, std::string_view data) {
+  Events out;
+  data = trim(data);
+  if (over_ || data.empty()) return out;
+  bytes_ += data.size();
+  if (data == "[DONE]") {
+    take_done(out);
+  } else if (bytes_ > kAnswerBytesMax) {
+    fail(broken_stream("the model's answer is too long").failure, out);
+  } else if (auto event = parse_object(data)) {
+    take(name, *event, out);
+  } else {
+    fail(broken_stream("the model's server sent something that is no JSON").failure, out);
+  }
+  return out;
+}
+
+std::vector<TurnEvent> JsonStreamDecoder::finish() {
+  Events out;
+  if (!over_) end_body(out);
+  return out;
+}
+
+void JsonStreamDecoder::end_body(Events& out) {
+  fail(broken_stream("the stream of the model broke off").failure, out);
+}
+
+void JsonStreamDecoder::succeed(std::string_view finish_reason, const Usage& usage, Events& out) {
+  over_ = true;
+  out.emplace_back(Finished{.finish_reason = std::string(finish_reason), .usage = usage});
+}
+
+void JsonStreamDecoder::fail(ModelFailure failure, Events& out) {
+  over_ = true;
+  out.emplace_back(Failed{std::move(failure)});
+}
+
+}  // namespace errand::llm

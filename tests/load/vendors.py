@@ -1,0 +1,113 @@
+"""Measurements of runs whose model is behind HTTP: a fake vendor on the same machine, which speaks as
+OpenAI's chat completions do."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from load.scenarios import TOOL, WORDS, RunFigures, cpu_seconds, drive
+from support.fake_model import FakeModel
+from support.script import turn
+from support.server import Server, binary
+
+MANY = 200  # runs in flight, for latencies
+STREAMS = 500
+STREAMED_DELTAS = 50
+DELTA_MS = 20
+LONG_DELTAS = 1000
+TOOLS_OF_A_RUN = 64
+TOOL_SCHEMA_BYTES = 1024
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the vendor says, and how many runs ask it at once."""
+
+    turns: list[dict]
+    in_flight: int = 8
+    tool: str = ""
+
+
+ONE_TURN = Load([turn(*WORDS)])
+FIVE_CALLS = Load([turn(calls=[(TOOL, {"page": page})]) for page in range(5)] + [turn(*WORDS)],
+                  tool=TOOL)
+FIRST_TOKEN_50 = Load([turn(*WORDS, delayMs=50)], in_flight=MANY)
+LONG_TURN = Load([turn(*(f"word{number:04} " for number in range(LONG_DELTAS)))])
+STEADY = Load([turn(*WORDS, *WORDS, *WORDS[:10], deltaDelayMs=DELTA_MS)], in_flight=STREAMS)
+
+
+def measure_vendor(load: Load, repetitions: int, runs: int) -> list[RunFigures]:
+    """All repetitions on one warm server."""
+    fake = FakeModel(load.turns)
+    server = Server({"unused": [turn("")]}, extra_config={
+        "models": [{"id": "vendor", "provider": "openai-compatible", "vendorModelId": "m",
+                    "baseUrl": f"{fake.url}/v1", "apiKey": "k"}],
+        "defaultModel": "vendor"})
+    try:
+        server.start()
+        drive(server, "vendor", runs, in_flight=load.in_flight, tool=load.tool)
+        figures = []
+        for _ in range(repetitions):
+            before = cpu_seconds(server.pid)
+            found = drive(server, "vendor", runs, in_flight=load.in_flight, tool=load.tool)
+            cpu_ms = (cpu_seconds(server.pid) - before) * 1000 / runs
+            figures.append(RunFigures(cpu_ms, found["runsPerSecond"], found["p50Ms"],
+                                      found["p99Ms"]))
+        return figures
+    finally:
+        server.kill()
+        server.close()
+        fake.stop()
+
+
+@dataclass(frozen=True)
+class CreationFigures:
+    first_ms: float  # server CPU, while no schema is known
+    later_ms: float
+
+
+def tools_with_schemas(seed: int) -> list[dict]:
+    """Tools whose schemas have about a kilobyte each; no two are alike."""
+    tools = []
+    for number in range(TOOLS_OF_A_RUN):
+        properties = {}
+        while len(json.dumps(properties)) < TOOL_SCHEMA_BYTES - 60:
+            name = f"field_{seed}_{len(properties)}"
+            properties[name] = {"type": "string", "maxLength": 100 + number,
+                                "description": "What the caller has to say about it."}
+        tools.append({"kind": "local", "name": f"tool_{number}", "description": "A tool.",
+                      "parameters": {"type": "object", "properties": properties}})
+    return tools
+
+
+def measure_creation(runs: int) -> CreationFigures:
+    server = Server([turn("ok")]).start()
+    try:
+        client = server.client()
+        client.create(prompt="warm up", tools=tools_with_schemas(0))
+
+        def cpu_of(tool_sets: list[list[dict]]) -> float:
+            before = cpu_seconds(server.pid)
+            for tools in tool_sets:
+                client.create(prompt="Go.", tools=tools)
+            return (cpu_seconds(server.pid) - before) * 1000 / len(tool_sets)
+
+        bare = cpu_of([[] for _ in range(runs)])
+        first = cpu_of([tools_with_schemas(seed) for seed in range(1, runs + 1)])
+        same = tools_with_schemas(runs)
+        later = cpu_of([same for _ in range(runs)])
+        return CreationFigures(first - bare, later - bare)
+    finally:
+        server.kill()
+        server.close()
+
+
+def micro_program() -> Path:
+    return Path(binary()).with_name("errand_micro")
+
+
+def measure_parts() -> dict[str, float]:
+    """What errand_micro says."""
+    done = subprocess.run([str(micro_program())], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
