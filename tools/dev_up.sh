@@ -4,6 +4,7 @@ readonly UP_DATA=.errand
 readonly UP_PROMPT="What is in README.md?"
 readonly UP_FIRST_PORT=7300
 readonly UP_PORTS=100
+readonly UP_PROGRESS_SECONDS=15  # between two lines where nothing can be written over
 
 up_usage() {
   cat <<'END'
@@ -13,6 +14,39 @@ Builds the release configuration, starts a server on an embedded store in ./.err
 or the next free one), and runs a first agent with tools in this terminal, on the built-in demo
 model. Then it serves until Ctrl-C. --once ends after that run, with its exit code.
 END
+}
+
+# Turns what ninja says into one line that is written over, or a line now and then where stderr is
+# no terminal. The lines themselves go to the file.
+up_show_progress() {
+  local log=$1 line next=0 shown=""
+  : >"$log"
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    # Step 0 is ninja's own look at what there is to do.
+    if [[ ! $line =~ ^\[([1-9][0-9]*)/([0-9]+)\] ]]; then continue; fi
+    shown="Building ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} ..."
+    if [[ -t 2 ]]; then
+      printf '\r\033[K%s' "$shown" >&2
+    elif ((SECONDS >= next)); then
+      printf '%s\n' "$shown" >&2
+      next=$((SECONDS + UP_PROGRESS_SECONDS))
+    fi
+  done
+  if [[ -t 2 && -n $shown ]]; then printf '\r\033[K' >&2; fi
+}
+
+# Builds the server. Of a build that fails, what the compiler said is shown, and no more.
+up_build() {
+  local log=build/up.log
+  if [[ ! -x build/bin/errand ]]; then
+    printf 'Building Errand. The first time takes some minutes.\n' >&2
+  fi
+  configure release
+  if ! NINJA_STATUS='[%f/%t] ' ninja -C build/release errand 2>&1 | up_show_progress "$log"; then
+    sed -n '/^FAILED: /,$p' "$log" >&2
+    die "the build failed; all that it said is in $log."
+  fi
 }
 
 up_free_port() {
@@ -55,6 +89,20 @@ up_start_server() {
   fi
 }
 
+# Every command works as it stands, in another terminal at the root of the repository.
+up_print_tour() {
+  cat <<'END'
+
+Try these in another terminal, in this folder:
+  build/bin/errand run --model demo --files docs "Which files are here?"
+  build/bin/errand runs list
+  build/bin/errand models
+
+The guide is in docs/guide; begin with docs/guide/quick-start.md.
+Serving until Ctrl-C.
+END
+}
+
 command_up() {
   if wants_help "$@"; then
     up_usage
@@ -67,7 +115,7 @@ command_up() {
     *) usage_error "up knows no option '$1'" ;;
   esac
   ensure_tools
-  build release errand >&2
+  up_build
 
   local port url up_server="" up_ready="" code=0
   port=$(up_free_port)
@@ -81,15 +129,6 @@ command_up() {
   if $once; then
     exit "$code"
   fi
-  cat <<END
-
-What to try next:
-  build/bin/errand run --files . "Which files are here?"   another tool, in another terminal
-  build/bin/errand runs list                               every run so far
-  docs/guide/demo-model.md                                 what the model understands
-  $UP_DATA/credentials                                      the key, for curl and the SDKs
-
-Serving until Ctrl-C.
-END
+  up_print_tour
   wait "$up_server"
 }

@@ -95,13 +95,15 @@ Result<Tools> make_tools(const RunOptions& options, Approver& approver, Blocking
 
 // What both kinds of runs are made with.
 struct Prepared {
+  asio::io_context& io;
   Console& console;
   EventPrinter& printer;
   ToolRegistry& tools;
   std::string body;
 };
 
-int follow_prompt(asio::io_context& io, ApiClient& api, Host* host, Prepared prepared) {
+int follow_prompt(ApiClient& api, Host* host, Prepared prepared) {
+  asio::io_context& io = prepared.io;
   PromptRun run({.io = io,
                  .api = api,
                  .tools = prepared.tools,
@@ -117,9 +119,8 @@ int follow_prompt(asio::io_context& io, ApiClient& api, Host* host, Prepared pre
 int run_on_server(const RunOptions& options, Prepared prepared) {
   auto server = find_server_here(options.server);
   if (!server) return fail_setup(server.error());
-  asio::io_context io(1);
   HttpApi api(*server, client_options_here());
-  return follow_prompt(io, api, nullptr, std::move(prepared));
+  return follow_prompt(api, nullptr, std::move(prepared));
 }
 
 // A store of its own is gone with the process; one in a directory is continued by the next process.
@@ -145,12 +146,11 @@ int run_embedded(const RunOptions& options, Prepared prepared) {
     bool is_usage = store.error().code() == ErrorCode::invalid_argument;
     return is_usage ? fail_usage(store.error()) : fail(store.error());
   }
-  asio::io_context io(1);
   Principal caller{.workspace = *WorkspaceSlug::parse("default"), .key = {}};
-  Host host({.io = io, .clock = clock, .log = log}, std::move(*config), std::move(*store),
+  Host host({.io = prepared.io, .clock = clock, .log = log}, std::move(*config), std::move(*store),
             {.caller = caller});
   EmbeddedApi api(host.router(), caller.workspace);
-  return follow_prompt(io, api, &host, std::move(prepared));
+  return follow_prompt(api, &host, std::move(prepared));
 }
 
 }  // namespace
@@ -158,6 +158,7 @@ int run_embedded(const RunOptions& options, Prepared prepared) {
 int run_command(const RunOptions& options) {
   ignore_broken_pipes();
   if (auto right = check_flags(options); !right) return fail_usage(right.error());
+  asio::io_context io(1);  // outlives the tools, which keep connections for the next request
   auto printer = make_printer(options.form, look_here());
   Console console;
   BlockingPool pool(kToolThreads, kToolQueueMax);
@@ -169,8 +170,11 @@ int run_command(const RunOptions& options) {
   Toolbox toolbox(std::move(*tools));
   auto body = make_run_body(options, toolbox.declarations());
   if (!body) return fail_usage(body.error());
-  Prepared prepared{
-      .console = console, .printer = *printer, .tools = toolbox, .body = std::move(*body)};
+  Prepared prepared{.io = io,
+                    .console = console,
+                    .printer = *printer,
+                    .tools = toolbox,
+                    .body = std::move(*body)};
   if (is_embedded(options)) return run_embedded(options, std::move(prepared));
   return run_on_server(options, std::move(prepared));
 }

@@ -151,6 +151,8 @@ class CutOffTest(ShellCase):
 
 
 class Page(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # the connection is kept, and there at the end of the command
+
     def do_GET(self) -> None:
         body = b"<h1>Title</h1><p>A <b>page</b>.</p>"
         self.send_response(200)
