@@ -45,16 +45,16 @@ Each figure is the median, then the smallest and the largest.
 - **Log from the disk**: the stream of a run that ended before the server started, read to its end.
 - **Cancel**: from before the `POST` to the end of the run's stream, which comes after the model's
   stream has been closed. The scripted model has no socket of its own.
-- **Model over HTTP**: the model is an `errand fake-model` on the same machine, asked in the format of
-  OpenAI's chat completions. It shares the two cores, so that latencies are low bounds; its CPU does
+- **Model over HTTP**: the model is an `errand fake-model` on the same machine, asked in the format
+  of OpenAI's chat completions. It shares the cores, so that latencies are low bounds; its CPU does
   not count. Five client tools: five turns with one call each, then 20 deltas.
 - **500 streams**: 500 runs at once, each of 50 deltas at a pace of one in 20 ms; how much longer
   than 1,000 ms a run took, from its creation to its end.
-- **Creating a run with 64 tools**: what it costs more than one without tools. New tools are such that
-  no schema was seen before.
-- **Validating, decoding**: in process (`errand_micro`). The arguments are an order with three lines,
-  the document one with 1,360; streams are 20,000 deltas in pieces of 16 KB, through the reader of
-  server-sent events.
+- **Creating a run with 64 tools**: what it costs more than one without tools. New tools are such
+  that no schema was seen before.
+- **Validating, decoding**: in process (`errand_micro`). The arguments are an order with three
+  lines, the document one with 1,360; streams are 20,000 deltas in pieces of 16 KB, through the
+  reader of server-sent events.
 
 """
 

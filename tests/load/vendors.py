@@ -1,5 +1,5 @@
-"""Measurements of runs whose model is behind HTTP: a fake vendor on the same machine, which speaks as
-OpenAI's chat completions do."""
+"""Measurements of runs whose model is behind HTTP: a fake vendor on the same machine, which speaks
+as OpenAI's chat completions do."""
 
 import json
 import subprocess
