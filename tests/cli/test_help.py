@@ -1,5 +1,6 @@
 """What the commands say about themselves: help, the guide's list of them, and completion."""
 
+import functools
 import json
 import re
 import shutil
@@ -20,6 +21,7 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
                           env=plain_environment(), **options)
 
 
+@functools.cache
 def commands(*words: str) -> list[str]:
     """All commands below this one that do something themselves, as their help lists them."""
     listed = re.search(r"\nCommands:\n((?:  .*\n)+)", run(*words, "--help").stdout)
