@@ -1,6 +1,7 @@
 #include "agent/refusal.hpp"
 
 #include "agent/arguments.hpp"
+#include "base/close_names.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -9,8 +10,13 @@ std::string unknown_tool_text(const State& state, const std::string& name) {
   std::string text = cat("There is no tool called \"", name, "\".");
   const std::vector<ToolDecl>& tools = state.created().tools;
   if (tools.empty()) return text + " No tools are available.";
+  std::vector<std::string_view> names;
+  for (const ToolDecl& tool : tools) names.emplace_back(tool.name);
+  if (std::string meant = did_you_mean(name, names); !meant.empty()) {
+    append(text, " D", meant.substr(1));
+  }
   text += " Available tools:";
-  for (const ToolDecl& tool : tools) append(text, " ", tool.name);
+  for (std::string_view known : names) append(text, " ", known);
   return text;
 }
 

@@ -8,13 +8,18 @@
 #include "cli/backup_command.hpp"
 #include "cli/check_command.hpp"
 #include "cli/command.hpp"
+#include "cli/command_info.hpp"
+#include "cli/completion.hpp"
+#include "cli/config_schema.hpp"
 #include "cli/console.hpp"
+#include "cli/doctor.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/fake_model.hpp"
 #include "cli/history_commands.hpp"
 #include "cli/run_command.hpp"
 #include "cli/runs_commands.hpp"
 #include "cli/serve.hpp"
+#include "cli/usage_error.hpp"
 #include "cli/workspace_commands.hpp"
 
 namespace errand::cli {
@@ -42,9 +47,9 @@ CLI::Option* add(CLI::App* command, const char* flag, T& value, const char* kind
 }
 
 // A positional argument that must be there.
-void add_argument(CLI::App* command, const char* name, std::string& value,
-                  const char* description) {
-  command->add_option(name, value, description)->required()->option_text(" ");
+CLI::Option* add_argument(CLI::App* command, const char* name, std::string& value,
+                          const char* description) {
+  return command->add_option(name, value, description)->required()->option_text(" ");
 }
 
 void add_form(CLI::App* command, Form& form, const char* description) {
@@ -280,6 +285,40 @@ void add_fake_model(CLI::App& app, ExitCode exit_code) {
   });
 }
 
+void add_doctor(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(app, "doctor", "Find out what is wrong, and what to do about it.",
+                                  "errand doctor --data ./.errand");
+  auto options = std::make_shared<DoctorOptions>();
+  add(command, "--data", options->server.data, "DIR", "Data directory (default ./.errand)");
+  add(command, "--config", options->config, "FILE", "Configuration to check, with its models");
+  add(command, "--server", options->server.server, "URL", "Server to ask, if not that of the data");
+  add(command, "--key", options->server.key, "KEY", "API key (or the variable ERRAND_API_KEY)");
+  add(command, "--workspace", options->server.workspace, "SLUG", "Workspace of the key");
+  add_form(command, options->form, "Print what was found as JSON");
+  command->callback([options, exit_code] { *exit_code = doctor(*options); });
+}
+
+void add_config(CLI::App& app, ExitCode exit_code) {
+  CLI::App* config = add_command(app, "config", "Tell what a configuration file may hold.",
+                                 "errand config schema > errand.schema.json");
+  config->require_subcommand(1);
+  CLI::App* command =
+      add_command(*config, "schema", "Print the JSON Schema of the configuration file.",
+                  "errand config schema > errand.schema.json");
+  command->callback([exit_code] { *exit_code = print_json(config_schema()); });
+}
+
+void add_completion(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command =
+      add_command(app, "completion", "Print a script that completes commands in a shell.",
+                  "source <(errand completion bash)");
+  auto shell = std::make_shared<std::string>();
+  add_argument(command, "SHELL", *shell, "bash, zsh or fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->callback(
+      [&app, shell, exit_code] { *exit_code = print(completion_script(*shell, describe(&app))); });
+}
+
 int print_version() {
   return print(cat("errand ", ERRAND_VERSION, "\n"));
 }
@@ -297,14 +336,12 @@ const CLI::App* innermost(const CLI::App& app) {
   return found;
 }
 
-std::string full_name(const CLI::App* command) {
-  if (!command->get_parent()) return command->get_name();
-  return cat(full_name(command->get_parent()), " ", command->get_name());
-}
-
 std::string help_of(const CLI::App* command) {
   const CLI::App* parent = command->get_parent();
-  return command->help(parent ? full_name(parent) : "");
+  std::string text = command->help(parent ? full_name(parent) : "");
+  // Flags that are left out leave an empty line.
+  std::size_t gap = text.find("\n\n\n");
+  return gap == std::string::npos ? text : text.erase(gap, 1);
 }
 
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
@@ -313,31 +350,26 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return print(help_of(command));
   }
-  std::string message = error.what();
-  if (command->get_require_subcommand_min() > 0) {
-    std::vector<std::string> rest = command->remaining();
-    if (rest.empty()) {
-      print(help_of(command));
-      return kExitUsage;
-    }
-    message = cat("there is no command \"", full_name(command), " ", rest.front(), "\"");
+  // A word that nobody understands may be why another is missing.
+  for (const CLI::App* one = command; one; one = one->get_parent()) {
+    std::vector<std::string> rest = one->remaining();
+    if (!rest.empty()) return fail_usage(unknown_words(describe(one), rest));
   }
-  return fail_usage(Error(ErrorCode::invalid_argument, message)
-                        .hint(cat("'", full_name(command), " --help' shows what there is")));
+  if (command->get_require_subcommand_min() > 0) {
+    print(help_of(command));
+    return kExitUsage;
+  }
+  return fail_usage(usage_error(describe(command), error.what()));
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
-  keep_standard_streams();
-  CLI::App app("Errand runs agents, calls their tools wherever those live, and loses no event.",
-               "errand");
+void add_commands(CLI::App& app, ExitCode exit_code) {
+  app.name("errand");
+  app.description("Errand runs agents, calls their tools wherever those live, and loses no event.");
   app.get_formatter()->column_width(kHelpColumn);
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.footer("Example:\n  errand serve &\n  errand run --files . \"What is in README.md?\"");
+  app.footer("Example:\n  errand run --files . \"What is in README.md?\"");
   app.require_subcommand(1);
-  auto exit_code = std::make_shared<int>(kExitOk);
   add_serve(app, exit_code);
   add_run(app, exit_code);
   add_runs(app, exit_code);
@@ -347,13 +379,31 @@ int run_command_line(int argc, char** argv) {
   add_copies(app, exit_code);
   add_check_data(app, exit_code);
   add_fake_model(app, exit_code);
+  add_doctor(app, exit_code);
+  add_config(app, exit_code);
+  add_completion(app, exit_code);
   add_version(app, exit_code);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  keep_standard_streams();
+  CLI::App app;
+  auto exit_code = std::make_shared<int>(kExitOk);
+  add_commands(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return report_parse_error(app, error);
   }
   return *exit_code;
+}
+
+CommandInfo describe_commands() {
+  CLI::App app;
+  add_commands(app, std::make_shared<int>(kExitOk));
+  return describe(&app);
 }
 
 }  // namespace errand::cli

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "cli/exit_code.hpp"
 
 namespace errand::cli {
@@ -36,46 +37,74 @@ Outcome run(std::vector<std::string> words) {
           .err = testing::internal::GetCapturedStderr()};
 }
 
-const std::vector<std::vector<std::string>> kCommands = {
-    {},
-    {"serve"},
-    {"run"},
-    {"runs"},
-    {"runs", "list"},
-    {"runs", "show"},
-    {"runs", "tail"},
-    {"runs", "cancel"},
-    {"runs", "fork"},
-    {"runs", "export"},
-    {"runs", "replay"},
-    {"keys"},
-    {"keys", "create"},
-    {"keys", "list"},
-    {"keys", "revoke"},
-    {"models"},
-    {"backup"},
-    {"restore"},
-    {"check-data"},
-    {"fake-model"},
-    {"version"},
-};
+// The words of a command, quotes understood as a shell does.
+std::vector<std::string> split(std::string_view line) {
+  std::vector<std::string> out;
+  bool is_quoted = false;
+  bool is_open = false;
+  for (char c : line) {
+    if (c == '"') is_quoted = !is_quoted;
+    bool ends_word = c == ' ' && !is_quoted;
+    if (!ends_word && !is_open) out.emplace_back();
+    is_open = !ends_word;
+    if (!ends_word && c != '"') out.back() += c;
+  }
+  return out;
+}
 
 TEST(CommandLine, EveryHelpFitsOneScreenAndEndsWithAnExample) {
-  for (std::vector<std::string> words : kCommands) {
+  CommandInfo root = describe_commands();
+  for (const CommandInfo* command : flattened(root)) {
+    std::vector<std::string> words = split(command->name);
+    words.erase(words.begin());
     words.push_back("--help");
     Outcome help = run(words);
     EXPECT_EQ(help.exit_code, kExitOk);
     std::istringstream lines(help.out);
-    std::string line;
-    std::string before;
     int count = 0;
-    for (std::string next; std::getline(lines, next); ++count) {
-      EXPECT_LE(next.size(), 80U) << next;
-      before = std::exchange(line, next);
-    }
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 80U) << line;
     EXPECT_LE(count, 24) << help.out;
-    EXPECT_NE(help.out.find("\nExample:\n"), std::string::npos) << help.out;
-    EXPECT_TRUE(line.starts_with("  ")) << help.out;
+    std::string end = cat("\n\nExample:\n  ", command->example, "\n");
+    EXPECT_TRUE(help.out.ends_with(end)) << help.out;
+  }
+}
+
+// Follows the words of an example through the commands: its command, and how many arguments it has;
+// or the word that is wrong.
+std::string follow_example(const CommandInfo& root, std::string_view example) {
+  std::string_view line = example.substr(example.find("errand"));
+  line = line.substr(0, line.find_first_of(")>"));
+  const CommandInfo* command = &root;
+  std::size_t arguments = 0;
+  std::vector<std::string> words = split(line);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    auto below = std::find_if(command->commands.begin(), command->commands.end(),
+                              [&](const CommandInfo& one) { return one.word() == words[i]; });
+    if (below != command->commands.end()) {
+      command = &*below;
+      continue;
+    }
+    if (!words[i].starts_with("--")) {
+      ++arguments;
+      continue;
+    }
+    auto flag = std::find_if(command->flags.begin(), command->flags.end(),
+                             [&](const FlagInfo& one) { return one.name == words[i]; });
+    if (flag == command->flags.end()) return cat("there is no ", words[i]);
+    i += flag->kind.empty() ? 0 : 1;
+  }
+  return cat(command->name, " with ", arguments, " arguments");
+}
+
+TEST(CommandLine, EveryExampleIsOneOfItsCommand) {
+  CommandInfo root = describe_commands();
+  for (const CommandInfo* command : flattened(root)) {
+    std::string found = follow_example(root, command->example);
+    if (!command->commands.empty()) {
+      EXPECT_TRUE(found.starts_with(command->name)) << found;  // that of one below it
+      continue;
+    }
+    EXPECT_EQ(found, cat(command->name, " with ", command->arguments.size(), " arguments"));
   }
 }
 
@@ -86,18 +115,31 @@ TEST(CommandLine, AloneItPrintsTheHelpAndFails) {
   EXPECT_EQ(run({"runs"}), (Outcome{.exit_code = kExitUsage, .out = runs_help.out}));
 }
 
-TEST(CommandLine, NamesWhatItDoesNotKnow) {
-  EXPECT_EQ(run({"nope"}), (Outcome{.exit_code = kExitUsage,
-                                    .err = "errand: there is no command \"errand nope\"\n"
-                                           "hint: 'errand --help' shows what there is\n"}));
-  EXPECT_EQ(run({"runs", "nope"}),
-            (Outcome{.exit_code = kExitUsage,
-                     .err = "errand: there is no command \"errand runs nope\"\n"
-                            "hint: 'errand runs --help' shows what there is\n"}));
-  EXPECT_EQ(run({"models", "--nope"}),
-            (Outcome{.exit_code = kExitUsage,
-                     .err = "errand: The following argument was not expected: --nope\n"
-                            "hint: 'errand models --help' shows what there is\n"}));
+Outcome refused(const std::string& message, const std::string& hint) {
+  return {.exit_code = kExitUsage, .err = cat("errand: ", message, "\nhint: ", hint, "\n")};
+}
+
+TEST(CommandLine, NamesWhatItDoesNotKnowAndWhatMayBeMeant) {
+  EXPECT_EQ(run({"nope"}),
+            refused("there is no command \"errand nope\"", "'errand --help' shows what there is"));
+  EXPECT_EQ(run({"sevre"}), refused("there is no command \"errand sevre\"",
+                                    "did you mean serve? 'errand --help' shows what there is"));
+  EXPECT_EQ(run({"runs", "lst", "--json"}), refused("errand runs has no flag \"--json\"",
+                                                    "'errand runs --help' shows what there is"));
+  EXPECT_EQ(run({"runs", "lst"}),
+            refused("there is no command \"errand runs lst\"",
+                    "did you mean list? 'errand runs --help' shows what there is"));
+  EXPECT_EQ(run({"models", "--nope"}), refused("errand models has no flag \"--nope\"",
+                                               "'errand models --help' shows what there is"));
+  EXPECT_EQ(run({"run", "--modle=fast"}),
+            refused("errand run has no flag \"--modle\"",
+                    "did you mean --model? 'errand run --help' shows what there is"));
+  EXPECT_EQ(run({"run", "Hi.", "--yess"}),
+            refused("errand run has no flag \"--yess\"",
+                    "did you mean --yes? 'errand run --help' shows what there is"));
+  EXPECT_EQ(run({"run", "say", "hello"}),
+            refused("\"hello\" is one argument too many for errand run",
+                    "put text with spaces into quotes; 'errand run --help' shows what there is"));
 }
 
 TEST(CommandLine, RefusesWrongArguments) {
@@ -124,6 +166,7 @@ TEST(CommandLine, RefusesWrongArguments) {
            {"runs", "show"},
            {"keys", "revoke"},
            {"serve", "--listen", "nowhere"},
+           {"completion", "tcsh"},
            {"fake-model"},
            {"fake-model", "--script", "/nonexistent"},
            {"fake-model", "--script", "/nonexistent", "--listen", "nowhere"},

@@ -20,7 +20,7 @@ constexpr std::int64_t kCenturyMillis = 36'525 * kDayMillis;  // longer is a typ
 
 Result<WorkspaceConfig> parse_workspace(const json::Value& value, std::string_view pointer,
                                         const net::Environment& environment) {
-  ERRAND_CHECK(refuse_unknown(value, pointer, {"slug", "apiKeys"}));
+  ERRAND_CHECK(refuse_unknown(value, pointer, Section::workspace));
   Fields in(value, pointer);
   WorkspaceConfig workspace;
   auto slug = WorkspaceSlug::parse(in.text("slug"));
@@ -41,9 +41,7 @@ Result<WorkspaceConfig> parse_workspace(const json::Value& value, std::string_vi
 }
 
 Result<void> parse_limits(const json::Value& value, Config& config) {
-  ERRAND_CHECK(
-      refuse_unknown(value, "/limits",
-                     {"localToolTimeoutMs", "maxToolTurns", "runMs", "keepRunsMs", "bodyBytes"}));
+  ERRAND_CHECK(refuse_unknown(value, "/limits", Section::limits));
   Fields in(value, "/limits");
   if (auto millis = in.optional_integer("localToolTimeoutMs", 1, INT32_MAX)) {
     config.limits.local_tool_timeout = milliseconds(*millis);
@@ -64,7 +62,7 @@ Result<void> parse_limits(const json::Value& value, Config& config) {
 }
 
 Result<void> parse_compatibility(const json::Value& value, Config& config) {
-  ERRAND_CHECK(refuse_unknown(value, "/compatibility", {"missingResult"}));
+  ERRAND_CHECK(refuse_unknown(value, "/compatibility", Section::compatibility));
   Fields in(value, "/compatibility");
   if (auto policy = in.optional_choice("missingResult", {"refuse", "empty"})) {
     config.missing_result =
@@ -107,8 +105,7 @@ void use_configured_ollama(Config& config) {
 Result<Config> parse_config(std::string_view text, const fs::path& folder,
                             const net::Environment& environment) {
   ERRAND_TRY(auto value, json::parse(text, {.comments = json::Comments::allow}));
-  ERRAND_CHECK(refuse_unknown(value, "",
-                              {"models", "defaultModel", "workspaces", "limits", "compatibility"}));
+  ERRAND_CHECK(refuse_unknown(value, "", Section::root));
   Fields in(value, "");
   ERRAND_CHECK(in.finish());
   Config config;
@@ -120,6 +117,7 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
                                          [&](const json::Value& item, std::string_view pointer) {
                                            return parse_workspace(item, pointer, environment);
                                          }));
+  in.optional_text("$schema");  // for editors
   config.default_model = in.optional_text("defaultModel").value_or("");
   if (const json::Value* limits = in.optional_any("limits"))
     ERRAND_CHECK(parse_limits(*limits, config));
@@ -134,7 +132,7 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
       std::any_of(config.models.begin(), config.models.end(),
                   [&](const ModelConfig& model) { return model.info.id == config.default_model; });
   if (!config.default_model.empty() && !has_default) {
-    in.fail("defaultModel", cat("no model has the id \"", config.default_model, "\""));
+    in.fail("defaultModel", no_such_model(config.models, config.default_model));
   }
   return in.finish(std::move(config));
 }

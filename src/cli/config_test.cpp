@@ -117,14 +117,20 @@ TEST_F(ConfigTest, MistakesAreNamedWithTheirPlace) {
       {R"({"id":"m","provider":"anthropic","api":"chat"})",
        "only models of the OpenAI family have one: responses or chat (at /models/0/api)"},
       {R"({"id":"m","provider":"demo","apiKey":"k"})",
-       "\"apiKey\" is not a setting here; there are: id, provider, vendorModelId, script, "
-       "earlyStart, label, contextWindowTokens, pricing, fallback (at /models/0/apiKey)"},
+       "\"apiKey\" is not a setting here; there are: id, provider, vendorModelId, label, "
+       "contextWindowTokens, pricing, earlyStart, fallback, script (at /models/0/apiKey)"},
+      {R"({"id":"m","provider":"openai","vendorModelID":"k"})",
+       "\"vendorModelID\" is not a setting here; did you mean vendorModelId? "
+       "(at /models/0/vendorModelID)"},
+      {R"({"id":"m","provider":"antropic"})",
+       "\"antropic\" is not a provider of this version; did you mean anthropic? "
+       "(at /models/0/provider)"},
       {R"({"id":"m","provider":"demo","pricing":{"inputPer1MUsd":-1}})",
        "a price is not negative (at /models/0/pricing/inputPer1MUsd)"},
       {R"({"id":"m","provider":"demo"},{"id":"m","provider":"demo"})",
        "another model has the id \"m\" too (at /models/1/id)"},
       {R"({"id":"m","provider":"demo","fallback":["n"]})",
-       "no model has the id \"n\" (at /models/0/fallback/0)"},
+       "no model has the id \"n\"; there are: m (at /models/0/fallback/0)"},
       {R"({"id":"m","provider":"demo","fallback":["m"]})",
        "\"m\" falls back to \"m\" in the end, which would go round in circles "
        "(at /models/0/fallback/0)"},

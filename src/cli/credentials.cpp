@@ -74,7 +74,11 @@ std::filesystem::path credentials_file(const std::filesystem::path& data) {
 Result<Credentials> find_server(const ServerFlags& flags, const char* environment_key) {
   Credentials server{
       .url = without_slashes(flags.server), .workspace = flags.workspace, .key = flags.key};
-  if (server.key.empty() && environment_key) server.key = environment_key;
+  if (!server.key.empty()) server.key_source = "of --key";
+  if (server.key.empty() && environment_key) {
+    server.key = environment_key;
+    server.key_source = "of the variable ERRAND_API_KEY";
+  }
 
   std::filesystem::path file = credentials_file(data_directory(flags));
   auto kept = read_credentials(file);
@@ -83,7 +87,10 @@ Result<Credentials> find_server(const ServerFlags& flags, const char* environmen
   if (!kept && server.url.empty()) return no_server(file);
   if (kept && (server.url.empty() || server.url == without_slashes(kept->url))) {
     server.url = without_slashes(kept->url);
-    if (server.key.empty()) server.key = kept->key;
+    if (server.key.empty()) {
+      server.key = kept->key;
+      server.key_source = cat("in ", file.string());
+    }
     if (server.workspace.empty()) server.workspace = kept->workspace;
   }
   if (server.workspace.empty()) server.workspace = "default";

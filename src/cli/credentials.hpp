@@ -14,6 +14,7 @@ struct Credentials {
   std::string url;
   std::string workspace = "default";
   std::string key;
+  std::string key_source = {};  // where the key was found, for people; not in the file
 };
 
 // Replaces the file whole; only its owner may read it.

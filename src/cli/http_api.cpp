@@ -20,6 +20,17 @@ Error unreachable(const Error& cause, const std::string& url) {
   return Error(ErrorCode::unavailable, cause.message()).reason(ApiClient::kUnreachable).hint(hint);
 }
 
+// The server cannot know where the key that it refuses came from.
+Error refused(const Error& error, const Credentials& server) {
+  if (error.code() != ErrorCode::unauthorized || server.key_source.empty()) return error;
+  return Error(error.code(),
+               cat(server.url, " refuses the key ", server.key_source, ": ", error.message()))
+      .reason(error.reason())
+      .hint(
+          "give another with --key KEY; where 'errand serve' keeps its data, 'errand keys "
+          "create' makes one");
+}
+
 }  // namespace
 
 HttpApi::HttpApi(Credentials server, net::ClientOptions options)
@@ -42,7 +53,9 @@ net::ClientRequest HttpApi::make(const ApiRequest& request) const {
 Task<Result<json::Value>> HttpApi::send(ApiRequest request) {
   auto answer = co_await http_.send(make(request));
   if (!answer) co_return unreachable(answer.error(), server_.url);
-  co_return value_of_answer(answer->status, answer->body, server_.url);
+  auto value = value_of_answer(answer->status, answer->body, server_.url);
+  if (!value) co_return refused(value.error(), server_);
+  co_return value;
 }
 
 Task<Result<std::unique_ptr<net::ClientStream>>> HttpApi::open_stream(std::string run,
@@ -65,7 +78,7 @@ Task<Result<std::unique_ptr<net::ClientStream>>> HttpApi::open_stream(std::strin
     if (!piece || piece->empty()) break;
     body += *piece;
   }
-  co_return error_of_answer(status, body);
+  co_return refused(error_of_answer(status, body), server_);
 }
 
 }  // namespace errand::cli

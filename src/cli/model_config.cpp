@@ -33,8 +33,7 @@ std::optional<engine::Pricing> parse_pricing(Fields& in) {
   const json::Value* value = in.optional_any("pricing");
   if (!value) return {};
   std::string pointer = in.pointer_to("pricing");
-  auto known =
-      refuse_unknown(*value, pointer, {"inputPer1MUsd", "outputPer1MUsd", "cacheReadPer1MUsd"});
+  auto known = refuse_unknown(*value, pointer, Section::pricing);
   if (!known) in.fail(std::move(known).error());
   Fields pricing(*value, pointer);
   engine::Pricing out{.input_per_1m_usd = parse_price(pricing, "inputPer1MUsd"),
@@ -103,24 +102,17 @@ Result<std::vector<std::string>> parse_fallback(Fields& in) {
 
 // Settings of models behind HTTP say nothing about others.
 Result<void> check_known(const json::Value& value, std::string_view pointer, bool is_vendors) {
-  if (is_vendors) {
-    return refuse_unknown(value, pointer,
-                          {"id", "provider", "vendorModelId", "api", "baseUrl", "apiKey", "headers",
-                           "timeoutMs", "retries", "earlyStart", "label", "contextWindowTokens",
-                           "maxOutputTokens", "pricing", "fallback"});
-  }
-  return refuse_unknown(value, pointer,
-                        {"id", "provider", "vendorModelId", "script", "earlyStart", "label",
-                         "contextWindowTokens", "pricing", "fallback"});
+  return refuse_unknown(value, pointer, is_vendors ? Section::vendor_model : Section::other_model);
 }
 
 // The provider, which has to be one of those that there are.
 std::string parse_provider(Fields& in) {
   std::string provider = in.text("provider");
-  bool is_known = provider == kDemo || provider == kScripted || find_vendor(provider);
+  std::vector<std::string> names = provider_names();
+  bool is_known = std::find(names.begin(), names.end(), provider) != names.end();
   if (in.ok() && !is_known) {
-    in.fail("provider", cat("\"", provider, "\" is not a provider of this version; there are: ",
-                            vendor_names(), ", ", kDemo, ", ", kScripted));
+    in.fail("provider", cat("\"", provider, "\" is not a provider of this version; ",
+                            meant_or_listed(provider, names)));
   }
   return provider;
 }
@@ -176,7 +168,7 @@ Result<void> check_fallbacks(const std::vector<ModelConfig>& models) {
     for (std::size_t k = 0; k < model.fallback.size(); ++k) {
       std::string pointer = cat("/models/", i, "/fallback/", k);
       const std::string& id = model.fallback[k];
-      if (!find_model(models, id)) return wrong(cat("no model has the id \"", id, "\""), pointer);
+      if (!find_model(models, id)) return wrong(no_such_model(models, id), pointer);
       if (leads_to(models, id, model.info.id)) {
         return wrong(cat("\"", id, "\" falls back to \"", model.info.id,
                          "\" in the end, which would go round in circles"),
@@ -207,6 +199,20 @@ void add_chain(const std::vector<ModelConfig>& models, const std::string& id,
 }
 
 }  // namespace
+
+std::string no_such_model(const std::vector<ModelConfig>& models, const std::string& id) {
+  std::vector<std::string> ids;
+  for (const ModelConfig& model : models) ids.push_back(model.info.id);
+  return cat("no model has the id \"", id, "\"; ", meant_or_listed(id, ids));
+}
+
+std::vector<std::string> provider_names() {
+  std::vector<std::string> names;
+  for (const Vendor& vendor : vendors()) names.emplace_back(vendor.name);
+  names.emplace_back(kDemo);
+  names.emplace_back(kScripted);
+  return names;
+}
 
 std::vector<std::string> fallback_chain(const std::vector<ModelConfig>& models,
                                         const std::string& id) {

@@ -31,8 +31,14 @@ struct ModelConfig {
   std::vector<std::string> fallback;   // ids of models that are asked when it gives no answer
 };
 
+// What a model may have as its provider.
+std::vector<std::string> provider_names();
+
 // The turns of a scripted model. invalid_argument: the message names the file.
 Result<llm::Script> read_script(const std::filesystem::path& file);
+
+// That none has this id, and which ones there are.
+std::string no_such_model(const std::vector<ModelConfig>& models, const std::string& id);
 
 // What "models" lists. Scripts are found beside the file, in `folder`.
 // invalid_argument: with the pointer.

@@ -4,11 +4,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/close_names.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 
 namespace errand::cli {
 namespace {
+
+constexpr std::size_t kListedBytesMax = 1000;
 
 Error wrong(std::string message, std::string_view pointer) {
   return Error(ErrorCode::invalid_argument, std::move(message)).pointer(pointer);
@@ -24,18 +27,27 @@ Result<std::string> read_text_file(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-Result<void> refuse_unknown(const json::Value& value, std::string_view pointer,
-                            std::initializer_list<std::string_view> known) {
+Result<void> refuse_unknown(const json::Value& value, std::string_view pointer, Section section) {
   if (!value.is_object()) return {};
+  std::vector<std::string> known = settings_of(section);
   for (const auto& member : value.get_object()) {
     std::string_view key(member.key().data(), member.key().size());
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    std::string listed;
-    for (std::string_view one : known) append(listed, listed.empty() ? "" : ", ", one);
-    return wrong(cat("\"", key, "\" is not a setting here; there are: ", listed),
+    return wrong(cat("\"", key, "\" is not a setting here; ", meant_or_listed(key, known)),
                  json::child_pointer(pointer, key));
   }
   return {};
+}
+
+std::string meant_or_listed(std::string_view asked, const std::vector<std::string>& known) {
+  std::string meant = did_you_mean(asked, known);
+  if (!meant.empty()) return meant;
+  std::string listed;
+  for (const std::string& one : known) {
+    if (listed.size() > kListedBytesMax) return cat("there are: ", listed, " and more");
+    append(listed, listed.empty() ? "" : ", ", one);
+  }
+  return cat("there are: ", listed);
 }
 
 Result<std::string> resolve_secret(const std::string& text, std::string_view pointer,

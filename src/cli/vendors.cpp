@@ -1,6 +1,5 @@
 #include "cli/vendors.hpp"
 
-#include "base/text.hpp"
 #include "cli/model_knobs.hpp"
 #include "llm/anthropic/anthropic_provider.hpp"
 #include "llm/gemini/gemini_provider.hpp"
@@ -32,10 +31,8 @@ const Vendor* find_vendor(std::string_view name) {
   return nullptr;
 }
 
-std::string vendor_names() {
-  std::string names;
-  for (const Vendor& vendor : kVendors) append(names, names.empty() ? "" : ", ", vendor.name);
-  return names;
+std::span<const Vendor> vendors() {
+  return kVendors;
 }
 
 std::unique_ptr<llm::Provider> make_provider(const Vendor& vendor, const VendorConfig& config,

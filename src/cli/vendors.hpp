@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,8 +34,7 @@ struct Vendor {
 
 // nullptr: there is no such vendor.
 const Vendor* find_vendor(std::string_view name);
-// Their names, for messages.
-std::string vendor_names();
+std::span<const Vendor> vendors();
 
 std::unique_ptr<llm::Provider> make_provider(const Vendor& vendor, const VendorConfig& config,
                                              const std::string& vendor_model_id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/close_names.hpp"
 #include "base/text.hpp"
 
 namespace errand::engine {
@@ -102,12 +103,14 @@ Result<const CatalogModel*> Catalog::resolve(std::string_view asked) const {
 
   std::vector<std::string> candidates;
   for (const CatalogModel* model : all) candidates.push_back(model->info.id);
+  std::string meant = matches == 0 ? did_you_mean(asked, candidates) : std::string();
   std::string_view problem =
       matches == 0 ? "no model is called" : "more than one model has the name";
   return Error(ErrorCode::invalid_argument, cat(problem, " \"", utf8_prefix(asked, 80), "\""))
       .reason("invalid_model")
       .pointer("/modelId")
-      .hint("use one of the candidates, or leave modelId out for the default")
+      .hint(cat(meant, meant.empty() ? "" : " ",
+                "use one of the candidates, or leave modelId out for the default"))
       .candidates(std::move(candidates));
 }
 

@@ -77,6 +77,14 @@ TEST_F(CatalogTest, AModelGoesByManyNames) {
   EXPECT_EQ(resolved(catalog, "c"), "no model is called \"c\" a b");
 }
 
+TEST_F(CatalogTest, AModelThatIsNotThereBringsTheClosestToMind) {
+  constexpr std::string_view kHint =
+      "use one of the candidates, or leave modelId out for the default";
+  Catalog catalog = make({"fast", "faster", "deep"});
+  EXPECT_EQ(catalog.resolve("fsat").error().hint(), cat("did you mean fast? ", kHint));
+  EXPECT_EQ(catalog.resolve("nothing").error().hint(), kHint);
+}
+
 TEST_F(CatalogTest, FoundModelsStandWhereTheirSourceStands) {
   listed_ = {"local/x", "local/y"};
   Catalog catalog = make({"a", "demo"}, "", 1);

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <ctime>
 
+#include "base/http_date.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -46,21 +46,6 @@ std::optional<double> take_number(std::string_view& text) {
   if (error != std::errc()) return {};
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return number;
-}
-
-// In the form of today, or in one of the two that HTTP had before.
-std::optional<WallTime> parse_http_date(std::string_view text) {
-  static constexpr std::array<const char*, 3> kForms = {
-      "%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"};
-  std::string terminated(text);
-  for (const char* form : kForms) {
-    std::tm fields{};
-    const char* end = strptime(terminated.c_str(), form, &fields);
-    if (end && *end == '\0') {
-      return from_millis(static_cast<std::int64_t>(timegm(&fields)) * 1000);
-    }
-  }
-  return {};
 }
 
 ErrorBody read_plain_text(std::string_view body) {

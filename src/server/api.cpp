@@ -87,7 +87,7 @@ std::string Api::stream_url(const Principal& who, const RunId& run) const {
 }
 
 Task<net::Response> Api::health(net::Request) {
-  co_return json_response(200, R"({"status":"ok"})");
+  co_return json_response(200, R"({"status":"ok","version":")" ERRAND_VERSION R"("})");
 }
 
 Task<net::Response> Api::readiness(net::Request) {

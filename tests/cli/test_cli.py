@@ -296,8 +296,10 @@ class UnreachableTest(CliCase):
     def test_a_wrong_key_is_exit_code_3(self):
         code, out, errors = self.command("run", "Go.", "--key", "wrong")
         self.assertEqual((code, out), (3, ""))
-        self.assertEqual(errors, "errand: the key is unknown, or was revoked\n"
-                                 "hint: 'errand keys create' makes a new one\n")
+        self.assertEqual(errors, f"errand: {self.server.url} refuses the key of --key: "
+                                 "the key is unknown, or was revoked\n"
+                                 "hint: give another with --key KEY; where 'errand serve' keeps "
+                                 "its data, 'errand keys create' makes one\n")
 
     def test_no_server_is_exit_code_3(self):
         self.server.kill()

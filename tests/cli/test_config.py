@@ -15,7 +15,7 @@ class WrongConfigTest(ServerCase):
 
     def test_a_setting_that_is_not_there(self):
         self.assertEqual(self.refusal(compatibility={"missingresult": "empty"}),
-                         '"missingresult" is not a setting here; there are: missingResult '
+                         '"missingresult" is not a setting here; did you mean missingResult? '
                          "(at /compatibility/missingresult)")
 
     def test_a_word_that_is_none_of_the_choices(self):
@@ -29,7 +29,7 @@ class WrongConfigTest(ServerCase):
 
     def test_a_default_model_that_is_not_there(self):
         self.assertEqual(self.refusal(defaultModel="none"),
-                         'no model has the id "none" (at /defaultModel)')
+                         'no model has the id "none"; there are: scripted (at /defaultModel)')
 
 
 if __name__ == "__main__":

@@ -34,10 +34,17 @@ Result<void> let_new_file_shrink(Database& database) {
 }
 
 Result<void> set_up(Database& database, Database::Access access) {
-  if (access == Database::Access::read) return database.execute(kReadPragmas);
+  if (access != Database::Access::write) return database.execute(kReadPragmas);
   ERRAND_CHECK(let_new_file_shrink(database));
   ERRAND_CHECK(database.execute("PRAGMA journal_mode = WAL"));
   return database.execute(kWritePragmas);
+}
+
+// The address of a file that does not change, for SQLITE_OPEN_URI.
+std::string frozen_address(const std::string& path) {
+  std::string out = "file:";
+  for (char c : path) append(out, c == '/' ? std::string("/") : percent_encode({&c, 1}));
+  return out + "?immutable=1";
 }
 
 }  // namespace
@@ -50,9 +57,14 @@ Error with_context(std::string_view tried, const Error& error) {
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access access) {
   int flags = SQLITE_OPEN_NOMUTEX;
-  flags |= access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  flags |= access == Access::write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  std::string place = path;
+  if (access == Access::frozen) {
+    flags |= SQLITE_OPEN_URI;
+    place = frozen_address(path);
+  }
   sqlite3* handle = nullptr;
-  int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  int code = sqlite3_open_v2(place.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Database> database(new Database(handle));
   Result<void> ready;
   if (code != SQLITE_OK) {

@@ -26,7 +26,9 @@ Error with_context(std::string_view tried, const Error& error);
 // One connection to a database file, with its pragmas set. Use from one thread at a time.
 class Database final {
  public:
-  enum class Access { write, read };
+  // `frozen` reads a file that nobody writes meanwhile, and whose log is empty: it takes no locks
+  // and leaves no other files beside it.
+  enum class Access { write, read, frozen };
   // unavailable: the file cannot be opened, or is not a database.
   static Result<std::unique_ptr<Database>> open(const std::string& path, Access access);
   ~Database();

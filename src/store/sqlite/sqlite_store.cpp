@@ -68,7 +68,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
   ERRAND_TRY(auto lock, sqlite::FileLock::take(cat(options.path, ".lock")));
   ERRAND_CHECK(make_file(options.path));
   ERRAND_TRY(auto database, Database::open(options.path, Database::Access::write));
-  ERRAND_CHECK(sqlite::migrate(*database, sqlite::schema()));
+  auto migrated = sqlite::migrate(*database, sqlite::schema());
+  if (!migrated) {
+    return sqlite::with_context(cat("cannot use ", options.path), migrated.error());
+  }
   ERRAND_TRY(std::int64_t epoch, next_epoch(*database));
   if (options.pages_max > 0) {
     ERRAND_CHECK(database->execute(cat("PRAGMA max_page_count = ", options.pages_max)));

@@ -73,7 +73,9 @@ TEST_F(SqliteStoreTest, ANewerDatabaseIsRefused) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::unsupported);
   EXPECT_EQ(refused.error().message(),
-            "the database has schema version 99, but this program knows only versions up to 3");
+            cat("cannot use ", file_.path(),
+                ": the database has schema version 99, but this program knows only versions up to "
+                "3"));
 }
 
 TEST_F(SqliteStoreTest, APathThatCannotBeWrittenSaysWhy) {

@@ -1,0 +1,54 @@
+#include "cli/usage_error.hpp"
+
+#include <algorithm>
+
+#include "base/close_names.hpp"
+#include "base/text.hpp"
+
+namespace errand::cli {
+namespace {
+
+constexpr std::size_t kShownBytesMax = 80;
+
+std::string quoted(std::string_view word) {
+  return cat("\"", utf8_prefix(word, kShownBytesMax), "\"");
+}
+
+// What to do, after what may have been meant.
+std::string hint(const CommandInfo& command, const std::string& first) {
+  return cat(first, first.empty() ? "" : " ", "'", command.name, " --help' shows what there is");
+}
+
+Error unknown_flag(const CommandInfo& command, const std::string& word) {
+  std::string flag = word.substr(0, word.find('='));
+  std::vector<std::string> known;
+  for (const FlagInfo& one : command.flags) known.push_back(one.name);
+  return Error(ErrorCode::invalid_argument, cat(command.name, " has no flag ", quoted(flag)))
+      .hint(hint(command, did_you_mean(flag, known)));
+}
+
+}  // namespace
+
+Error usage_error(const CommandInfo& command, const std::string& message) {
+  return Error(ErrorCode::invalid_argument, message).hint(hint(command, ""));
+}
+
+Error unknown_words(const CommandInfo& command, const std::vector<std::string>& words) {
+  auto flag = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() > 1 && word.starts_with('-');
+  });
+  if (flag != words.end()) return unknown_flag(command, *flag);
+  const std::string& word = words.front();
+  if (command.commands.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 cat(quoted(word), " is one argument too many for ", command.name))
+        .hint(hint(command, "put text with spaces into quotes;"));
+  }
+  std::vector<std::string> known;
+  for (const CommandInfo& below : command.commands) known.push_back(below.word());
+  return Error(ErrorCode::invalid_argument,
+               cat("there is no command ", quoted(cat(command.name, " ", word))))
+      .hint(hint(command, did_you_mean(word, known)));
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,113 @@
+"""What the commands say about themselves: help, the guide's list of them, and completion."""
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from support.server import binary
+from support.terminal import plain_environment
+
+SECONDS_MAX = 60
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
+
+
+def run(*words: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([binary(), *words], capture_output=True, text=True, timeout=SECONDS_MAX,
+                          env=plain_environment(), **options)
+
+
+@functools.cache
+def commands(*words: str) -> list[str]:
+    """All commands below this one that do something themselves, as their help lists them."""
+    listed = re.search(r"\nCommands:\n((?:  .*\n)+)", run(*words, "--help").stdout)
+    if not listed:
+        return [" ".join(("errand", *words))]
+    names = [line.split()[0] for line in listed[1].splitlines()]
+    return [found for name in names for found in commands(*words, name)]
+
+
+class CommandsPageTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_guide_lists_every_command_with_an_example(self):
+        page = (GUIDE / "commands.md").read_text()
+        sections = re.findall(r"^## `([^`]+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+        self.assertEqual(sorted(name for name, _ in sections), sorted(commands()))
+        for name, text in sections:
+            example = run(*name.split()[1:], "--help").stdout.partition("\nExample:\n")[2].strip()
+            with self.subTest(name=name):
+                self.assertIn(f"```sh\n{example}\n```\n", text)
+
+
+class SchemaTest(unittest.TestCase):
+    def test_it_is_printed_as_json(self):
+        done = run("config", "schema")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        schema = json.loads(done.stdout)
+        self.assertEqual(schema["$schema"], "https://json-schema.org/draft/2020-12/schema")
+        self.assertIn("vendorModelId", schema["$defs"]["model"]["properties"])
+
+
+class CompletionTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="errand-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "a file.json").write_text("{}")
+        (self.folder / "a folder").mkdir()
+
+    def script(self, shell: str) -> Path:
+        path = self.folder / f"errand.{shell}"
+        path.write_text(run("completion", shell).stdout)
+        return path
+
+    def proposed(self, *words: str) -> list[str]:
+        """What bash proposes for the last of these words."""
+        asked = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _errand; '
+                 'printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(
+            ["bash", "--norc", "-c", asked, "bash", str(self.script("bash")), "errand", *words],
+            cwd=self.folder, capture_output=True, text=True, timeout=SECONDS_MAX)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split("\n")[:-1]
+
+    def test_bash_completes_commands(self):
+        self.assertEqual(self.proposed("ru"), ["run", "runs"])
+        self.assertEqual(self.proposed("runs", "ex"), ["export"])
+        self.assertEqual(self.proposed("completion", ""), ["bash", "zsh", "fish", "--help"])
+
+    def test_bash_completes_flags_of_the_command_on_the_line(self):
+        self.assertEqual(self.proposed("serve", "--l"), ["--listen", "--log-format"])
+        self.assertEqual(self.proposed("run", "--data", "serve", "--l"), [""])
+        self.assertEqual(self.proposed("run", "--y"), ["--yes"])
+
+    def test_bash_completes_values(self):
+        self.assertEqual(self.proposed("serve", "--log-format", ""), ["text", "json"])
+        self.assertEqual(self.proposed("serve", "--data", "a "), ["a folder"])
+        self.assertCountEqual(self.proposed("serve", "--config", "a "),
+                              ["a file.json", "a folder"])
+        self.assertCountEqual(self.proposed("runs", "replay", "a "), ["a file.json", "a folder"])
+        self.assertEqual(self.proposed("serve", "--listen", ""), [""])
+
+    def test_every_script_names_every_command(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.script(shell).read_text()
+            missing = [name for name in commands() if f"'{name}'" not in script]
+            self.assertEqual(missing, [], shell)
+
+    def test_the_other_shells_can_read_their_scripts(self):
+        for shell in ("zsh", "fish"):
+            if not shutil.which(shell):
+                continue  # what the scripts hold is compared in completion_test.cpp
+            done = subprocess.run([shell, "-n", str(self.script(shell))], capture_output=True,
+                                  text=True, timeout=SECONDS_MAX)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+
+if __name__ == "__main__":
+    unittest.main()
