@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cli/backup_command.hpp"
+#include "cli/chat_command.hpp"
 #include "cli/check_command.hpp"
 #include "cli/command.hpp"
 #include "cli/console.hpp"
@@ -89,7 +90,7 @@ void hide(CLI::Option* option) {
   option->group("");
 }
 
-// What a command is told about the agent.
+// What `run` and `chat` are told about the agent.
 void add_agent(CLI::App* command, AgentOptions& options) {
   add(command, "--model", options.model, "ID", "Model, if not the default");
   add(command, "--system", options.system, "TEXT", "System prompt");
@@ -128,6 +129,22 @@ void add_run(CLI::App& app, ExitCode exit_code) {
   add_form(command, options->form, "Print each event as one line of JSON");
   add_place(command, options->agent);
   command->callback([options, exit_code] { *exit_code = run_command(*options); });
+}
+
+void add_chat(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(
+      app, "chat", "Talk with a model; each line goes on from the last.", "errand chat --files .");
+  auto options = std::make_shared<ChatOptions>();
+  auto chat = std::make_shared<std::string>();
+  CLI::Option* resume =
+      add(command, "--resume", *chat, "[CHAT]", "Go on with the latest chat, or with this one")
+          ->expected(0, 1);
+  add_agent(command, options->agent);
+  add_place(command, options->agent);
+  command->callback([=] {
+    if (resume->count() > 0) options->resume = *chat;
+    *exit_code = chat_command(*options);
+  });
 }
 
 void add_runs_list(CLI::App& runs, ExitCode exit_code) {
@@ -350,6 +367,7 @@ int run_command_line(int argc, char** argv) {
   auto exit_code = std::make_shared<int>(kExitOk);
   add_serve(app, exit_code);
   add_run(app, exit_code);
+  add_chat(app, exit_code);
   add_runs(app, exit_code);
   add_keys(app, exit_code);
   add_question(app, "models", "List the models and whether each can be reached.", "errand models",
