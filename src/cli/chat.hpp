@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "async/blocking_pool.hpp"
 #include "async/home.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
@@ -30,6 +31,7 @@ class Chat final {
     EventPrinter& printer;
     Console& console;
     LineInput& input;
+    BlockingPool& pool;  // for files
   };
 
   // With a person a failure is told, and the next message is waited for. In a script it is the end.
