@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli/answer_text.hpp"
 #include "cli/chat.hpp"
+#include "cli/closest_word.hpp"
 #include "cli/command.hpp"
 #include "cli/conversation.hpp"
 #include "cli/exit_code.hpp"
@@ -40,6 +41,13 @@ std::vector<std::string> ids_of(const json::Value& models) {
   std::vector<std::string> ids;
   for (const json::Value& model : items_of(models, "models")) ids.push_back(text_of(model, "id"));
   return ids;
+}
+
+Error no_model(const std::string& id, std::vector<std::string> known) {
+  auto meant = closest_word(id, known);
+  std::string question = meant ? cat("; did you mean \"", *meant, "\"?") : std::string();
+  known.resize(std::min(known.size(), kShownModelsMax));
+  return wrong(cat("there is no model \"", id, "\"", question)).candidates(std::move(known));
 }
 
 }  // namespace
@@ -78,10 +86,7 @@ Task<Chat::ExitCode> Chat::choose_model(std::string id) {
   if (!models) co_return co_await complain(models.error());
   std::vector<std::string> ids = ids_of(*models);
   bool is_known = std::find(ids.begin(), ids.end(), id) != ids.end();
-  if (!id.empty() && !is_known) {
-    ids.resize(std::min(ids.size(), kShownModelsMax));
-    co_return co_await complain(wrong(cat("there is no model \"", id, "\"")).candidates(ids));
-  }
+  if (!id.empty() && !is_known) co_return co_await complain(no_model(id, std::move(ids)));
   if (is_known) {
     thread_.choose_model(id);
     model_ = id;

@@ -141,8 +141,8 @@ class TalkTest(ChatCase):
 class CommandsTest(ChatCase):
     def test_commands_say_what_there_is(self):
         terminal = self.chat()
-        self.say(terminal, "/help", "/tools", "/model", "/model other", "/model nope", "/what",
-                 "/save", f"/save {self.root}/chat.md", "//etc", "/quit")
+        self.say(terminal, "/help", "/tools", "/model", "/model other", "/model othre",
+                 "/model nope", "/what", "/save", f"/save {self.root}/chat.md", "//etc", "/quit")
         self.assertEqual(terminal.finish(), 0)
         self.check_screen("chat_commands", terminal)
 
