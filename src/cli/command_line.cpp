@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cli/backup_command.hpp"
+#include "cli/chat_command.hpp"
 #include "cli/check_command.hpp"
 #include "cli/command.hpp"
 #include "cli/command_info.hpp"
@@ -94,35 +95,61 @@ void hide(CLI::Option* option) {
   option->group("");
 }
 
+// What `run` and `chat` are told about the agent.
+void add_agent(CLI::App* command, AgentOptions& options) {
+  add(command, "--model", options.model, "ID", "Model, if not the default");
+  add(command, "--system", options.system, "TEXT", "System prompt");
+  add(command, "--files", options.files, "DIR", "Let the model read the files in DIR");
+  command->add_flag("--shell", options.shell, "Let it run commands; asks, unless --yes is given");
+  hide(command->add_flag("--yes", options.yes, "Run commands without a question"));
+  command->add_flag("--web-fetch", options.web_fetch, "Let it read pages of the web");
+  hide(add(command, "--allow-network", options.allow_networks, "CIDR",
+           "Network that --web-fetch may reach besides public addresses")
+           ->allow_extra_args(false));
+  add(command, "--reasoning", options.reasoning, "LEVEL", "off, low, medium, high, or 0 to 100");
+  add(command, "--max-turns", options.max_turns, "N", "Most turns with tool calls")
+      ->check(CLI::Range(0, kTurnsMax));
+}
+
+// Where the agent runs.
+void add_place(CLI::App* command, AgentOptions& options) {
+  command->add_flag("--embedded", options.embedded,
+                    "Run without a server; --config FILE names models");
+  hide(add(command, "--config", options.config, "FILE", "Configuration without a server"));
+  add(command, "--data", options.server.data, "DIR",
+      "Where a server is known, or else runs are kept");
+  add(command, "--server", options.server.server, "URL",
+      "Server, with --key KEY and --workspace SLUG");
+  hide(add(command, "--key", options.server.key, "KEY", "API key"));
+  hide(add(command, "--workspace", options.server.workspace, "SLUG", "Workspace of the key"));
+}
+
 void add_run(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "run", "Run a prompt and show it as it goes.",
                                   "errand run --files . \"What is in README.md?\"");
   auto options = std::make_shared<RunOptions>();
   add_argument(command, "PROMPT", options->prompt, "What to do; - reads it from stdin");
-  add(command, "--model", options->model, "ID", "Model, if not the default");
-  add(command, "--system", options->system, "TEXT", "System prompt");
-  add(command, "--files", options->files, "DIR", "Let the model read the files in DIR");
-  command->add_flag("--shell", options->shell, "Let it run commands; asks, unless --yes is given");
-  hide(command->add_flag("--yes", options->yes, "Run commands without a question"));
-  command->add_flag("--web-fetch", options->web_fetch, "Let it read pages of the web");
-  hide(add(command, "--allow-network", options->allow_networks, "CIDR",
-           "Network that --web-fetch may reach besides public addresses")
-           ->allow_extra_args(false));
+  add_agent(command, options->agent);
   add(command, "--output-schema", options->output_schema, "FILE", "JSON Schema of the answer");
-  add(command, "--reasoning", options->reasoning, "LEVEL", "off, low, medium, high, or 0 to 100");
-  add(command, "--max-turns", options->max_turns, "N", "Most turns with tool calls")
-      ->check(CLI::Range(0, kTurnsMax));
   add_form(command, options->form, "Print each event as one line of JSON");
-  command->add_flag("--embedded", options->embedded,
-                    "Run without a server; --config FILE names models");
-  hide(add(command, "--config", options->config, "FILE", "Configuration without a server"));
-  add(command, "--data", options->server.data, "DIR",
-      "Where a server is known, or else runs are kept");
-  add(command, "--server", options->server.server, "URL",
-      "Server, with --key KEY and --workspace SLUG");
-  hide(add(command, "--key", options->server.key, "KEY", "API key"));
-  hide(add(command, "--workspace", options->server.workspace, "SLUG", "Workspace of the key"));
+  add_place(command, options->agent);
   command->callback([options, exit_code] { *exit_code = run_command(*options); });
+}
+
+void add_chat(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(
+      app, "chat", "Talk with a model; each line goes on from the last.", "errand chat --files .");
+  auto options = std::make_shared<ChatOptions>();
+  auto chat = std::make_shared<std::string>();
+  CLI::Option* resume =
+      add(command, "--resume", *chat, "[CHAT]", "Go on with the latest chat, or with this one")
+          ->expected(0, 1);
+  add_agent(command, options->agent);
+  add_place(command, options->agent);
+  command->callback([=] {
+    if (resume->count() > 0) options->resume = *chat;
+    *exit_code = chat_command(*options);
+  });
 }
 
 void add_runs_list(CLI::App& runs, ExitCode exit_code) {
@@ -372,6 +399,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   app.require_subcommand(1);
   add_serve(app, exit_code);
   add_run(app, exit_code);
+  add_chat(app, exit_code);
   add_runs(app, exit_code);
   add_keys(app, exit_code);
   add_question(app, "models", "List the models and whether each can be reached.", "errand models",

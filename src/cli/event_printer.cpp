@@ -24,7 +24,7 @@ class JsonPrinter final : public EventPrinter {
     return {{.to = Piece::To::err, .text = cat("errand: ", clean_text(text), "\n")}};
   }
   Pieces make_room() override { return {}; }
-  Pieces summary(std::string_view) override { return {}; }
+  Pieces aside(std::string_view) override { return {}; }
 };
 
 }  // namespace

@@ -38,8 +38,8 @@ class EventPrinter {
   virtual Pieces note(std::string_view text) = 0;
   // What makes room for a question on the terminal, which is not ours to change afterwards.
   virtual Pieces make_room() = 0;
-  // What the run took, when it is finished.
-  virtual Pieces summary(std::string_view text) = 0;
+  // A line of our own on stderr that is less important than the rest, such as what the run took.
+  virtual Pieces aside(std::string_view text) = 0;
 };
 
 std::unique_ptr<EventPrinter> make_printer(Form form, Look look);

@@ -25,6 +25,11 @@ Pieces pieces_of(const FollowParams& params, const Item& item) {
   return params.printer.show(item.event, took);
 }
 
+bool is_for_us(const FollowParams& params, const Item& item) {
+  return params.calls && item.kind == Item::Kind::event && item.event.type == "local_tool_call" &&
+         item.event.seq > params.calls_after;
+}
+
 // The run does not depend on whoever watches it.
 Error with_advice(const Error& error, const RunStream& stream) {
   if (error.reason() != ApiClient::kUnreachable || stream.last_seq() == 0) return error;
@@ -43,9 +48,7 @@ Task<Result<RunEnd>> follow(FollowParams params) {
       [[maybe_unused]] auto written = co_await params.console.write(params.printer.finish());
       co_return with_advice(item.error(), params.stream);
     }
-    if (params.calls && item->kind == Item::Kind::event && item->event.type == "local_tool_call") {
-      params.calls->start(params.stream.run(), item->event);
-    }
+    if (is_for_us(params, *item)) params.calls->start(params.stream.run(), item->event);
     ERRAND_CO_CHECK(co_await params.console.write(pieces_of(params, *item)));
     auto end = item->kind == Item::Kind::event ? end_of(item->event) : std::nullopt;
     if (!end) continue;

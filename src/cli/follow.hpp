@@ -12,6 +12,7 @@ struct FollowParams {
   Console& console;
   EventPrinter& printer;
   LocalCalls* calls = nullptr;  // who answers the calls of the run; null: somebody else
+  EventSeq calls_after = 0;     // those of earlier events are none of its business
 };
 
 // Shows a run until it ends. cancelled with the reason kOutputClosed: nobody reads any more.

@@ -76,7 +76,7 @@ Pieces PlainPrinter::make_room() {
   return open_.step_aside();
 }
 
-Pieces PlainPrinter::summary(std::string_view text) {
+Pieces PlainPrinter::aside(std::string_view text) {
   return line(clean_text(text));
 }
 

@@ -11,7 +11,7 @@ class PlainPrinter final : public EventPrinter {
   Pieces finish() override { return open_.close(); }
   Pieces note(std::string_view text) override;
   Pieces make_room() override;
-  Pieces summary(std::string_view text) override;
+  Pieces aside(std::string_view text) override;
 
  private:
   Pieces line(std::string text);

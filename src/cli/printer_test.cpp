@@ -79,7 +79,7 @@ TEST(PlainPrinter, ThinkingGoesToStderrOnLinesOfItsOwn) {
             (Pieces{err("hm")}));
   EXPECT_EQ(printer.show(event("assistant_delta", R"({"seq":2,"text":"Yes"})"), {}),
             (Pieces{err("\n"), out("Yes")}));
-  EXPECT_EQ(printer.summary("demo, 1 turn"), (Pieces{out("\n"), err("demo, 1 turn\n")}));
+  EXPECT_EQ(printer.aside("demo, 1 turn"), (Pieces{out("\n"), err("demo, 1 turn\n")}));
 }
 
 // A terminal whose size a test chooses.
@@ -177,7 +177,7 @@ TEST(TerminalPrinter, ColoursMarksAndDimsWhatIsNotTheAnswer) {
   EXPECT_EQ(
       printer.show(event("tool_result", R"({"seq":2,"name":"t","ok":false,"result":"no"})"), {}),
       (Pieces{err("\n"), err("\033[31m✗ \033[0mt\033[2m  no\033[0m\n")}));
-  EXPECT_EQ(printer.summary("demo"), (Pieces{err("\033[2mdemo\033[0m\n")}));
+  EXPECT_EQ(printer.aside("demo"), (Pieces{err("\033[2mdemo\033[0m\n")}));
 }
 
 TEST(Look, IsLiveOnTerminalsThatKnowMoreThanLines) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <optional>
 #include <string>
@@ -8,28 +7,23 @@
 #include "async/home.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
-#include "cli/api_client.hpp"
+#include "cli/agent_api.hpp"
 #include "cli/console.hpp"
 #include "cli/event_printer.hpp"
-#include "cli/follow.hpp"
-#include "cli/host.hpp"
-#include "cli/local_calls.hpp"
-#include "cli/run_stream.hpp"
+#include "cli/own_run.hpp"
 
 namespace errand::cli {
 
 // One `errand run`: a run from its creation to its end, cancelled by a signal. Lives on the home of
-// `io`; `io` has nothing left to do when it is over.
+// the API; that has nothing left to do when it is over.
 class PromptRun final {
  public:
   // Outlive the run.
   struct Parts {
-    asio::io_context& io;
-    ApiClient& api;
+    AgentApi place;
     ToolRegistry& tools;
     EventPrinter& printer;
     Console& console;
-    Host* host = nullptr;  // what drives the run, if that is this process
   };
 
   // `body` asks for the run.
@@ -40,25 +34,17 @@ class PromptRun final {
 
  private:
   Task<void> run();
-  Task<Result<RunEnd>> create_and_follow();
-  Task<void> sum_up(RunEnd end);
   Task<void> clean_up();
   Task<void> watch_signals();
-  Task<void> cancel();
 
-  const Parts parts_;
+  const AgentApi place_;
   const std::string body_;
   Home home_;
   AsioTimers timers_;
-  const SteadyTime started_;
   asio::signal_set signals_;
-  std::string run_;  // empty until it is created
-  bool is_interrupted_ = false;
   int exit_code_;
   std::optional<TimerGuard> last_resort_;
-  std::optional<RunStream> stream_;
-  LocalCalls calls_;
-  TaskGroup cancelling_;
+  OwnRun run_;
   TaskGroup tasks_;  // last: tasks use everything above
 };
 

@@ -80,21 +80,26 @@ Result<json::Value> reasoning_of(const std::string& level) {
 
 }  // namespace
 
-Result<std::string> make_run_body(const RunOptions& options, json::Array tools) {
-  json::Object body;
-  if (!options.model.empty()) body["modelId"] = options.model;
-  if (!options.system.empty()) body["systemPrompt"] = options.system;
-  if (!tools.empty()) body["tools"] = std::move(tools);
+Result<json::Object> make_agent_fields(const AgentOptions& options, json::Array tools) {
+  json::Object fields;
+  if (!options.model.empty()) fields["modelId"] = options.model;
+  if (!options.system.empty()) fields["systemPrompt"] = options.system;
+  if (!tools.empty()) fields["tools"] = std::move(tools);
   json::Object budgets;
   if (options.max_turns) budgets["maxToolTurns"] = *options.max_turns;
   if (options.shell) budgets["localToolTimeoutMs"] = kDecisionMax.count();
-  if (!budgets.empty()) body["budgets"] = std::move(budgets);
+  if (!budgets.empty()) fields["budgets"] = std::move(budgets);
+  if (!options.reasoning.empty()) {
+    ERRAND_TRY(fields["reasoningLevel"], reasoning_of(options.reasoning));
+  }
+  return fields;
+}
+
+Result<std::string> make_run_body(const RunOptions& options, json::Array tools) {
+  ERRAND_TRY(auto body, make_agent_fields(options.agent, std::move(tools)));
   if (!options.output_schema.empty()) {
     ERRAND_TRY(auto schema, read_schema(options.output_schema));
     body["outputSchema"] = json::Object{{"schema", std::move(schema)}};
-  }
-  if (!options.reasoning.empty()) {
-    ERRAND_TRY(body["reasoningLevel"], reasoning_of(options.reasoning));
   }
   ERRAND_TRY(body["prompt"], prompt_of(options));
   return json::write(body);

@@ -40,29 +40,26 @@ class RunBodyTest : public testing::Test {
 
 TEST_F(RunBodyTest, HasWhatTheFlagsSay) {
   EXPECT_EQ(body({.prompt = "Go."}), R"({"prompt":"Go."})");
-  EXPECT_EQ(body({.prompt = "Go.",
-                  .model = "fast",
-                  .system = "Be kind.",
-                  .output_schema = write(R"({"type":"object"})"),
-                  .reasoning = "low",
-                  .max_turns = 3}),
+  AgentOptions agent{.model = "fast", .system = "Be kind.", .reasoning = "low", .max_turns = 3};
+  EXPECT_EQ(body({.prompt = "Go.", .agent = agent, .output_schema = write(R"({"type":"object"})")}),
             R"({"modelId":"fast","systemPrompt":"Be kind.","budgets":{"maxToolTurns":3},)"
-            R"("outputSchema":{"schema":{"type":"object"}},"reasoningLevel":"low",)"
+            R"("reasoningLevel":"low","outputSchema":{"schema":{"type":"object"}},)"
             R"("prompt":"Go."})");
 }
 
 TEST_F(RunBodyTest, ACommandMayWaitForItsUser) {
-  EXPECT_EQ(body({.prompt = "Go.", .shell = true}),
+  EXPECT_EQ(body({.prompt = "Go.", .agent = {.shell = true}}),
             R"({"budgets":{"localToolTimeoutMs":3600000},"prompt":"Go."})");
 }
 
 TEST_F(RunBodyTest, AReasoningLevelIsAWordOrANumber) {
-  EXPECT_EQ(body({.prompt = "Go.", .reasoning = "0"}), R"({"reasoningLevel":0,"prompt":"Go."})");
-  EXPECT_EQ(body({.prompt = "Go.", .reasoning = "100"}),
+  EXPECT_EQ(body({.prompt = "Go.", .agent = {.reasoning = "0"}}),
+            R"({"reasoningLevel":0,"prompt":"Go."})");
+  EXPECT_EQ(body({.prompt = "Go.", .agent = {.reasoning = "100"}}),
             R"({"reasoningLevel":100,"prompt":"Go."})");
-  EXPECT_EQ(body({.prompt = "Go.", .reasoning = "101"}),
+  EXPECT_EQ(body({.prompt = "Go.", .agent = {.reasoning = "101"}}),
             "--reasoning 101: expected off, low, medium, high, or 0 to 100");
-  EXPECT_EQ(body({.prompt = "Go.", .reasoning = "much"}),
+  EXPECT_EQ(body({.prompt = "Go.", .agent = {.reasoning = "much"}}),
             "--reasoning much: expected off, low, medium, high, or 0 to 100");
 }
 

@@ -8,6 +8,8 @@
 
 namespace errand::cli {
 
+inline constexpr const char* kTerminal = "/dev/tty";  // that of this process
+
 // Asks the user on the terminal before something is done: y yes, a yes to this and all that follow,
 // anything else no. Questions come one at a time, and what is typed before one is shown does not
 // answer it. Without a terminal the answer is no, and a note on stderr says how to allow it. Lives

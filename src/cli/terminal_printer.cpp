@@ -162,7 +162,7 @@ Pieces TerminalPrinter::make_room() {
   return open_.step_aside();
 }
 
-Pieces TerminalPrinter::summary(std::string_view text) {
+Pieces TerminalPrinter::aside(std::string_view text) {
   Pieces pieces = finish();
   rows_.clear();
   pieces.push_back({.to = Piece::To::err,

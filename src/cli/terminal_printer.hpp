@@ -27,7 +27,7 @@ class TerminalPrinter final : public EventPrinter {
   Pieces finish() override;
   Pieces note(std::string_view text) override;
   Pieces make_room() override;
-  Pieces summary(std::string_view text) override;
+  Pieces aside(std::string_view text) override;
 
  private:
   struct Row {

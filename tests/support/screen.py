@@ -107,6 +107,32 @@ class Screen:
         return "\n".join(styled_line(line) for line in self.lines)
 
 
+class EditedScreen(Screen):
+    """Understands what the line editor sends, too."""
+
+    def obey(self, number: str, letter: str) -> None:
+        count = int(number or "1")
+        line = self.lines[self.row]
+        if letter == "G":
+            self.column = count - 1
+        elif letter == "K" and not number:
+            del line[self.column:]
+        elif letter == "J" and not number:
+            del line[self.column:], self.lines[self.row + 1:]
+        elif letter == "@":
+            line[self.column:self.column] = [(" ", "")] * count
+        elif letter == "P":
+            del line[self.column:self.column + count]
+        else:
+            super().obey(number, letter)
+
+    def put(self, char: str) -> None:
+        if char == "\b":
+            self.column = max(0, self.column - 1)
+        elif char != "\a":
+            super().put(char)
+
+
 def styled_line(line: list[tuple[str, str]]) -> str:
     out, now = "", ""
     for cell, style in [*line, ("", "")]:

@@ -15,6 +15,7 @@ from support.server import SANITIZER_WORDS, binary, die_with_parent
 
 SECONDS_MAX = 60
 CTRL_C = "\x03"
+CTRL_D = "\x04"
 
 
 def plain_environment(**more: str) -> dict[str, str]:
@@ -29,8 +30,8 @@ class Terminal:
     """Runs the command with stdin, stdout and stderr on a terminal; some may be elsewhere."""
 
     def __init__(self, *words: str, cwd: str, columns: int = 80, rows: int = 24,
-                 env: dict[str, str] | None = None, **elsewhere):
-        self.screen = Screen(columns, rows)
+                 env: dict[str, str] | None = None, screen: type[Screen] = Screen, **elsewhere):
+        self.screen = screen(columns, rows)
         self.master, slave = pty.openpty()
         self.set_size(columns, rows)
         streams = {"stdin": slave, "stdout": slave, "stderr": slave} | elsewhere
@@ -63,6 +64,16 @@ class Terminal:
         while text not in self.screen.text():
             if not self.read():
                 raise AssertionError(f"ended without {text!r}:\n{self.screen.text()}")
+
+    def read_to_prompt(self, number: int) -> None:
+        """Waits for the prompt of this number, empty at the end of the screen."""
+        def is_there() -> bool:
+            lines = self.screen.text().split("\n")
+            return lines[-1] == ">" and sum(line.startswith(">") for line in lines) >= number
+
+        while not is_there():
+            if not self.read():
+                raise AssertionError(f"ended without a prompt:\n{self.screen.text()}")
 
     def read(self) -> bool:
         """Takes what comes next; False once nothing can come any more."""

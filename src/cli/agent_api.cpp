@@ -1,0 +1,60 @@
+#include "cli/agent_api.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "cli/command.hpp"
+#include "cli/embedded_api.hpp"
+#include "cli/http_api.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace errand::cli {
+namespace {
+
+using Work = std::function<int(AgentApi)>;
+
+int with_server(asio::io_context& io, const AgentOptions& options, const Work& work) {
+  auto server = find_server_here(options.server);
+  if (!server) return fail_setup(server.error());
+  HttpApi api(*server, client_options_here());
+  return work({.io = io, .api = api});
+}
+
+// A store of its own is gone with the process; one in a directory is continued by the next process.
+Result<std::unique_ptr<Store>> make_store(const AgentOptions& options, const Clock& clock,
+                                          BlockingPool& pool, Log& log) {
+  if (!options.server.data) {
+    return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
+  }
+  auto store = open_store({.data = *options.server.data, .store = {}}, clock, pool, log);
+  if (store || store.error().code() != ErrorCode::conflict) return store;
+  return Error(store.error())
+      .hint("wait for it, be its client with --server URL --key KEY, or choose another --data DIR");
+}
+
+int with_host(asio::io_context& io, const AgentOptions& options, const Work& work) {
+  SystemClock clock;
+  Log log(clock, STDERR_FILENO, LogFormat::text, LogLevel::warning);
+  BlockingPool pool(kBlockingThreads, kBlockingQueueMax);
+  auto config = load_config(options.config);
+  if (!config) return fail_usage(config.error());
+  auto store = make_store(options, clock, pool, log);
+  if (!store) {
+    bool is_usage = store.error().code() == ErrorCode::invalid_argument;
+    return is_usage ? fail_usage(store.error()) : fail(store.error());
+  }
+  Principal caller{.workspace = *WorkspaceSlug::parse("default"), .key = {}};
+  Host host({.io = io, .clock = clock, .log = log}, std::move(*config), std::move(*store),
+            {.caller = caller});
+  EmbeddedApi api(host.router(), caller.workspace);
+  return work({.io = io, .api = api, .host = &host});
+}
+
+}  // namespace
+
+int with_api(asio::io_context& io, const AgentOptions& options, const Work& work) {
+  return is_embedded(options) ? with_host(io, options, work) : with_server(io, options, work);
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,58 @@
+#include "cli/agent_tools.hpp"
+
+#include <unistd.h>
+
+#include <iterator>
+#include <utility>
+
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/files_tool.hpp"
+#include "net/address_rules.hpp"
+#include "tool/builtin/shell_tool.hpp"
+#include "tool/builtin/web_fetch_tool.hpp"
+
+namespace errand::cli {
+namespace {
+
+using Tools = std::vector<std::unique_ptr<Tool>>;
+
+Result<void> add_files(Tools& tools, const AgentOptions& options, BlockingPool& pool) {
+  auto directory =
+      SharedDirectory::open(options.files, credentials_file(data_directory(options.server)));
+  if (!directory) {
+    return Error(directory.error().code(), cat("--files: ", directory.error().message()));
+  }
+  Tools made = make_file_tools(std::move(*directory), pool);
+  std::move(made.begin(), made.end(), std::back_inserter(tools));
+  return {};
+}
+
+void add_shell(Tools& tools, const AgentOptions& options, Approver& approver) {
+  ShellOptions shell{.directory = options.files.empty() ? "." : options.files};
+  for (char** variable = environ; *variable; ++variable) shell.environment.emplace_back(*variable);
+  tools.push_back(std::make_unique<ShellTool>(std::move(shell), approver));
+}
+
+Result<void> add_web_fetch(Tools& tools, const AgentOptions& options, BlockingPool& pool) {
+  auto rules = net::AddressRules::parse(options.allow_networks);
+  if (!rules) {
+    return Error(rules.error().code(), cat("--allow-network: ", rules.error().message()));
+  }
+  net::ClientOptions client = client_options_here();
+  client.addresses = std::move(*rules);
+  tools.push_back(std::make_unique<WebFetchTool>(std::move(client), pool));
+  return {};
+}
+
+}  // namespace
+
+Result<Tools> make_tools(const AgentOptions& options, Approver& approver, BlockingPool& pool) {
+  Tools tools;
+  if (!options.files.empty()) ERRAND_CHECK(add_files(tools, options, pool));
+  if (options.shell) add_shell(tools, options, approver);
+  if (options.web_fetch) ERRAND_CHECK(add_web_fetch(tools, options, pool));
+  return tools;
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,98 @@
+#include "cli/chat_command.hpp"
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <utility>
+
+#include "base/id.hpp"
+#include "cli/agent_api.hpp"
+#include "cli/agent_tools.hpp"
+#include "cli/chat.hpp"
+#include "cli/command.hpp"
+#include "cli/edited_input.hpp"
+#include "cli/plain_input.hpp"
+#include "cli/run_body.hpp"
+#include "cli/terminal_approver.hpp"
+#include "crypto/random.hpp"
+
+namespace errand::cli {
+namespace {
+
+struct ChatIdTag {};
+
+std::string new_chat_id() {
+  SystemClock clock;
+  return IdSource(clock, crypto::random_bits).make<ChatIdTag>("chat_").str();
+}
+
+// A chat without its history is better than none.
+Result<std::unique_ptr<EditedInput>> open_editor() {
+  auto file = chat_history_file(environment_here());
+  if (!file) return EditedInput::open({}, {});
+  LineHistory history(*file);
+  auto lines = history.load();
+  if (lines) return EditedInput::open(*lines, std::move(history));
+  fail(lines.error());
+  return EditedInput::open({}, {});
+}
+
+Result<std::unique_ptr<LineInput>> make_input(const Look& look, Chat::Manner manner) {
+  using Prompt = PlainInput::Prompt;
+  bool is_person = manner == Chat::Manner::conversation;
+  if (is_person && look.kind == Look::Kind::live) {
+    ERRAND_TRY(auto editor, open_editor());
+    return std::unique_ptr<LineInput>(std::move(editor));
+  }
+  bool is_shown = is_person && ::isatty(STDERR_FILENO) == 1;
+  return std::unique_ptr<LineInput>(
+      std::make_unique<PlainInput>(STDIN_FILENO, is_shown ? Prompt::shown : Prompt::left_out));
+}
+
+// There is something to resume only if it is kept.
+AgentOptions with_data(AgentOptions agent) {
+  if (is_embedded(agent)) agent.server.data = data_directory(agent.server).string();
+  return agent;
+}
+
+}  // namespace
+
+int chat_command(const ChatOptions& options) {
+  ignore_broken_pipes();
+  if (auto right = check_options(options.agent); !right) return fail_usage(right.error());
+  AgentOptions agent = with_data(options.agent);
+  asio::io_context io(1);  // outlives the tools, which keep connections for the next request
+  Look look = look_here();
+  auto manner = ::isatty(STDIN_FILENO) == 1 ? Chat::Manner::conversation : Chat::Manner::script;
+  auto printer = make_printer(Form::text, look);
+  Console console;
+  BlockingPool pool(kToolThreads, kToolQueueMax);
+  using Consent = TerminalApprover::Consent;
+  TerminalApprover approver(console, *printer, kTerminal,
+                            agent.yes ? Consent::given : Consent::asked_for);
+  auto tools = make_tools(agent, approver, pool);
+  if (!tools) return fail_usage(tools.error());
+  Toolbox toolbox(std::move(*tools));
+  auto fields = make_agent_fields(agent, toolbox.declarations());
+  if (!fields) return fail_usage(fields.error());
+  auto input = make_input(look, manner);
+  if (!input) return fail(input.error());
+  return with_api(io, agent, [&](AgentApi place) {
+    Chat chat({.place = place,
+               .tools = toolbox,
+               .printer = *printer,
+               .console = console,
+               .input = **input,
+               .pool = pool},
+              {.id = new_chat_id(),
+               .fields = std::move(*fields),
+               .resume = options.resume,
+               .manner = manner});
+    chat.start();
+    io.run();
+    return chat.exit_code();
+  });
+}
+
+}  // namespace errand::cli

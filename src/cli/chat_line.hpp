@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace errand::cli {
+
+// What a line of a chat asks for.
+struct ChatLine {
+  enum class Kind { nothing, message, help, tools, model, save, quit, unknown };
+  Kind kind = Kind::nothing;
+  std::string text = {};  // the message; what follows the command; or the command that is unknown
+
+  friend bool operator==(const ChatLine&, const ChatLine&) = default;
+};
+
+// A line that starts with a slash is a command, one that starts with two of them a message that
+// starts with one.
+ChatLine parse_chat_line(std::string_view line);
+
+// "FILE --force" of /save.
+struct SaveTarget {
+  std::string file;
+  bool force = false;
+
+  friend bool operator==(const SaveTarget&, const SaveTarget&) = default;
+};
+// `home` is the folder that "~/" stands for; empty if it stands for itself.
+SaveTarget parse_save_target(std::string_view text, std::string_view home);
+
+// What /help shows.
+extern const std::string_view kChatHelp;
+
+}  // namespace errand::cli
