@@ -351,7 +351,8 @@ int print_version() {
 }
 
 void add_version(CLI::App& app, ExitCode exit_code) {
-  app.set_version_flag("--version", ERRAND_VERSION, "Print the version");
+  // The command "version" says it too, and is the one that is listed.
+  app.set_version_flag("--version", ERRAND_VERSION, "Print the version")->group("");
   CLI::App* command = add_command(app, "version", "Print the version.", "errand version");
   command->callback([exit_code] { *exit_code = print_version(); });
 }

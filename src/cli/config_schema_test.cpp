@@ -170,16 +170,17 @@ TEST_F(ConfigSchemaTest, EachProviderHasItsOwnSettings) {
   }
 }
 
-// The blocks of a document that hold a whole configuration file.
+// The blocks of a document that hold a whole configuration file, which may begin with its name.
 std::vector<std::string> examples_in(const fs::path& document) {
   std::ifstream in(document);
   std::string text(std::istreambuf_iterator<char>(in), {});
   std::vector<std::string> out;
-  constexpr std::string_view kBegin = "```jsonc\n{";
+  constexpr std::string_view kBegin = "```jsonc\n";
   for (std::size_t at = text.find(kBegin); at != std::string::npos;
        at = text.find(kBegin, at + 1)) {
-    std::size_t begin = at + kBegin.size() - 1;
-    out.push_back(text.substr(begin, text.find("```", begin) - begin));
+    std::size_t begin = at + kBegin.size();
+    if (text.compare(begin, 3, "// ") == 0) begin = text.find('\n', begin) + 1;
+    if (text[begin] == '{') out.push_back(text.substr(begin, text.find("```", begin) - begin));
   }
   return out;
 }
