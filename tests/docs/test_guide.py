@@ -18,7 +18,8 @@ ALL_PAGES = [ROOT / "README.md", *sorted(GUIDE.glob("*.md"))]
 OF_A_CLONE = {ROOT / "README.md", GUIDE / "quick-start.md"}
 PAGES = [path for path in ALL_PAGES if path not in OF_A_CLONE]
 KINDS = {"sh", "console", "json", "jsonc", "ini", "python"}
-NOT_RUN = {"docs/guide/commands.md": 22, "docs/guide/chat.md": 1, "docs/guide/service.md": 6, "docs/guide/run.md": 1}
+NOT_RUN = {"docs/guide/chat.md": 1, "docs/guide/commands.md": 22, "docs/guide/run.md": 1,
+           "docs/guide/service.md": 6}
 CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "compatibility"}
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 SETTINGS = re.compile(r"^\| ((?:`[\w.]+`(?:, )?)+) \|", re.MULTILINE)
