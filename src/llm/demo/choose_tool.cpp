@@ -34,7 +34,8 @@ constexpr Related kRelated[] = {{"list", "which", 1},
                                 {"calculator", "compute sum", 3},
                                 {"mail", "email", 3},
                                 {"email", "mail", 3},
-                                {"fetch", "download visit", 3}};
+                                {"fetch", "download visit", 3},
+                                {"shell", "run execute command", 3}};
 
 // Points for an argument of a shape that the prompt has, too.
 struct Shape {

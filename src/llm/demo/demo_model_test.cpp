@@ -190,6 +190,15 @@ TEST_F(DemoModelTest, AnExpressionGoesToTheCalculator) {
   EXPECT_EQ(ask_and_answer("What is 2+3*4?", {{.text = "14"}}).text, cat("2+3*4: 14\n\n", kSelf));
 }
 
+TEST_F(DemoModelTest, AQuotedCommandGoesToTheShell) {
+  tools_ = {tool("shell", "Run a command of the user's shell.",
+                 R"({"type":"object","properties":{
+                       "command":{"type":"string","description":"What /bin/sh is to run"},
+                       "timeoutSeconds":{"type":"integer"}},"required":["command"]})")};
+  EXPECT_EQ(calls_for("Run the command 'ls -l' please"), Lines{R"(shell {"command":"ls -l"})"});
+  EXPECT_EQ(calls_for("Execute \"git status\""), Lines{R"(shell {"command":"git status"})"});
+}
+
 TEST_F(DemoModelTest, SeveralPlacesAreSeveralCallsOfOneTurn) {
   tools_ = {clock(), weather()};
   EXPECT_EQ(calls_for("Weather in Lagos and Oslo"),
