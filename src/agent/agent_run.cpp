@@ -19,12 +19,14 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
       tasks_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
     if (mail.filled) {
-      if (mail.kind == MailKind::tool_result) started_.insert(*ToolUseId::parse(mail.slot));
+      if (mail.kind == MailKind::tool_result) {
+        progress_[*ToolUseId::parse(mail.slot)].is_started = true;
+      }
       inbox_.push_back(std::move(mail));
       continue;
     }
     ToolUseId call = *ToolUseId::parse(mail.slot);
-    started_.insert(call);
+    progress_[call].is_started = true;
     milliseconds left = std::max(milliseconds(0), mail.deadline - around_.store.now());
     watch_timeout(call, around_.timers.now() + left);
     if (mail.offer_again && start_ == Start::recovered) offer_again_.insert(call);

@@ -146,8 +146,14 @@ class AgentRun final {
 
   std::vector<Mailbox> inbox_;
   std::vector<OutcomeEntry> host_outcomes_;
-  std::set<ToolUseId> started_;                         // calls that were offered or invoked
-  std::map<ToolUseId, std::optional<Refusal>> judged_;  // calls of the turn, looked at once
+  // What this process knows of a call of the turn besides what the state says.
+  struct Progress {
+    bool is_started = false;  // it was offered or invoked
+    bool is_judged = false;   // whether it is refused is known
+    std::unique_ptr<const Refusal> refusal = nullptr;
+  };
+  bool is_started(const ToolUseId& call) const;
+  std::map<ToolUseId, Progress> progress_;
   std::set<ToolUseId> maybe_started_;  // calls of this process that a former process may have begun
   std::set<ToolUseId> offer_again_;    // read-only calls whose client may have forgotten them
   struct Timeout {

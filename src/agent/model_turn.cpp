@@ -37,8 +37,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
       entry.after_seq = log_->last_seq();
     }
     if (entry.turn != state_->turn().index) {
-      started_.clear();
-      judged_.clear();
+      progress_.clear();
       if (auto event = steering_after(*state_).event; event && state_->turn().end) {
         log_->emit(*event);
         entry.after_seq = log_->last_seq();

@@ -37,13 +37,14 @@ void AgentRun::start_ready_calls() {
   const std::vector<CallState>& calls = state_->turn().calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
-    if (call.outcome || started_.contains(call.id) || !state_->may_start(i)) continue;
+    if (call.outcome || is_started(call.id) || !state_->may_start(i)) continue;
     if (refusal(call)) continue;
     if (call.tool->site == ToolSite::host && !around_.lease.allows_effects()) {
       effects_held_ = true;
       continue;
     }
-    started_.insert(call.id);
+    Progress& progress = progress_[call.id];
+    progress.is_started = true;
     if (call.tool->site == ToolSite::client) {
       offer_to_client(call);
     } else if (Tool* tool = around_.tools.find(call.name)) {
@@ -54,17 +55,23 @@ void AgentRun::start_ready_calls() {
       host_tools_->spawn("run.tool",
                          run_host_tool(call.id, tool, parse_arguments(call.arguments).value()));
     } else {
-      started_.erase(call.id);
+      progress.is_started = false;
     }
   }
 }
 
+bool AgentRun::is_started(const ToolUseId& call) const {
+  auto known = progress_.find(call);
+  return known != progress_.end() && known->second.is_started;
+}
+
 const Refusal* AgentRun::refusal(const CallState& call) {
-  auto known = judged_.find(call.id);
-  if (known == judged_.end()) {
-    known = judged_.emplace(call.id, refusal_of(*state_, call, around_.schemas)).first;
+  Progress& progress = progress_[call.id];
+  if (!std::exchange(progress.is_judged, true)) {
+    auto refused = refusal_of(*state_, call, around_.schemas);
+    if (refused) progress.refusal = std::make_unique<const Refusal>(std::move(*refused));
   }
-  return known->second ? &*known->second : nullptr;
+  return progress.refusal.get();
 }
 
 void AgentRun::offer_to_client(const CallState& call) {
@@ -93,7 +100,7 @@ void AgentRun::settle_without_running() {
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
     bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(*call.tool);
-    if (all_refused && !started_.contains(call.id)) {
+    if (all_refused && !is_started(call.id)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = *all_refused, .synthetic = true});
     } else if (const Refusal* refused = refusal(call)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
@@ -116,8 +123,7 @@ void AgentRun::settle_without_running() {
 void AgentRun::record_outcome(OutcomeEntry outcome) {
   const CallState* call = state_->find_call(outcome.id);
   if (!call || call->outcome) return;
-  bool is_offered =
-      call->tool && call->tool->site == ToolSite::client && started_.contains(call->id);
+  bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
   if (is_offered) {
     log_->close_mailbox(outcome.id.str());
     if (auto timer = timeouts_.extract(outcome.id)) around_.timers.cancel(timer.mapped().timer);
