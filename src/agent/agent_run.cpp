@@ -173,9 +173,9 @@ Step AgentRun::choose_step() const {
 }
 
 // The journal and the state in memory always say the same.
-void AgentRun::record(JournalEntry entry) {
+void AgentRun::record(JournalEntry entry, milliseconds wait_max) {
   state_->apply(entry);
-  log_->write(entry);
+  log_->write(entry, wait_max);
 }
 
 void AgentRun::fold_inbox() {

@@ -89,7 +89,9 @@ class AgentRun final {
 
   const State& state() const { return *state_; }
   // Whether the run is doing something of its own, rather than waiting for its client.
-  bool is_busy() const { return driving_ || tasks_.size() > 0 || host_tools_running() > 0; }
+  bool is_busy() const {
+    return driving_ || tasks_.size() > 0 || host_tools_running() > 0 || log_->has_pending();
+  }
   // Whether it may be dropped from memory, because its log says all there is to know.
   bool may_rest() const;
   // When it has something to do again although nobody wrote to it.
@@ -102,7 +104,7 @@ class AgentRun final {
   void kick();
   Task<void> drive();
   Step choose_step() const;
-  void record(JournalEntry entry);
+  void record(JournalEntry entry, milliseconds wait_max = RunLog::kNoWait);
   void fold_inbox();
   void fold_cancel(const std::string& reason);
   bool cancel_waits() const;

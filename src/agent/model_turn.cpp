@@ -43,9 +43,9 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
         entry.after_seq = log_->last_seq();
       }
     }
-    record(entry);
+    record(entry, RunLog::kEchoWait);
   }
-  log_->set_status(RunStatus::running);
+  log_->set_status(RunStatus::running, RunLog::kEchoWait);
 
   ++around_.counters.model_calls;
   stream_ = model_.ask(question(std::move(files)));

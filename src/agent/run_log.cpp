@@ -22,16 +22,18 @@ RunLog::Pending& RunLog::current() {
   return pending_.back();
 }
 
-void RunLog::write(const JournalEntry& entry) {
-  append_journal_line(current().segment.journal, entry);
-  urge();
+RunLog::~RunLog() {
+  deps_.timers.cancel(company_timer_);
 }
 
-void RunLog::emit(const Event& event) {
-  Segment& segment = current().segment;
-  append_event_line(segment.events, ++last_seq_, event);
-  ++segment.events_count;
-  urge();
+void RunLog::write(const JournalEntry& entry, milliseconds wait_max) {
+  append_journal_line(current().segment.journal, entry);
+  send_within(wait_max);
+}
+
+void RunLog::emit(const Event& event, milliseconds wait_max) {
+  add_event(event);
+  send_within(wait_max);
 }
 
 void RunLog::emit_delta(const Event& event) {
@@ -40,43 +42,52 @@ void RunLog::emit_delta(const Event& event) {
     pending_.emplace_back();
     pending_.back().segment.n = next_segment_++;
   }
+  add_event(event);
+  send_within(kDeltaWait);
+}
+
+void RunLog::add_event(const Event& event) {
   Segment& segment = current().segment;
   append_event_line(segment.events, ++last_seq_, event);
   ++segment.events_count;
-  wake_pump();
 }
 
 void RunLog::open_mailbox(Mailbox mailbox) {
   current().open.push_back(std::move(mailbox));
-  urge();
+  send_within(kNoWait);
 }
 
-void RunLog::close_mailbox(std::string slot) {
+void RunLog::close_mailbox(std::string slot, milliseconds wait_max) {
   current().close.push_back(std::move(slot));
-  urge();
+  send_within(wait_max);
 }
 
-void RunLog::set_status(RunStatus status) {
+void RunLog::set_status(RunStatus status, milliseconds wait_max) {
   if (status == status_) return;
   status_ = status;
   current();
-  urge();
+  send_within(wait_max);
 }
 
-void RunLog::urge() {
-  urgent_ = true;
-  if (waiting_for_company_) waiting_for_company_->notify();
-  wake_pump();
+void RunLog::send_within(milliseconds wait_max) {
+  bool is_nearer = wait_max < wait_max_;
+  bool is_waiting = company_timer_ != Timers::Id();
+  wait_max_ = std::min(wait_max_, wait_max);
+  if (pumping_ || failure_ || (is_waiting && !is_nearer)) return;
+  // Something that waits has waited for just this: what is more urgent takes it along.
+  if (is_waiting || wait_max_ == kNoWait) return start_pump();
+  company_timer_ = deps_.timers.set(deps_.timers.now() + wait_max_, [this] { start_pump(); });
 }
 
-void RunLog::wake_pump() {
-  if (pumping_ || failure_) return;
+void RunLog::start_pump() {
+  deps_.timers.cancel(std::exchange(company_timer_, {}));
   pumping_ = true;
   deps_.tasks.spawn("run.log", pump());
 }
 
 Task<Result<void>> RunLog::flush() {
   ++deps_.counters.durable_waits;
+  if (!pending_.empty()) send_within(kNoWait);
   std::int32_t target = next_segment_;
   Wakeup wakeup(deps_.home);
   waiters_.push_back(&wakeup);
@@ -92,8 +103,7 @@ Task<Result<void>> RunLog::flush() {
 }
 
 Task<void> RunLog::pump() {
-  while (!pending_.empty() && !failure_) {
-    if (!urgent_ && pending_.size() == 1) co_await wait_for_company();
+  do {
     AppendItem item = take_first();
     Commit commit{
         .segment = item.segment, .status = item.status, .offers_calls = !item.open.empty()};
@@ -109,21 +119,15 @@ Task<void> RunLog::pump() {
     durable_segments_ = commit.segment->n + 1;
     options_.on_commit(commit);
     wake_waiters();
-  }
+  } while (pending_.size() > 1 || (!pending_.empty() && wait_max_ == kNoWait));
   pumping_ = false;
-}
-
-Task<void> RunLog::wait_for_company() {
-  WakeupAt company(deps_.home, waiting_for_company_);
-  TimerGuard timer(deps_.timers, deps_.timers.now() + kDeltaWait,
-                   [this] { waiting_for_company_->notify(); });
-  co_await company.wait();
+  if (!pending_.empty() && !failure_) send_within(wait_max_);
 }
 
 AppendItem RunLog::take_first() {
   Pending first = std::move(pending_.front());
   pending_.pop_front();
-  if (pending_.empty()) urgent_ = false;
+  if (pending_.empty()) wait_max_ = milliseconds::max();
   first.segment.at = deps_.clock.now();
   // Readers may hold the segment for long; what it grew by on the way is given back.
   first.segment.journal.shrink_to_fit();

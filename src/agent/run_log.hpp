@@ -29,8 +29,10 @@ struct Commit {
 // the store one segment after the other. Nothing is shown before its segment is committed; what is
 // written in one stretch (without a co_await between) commits together.
 //
-// Streamed text may wait kDeltaWait for company; everything else goes out at once. After a failed
-// append the log is dead: its owner drops the run's memory and folds it again from the store.
+// What can wait shares a commit with what comes next: streamed text for kDeltaWait, and for
+// kEchoWait what repeats something durable, so that a crash loses nothing. Everything else goes out
+// at once. After a failed append the log is dead: its owner drops the run's memory and folds it
+// again from the store.
 class RunLog final {
  public:
   struct Options {
@@ -52,18 +54,21 @@ class RunLog final {
     Counters& counters;
   };
 
+  static constexpr milliseconds kNoWait{0};
   static constexpr milliseconds kDeltaWait{2};
+  static constexpr milliseconds kEchoWait{20};
 
   RunLog(Deps deps, Options options);
+  ~RunLog();
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
 
-  void write(const JournalEntry& entry);
-  void emit(const Event& event);
+  void write(const JournalEntry& entry, milliseconds wait_max = kNoWait);
+  void emit(const Event& event, milliseconds wait_max = kNoWait);
   void emit_delta(const Event& event);
   void open_mailbox(Mailbox mailbox);
-  void close_mailbox(std::string slot);
-  void set_status(RunStatus status);
+  void close_mailbox(std::string slot, milliseconds wait_max = kNoWait);
+  void set_status(RunStatus status, milliseconds wait_max = kNoWait);
 
   // Waits until everything written so far is durable. Counted as a durable wait.
   Task<Result<void>> flush();
@@ -71,6 +76,7 @@ class RunLog final {
   EventSeq last_seq() const { return last_seq_; }
   RunStatus status() const { return status_; }
   bool failed() const { return failure_.has_value(); }
+  bool has_pending() const { return !pending_.empty(); }
 
  private:
   struct Pending {
@@ -80,10 +86,11 @@ class RunLog final {
   };
 
   Pending& current();
-  void urge();
-  void wake_pump();
+  void add_event(const Event& event);
+  // Lets what is pending go out after this time at the latest.
+  void send_within(milliseconds wait_max);
+  void start_pump();
   Task<void> pump();
-  Task<void> wait_for_company();
   AppendItem take_first();
   void wake_waiters();
 
@@ -95,10 +102,10 @@ class RunLog final {
   std::int32_t next_segment_;
   std::int32_t durable_segments_;
   RunStatus status_;
-  bool urgent_ = false;
+  milliseconds wait_max_ = milliseconds::max();  // that of the most urgent thing pending
+  Timers::Id company_timer_;                     // while what is pending waits
   bool pumping_ = false;
   std::optional<Error> failure_;
-  Wakeup* waiting_for_company_ = nullptr;
   std::vector<Wakeup*> waiters_;
 };
 

@@ -124,8 +124,10 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   const CallState* call = state_->find_call(outcome.id);
   if (!call || call->outcome) return;
   bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
+  // What came by mail is durable there until its mailbox is closed along with this.
+  milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;
   if (is_offered) {
-    log_->close_mailbox(outcome.id.str());
+    log_->close_mailbox(outcome.id.str(), wait_max);
     if (auto timer = timeouts_.extract(outcome.id)) around_.timers.cancel(timer.mapped().timer);
   }
   // What nobody sent is not shown as if somebody had.
@@ -134,14 +136,17 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
                                  .name = call->name,
                                  .ok = outcome.ok,
                                  .text = outcome.text,
-                                 .files = outcome.files});
+                                 .files = outcome.files},
+               wait_max);
   } else {
-    log_->emit(ToolResultEvent{
-        .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text});
+    log_->emit(
+        ToolResultEvent{
+            .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text},
+        wait_max);
   }
   const Refusal* refused = outcome.synthetic ? refusal(*call) : nullptr;
   if (refused && refused->event && refused->text == outcome.text) log_->emit(*refused->event);
-  record(std::move(outcome));
+  record(std::move(outcome), wait_max);
   start_ready_calls();
 }
 

@@ -7,9 +7,11 @@
 
 namespace errand {
 
-Task<void> Timers::sleep_until(SteadyTime when) {
+Task<void> Timers::sleep_until(SteadyTime when, Interrupt* interrupt) {
+  if (interrupt && interrupt->is_raised()) co_return;
   Wakeup wakeup(co_await asio::this_coro::executor);
   TimerGuard timer(*this, when, [&wakeup] { wakeup.notify(); });
+  Interrupt::Scope waiting(interrupt, [&wakeup] { wakeup.notify(); });
   co_await wakeup.wait();
 }
 

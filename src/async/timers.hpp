@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "async/home.hpp"
+#include "async/interrupt.hpp"
 #include "async/task.hpp"
 #include "base/clock.hpp"
 
@@ -32,7 +33,8 @@ class Timers {
   // No effect if it has fired, or for one that names none.
   virtual void cancel(Id id) = 0;
 
-  Task<void> sleep_until(SteadyTime when);
+  // Shorter if it is interrupted.
+  Task<void> sleep_until(SteadyTime when, Interrupt* interrupt = nullptr);
 };
 
 // A deadline that is called off when its scope ends.

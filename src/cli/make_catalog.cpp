@@ -26,8 +26,7 @@ std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const V
       llm::HttpModel::Deps{.client = around.client,
                            .timers = around.timers,
                            .clock = around.clock,
-                           .random = crypto::random_bits,
-                           .home = around.home},
+                           .random = crypto::random_bits},
       make_provider(*find_vendor(provider), config, vendor_model_id), std::move(options));
 }
 

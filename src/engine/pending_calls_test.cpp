@@ -165,5 +165,15 @@ TEST_F(PendingCallsTest, AreListedInTheRunUntilTheyAreAnswered) {
   EXPECT_EQ(view.pending[0].box.slot, ids[1]);
 }
 
+TEST_F(PendingCallsTest, AnswersAreCommittedWithTheTurnThatReadsThem) {
+  std::vector<std::string> ids = offered();
+  const auto before = world.engine.counters().appends;
+
+  for (const std::string& id : ids) ASSERT_TRUE(answer(id, ""));
+  world.run_until([this] { return client.done; });
+
+  EXPECT_EQ(world.engine.counters().appends - before, 1U);
+}
+
 }  // namespace
 }  // namespace errand::engine::testing

@@ -41,6 +41,10 @@ class SocketConnection final : public ClientConnection {
     armed_for_ = SteadyTime::max();
     timer_.cancel();
   }
+  void close() override {
+    error_code ignored;
+    socket_.close(ignored);
+  }
 
   Task<Result<void>> write(const std::string* bytes) override {
     error_code error;
@@ -123,8 +127,7 @@ class SocketConnection final : public ClientConnection {
     if (limit_.when == SteadyTime::max()) return;
     if (limit_.when > std::chrono::steady_clock::now()) return arm();
     timed_out_ = true;
-    error_code ignored;
-    socket_.close(ignored);
+    close();
   }
 
   Error to_error(const error_code& error) const {
@@ -158,9 +161,10 @@ struct Resolving {
   std::vector<tcp::endpoint> endpoints;
 };
 
-// A look-up cannot be interrupted. One that takes too long is left to finish by itself.
+// A look-up cannot be stopped. One that takes too long, or is interrupted, is left to finish by
+// itself.
 Task<Result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t port,
-                                                 TimeLimit limit) {
+                                                 TimeLimit limit, Interrupt* interrupt) {
   error_code not_literal;
   auto address = asio::ip::make_address(host, not_literal);
   if (!not_literal) co_return std::vector<tcp::endpoint>{tcp::endpoint(address, port)};
@@ -174,9 +178,13 @@ Task<Result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t
                                   state->endpoints.assign(found.begin(), found.end());
                                   state->done.notify();
                                 });
+  Interrupt::Scope waiting(interrupt, [state] { state->done.notify(); });
   while (!state->finished) {
     Wakeup::Woken woken = co_await state->done.wait_until(limit.when);
     if (woken == Wakeup::Woken::timed_out) co_return limit.passed(host);
+    if (interrupt && interrupt->is_raised()) {
+      co_return Error(ErrorCode::cancelled, cat("the look-up of ", host, " was cancelled"));
+    }
   }
   if (state->error || state->endpoints.empty()) {
     co_return Error(ErrorCode::unavailable,
@@ -258,11 +266,12 @@ std::string Route::endpoint() const {
 }
 
 Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_ptr<TlsContext> tls,
-                                                     TimeLimit limit, const AddressRules* rules) {
+                                                     TimeLimit limit, const AddressRules* rules,
+                                                     Interrupt* interrupt) {
   Executor home = co_await asio::this_coro::executor;
   std::string host = route.proxy ? route.proxy->host : route.host;
   std::uint16_t port = route.proxy ? route.proxy->port : route.port;
-  auto endpoints = co_await resolve(host, port, limit);
+  auto endpoints = co_await resolve(host, port, limit, interrupt);
   if (!endpoints) co_return std::move(endpoints).error();
   if (rules) ERRAND_CO_CHECK(keep_allowed(route, *rules, *endpoints));
 
@@ -270,6 +279,7 @@ Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_pt
                                  : route.endpoint();
   auto connection = std::make_unique<SocketConnection>(home, std::move(name));
   connection->set_limit(limit);
+  Interrupt::Scope dialling(interrupt, [&connection] { connection->close(); });
   auto connected = co_await connection->connect(std::move(*endpoints));
   if (!connected) co_return std::move(connected).error();
   if (route.scheme == Scheme::https) {

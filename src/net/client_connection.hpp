@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "async/interrupt.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "net/address_rules.hpp"
@@ -16,7 +17,8 @@ namespace errand::net {
 
 // The bytes to and from a server, over TCP or TLS. Destroying it closes it at once; no operation
 // may be under way then. After a failure it is of no more use.
-// unavailable: the connection broke. timeout: the limit passed. cancelled: the task was.
+// unavailable: the connection broke. timeout: the limit passed. cancelled: the task was, or the
+// connection was closed.
 class ClientConnection {
  public:
   virtual ~ClientConnection() = default;
@@ -24,6 +26,8 @@ class ClientConnection {
   // From now on, operations fail once the limit has passed; none is set at first.
   virtual void set_limit(TimeLimit limit) = 0;
   virtual void clear_limit() = 0;
+  // Makes an operation that is under way fail, and every later one.
+  virtual void close() = 0;
 
   virtual Task<Result<void>> write(const std::string* bytes) = 0;
   // Number of bytes read; 0 once the peer has closed cleanly.
@@ -46,11 +50,12 @@ struct Route {
 };
 
 // Connects, through the proxy if there is one, trying all addresses of a name. `tls` is needed for
-// https. The limit stays set.
+// https. The limit stays set. An interrupt ends it (cancelled); it may be null.
 // With `rules`, only addresses that they allow are connected to; they are looked at after the name
 // has been looked up, so that no name can lead elsewhere. Through a proxy, which looks names up
 // itself, they apply to hosts that are addresses. forbidden: none is allowed.
 Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_ptr<TlsContext> tls,
-                                                     TimeLimit limit, const AddressRules* rules);
+                                                     TimeLimit limit, const AddressRules* rules,
+                                                     Interrupt* interrupt);
 
 }  // namespace errand::net

@@ -19,6 +19,7 @@ class FakeConnection final : public ClientConnection {
 
   void set_limit(TimeLimit) override {}
   void clear_limit() override {}
+  void close() override {}
   Task<Result<void>> write(const std::string*) override { co_return Result<void>(); }
   Task<Result<std::size_t>> read_some(char*, std::size_t) override { co_return std::size_t{0}; }
   bool is_quiet() override { return !name.starts_with("dead"); }

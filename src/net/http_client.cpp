@@ -48,10 +48,11 @@ struct HttpClient::Shared {
     return scheme == Scheme::https ? tls : nullptr;
   }
 
-  Task<Result<std::unique_ptr<ClientConnection>>> connect(Route route, TimeLimit limit) {
+  Task<Result<std::unique_ptr<ClientConnection>>> connect(Route route, TimeLimit limit,
+                                                          Interrupt* interrupt) {
     ERRAND_CO_TRY(auto context, tls_for(route.scheme));
     const AddressRules* rules = options.addresses ? &*options.addresses : nullptr;
-    auto connection = co_await dial(std::move(route), std::move(context), limit, rules);
+    auto connection = co_await dial(std::move(route), std::move(context), limit, rules, interrupt);
     co_return connection;
   }
 
@@ -76,7 +77,10 @@ class Exchange final : public ClientStream {
         redirects_(request.redirects),
         total_(total),
         reader_(request.method),
-        memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)) {}
+        memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)),
+        waiting_(request.interrupt, [this] {
+          if (connection_) connection_->close();
+        }) {}
 
   int status() const override { return reader_.status(); }
   const std::vector<Header>& headers() const override { return reader_.headers(); }
@@ -192,6 +196,7 @@ class Exchange final : public ClientStream {
   std::string encoded_;                      // of the body, before decoding
   std::size_t encoded_at_ = 0;
   std::optional<Error> failure_;
+  Interrupt::Scope waiting_;
 };
 
 // A connection that was kept may have been closed by the peer meanwhile, which shows only now.
@@ -226,10 +231,14 @@ Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest reque
 
   std::unique_ptr<ClientConnection> connection = shared->pool.take(route, now());
   for (;;) {
+    if (request.interrupt && request.interrupt->is_raised()) {
+      co_return Error(ErrorCode::cancelled,
+                      cat("the request to ", route.endpoint(), " was cancelled"));
+    }
     bool is_reused = connection != nullptr;
     if (!is_reused) {
       TimeLimit limit = TimeLimit::from_now("connect", request.timeouts.connect);
-      auto dialled = co_await shared->connect(route, earlier(limit, total));
+      auto dialled = co_await shared->connect(route, earlier(limit, total), request.interrupt);
       if (!dialled) co_return std::move(dialled).error();
       connection = std::move(*dialled);
     }

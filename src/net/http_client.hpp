@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "async/interrupt.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "net/address_rules.hpp"
@@ -27,6 +28,9 @@ struct ClientRequest {
   std::string body;
   ClientTimeouts timeouts = {};
   Redirects redirects = Redirects::refused;
+  // Closes the connection once raised, whatever is waited for: opening it, or the answer. Outlives
+  // the stream.
+  Interrupt* interrupt = nullptr;
 };
 
 struct ClientResponse {
@@ -62,7 +66,7 @@ struct ClientOptions {
 // unavailable: cannot connect, or the connection broke; `reason` is finer. timeout: see
 // ClientTimeouts. unsupported with the reason kRedirect: the answer leads elsewhere. It is never
 // followed, because the request may hold a key. forbidden: the address is not one of `addresses`.
-// cancelled: the task was.
+// cancelled: the task was, or the request was interrupted.
 class HttpClient final {
  public:
   static constexpr std::size_t kBodyBytesMax = 64U * 1024 * 1024;  // larger answers: too_large

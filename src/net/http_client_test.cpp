@@ -175,6 +175,35 @@ TEST_F(HttpClientTest, ReadsAStreamAsItComes) {
   drop(opened);
 }
 
+TEST_F(HttpClientTest, AnInterruptEndsTheWaitForAnAnswerAndClosesTheConnection) {
+  Interrupt interrupt;
+  Peer peer([&](PeerConnection& connection) {
+    connection.receive_head();
+    loop_.call([&] { interrupt.raise(); });
+    connection.wait_for_close();
+  });
+  auto response = send({.url = peer.url(), .interrupt = &interrupt});
+  EXPECT_EQ(shown(response), "cancelled");
+  // It stays raised: nothing is asked any more.
+  EXPECT_EQ(shown(send({.url = peer.url(), .interrupt = &interrupt})), "cancelled");
+  EXPECT_EQ(peer.accepted(), 1);
+}
+
+TEST_F(HttpClientTest, AnInterruptEndsTheWaitForMoreOfAnAnswer) {
+  Interrupt interrupt;
+  Peer peer([&](PeerConnection& connection) {
+    connection.receive_head();
+    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
+    connection.wait_for_close();
+  });
+  auto opened = loop_.run(client_->open({.url = peer.url(), .interrupt = &interrupt}));
+  EXPECT_EQ(loop_.run(opened.value()->read()).value(), "one");
+  std::thread other([&] { loop_.call([&] { interrupt.raise(); }); });
+  EXPECT_EQ(loop_.run(opened.value()->read()).error().code(), ErrorCode::cancelled);
+  other.join();
+  drop(opened);
+}
+
 TEST_F(HttpClientTest, AStreamThatFailedStaysFailed) {
   Peer peer(answers("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"));
   auto opened = open(peer.url());

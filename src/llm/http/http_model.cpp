@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "async/bell.hpp"
-#include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "llm/failure.hpp"
 #include "llm/members.hpp"
@@ -84,13 +82,12 @@ class HttpTurn final : public TurnStream {
         provider_(provider),
         options_(options),
         request_(std::move(request)),
-        deadline_(deps_.timers.now() + options.timeouts.total),
-        aborted_(deps_.home) {}
+        deadline_(deps_.timers.now() + options.timeouts.total) {}
 
   Task<Events> next() override {
     if (is_over_) co_return only(broken_stream(kClosed));
-    auto more = co_await unless_rung(&aborted_, advance());
-    Events events = more ? std::move(*more) : only(broken_stream(kClosed));
+    Events events = co_await advance();
+    if (aborted_.is_raised()) events = only(broken_stream(kClosed));
     is_over_ = is_over_ || is_last(events.back());
     if (is_over_) stream_.reset();
     co_return events;
@@ -98,13 +95,13 @@ class HttpTurn final : public TurnStream {
 
   void abort() override {
     is_over_ = true;
-    aborted_.notify();
+    aborted_.raise();
   }
 
  private:
   // The next events. Until the first of the answer has come, a failure is asked again while that
   // may help, and is settled then; from the first on, every failure is told.
-  Task<Result<Events>> advance() {
+  Task<Events> advance() {
     for (int attempt = 0;; ++attempt) {
       Part part = co_await read_on();
       auto* failed = std::get_if<Failed>(&part.events.front());
@@ -115,13 +112,14 @@ class HttpTurn final : public TurnStream {
       }
       milliseconds pause = part.retry_after.value_or(own_pause(attempt));
       bool may_retry = failed->failure.retryable && attempt < options_.retries &&
-                       pause <= HttpModel::kPauseMax && pause < time_left();
+                       pause <= HttpModel::kPauseMax && pause < time_left() &&
+                       !aborted_.is_raised();
       if (!may_retry) {
         failed->is_settled = true;
         co_return std::move(part.events);
       }
       stream_.reset();
-      co_await deps_.timers.sleep_until(deps_.timers.now() + pause);
+      co_await deps_.timers.sleep_until(deps_.timers.now() + pause, &aborted_);
     }
   }
 
@@ -172,7 +170,8 @@ class HttpTurn final : public TurnStream {
     net::ClientRequest request{.method = net::Method::post,
                                .url = cat(options_.base_url, built.path),
                                .body = std::move(built.body),
-                               .timeouts = options_.timeouts};
+                               .timeouts = options_.timeouts,
+                               .interrupt = &aborted_};
     request.timeouts.total = std::max(time_left(), milliseconds(1));
     for (auto& [name, value] : built.headers) request.headers.push_back({name, value});
     auto opened = co_await deps_.client.open(std::move(request));
@@ -212,13 +211,13 @@ class HttpTurn final : public TurnStream {
   const HttpModelOptions& options_;
   TurnRequest request_;
   const SteadyTime deadline_;
+  Interrupt aborted_;  // outlives the stream
   // Of the attempt that is under way.
   std::unique_ptr<net::ClientStream> stream_;
   std::unique_ptr<StreamDecoder> decoder_;
   net::SseReader reader_;
   bool has_begun_ = false;  // something of the answer has been passed on
   bool is_over_ = false;
-  Wakeup aborted_;
 };
 
 HttpModel::HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOptions options)

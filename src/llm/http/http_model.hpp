@@ -29,7 +29,6 @@ class HttpModel final : public Model {
     Timers& timers;
     const Clock& clock;
     std::function<std::uint64_t()> random;
-    Executor home;
   };
 
   // A vendor that wants a longer pause than this is not waited for.

@@ -89,8 +89,7 @@ class HttpModelTest : public testing::Test {
     return std::make_unique<HttpModel>(HttpModel::Deps{.client = client_,
                                                        .timers = timers_,
                                                        .clock = clock_,
-                                                       .random = [] { return std::uint64_t{0}; },
-                                                       .home = io_.get_executor()},
+                                                       .random = [] { return std::uint64_t{0}; }},
                                        std::move(provider), std::move(options));
   }
 
