@@ -47,10 +47,14 @@ std::optional<std::string> invalid_arguments_text(const CallState& call,
     return tool_input_invalid(call.name, {{.pointer = arguments.error().pointer(),
                                            .message = arguments.error().message()}});
   }
-  // A schema that this version cannot compile was taken by another one; it checks nothing here.
-  auto schema = compile_input_schema(schemas, *call.tool->input_schema);
-  if (!schema) return {};
-  auto errors = (*schema)->validate(std::move(*arguments));
+  json::CompiledSchemaPtr checker = call.tool->checker;
+  if (!checker) {
+    // A schema that this version cannot compile was taken by another one; it checks nothing here.
+    auto schema = compile_input_schema(schemas, *call.tool->input_schema);
+    if (!schema) return {};
+    checker = std::move(*schema);
+  }
+  auto errors = checker->validate(std::move(*arguments));
   if (errors.empty()) return {};
   return tool_input_invalid(call.name, errors);
 }

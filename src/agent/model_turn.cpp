@@ -61,7 +61,7 @@ llm::TurnRequest AgentRun::question(std::shared_ptr<const llm::TurnFiles> files)
   const std::optional<OutputSchema>& output = created.spec.output_schema;
   llm::TurnRequest request{.system_prompt = state_->system_prompt(),
                            .messages = state_->messages(),
-                           .tools = created.tools,
+                           .tools = *created.tools,
                            .reasoning_level = created.spec.reasoning_level,
                            .tools_off = state_->turn().tools_off,
                            .files = std::move(files)};

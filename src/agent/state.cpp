@@ -139,9 +139,10 @@ const CallState* State::find_call(const ToolUseId& id) const {
 }
 
 const ToolDecl* State::find_tool(std::string_view name) const {
-  auto found = std::find_if(created_.tools.begin(), created_.tools.end(),
+  const std::vector<ToolDecl>& tools = *created_.tools;
+  auto found = std::find_if(tools.begin(), tools.end(),
                             [&](const ToolDecl& tool) { return tool.name == name; });
-  return found == created_.tools.end() ? nullptr : &*found;
+  return found == tools.end() ? nullptr : &*found;
 }
 
 bool State::may_start(std::size_t index) const {

@@ -35,28 +35,40 @@ Engine::Engine(Deps deps, Limits limits)
 
 Engine::~Engine() = default;
 
-Result<void> Engine::resolve_tools(const Spec& spec, std::vector<ToolDecl>& tools) {
-  for (std::size_t i = 0; i < spec.tools.size(); ++i) {
-    if (const auto* host = std::get_if<HostTool>(&spec.tools[i])) {
+Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools) {
+  if (tools->offered) return tools->offered;
+  std::vector<ToolDecl> decls;
+  bool has_host_tools = false;
+  for (std::size_t i = 0; i < tools->refs.size(); ++i) {
+    const ToolRef& ref = tools->refs[i];
+    if (const auto* host = std::get_if<HostTool>(&ref)) {
       Tool* tool = deps_.tools.find(host->name);
       if (!tool) {
         return Error(ErrorCode::invalid_argument,
                      cat("there is no tool called \"", host->name, "\""))
             .pointer(cat("/tools/", i, "/name"));
       }
-      tools.push_back(tool->decl());
+      decls.push_back(tool->decl());
+      has_host_tools = true;
       continue;
     }
-    for (OfferedTool& tool : offered_tools(spec.tools[i])) {
+    for (OfferedTool& tool : offered_tools(ref)) {
       auto schema = compile_input_schema(schemas_, *tool.decl.input_schema);
       if (!schema) {
         std::string place = cat("/tools/", i, tool.schema_pointer, schema.error().pointer());
         return std::move(schema).error().pointer(place);
       }
-      tools.push_back(std::move(tool.decl));
+      tool.decl.checker = std::move(*schema);
+      decls.push_back(std::move(tool.decl));
     }
   }
-  return {};
+  ToolDecls offered = share_decls(std::move(decls));
+  if (!has_host_tools) {
+    tools = std::make_shared<const ToolSet>(
+        ToolSet{.refs = tools->refs, .text = tools->text, .offered = offered});
+    tool_sets_.insert(tools);
+  }
+  return offered;
 }
 
 Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
@@ -76,9 +88,9 @@ Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const std::vect
 Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
   ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
   CreatedEntry entry{.model = model->info, .at = deps_.clock.now()};
-  ERRAND_CHECK(resolve_tools(spec, entry.tools));
+  ERRAND_TRY(entry.tools, resolve_tools(spec.tools));
   if (spec.output_schema) {
-    ERRAND_TRY(entry.output_mechanism, resolve_output(spec, entry.tools, *model->model));
+    ERRAND_TRY(entry.output_mechanism, resolve_output(spec, *entry.tools, *model->model));
   }
   if (spec.reasoning_level) {
     entry.model.reasoning_effort = reasoning_effort(*spec.reasoning_level);
@@ -94,7 +106,7 @@ Result<CreatedEntry> Engine::resolve(Spec spec, std::string_view model_id) {
       .tool_budgets = budgets_in_force(spec.tool_budgets)};
   // A budget of a tool that the run does not have says nothing, and would be kept with every run.
   std::erase_if(entry.limits.tool_budgets, [&entry](const auto& budget) {
-    return std::none_of(entry.tools.begin(), entry.tools.end(),
+    return std::none_of(entry.tools->begin(), entry.tools->end(),
                         [&](const ToolDecl& tool) { return tool.name == budget.first; });
   });
   entry.spec = std::move(spec);

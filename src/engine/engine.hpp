@@ -176,6 +176,7 @@ class Engine final : private LiveRun::Keeper {
 
   Catalog& catalog() { return deps_.catalog; }
   Store& store() { return deps_.store; }
+  ToolSetCache& tool_sets() { return tool_sets_; }
   const agent::Counters& counters() const { return counters_; }
   std::size_t resting() const { return resting_.size(); }
 
@@ -185,7 +186,8 @@ class Engine final : private LiveRun::Keeper {
   LiveRun::Keeper& keeper() { return *this; }
   // Pins what could change later.
   Result<CreatedEntry> resolve(Spec spec, std::string_view model_id);
-  Result<void> resolve_tools(const Spec& spec, std::vector<ToolDecl>& tools);
+  // Leaves the set with what it offers, and remembers it for those who send it again.
+  Result<ToolDecls> resolve_tools(ToolSetPtr& tools);
   Result<OutputMechanism> resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
                                          const llm::Model& model);
   LivePtr make_live(const RunRow& row);
@@ -232,6 +234,7 @@ class Engine final : private LiveRun::Keeper {
   const Limits limits_;
   agent::Counters counters_;
   json::SchemaCache schemas_;  // of the tools of all runs
+  ToolSetCache tool_sets_;
   agent::Lease lease_;
   agent::Surroundings surroundings_;
   std::unordered_map<RunId, LivePtr> live_;

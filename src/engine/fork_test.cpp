@@ -312,7 +312,7 @@ TEST_F(ForkTest, OverridesReplaceWhatTheOriginalHad) {
   run_original(kTools);
   ForkParams params = from_seq(9);
   params.overrides.name = "second";
-  params.overrides.tools = std::vector<ToolRef>{};
+  params.overrides.tools = share_tools({});
   Client fork = fork_and_run(kTools, params);
   StoredRun stored = stored_run(disk, *fork.run);
   EXPECT_EQ(stored.row.name, "second");

@@ -114,7 +114,7 @@ TEST_F(OutputTest, AnswerThatIsWrongTwiceEndsTheRunWithItsText) {
 
 TEST_F(OutputTest, ToolsThatAreCalledInsteadOfARepairAreNotRun) {
   World world(disk, R"({"turns":[{"text":["Oslo"]},{"toolCalls":[{"name":"look"}]}]})");
-  client.spec.tools = {client_tool("look")};
+  client.spec.tools = share_tools({client_tool("look")});
   run(world);
   EXPECT_EQ(types(), (Types{"assistant_delta", "assistant_message", "assistant_message", "error"}));
   EXPECT_EQ(end()["errorClass"], "output_invalid");

@@ -126,7 +126,7 @@ class PlayedTool final : public Tool {
 class PlayedTools final : public ToolRegistry {
  public:
   PlayedTools(const Recording& recording, PlayedCalls& calls) {
-    for (const ToolDecl& decl : std::get<CreatedEntry>(recording.head.front()).tools) {
+    for (const ToolDecl& decl : *std::get<CreatedEntry>(recording.head.front()).tools) {
       const std::vector<std::string>& used = recording.host_tools;
       if (std::find(used.begin(), used.end(), decl.name) == used.end()) continue;
       tools_[decl.name] = std::make_unique<PlayedTool>(decl, calls);

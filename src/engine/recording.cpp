@@ -163,11 +163,12 @@ class JournalReader final {
     const std::vector<CallEntry>& calls = asked.back().calls;
     auto call = std::find_if(calls.begin(), calls.end(),
                              [&](const CallEntry& one) { return one.id == entry.id; });
-    auto tool = std::find_if(created_.tools.begin(), created_.tools.end(),
+    const std::vector<ToolDecl>& tools = *created_.tools;
+    auto tool = std::find_if(tools.begin(), tools.end(),
                              [&](const ToolDecl& one) { return one.name == call->name; });
     // What follows without anybody's answer follows again: a call that was never made, one in the
     // server that a cancel cuts off.
-    if (tool == created_.tools.end() || entry.synthetic) return;
+    if (tool == tools.end() || entry.synthetic) return;
     if (!agent::parse_arguments(call->arguments)) return;
     if (tool->site == ToolSite::host && is_cancelled_) return;
     news.emplace_back(RecordedAnswer{.call = numbers_.at(entry.id),

@@ -314,7 +314,7 @@ inline Principal someone() {
 inline Spec spec_with_tools(std::vector<ToolRef> tools) {
   Spec spec;
   spec.prompt = "go";
-  spec.tools = std::move(tools);
+  spec.tools = share_tools(std::move(tools));
   return spec;
 }
 
@@ -340,7 +340,7 @@ inline Spec spec_with_files(std::vector<ToolRef> tools, std::vector<FilePart> fi
   Spec spec;
   spec.messages.emplace_back().text = "go";
   spec.messages.back().files = std::move(files);
-  spec.tools = std::move(tools);
+  spec.tools = share_tools(std::move(tools));
   return spec;
 }
 

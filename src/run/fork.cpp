@@ -38,7 +38,7 @@ Spec override_spec(Spec spec, const SpecOverrides& overrides) {
   if (overrides.name) spec.name = *overrides.name;
   if (overrides.model_id) spec.model_id = *overrides.model_id;
   if (overrides.system_prompt) spec.system_prompt = *overrides.system_prompt;
-  if (overrides.tools) spec.tools = *overrides.tools;
+  if (overrides.tools) spec.tools = overrides.tools;
   if (overrides.metadata) spec.metadata = *overrides.metadata;
   if (overrides.reasoning_level) spec.reasoning_level = overrides.reasoning_level;
   if (overrides.output_schema) spec.output_schema = overrides.output_schema;

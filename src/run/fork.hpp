@@ -16,7 +16,7 @@ struct SpecOverrides {
   std::optional<std::string> model_id;
   std::optional<std::string> system_prompt;
   std::optional<std::string> prompt;  // what the user says next
-  std::optional<std::vector<ToolRef>> tools;
+  ToolSetPtr tools = nullptr;         // null: absent
   std::optional<std::vector<std::pair<std::string, std::string>>> metadata;
   Budgets budgets;  // each of them by itself
   std::optional<LoopDetection> loop_detection;

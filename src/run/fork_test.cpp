@@ -17,7 +17,7 @@ TEST(Fork, WhatIsAbsentStaysAsItIs) {
   spec.model_id = "m";
   spec.system_prompt = "s";
   spec.prompt = "p";
-  spec.tools = {LocalTool{.name = "look"}};
+  spec.tools = share_tools({LocalTool{.name = "look"}});
   spec.metadata = {{"a", "b"}};
   spec.budgets.max_tool_turns = 7;
   spec.reasoning_level = 30;
@@ -39,7 +39,7 @@ TEST(Fork, EveryMemberOfARunCanBeReplaced) {
   EXPECT_EQ(params->overrides.prompt, "p");
   Spec spec;
   spec.prompt = "old";
-  spec.tools = {LocalTool{.name = "look"}};
+  spec.tools = share_tools({LocalTool{.name = "look"}});
   spec.budgets.local_tool_timeout = milliseconds(5);
   EXPECT_EQ(to_json(override_spec(spec, params->overrides)),
             json::parse(R"({"name":"n","modelId":"m","systemPrompt":"s","prompt":"old","tools":[],)"

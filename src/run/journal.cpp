@@ -132,8 +132,10 @@ struct EntryWriter {
   ObjectWriter& out;
 
   void operator()(const CreatedEntry& entry) {
+    std::string spec;
+    errand::write(spec, entry.spec);
     out.field("entry", "created")
-        .field("spec", to_json(entry.spec))
+        .raw("spec", spec)
         .field("model", errand::to_json(entry.model))
         .field("limits", to_json(entry.limits))
         .field("at", to_millis(entry.at));
@@ -143,7 +145,7 @@ struct EntryWriter {
     }
     // Most follow from the spec; only tools of this process need their declaration pinned.
     std::string host_tools;
-    for (const ToolDecl& tool : entry.tools) {
+    for (const ToolDecl& tool : *entry.tools) {
       if (tool.site != ToolSite::host) continue;
       host_tools += host_tools.empty() ? "[" : ",";
       json::write(host_tools, errand::to_json(tool));
@@ -214,10 +216,10 @@ struct EntryWriter {
 };
 
 // Every tool of the run in the order of the spec: those of this process as pinned.
-Result<std::vector<ToolDecl>> collect_tools(const Spec& spec, const json::Array* host_tools) {
+Result<ToolDecls> collect_tools(const Spec& spec, const json::Array* host_tools) {
   std::vector<ToolDecl> tools;
   std::size_t next_host = 0;
-  for (const ToolRef& ref : spec.tools) {
+  for (const ToolRef& ref : spec.tools->refs) {
     if (!std::holds_alternative<HostTool>(ref)) {
       for (OfferedTool& tool : offered_tools(ref)) tools.push_back(std::move(tool.decl));
       continue;
@@ -228,7 +230,7 @@ Result<std::vector<ToolDecl>> collect_tools(const Spec& spec, const json::Array*
     ERRAND_TRY(auto decl, parse_tool_decl((*host_tools)[next_host++], "/hostTools"));
     tools.push_back(std::move(decl));
   }
-  return tools;
+  return share_decls(std::move(tools));
 }
 
 Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {

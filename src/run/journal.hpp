@@ -44,7 +44,7 @@ struct ForkedFrom {
 struct CreatedEntry {
   Spec spec;
   ModelInfo model;
-  std::vector<ToolDecl> tools;  // all of them, in the order of the spec
+  ToolDecls tools = share_decls({});  // all of them, in the order of the spec
   RunLimits limits;
   WallTime at{};
   std::optional<ForkedFrom> forked_from;

@@ -49,18 +49,22 @@ CreatedEntry created_entry() {
                                 .max_tool_turns = 4,
                                 .run_time = milliseconds(90000)},
                      .at = from_millis(1'794'744'000'000)};
-  entry.tools.push_back(offered_tools(entry.spec.tools[0]).at(0).decl);
+  entry.tools = share_decls({offered_tools(entry.spec.tools->refs[0]).at(0).decl});
   return entry;
 }
 
 void add_host_tool(CreatedEntry& entry) {
-  entry.spec.tools.insert(entry.spec.tools.begin(), HostTool{.name = "clock"});
-  entry.tools.insert(entry.tools.begin(),
-                     ToolDecl{.name = "clock",
-                              .description = "The time.",
-                              .input_schema = share_schema({{"type", "object"}}),
-                              .site = ToolSite::host,
-                              .annotations = {.idempotent = true, .parallel_safe = false}});
+  std::vector<ToolRef> refs = entry.spec.tools->refs;
+  refs.insert(refs.begin(), HostTool{.name = "clock"});
+  entry.spec.tools = share_tools(std::move(refs));
+  std::vector<ToolDecl> decls = *entry.tools;
+  decls.insert(decls.begin(),
+               ToolDecl{.name = "clock",
+                        .description = "The time.",
+                        .input_schema = share_schema({{"type", "object"}}),
+                        .site = ToolSite::host,
+                        .annotations = {.idempotent = true, .parallel_safe = false}});
+  entry.tools = share_decls(std::move(decls));
 }
 
 constexpr std::string_view kCreatedTail =
@@ -228,14 +232,14 @@ TEST(Journal, ToolsComeBackInTheOrderOfTheSpec) {
   add_host_tool(entry);
   auto entries = parse_journal(line_of(entry)).value();
   const auto& read = std::get<CreatedEntry>(entries.at(0));
-  ASSERT_EQ(read.tools.size(), 2U);
-  EXPECT_EQ(read.tools[0].name, "clock");
-  EXPECT_EQ(read.tools[0].site, ToolSite::host);
-  EXPECT_EQ(read.tools[0].annotations,
+  ASSERT_EQ(read.tools->size(), 2U);
+  EXPECT_EQ((*read.tools)[0].name, "clock");
+  EXPECT_EQ((*read.tools)[0].site, ToolSite::host);
+  EXPECT_EQ((*read.tools)[0].annotations,
             (ToolAnnotations{.idempotent = true, .parallel_safe = false}));
-  EXPECT_EQ(read.tools[1].name, "read");
-  EXPECT_EQ(read.tools[1].site, ToolSite::client);
-  EXPECT_EQ(read.tools[1].annotations, (ToolAnnotations{.read_only = true}));
+  EXPECT_EQ((*read.tools)[1].name, "read");
+  EXPECT_EQ((*read.tools)[1].site, ToolSite::client);
+  EXPECT_EQ((*read.tools)[1].annotations, (ToolAnnotations{.read_only = true}));
 }
 
 TEST(Journal, ForkReadsBackWithWhatTheUserSaysNext) {

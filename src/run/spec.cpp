@@ -6,6 +6,8 @@
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
+#include "json/member_text.hpp"
+#include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/limit_met.hpp"
 
@@ -41,7 +43,7 @@ class ToolNames final {
   std::unordered_map<std::string, std::string> places_;
 };
 
-void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin) {
+void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin, std::string_view text) {
   const json::Array* tools = in.optional_array("tools");
   if (!tools) return;
   if (tools->size() > kToolsMax) {
@@ -50,15 +52,17 @@ void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin) {
                   in.pointer_to("tools"), "tools", kToolsMax));
   }
   ToolNames names;
-  spec.tools.reserve(tools->size());
+  std::vector<ToolRef> refs;
+  refs.reserve(tools->size());
   for (std::size_t i = 0; i < tools->size(); ++i) {
     std::string pointer = json::child_pointer(in.pointer_to("tools"), i);
     auto tool = parse_tool_ref((*tools)[i], pointer, origin);
     if (!tool) return in.fail(std::move(tool).error());
     auto added = names.add(*tool, pointer);
     if (!added) return in.fail(std::move(added).error());
-    spec.tools.push_back(std::move(*tool));
+    refs.push_back(std::move(*tool));
   }
+  spec.tools = share_tools(std::move(refs), std::string(text));
 }
 
 void parse_messages(json::Fields& in, Spec& spec, RefOrigin origin) {
@@ -214,7 +218,8 @@ json::Object to_json(const Budgets& budgets) {
   return out;
 }
 
-Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
+// `tools` is their text, if it is known.
+Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin, std::string_view tools) {
   json::Fields in(body, "");
   Spec spec;
   spec.name = in.optional_text("name").value_or("");
@@ -225,7 +230,7 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   spec.model_id = in.optional_text("modelId").value_or("");
   spec.system_prompt = in.optional_text("systemPrompt").value_or("");
   parse_messages(in, spec, origin);
-  parse_tools(in, spec, origin);
+  parse_tools(in, spec, origin, tools);
   parse_metadata(in, spec);
   parse_budgets(in, spec);
   parse_guards(in, spec);
@@ -235,25 +240,13 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   return in.finish(std::move(spec));
 }
 
-}  // namespace
-
-Result<Spec> parse_spec(const json::Value& body) {
-  ERRAND_TRY(Spec spec, parse_spec_from(body, RefOrigin::wire));
+Result<Spec> parse_sent_spec(const json::Value& body, std::string_view tools) {
+  ERRAND_TRY(Spec spec, parse_spec_from(body, RefOrigin::wire, tools));
   if (!spec.prompt) ERRAND_CHECK(check_conversation(spec.messages, "/messages"));
   return spec;
 }
 
-Result<Spec> parse_journaled_spec(const json::Value& value) {
-  return parse_spec_from(value, RefOrigin::journal);
-}
-
-json::Object metadata_json(const Spec& spec) {
-  json::Object out;
-  for (const auto& [key, value] : spec.metadata) out[key] = value;
-  return out;
-}
-
-json::Object to_json(const Spec& spec) {
+json::Object members_of(const Spec& spec, json::Array tools) {
   json::Object out;
   if (!spec.name.empty()) out["name"] = spec.name;
   if (!spec.model_id.empty()) out["modelId"] = spec.model_id;
@@ -265,18 +258,67 @@ json::Object to_json(const Spec& spec) {
     for (const Message& message : spec.messages) messages.push_back(to_input_json(message));
     out["messages"] = std::move(messages);
   }
-  json::Array tools;
-  for (const ToolRef& tool : spec.tools) tools.push_back(to_json(tool));
   out["tools"] = std::move(tools);
   if (!spec.metadata.empty()) out["metadata"] = metadata_json(spec);
   if (json::Object budgets = to_json(spec.budgets); !budgets.empty()) {
     out["budgets"] = std::move(budgets);
   }
   if (spec.loop_detection) out["loopDetection"] = to_json(*spec.loop_detection);
-  if (spec.tool_budgets) out["toolBudgets"] = to_json(*spec.tool_budgets);
+  if (spec.tool_budgets) out["toolBudgets"] = errand::to_json(*spec.tool_budgets);
   if (spec.reasoning_level) out["reasoningLevel"] = *spec.reasoning_level;
   if (spec.output_schema) out["outputSchema"] = to_json(*spec.output_schema);
   return out;
+}
+
+}  // namespace
+
+Result<Spec> parse_spec(const json::Value& body) {
+  return parse_sent_spec(body, "");
+}
+
+Result<Spec> parse_spec(std::string_view body, ToolSetCache& known) {
+  std::string_view text = json::member_text(body, "tools");
+  ToolSetPtr tools = known.find(text);
+  if (!tools) {
+    ERRAND_TRY(auto value, json::parse(body));
+    return parse_sent_spec(value, text);
+  }
+  // Where a value that was read before stands, any other value may stand: the rest is read alone.
+  std::size_t begin = static_cast<std::size_t>(text.data() - body.data());
+  std::string rest = cat(body.substr(0, begin), "[]", body.substr(begin + text.size()));
+  ERRAND_TRY(auto value, json::parse(rest));
+  ERRAND_TRY(Spec spec, parse_sent_spec(value, ""));
+  spec.tools = std::move(tools);
+  return spec;
+}
+
+Result<Spec> parse_journaled_spec(const json::Value& value) {
+  return parse_spec_from(value, RefOrigin::journal, "");
+}
+
+json::Object metadata_json(const Spec& spec) {
+  json::Object out;
+  for (const auto& [key, value] : spec.metadata) out[key] = value;
+  return out;
+}
+
+json::Object to_json(const Spec& spec) {
+  json::Array tools;
+  for (const ToolRef& tool : spec.tools->refs) tools.push_back(to_json(tool));
+  return members_of(spec, std::move(tools));
+}
+
+void write(std::string& out, const Spec& spec) {
+  json::ObjectWriter writer(out);
+  for (const auto& member : members_of(spec, {})) {
+    std::string_view key(member.key().data(), member.key().size());
+    if (key == "tools") {
+      writer.raw(key, tools_json(*spec.tools));
+    } else {
+      writer.field(key, member.value());
+    }
+  }
+  writer.end();
 }
 
 std::string_view reasoning_effort(int level) {

@@ -12,7 +12,7 @@
 #include "run/guard_limits.hpp"
 #include "run/message.hpp"
 #include "run/output_schema.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tool_set.hpp"
 
 namespace errand {
 
@@ -35,7 +35,7 @@ struct Spec {
   std::string system_prompt;
   std::optional<std::string> prompt;
   std::vector<Message> messages;
-  std::vector<ToolRef> tools;
+  ToolSetPtr tools = share_tools({});
   std::vector<std::pair<std::string, std::string>> metadata;
   Budgets budgets;
   std::optional<LoopDetection> loop_detection;
@@ -57,8 +57,11 @@ constexpr std::size_t kMetadataBytesMax = 4096;
 
 // The body of POST .../agent-runs. invalid_argument: with the pointer.
 Result<Spec> parse_spec(const json::Value& body);
+// The same from its text. Tools that are known are not read again.
+Result<Spec> parse_spec(std::string_view body, ToolSetCache& known);
 // The same shape again, for the journal and for snapshots, and back from the journal.
 json::Object to_json(const Spec& spec);
+void write(std::string& out, const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);
 json::Object metadata_json(const Spec& spec);
 

@@ -85,8 +85,12 @@ TEST(Spec, EveryMemberIsReadAndWrittenAgain) {
 
 TEST(Spec, TheJournaledFormReadsBackTheSame) {
   Spec spec = parse_text(kFullSpec).value();
-  spec.tools.emplace_back(HostTool{.name = "clock"});
-  std::string written = json::write(to_json(spec));
+  std::vector<ToolRef> refs = spec.tools->refs;
+  refs.emplace_back(HostTool{.name = "clock"});
+  spec.tools = share_tools(std::move(refs));
+  std::string written;
+  write(written, spec);
+  EXPECT_EQ(written, json::write(to_json(spec)));
   auto again = parse_journaled_spec(json::parse(written).value());
   ASSERT_TRUE(again) << again.error().describe();
   EXPECT_EQ(json::write(to_json(*again)), written);
@@ -101,7 +105,7 @@ TEST(Spec, MembersLandInTheirFields) {
   ASSERT_EQ(spec.messages.size(), 3U);
   EXPECT_EQ(spec.messages[1].role, Role::assistant);
   EXPECT_EQ(spec.messages[1].text, "a");
-  const auto& tool = std::get<LocalTool>(spec.tools.at(0));
+  const auto& tool = std::get<LocalTool>(spec.tools->refs.at(0));
   EXPECT_EQ(tool.name, "read_file");
   EXPECT_TRUE(tool.read_only);
   EXPECT_TRUE(tool.long_running);
@@ -249,7 +253,7 @@ TEST(Spec, ParametersThatAreNoObjectSchemaBecomeAPermissiveOne) {
     Spec spec =
         parse_text(cat(R"({"prompt":"","tools":[{"kind":"local","name":"t",)", parameters, "}]}"))
             .value();
-    EXPECT_EQ(json::write(*std::get<LocalTool>(spec.tools[0]).parameters),
+    EXPECT_EQ(json::write(*std::get<LocalTool>(spec.tools->refs[0]).parameters),
               R"({"type":"object","properties":{}})");
   }
 }

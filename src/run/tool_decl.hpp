@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "json/schema.hpp"
 #include "json/value.hpp"
 
 namespace errand {
@@ -38,6 +39,7 @@ struct ToolDecl {
   std::string description;
   SchemaPtr input_schema = share_schema({});
   SchemaPtr output_schema = nullptr;
+  json::CompiledSchemaPtr checker = nullptr;  // the input schema compiled, if somebody has
   ToolSite site = ToolSite::client;
   ToolAnnotations annotations;
   // For tools of a client: what every call tells it besides name and arguments.

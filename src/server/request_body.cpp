@@ -14,7 +14,7 @@ bool is_json_type(std::string_view content_type) {
 
 }  // namespace
 
-Result<json::Value> json_body(const net::Request& request) {
+Result<std::string_view> json_text(const net::Request& request) {
   std::string_view type = request.header("content-type");
   if (!type.empty() && !is_json_type(type)) {
     return Error(ErrorCode::unsupported,
@@ -25,7 +25,12 @@ Result<json::Value> json_body(const net::Request& request) {
   if (request.body.empty()) {
     return Error(ErrorCode::invalid_argument, "the body is empty: expected a JSON object");
   }
-  return json::parse(request.body);
+  return std::string_view(request.body);
+}
+
+Result<json::Value> json_body(const net::Request& request) {
+  ERRAND_TRY(auto text, json_text(request));
+  return json::parse(text);
 }
 
 Result<RunId> run_of_path(const net::Request& request) {

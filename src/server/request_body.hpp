@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "net/http.hpp"
@@ -8,6 +10,9 @@
 
 namespace errand::server {
 
+// The text of a body that says it is JSON. invalid_argument: it is empty. unsupported: it says it
+// is something else.
+Result<std::string_view> json_text(const net::Request& request);
 // The body as JSON. invalid_argument: it is none. unsupported: it says it is something else.
 Result<json::Value> json_body(const net::Request& request);
 

@@ -60,11 +60,6 @@ Result<engine::CallAnswer> parse_tool_result(const json::Value& body, MissingRes
 }
 
 // Bodies with files are large: their JSON is let go of before anything is waited for.
-Result<Spec> spec_of(const net::Request& request) {
-  ERRAND_TRY(auto body, json_body(request));
-  return parse_spec(body);
-}
-
 Result<engine::CallAnswer> tool_result_of(const net::Request& request, MissingResult missing) {
   ERRAND_TRY(auto body, json_body(request));
   return parse_tool_result(body, missing);
@@ -107,7 +102,8 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
 }  // namespace
 
 Api::Answer Api::create_run(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto spec, spec_of(request));
+  ERRAND_CO_TRY(auto text, json_text(request));
+  ERRAND_CO_TRY(auto spec, parse_spec(text, engine_.tool_sets()));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
   ERRAND_CO_TRY(auto run, co_await engine_.create(who, std::move(spec), std::move(idempotency)));
   std::string out;

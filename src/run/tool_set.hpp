@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "run/tool_decl.hpp"
+#include "run/tool_ref.hpp"
+
+namespace errand {
+
+// Shared, like the sets that they come from.
+using ToolDecls = std::shared_ptr<const std::vector<ToolDecl>>;
+ToolDecls share_decls(std::vector<ToolDecl> decls);
+
+// The tools that a caller gives a run. Shared, because they may be large and are the same for many
+// runs; nobody changes them.
+struct ToolSet {
+  std::vector<ToolRef> refs;
+  std::string text;  // the JSON that the refs were read from; empty if that is not known
+  // What the refs offer, with compiled schemas. Null until somebody has compiled them, and for
+  // tools of this process, which are not looked up before a run is made.
+  ToolDecls offered = nullptr;
+};
+using ToolSetPtr = std::shared_ptr<const ToolSet>;
+ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text = "");
+
+// The refs as JSON on one line.
+std::string tools_json(const ToolSet& tools);
+
+// Sets that callers have sent, by their text, so that one that is sent again need not be read
+// again. What was used longest ago is forgotten first. Call on one home.
+class ToolSetCache final {
+ public:
+  static constexpr std::size_t kSetsMax = 256;
+  static constexpr std::size_t kTextBytesMax = 2U * 1024 * 1024;  // of all together
+
+  ToolSetPtr find(std::string_view text);
+  // A set without a text, or with one that is known, is not kept.
+  void insert(ToolSetPtr tools);
+
+  std::size_t size() const { return sets_.size(); }
+
+ private:
+  std::list<ToolSetPtr> sets_;  // the one used last is first
+  std::unordered_map<std::string_view, std::list<ToolSetPtr>::iterator> by_text_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace errand

@@ -1,0 +1,105 @@
+#include "run/tool_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "run/spec.hpp"
+
+namespace errand {
+namespace {
+
+constexpr std::string_view kTools =
+    R"([{"kind":"local","name":"look","parameters":{"type":"object"}},)"
+    R"({"kind":"mcp","name":"m","url":"https://x","headers":{"a":"b"}}])";
+
+std::string body_with(std::string_view tools, std::string_view prompt = "hi") {
+  return cat(R"({"prompt":")", prompt, R"(","tools":)", tools, R"(,"name":"n"})");
+}
+
+// As the engine does: what is known has been compiled.
+Result<Spec> read(std::string_view body, ToolSetCache& known) {
+  auto spec = parse_spec(body, known);
+  if (spec) known.insert(spec->tools);
+  return spec;
+}
+
+TEST(ToolSet, IsReadOnceForAllWhoSendIt) {
+  ToolSetCache known;
+  Spec first = read(body_with(kTools), known).value();
+  Spec second = read(body_with(kTools, "ho"), known).value();
+  EXPECT_EQ(first.tools, second.tools);
+  EXPECT_EQ(second.prompt, "ho");
+  EXPECT_EQ(second.name, "n");
+  EXPECT_EQ(json::Value(to_json(second)).at("tools"), json::Value(to_json(first)).at("tools"));
+  EXPECT_EQ(known.size(), 1U);
+}
+
+TEST(ToolSet, WhatStandsAroundItIsReadAsEver) {
+  ToolSetCache known;
+  ASSERT_TRUE(read(body_with(kTools), known));
+  for (std::string wrong : {cat(R"({"tools":)", kTools, "}"),                // no prompt
+                            cat(R"({"prompt":"p","tools":)", kTools),        // cut
+                            cat(R"({"prompt":"p","tools":)", kTools, "x}"),  // not JSON
+                            cat(R"({"prompt":"p","tools":)", kTools, R"(,"tools":[]})"),
+                            cat(R"({"prompt":1,"tools":)", kTools, "}")}) {
+    ToolSetCache nothing;
+    auto known_tools = read(wrong, known);
+    auto new_tools = read(wrong, nothing);
+    ASSERT_FALSE(known_tools) << wrong;
+    ASSERT_FALSE(new_tools) << wrong;
+    EXPECT_EQ(known_tools.error().code(), new_tools.error().code()) << wrong;
+    EXPECT_EQ(known_tools.error().pointer(), new_tools.error().pointer()) << wrong;
+  }
+}
+
+TEST(ToolSet, ToolsElsewhereInTheBodyAreNotTaken) {
+  ToolSetCache known;
+  ASSERT_TRUE(read(body_with(kTools), known));
+  Spec spec = read(cat(R"({"prompt":"p","supervisor":{"tools":)", kTools, "}}"), known).value();
+  EXPECT_TRUE(spec.tools->refs.empty());
+}
+
+TEST(ToolSet, GoesToTheJournalOnOneLineAsItWasSent) {
+  ToolSetCache known;
+  const std::string spread = "[\r\n {\"kind\":\"mantyx\",\n\"id\":\"t\",\"other\":1}\n]";
+  Spec spec = read(body_with(spread), known).value();
+  EXPECT_EQ(tools_json(*spec.tools), "[   {\"kind\":\"mantyx\", \"id\":\"t\",\"other\":1} ]");
+}
+
+TEST(ToolSet, OneThatWasNotSentIsWrittenFromItsRefs) {
+  EXPECT_EQ(tools_json(*share_tools({WorkspaceTool{.id = "t"}, HostTool{.name = "clock"}})),
+            R"([{"kind":"mantyx","id":"t"},{"kind":"host","name":"clock"}])");
+}
+
+TEST(ToolSetCache, ForgetsWhatWasUsedLongestAgo) {
+  ToolSetCache cache;
+  for (std::size_t i = 0; i < ToolSetCache::kSetsMax; ++i) {
+    cache.insert(share_tools({}, cat("[", i, "]")));
+  }
+  EXPECT_NE(cache.find("[0]"), nullptr);
+  cache.insert(share_tools({}, "[new]"));
+  EXPECT_EQ(cache.size(), ToolSetCache::kSetsMax);
+  EXPECT_NE(cache.find("[0]"), nullptr);
+  EXPECT_EQ(cache.find("[1]"), nullptr);
+}
+
+TEST(ToolSetCache, IsBoundedByTheLengthOfItsTexts) {
+  ToolSetCache cache;
+  const std::size_t half = ToolSetCache::kTextBytesMax / 2;
+  cache.insert(share_tools({}, std::string(half, 'a')));
+  cache.insert(share_tools({}, std::string(half, 'b')));
+  EXPECT_EQ(cache.size(), 2U);
+  cache.insert(share_tools({}, "c"));
+  EXPECT_EQ(cache.size(), 2U);
+  cache.insert(share_tools({}, std::string(ToolSetCache::kTextBytesMax + 1, 'd')));
+  EXPECT_EQ(cache.size(), 2U);
+}
+
+TEST(ToolSetCache, SetsWithoutATextAreNotKept) {
+  ToolSetCache cache;
+  cache.insert(share_tools({HostTool{.name = "clock"}}));
+  EXPECT_EQ(cache.size(), 0U);
+}
+
+}  // namespace
+}  // namespace errand
