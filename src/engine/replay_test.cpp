@@ -101,7 +101,9 @@ TEST_F(ReplayTest, BrokenTurnsAreAskedAgainAndGivenUp) {
 TEST_F(ReplayTest, ErrorOfTheProviderComesAgain) {
   for (std::string_view script :
        {R"({"turns":[{"error":{"status":401}}]})", R"({"turns":[{"error":{"status":529}}]})",
-        R"({"turns":[{"text":["cut"],"finishReason":"max_tokens"}]})"}) {
+        R"({"turns":[{"text":["cut"],"finishReason":"max_tokens"}]})",
+        R"({"turns":[{"text":["no"],"finishReason":"refusal"}]})",
+        R"({"turns":[{"finishReason":"content_filter"}]})"}) {
     disk.data = make_memory_store_data();
     client = {.spec = client.spec};
     EXPECT_EQ(outcome(export_of_run(script)), identical()) << script;
