@@ -307,5 +307,19 @@ TEST_F(ReplayTest, SecretsAreTakenOutAndTheRunStillReplays) {
   EXPECT_EQ(outcome(text), identical());
 }
 
+TEST_F(ReplayTest, SchemaWithAPropertyNamedLikeASecretCanStillBeUsed) {
+  client.spec = spec_with_tools(
+      {LocalTool{.name = "look",
+                 .parameters = share_schema(
+                     {{"type", "object"},
+                      {"properties", {{"password", {{"type", "string"}, {"default", "hunter2"}}}}},
+                      {"required", {"password"}}})}});
+  std::string text = export_of_run(R"({"turns":[
+    {"toolCalls":[{"name":"look","args":{"password":"hunter2"}},{"name":"look"}]},
+    {"text":["b"]}]})");
+  EXPECT_EQ(text.find("hunter2"), std::string::npos);
+  EXPECT_EQ(outcome(text), identical());
+}
+
 }  // namespace
 }  // namespace errand::engine::testing
