@@ -126,6 +126,7 @@ class AgentRun final {
   llm::TurnRequest question(std::shared_ptr<const llm::TurnFiles> files);
   bool take_event(llm::TurnEvent& event);  // false: the turn's stream is over
   void close_call(llm::CallClosed call);
+  void fail_turn(llm::Failed failed);
   void end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);
 
   // Calls and their outcomes.

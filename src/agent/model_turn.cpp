@@ -93,10 +93,20 @@ bool AgentRun::take_event(llm::TurnEvent& event) {
     end_turn(std::move(finished->finish_reason), finished->usage, {});
     return false;
   } else {
-    failure_ = std::get<llm::Failed>(std::move(event));
+    fail_turn(std::get<llm::Failed>(std::move(event)));
     return false;
   }
   return true;
+}
+
+void AgentRun::fail_turn(llm::Failed failed) {
+  // An answer that its vendor put an end to is over, and what was said of it is a message.
+  if (ends_answer(failed.failure) && !text_.empty() && state_->turn().calls.empty()) {
+    std::string reason = failed.failure.error_class;
+    end_turn(std::move(reason), {}, std::move(failed.failure));
+  } else {
+    failure_ = std::move(failed);
+  }
 }
 
 void AgentRun::close_call(llm::CallClosed call) {

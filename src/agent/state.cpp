@@ -175,7 +175,8 @@ bool State::is_own(int turn) const {
 
 const std::string* State::final_text() const {
   if (!terminal_) return nullptr;
-  bool has_text = terminal_->status == RunStatus::succeeded ||
+  bool was_ended = turn_.end && turn_.end->fatal && turn_.calls.empty();
+  bool has_text = terminal_->status == RunStatus::succeeded || was_ended ||
                   terminal_->error_class == kTruncation || terminal_->error_class == kOutputInvalid;
   return has_text ? &last_text_ : nullptr;
 }

@@ -8,12 +8,10 @@ namespace errand::agent {
 namespace {
 
 Finish fail_with(const ModelFailure& failure) {
-  // A vendor that says no to the answer gives that as the reason why the answer ends.
-  bool is_reason = failure.error_class == "refusal" || failure.error_class == "content_filter";
   return {{.status = RunStatus::failed,
            .message = failure.message,
            .error_class = failure.error_class,
-           .finish_reason = is_reason ? failure.error_class : "",
+           .finish_reason = ends_answer(failure) ? failure.error_class : "",
            .retryable = failure.retryable,
            .api_status = failure.api_status,
            .api_code = failure.api_code}};
@@ -106,6 +104,10 @@ bool is_refusal(const ModelFailure& failure) {
 }
 
 }  // namespace
+
+bool ends_answer(const ModelFailure& failure) {
+  return failure.error_class == "refusal" || failure.error_class == "content_filter";
+}
 
 Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas) {
   const TurnState& turn = state.turn();

@@ -32,6 +32,9 @@ constexpr int kResumesMax = 3;
 // `last_seq` is that of the log's end.
 Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas);
 
+// The vendor itself put an end to an answer: it refuses to give it, or filters it out.
+bool ends_answer(const ModelFailure& failure);
+
 // The run has gone on for longer than it may.
 Finish out_of_time(const State& state);
 

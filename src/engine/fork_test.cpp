@@ -268,6 +268,19 @@ TEST_F(ForkTest, RunThatFailedIsTriedAgainFromItsLastFinishedTurn) {
   EXPECT_EQ(types_of(fork).back(), "result");
 }
 
+TEST_F(ForkTest, AnswerThatWasRefusedIsGivenAnewOrFollowedByAPrompt) {
+  run_original(R"({"turns":[
+    {"toolCalls":[{"name":"look"}]},{"text":["I can","not"],"finishReason":"refusal"}]})");
+  EXPECT_EQ(types_of(original).back(), "error");
+  fork_and_run(kTools, {});
+  EXPECT_EQ(last_from.turns, 1);
+  EXPECT_EQ(requests[0].back(), "user:  (look = answer)");
+  requests.clear();
+  fork_and_run(kTools, with_prompt("so?"));
+  EXPECT_EQ(last_from.turns, 2);
+  EXPECT_EQ(requests[0].back(), "user: so?");
+}
+
 TEST_F(ForkTest, RunThatWaitsForItsClientCanBeForked) {
   original.answers = false;
   run_original(kTools);

@@ -62,7 +62,8 @@ class AttemptWriter final {
 
   RecordedAttempt finish(const Asked* next, const std::optional<TerminalEntry>& end) {
     while (closed_ < asked_.calls.size()) close_next();
-    if (asked_.end && asked_.end->finish_reason != agent::kInterrupted) {
+    bool is_whole = asked_.end && !asked_.end->fatal;
+    if (is_whole && asked_.end->finish_reason != agent::kInterrupted) {
       for (const std::string& block : asked_.end->blocks) {
         out_.events.emplace_back(llm::BlockClosed{block});
       }

@@ -101,7 +101,9 @@ TEST_F(ReplayTest, BrokenTurnsAreAskedAgainAndGivenUp) {
 TEST_F(ReplayTest, ErrorOfTheProviderComesAgain) {
   for (std::string_view script :
        {R"({"turns":[{"error":{"status":401}}]})", R"({"turns":[{"error":{"status":529}}]})",
-        R"({"turns":[{"text":["cut"],"finishReason":"max_tokens"}]})"}) {
+        R"({"turns":[{"text":["cut"],"finishReason":"max_tokens"}]})",
+        R"({"turns":[{"text":["no"],"finishReason":"refusal"}]})",
+        R"({"turns":[{"finishReason":"content_filter"}]})"}) {
     disk.data = make_memory_store_data();
     client = {.spec = client.spec};
     EXPECT_EQ(outcome(export_of_run(script)), identical()) << script;
@@ -302,6 +304,20 @@ TEST_F(ReplayTest, SecretsAreTakenOutAndTheRunStillReplays) {
     {"toolCalls":[{"name":"look","args":{"password":"hunter2"}}]},{"text":["b"]}]})");
   EXPECT_EQ(text.find("hunter2"), std::string::npos);
   EXPECT_NE(text.find("[redacted]"), std::string::npos);
+  EXPECT_EQ(outcome(text), identical());
+}
+
+TEST_F(ReplayTest, SchemaWithAPropertyNamedLikeASecretCanStillBeUsed) {
+  client.spec = spec_with_tools(
+      {LocalTool{.name = "look",
+                 .parameters = share_schema(
+                     {{"type", "object"},
+                      {"properties", {{"password", {{"type", "string"}, {"default", "hunter2"}}}}},
+                      {"required", {"password"}}})}});
+  std::string text = export_of_run(R"({"turns":[
+    {"toolCalls":[{"name":"look","args":{"password":"hunter2"}},{"name":"look"}]},
+    {"text":["b"]}]})");
+  EXPECT_EQ(text.find("hunter2"), std::string::npos);
   EXPECT_EQ(outcome(text), identical());
 }
 

@@ -38,6 +38,33 @@ TEST(Redact, NamesThatOnlyContainAWordStay) {
   EXPECT_EQ(redacted(kText), kText);
 }
 
+TEST(Redact, APropertyOfASchemaIsNoSecret) {
+  constexpr std::string_view kText =
+      R"({"parameters":{"type":"object","$defs":{"Token":{"type":"string","maxLength":9}},)"
+      R"("properties":{"password":{"type":"string","description":"Yours."},"apiKey":true,)"
+      R"("headers":{"type":"object","additionalProperties":{"type":"string"}},)"
+      R"("credentials":{"anyOf":[{"$ref":"#/$defs/Token"},{"type":"object",)"
+      R"("properties":{"user":{"type":"string"}},"required":["user"]}]}}}})";
+  EXPECT_EQ(redacted(kText), kText);
+}
+
+TEST(Redact, WhatASchemaTellsOfASecretsValueIsTakenOut) {
+  EXPECT_EQ(redacted(R"({"properties":{"password":{"type":"string","default":"p","enum":["p","q"],)"
+                     R"("examples":[{"a":"p"}],"x-own":"p"},"limit":{"default":5},)"
+                     R"("credentials":{"properties":{"user":{"const":"root"}}}}})"),
+            R"({"properties":{"password":{"type":"string","default":"[redacted]",)"
+            R"("enum":["[redacted]","[redacted]"],"examples":[{"a":"[redacted]"}],)"
+            R"("x-own":"[redacted]"},"limit":{"default":5},)"
+            R"("credentials":{"properties":{"user":{"const":"[redacted]"}}}}})");
+}
+
+TEST(Redact, ASecretThatOnlyStandsWhereASchemaWouldIsTakenOut) {
+  EXPECT_EQ(redacted(R"({"properties":{"password":"p","token":7,"secret":["s",{"v":"s"}],)"
+                     R"("a":{"token":"t"}}})"),
+            R"({"properties":{"password":"[redacted]","token":"[redacted]",)"
+            R"("secret":["[redacted]",{"v":"[redacted]"}],"a":{"token":"[redacted]"}}})");
+}
+
 TEST(Redact, ArgumentsThatAreJsonTextAreLookedInto) {
   EXPECT_EQ(redacted(R"({"arguments":"{\"user\": \"u\", \"password\": \"p\"}"})"),
             R"({"arguments":"{\"user\":\"u\",\"password\":\"[redacted]\"}"})");

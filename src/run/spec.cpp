@@ -96,6 +96,11 @@ void refuse_misleading(json::Fields& in) {
   if (attachments && !attachments->empty()) {
     in.fail("attachments", "attachments belong to the last of the \"messages\"");
   }
+  if (auto agent = in.optional_text("agentId")) {
+    in.fail(Error(ErrorCode::forbidden, cat("there is no agent \"", utf8_prefix(*agent, 80), "\""))
+                .pointer(in.pointer_to("agentId"))
+                .hint("leave \"agentId\" out, and tell the agent its task in \"systemPrompt\""));
+  }
   const json::Value* plan = in.optional_any("plan");
   const json::Object* members = plan ? plan->if_object() : nullptr;
   const json::Value* plan_only = members ? members->if_contains("planOnly") : nullptr;

@@ -353,6 +353,14 @@ TEST(Spec, RunsThatOnlyPlanAreRefused) {
   }
 }
 
+TEST(Spec, RunsOfAStoredAgentAreRefused) {
+  auto spec = parse_spec(*json::parse(R"({"prompt":"p","agentId":"agent_1"})"));
+  ASSERT_FALSE(spec);
+  EXPECT_EQ(spec.error().code(), ErrorCode::forbidden);
+  EXPECT_EQ(spec.error().describe(), "there is no agent \"agent_1\" (at /agentId)");
+  EXPECT_TRUE(parse_spec(*json::parse(R"({"prompt":"p","agentId":null})")));
+}
+
 TEST(Spec, MetadataIsShownAsAnObject) {
   EXPECT_EQ(json::write(metadata_json(parse_text(kFullSpec).value())),
             R"({"z.key":"1","a-key":"","A_9":"é"})");

@@ -6,6 +6,7 @@ FILE = """\
 # A behaviour.
 -- model fast
 -- turn {"text":["a"]}
+-- vendor gemini gemini-3-pro
 -- config {"limits":{"runMs":1}}
 -- serve --public-url https://a
 
@@ -22,6 +23,7 @@ class ParseTest(unittest.TestCase):
     def test_set_up_requests_and_answers_are_told_apart(self):
         transcript = parse(FILE)
         self.assertEqual(transcript.scripts, {"fast": [{"text": ["a"]}]})
+        self.assertEqual(transcript.vendors, [("gemini", "gemini-3-pro")])
         self.assertEqual(transcript.config, {"limits": {"runMs": 1}})
         self.assertEqual(transcript.arguments, ("--public-url", "https://a"))
         self.assertEqual([(item.sent, item.expected) for item in transcript.exchanges()], [
@@ -44,9 +46,11 @@ class NamesTest(unittest.TestCase):
         names = Names(7300)
         one, two = "run_0123456789abcdef1", "run_0123456789abcdef2"
         masked = names.mask(f'{{"a":"{one}","b":"{two}","c":"{one}","code":"run_terminal",'
-                            '"at":"2026-01-02T03:04:05.678Z","u":"http://127.0.0.1:7300/"}')
+                            '"at":"2026-01-02T03:04:05.678Z","u":"http://127.0.0.1:7300/",'
+                            '"v":{"at":1767323045678,"max":1767323045678}}')
         self.assertEqual(masked, '{"a":"{run1}","b":"{run2}","c":"{run1}","code":"run_terminal",'
-                                 '"at":"{time}","u":"http://127.0.0.1:{port}/"}')
+                                 '"at":"{time}","u":"http://127.0.0.1:{port}/",'
+                                 '"v":{"at":{time},"max":1767323045678}}')
         self.assertEqual(names.fill("/runs/{run2}?x={other}"), f"/runs/{two}?x={{other}}")
 
     def test_a_cursor_that_is_an_id_keeps_the_name_of_the_id(self):

@@ -20,7 +20,7 @@ MASKS = (
     ("secret", re.compile(r"\bmantyx_[0-9a-f]{64}\b")),
     ("prefix", re.compile(r"\bmantyx_[0-9a-f]{4,16}\b")),
 )
-TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+TIME = re.compile(r'\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|(?<="at":)\d{13}\b')
 
 
 class Malformed(Exception):
@@ -41,6 +41,7 @@ class Transcript:
 
     items: list[str | Exchange] = field(default_factory=list)
     scripts: dict[str, list[dict]] = field(default_factory=dict)
+    vendors: list[tuple[str, str]] = field(default_factory=list)  # a format and a model each
     config: dict = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
 
@@ -80,6 +81,9 @@ def parse(text: str) -> Transcript:
                 model = rest
             elif word == "turn":
                 transcript.scripts.setdefault(model, []).append(json.loads(rest))
+            elif word == "vendor":
+                wire, _, name = rest.partition(" ")
+                transcript.vendors.append((wire, name))
             elif word == "config":
                 transcript.config |= json.loads(rest)
             elif word == "serve":
@@ -159,15 +163,18 @@ def parse_request(lines: list[str], names: Names) -> Request:
 
 
 class Player:
-    """Plays the exchanges of a transcript against a server."""
+    """Plays the exchanges of a transcript against a server, whose models `vendor` plays, if any."""
 
-    def __init__(self, client, port: int):
+    def __init__(self, client, port: int, vendor=None):
         self.client = client
+        self.vendor = vendor
         self.names = Names(port)
         self.names.bind("secret", client.key)
 
     def play(self, exchange: Exchange) -> list[str]:
         """The lines of the answer."""
+        if exchange.sent[0].startswith("ASKED "):
+            return [self.names.mask(self.asked(*exchange.sent[0].split()[1:]))]
         request = parse_request(exchange.sent, self.names)
         headers = self.client.headers()
         if request.body:
@@ -181,6 +188,16 @@ class Player:
             else:
                 lines = self.show(connection.receive_response(), request.method)
         return [self.names.mask(line) for line in lines]
+
+    def asked(self, number: str, pointer: str) -> str:
+        """What the vendor was asked there in its so-manieth request, or `nothing`."""
+        value = self.vendor.requests()[int(number) - 1]["body"]
+        for key in pointer.split("/")[1:]:
+            try:
+                value = value[int(key) if isinstance(value, list) else key]
+            except (KeyError, IndexError):
+                return "nothing"
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
     def read_until(self, connection: Connection, event: str) -> list[str]:
         head = connection.receive_head()

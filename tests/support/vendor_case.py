@@ -18,8 +18,9 @@ ENTRIES = {
     "responses": {"provider": "openai", "api": "responses"},
     "anthropic": {"provider": "anthropic"},
     "gemini": {"provider": "google"},
+    "xai": {"provider": "xai"},
 }
-BASE_PATHS = {"chat": "/v1", "responses": "/v1", "anthropic": "", "gemini": ""}
+BASE_PATHS = {"chat": "/v1", "responses": "/v1", "anthropic": "", "gemini": "", "xai": "/v1"}
 
 
 def model_entry(name: str, url: str, **settings) -> dict:

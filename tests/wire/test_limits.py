@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from support.http import Response
+from support.http import Connection, Response, request_bytes
 from support.script import local_tool, turn
 from support.server import ServerCase
 
@@ -87,6 +87,26 @@ def messages(count: int) -> list[dict]:
     return [{"role": "user", "content": "a"}] * count
 
 
+def message(content: str = "a", **attachment: str) -> dict:
+    """One message of the user's, with an attachment if something is said of one."""
+    said = {"role": "user", "content": content}
+    if attachment:
+        said["attachments"] = [attachment]
+    return {"messages": [said]}
+
+
+def inline_file(**others: str) -> dict:
+    whole = {"type": "input_file", "filename": "a", "mimeType": "a/b", "data": "Zm9v"}
+    return message(**(whole | others))
+
+
+def properties(count: int, **one) -> dict:
+    """A tool whose schema has so many properties; `{n}` in their words is their number."""
+    words = json.dumps(one)
+    made = {f"p{n}": json.loads(words.replace("{n}", str(n))) for n in range(count)}
+    return {"kind": "local", "name": "t", "parameters": {"type": "object", "properties": made}}
+
+
 RUNS = [
     Limit("tools", {"tools": locals_(256)}, {"tools": locals_(257)}, "/tools", "tools", 256),
     Limit("tools as the model sees them",
@@ -95,6 +115,15 @@ RUNS = [
           "/tools", "offeredTools", 1024),
     Limit("messages", {"messages": messages(200)}, {"messages": messages(201)}, "/messages",
           "messages", 200),
+    Limit("content of a message", message("ä" * 200_000), message("ä" * 200_001),
+          "/messages/0/content", "messageChars", 200_000),
+    Limit("filename", inline_file(filename="n" * 255), inline_file(filename="n" * 256),
+          "/messages/0/attachments/0/filename"),
+    Limit("mimeType", inline_file(mimeType="a/" + "b" * 253),
+          inline_file(mimeType="a/" + "b" * 254), "/messages/0/attachments/0/mimeType"),
+    Limit("URL of a file", message(type="input_file_url", url=url_of(2048)),
+          message(type="input_file_url", url=url_of(2049)), "/messages/0/attachments/0/url",
+          "urlBytes", 2048),
     Limit("name", {"name": "ä" * 200}, {"name": "ä" * 201}, "/name", "nameChars", 200),
     Limit("metadata entries", {"metadata": {f"k{n}": "" for n in range(16)}},
           {"metadata": {f"k{n}": "" for n in range(17)}}, "/metadata", "metadataEntries", 16),
@@ -127,6 +156,17 @@ RUNS = [
                "headers", 64),
     tool_limit("toolFilter", mcp(toolFilter=["a"] * 256), mcp(toolFilter=["a"] * 257),
                "/toolFilter", "toolFilter", 256),
+    tool_limit("name in toolFilter", mcp(toolFilter=["a" * 2048]), mcp(toolFilter=["a" * 2049]),
+               "/toolFilter/0"),
+    tool_limit("pattern", properties(1, pattern="a" * 4096), properties(1, pattern="a" * 4097),
+               "/parameters/properties/p0/pattern", "patternBytes", 4096),
+    tool_limit("patterns", properties(128, pattern="a{n}"), properties(129, pattern="a{n}"),
+               "/parameters/properties/p0/pattern", "schemaPatterns", 128),
+    # The schema itself is one of them.
+    tool_limit("subschemas", properties(19_999), properties(20_000),
+               "/parameters", "schemaNodes", 20_000),
+    tool_limit("subschemas with an $id", properties(999, **{"$id": "u{n}"}),
+               properties(1000, **{"$id": "u{n}"}), "/parameters", "schemaResources", 1000),
     tool_limit("url", mcp(url=url_of(2048)), mcp(url=url_of(2049)), "/url", "urlBytes", 2048),
     tool_limit("agentCardUrl", a2a(agentCardUrl=url_of(2048)), a2a(agentCardUrl=url_of(2049)),
                "/agentCardUrl", "agentCardUrlBytes", 2048),
@@ -290,6 +330,33 @@ class LimitsTest(ServerCase):
         past = client.request("POST", "/agent-runs", body.ljust(4097))
         self.assertEqual((past.status, refusal_of(past)), (413, {
             "code": "body_too_large", "limit": "bodyBytes", "max": 4096}))
+
+    def test_the_length_of_a_body_by_default(self):
+        client = self.start_server([turn("Hi.")]).client()
+        body = json.dumps({"prompt": "Hi"}).encode()
+        at = client.request("POST", "/agent-runs", body.ljust(32 * KIB * KIB))
+        self.assertEqual(at.status, 201, at.body[:500])
+        past = client.request("POST", "/agent-runs", body.ljust(32 * KIB * KIB + 1))
+        self.assertEqual((past.status, refusal_of(past)), (413, {
+            "code": "body_too_large", "limit": "bodyBytes", "max": 32 * KIB * KIB}))
+
+    def test_the_length_of_the_headers(self):
+        client = self.start_server([turn("Hi.")]).client()
+
+        def ask(head_bytes: int) -> Response:
+            """A request whose line and headers have so many bytes."""
+            short = request_bytes("GET", client.path("/models"), client.headers() | {"X-Pad": ""},
+                                  None)
+            headers = client.headers() | {"X-Pad": "p" * (head_bytes - len(short))}
+            with Connection(client.address) as connection:
+                connection.send(request_bytes("GET", client.path("/models"), headers, None))
+                return connection.receive_response()
+
+        at = ask(32 * KIB)
+        self.assertEqual(at.status, 200, at.body[:500])
+        past = ask(32 * KIB + 1)
+        self.assertEqual((past.status, refusal_of(past)), (431, {
+            "code": "headers_too_large", "limit": "headerBytes", "max": 32 * KIB}))
 
     def test_how_deep_a_body_is_nested(self):
         client = self.start_server([turn("Hi.")]).client()

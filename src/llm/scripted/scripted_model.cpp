@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "llm/failure.hpp"
 #include "llm/paced_stream.hpp"
 
 namespace errand::llm {
@@ -28,6 +29,11 @@ std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t turn_numb
   }
   std::string reason = turn.finish_reason;
   if (reason.empty()) reason = turn.calls.empty() ? "end_turn" : "tool_use";
+  // As vendors' streams end in these cases.
+  if (reason == error_class::kRefusal || reason == error_class::kContentFilter) {
+    events.emplace_back(Failed{make_failure(reason, "the model does not give this answer")});
+    return events;
+  }
   events.emplace_back(Finished{.finish_reason = std::move(reason), .usage = turn.usage});
   return events;
 }

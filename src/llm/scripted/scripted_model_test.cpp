@@ -106,6 +106,13 @@ TEST_F(ScriptedModelTest, TheReasonOfTheEndFollowsFromTheCallsUnlessItIsGiven) {
             Lines{"finished max_tokens in=0 out=0"});
 }
 
+TEST_F(ScriptedModelTest, AnAnswerThatIsRefusedOrFilteredFails) {
+  EXPECT_EQ(play(R"({"turns":[{"text":["a"],"finishReason":"refusal"}]})"),
+            (Lines{"text a", "failed refusal final 0 : the model does not give this answer"}));
+  EXPECT_EQ(play(R"({"turns":[{"finishReason":"content_filter"}]})"),
+            Lines{"failed content_filter final 0 : the model does not give this answer"});
+}
+
 TEST_F(ScriptedModelTest, TheTurnIsPickedByTheAssistantMessages) {
   constexpr std::string_view kScript =
       R"({"turns":[{"text":["one"]},{"toolCalls":[{"name":"two"}]},{"text":["three"]}]})";

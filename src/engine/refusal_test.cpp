@@ -1,0 +1,62 @@
+// Runs whose answer the vendor puts an end to.
+#include <gtest/gtest.h>
+
+#include "engine/test_world.hpp"
+
+namespace errand::engine::testing {
+namespace {
+
+using Types = std::vector<std::string>;
+
+Types types_of(const std::vector<std::string>& lines) {
+  Types types;
+  for (const std::string& line : lines) types.emplace_back(split_event_line(line).type);
+  return types;
+}
+
+struct RefusalTest : ::testing::Test {
+  Disk disk;
+  Client client;
+
+  void run(World& world) {
+    world.tasks.spawn("client", client.go(&world));
+    world.run_until([&] { return client.done; });
+    EXPECT_EQ(world.bugs, std::vector<std::string>());
+    EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+  }
+};
+
+TEST_F(RefusalTest, AnswerThatItsVendorPutsAnEndToIsAMessageThenAnError) {
+  World world(disk, R"({"turns":[{"text":["I can","not"],"finishReason":"refusal"}]})");
+  client.spec = spec_with_tools({});
+  run(world);
+  EXPECT_EQ(types_of(client.seen),
+            (Types{"assistant_delta", "assistant_delta", "assistant_message", "error"}));
+  EXPECT_NE(client.seen[2].find(R"("text":"I cannot","turn":0,"finishReason":"refusal")"),
+            std::string::npos);
+  EXPECT_NE(client.seen.back().find(
+                R"("errorClass":"refusal","finishReason":"refusal","partialText":"I cannot")"),
+            std::string::npos);
+}
+
+TEST_F(RefusalTest, AnswerThatWasRefusedBeforeAWordIsAnErrorAlone) {
+  World world(disk, R"({"turns":[{"finishReason":"content_filter"}]})");
+  client.spec = spec_with_tools({});
+  run(world);
+  EXPECT_EQ(types_of(client.seen), Types{"error"});
+  EXPECT_EQ(client.seen.back().find("partialText"), std::string::npos);
+}
+
+TEST_F(RefusalTest, CallsThatWereClosedBeforeItFinishBeforeTheRunEnds) {
+  World world(disk, R"({"turns":[
+    {"text":["Look."],"toolCalls":[{"name":"look"}],"finishReason":"refusal"}]})");
+  client.spec = spec_with_tools({client_tool("look")});
+  run(world);
+  EXPECT_EQ(types_of(client.seen), (Types{"assistant_delta", "local_tool_call", "assistant_message",
+                                          "local_tool_result_in", "error"}));
+  EXPECT_NE(client.seen[2].find(R"("finishReason":"interrupted")"), std::string::npos);
+  EXPECT_EQ(client.seen.back().find("partialText"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace errand::engine::testing
