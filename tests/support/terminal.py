@@ -1,4 +1,4 @@
-"""A command of the binary on a terminal of its own."""
+"""A command of the binary, or another one, on a terminal of its own."""
 
 import codecs
 import fcntl
@@ -30,13 +30,14 @@ class Terminal:
     """Runs the command with stdin, stdout and stderr on a terminal; some may be elsewhere."""
 
     def __init__(self, *words: str, cwd: str, columns: int = 80, rows: int = 24,
-                 env: dict[str, str] | None = None, screen: type[Screen] = Screen, **elsewhere):
+                 env: dict[str, str] | None = None, screen: type[Screen] = Screen,
+                 command: list[str] | None = None, **elsewhere):
         self.screen = screen(columns, rows)
         self.master, slave = pty.openpty()
         self.set_size(columns, rows)
         streams = {"stdin": slave, "stdout": slave, "stderr": slave} | elsewhere
         self.process = subprocess.Popen(
-            [binary(), *words], cwd=cwd, env=plain_environment() | (env or {}),
+            command or [binary(), *words], cwd=cwd, env=plain_environment() | (env or {}),
             start_new_session=True, preexec_fn=lambda: prepare(slave), **streams)
         os.close(slave)
         self.decoder = codecs.getincrementaldecoder("utf-8")()
