@@ -22,7 +22,8 @@ ELSEWHERE = {ROOT / "README.md", GUIDE / "quick-start.md", GUIDE / "service.md"}
 PAGES = [path for path in ALL_PAGES if path not in ELSEWHERE]
 KINDS = {"sh", "console", "terminal", "json", "jsonc", "ini", "python"}
 KINDS_OF_PROXIES = {"caddyfile", "nginx"}
-CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "compatibility"}
+CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "network",
+                 "compatibility"}
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 SETTINGS = re.compile(r"^\| ((?:`[\w.]+`(?:, )?)+) \|", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -151,10 +152,12 @@ class SettingsTest(GuideCase):
         wrong = {"none": 1}
         top = self.known(wrong, "/none")
         limits = self.known({"limits": wrong}, "/limits/none")
+        network = self.known({"network": wrong}, "/network/none")
         compatibility = self.known({"compatibility": wrong}, "/compatibility/none")
         workspace = self.known({"workspaces": [wrong]}, "/workspaces/0/none")
-        expected = ((top - {"limits", "compatibility", "workspaces", "$schema"})
+        expected = ((top - {"limits", "network", "compatibility", "workspaces", "$schema"})
                     | {f"limits.{name}" for name in limits}
+                    | {f"network.{name}" for name in network}
                     | {f"compatibility.{name}" for name in compatibility}
                     | {f"workspaces.{name}" for name in workspace})
         self.assertEqual(settings_of("configuration.md"), expected)
