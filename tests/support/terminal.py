@@ -60,6 +60,12 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
 
+    def paste(self, text: str) -> None:
+        """As a terminal does: line ends are those of the Enter key, and pastes are marked for
+        programs that have asked for it."""
+        keys = text.replace("\n", "\r")
+        self.type(f"\x1b[200~{keys}\x1b[201~" if self.screen.marks_pastes else keys)
+
     def read_until(self, text: str) -> None:
         """Waits until this can be read on the screen."""
         while text not in self.screen.text():
