@@ -82,7 +82,8 @@ int chat_command(const ChatOptions& options) {
   if (!fields) return fail_usage(fields.error());
   auto input = make_input(look, manner);
   if (!input) return fail(input.error());
-  return with_api(io, agent, std::move(*config), [&](AgentApi place) {
+  ApiSurroundings api{.io = io, .printer = *printer, .console = console};
+  return with_api(api, agent, std::move(*config), [&](AgentApi place) {
     Chat chat({.place = place,
                .tools = toolbox,
                .printer = *printer,

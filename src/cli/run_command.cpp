@@ -33,7 +33,8 @@ int run_command(const RunOptions& options) {
   Toolbox toolbox(std::move(*tools));
   auto body = make_run_body(options, toolbox.declarations());
   if (!body) return fail_usage(body.error());
-  return with_api(io, agent, std::move(*config), [&](AgentApi place) {
+  ApiSurroundings api{.io = io, .printer = *printer, .console = console};
+  return with_api(api, agent, std::move(*config), [&](AgentApi place) {
     PromptRun run({.place = place, .tools = toolbox, .printer = *printer, .console = console},
                   std::move(*body));
     run.start();
