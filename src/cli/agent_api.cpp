@@ -1,7 +1,5 @@
 #include "cli/agent_api.hpp"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "cli/command.hpp"
@@ -33,28 +31,36 @@ Result<std::unique_ptr<Store>> make_store(const AgentOptions& options, const Clo
       .hint("wait for it, be its client with --server URL --key KEY, or choose another --data DIR");
 }
 
-int with_host(asio::io_context& io, const AgentOptions& options, const Work& work) {
+int with_host(ApiSurroundings around, const AgentOptions& options, Config config,
+              const Work& work) {
   SystemClock clock;
-  Log log(clock, STDERR_FILENO, LogFormat::text, LogLevel::warning);
+  LogLines lines({.io = around.io, .printer = around.printer, .console = around.console});
+  Log log(clock, lines.fd(), LogFormat::text, LogLevel::warning);
   BlockingPool pool(kBlockingThreads, kBlockingQueueMax);
-  auto config = load_config(options.config);
-  if (!config) return fail_usage(config.error());
   auto store = make_store(options, clock, pool, log);
   if (!store) {
     bool is_usage = store.error().code() == ErrorCode::invalid_argument;
     return is_usage ? fail_usage(store.error()) : fail(store.error());
   }
   Principal caller{.workspace = *WorkspaceSlug::parse("default"), .key = {}};
-  Host host({.io = io, .clock = clock, .log = log}, std::move(*config), std::move(*store),
+  Host host({.io = around.io, .clock = clock, .log = log}, std::move(config), std::move(*store),
             {.caller = caller});
   EmbeddedApi api(host.router(), caller.workspace);
-  return work({.io = io, .api = api, .host = &host});
+  return work({.io = around.io, .api = api, .host = &host, .log = &lines});
 }
 
 }  // namespace
 
-int with_api(asio::io_context& io, const AgentOptions& options, const Work& work) {
-  return is_embedded(options) ? with_host(io, options, work) : with_server(io, options, work);
+Result<std::optional<Config>> load_agent_config(const AgentOptions& options) {
+  if (!is_embedded(options)) return std::optional<Config>();
+  ERRAND_TRY(Config config, load_config(options.config));
+  return std::optional<Config>(std::move(config));
+}
+
+int with_api(ApiSurroundings around, const AgentOptions& options, std::optional<Config> config,
+             const Work& work) {
+  if (!config) return with_server(around.io, options, work);
+  return with_host(around, options, std::move(*config), work);
 }
 
 }  // namespace errand::cli

@@ -8,7 +8,6 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/files_tool.hpp"
-#include "net/address_rules.hpp"
 #include "tool/builtin/shell_tool.hpp"
 #include "tool/builtin/web_fetch_tool.hpp"
 
@@ -34,24 +33,29 @@ void add_shell(Tools& tools, const AgentOptions& options, Approver& approver) {
   tools.push_back(std::make_unique<ShellTool>(std::move(shell), approver));
 }
 
-Result<void> add_web_fetch(Tools& tools, const AgentOptions& options, BlockingPool& pool) {
-  auto rules = net::AddressRules::parse(options.allow_networks);
-  if (!rules) {
-    return Error(rules.error().code(), cat("--allow-network: ", rules.error().message()));
+Result<void> add_web_fetch(Tools& tools, const AgentOptions& options,
+                           const ToolSurroundings& around) {
+  std::vector<net::AddressPrefix> allowed = around.networks;
+  for (const std::string& text : options.allow_networks) {
+    auto network = net::AddressPrefix::parse(text);
+    if (!network) {
+      return Error(network.error().code(), cat("--allow-network: ", network.error().message()));
+    }
+    allowed.push_back(*network);
   }
   net::ClientOptions client = client_options_here();
-  client.addresses = std::move(*rules);
-  tools.push_back(std::make_unique<WebFetchTool>(std::move(client), pool));
+  client.addresses = net::AddressRules(std::move(allowed));
+  tools.push_back(std::make_unique<WebFetchTool>(std::move(client), around.pool));
   return {};
 }
 
 }  // namespace
 
-Result<Tools> make_tools(const AgentOptions& options, Approver& approver, BlockingPool& pool) {
+Result<Tools> make_tools(const AgentOptions& options, const ToolSurroundings& around) {
   Tools tools;
-  if (!options.files.empty()) ERRAND_CHECK(add_files(tools, options, pool));
-  if (options.shell) add_shell(tools, options, approver);
-  if (options.web_fetch) ERRAND_CHECK(add_web_fetch(tools, options, pool));
+  if (!options.files.empty()) ERRAND_CHECK(add_files(tools, options, around.pool));
+  if (options.shell) add_shell(tools, options, around.approver);
+  if (options.web_fetch) ERRAND_CHECK(add_web_fetch(tools, options, around));
   return tools;
 }
 

@@ -5,6 +5,7 @@
 
 #include "async/blocking_pool.hpp"
 #include "cli/agent_options.hpp"
+#include "net/address_rules.hpp"
 #include "tool/builtin/approval.hpp"
 #include "tool/tool.hpp"
 
@@ -14,9 +15,15 @@ namespace errand::cli {
 inline constexpr std::size_t kToolThreads = 4;
 inline constexpr std::size_t kToolQueueMax = 1000;
 
-// The tools that the flags lend to a run. `approver` and `pool` outlive them. Every error names the
-// flag.
+// What the tools are made with. The references outlive them.
+struct ToolSurroundings {
+  Approver& approver;
+  BlockingPool& pool;
+  std::vector<net::AddressPrefix> networks;  // that the configuration allows, besides the flags
+};
+
+// The tools that the flags lend to a run. Every error names the flag.
 Result<std::vector<std::unique_ptr<Tool>>> make_tools(const AgentOptions& options,
-                                                      Approver& approver, BlockingPool& pool);
+                                                      const ToolSurroundings& around);
 
 }  // namespace errand::cli

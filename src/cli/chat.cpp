@@ -59,7 +59,12 @@ void Chat::start() {
 
 Task<void> Chat::run() {
   Host* host = parts_.place.host;
-  if (host) host->engine().start();
+  if (host) {
+    parts_.place.log->start([this] {
+      if (is_reading_) parts_.input.redraw();
+    });
+    host->engine().start();
+  }
   exit_code_ = co_await talk();
   last_resort_.emplace(timers_, timers_.now() + kCleanUpMax, [this] { leave_now(exit_code_); });
   signals_.cancel();
@@ -67,6 +72,7 @@ Task<void> Chat::run() {
   if (host) {
     host->engine().drain();
     co_await host->engine().stop();
+    parts_.place.log->close();
   }
   last_resort_.reset();
 }

@@ -62,6 +62,8 @@ int chat_command(const ChatOptions& options) {
   ignore_broken_pipes();
   if (auto right = check_options(options.agent); !right) return fail_usage(right.error());
   AgentOptions agent = with_data(options.agent);
+  auto config = load_agent_config(agent);
+  if (!config) return fail_usage(config.error());
   asio::io_context io(1);  // outlives the tools, which keep connections for the next request
   Look look = look_here();
   auto manner = ::isatty(STDIN_FILENO) == 1 ? Chat::Manner::conversation : Chat::Manner::script;
@@ -71,14 +73,17 @@ int chat_command(const ChatOptions& options) {
   using Consent = TerminalApprover::Consent;
   TerminalApprover approver(console, *printer, kTerminal,
                             agent.yes ? Consent::given : Consent::asked_for);
-  auto tools = make_tools(agent, approver, pool);
+  ToolSurroundings around{.approver = approver, .pool = pool, .networks = {}};
+  if (*config) around.networks = (*config)->networks;
+  auto tools = make_tools(agent, around);
   if (!tools) return fail_usage(tools.error());
   Toolbox toolbox(std::move(*tools));
   auto fields = make_agent_fields(agent, toolbox.declarations());
   if (!fields) return fail_usage(fields.error());
   auto input = make_input(look, manner);
   if (!input) return fail(input.error());
-  return with_api(io, agent, [&](AgentApi place) {
+  ApiSurroundings api{.io = io, .printer = *printer, .console = console};
+  return with_api(api, agent, std::move(*config), [&](AgentApi place) {
     Chat chat({.place = place,
                .tools = toolbox,
                .printer = *printer,

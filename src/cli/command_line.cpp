@@ -193,7 +193,7 @@ void add_runs_tail(CLI::App& runs, ExitCode exit_code) {
 void add_runs_fork(CLI::App& runs, ExitCode exit_code) {
   CLI::App* command =
       add_command(runs, "fork", "Go on from a finished turn in a new run; prints its id.",
-                  "errand runs fork run_0123abcd --prompt \"And in French?\"");
+                  "errand runs fork run_0123abcd --prompt \"And in docs/plan.md?\"");
   auto options = std::make_shared<ForkOptions>();
   add_argument(command, "RUN", options->run, "Id of the run");
   add(command, "--from-seq", options->from_seq, "SEQ",
@@ -267,27 +267,41 @@ void add_keys(CLI::App& app, ExitCode exit_code) {
       [=](CLI::App* command) { add_argument(command, "KEY", *id, "Id of the key"); });
 }
 
-void add_copy_command(CLI::App& app, ExitCode exit_code, const char* name, const char* description,
-                      const char* file, int (*command_of)(const CopyOptions&)) {
-  CLI::App* command =
-      add_command(app, name, description, cat("errand ", name, " errand-backup.db").c_str());
+struct CopyWords {
+  const char* name;
+  const char* description;
+  const char* example;
+  const char* file;
+};
+
+void add_copy_command(CLI::App& app, ExitCode exit_code, const CopyWords& words,
+                      int (*command_of)(const CopyOptions&)) {
+  CLI::App* command = add_command(app, words.name, words.description, words.example);
   auto options = std::make_shared<CopyOptions>();
-  add_argument(command, "FILE", options->file, file);
+  add_argument(command, "FILE", options->file, words.file);
   add(command, "--data", options->data, "DIR", "The data directory (default ./.errand)");
   command->add_flag("--force", options->force, "Replace what is there");
   command->callback([=] { *exit_code = command_of(*options); });
 }
 
 void add_copies(CLI::App& app, ExitCode exit_code) {
-  add_copy_command(app, exit_code, "backup", "Copy all data to a file, also while a server runs.",
-                   "The copy to write", back_up_data);
-  add_copy_command(app, exit_code, "restore", "Put the data of a backup in place; no server runs.",
-                   "What 'errand backup' wrote", restore_data);
+  add_copy_command(app, exit_code,
+                   {.name = "backup",
+                    .description = "Copy all data to a file, also while a server runs.",
+                    .example = "errand backup errand-backup.db",
+                    .file = "The copy to write"},
+                   back_up_data);
+  add_copy_command(app, exit_code,
+                   {.name = "restore",
+                    .description = "Put the data of a backup in place; no server runs.",
+                    .example = "errand restore errand-backup.db --data restored",
+                    .file = "What 'errand backup' wrote"},
+                   restore_data);
 }
 
 void add_check_data(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "check-data", "Compare what a store holds with its logs.",
-                                  "errand check-data --data ./.errand");
+                                  "errand check-data --data restored");
   auto options = std::make_shared<CheckOptions>();
   add(command, "--data", options->data, "DIR", "Data of 'errand serve' (default ./.errand)");
   add(command, "--store", options->store, "URL", "sqlite:PATH (default: errand.db in the data)");

@@ -71,6 +71,16 @@ Result<void> parse_compatibility(const json::Value& value, Config& config) {
   return in.finish();
 }
 
+Result<net::AddressPrefix> parse_network(const json::Value& value, std::string_view pointer) {
+  const auto* text = value.if_string();
+  if (!text) return Error(ErrorCode::invalid_argument, "expected a string").pointer(pointer);
+  auto network = net::AddressPrefix::parse(json::view(*text));
+  if (network) return network;
+  return Error(network.error().code(),
+               cat(network.error().message(), "; one is such as 10.0.0.0/8 or ::1"))
+      .pointer(pointer);
+}
+
 template <class Item, class Parse>
 Result<std::vector<Item>> parse_list(Fields& in, std::string_view key, Parse parse) {
   std::vector<Item> out;
@@ -81,6 +91,13 @@ Result<std::vector<Item>> parse_list(Fields& in, std::string_view key, Parse par
     out.push_back(std::move(item));
   }
   return out;
+}
+
+Result<void> parse_networks(const json::Value& value, Config& config) {
+  ERRAND_CHECK(refuse_unknown(value, "/network", Section::network));
+  Fields in(value, "/network");
+  ERRAND_TRY(config.networks, parse_list<net::AddressPrefix>(in, "allow", parse_network));
+  return in.finish();
 }
 
 // What stands in for models that the file does not name.
@@ -121,6 +138,8 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
   config.default_model = in.optional_text("defaultModel").value_or("");
   if (const json::Value* limits = in.optional_any("limits"))
     ERRAND_CHECK(parse_limits(*limits, config));
+  if (const json::Value* network = in.optional_any("network"))
+    ERRAND_CHECK(parse_networks(*network, config));
   if (const json::Value* compatibility = in.optional_any("compatibility"))
     ERRAND_CHECK(parse_compatibility(*compatibility, config));
   if (config.models.empty()) {

@@ -11,6 +11,7 @@
 #include "cli/model_config.hpp"
 #include "engine/catalog.hpp"
 #include "engine/engine.hpp"
+#include "net/address_rules.hpp"
 #include "net/http_client.hpp"
 #include "server/api.hpp"
 
@@ -33,6 +34,7 @@ struct Config {
   engine::Limits limits;
   std::optional<std::size_t> body_bytes_max;
   server::MissingResult missing_result = server::MissingResult::refuse;
+  std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
 };
 
 // Used when no file is named: the models of vendors whose keys are in the environment, those of an

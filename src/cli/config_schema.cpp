@@ -26,6 +26,7 @@ constexpr std::string_view kRoot = R"json({
     "description": "Workspaces beside \"default\"."
   },
   "limits": { "$ref": "#/$defs/limits" },
+  "network": { "$ref": "#/$defs/network" },
   "compatibility": { "$ref": "#/$defs/compatibility" },
   "$schema": { "type": "string", "description": "Where this schema is, for editors. Not read." }
 })json";
@@ -127,6 +128,13 @@ constexpr std::string_view kLimits = R"json({
   }
 })json";
 
+constexpr std::string_view kNetwork = R"json({
+  "allow": {
+    "type": "array", "items": { "type": "string", "minLength": 1 },
+    "description": "Networks such as 10.0.0.0/8 that tools may reach besides public addresses."
+  }
+})json";
+
 constexpr std::string_view kCompatibility = R"json({
   "missingResult": {
     "type": "string", "enum": ["refuse", "empty"], "default": "refuse",
@@ -153,6 +161,7 @@ json::Object properties_of(Section section) {
     case Section::pricing: return properties(kPricing);
     case Section::workspace: return properties(kWorkspace);
     case Section::limits: return properties(kLimits);
+    case Section::network: return properties(kNetwork);
     case Section::compatibility: return properties(kCompatibility);
   }
   return {};
@@ -228,6 +237,7 @@ json::Value config_schema() {
       {"workspace",
        object_schema(properties_of(Section::workspace), {"slug"}, "A workspace with its keys.")},
       {"limits", object_schema(properties_of(Section::limits), {}, "What runs may take.")},
+      {"network", object_schema(properties_of(Section::network), {}, "What tools may reach.")},
       {"compatibility", object_schema(properties_of(Section::compatibility), {},
                                       "For clients that do not keep to the protocol.")}};
   return schema;

@@ -15,6 +15,7 @@ enum class Section {
   pricing,
   workspace,
   limits,
+  network,
   compatibility,
 };
 

@@ -71,6 +71,7 @@ json::Value ConfigSchemaTest::file_with(Section section, std::string_view key, j
     case Section::pricing: demo["pricing"] = part; return json::Object{{"models", {demo}}};
     case Section::workspace: return json::Object{{"workspaces", {with({{"slug", "x"}})}}};
     case Section::limits: return json::Object{{"limits", part}};
+    case Section::network: return json::Object{{"network", part}};
     case Section::compatibility: return json::Object{{"compatibility", part}};
   }
   return nullptr;
@@ -131,6 +132,7 @@ constexpr Described kSections[] = {
     {Section::pricing, "/$defs/pricing/properties"},
     {Section::workspace, "/$defs/workspace/properties"},
     {Section::limits, "/$defs/limits/properties"},
+    {Section::network, "/$defs/network/properties"},
     {Section::compatibility, "/$defs/compatibility/properties"},
 };
 

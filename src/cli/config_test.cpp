@@ -151,6 +151,14 @@ TEST_F(ConfigTest, AFallbackBringsItsOwnFallbacksAndNoneIsAskedTwice) {
   EXPECT_EQ(fallback_chain(config->models, "a"), (std::vector<std::string>{"a", "b", "d", "c"}));
 }
 
+TEST_F(ConfigTest, NetworksThatToolsMayReachAreRead) {
+  auto config = read(R"({"network":{"allow":["10.0.0.0/8","::1"]}})");
+  ASSERT_TRUE(config) << config.error().message();
+  EXPECT_EQ(config->networks, (std::vector{net::AddressPrefix::parse("10.0.0.0/8").value(),
+                                           net::AddressPrefix::parse("::1").value()}));
+  EXPECT_TRUE(read(R"({"network":{}})").value().networks.empty());
+}
+
 TEST_F(ConfigTest, WithoutModelsThoseOfTheEnvironmentAreUsedInOrder) {
   EXPECT_EQ(listed(default_config(environment()).value()), "* demo ");
   EXPECT_EQ(listed(read("{}").value()), "* demo ");

@@ -4,16 +4,41 @@
 #include <histedit.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
 #include <cwchar>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
 #include "cli/console.hpp"
 
 namespace errand::cli {
+namespace {
+
+// A terminal that is told so puts these around what is pasted; others ignore it.
+constexpr std::string_view kMarkPastes = "\033[?2004h";
+constexpr std::string_view kMarkNoPastes = "\033[?2004l";
+constexpr const wchar_t* kPasteBegin = L"\\e[200~";  // as libedit writes it
+constexpr std::wstring_view kPasteEnd = L"\033[201~";
+constexpr const wchar_t* kTakePaste = L"errand-take-paste";
+
+// Terminals send the end of a line as that of the Enter key. The last one is left out: the user
+// looks at the text before it is sent.
+std::wstring pasted_lines(std::wstring_view text) {
+  std::wstring out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    bool is_pair = text[i] == L'\r' && i + 1 < text.size() && text[i + 1] == L'\n';
+    if (is_pair || text[i] == L'\0') continue;
+    out.push_back(text[i] == L'\r' ? L'\n' : text[i]);
+  }
+  while (out.ends_with(L'\n')) out.pop_back();
+  return out;
+}
+
+}  // namespace
 
 // What libedit wants to have kept for it.
 struct EditedInput::Editor {
@@ -27,8 +52,12 @@ struct EditedInput::Editor {
   // libedit's own: 1 for a character, 0 at the end, -1 for a failure.
   int get(wchar_t* out);
   void show_again();
+  // Puts what is pasted into the line, whatever keys its characters would be. Text that is too
+  // long is left out as a whole, and the terminal rings.
+  unsigned char take_paste();
   static int get_char(EditLine* edit, wchar_t* out);
   static char* get_prompt(EditLine* edit);
+  static unsigned char on_paste(EditLine* edit, int character);
   static Editor& of(EditLine* edit);
 
   InputWaiter& waiter;
@@ -66,6 +95,10 @@ char* EditedInput::Editor::get_prompt(EditLine* edit) {
   return of(edit).prompt.data();
 }
 
+unsigned char EditedInput::Editor::on_paste(EditLine* edit, int) {
+  return of(edit).take_paste();
+}
+
 // Keys that shells have, and libedit has not or has elsewhere. The user's own come last.
 void EditedInput::Editor::set_up() {
   HistEvent event{};
@@ -76,6 +109,9 @@ void EditedInput::Editor::set_up() {
   ::el_set(edit, EL_EDITOR, "emacs");
   ::el_set(edit, EL_HIST, ::history, history);
   ::el_set(edit, EL_GETCFN, get_char);
+  // Only the wide call keeps these words without copies that nobody frees.
+  ::el_wset(edit, EL_ADDFN, kTakePaste, L"Take what is pasted", on_paste);
+  ::el_wset(edit, EL_BIND, kPasteBegin, kTakePaste, nullptr);
   ::el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   ::el_set(edit, EL_BIND, "^W", "ed-delete-prev-word", nullptr);
   ::el_set(edit, EL_BIND, "\\e[3~", "ed-delete-next-char", nullptr);
@@ -112,10 +148,25 @@ int EditedInput::Editor::get(wchar_t* character) {
   }
 }
 
+unsigned char EditedInput::Editor::take_paste() {
+  std::wstring text;
+  bool is_too_long = false;
+  while (!text.ends_with(kPasteEnd)) {
+    wchar_t next = 0;
+    if (get(&next) != 1) return CC_EOF;
+    is_too_long |= text.size() >= kPastedCharsMax;
+    if (is_too_long) text.erase(0, text.size() - std::min(text.size(), kPasteEnd.size()));
+    text.push_back(next);
+  }
+  text = pasted_lines(std::wstring_view(text).substr(0, text.size() - kPasteEnd.size()));
+  if (is_too_long || ::el_winsertstr(edit, text.c_str()) != 0) return CC_ERROR;
+  return CC_REFRESH;
+}
+
 // Whoever had the terminal meanwhile, such as the shell, may have left it in another state. libedit
 // shows a line anew where the cursor is, and takes that for the start of a row.
 void EditedInput::Editor::show_again() {
-  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, "\r\033[J");
+  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, cat("\r\033[J", kMarkPastes));
   ::el_set(edit, EL_PREP_TERM, 0);
   ::el_set(edit, EL_PREP_TERM, 1);
   ::el_resize(edit);
@@ -155,8 +206,10 @@ Result<InputLine> EditedInput::edit(const std::string& prompt) {
   // libedit shows the prompt first and takes the terminal over then; keys that come in between
   // would be shown twice, and a Ctrl-D lost.
   ::el_set(editor_->edit, EL_PREP_TERM, 1);
+  ERRAND_CHECK(write_fully(STDERR_FILENO, kMarkPastes));
   int count = 0;
   const char* typed = ::el_gets(editor_->edit, &count);
+  ERRAND_CHECK(write_fully(STDERR_FILENO, kMarkNoPastes));
   if (editor_->interrupted) {
     ERRAND_CHECK(write_fully(STDERR_FILENO, "^C\n"));
     return InputLine{.kind = InputLine::Kind::interrupted,
@@ -173,7 +226,8 @@ Result<InputLine> EditedInput::edit(const std::string& prompt) {
 
 void EditedInput::remember(std::string_view line) {
   editor_->add(std::string(line));
-  if (history_) history_->add(line);
+  bool is_one_line = line.find('\n') == std::string_view::npos;
+  if (history_ && is_one_line) history_->add(line);
 }
 
 }  // namespace errand::cli

@@ -13,11 +13,13 @@
 namespace errand::cli {
 
 // Lines that are edited on the terminal, with those before them at hand. The keys are those that
-// the user has chosen for libedit (~/.editrc). One in a process, as its text is UTF-8 by the locale
+// the user has chosen for libedit (~/.editrc). Text that is pasted stays one line with line ends in
+// it, and is kept for this process alone. One in a process, as its text is UTF-8 by the locale
 // of the process.
 class EditedInput final : public LineInput {
  public:
-  static constexpr int kLinesMax = 1000;  // that the user can go back to
+  static constexpr int kLinesMax = 1000;                     // that the user can go back to
+  static constexpr std::size_t kPastedCharsMax = 1'000'000;  // more at once is refused
 
   // stdin is the terminal, and so is stderr, where the line is shown. `lines` are earlier ones,
   // oldest first; new ones are added to `history`, if there is one.

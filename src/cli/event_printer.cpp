@@ -23,6 +23,9 @@ class JsonPrinter final : public EventPrinter {
   Pieces note(std::string_view text) override {
     return {{.to = Piece::To::err, .text = cat("errand: ", clean_text(text), "\n")}};
   }
+  Pieces log_line(std::string_view line) override {
+    return {{.to = Piece::To::err, .text = cat(line, "\n")}};
+  }
   Pieces make_room() override { return {}; }
   Pieces aside(std::string_view) override { return {}; }
 };

@@ -36,6 +36,8 @@ class EventPrinter {
   virtual Pieces finish() = 0;
   // A line on stderr that leaves stdout as it is.
   virtual Pieces note(std::string_view text) = 0;
+  // A line of a log on stderr, as it is. What was being typed in the same row is not left there.
+  virtual Pieces log_line(std::string_view line) = 0;
   // What makes room for a question on the terminal, which is not ours to change afterwards.
   virtual Pieces make_room() = 0;
   // A line of our own on stderr that is less important than the rest, such as what the run took.

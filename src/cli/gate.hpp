@@ -8,7 +8,8 @@
 
 namespace errand::cli {
 
-// Lets one task through at a time; the others wait. Lives on one home and outlives its passes.
+// Lets one task through at a time, in the order in which they come. Lives on one home and outlives
+// its passes.
 class Gate final {
  public:
   // Held by whoever is through; the next one may pass when it is gone.
@@ -26,9 +27,9 @@ class Gate final {
   };
 
   Task<Pass> enter() {
-    if (!is_taken_) co_return take();
+    if (!is_taken_ && waiting_.empty()) co_return take();
     Waiting me(*this, co_await asio::this_coro::executor);
-    while (is_taken_) co_await me.wait();
+    while (is_taken_ || !me.is_next()) co_await me.wait();
     co_return take();
   }
 
@@ -46,6 +47,7 @@ class Gate final {
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
 
+    bool is_next() const { return gate_.waiting_.front() == &wakeup_; }
     Task<void> wait() { return wakeup_.wait(); }
 
    private:

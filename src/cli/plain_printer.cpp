@@ -72,6 +72,12 @@ Pieces PlainPrinter::note(std::string_view text) {
   return pieces;
 }
 
+Pieces PlainPrinter::log_line(std::string_view line) {
+  Pieces pieces = make_room();
+  pieces.push_back({.to = Piece::To::err, .text = cat(line, "\n")});
+  return pieces;
+}
+
 Pieces PlainPrinter::make_room() {
   return open_.step_aside();
 }

@@ -65,6 +65,14 @@ TEST(PlainPrinter, ANoteLeavesStdoutAlone) {
   EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
 }
 
+TEST(PlainPrinter, ALineOfTheLogLeavesStdoutAlone) {
+  PlainPrinter printer;
+  printer.show(event("assistant_delta", R"({"seq":1,"text":"open"})"), {});
+  EXPECT_EQ(printer.log_line("12:00 warning slow disk"),
+            (Pieces{err("\n"), err("12:00 warning slow disk\n")}));
+  EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
+}
+
 TEST(PlainPrinter, NoTextOfAModelReachesTheTerminalRaw) {
   PlainPrinter text;
   RunEvent delta = event("assistant_delta", R"({"seq":1,"text":"\u001b]0;x\u0007\u009b2J\u007f"})");

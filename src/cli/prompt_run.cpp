@@ -35,7 +35,10 @@ void PromptRun::start() {
 }
 
 Task<void> PromptRun::run() {
-  if (place_.host) place_.host->engine().start();
+  if (place_.host) {
+    place_.log->start({});
+    place_.host->engine().start();
+  }
   ApiRequest request{.method = net::Method::post, .path = "/agent-runs", .body = body_};
   auto end = co_await run_.ask(std::move(request));
   if (end) co_await run_.sum_up(*end);
@@ -52,6 +55,7 @@ Task<void> PromptRun::clean_up() {
   if (!place_.host) co_return;
   place_.host->engine().drain();
   co_await place_.host->engine().stop();
+  place_.log->close();
 }
 
 Task<void> PromptRun::watch_signals() {

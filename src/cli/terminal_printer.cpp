@@ -157,6 +157,12 @@ Pieces TerminalPrinter::note(std::string_view text) {
   return pieces;
 }
 
+Pieces TerminalPrinter::log_line(std::string_view line) {
+  Pieces pieces = make_room();
+  pieces.push_back({.to = Piece::To::err, .text = cat(kClearLine, line, "\n")});
+  return pieces;
+}
+
 Pieces TerminalPrinter::make_room() {
   rows_.clear();
   return open_.step_aside();

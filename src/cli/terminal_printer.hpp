@@ -26,6 +26,7 @@ class TerminalPrinter final : public EventPrinter {
   Pieces show(const RunEvent& event, std::optional<milliseconds> took) override;
   Pieces finish() override;
   Pieces note(std::string_view text) override;
+  Pieces log_line(std::string_view line) override;
   Pieces make_room() override;
   Pieces aside(std::string_view text) override;
 

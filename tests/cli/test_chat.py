@@ -119,6 +119,38 @@ class TalkTest(ChatCase):
         self.assertIn("## You\n\none\ntwo\n\n## Model\n\nOther 1.\n",
                       (self.root / "chat.md").read_text())
 
+    def test_pasted_lines_are_one_message(self):
+        terminal = self.chat("--model", "other")
+        terminal.read_to_prompt(1)
+        terminal.type("Look: ")
+        terminal.read_until("> Look:")
+        terminal.paste("first\n\tsecond\n\nfourth, Grüße\n")
+        terminal.read_until("fourth, Grüße")
+        terminal.type("!\r")
+        self.say(terminal, f"/save {self.root}/chat.md", first=2)
+        self.end(terminal, 3)
+        self.check_screen("chat_pasted", terminal)
+        self.assertFalse(terminal.screen.marks_pastes)
+        self.assertIn("## You\n\nLook: first\n\tsecond\n\nfourth, Grüße!\n\n## Model\n\nOther 1.\n",
+                      (self.root / "chat.md").read_text())
+        history = self.root / "state" / "errand" / "chat_history"
+        self.assertEqual(history.read_text(), f"/save {self.root}/chat.md\n")
+
+    def test_ctrl_c_ends_a_paste_that_does_not_end(self):
+        terminal = self.chat("--model", "other")
+        terminal.read_to_prompt(1)
+        terminal.type("\x1b[200~one\rtwo")
+        terminal.type(CTRL_C)
+        self.say(terminal, "Hi", first=2)
+        self.assertIn("\nOther 1.\n", self.end(terminal, 3))
+
+    def test_a_paste_that_is_too_long_is_left_out(self):
+        terminal = self.chat("--model", "other")
+        terminal.read_to_prompt(1)
+        for piece in ("\x1b[200~", *["x" * 1000 + "\r"] * 1001, "\x1b[201~", "Hi\r"):
+            terminal.type(piece)
+        self.assertIn("\n> Hi\nOther 1.\n", self.end(terminal, 2))
+
     def test_nothing_that_the_model_says_is_obeyed(self):
         terminal = self.chat("--model", "evil")
         self.say(terminal, "Go")

@@ -27,6 +27,11 @@ class WrongConfigTest(ServerCase):
         self.assertEqual(self.refusal(limits={"maxToolTurns": 1001}),
                          "expected an integer from 0 to 1000, got 1001 (at /limits/maxToolTurns)")
 
+    def test_what_is_no_network(self):
+        self.assertEqual(self.refusal(network={"allow": ["10.0.0.0/8", "home"]}),
+                         '"home" is not a network; one is such as 10.0.0.0/8 or ::1 '
+                         "(at /network/allow/1)")
+
     def test_a_default_model_that_is_not_there(self):
         self.assertEqual(self.refusal(defaultModel="none"),
                          'no model has the id "none"; there are: scripted (at /defaultModel)')

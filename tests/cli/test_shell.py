@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 from support.embedded import EmbeddedCase
-from support.script import turn
+from support.script import turn, write_config
 from support.server import SANITIZER_WORDS, binary, die_with_parent
 from support.terminal import CTRL_C, SECONDS_MAX, plain_environment
 
@@ -186,6 +186,15 @@ class WebFetchTest(EmbeddedCase):
     def test_a_page_is_read_if_its_network_is_allowed(self):
         self.assertRegex(self.fetched("--allow-network", "127.0.0.0/8"),
                          r"^✓ web_fetch http://127\.0\.0\.1:\d+/  .*# Title A \*\*page\*\*\.")
+
+    def test_a_page_is_read_if_the_configuration_allows_its_network(self):
+        self.config = write_config(self.root, self.scripts, {"network": {"allow": ["127.0.0.1"]}})
+        self.assertRegex(self.fetched(), r"^✓ web_fetch http://127\.0\.0\.1:\d+/  ")
+
+    def test_flags_allow_more_than_the_configuration(self):
+        self.config = write_config(self.root, self.scripts, {"network": {"allow": ["10.0.0.0/8"]}})
+        self.assertRegex(self.fetched(), r"^✗ web_fetch ")
+        self.assertRegex(self.fetched("--allow-network", "127.0.0.1"), r"^✓ web_fetch ")
 
     def test_private_addresses_are_refused(self):
         self.assertRegex(self.fetched(), r"^✗ web_fetch http://127\.0\.0\.1:\d+/  .*127\.0\.0\.1")

@@ -5,9 +5,10 @@
   would in another terminal, and the next line waits until it is ready.
 - `console` blocks are commands behind `$ ` in the same session, and what they print. A line `...`
   stands for any lines.
-- Other blocks whose first line is a comment with a file name are that file, beside the session's
-  others.
-- A block behind the comment `<!-- not run: REASON -->` is not run.
+- `terminal` blocks are the same on a terminal, with what its screen shows. What stands behind its
+  prompt, `> `, is typed there.
+- Other blocks whose first line is a comment with a file name are that file, in the folder of the
+  session, or where a path that is replaced leads to.
 
 Ports of 127.0.0.1 become free ones; everything else is run as it stands.
 """
@@ -24,18 +25,21 @@ from pathlib import Path
 from support.server import NO_OLLAMA, SANITIZER_WORDS, STOP_SECONDS_MAX, die_with_parent
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+TYPIST = Path(__file__).resolve().parent / "typist.py"
 PAGE_SECONDS_MAX = 300
+SESSION_LANGUAGES = ("sh", "console", "terminal")
 FENCE = re.compile(r"^```(\w*)$")
-NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$")
-FILE_NAME = re.compile(r"^(?:#|//) (\S+\.\w+)$")
+FILE_NAME = re.compile(r"^(?:#|//) (/\S+|[\w-]+\.\w+)$")
 UNTIL_CTRL_C = re.compile(r"^(?P<command>[^#]*\S) +# until Ctrl-C.*$", re.MULTILINE)
 PORT = re.compile(r"(127\.0\.0\.1):(\d{4,5})\b")
 MASKS = (
-    (re.compile(r"\b(run|key)_\w+"), r"\1_ID"),
-    (re.compile(r"mantyx_[0-9a-f]{64}"), "mantyx_KEY"),
+    (re.compile(r"\b(run|key|chat)_\w+"), r"\1_ID"),
+    (re.compile(r"mantyx_[0-9a-f]{5,64}"), "mantyx_KEY"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?"), "TIME"),
     (re.compile(r"\b\d+ ms\b|\b\d+\.\d s\b"), "DURATION"),
-    (re.compile(r"\b\d+ tokens in, \d+ out\b"), "TOKENS"),
+    (re.compile(r"\b\d+ (tokens )?in, \d+ out\b"), "TOKENS"),
+    (re.compile(r"\b\d+ (KB|MB|GB|events)\b"), r"N \1"),
+    (re.compile(r"\bprocess \d+"), "process N"),
     (PORT, r"\1:PORT"),
     (re.compile(r" {2,}"), "  "),
 )
@@ -59,7 +63,6 @@ class Block:
     line: int  # of its first line
     language: str
     text: str
-    reason: str = ""  # why it is not run
 
     @property
     def place(self) -> str:
@@ -84,9 +87,7 @@ def blocks_of(path: Path) -> list[Block]:
             number += 1
             continue
         end = lines.index("```", number + 1)
-        not_run = NOT_RUN.match(lines[number - 1])
-        blocks.append(Block(page, number + 2, opening[1], "\n".join(lines[number + 1:end]) + "\n",
-                            not_run[1] if not_run else ""))
+        blocks.append(Block(page, number + 2, opening[1], "\n".join(lines[number + 1:end]) + "\n"))
         number = end + 1
     return blocks
 
@@ -139,6 +140,7 @@ class Session:
 
     def __init__(self, folder: Path, work: Path, environment: dict[str, str],
                  replaced: dict[str, str] | None = None, seconds_max: int = PAGE_SECONDS_MAX):
+        self.folder = folder
         self.notes = folder / "session"
         self.notes.mkdir()
         home = folder / "home"
@@ -170,19 +172,24 @@ class Session:
             (self.notes / f"step-{number}").write_text(text)
             # A command whose output is compared may fail, and say so.
             mercy = " || true" if step.expected is not None else ""
+            run = f". {file}"
+            if step.block.language == "terminal":
+                (self.notes / f"screen-{number}").write_text(step.expected)
+                screen = shlex.quote(str(self.notes / f"screen-{number}"))
+                run = f"python3 {shlex.quote(str(TYPIST))} {file} {screen}"
             out += f"echo {number} >{shlex.quote(str(self.notes / 'at'))}\n"
-            out += f". {file} >{output} 2>&1 </dev/null{mercy}\n"
+            out += f"{run} >{output} 2>&1 </dev/null{mercy}\n"
         return out
 
     def run(self, blocks: list[Block]) -> list[str]:
-        """What is wrong with the blocks, each with its place; empty if nothing."""
+        """What is wrong with the blocks, each with its place; empty if nothing. When it is called
+        again, files and ports are those from before, and variables are not."""
         steps = []
         for block in blocks:
-            if block.language in ("sh", "console"):
+            if block.language in SESSION_LANGUAGES:
                 steps += steps_of(block)
-            elif block.file_name and "/" not in block.file_name:
-                text = self.literal(block.text)
-                (self.work / block.file_name).write_text(text)
+            elif block.file_name:
+                self.write_file(block)
         script = self.notes / "session.sh"
         script.write_text(self.script(steps))
         code = self.execute(["bash", str(script)])
@@ -193,6 +200,13 @@ class Session:
         problems += [f"{path.name}: {word}" for path in self.notes.iterdir()
                      for word in SANITIZER_WORDS if word in path.read_text(errors="replace")]
         return [problem for problem in problems if problem]
+
+    def write_file(self, block: Block) -> None:
+        """Files elsewhere on the machine are left alone."""
+        path = self.work / self.literal(block.file_name)
+        if self.folder in path.parents or self.work in path.parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(self.literal(block.text))
 
     def execute(self, command: list[str]) -> int:
         process = subprocess.Popen(command, cwd=self.work, env=self.environment,
@@ -212,7 +226,10 @@ class Session:
     def difference(self, number: int, step: Step) -> str:
         if step.expected is None:
             return ""
-        expected, shown = mask(step.expected), mask(self.output(number))
+        shown = self.output(number)
+        for placeholder, value in self.replaced.items():
+            shown = shown.replace(value, placeholder)
+        expected, shown = mask(step.expected), mask(shown)
         if fits(expected.split("\n"), shown.split("\n")):
             return ""
         return f"{step.block.place}: {step.command}--- expected\n{expected}\n--- shown\n{shown}"

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-SEQUENCE = re.compile(r"\x1b\[(\d*)([A-Za-z])")
+SEQUENCE = re.compile(r"\x1b\[(\??\d*)([A-Za-z])")
 STYLES = {"0": "", "2": "dim", "31": "red", "32": "green"}
 
 
@@ -43,7 +43,7 @@ class Screen:
                 continue
             found = SEQUENCE.match(text)
             if not found:
-                if len(text) < 6:
+                if len(text) < 8:
                     self.pending = text
                     return
                 raise AssertionError(f"an unknown escape sequence: {text[:40]!r}")
@@ -51,6 +51,8 @@ class Screen:
             text = text[found.end():]
 
     def obey(self, number: str, letter: str) -> None:
+        if number.startswith("?"):
+            raise AssertionError(f"an unknown escape sequence: {number}{letter}")
         count = int(number or "1")
         if letter == "A":
             self.row = max(self.top, self.row - count)
@@ -110,7 +112,12 @@ class Screen:
 class EditedScreen(Screen):
     """Understands what the line editor sends, too."""
 
+    marks_pastes = False
+
     def obey(self, number: str, letter: str) -> None:
+        if number == "?2004" and letter in "hl":
+            self.marks_pastes = letter == "h"
+            return
         count = int(number or "1")
         line = self.lines[self.row]
         if letter == "G":

@@ -1,4 +1,4 @@
-"""A command of the binary on a terminal of its own."""
+"""A command of the binary, or another one, on a terminal of its own."""
 
 import codecs
 import fcntl
@@ -30,13 +30,14 @@ class Terminal:
     """Runs the command with stdin, stdout and stderr on a terminal; some may be elsewhere."""
 
     def __init__(self, *words: str, cwd: str, columns: int = 80, rows: int = 24,
-                 env: dict[str, str] | None = None, screen: type[Screen] = Screen, **elsewhere):
+                 env: dict[str, str] | None = None, screen: type[Screen] = Screen,
+                 command: list[str] | None = None, **elsewhere):
         self.screen = screen(columns, rows)
         self.master, slave = pty.openpty()
         self.set_size(columns, rows)
         streams = {"stdin": slave, "stdout": slave, "stderr": slave} | elsewhere
         self.process = subprocess.Popen(
-            [binary(), *words], cwd=cwd, env=plain_environment() | (env or {}),
+            command or [binary(), *words], cwd=cwd, env=plain_environment() | (env or {}),
             start_new_session=True, preexec_fn=lambda: prepare(slave), **streams)
         os.close(slave)
         self.decoder = codecs.getincrementaldecoder("utf-8")()
@@ -58,6 +59,12 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
+
+    def paste(self, text: str) -> None:
+        """As a terminal does: line ends are those of the Enter key, and pastes are marked for
+        programs that have asked for it."""
+        keys = text.replace("\n", "\r")
+        self.type(f"\x1b[200~{keys}\x1b[201~" if self.screen.marks_pastes else keys)
 
     def read_until(self, text: str) -> None:
         """Waits until this can be read on the screen."""

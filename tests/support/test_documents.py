@@ -13,15 +13,14 @@ PAGE = """# A page
 echo one
 ```
 
-<!-- not run: it wants a printer -->
-```sh
-lp plan.md
-```
-
 ```python
 # hello.py
 print("hello")
 ```
+"""
+ASK = """# ask.sh
+read -r -p "> " name
+echo "Hello, $name"
 """
 SERVICE = """sh -c 'echo "{\\"event\\":\\"ready\\"}"; exec tail -f /dev/null' # until Ctrl-C
 echo after
@@ -38,14 +37,13 @@ class BlocksTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.page = Path(folder.name) / "page.md"
 
-    def test_blocks_have_their_place_and_the_reason_why_they_are_not_run(self):
+    def test_blocks_have_their_place_and_perhaps_a_file_name(self):
         self.page.write_text(PAGE)
         blocks = blocks_of(self.page)
         self.assertEqual(blocks, [
             Block("page.md", 4, "sh", "echo one\n"),
-            Block("page.md", 9, "sh", "lp plan.md\n", "it wants a printer"),
-            Block("page.md", 13, "python", '# hello.py\nprint("hello")\n')])
-        self.assertEqual([block.file_name for block in blocks], ["", "", "hello.py"])
+            Block("page.md", 8, "python", '# hello.py\nprint("hello")\n')])
+        self.assertEqual([block.file_name for block in blocks], ["", "hello.py"])
 
     def test_a_fence_that_would_be_overlooked_is_refused(self):
         self.page.write_text("- an item\n  ```sh\n  echo one\n  ```\n")
@@ -91,6 +89,17 @@ class SessionTest(unittest.TestCase):
         _, problems = self.run_blocks(block("console", "$ echo one\ntwo\n$ echo three\nthree\n"))
         self.assertEqual(problems,
                          ["page.md:3: echo one\n--- expected\ntwo\n--- shown\none"])
+
+    def test_what_a_terminal_shows_is_compared_and_its_prompts_are_answered(self):
+        _, problems = self.run_blocks(block("terminal", "$ bash ask.sh\n> Ada\nHello, Ada\n"),
+                                      block("bash", ASK))
+        self.assertEqual(problems, [])
+
+    def test_another_screen_is_shown_beside_the_expected_one(self):
+        _, problems = self.run_blocks(block("terminal", "$ bash ask.sh\nWho?\n> Ada\n"),
+                                      block("bash", ASK))
+        self.assertEqual(problems, ["page.md:3: bash ask.sh\n--- expected\nWho?\n> Ada\n"
+                                    "--- shown\n> Hello,"])
 
     def test_what_serves_is_waited_for_and_ended(self):
         session, problems = self.run_blocks(block("sh", SERVICE))
