@@ -60,7 +60,7 @@ class WordProvider final : public Provider {
   }
   ProviderProbe probe() const override { return {.path = "/models", .listed_id = listed_id}; }
 
-  std::string listed_id;  // of the probe
+  std::optional<std::string> listed_id;  // of the probe
 };
 
 // One answer of the vendor.
@@ -82,7 +82,8 @@ Scripted refusal(int status, std::vector<net::Header> headers = {}) {
 // noted and passes at once.
 class HttpModelTest : public testing::Test {
  protected:
-  std::unique_ptr<HttpModel> make(HttpModelOptions options, const std::string& listed_id = "") {
+  std::unique_ptr<HttpModel> make(HttpModelOptions options,
+                                  const std::optional<std::string>& listed_id = {}) {
     if (options.base_url.empty()) options.base_url = cat("http://127.0.0.1:", server_.port());
     auto provider = std::make_unique<WordProvider>();
     provider->listed_id = listed_id;
@@ -95,7 +96,7 @@ class HttpModelTest : public testing::Test {
   }
 
   // What a check finds out from this answer.
-  Reachability check(Scripted answer, const std::string& listed_id = "") {
+  Reachability check(Scripted answer, const std::optional<std::string>& listed_id = {}) {
     answers_ = {std::move(answer)};
     auto model = make({}, listed_id);
     return run_task(io_, model->check());
@@ -254,6 +255,7 @@ TEST_F(HttpModelTest, ACheckFindsAModelThatTheVendorDoesNotHave) {
   std::string list = R"({"data":[{"id":"a"},{"id":"b:latest"},7]})";
   EXPECT_EQ(check({.body = list}, "a"), Reachability{});
   EXPECT_EQ(check({.body = list}, "b"), Reachability{});
+  EXPECT_EQ(check({.body = list}, ""), Reachability{});
   EXPECT_EQ(check({.body = list}, "c"),
             (Reachability{State::no_such_model, "the server does not list it"}));
   EXPECT_EQ(check(refusal(404)),
