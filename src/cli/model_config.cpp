@@ -175,12 +175,6 @@ Result<ModelConfig> parse_model(const json::Value& value, const std::string& poi
   return model;
 }
 
-const ModelConfig* find_model(const std::vector<ModelConfig>& models, std::string_view id) {
-  auto found = std::find_if(models.begin(), models.end(),
-                            [&](const ModelConfig& model) { return model.info.id == id; });
-  return found == models.end() ? nullptr : &*found;
-}
-
 // Whether the fallbacks of `from`, or of one of them, lead to `to`.
 bool leads_to(const std::vector<ModelConfig>& models, const std::string& from,
               const std::string& to) {
@@ -225,6 +219,12 @@ void add_chain(const std::vector<ModelConfig>& models, const std::string& id,
 }
 
 }  // namespace
+
+const ModelConfig* find_model(const std::vector<ModelConfig>& models, std::string_view id) {
+  auto found = std::find_if(models.begin(), models.end(),
+                            [&](const ModelConfig& model) { return model.info.id == id; });
+  return found == models.end() ? nullptr : &*found;
+}
 
 std::string no_such_model(const std::vector<ModelConfig>& models, const std::string& id) {
   std::vector<std::string> ids;
