@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from support.fake_vendor import Answer, At, Chat, Failure, FakeVendor, call, say, turn
+from support.fake_vendor import Answer, At, Chat, Failure, FakeVendor, Gemini, call, say, turn
 from support.server import Server, binary
 from support.vendor_case import VendorCase, model_entry
 
@@ -111,6 +111,17 @@ class WhoAnsweredTest(FallbackCase):
         forked = client.request("POST", f"/agent-runs/{run}/fork", {}).json()["runId"]
         self.follow(client, forked)
         self.assertEqual(client.snapshot(forked)["model"], FIRST)
+
+
+    def test_gemini_takes_the_calls_of_another_without_their_signatures(self):
+        look = turn(call("look", path="a"), call("look", path="b"))
+        spare = FakeVendor(turn(say("Hi.")), wire=Gemini())
+        self.addCleanup(spare.close)
+        server, _ = self.start_vendors(look, BUSY, formats=("anthropic",), retries=0,
+                                       fallback=["gemini"],
+                                       others=[model_entry("gemini", spare.url, retries=0)])
+        self.assertEqual(self.end_of(server)["model"]["id"], "gemini")
+        self.assertEqual(spare.refusals, [])
 
 
 class SchemaTest(FallbackCase):
