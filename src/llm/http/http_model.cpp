@@ -138,6 +138,8 @@ class HttpTurn final : public TurnStream {
       if (refusal) co_return to_part(std::move(*refusal));
     }
     Part part;
+    // Pings and comments end the silence that the idle limit is about, because vendors send them
+    // while a model thinks. The total is what ends a stream that has nothing else.
     while (part.events.empty()) {
       auto bytes = co_await stream_->read();
       if (!bytes) co_return to_part(transport_failure(bytes.error()));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llm/failure.hpp"
+#include "net/test_peer.hpp"
 #include "net/test_support.hpp"
 #include "support/decode_stream.hpp"
 #include "support/manual_clock.hpp"
@@ -17,11 +18,12 @@ namespace errand::llm {
 namespace {
 
 // Each event of the stream is one word: "done" ends it, "call" closes a call, "overloaded" fails
-// and asks to wait for 70 ms, and any other is text.
+// and asks to wait for 70 ms, and any other is text. Events that are named "ping" are nothing.
 class WordDecoder final : public StreamDecoder {
  public:
-  std::vector<TurnEvent> feed(std::string_view, std::string_view data) override {
+  std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
     std::vector<TurnEvent> out;
+    if (name == "ping") return out;
     if (data == "done") {
       out.emplace_back(Finished{.finish_reason = "end_turn", .usage = {}});
     } else if (data == "call") {
@@ -233,6 +235,21 @@ TEST_F(HttpModelTest, AllAttemptsAndPausesShareOneDeadline) {
             Lines{"failed overloaded retryable 529 : no (settled)"});
   EXPECT_EQ(asked_, 2);
   EXPECT_EQ(pauses_, std::vector<std::int64_t>{500});
+}
+
+TEST_F(HttpModelTest, PingsAndCommentsAreNoSilenceAndTheDeadlineEndsThem) {
+  for (std::string_view ping : {": ping\n\n", "event: ping\ndata: {}\n\n"}) {
+    net::test::Peer vendor([&](net::test::PeerConnection& connection) {
+      connection.receive_head();
+      connection.send("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n");
+      while (connection.send(ping)) std::this_thread::yield();
+    });
+    HttpModelOptions options{.base_url = cat("http://127.0.0.1:", vendor.port()), .retries = 0};
+    options.timeouts = {.idle = milliseconds(1000), .total = milliseconds(1200)};
+    EXPECT_EQ(ask(options), Lines{cat("failed timeout retryable 0 : the total timeout of 1200 ms "
+                                      "for 127.0.0.1:",
+                                      vendor.port(), " passed (settled)")});
+  }
 }
 
 TEST_F(HttpModelTest, AnAbortEndsAPause) {
