@@ -181,6 +181,7 @@ class AgentRun final {
   std::unique_ptr<llm::TurnStream> stream_;
   std::string text_;                 // since the last closed call
   std::vector<std::string> blocks_;  // since the last closed call
+  std::optional<AnsweredBy> answered_by_;
   std::optional<llm::Failed> failure_;
 
   Wakeup* pausing_ = nullptr;

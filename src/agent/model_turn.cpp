@@ -28,6 +28,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   failure_.reset();
   text_.clear();
   blocks_.clear();
+  answered_by_.reset();
   if (!std::exchange(first_turn_is_journaled_, false)) {
     // What was shown of this turn's earlier attempt is void.
     bool is_shown =
@@ -89,6 +90,8 @@ bool AgentRun::take_event(llm::TurnEvent& event) {
     blocks_.push_back(std::move(block->json));
   } else if (auto* call = std::get_if<llm::CallClosed>(&event)) {
     close_call(std::move(*call));
+  } else if (auto* by = std::get_if<AnsweredBy>(&event)) {
+    answered_by_ = std::move(*by);
   } else if (auto* finished = std::get_if<llm::Finished>(&event)) {
     end_turn(std::move(finished->finish_reason), finished->usage, {});
     return false;
@@ -125,7 +128,8 @@ void AgentRun::end_turn(std::string finish_reason, Usage usage, std::optional<Mo
                       .blocks = std::exchange(blocks_, {}),
                       .finish_reason = finish_reason,
                       .usage = usage,
-                      .fatal = std::move(fatal)});
+                      .fatal = std::move(fatal),
+                      .answered_by = std::exchange(answered_by_, {})});
   AssistantMessage message{.text = state_->last_text(),
                            .turn = state_->turn().index,
                            .finish_reason = std::move(finish_reason),

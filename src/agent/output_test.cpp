@@ -87,5 +87,35 @@ TEST(Output, SecondTryIsTheNextStepAndTheLastOne) {
   EXPECT_EQ(std::get<Finish>(step).terminal.error_class, kOutputInvalid);
 }
 
+TEST(Output, TotalsTellOfTheModelAndTheWayOfTheLastTurn) {
+  Answered answered("{}");
+  EXPECT_EQ(answered.state.totals().model, ModelInfo());
+  ModelInfo spare{.id = "spare", .provider = "p", .vendor_model_id = "v"};
+  AnsweredBy by{.model = spare, .output_mechanism = OutputMechanism::answer_tool};
+  answered.state.apply(TurnEntry{.turn = 1});
+  answered.state.apply(TurnEndEntry{.text = "{}", .blocks = {}, .answered_by = by});
+  EXPECT_EQ(answered.state.totals().model, spare);
+  EXPECT_EQ(answered.state.totals().output->mechanism, OutputMechanism::answer_tool);
+  answered.state.apply(TurnEntry{.turn = 2});
+  EXPECT_EQ(answered.state.totals().model, ModelInfo()) << "nobody has answered it yet";
+  EXPECT_EQ(answered.state.totals().output->mechanism, OutputMechanism::plain);
+}
+
+TEST(Output, ASchemaThatAnotherModelWillNotHaveIsToldInWordsIfThatIsAllowed) {
+  llm::Failed refused{.failure = {.error_class = "overloaded"}, .is_settled = true};
+  refused.refuses_schema = true;
+  auto next = [&](Enforcement enforcement) {
+    CreatedEntry created;
+    created.spec.output_schema = {.schema = share_schema({}), .enforcement = enforcement};
+    State state;
+    state.apply(created);
+    state.apply(TurnEntry{});
+    json::SchemaCache schemas;
+    return after_failure(state, refused, 0, schemas);
+  };
+  EXPECT_TRUE(std::get<Ask>(next(Enforcement::best_effort)).entry.plain_output);
+  EXPECT_EQ(std::get<Finish>(next(Enforcement::strict)).terminal.error_class, "overloaded");
+}
+
 }  // namespace
 }  // namespace errand::agent

@@ -183,11 +183,16 @@ const std::string* State::final_text() const {
 
 RunTotals State::totals() const {
   RunTotals totals{.usage = usage_, .turns = asked_, .model = created_.model};
+  OutputMechanism mechanism = created_.output_mechanism;
+  if (turn_.end && turn_.end->answered_by && is_own(turn_.index)) {
+    totals.model = turn_.end->answered_by->model;
+    totals.model.reasoning_effort = created_.model.reasoning_effort;
+    mechanism = turn_.end->answered_by->output_mechanism;
+  }
   if (!created_.spec.output_schema) return totals;
-  totals.output = {
-      .is_enforced = terminal_ && terminal_->status == RunStatus::succeeded,
-      .mechanism = is_asked_plainly_ ? OutputMechanism::plain : created_.output_mechanism,
-      .fell_back = is_asked_plainly_};
+  totals.output = {.is_enforced = terminal_ && terminal_->status == RunStatus::succeeded,
+                   .mechanism = is_asked_plainly_ ? OutputMechanism::plain : mechanism,
+                   .fell_back = is_asked_plainly_};
   return totals;
 }
 

@@ -84,7 +84,8 @@ class State {
   bool was_repaired() const { return was_repaired_; }
   // The vendor would not have the output schema, and is asked without it.
   bool is_asked_plainly() const { return is_asked_plainly_; }
-  // What this run itself has spent: not the turns that it begins with.
+  // What this run itself has spent: not the turns that it begins with. The model is the one whose
+  // answer the run is at, which may have answered in place of the run's own.
   RunTotals totals() const;
   // Turns of this run's own that called tools, the current one included.
   int tool_turns() const { return tool_turns_; }

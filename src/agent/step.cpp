@@ -3,6 +3,7 @@
 #include "agent/guards.hpp"
 #include "agent/output.hpp"
 #include "base/text.hpp"
+#include "llm/failure.hpp"
 
 namespace errand::agent {
 namespace {
@@ -92,15 +93,12 @@ bool fails_over_turn_limit(const State& state) {
 }
 
 // Whether a vendor that will not have the output schema may be asked without it.
-bool may_ask_plainly(const State& state) {
+bool may_ask_plainly(const State& state, const llm::Failed& failed) {
   const std::optional<OutputSchema>& output = state.created().spec.output_schema;
-  return output && output->enforcement == Enforcement::best_effort &&
-         state.created().output_mechanism != OutputMechanism::plain && !state.is_asked_plainly();
-}
-
-// The vendor will not have the question as it stands.
-bool is_refusal(const ModelFailure& failure) {
-  return failure.error_class == "invalid_request" && failure.api_status >= 400;
+  bool is_allowed = output && output->enforcement == Enforcement::best_effort;
+  if (!is_allowed || state.is_asked_plainly()) return false;
+  bool has_schema = state.created().output_mechanism != OutputMechanism::plain;
+  return failed.refuses_schema || (has_schema && llm::is_refused_question(failed.failure));
 }
 
 }  // namespace
@@ -157,7 +155,7 @@ Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_
   if (state.cancel()) return next_step(state, last_seq, schemas);
   const TurnState& turn = state.turn();
   if (!turn.calls.empty()) return Freeze{};
-  if (turn.follows_frozen && !turn.retells && is_refusal(failed.failure)) {
+  if (turn.follows_frozen && !turn.retells && llm::is_refused_question(failed.failure)) {
     return Ask{{.turn = turn.index,
                 .attempt = turn.attempt + 1,
                 .after_seq = last_seq,
@@ -165,7 +163,7 @@ Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_
                 .tools_off = turn.tools_off,
                 .repairs = turn.repairs}};
   }
-  if (may_ask_plainly(state) && is_refusal(failed.failure)) {
+  if (may_ask_plainly(state, failed)) {
     return Ask{{.turn = turn.index,
                 .attempt = turn.attempt + 1,
                 .after_seq = last_seq,

@@ -59,6 +59,10 @@ constexpr std::string_view kVendorModel = R"json({
     "type": "string", "enum": ["responses", "chat"],
     "description": "Of the OpenAI family: which of its APIs."
   },
+  "apiVersion": {
+    "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?$",
+    "description": "Of azure-openai: the version of its older API (default: the v1 API)."
+  },
   "baseUrl": {
     "type": "string", "pattern": "^https?://",
     "description": "Another address than the vendor's own."
@@ -192,10 +196,12 @@ json::Object if_provider(json::Array names, json::Object then) {
 json::Array provider_rules() {
   json::Array all;
   json::Array without_api;
+  json::Array without_version;
   json::Array without_url;
   for (const Vendor& vendor : vendors()) {
     all.emplace_back(vendor.name);
     if (vendor.api.empty()) without_api.emplace_back(vendor.name);
+    if (vendor.name != kAzure) without_version.emplace_back(vendor.name);
     if (vendor.base_url.empty()) without_url.emplace_back(vendor.name);
   }
   return {if_provider(std::move(all), without(properties(kOtherModel))),
@@ -203,6 +209,7 @@ json::Array provider_rules() {
           if_provider({kDemo}, without(properties(kOtherModel))),
           if_provider({kScripted}, {{"required", {"script"}}}),
           if_provider(std::move(without_api), without({{"api", true}})),
+          if_provider(std::move(without_version), without({{"apiVersion", true}})),
           if_provider(std::move(without_url), {{"required", {"baseUrl"}}})};
 }
 

@@ -141,7 +141,7 @@ TEST_F(ConfigSchemaTest, TheReaderTakesWhatTheSchemaDescribesAndNothingElse) {
   for (const auto& [section, pointer] : kSections) {
     const json::Object& properties = schema.at_pointer(pointer).as_object();
     for (const std::string& key : settings_of(section)) {
-      if (key == "provider") continue;  // the others depend on it: see below
+      if (key == "provider" || key == "apiVersion") continue;  // see below
       check_setting(section, key, properties.at(key).as_object());
     }
     EXPECT_EQ(judge(file_with(section, "nosuch", "x")), "refused");
@@ -152,8 +152,16 @@ TEST_F(ConfigSchemaTest, EachProviderHasItsOwnSettings) {
   for (const std::string& provider : provider_names()) {
     json::Object model{{"id", "m"}, {"provider", provider}};
     if (provider == "scripted") model["script"] = "turns.json";
-    if (provider == "openai-compatible") model["baseUrl"] = "http://x";
+    bool has_own_url = provider != "openai-compatible" && provider != "azure-openai";
+    if (!has_own_url) model["baseUrl"] = "http://x";
     EXPECT_EQ(judge(json::Object{{"models", {model}}}), "accepted") << provider;
+  }
+  for (std::string_view version : {"2024-10-21", "2025-04-01-preview"}) {
+    json::Object model{{"id", "m"},
+                       {"provider", "azure-openai"},
+                       {"baseUrl", "http://x"},
+                       {"apiVersion", version}};
+    EXPECT_EQ(judge(json::Object{{"models", {model}}}), "accepted") << version;
   }
   for (std::string_view model : {
            R"({"id":"m","provider":"nosuch"})",
@@ -161,6 +169,12 @@ TEST_F(ConfigSchemaTest, EachProviderHasItsOwnSettings) {
            R"({"provider":"demo"})",
            R"({"id":"m","provider":"scripted"})",
            R"({"id":"m","provider":"openai-compatible"})",
+           R"({"id":"m","provider":"azure-openai"})",
+           R"({"id":"m","provider":"azure-openai","baseUrl":"http://x","apiVersion":"v1"})",
+           R"({"id":"m","provider":"azure-openai","baseUrl":"http://x","apiVersion":"2024-1-1"})",
+           R"({"id":"m","provider":"azure-openai","baseUrl":"http://x","apiVersion":1})",
+           R"({"id":"m","provider":"openai","apiVersion":"2024-10-21"})",
+           R"({"id":"m","provider":"demo","apiVersion":"2024-10-21"})",
            R"({"id":"m","provider":"openai","script":"turns.json"})",
            R"({"id":"m","provider":"demo","script":"turns.json"})",
            R"({"id":"m","provider":"demo","apiKey":"k"})",

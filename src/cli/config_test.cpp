@@ -97,8 +97,8 @@ TEST_F(ConfigTest, MistakesAreNamedWithTheirPlace) {
   write("empty", "\n");
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"({"id":"m","provider":"bedrock"})",
-       "\"bedrock\" is not a provider of this version; there are: openai, anthropic, google, xai, "
-       "ollama, openai-compatible, demo, scripted (at /models/0/provider)"},
+       "\"bedrock\" is not a provider of this version; there are: openai, azure-openai, anthropic, "
+       "google, xai, ollama, openai-compatible, demo, scripted (at /models/0/provider)"},
       {R"({"id":"m","provider":"openai","apiKey":"env:MISSING"})",
        "the environment variable MISSING is not set (at /models/0/apiKey)"},
       {R"({"id":"m","provider":"openai","apiKey":"file:/nowhere/key"})",
@@ -112,6 +112,20 @@ TEST_F(ConfigTest, MistakesAreNamedWithTheirPlace) {
        "the environment variable MISSING is not set (at /models/0/headers/x-a)"},
       {R"({"id":"m","provider":"openai-compatible"})",
        "a model of the provider openai-compatible needs a baseUrl (at /models/0/baseUrl)"},
+      {R"({"id":"m","provider":"azure-openai","apiKey":"k"})",
+       "a model of the provider azure-openai needs a baseUrl (at /models/0/baseUrl)"},
+      {R"({"id":"m","provider":"azure-openai","baseUrl":
+           "https://a.openai.azure.com/openai/deployments/m/chat/completions"})",
+       "only the address of the resource, such as https://NAME.openai.azure.com; the deployment "
+       "goes into vendorModelId, the version into apiVersion (at /models/0/baseUrl)"},
+      {R"({"id":"m","provider":"azure-openai","baseUrl":"http://a/?api-version=2024-10-21"})",
+       "only the address of the resource, such as https://NAME.openai.azure.com; the deployment "
+       "goes into vendorModelId, the version into apiVersion (at /models/0/baseUrl)"},
+      {R"({"id":"m","provider":"azure-openai","baseUrl":"http://a","apiVersion":"preview"})",
+       "a version is a date, such as 2024-10-21; leave it out to use Azure's v1 API "
+       "(at /models/0/apiVersion)"},
+      {R"({"id":"m","provider":"openai","apiVersion":"2024-10-21"})",
+       "only a model of the provider azure-openai has one (at /models/0/apiVersion)"},
       {R"({"id":"m","provider":"openai","baseUrl":"api.openai.com"})",
        "the URL must begin with http:// or https:// (at /models/0/baseUrl)"},
       {R"({"id":"m","provider":"anthropic","api":"chat"})",

@@ -57,7 +57,7 @@ std::shared_ptr<llm::Model> with_fallbacks(const Config& config, const ModelConf
   if (model.fallback.empty()) return plain.at(model.info.id);
   std::vector<llm::NamedModel> chain;
   for (const std::string& id : fallback_chain(config.models, model.info.id)) {
-    chain.push_back({.id = id, .model = plain.at(id)});
+    chain.push_back({.info = find_model(config.models, id)->info, .model = plain.at(id)});
   }
   return std::make_shared<llm::FallbackModel>(std::move(chain), log);
 }

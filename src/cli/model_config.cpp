@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli/settings.hpp"
 #include "json/fields.hpp"
+#include "llm/openai/azure.hpp"
 #include "net/url.hpp"
 
 namespace errand::cli {
@@ -57,16 +58,41 @@ Result<llm::HeaderList> parse_headers(Fields& in, const net::Environment& enviro
   return headers;
 }
 
+std::string parse_base_url(Fields& in, const Vendor& vendor) {
+  std::string text = in.optional_text("baseUrl").value_or(std::string(vendor.base_url));
+  while (text.ends_with('/')) text.pop_back();
+  if (text.empty()) {
+    in.fail("baseUrl", cat("a model of the provider ", vendor.name, " needs a baseUrl"));
+  } else if (auto url = net::parse_url(text); !url) {
+    in.fail("baseUrl", url.error().message());
+  }
+  if (vendor.name != kAzure) return text;
+  // What Azure's pages show for a deployment is the whole URL of a request.
+  if (text.find("/deployments/") != text.npos || text.find('?') != text.npos) {
+    in.fail("baseUrl",
+            "only the address of the resource, such as https://NAME.openai.azure.com; the "
+            "deployment goes into vendorModelId, the version into apiVersion");
+  }
+  return std::string(llm::azure_resource(text));
+}
+
+std::string parse_api_version(Fields& in, const Vendor& vendor) {
+  auto version = in.optional_text("apiVersion");
+  if (!version) return "";
+  if (vendor.name != kAzure) {
+    in.fail("apiVersion", cat("only a model of the provider ", kAzure, " has one"));
+  } else if (!llm::is_azure_version(*version)) {
+    in.fail("apiVersion",
+            "a version is a date, such as 2024-10-21; leave it out to use Azure's v1 API");
+  }
+  return *version;
+}
+
 Result<VendorConfig> parse_vendor(Fields& in, const Vendor& vendor,
                                   const net::Environment& environment) {
   VendorConfig config;
-  config.base_url = in.optional_text("baseUrl").value_or(std::string(vendor.base_url));
-  while (config.base_url.ends_with('/')) config.base_url.pop_back();
-  if (config.base_url.empty()) {
-    in.fail("baseUrl", cat("a model of the provider ", vendor.name, " needs a baseUrl"));
-  } else if (auto url = net::parse_url(config.base_url); !url) {
-    in.fail("baseUrl", url.error().message());
-  }
+  config.base_url = parse_base_url(in, vendor);
+  config.api_version = parse_api_version(in, vendor);
   if (auto key = in.optional_text("apiKey")) {
     ERRAND_TRY(config.api_key, resolve_secret(*key, in.pointer_to("apiKey"), environment));
   }
@@ -149,12 +175,6 @@ Result<ModelConfig> parse_model(const json::Value& value, const std::string& poi
   return model;
 }
 
-const ModelConfig* find_model(const std::vector<ModelConfig>& models, std::string_view id) {
-  auto found = std::find_if(models.begin(), models.end(),
-                            [&](const ModelConfig& model) { return model.info.id == id; });
-  return found == models.end() ? nullptr : &*found;
-}
-
 // Whether the fallbacks of `from`, or of one of them, lead to `to`.
 bool leads_to(const std::vector<ModelConfig>& models, const std::string& from,
               const std::string& to) {
@@ -199,6 +219,12 @@ void add_chain(const std::vector<ModelConfig>& models, const std::string& id,
 }
 
 }  // namespace
+
+const ModelConfig* find_model(const std::vector<ModelConfig>& models, std::string_view id) {
+  auto found = std::find_if(models.begin(), models.end(),
+                            [&](const ModelConfig& model) { return model.info.id == id; });
+  return found == models.end() ? nullptr : &*found;
+}
 
 std::string no_such_model(const std::vector<ModelConfig>& models, const std::string& id) {
   std::vector<std::string> ids;

@@ -37,6 +37,9 @@ std::vector<std::string> provider_names();
 // The turns of a scripted model. invalid_argument: the message names the file.
 Result<llm::Script> read_script(const std::filesystem::path& file);
 
+// nullptr: none has this id.
+const ModelConfig* find_model(const std::vector<ModelConfig>& models, std::string_view id);
+
 // That none has this id, and which ones there are.
 std::string no_such_model(const std::vector<ModelConfig>& models, const std::string& id);
 

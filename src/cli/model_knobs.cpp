@@ -68,6 +68,8 @@ void set_thinking(llm::GeminiOptions& options) {
   } else {
     options.thinking = llm::GeminiThinking::level;
     options.thinking_level_min = is_pro ? "LOW" : "MINIMAL";
+    // What Google documents for calls of which there is no signature.
+    options.unsigned_call_signature = "skip_thought_signature_validator";
   }
 }
 

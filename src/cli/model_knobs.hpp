@@ -16,7 +16,7 @@ std::string_view lowest_effort(std::string_view model);
 
 llm::AnthropicThinking anthropic_thinking(std::string_view model);
 
-// Sets the fields of thinking for the options' model.
+// Sets the fields of thinking and of signatures for the options' model.
 void set_thinking(llm::GeminiOptions& options);
 
 }  // namespace errand::cli

@@ -55,5 +55,16 @@ TEST(ModelKnobs, ModelsOfGoogleThinkNotAtAllOrByBudgetOrByLevel) {
   EXPECT_EQ(knobs("gemini-flash-latest"), std::tuple(level, 0, "MINIMAL"));
 }
 
+TEST(ModelKnobs, OnlyNewerModelsOfGoogleWantSignaturesOnEveryFirstCall) {
+  auto signature = [](const char* model) {
+    llm::GeminiOptions options{.model = model, .api_key = ""};
+    set_thinking(options);
+    return options.unsigned_call_signature;
+  };
+  EXPECT_EQ(signature("gemini-2.5-pro"), "");
+  EXPECT_EQ(signature("gemma-3-27b-it"), "");
+  EXPECT_EQ(signature("gemini-3.7-flash"), "skip_thought_signature_validator");
+}
+
 }  // namespace
 }  // namespace errand::cli

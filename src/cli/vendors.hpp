@@ -12,6 +12,7 @@
 
 namespace errand::cli {
 
+constexpr std::string_view kAzure = "azure-openai";
 constexpr std::string_view kOllama = "ollama";
 
 // How to reach a model of a vendor, as the configuration file says.
@@ -22,7 +23,8 @@ struct VendorConfig {
   std::optional<milliseconds> timeout;  // of a whole turn
   int retries = 2;
   std::optional<std::int64_t> output_tokens_max;
-  std::string api;  // of the OpenAI family: "responses" or "chat"
+  std::string api;          // of the OpenAI family: "responses" or "chat"
+  std::string api_version;  // of Azure; empty: v1
 };
 
 // A kind of provider that the configuration may name.

@@ -72,6 +72,7 @@ class PastReader final {
   void take_entry(TurnEndEntry entry) {
     entry.usage = {};
     entry.fatal.reset();
+    entry.answered_by.reset();
     turns_.back().has_end = true;
     turns_.back().entries.emplace_back(std::move(entry));
     finish_at(messages_[turns_.back().asked.turn]);

@@ -62,6 +62,9 @@ class AttemptWriter final {
 
   RecordedAttempt finish(const Asked* next, const std::optional<TerminalEntry>& end) {
     while (closed_ < asked_.calls.size()) close_next();
+    if (asked_.end && asked_.end->answered_by) {
+      out_.events.insert(out_.events.begin(), *asked_.end->answered_by);
+    }
     bool is_whole = asked_.end && !asked_.end->fatal;
     if (is_whole && asked_.end->finish_reason != agent::kInterrupted) {
       for (const std::string& block : asked_.end->blocks) {
@@ -71,7 +74,9 @@ class AttemptWriter final {
           llm::Finished{.finish_reason = asked_.end->finish_reason, .usage = asked_.end->usage});
     } else if (auto failure = failure_before(next, end)) {
       // With no question behind it, it was final.
-      out_.events.emplace_back(llm::Failed{.failure = std::move(*failure), .is_settled = !next});
+      out_.events.emplace_back(llm::Failed{.failure = std::move(*failure),
+                                           .is_settled = !next,
+                                           .refuses_schema = next && next->turn.plain_output});
     } else {
       out_.is_cut_off = true;
     }

@@ -34,8 +34,11 @@ class SaidTurn final : public TurnStream {
 
 class SaidModel final : public Model {
  public:
-  explicit SaidModel(std::vector<TurnEvent> events) : events_(std::move(events)) {}
+  explicit SaidModel(std::vector<TurnEvent> events,
+                     OutputMechanism mechanism = OutputMechanism::plain)
+      : events_(std::move(events)), mechanism_(mechanism) {}
 
+  OutputMechanism output_mechanism(const TurnRequest&) const override { return mechanism_; }
   std::unique_ptr<TurnStream> ask(TurnRequest) override {
     ++asked;
     return std::make_unique<SaidTurn>(events_);
@@ -44,6 +47,7 @@ class SaidModel final : public Model {
 
  private:
   const std::vector<TurnEvent> events_;
+  const OutputMechanism mechanism_;
 };
 
 TurnEvent text(std::string text) {
@@ -75,9 +79,9 @@ Task<Lines> read(TurnStream* stream) {
   co_return lines;
 }
 
-Lines answer_of(Model& model) {
+Lines answer_of(Model& model, const TurnRequest& request = any_request()) {
   asio::io_context io(1);
-  auto stream = model.ask(any_request());
+  auto stream = model.ask(request);
   return run_task(io, read(stream.get()));
 }
 
@@ -97,21 +101,49 @@ TEST(HeldCalls, ATurnThatBreaksHasNoCalls) {
             (Lines{"text a", "failed server retryable 0 : no"}));
 }
 
+TurnRequest request_with_schema() {
+  TurnRequest request = any_request();
+  request.output_schema = std::make_shared<const json::Object>();
+  return request;
+}
+
+TurnEvent refused() {
+  return Failed{.failure = make_failure(error_class::kInvalidRequest, "no", 400)};
+}
+
 class FallbackTest : public testing::Test {
  protected:
   FallbackTest() : file_(std::tmpfile()), log_(clock_, ::fileno(file_), LogFormat::json) {}
   ~FallbackTest() override { std::fclose(file_); }
 
-  // The answer of models that say this, the first with the others behind it.
-  Lines answer(std::vector<std::vector<TurnEvent>> said) {
+  // The models that say this, the first with the others behind it.
+  FallbackModel make(std::vector<std::vector<TurnEvent>> said,
+                     OutputMechanism of_others = OutputMechanism::plain) {
     models_.clear();
     std::vector<NamedModel> named;
     for (auto& events : said) {
-      models_.push_back(std::make_shared<SaidModel>(std::move(events)));
-      named.push_back({.id = cat("m", models_.size()), .model = models_.back()});
+      auto mechanism = named.empty() ? OutputMechanism::plain : of_others;
+      models_.push_back(std::make_shared<SaidModel>(std::move(events), mechanism));
+      named.push_back(
+          {.info = {.id = cat("m", models_.size()), .provider = "", .vendor_model_id = ""},
+           .model = models_.back()});
     }
-    FallbackModel model(std::move(named), log_);
+    return {std::move(named), log_};
+  }
+  Lines answer(std::vector<std::vector<TurnEvent>> said) {
+    FallbackModel model = make(std::move(said));
     return answer_of(model);
+  }
+  // Whether the failure of the first says that the second one would not have the schema.
+  bool refuses_schema(TurnEvent second, OutputMechanism of_second) {
+    FallbackModel model =
+        make({{failed(error_class::kOverloaded)}, {std::move(second)}}, of_second);
+    asio::io_context io(1);
+    auto stream = model.ask(request_with_schema());
+    std::vector<TurnEvent> events = run_task(io, stream->next());
+    const auto& failure = std::get<Failed>(events.front());
+    EXPECT_EQ(failure.failure.error_class, error_class::kOverloaded);
+    return failure.refuses_schema;
   }
   std::vector<int> asked() const {
     std::vector<int> out;
@@ -135,7 +167,7 @@ TEST_F(FallbackTest, TheNextModelIsAskedWhenNothingOfAnAnswerCame) {
   EXPECT_EQ(answer({{failed(error_class::kOverloaded)},
                     {failed(error_class::kTimeout)},
                     {text("hi"), finished()}}),
-            (Lines{"text hi", kFinished}));
+            (Lines{"answered by m3 none", "text hi", kFinished}));
   EXPECT_EQ(asked(), (std::vector<int>{1, 1, 1}));
   EXPECT_EQ(logged(), R"({"at":"1970-01-01T00:00:00.000Z","level":"warning",)"
                       R"("message":"a model gave no answer; another one is asked",)"
@@ -156,7 +188,9 @@ TEST_F(FallbackTest, AnAnswerThatBeganIsNeverAnsweredByAnother) {
 TEST_F(FallbackTest, OnlyWhatAnotherModelCanHelpWithIsPassedOn) {
   for (auto error_class : {error_class::kRateLimit, error_class::kOverloaded, error_class::kServer,
                            error_class::kTimeout, error_class::kQuota, error_class::kAuth}) {
-    EXPECT_EQ(answer({{failed(error_class)}, {finished()}}), Lines{kFinished}) << error_class;
+    EXPECT_EQ(answer({{failed(error_class)}, {finished()}}),
+              (Lines{"answered by m2 none", kFinished}))
+        << error_class;
   }
   for (auto error_class : {error_class::kContextWindow, error_class::kRefusal,
                            error_class::kContentFilter, error_class::kInvalidRequest}) {
@@ -168,6 +202,24 @@ TEST_F(FallbackTest, OnlyWhatAnotherModelCanHelpWithIsPassedOn) {
 TEST_F(FallbackTest, WithoutAnyAnswerTheFailureIsTheFirstOnes) {
   EXPECT_EQ(answer({{failed(error_class::kOverloaded, "busy")}, {failed(error_class::kAuth)}}),
             Lines{"failed overloaded retryable 0 : busy"});
+}
+
+TEST_F(FallbackTest, AnAnswerOfTheFirstSaysNothingOfModels) {
+  EXPECT_EQ(answer({{text("a"), finished()}, {finished()}}), (Lines{"text a", kFinished}));
+}
+
+TEST_F(FallbackTest, AnAnswerOfAnotherSaysHowThatOneFollowsTheSchema) {
+  auto mechanism = OutputMechanism::answer_tool;
+  FallbackModel model = make({{failed(error_class::kServer)}, {finished()}}, mechanism);
+  EXPECT_EQ(answer_of(model, request_with_schema()),
+            (Lines{"answered by m2 synthetic_tool", kFinished}));
+  EXPECT_EQ(answer_of(model), (Lines{"answered by m2 none", kFinished}));
+}
+
+TEST_F(FallbackTest, ASchemaThatAnotherWillNotHaveIsToldWithTheFirstFailure) {
+  EXPECT_TRUE(refuses_schema(refused(), OutputMechanism::native));
+  EXPECT_FALSE(refuses_schema(refused(), OutputMechanism::plain));
+  EXPECT_FALSE(refuses_schema(failed(error_class::kServer), OutputMechanism::native));
 }
 
 }  // namespace

@@ -71,6 +71,10 @@ Failed broken_stream(std::string_view message) {
   return {make_failure(error_class::kServer, message)};
 }
 
+bool is_refused_question(const ModelFailure& failure) {
+  return failure.error_class == error_class::kInvalidRequest && failure.api_status >= 400;
+}
+
 std::string_view class_of_status(int status) {
   switch (status) {
     case 401:

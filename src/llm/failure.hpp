@@ -36,6 +36,9 @@ ModelFailure make_failure(std::string_view error_class, std::string_view message
 // The stream ended, or says something that cannot be read.
 Failed broken_stream(std::string_view message);
 
+// The vendor will not have the question as it stands.
+bool is_refused_question(const ModelFailure& failure);
+
 // The class of an HTTP status of which nothing else is known.
 std::string_view class_of_status(int status);
 

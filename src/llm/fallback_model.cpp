@@ -26,6 +26,7 @@ class FallbackTurn final : public TurnStream {
       auto* failed = std::get_if<Failed>(&events.front());
       bool is_nothing = failed && !has_begun_;
       if (!is_nothing) {
+        if (!has_begun_ && at_ > 0) events.insert(events.begin(), answered_by());
         has_begun_ = true;
         co_return events;
       }
@@ -33,6 +34,7 @@ class FallbackTurn final : public TurnStream {
       bool goes_on =
           !is_aborted_ && at_ + 1 < models_.size() && may_fall_back(failed->failure.error_class);
       if (!goes_on) {
+        first_failure_->refuses_schema = at_ > 0 && refuses_schema(failed->failure);
         events.front() = *first_failure_;
         co_return events;
       }
@@ -49,11 +51,24 @@ class FallbackTurn final : public TurnStream {
   void ask_next(const ModelFailure& failure) {
     const NamedModel& next = models_[++at_];
     log_.warning("a model gave no answer; another one is asked",
-                 {{"model", models_[at_ - 1].id},
-                  {"next", next.id},
+                 {{"model", models_[at_ - 1].info.id},
+                  {"next", next.info.id},
                   {"errorClass", failure.error_class},
                   {"error", failure.message}});
     stream_ = next.model->ask(request_);
+  }
+
+  OutputMechanism output_mechanism() const {
+    return request_.output_schema ? models_[at_].model->output_mechanism(request_)
+                                  : OutputMechanism::plain;
+  }
+
+  AnsweredBy answered_by() const {
+    return {.model = models_[at_].info, .output_mechanism = output_mechanism()};
+  }
+
+  bool refuses_schema(const ModelFailure& failure) const {
+    return output_mechanism() != OutputMechanism::plain && is_refused_question(failure);
   }
 
   const std::vector<NamedModel>& models_;

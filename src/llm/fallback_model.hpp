@@ -12,7 +12,7 @@ namespace errand::llm {
 
 // A model under the name that callers know it by.
 struct NamedModel {
-  std::string id;
+  ModelInfo info;
   std::shared_ptr<Model> model;
 };
 
@@ -22,7 +22,8 @@ struct NamedModel {
 bool may_fall_back(std::string_view error_class);
 
 // A model with others behind it: when nothing at all came of an answer, the next one is asked the
-// same question, with a warning in the log. If none has an answer, the failure is the first one's.
+// same question, with a warning in the log, and the answer says whose it is. Each follows an output
+// schema in its own way. If none has an answer, the failure is the first one's.
 class FallbackModel final : public Model {
  public:
   // In the order in which they are asked; at least one.

@@ -42,8 +42,8 @@ struct TurnRequest {
   std::shared_ptr<const TurnFiles> files = nullptr;
 };
 
-// What a model says, in order. A turn's stream ends with Finished or Failed; one that just stops
-// has failed too.
+// What a model says, in order. A turn's stream begins with AnsweredBy if another model than the one
+// that was asked answers. It ends with Finished or Failed; one that just stops has failed too.
 struct TextDelta {
   std::string text;
 };
@@ -69,8 +69,12 @@ struct Failed {
   // Nothing of an answer came, and the model itself has asked again as often as that may help: it
   // is final, whatever `retryable` tells clients.
   bool is_settled = false;
+  // One that was asked in place of the model, which has this failure, would not have the question
+  // with its output schema.
+  bool refuses_schema = false;
 };
-using TurnEvent = std::variant<TextDelta, ThinkingDelta, BlockClosed, CallClosed, Finished, Failed>;
+using TurnEvent =
+    std::variant<AnsweredBy, TextDelta, ThinkingDelta, BlockClosed, CallClosed, Finished, Failed>;
 
 // The answer to one question. Lives on the home it was made on; destroying it closes whatever it
 // reads from.
@@ -103,8 +107,8 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual std::unique_ptr<TurnStream> ask(TurnRequest request) = 0;
-  // How answers are made to follow the request's output schema. It depends on the schema and the
-  // tools alone.
+  // How answers of this model, and of no other in its place, are made to follow the request's
+  // output schema. It depends on the schema and the tools alone.
   virtual OutputMechanism output_mechanism(const TurnRequest&) const {
     return OutputMechanism::plain;
   }

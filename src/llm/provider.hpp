@@ -34,9 +34,9 @@ struct ApiAnswer {
 struct ProviderProbe {
   std::string path;
   HeaderList headers;
-  // Where the answer is a list of models: the id that has to be in it. Else 404 says that the model
-  // is not there.
-  std::string listed_id;
+  // Where the answer is a list of models: the id that has to be in it, or "" if any list will do.
+  // Absent: 404 says that the model is not there.
+  std::optional<std::string> listed_id = std::nullopt;
 };
 
 struct ApiFailure {

@@ -207,6 +207,13 @@ TEST_F(HttpsClientTest, RefusesOldVersionsOfTls) {
   EXPECT_EQ(response.error().reason(), "tls_failed");
 }
 
+// OpenSSL's own level of security may refuse them too; the limit does not count on that.
+TEST_F(HttpsClientTest, TheLeastVersionOfTlsIsSet) {
+  auto context = TlsContext::load({.file = folder_.save("ca.pem", authority_), .directory = ""});
+  std::shared_ptr<SSL> session(context.value()->make_session("localhost"), SSL_free);
+  EXPECT_EQ(SSL_get_min_proto_version(session.get()), TLS1_2_VERSION);
+}
+
 TEST_F(HttpsClientTest, SaysThatAServerDoesNotSpeakTls) {
   Peer peer([](PeerConnection& connection) {
     connection.receive_through("\x01");

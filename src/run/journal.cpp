@@ -128,6 +128,25 @@ Result<ForkedFrom> parse_forked_from(const json::Value& value) {
   return in.finish(fork);
 }
 
+json::Object to_json(const AnsweredBy& by) {
+  json::Object out = errand::to_json(by.model);
+  out["outputMechanism"] = to_string(by.output_mechanism);
+  return out;
+}
+
+OutputMechanism parse_mechanism(Fields& in) {
+  auto word = in.optional_text("outputMechanism");
+  auto mechanism = word ? parse_output_mechanism(*word) : OutputMechanism::plain;
+  if (!mechanism) in.fail("outputMechanism", "not a way to follow an output schema");
+  return mechanism.value_or(OutputMechanism::plain);
+}
+
+Result<AnsweredBy> parse_answered_by(const json::Value& value) {
+  Fields in(value, "/answeredBy");
+  return in.finish(
+      AnsweredBy{.model = parse_model_info(value), .output_mechanism = parse_mechanism(in)});
+}
+
 struct EntryWriter {
   ObjectWriter& out;
 
@@ -196,6 +215,7 @@ struct EntryWriter {
         .field("finishReason", entry.finish_reason)
         .field("usage", errand::to_json(entry.usage));
     if (entry.fatal) out.field("fatal", to_json(*entry.fatal));
+    if (entry.answered_by) out.field("answeredBy", to_json(*entry.answered_by));
   }
 
   void operator()(const CancelEntry& entry) {
@@ -242,11 +262,7 @@ Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {
   if (const json::Value* fork = in.optional_any("forkedFrom")) {
     ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));
   }
-  if (auto word = in.optional_text("outputMechanism")) {
-    auto mechanism = parse_output_mechanism(*word);
-    if (!mechanism) in.fail("outputMechanism", "not a way to follow an output schema");
-    entry.output_mechanism = mechanism.value_or(OutputMechanism::plain);
-  }
+  entry.output_mechanism = parse_mechanism(in);
   const json::Value* host_tools = value.as_object().if_contains("hostTools");
   ERRAND_TRY(entry.tools, collect_tools(entry.spec, host_tools ? host_tools->if_array() : nullptr));
   return in.finish<JournalEntry>(std::move(entry));
@@ -260,6 +276,9 @@ Result<JournalEntry> parse_turn_end(Fields& in) {
   entry.usage = parse_usage(in.any("usage"));
   if (const json::Value* fatal = in.optional_any("fatal"))
     entry.fatal = parse_model_failure(*fatal);
+  if (const json::Value* by = in.optional_any("answeredBy")) {
+    ERRAND_TRY(entry.answered_by, parse_answered_by(*by));
+  }
   return in.finish<JournalEntry>(std::move(entry));
 }
 

@@ -99,6 +99,12 @@ struct ModelFailure {
   std::string api_code;
 };
 
+// A model that answered in place of the run's own.
+struct AnsweredBy {
+  ModelInfo model;
+  OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
+};
+
 // The turn is over: complete, or cut off after its last closed call.
 struct TurnEndEntry {
   std::string text;                 // the turn's text since the last call
@@ -106,6 +112,7 @@ struct TurnEndEntry {
   std::string finish_reason;        // "end_turn", "tool_use", "max_tokens", "interrupted", ...
   Usage usage;
   std::optional<ModelFailure> fatal;  // the run ends with it once the turn's calls have finished
+  std::optional<AnsweredBy> answered_by = {};  // absent: by the run's own model
 };
 
 struct CancelEntry {

@@ -166,6 +166,17 @@ void add_ends(std::vector<Stored>& all) {
        R"("fatal":{"errorClass":"auth","message":"no","retryable":true,"apiStatus":401,)"
        R"("apiCode":"invalid_key"}})"
        "\n"});
+  all.push_back(
+      {TurnEndEntry{
+           .text = "bye",
+           .finish_reason = "end_turn",
+           .answered_by = AnsweredBy{.model = {.id = "b", .provider = "p", .vendor_model_id = "v"},
+                                     .output_mechanism = OutputMechanism::answer_tool}},
+       R"({"entry":"turn_end","text":"bye","blocks":[],"finishReason":"end_turn",)"
+       R"("usage":{"inputTokens":0,"cachedTokens":0,"reasoningTokens":0,"outputTokens":0},)"
+       R"("answeredBy":{"id":"b","provider":"p","vendorModelId":"v",)"
+       R"("outputMechanism":"synthetic_tool"}})"
+       "\n"});
   all.push_back({CancelEntry{.reason = "user", .at = from_millis(8)},
                  "{\"entry\":\"cancel\",\"reason\":\"user\",\"at\":8}\n"});
   all.push_back(

@@ -37,7 +37,8 @@ class Vendor:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):  # noqa: N802
-                vendor.asked.append((self.path, self.headers.get("authorization", "")))
+                key = self.headers.get("authorization") or self.headers.get("api-key", "")
+                vendor.asked.append((self.path, key))
                 status, body = pages.get(self.path, (404, {}))
                 self.give(status, "application/json", json.dumps(body))
 
@@ -117,6 +118,26 @@ class ModelsTest(ServerCase):
         self.assertTrue(rows[1].endswith("wrong key: Incorrect API key"), rows[1])
         self.assertIn("unreachable: cannot connect to 127.0.0.1:1", rows[2])
         self.assertTrue(rows[3].endswith("reachable"), rows[3])
+
+    def test_a_deployment_of_azure_is_reachable_if_its_resource_takes_the_key(self):
+        listed = (200, {"data": [{"id": "gpt-5.5-2026-04-14"}]})
+        vendor = Vendor({"/openai/v1/models": listed,
+                         "/openai/models?api-version=2024-10-21": listed}).start()
+        self.addCleanup(vendor.close)
+        entry = {"provider": "azure-openai", "vendorModelId": "mine", "apiKey": "secret"}
+        models = [entry | {"id": "a", "baseUrl": f"http://{vendor.host}"},
+                  entry | {"id": "b", "baseUrl": f"http://{vendor.host}/",
+                           "apiVersion": "2024-10-21"},
+                  entry | {"id": "c", "baseUrl": f"http://{vendor.host}/elsewhere"}]
+        server = self.start_server([turn("unused")], {"models": models, "defaultModel": "a"})
+        listed = json.loads(self.command(server, "models", "--json"))
+        self.assertEqual(
+            [(model["id"], model["status"], model["statusMessage"]) for model in listed["models"]],
+            [("a", "reachable", None), ("b", "reachable", None),
+             ("c", "unreachable", "there is no list of models; is the baseUrl right?")])
+        self.assertEqual(set(vendor.asked), {
+            ("/openai/v1/models", "secret"), ("/openai/models?api-version=2024-10-21", "secret"),
+            ("/elsewhere/openai/v1/models", "secret")})
 
     def test_an_ollama_that_comes_after_the_server_is_found(self):
         vendor = self.ollama(HELLO)

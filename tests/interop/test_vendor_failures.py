@@ -112,13 +112,17 @@ class FailureTest(VendorCase):
             "nothing": (Answer(status=500, body=b""), "server"),
         }
         for what, (answer, expected) in odd.items():
-            found = self.ends(*[answer] * 9, formats=("chat",), retries=0)
-            self.assertEqual(found, {"chat": expected}, what)
+            # Every vendor may stand behind a proxy that shows pages or nothing.
+            formats = FORMATS if what in ("a page", "nothing") else ("chat",)
+            found = self.ends(answer, formats=formats, retries=0)
+            self.assertEqual(found, dict.fromkeys(formats, expected), what)
 
     def test_a_body_that_is_no_stream_is_asked_again(self):
         error = {"error": {"message": "overloaded", "code": 503}}
         comments = Answer(body=b": keep-alive\n\n" * 3, content_type="text/event-stream")
-        for answer in (Answer(error=error), Answer(body=b""), comments):
+        pings = Answer(body=b'event: ping\ndata: {"type": "ping"}\n\n' * 3,
+                       content_type="text/event-stream")
+        for answer in (Answer(error=error), Answer(body=b""), comments, pings):
             server, vendors = self.start_vendors(answer, LAST)
             for name, vendor in vendors.items():
                 self.assertEqual(self.play(server, name).joined, ANSWER, name)

@@ -185,7 +185,8 @@ class VendorTest(ServerCase):
         frames = self.play(server)
         self.check_story(frames)
         self.assertNotIn("turn_restarted", [frame.event for frame in frames])
-        self.assertEqual(frames[-1].json()["model"]["id"], "m")
+        self.assertEqual(frames[-1].json()["model"], {
+            "id": "spare", "provider": "openai-compatible", "vendorModelId": "spare"})
         _, assistant, result = spare.asked[0].body["messages"]
         self.assertEqual(assistant["content"], "Let me look.")
         self.assertEqual(assistant["tool_calls"][0]["function"],

@@ -19,6 +19,9 @@ namespace errand::llm {
 using Lines = std::vector<std::string>;
 
 inline std::string line_of(const TurnEvent& event) {
+  if (auto* by = std::get_if<AnsweredBy>(&event)) {
+    return cat("answered by ", by->model.id, " ", to_string(by->output_mechanism));
+  }
   if (auto* text = std::get_if<TextDelta>(&event)) return cat("text ", text->text);
   if (auto* thought = std::get_if<ThinkingDelta>(&event)) return cat("thought ", thought->text);
   if (auto* block = std::get_if<BlockClosed>(&event)) return cat("block ", block->json);

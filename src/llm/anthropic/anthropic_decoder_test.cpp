@@ -62,6 +62,17 @@ TEST(AnthropicDecoder, TextBetweenPings) {
                    cat("finished end_turn", kTokens)}));
 }
 
+TEST(AnthropicDecoder, LinesMayEndWithCrLfAndCodePointsMayBeSplit) {
+  std::string bytes;
+  for (const std::string& data : {kStart, start(0, kText), text_delta(0, "žluťoučký 🐎"), stop(0),
+                                  end("end_turn"), std::string(kMessageStop)}) {
+    append(bytes, "event: any\r\ndata: ", data, "\r\n\r\n");
+  }
+  EXPECT_EQ(decode(provider(), bytes),
+            (Lines{"text žluťoučký 🐎", block(R"({"type":"text","text":"žluťoučký 🐎"})"),
+                   cat("finished end_turn", kTokens)}));
+}
+
 TEST(AnthropicDecoder, EmptyAnswersAndEmptyTextsHaveNoBlocks) {
   EXPECT_EQ(decode(provider(),
                    typed_frames({kStart, start(0, kText), stop(0), end("end_turn"), kMessageStop})),

@@ -10,7 +10,7 @@ TEST(AnthropicProbe, AsksForTheModelItself) {
   EXPECT_EQ(provider.probe().path, "/v1/models/a%2Fb");
   EXPECT_EQ(provider.probe().headers,
             (HeaderList{{"anthropic-version", "2023-06-01"}, {"x-api-key", "k"}, {"x-team", "a"}}));
-  EXPECT_EQ(provider.probe().listed_id, "");
+  EXPECT_EQ(provider.probe().listed_id, std::nullopt);
 }
 
 }  // namespace

@@ -42,6 +42,13 @@ TEST(GeminiDecoder, LinesMayEndWithCrOrCrLf) {
   EXPECT_EQ(decode(provider(), cr), expected);
 }
 
+TEST(GeminiDecoder, OneEventOfAMegabyte) {
+  std::string part = cat(R"({"text":")", std::string(1U << 20U, 'a'), R"("})");
+  EXPECT_EQ(decode(provider(), data_frames({parts(part), stop("STOP")})),
+            (Lines{cat("text ", std::string(1U << 20U, 'a')), block(part),
+                   cat("finished end_turn", kTokens)}));
+}
+
 TEST(GeminiDecoder, ASignatureStaysOnThePartItCameIn) {
   std::string bytes =
       data_frames({parts(R"({"text":"a"})"), parts(R"({"text":"","thoughtSignature":"c2ln"})"),

@@ -26,9 +26,9 @@ struct GeminiOptions {
   std::int64_t thinking_budget_min = 0;        // some models cannot think with less
   // The vendor's own way does not go together with tools: with tools it is the answer tool.
   OutputMechanism output = OutputMechanism::native;
-  // Put on the first call of a turn that another model made, for models that refuse calls without
-  // a signature. Empty: none.
-  std::string signature_of_others{};
+  // Put on the first call of a turn if that has no signature, for models that refuse it then: the
+  // turn is another model's, or its first call was the answer tool's. Empty: none.
+  std::string unsigned_call_signature{};
 };
 
 // The provider of its blocks, as the journal names it: changing it makes old ones a stranger's.

@@ -44,12 +44,13 @@ class Contents final {
   Contents(const TurnRequest& request, const GeminiOptions& options)
       : request_(request),
         origin_{.provider = kGeminiOrigin, .model = options.model},
-        signature_of_others_(options.signature_of_others) {}
+        unsigned_call_signature_(options.unsigned_call_signature) {}
 
   void add(const Message& message) {
     if (message.role == Role::system) return;
     bool is_turn = message.role == Role::assistant;
     json::Array parts = is_turn ? turn_parts(message) : user_parts(message);
+    if (is_turn) sign_first_call(parts);
     add_content(is_turn ? "model" : "user", std::move(parts));
     // Responses stand by themselves, so that their files follow them.
     add_content("user", result_files(message));
@@ -104,23 +105,29 @@ class Contents final {
     has_ids_ = false;
     json::Array out;
     if (!message.text.empty()) out.push_back(json::Object{{"text", message.text}});
-    bool is_first = true;
     for (const ToolCallPart& call : message.calls) {
       json::Object function{{"name", call.name},
                             {"args", parse_object(call.arguments).value_or(json::Object())}};
-      json::Object part{{"functionCall", std::move(function)}};
-      if (is_first && !signature_of_others_.empty()) {
-        part["thoughtSignature"] = signature_of_others_;
-      }
-      is_first = false;
-      out.push_back(std::move(part));
+      out.push_back(json::Object{{"functionCall", std::move(function)}});
     }
     return out;
   }
 
+  void sign_first_call(json::Array& parts) const {
+    if (unsigned_call_signature_.empty()) return;
+    for (json::Value& part : parts) {
+      json::Object& object = part.as_object();
+      if (!object.contains("functionCall")) continue;
+      if (!object.contains("thoughtSignature")) {
+        object["thoughtSignature"] = unsigned_call_signature_;
+      }
+      return;
+    }
+  }
+
   const TurnRequest& request_;
   const BlockOrigin origin_;
-  const std::string signature_of_others_;
+  const std::string unsigned_call_signature_;
   json::Array contents_;
   bool has_ids_ = false;  // the last turn's calls were sent with the vendor's ids
 };

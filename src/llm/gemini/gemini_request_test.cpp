@@ -74,10 +74,22 @@ TEST(GeminiRequest, ATurnOfTheSameModelGoesBackAsItCame) {
         {"functionResponse":{"name":"stop","response":{"error":"no"}}}]}]})")));
 }
 
+TEST(GeminiRequest, OnlyAFirstCallThatHasNoSignatureGetsOne) {
+  GeminiOptions options{.model = "m", .unsigned_call_signature = "skip"};
+  auto turn = [&](std::string_view first, std::string_view second) {
+    Question question = called({tag_block(kOrigin, first), tag_block(kOrigin, second)});
+    return body_of(options, question.request()).at_pointer("/contents/1/parts");
+  };
+  EXPECT_EQ(turn(kSigned, kBare), parsed(cat("[", kSigned, ",", kBare, "]")));
+  json::Value signed_bare = parsed(kBare);
+  signed_bare.as_object()["thoughtSignature"] = "skip";
+  EXPECT_EQ(turn(kBare, kBare), json::Value(json::Array{signed_bare, parsed(kBare)}));
+}
+
 TEST(GeminiRequest, ATurnOfAnotherModelIsToldInNeutralPartsWithoutIds) {
   BlockOrigin sibling{.provider = "gemini", .model = "m2"};
   Question question = called({tag_block(sibling, kSigned), tag_block(sibling, kBare)});
-  EXPECT_EQ(body_of({.model = "m", .signature_of_others = "skip"}, question.request()),
+  EXPECT_EQ(body_of({.model = "m", .unsigned_call_signature = "skip"}, question.request()),
             parsed(R"({"contents":[{"role":"user","parts":[{"text":"Look"}]},
       {"role":"model","parts":[{"text":"Well"},
         {"functionCall":{"name":"look","args":{"at":1}},"thoughtSignature":"skip"},

@@ -52,19 +52,19 @@ std::string_view without_latest(std::string_view id) {
 
 // Whether the list that a vendor answered with has the model. What is no list proves nothing but
 // that the vendor is there.
-Reachability judge_list(std::string_view body, std::string_view listed_id) {
+Reachability judge_list(std::string_view body, const std::optional<std::string>& listed_id) {
   auto answer = parse_object(body);
   const json::Array* models = answer ? array_at(&*answer, "data") : nullptr;
-  if (listed_id.empty() || !models) return {};
+  if (!listed_id || listed_id->empty() || !models) return {};
   bool is_listed = std::any_of(models->begin(), models->end(), [&](const json::Value& model) {
-    return without_latest(text_at(model.if_object(), "id")) == without_latest(listed_id);
+    return without_latest(text_at(model.if_object(), "id")) == without_latest(*listed_id);
   });
   if (is_listed) return {};
   return {.state = Reachability::State::no_such_model, .message = "the server does not list it"};
 }
 
-Reachability judge_missing(std::string_view listed_id) {
-  if (listed_id.empty()) {
+Reachability judge_missing(const std::optional<std::string>& listed_id) {
+  if (!listed_id) {
     return {.state = Reachability::State::no_such_model, .message = "the vendor does not know it"};
   }
   return {.state = Reachability::State::unreachable,
@@ -136,6 +136,8 @@ class HttpTurn final : public TurnStream {
       if (refusal) co_return to_part(std::move(*refusal));
     }
     Part part;
+    // Pings and comments end the silence that the idle limit is about, because vendors send them
+    // while a model thinks. The total is what ends a stream that has nothing else.
     while (part.events.empty()) {
       auto bytes = co_await stream_->read();
       if (!bytes) co_return to_part(transport_failure(bytes.error()));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llm/failure.hpp"
+#include "net/test_peer.hpp"
 #include "net/test_support.hpp"
 #include "support/decode_stream.hpp"
 #include "support/manual_clock.hpp"
@@ -17,11 +18,12 @@ namespace errand::llm {
 namespace {
 
 // Each event of the stream is one word: "done" ends it, "call" closes a call, "overloaded" fails
-// and asks to wait for 70 ms, and any other is text.
+// and asks to wait for 70 ms, and any other is text. Events that are named "ping" are nothing.
 class WordDecoder final : public StreamDecoder {
  public:
-  std::vector<TurnEvent> feed(std::string_view, std::string_view data) override {
+  std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
     std::vector<TurnEvent> out;
+    if (name == "ping") return out;
     if (data == "done") {
       out.emplace_back(Finished{.finish_reason = "end_turn", .usage = {}});
     } else if (data == "call") {
@@ -60,7 +62,7 @@ class WordProvider final : public Provider {
   }
   ProviderProbe probe() const override { return {.path = "/models", .listed_id = listed_id}; }
 
-  std::string listed_id;  // of the probe
+  std::optional<std::string> listed_id;  // of the probe
 };
 
 // One answer of the vendor.
@@ -82,7 +84,8 @@ Scripted refusal(int status, std::vector<net::Header> headers = {}) {
 // noted and passes at once.
 class HttpModelTest : public testing::Test {
  protected:
-  std::unique_ptr<HttpModel> make(HttpModelOptions options, const std::string& listed_id = "") {
+  std::unique_ptr<HttpModel> make(HttpModelOptions options,
+                                  const std::optional<std::string>& listed_id = {}) {
     if (options.base_url.empty()) options.base_url = cat("http://127.0.0.1:", server_.port());
     auto provider = std::make_unique<WordProvider>();
     provider->listed_id = listed_id;
@@ -94,7 +97,7 @@ class HttpModelTest : public testing::Test {
   }
 
   // What a check finds out from this answer.
-  Reachability check(Scripted answer, const std::string& listed_id = "") {
+  Reachability check(Scripted answer, const std::optional<std::string>& listed_id = {}) {
     answers_ = {std::move(answer)};
     auto model = make({}, listed_id);
     return run_task(io_, model->check());
@@ -233,6 +236,21 @@ TEST_F(HttpModelTest, AllAttemptsAndPausesShareOneDeadline) {
   EXPECT_EQ(pauses_, std::vector<std::int64_t>{500});
 }
 
+TEST_F(HttpModelTest, PingsAndCommentsAreNoSilenceAndTheDeadlineEndsThem) {
+  for (std::string_view ping : {": ping\n\n", "event: ping\ndata: {}\n\n"}) {
+    net::test::Peer vendor([&](net::test::PeerConnection& connection) {
+      connection.receive_head();
+      connection.send("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n");
+      while (connection.send(ping)) std::this_thread::yield();
+    });
+    HttpModelOptions options{.base_url = cat("http://127.0.0.1:", vendor.port()), .retries = 0};
+    options.timeouts = {.idle = milliseconds(1000), .total = milliseconds(1200)};
+    EXPECT_EQ(ask(options), Lines{cat("failed timeout retryable 0 : the total timeout of 1200 ms "
+                                      "for 127.0.0.1:",
+                                      vendor.port(), " passed (settled)")});
+  }
+}
+
 TEST_F(HttpModelTest, AnAbortEndsAPause) {
   answers_ = {refusal(529)};
   aborts_in_pause_ = true;
@@ -253,6 +271,7 @@ TEST_F(HttpModelTest, ACheckFindsAModelThatTheVendorDoesNotHave) {
   std::string list = R"({"data":[{"id":"a"},{"id":"b:latest"},7]})";
   EXPECT_EQ(check({.body = list}, "a"), Reachability{});
   EXPECT_EQ(check({.body = list}, "b"), Reachability{});
+  EXPECT_EQ(check({.body = list}, ""), Reachability{});
   EXPECT_EQ(check({.body = list}, "c"),
             (Reachability{State::no_such_model, "the server does not list it"}));
   EXPECT_EQ(check(refusal(404)),

@@ -12,8 +12,9 @@ namespace errand::llm {
 struct ChatOptions {
   std::string model;
   std::string path = "/v1/chat/completions";
-  std::string api_key;   // empty: none is sent
-  HeaderList headers{};  // sent besides
+  std::string models_path{};  // of a list that need not have the model; empty: beside `path`
+  std::string api_key;        // empty: none is sent
+  HeaderList headers{};       // sent besides
   std::optional<std::int64_t> output_tokens_max{};
   OutputMechanism output = OutputMechanism::native;
   // The least effort the model knows: "none", "minimal", "low". Empty: it takes no effort at all.

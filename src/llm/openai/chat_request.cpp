@@ -153,7 +153,8 @@ ProviderRequest ChatProvider::build(const TurnRequest& request) const {
 }
 
 ProviderProbe ChatProvider::probe() const {
-  ProviderProbe out = openai_probe(options_.path, "/chat/completions", options_.model);
+  ProviderProbe out =
+      openai_probe(options_.path, "/chat/completions", options_.model, options_.models_path);
   add_openai_headers(out.headers, options_.api_key, options_.headers);
   return out;
 }

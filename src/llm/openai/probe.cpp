@@ -12,7 +12,9 @@ void add_openai_headers(HeaderList& headers, const std::string& api_key,
   headers.insert(headers.end(), besides.begin(), besides.end());
 }
 
-ProviderProbe openai_probe(std::string_view path, std::string_view name, std::string model) {
+ProviderProbe openai_probe(std::string_view path, std::string_view name, std::string model,
+                           const std::string& models_path) {
+  if (!models_path.empty()) return {.path = models_path, .headers = {}, .listed_id = ""};
   if (path.ends_with(name)) path.remove_suffix(name.size());
   return {.path = cat(path, "/models"), .headers = {}, .listed_id = std::move(model)};
 }

@@ -10,7 +10,9 @@ namespace errand::llm {
 // The headers of every request to OpenAI or a compatible server, added behind those that are there.
 void add_openai_headers(HeaderList& headers, const std::string& api_key, const HeaderList& besides);
 
-// The list of models. It lies beside the endpoint `name` that `path` ends with.
-ProviderProbe openai_probe(std::string_view path, std::string_view name, std::string model);
+// The list of models: it is at `models_path`, and then need not have this one, or it lies beside
+// the endpoint `name` that `path` ends with.
+ProviderProbe openai_probe(std::string_view path, std::string_view name, std::string model,
+                           const std::string& models_path);
 
 }  // namespace errand::llm

@@ -152,7 +152,7 @@ class ResponsesDecoder final : public JsonStreamDecoder {
 
 std::unique_ptr<StreamDecoder> ResponsesProvider::make_decoder(const TurnRequest& request) const {
   auto decoder = std::make_unique<ResponsesDecoder>(
-      BlockOrigin{.provider = kResponsesOrigin, .model = options_.model});
+      BlockOrigin{.provider = options_.origin, .model = options_.model});
   if (!request.output_schema || options_.output != OutputMechanism::answer_tool) return decoder;
   return with_answer_tool(std::move(decoder), answer_tool(request).name);
 }

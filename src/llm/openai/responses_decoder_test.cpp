@@ -48,6 +48,19 @@ TEST(ResponsesDecoder, TextWithEverythingAroundIt) {
             (Lines{"text Hel", "text lo", block(kMessage), cat("finished end_turn", kTokens)}));
 }
 
+TEST(ResponsesDecoder, LinesMayEndWithCrLfAndCodePointsMayBeSplit) {
+  std::string bytes = cat("event: response.output_text.delta\r\ndata: ", text_delta("žluťoučký 🐎"),
+                          "\r\n\r\ndata: ", kCompleted, "\r\n\r\n");
+  EXPECT_EQ(decode(provider(), bytes),
+            (Lines{"text žluťoučký 🐎", cat("finished end_turn", kTokens)}));
+}
+
+TEST(ResponsesDecoder, OneEventOfAMegabyte) {
+  std::string text(1U << 20U, 'a');
+  EXPECT_EQ(decode(provider(), typed_frames({text_delta(text), kCompleted})),
+            (Lines{cat("text ", text), cat("finished end_turn", kTokens)}));
+}
+
 TEST(ResponsesDecoder, TextOfAServerThatDoesNotStream) {
   EXPECT_EQ(decode(provider(), typed_frames({done(0, kMessage), kCompleted})),
             (Lines{"text Hello", block(kMessage), cat("finished end_turn", kTokens)}));
@@ -70,6 +83,17 @@ TEST(ResponsesDecoder, ThoughtsThenACallThatClosesAtOnce) {
   EXPECT_EQ(decode(provider(), bytes),
             (Lines{"thought One", "thought \n\n", "thought Two", block(kReasoning), block(kCall),
                    R"(call call_1|look|{"at":1})", "text and", cat("finished tool_use", kTokens)}));
+}
+
+TEST(ResponsesDecoder, ThoughtsOfAnOpenModelAndNothingElseBeforeTheLimit) {
+  std::string bytes =
+      typed_frames({R"({"type":"response.reasoning_text.delta","output_index":0,"delta":"Hm"})",
+                    done(0, kReasoning),
+                    R"({"type":"response.incomplete","response":{"status":"incomplete",)"
+                    R"("incomplete_details":{"reason":"max_output_tokens"}}})"});
+  EXPECT_EQ(decode(provider(), bytes),
+            (Lines{"thought Hm", block(kReasoning),
+                   "finished max_tokens in 0 cached 0 out 0 reasoning 0"}));
 }
 
 TEST(ResponsesDecoder, ATurnThatBreaksIsReplayedUpToItsLastClosedCall) {
@@ -131,6 +155,9 @@ TEST(ResponsesDecoder, ErrorsInTheStream) {
                    typed_frames({R"({"type":"response.failed","response":{"error":)"
                                  R"({"code":"context_length_exceeded","message":"long"}}})"})),
             Lines{"failed context_window final 0 context_length_exceeded: long"});
+  EXPECT_EQ(decode(provider(), typed_frames({R"({"type":"response.failed","response":{"error":)"
+                                             R"({"code":"slow_down","message":"busy"}}})"})),
+            Lines{"failed overloaded retryable 0 slow_down: busy"});
   EXPECT_EQ(decode(provider(), typed_frames({text_delta("a"),
                                              R"({"type":"error","code":"server_is_overloaded",)"
                                              R"("message":"busy","sequence_number":3})"})),
@@ -144,6 +171,8 @@ TEST(ResponsesDecoder, ErrorsInTheStream) {
 }
 
 TEST(ResponsesDecoder, AStreamWithoutItsMarkerHasFailed) {
+  EXPECT_EQ(decode(provider(), ": ping\n\n: ping\n\n"),
+            Lines{"failed server retryable 0 : the stream of the model broke off"});
   EXPECT_EQ(decode(provider(), typed_frames({done(0, kCall)})),
             (Lines{block(kCall), R"(call call_1|look|{"at":1})",
                    "failed server retryable 0 : the stream of the model broke off"}));

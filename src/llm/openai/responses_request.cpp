@@ -171,7 +171,7 @@ void add_reasoning(json::Object& body, const TurnRequest& request, std::string_v
 }  // namespace
 
 ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
-  InputItems items(request, {.provider = kResponsesOrigin, .model = options_.model});
+  InputItems items(request, {.provider = options_.origin, .model = options_.model});
   for (const Message& message : request.messages) items.add(message);
   json::Object body{{"model", options_.model}, {"input", items.take()}};
   bool tells_schema = request.output_schema && options_.output == OutputMechanism::plain;
@@ -195,7 +195,8 @@ ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
 }
 
 ProviderProbe ResponsesProvider::probe() const {
-  ProviderProbe out = openai_probe(options_.path, "/responses", options_.model);
+  ProviderProbe out =
+      openai_probe(options_.path, "/responses", options_.model, options_.models_path);
   add_openai_headers(out.headers, options_.api_key, options_.headers);
   return out;
 }

@@ -16,6 +16,7 @@ namespace {
 
 // An event as one line of text, so that whole answers can be compared.
 struct Line {
+  std::string operator()(const AnsweredBy& by) const { return "answered by " + by.model.id; }
   std::string operator()(const TextDelta& event) const { return cat("text ", event.text); }
   std::string operator()(const ThinkingDelta& event) const { return cat("thinking ", event.text); }
   std::string operator()(const BlockClosed& event) const { return cat("block ", event.json); }

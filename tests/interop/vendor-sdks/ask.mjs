@@ -4,7 +4,7 @@
 import { createInterface } from 'node:readline';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
-import OpenAI from 'openai';
+import OpenAI, { AzureOpenAI } from 'openai';
 
 const MODEL = 'vendor-m';
 const KEY = 'secret';
@@ -18,7 +18,14 @@ function plain(object, ...dropped) {
 }
 
 function openAi(job) {
-  return new OpenAI({ apiKey: KEY, baseURL: `${job.url}/v1`, maxRetries: job.retries ?? 0 });
+  const options = { apiKey: KEY, maxRetries: job.retries ?? 0 };
+  if (job.azure === undefined) return new OpenAI({ ...options, baseURL: `${job.url}/v1` });
+  if (job.azure !== '') {
+    return new AzureOpenAI({ ...options, endpoint: job.url, apiVersion: job.azure });
+  }
+  // The client of Azure knows no v1, which is asked like OpenAI itself.
+  const defaultHeaders = { 'api-key': KEY, Authorization: null };
+  return new OpenAI({ ...options, baseURL: `${job.url}/openai/v1`, defaultHeaders });
 }
 
 class ChatAsker {

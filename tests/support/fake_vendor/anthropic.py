@@ -243,7 +243,9 @@ class Anthropic(Wire):
             called = [block["id"] for block in blocks if block.get("id") in ids and "id" in block]
             if not called:
                 continue
-            upto = turn[: ids.index(called[-1]) + 1]
+            # A call may be left out with its result; the thoughts around it may not.
+            upto = [block for block in turn[: ids.index(called[-1]) + 1]
+                    if block["type"] != "tool_use" or block["id"] in called]
             require(signed(upto) == signed(blocks),
                     f"{where}: `thinking` or `redacted_thinking` blocks in the latest assistant "
                     "message cannot be modified.")

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from support.fake_vendor.openai_errors import error_answer, error_object
+from support.fake_vendor.openai import OpenAi, error_object
 from support.fake_vendor.turn import Call, Failure, Refusal, Text, Thinking, Turn
 from support.fake_vendor.wire import (
-    CREATED, NAME, Asked, ErrorAnswer, Event, Wire, require, require_bearer, require_known,
-    require_strict)
+    CREATED, NAME, Asked, Event, require, require_known, require_strict)
 
 FIELDS = {
     "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "max_completion_tokens",
@@ -43,7 +42,7 @@ DIALECTS = {"ollama": OLLAMA, "old ollama": OLD_OLLAMA, "proxy": PROXY, "vllm": 
             "llama.cpp": LLAMA_CPP, "deepseek": DEEPSEEK, "azure": AZURE}
 
 
-class Chat(Wire):
+class Chat(OpenAi):
     path = "/v1/chat/completions"
 
     def __init__(self, dialect: Dialect = OPENAI, **others):
@@ -162,9 +161,6 @@ class Chat(Wire):
                 "prompt_tokens_details": {"cached_tokens": turn.usage.cached, "audio_tokens": 0},
                 "completion_tokens_details": {"reasoning_tokens": turn.usage.thinking}}
 
-    def error(self, failure: Failure) -> ErrorAnswer:
-        return error_answer(failure)
-
     def stream_error(self, failure: Failure, sent: list[Event]) -> Event:
         return Event({"error": error_object(failure)})
 
@@ -172,8 +168,8 @@ class Chat(Wire):
 
     def check(self, asked: Asked) -> None:
         body = asked.body
-        require(asked.path == self.path, f"Invalid URL (POST {asked.path})")
-        require_bearer(asked, self.api_key)
+        self.check_path(asked)
+        self.check_key(asked)
         require_known(body, FIELDS, "Unknown parameter")
         require(isinstance(body.get("model"), str), "you must provide a model parameter")
         require(body.get("stream") is True, "this fake answers with streams only")

@@ -1,10 +1,9 @@
 """OpenAI's Responses."""
 
-from support.fake_vendor.openai_errors import error_answer, error_object
+from support.fake_vendor.openai import OpenAi, error_object
 from support.fake_vendor.turn import Call, Failure, Refusal, Text, Thinking, Turn
 from support.fake_vendor.wire import (
-    CREATED, NAME, Asked, ErrorAnswer, Event, Wire, require, require_bearer, require_known,
-    require_strict, signature)
+    CREATED, NAME, Asked, Event, require, require_known, require_strict, signature)
 
 FIELDS = {
     "model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls",
@@ -32,7 +31,7 @@ class Stream:
         self.events.append(Event(data, kind, mark))
 
 
-class Responses(Wire):
+class Responses(OpenAi):
     path = "/v1/responses"
 
     def __init__(self, flat_errors: bool = False, **others):
@@ -190,9 +189,6 @@ class Responses(Wire):
                             "usage": usage}
         stream.add(f"response.{status}", "end", response=ended)
 
-    def error(self, failure: Failure) -> ErrorAnswer:
-        return error_answer(failure)
-
     def stream_error(self, failure: Failure, sent: list[Event]) -> Event:
         error = error_object(failure)
         error["code"] = error["code"] or "server_error"
@@ -208,8 +204,8 @@ class Responses(Wire):
 
     def check(self, asked: Asked) -> None:
         body = asked.body
-        require(asked.path == self.path, f"Invalid URL (POST {asked.path})")
-        require_bearer(asked, self.api_key)
+        self.check_path(asked)
+        self.check_key(asked)
         require_known(body, FIELDS, "Unknown parameter")
         require(isinstance(body.get("model"), str), "you must provide a model parameter")
         require(body.get("stream") is True, "this fake answers with streams only")

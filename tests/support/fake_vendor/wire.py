@@ -112,11 +112,6 @@ def require_known(body: dict, known: set[str], words: str = "unknown field") -> 
         require(name in known, f"{words}: {name}")
 
 
-def require_bearer(asked: Asked, key: str) -> None:
-    if asked.headers.get("authorization") != f"Bearer {key}":
-        raise Refused("Incorrect API key provided", 401, "auth")
-
-
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NOT_STRICT = {
     "allOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependentRequired",

@@ -1,7 +1,7 @@
-"""The errors of OpenAI's two formats."""
+"""What OpenAI's two formats have in common."""
 
 from support.fake_vendor.turn import Failure
-from support.fake_vendor.wire import ErrorAnswer
+from support.fake_vendor.wire import Asked, ErrorAnswer, Refused, Wire, require
 
 ERRORS = {
     "auth": (401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided"),
@@ -25,6 +25,16 @@ def error_object(failure: Failure) -> dict:
     return {"message": failure.message or words, "type": kind, "param": None, "code": code}
 
 
-def error_answer(failure: Failure) -> ErrorAnswer:
-    status = ERRORS[failure.kind][0]
-    return ErrorAnswer(status, {"error": error_object(failure)}, {"x-request-id": "req_1"})
+class OpenAi(Wire):
+    path: str
+
+    def check_path(self, asked: Asked) -> None:
+        require(asked.path == self.path, f"Invalid URL (POST {asked.path})")
+
+    def check_key(self, asked: Asked) -> None:
+        if asked.headers.get("authorization") != f"Bearer {self.api_key}":
+            raise Refused("Incorrect API key provided", 401, "auth")
+
+    def error(self, failure: Failure) -> ErrorAnswer:
+        status = ERRORS[failure.kind][0]
+        return ErrorAnswer(status, {"error": error_object(failure)}, {"x-request-id": "req_1"})
