@@ -15,7 +15,9 @@ Result<CompiledSchemaPtr> SchemaCache::get(std::string_view text) {
 Result<CompiledSchemaPtr> SchemaCache::get(const Object& schema) {
   std::string text;
   write(text, schema);
-  return get(text);
+  if (auto known = find(text)) return known;
+  ERRAND_TRY(auto compiled, compile_schema(schema, options_));
+  return insert(text, std::move(compiled));
 }
 
 std::size_t SchemaCache::size() const {

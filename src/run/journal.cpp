@@ -148,14 +148,13 @@ Result<AnsweredBy> parse_answered_by(const json::Value& value) {
 }
 
 struct EntryWriter {
+  std::string& text;  // what `out` writes to
   ObjectWriter& out;
 
   void operator()(const CreatedEntry& entry) {
-    std::string spec;
-    errand::write(spec, entry.spec);
-    out.field("entry", "created")
-        .raw("spec", spec)
-        .field("model", errand::to_json(entry.model))
+    out.field("entry", "created").raw("spec", "");
+    errand::write(text, entry.spec);
+    out.field("model", errand::to_json(entry.model))
         .field("limits", to_json(entry.limits))
         .field("at", to_millis(entry.at));
     if (entry.forked_from) out.field("forkedFrom", to_json(*entry.forked_from));
@@ -354,7 +353,7 @@ Result<JournalEntry> parse_line(std::string_view line) {
 
 void append_journal_line(std::string& out, const JournalEntry& entry) {
   ObjectWriter writer(out);
-  std::visit(EntryWriter{writer}, entry);
+  std::visit(EntryWriter{out, writer}, entry);
   writer.end();
   out.push_back('\n');
 }

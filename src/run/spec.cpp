@@ -318,7 +318,8 @@ void write(std::string& out, const Spec& spec) {
   for (const auto& member : members_of(spec, {})) {
     std::string_view key(member.key().data(), member.key().size());
     if (key == "tools") {
-      writer.raw(key, tools_json(*spec.tools));
+      writer.raw(key, "");
+      write(out, *spec.tools);
     } else {
       writer.field(key, member.value());
     }

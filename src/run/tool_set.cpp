@@ -1,6 +1,5 @@
 #include "run/tool_set.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "json/write.hpp"
@@ -16,19 +15,24 @@ ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text) {
       ToolSet{.refs = std::move(refs), .text = std::move(text), .offered = nullptr});
 }
 
-std::string tools_json(const ToolSet& tools) {
-  std::string out = tools.text;
-  if (!out.empty()) {
-    // Between values only: strings have no line breaks that are not escaped.
-    std::replace_if(out.begin(), out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    return out;
+void write(std::string& out, const ToolSet& tools) {
+  if (!tools.text.empty()) {
+    const std::size_t begin = out.size();
+    out += tools.text;
+    // Line breaks stand between values only: those of strings are escaped.
+    for (char line_break : {'\n', '\r'}) {
+      for (std::size_t at = begin; (at = out.find(line_break, at)) != std::string::npos;) {
+        out[at] = ' ';
+      }
+    }
+    return;
   }
-  out = "[";
+  out += '[';
   for (const ToolRef& ref : tools.refs) {
-    if (out.size() > 1) out += ',';
+    if (out.back() != '[') out += ',';
     json::write(out, to_json(ref));
   }
-  return out + "]";
+  out += ']';
 }
 
 ToolSetPtr ToolSetCache::find(std::string_view text) {

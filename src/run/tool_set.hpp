@@ -29,8 +29,8 @@ struct ToolSet {
 using ToolSetPtr = std::shared_ptr<const ToolSet>;
 ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text = "");
 
-// The refs as JSON on one line.
-std::string tools_json(const ToolSet& tools);
+// Appends the refs as JSON on one line.
+void write(std::string& out, const ToolSet& tools);
 
 // Sets that callers have sent, by their text, so that one that is sent again need not be read
 // again. What was used longest ago is forgotten first. Call on one home.

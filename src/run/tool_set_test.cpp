@@ -16,6 +16,12 @@ std::string body_with(std::string_view tools, std::string_view prompt = "hi") {
   return cat(R"({"prompt":")", prompt, R"(","tools":)", tools, R"(,"name":"n"})");
 }
 
+std::string written(const ToolSet& tools) {
+  std::string out;
+  write(out, tools);
+  return out;
+}
+
 // As the engine does: what is known has been compiled.
 Result<Spec> read(std::string_view body, ToolSetCache& known) {
   auto spec = parse_spec(body, known);
@@ -63,11 +69,11 @@ TEST(ToolSet, GoesToTheJournalOnOneLineAsItWasSent) {
   ToolSetCache known;
   const std::string spread = "[\r\n {\"kind\":\"mantyx\",\n\"id\":\"t\",\"other\":1}\n]";
   Spec spec = read(body_with(spread), known).value();
-  EXPECT_EQ(tools_json(*spec.tools), "[   {\"kind\":\"mantyx\", \"id\":\"t\",\"other\":1} ]");
+  EXPECT_EQ(written(*spec.tools), "[   {\"kind\":\"mantyx\", \"id\":\"t\",\"other\":1} ]");
 }
 
 TEST(ToolSet, OneThatWasNotSentIsWrittenFromItsRefs) {
-  EXPECT_EQ(tools_json(*share_tools({WorkspaceTool{.id = "t"}, HostTool{.name = "clock"}})),
+  EXPECT_EQ(written(*share_tools({WorkspaceTool{.id = "t"}, HostTool{.name = "clock"}})),
             R"([{"kind":"mantyx","id":"t"},{"kind":"host","name":"clock"}])");
 }
 
