@@ -13,6 +13,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/mail.hpp"
+#include "run/tool_set.hpp"
 
 namespace errand::engine {
 namespace {
@@ -70,6 +71,9 @@ class RunCheck final {
       return false;
     }
     events_ = std::move(*events);
+    if (!run_.tools_hash.empty()) {
+      files_.push_back({.filename = "the run's tools", .sha256 = run_.tools_hash});
+    }
     auto entries = parse_journal(journal_of(run_.segments));
     if (!entries) {
       add({"journal", entries.error().message()});
@@ -208,7 +212,11 @@ class RunCheck final {
 
 Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
   StoredRun run{.row = std::move(row)};
-  ERRAND_CO_TRY(run.segments, co_await read_whole_log(store, run.row.id));
+  ERRAND_CO_TRY(run.segments, co_await read_stored_log(store, run.row.id));
+  if (!run.segments.empty()) run.tools_hash = hash_of_tools(run.segments.front()->journal);
+  auto whole = co_await read_tools_back(store, run.row.id, &run.segments);
+  // Tools that are lost or damaged are a finding of their own, and of what follows from them.
+  if (!whole && whole.error().code() != ErrorCode::internal) co_return std::move(whole).error();
   ERRAND_CO_TRY(run.mail, co_await store->mailboxes(run.row.id));
   co_return run;
 }

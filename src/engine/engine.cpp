@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "crypto/digest.hpp"
 #include "engine/call_errors.hpp"
 #include "engine/kept_files.hpp"
+#include "engine/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
@@ -64,8 +66,12 @@ Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools) {
   }
   ToolDecls offered = share_decls(std::move(decls));
   if (!has_host_tools) {
+    bool is_large = tools->text.size() >= kToolsBesideBytesMin;
     tools = std::make_shared<const ToolSet>(
-        ToolSet{.refs = tools->refs, .text = tools->text, .offered = offered});
+        ToolSet{.refs = tools->refs,
+                .text = tools->text,
+                .hash = is_large ? crypto::to_hex(crypto::sha256(tools->text)) : "",
+                .offered = offered});
     tool_sets_.insert(tools);
   }
   return offered;
@@ -143,6 +149,9 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
     state->apply(entry);
   }
   const CreatedEntry& created = state->created();
+  if (const ToolSetPtr& tools = created.spec.tools; !tools->hash.empty()) {
+    run.blobs.push_back({.hash = tools->hash, .bytes = {tools, &tools->text}});
+  }
   run.first.at = created.at;
   run.row = {.id = deps_.ids.make<RunIdTag>("run_"),
              .workspace = who.workspace,
@@ -247,7 +256,7 @@ Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after
 Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t after,
                                           std::size_t limit, std::size_t bytes_max) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
-  ERRAND_CO_TRY(auto text, co_await deps_.store.read_journal(row.id));
+  ERRAND_CO_TRY(auto text, co_await read_whole_journal(&deps_.store, row.id));
   JournalPage page;
   std::size_t bytes = 0;
   std::size_t number = 0;

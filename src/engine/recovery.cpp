@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
+#include "engine/whole_log.hpp"
 #include "run/journal.hpp"
 
 namespace errand::engine {
@@ -133,7 +134,7 @@ bool Engine::is_settled(const RunId& run) const {
 }
 
 Task<Result<std::unique_ptr<agent::State>>> Engine::fold(RunId run) {
-  ERRAND_CO_TRY(auto journal, co_await deps_.store.read_journal(run));
+  ERRAND_CO_TRY(auto journal, co_await read_whole_journal(&deps_.store, run));
   ERRAND_CO_TRY(auto entries, parse_journal(journal));
   auto state = std::make_unique<agent::State>();
   for (const JournalEntry& entry : entries) state->apply(entry);

@@ -13,6 +13,7 @@
 #include "engine/engine.hpp"
 #include "engine/played_parts.hpp"
 #include "engine/recording.hpp"
+#include "engine/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "store/memory/memory_store.hpp"
@@ -150,7 +151,7 @@ class Player final {
 
   // The id that the n-th call of this run has this time.
   std::optional<ToolUseId> find_call(std::size_t n) {
-    auto journal = result_of(store_.read_journal(run_));
+    auto journal = result_of(read_whole_journal(&store_, run_));
     auto entries = journal ? parse_journal(*journal) : Result<std::vector<JournalEntry>>({});
     if (!entries) return {};
     std::size_t number = 0;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "crypto/digest.hpp"
 #include "json/parse.hpp"
+#include "run/tool_set.hpp"
 
 namespace errand::engine {
 namespace {
@@ -49,9 +51,47 @@ Result<EventFacts> read_event(std::string_view line, EventSeq seq) {
   return facts;
 }
 
+Task<Result<std::string>> read_tools(Store* store, RunId run, std::string hash) {
+  auto text = co_await store->read_blob(run, hash);
+  bool is_lost = !text && text.error().code() == ErrorCode::not_found;
+  bool is_damaged = text && crypto::to_hex(crypto::sha256(*text)) != hash;
+  if (is_lost || is_damaged) {
+    co_return Error(ErrorCode::internal,
+                    cat("the tools of the run (", hash, ") are ", is_lost ? "lost" : "damaged"));
+  }
+  co_return text;
+}
+
 }  // namespace
 
+Task<Result<std::string>> read_whole_journal(Store* store, RunId run) {
+  ERRAND_CO_TRY(auto journal, co_await store->read_journal(run));
+  std::string hash(hash_of_tools(journal));
+  if (hash.empty()) co_return journal;
+  ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, std::move(hash)));
+  put_tools_back(journal, tools);
+  co_return journal;
+}
+
+Task<Result<void>> read_tools_back(Store* store, RunId run, std::vector<SegmentPtr>* segments) {
+  if (segments->empty()) co_return Result<void>();
+  std::string hash(hash_of_tools(segments->front()->journal));
+  if (hash.empty()) co_return Result<void>();
+  ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, std::move(hash)));
+  Segment first = *segments->front();
+  put_tools_back(first.journal, tools);
+  segments->front() = std::make_shared<const Segment>(std::move(first));
+  co_return Result<void>();
+}
+
 Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunId run) {
+  ERRAND_CO_TRY(auto segments, co_await read_stored_log(store, run));
+  auto whole = co_await read_tools_back(store, run, &segments);
+  if (!whole) co_return std::move(whole).error();
+  co_return segments;
+}
+
+Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunId run) {
   std::vector<SegmentPtr> all;
   for (bool is_done = false; !is_done;) {
     std::int32_t next = all.empty() ? 0 : all.back()->n + 1;

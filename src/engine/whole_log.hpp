@@ -11,8 +11,15 @@
 // The whole log of one run, for those who look back.
 namespace errand::engine {
 
+// Tools that are kept beside the journal are put back into it by both: the journal is read as it
+// was before it was stored. internal: they are lost or damaged; errand check-data tells more.
+Task<Result<std::string>> read_whole_journal(Store* store, RunId run);
 // All segments, read a few MB at a time.
 Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunId run);
+
+// The segments as they are stored.
+Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunId run);
+Task<Result<void>> read_tools_back(Store* store, RunId run, std::vector<SegmentPtr>* segments);
 
 std::string journal_of(const std::vector<SegmentPtr>& segments);
 

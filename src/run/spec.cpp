@@ -317,7 +317,9 @@ void write(std::string& out, const Spec& spec) {
   json::ObjectWriter writer(out);
   for (const auto& member : members_of(spec, {})) {
     std::string_view key(member.key().data(), member.key().size());
-    if (key == "tools") {
+    if (key == "tools" && !spec.tools->hash.empty()) {
+      writer.field(key, json::Object{{"sha256", spec.tools->hash}});
+    } else if (key == "tools") {
       writer.raw(key, "");
       write(out, *spec.tools);
     } else {

@@ -61,6 +61,7 @@ Result<Spec> parse_spec(const json::Value& body);
 Result<Spec> parse_spec(std::string_view body, ToolSetCache& known);
 // The same shape again, for the journal and for snapshots, and back from the journal.
 json::Object to_json(const Spec& spec);
+// As the journal keeps it: tools that are kept beside it are named by their hash.
 void write(std::string& out, const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);
 json::Object metadata_json(const Spec& spec);

@@ -2,9 +2,31 @@
 
 #include <utility>
 
+#include "json/member_text.hpp"
 #include "json/write.hpp"
 
 namespace errand {
+
+namespace {
+
+// Line breaks stand between values only: those of strings are escaped.
+void append_on_one_line(std::string& out, std::string_view json) {
+  const std::size_t begin = out.size();
+  out += json;
+  for (char line_break : {'\n', '\r'}) {
+    for (std::size_t at = begin; (at = out.find(line_break, at)) != std::string::npos;) {
+      out[at] = ' ';
+    }
+  }
+}
+
+// What the first entry of a journal says of its tools.
+std::string_view tools_in(std::string_view journal) {
+  std::string_view first = journal.substr(0, journal.find('\n'));
+  return json::member_text(json::member_text(first, "spec"), "tools");
+}
+
+}  // namespace
 
 ToolDecls share_decls(std::vector<ToolDecl> decls) {
   return std::make_shared<const std::vector<ToolDecl>>(std::move(decls));
@@ -12,27 +34,31 @@ ToolDecls share_decls(std::vector<ToolDecl> decls) {
 
 ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text) {
   return std::make_shared<const ToolSet>(
-      ToolSet{.refs = std::move(refs), .text = std::move(text), .offered = nullptr});
+      ToolSet{.refs = std::move(refs), .text = std::move(text), .hash = {}, .offered = nullptr});
 }
 
 void write(std::string& out, const ToolSet& tools) {
-  if (!tools.text.empty()) {
-    const std::size_t begin = out.size();
-    out += tools.text;
-    // Line breaks stand between values only: those of strings are escaped.
-    for (char line_break : {'\n', '\r'}) {
-      for (std::size_t at = begin; (at = out.find(line_break, at)) != std::string::npos;) {
-        out[at] = ' ';
-      }
-    }
-    return;
-  }
+  if (!tools.text.empty()) return append_on_one_line(out, tools.text);
   out += '[';
   for (const ToolRef& ref : tools.refs) {
     if (out.back() != '[') out += ',';
     json::write(out, to_json(ref));
   }
   out += ']';
+}
+
+std::string_view hash_of_tools(std::string_view journal) {
+  std::string_view quoted = json::member_text(tools_in(journal), "sha256");
+  return quoted.size() < 2 ? std::string_view() : quoted.substr(1, quoted.size() - 2);
+}
+
+void put_tools_back(std::string& journal, std::string_view text) {
+  std::string_view named = tools_in(journal);
+  const std::size_t begin = static_cast<std::size_t>(named.data() - journal.data());
+  std::string whole = journal.substr(0, begin);
+  append_on_one_line(whole, text);
+  whole += std::string_view(journal).substr(begin + named.size());
+  journal = std::move(whole);
 }
 
 ToolSetPtr ToolSetCache::find(std::string_view text) {

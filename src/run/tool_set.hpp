@@ -22,6 +22,7 @@ ToolDecls share_decls(std::vector<ToolDecl> decls);
 struct ToolSet {
   std::vector<ToolRef> refs;
   std::string text;  // the JSON that the refs were read from; empty if that is not known
+  std::string hash;  // SHA-256 of the text in hex, if it is kept beside the journal
   // What the refs offer, with compiled schemas. Null until somebody has compiled them, and for
   // tools of this process, which are not looked up before a run is made.
   ToolDecls offered = nullptr;
@@ -29,8 +30,16 @@ struct ToolSet {
 using ToolSetPtr = std::shared_ptr<const ToolSet>;
 ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text = "");
 
+// A text of this size and more is kept beside the journals of the runs that have it, once.
+constexpr std::size_t kToolsBesideBytesMin = 4096;
+
 // Appends the refs as JSON on one line.
 void write(std::string& out, const ToolSet& tools);
+
+// The hash by which a journal names tools that are kept beside it; empty if it holds them itself.
+std::string_view hash_of_tools(std::string_view journal);
+// Puts the text of the tools in the place of their hash.
+void put_tools_back(std::string& journal, std::string_view text);
 
 // Sets that callers have sent, by their text, so that one that is sent again need not be read
 // again. What was used longest ago is forgotten first. Call on one home.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "json/parse.hpp"
 #include "run/spec.hpp"
 
 namespace errand {
@@ -75,6 +76,24 @@ TEST(ToolSet, GoesToTheJournalOnOneLineAsItWasSent) {
 TEST(ToolSet, OneThatWasNotSentIsWrittenFromItsRefs) {
   EXPECT_EQ(written(*share_tools({WorkspaceTool{.id = "t"}, HostTool{.name = "clock"}})),
             R"([{"kind":"mantyx","id":"t"},{"kind":"host","name":"clock"}])");
+}
+
+TEST(ToolSet, ThatIsKeptBesideTheJournalIsNamedThereAndPutBack) {
+  Spec spec;
+  spec.prompt = "p";
+  spec.tools = std::make_shared<const ToolSet>(
+      ToolSet{.refs = {WorkspaceTool{.id = "t"}}, .text = "[{}]", .hash = "ab12"});
+  std::string text;
+  write(text, spec);
+  EXPECT_EQ(text, R"({"prompt":"p","tools":{"sha256":"ab12"}})");
+  std::string journal = cat(R"({"entry":"created","spec":)", text, "}\n{\"entry\":\"turn\"}\n");
+  EXPECT_EQ(hash_of_tools(journal), "ab12");
+  put_tools_back(journal, "[1,\n2]");
+  EXPECT_EQ(journal, cat(R"({"entry":"created","spec":{"prompt":"p","tools":[1, 2]}})",
+                         "\n{\"entry\":\"turn\"}\n"));
+  EXPECT_EQ(hash_of_tools(journal), "");
+  EXPECT_EQ(hash_of_tools(""), "");
+  EXPECT_FALSE(parse_journaled_spec(json::parse(text).value()));
 }
 
 TEST(ToolSetCache, ForgetsWhatWasUsedLongestAgo) {
