@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/test_world.hpp"
+#include "engine/test_run.hpp"
 
 namespace errand::engine::testing {
 namespace {
@@ -11,14 +11,6 @@ constexpr std::string_view kPlain = R"({"turns":[
   {"text":["Hel","lo"],"usage":{"inputTokens":3,"outputTokens":2}}]})";
 constexpr std::string_view kOneCall = R"({"turns":[
   {"text":["Look."],"toolCalls":[{"name":"look","args":{"at":1}}]},{"text":["Seen."]}]})";
-
-std::vector<std::string> types_of(const std::vector<std::string>& lines) {
-  std::vector<std::string> types;
-  for (const std::string& line : lines) types.emplace_back(split_event_line(line).type);
-  return types;
-}
-
-using Types = std::vector<std::string>;
 
 struct Canceller {
   static Task<void> cancel(World* world, RunId run, std::vector<RunStatus>* statuses) {
@@ -35,17 +27,7 @@ struct Answerer {
   }
 };
 
-struct EngineTest : ::testing::Test {
-  Disk disk;
-  Client client;
-
-  void run(World& world) {
-    world.tasks.spawn("client", client.go(&world));
-    world.run_until([&] { return client.done; });
-    EXPECT_EQ(world.bugs, std::vector<std::string>());
-    EXPECT_EQ(findings_of(disk), std::vector<std::string>());
-  }
-};
+struct EngineTest : RunTest {};
 
 TEST_F(EngineTest, RunWithoutToolsStreamsAndEnds) {
   World world(disk, kPlain);

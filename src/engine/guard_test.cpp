@@ -1,30 +1,12 @@
 // Runs whose calls the guards do not let through.
 #include <gtest/gtest.h>
 
-#include "engine/test_world.hpp"
+#include "engine/test_run.hpp"
 
 namespace errand::engine::testing {
 namespace {
 
-using Types = std::vector<std::string>;
-
-Types types_of(const std::vector<std::string>& lines) {
-  Types types;
-  for (const std::string& line : lines) types.emplace_back(split_event_line(line).type);
-  return types;
-}
-
-struct GuardTest : ::testing::Test {
-  Disk disk;
-  Client client;
-
-  void run(World& world) {
-    world.tasks.spawn("client", client.go(&world));
-    world.run_until([&] { return client.done; });
-    EXPECT_EQ(world.bugs, std::vector<std::string>());
-    EXPECT_EQ(findings_of(disk), std::vector<std::string>());
-  }
-};
+struct GuardTest : RunTest {};
 
 TEST_F(GuardTest, ToolTurnsPastTheLimitMayEndInAnAnswerWithoutTools) {
   World world(disk, R"({"turns":[{"toolCalls":[{"name":"look"}]},

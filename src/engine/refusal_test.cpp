@@ -1,30 +1,12 @@
 // Runs whose answer the vendor puts an end to.
 #include <gtest/gtest.h>
 
-#include "engine/test_world.hpp"
+#include "engine/test_run.hpp"
 
 namespace errand::engine::testing {
 namespace {
 
-using Types = std::vector<std::string>;
-
-Types types_of(const std::vector<std::string>& lines) {
-  Types types;
-  for (const std::string& line : lines) types.emplace_back(split_event_line(line).type);
-  return types;
-}
-
-struct RefusalTest : ::testing::Test {
-  Disk disk;
-  Client client;
-
-  void run(World& world) {
-    world.tasks.spawn("client", client.go(&world));
-    world.run_until([&] { return client.done; });
-    EXPECT_EQ(world.bugs, std::vector<std::string>());
-    EXPECT_EQ(findings_of(disk), std::vector<std::string>());
-  }
-};
+struct RefusalTest : RunTest {};
 
 TEST_F(RefusalTest, AnswerThatItsVendorPutsAnEndToIsAMessageThenAnError) {
   World world(disk, R"({"turns":[{"text":["I can","not"],"finishReason":"refusal"}]})");

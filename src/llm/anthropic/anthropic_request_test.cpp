@@ -4,6 +4,7 @@
 #include "llm/anthropic/wire.hpp"
 #include "llm/provider_block.hpp"
 #include "support/decode_stream.hpp"
+#include "support/question.hpp"
 #include "support/question_with_files.hpp"
 
 namespace errand::llm {
@@ -16,16 +17,6 @@ constexpr std::string_view kUse =
     R"("caller":{"type":"direct"}})";
 constexpr std::string_view kClosed =
     R"({"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false})";
-
-struct Question {
-  std::string system_prompt;
-  std::vector<Message> messages;
-  std::vector<ToolDecl> tools;
-
-  TurnRequest request() const {
-    return {.system_prompt = system_prompt, .messages = messages, .tools = tools};
-  }
-};
 
 json::Value body_of(const AnthropicOptions& options, const TurnRequest& request) {
   return parsed(AnthropicProvider(options).build(request).body);

@@ -3,6 +3,7 @@
 #include "llm/gemini/gemini_provider.hpp"
 #include "llm/provider_block.hpp"
 #include "support/decode_stream.hpp"
+#include "support/question.hpp"
 #include "support/question_with_files.hpp"
 
 namespace errand::llm {
@@ -12,16 +13,6 @@ const BlockOrigin kOrigin{.provider = "gemini", .model = "m"};
 constexpr std::string_view kSigned =
     R"({"functionCall":{"id":"f1","name":"look","args":{"at":1}},"thoughtSignature":"c2ln"})";
 constexpr std::string_view kBare = R"({"functionCall":{"name":"stop"}})";
-
-struct Question {
-  std::string system_prompt;
-  std::vector<Message> messages;
-  std::vector<ToolDecl> tools;
-
-  TurnRequest request() const {
-    return {.system_prompt = system_prompt, .messages = messages, .tools = tools};
-  }
-};
 
 json::Value body_of(const GeminiOptions& options, const TurnRequest& request) {
   return parsed(GeminiProvider(options).build(request).body);

@@ -1,10 +1,9 @@
 // The request of a chat completion.
 #include "base/text.hpp"
-#include "json/write.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/file_words.hpp"
 #include "llm/openai/chat_provider.hpp"
-#include "llm/openai/probe.hpp"
+#include "llm/openai/endpoint.hpp"
 #include "llm/openai/schemas.hpp"
 
 namespace errand::llm {
@@ -143,13 +142,7 @@ ProviderRequest ChatProvider::build(const TurnRequest& request) const {
   }
   body["stream"] = true;
   if (options_.asks_for_usage) body["stream_options"] = json::Object{{"include_usage", true}};
-
-  ProviderRequest out{
-      .path = options_.path,
-      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
-  add_openai_headers(out.headers, options_.api_key, options_.headers);
-  json::write(out.body, body);
-  return out;
+  return openai_request(options_.path, options_.api_key, options_.headers, body);
 }
 
 ProviderProbe ChatProvider::probe() const {

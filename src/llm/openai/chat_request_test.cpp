@@ -3,20 +3,11 @@
 #include "llm/openai/chat_provider.hpp"
 #include "llm/openai/schemas.hpp"
 #include "support/decode_stream.hpp"
+#include "support/question.hpp"
 #include "support/question_with_files.hpp"
 
 namespace errand::llm {
 namespace {
-
-struct Question {
-  std::string system_prompt;
-  std::vector<Message> messages;
-  std::vector<ToolDecl> tools;
-
-  TurnRequest request() const {
-    return {.system_prompt = system_prompt, .messages = messages, .tools = tools};
-  }
-};
 
 json::Value body_of(const ChatOptions& options, const TurnRequest& request) {
   return parsed(ChatProvider(options).build(request).body);

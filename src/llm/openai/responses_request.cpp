@@ -1,10 +1,9 @@
 // The request of a response.
 #include "base/text.hpp"
-#include "json/write.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/file_words.hpp"
 #include "llm/members.hpp"
-#include "llm/openai/probe.hpp"
+#include "llm/openai/endpoint.hpp"
 #include "llm/openai/responses_provider.hpp"
 #include "llm/openai/schemas.hpp"
 #include "llm/provider_block.hpp"
@@ -185,13 +184,7 @@ ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
   body["store"] = false;
   body["include"] = json::Array{"reasoning.encrypted_content"};
   body["stream"] = true;
-
-  ProviderRequest out{
-      .path = options_.path,
-      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
-  add_openai_headers(out.headers, options_.api_key, options_.headers);
-  json::write(out.body, body);
-  return out;
+  return openai_request(options_.path, options_.api_key, options_.headers, body);
 }
 
 ProviderProbe ResponsesProvider::probe() const {

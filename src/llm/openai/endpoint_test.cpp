@@ -1,4 +1,4 @@
-#include "llm/openai/probe.hpp"
+#include "llm/openai/endpoint.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
-#include "llm/openai/probe.hpp"
+#include "llm/openai/endpoint.hpp"
 
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/write.hpp"
 
 namespace errand::llm {
 
@@ -10,6 +11,16 @@ void add_openai_headers(HeaderList& headers, const std::string& api_key,
                         const HeaderList& besides) {
   if (!api_key.empty()) headers.emplace_back("authorization", cat("Bearer ", api_key));
   headers.insert(headers.end(), besides.begin(), besides.end());
+}
+
+ProviderRequest openai_request(const std::string& path, const std::string& api_key,
+                               const HeaderList& besides, const json::Object& body) {
+  ProviderRequest out{
+      .path = path,
+      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
+  add_openai_headers(out.headers, api_key, besides);
+  json::write(out.body, body);
+  return out;
 }
 
 ProviderProbe openai_probe(std::string_view path, std::string_view name, std::string model,
