@@ -226,10 +226,13 @@ class Machine:
             confine()
 
         with self.journal(unit.name).open("ab") as journal:
-            output = subprocess.DEVNULL if unit.one("StandardOutput") == "null" else journal
+            places = {"null": subprocess.DEVNULL, "journal": journal}
+            output = places[unit.one("StandardOutput", "journal")]
+            # As systemd has it: what is not said of stderr is said of stdout.
+            errors = places[unit.one("StandardError")] if unit.all("StandardError") else output
             return subprocess.Popen(unit.words(), cwd=unit.one("WorkingDirectory", "/"),
                                     env=ENVIRONMENT | variables, stdin=subprocess.DEVNULL,
-                                    stdout=output, stderr=journal, preexec_fn=prepare)
+                                    stdout=output, stderr=errors, preexec_fn=prepare)
 
     def stop(self, service: Service) -> None:
         service.restart_at = None

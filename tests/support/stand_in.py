@@ -76,7 +76,8 @@ def journalctl(root: Path, words: list[str]) -> None:
     asked = parser.parse_args(words)
     journal = root / "var" / "log" / f"{asked.unit}.service.log"
     lines = [line for line in journal.read_text().splitlines() if re.search(asked.grep, line)]
-    print("\n".join(lines[-asked.lines:] or ["-- No entries --"]))
+    for line in lines[-asked.lines:]:
+        print(line)
 
 
 if __name__ == "__main__":
