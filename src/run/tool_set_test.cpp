@@ -44,11 +44,11 @@ TEST(ToolSet, IsReadOnceForAllWhoSendIt) {
 TEST(ToolSet, WhatStandsAroundItIsReadAsEver) {
   ToolSetCache known;
   ASSERT_TRUE(read(body_with(kTools), known));
-  for (std::string wrong : {cat(R"({"tools":)", kTools, "}"),                // no prompt
-                            cat(R"({"prompt":"p","tools":)", kTools),        // cut
-                            cat(R"({"prompt":"p","tools":)", kTools, "x}"),  // not JSON
-                            cat(R"({"prompt":"p","tools":)", kTools, R"(,"tools":[]})"),
-                            cat(R"({"prompt":1,"tools":)", kTools, "}")}) {
+  for (const std::string& wrong : {cat(R"({"tools":)", kTools, "}"),                // no prompt
+                                   cat(R"({"prompt":"p","tools":)", kTools),        // cut
+                                   cat(R"({"prompt":"p","tools":)", kTools, "x}"),  // not JSON
+                                   cat(R"({"prompt":"p","tools":)", kTools, R"(,"tools":[]})"),
+                                   cat(R"({"prompt":1,"tools":)", kTools, "}")}) {
     ToolSetCache nothing;
     auto known_tools = read(wrong, known);
     auto new_tools = read(wrong, nothing);
