@@ -4,9 +4,9 @@ import unittest
 
 from support.fake_vendor import (
     Answer, AzureChat, AzureResponses, Failure, FakeVendor, call, say, think, turn)
-from support.node import VENDOR_SDKS, NodePeer, ensure_modules
 from support.server import Server
 from support.vendor_case import PROMPT, History, VendorCase
+from support.vendor_sdks import VendorSdkCase
 
 VERSION = "2024-10-21"
 LOOK = {"name": "look", "description": "Reads a file.",
@@ -21,15 +21,7 @@ def make_wire(name: str, version: str):
     return (AzureChat if name == "chat" else AzureResponses)(version)
 
 
-class AzureSdkTest(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        ensure_modules(VENDOR_SDKS)
-        cls.sdks = NodePeer("vendor-sdks/ask.mjs")
-        cls.addClassCleanup(cls.sdks.close)
-
+class AzureSdkTest(VendorSdkCase):
     def ask(self, vendor: FakeVendor, name: str, version: str, **job) -> dict:
         self.addCleanup(vendor.close)
         job = {"format": name, "url": vendor.url, "azure": version, "prompt": "Well?"} | job

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from support.fake_vendor import (
     WIRES, Answer, Asked, At, Failure, FakeVendor, Gemini, Refused, Responses, Usage, Wire, call,
     refuse, say, think, turn)
-from support.node import VENDOR_SDKS, NodePeer, ensure_modules
+from support.vendor_sdks import VendorSdkCase
 
 LOOK = {"name": "look", "description": "Reads a file.",
         "schema": {"type": "object", "properties": {"path": {"type": "string"}}}}
@@ -48,15 +48,7 @@ class Played:
                 "stop": STOPS[self.format][stop], "calls": list(calls), "usage": usage}
 
 
-class SdkCase(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        ensure_modules(VENDOR_SDKS)
-        cls.sdks = NodePeer("vendor-sdks/ask.mjs")
-        cls.addClassCleanup(cls.sdks.close)
-
+class SdkCase(VendorSdkCase):
     def play(self, *answers, formats=FORMATS, wires: dict[str, Wire] | None = None,
              **job) -> list[Played]:
         """Has each vendor's SDK ask its fake, all at once."""
