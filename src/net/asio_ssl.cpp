@@ -1,0 +1,4 @@
+// The functions of Boost.Asio's TLS streams, compiled here once; async/asio.cpp does the same for
+// the rest.
+
+#include <boost/asio/ssl/impl/src.hpp>
