@@ -37,6 +37,18 @@ Engine::Engine(Deps deps, Limits limits)
 
 Engine::~Engine() = default;
 
+// Of many tools few are called: a schema that surely compiles waits for its first call.
+Result<void> Engine::check_schema(OfferedTool& tool, std::string_view pointer) {
+  if (json::is_plain_schema(*tool.decl.input_schema)) return {};
+  auto schema = compile_input_schema(schemas_, *tool.decl.input_schema);
+  if (!schema) {
+    std::string place = cat(pointer, tool.schema_pointer, schema.error().pointer());
+    return std::move(schema).error().pointer(place);
+  }
+  tool.decl.checker = std::move(*schema);
+  return {};
+}
+
 Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools) {
   if (tools->offered) return tools->offered;
   std::vector<ToolDecl> decls;
@@ -55,12 +67,7 @@ Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools) {
       continue;
     }
     for (OfferedTool& tool : offered_tools(ref)) {
-      auto schema = compile_input_schema(schemas_, *tool.decl.input_schema);
-      if (!schema) {
-        std::string place = cat("/tools/", i, tool.schema_pointer, schema.error().pointer());
-        return std::move(schema).error().pointer(place);
-      }
-      tool.decl.checker = std::move(*schema);
+      ERRAND_CHECK(check_schema(tool, cat("/tools/", i)));
       decls.push_back(std::move(tool.decl));
     }
   }
@@ -128,6 +135,7 @@ Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempot
   }
   ERRAND_CO_TRY(auto created, resolve(std::move(spec), model_id));
   std::vector<JournalEntry> journal;
+  journal.reserve(2);
   journal.emplace_back(std::move(created));
   journal.emplace_back(TurnEntry{.turn = 0, .attempt = 1, .after_seq = 0});
   ERRAND_CO_TRY(auto outcome,

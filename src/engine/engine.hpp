@@ -187,6 +187,7 @@ class Engine final : private LiveRun::Keeper {
   // Pins what could change later.
   Result<CreatedEntry> resolve(Spec spec, std::string_view model_id);
   // Leaves the set with what it offers, and remembers it for those who send it again.
+  Result<void> check_schema(OfferedTool& tool, std::string_view pointer);
   Result<ToolDecls> resolve_tools(ToolSetPtr& tools);
   Result<OutputMechanism> resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
                                          const llm::Model& model);

@@ -1,6 +1,7 @@
 #include "json/parse.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/value_stack.hpp>
 #include <charconv>
 #include <cmath>
@@ -145,7 +146,7 @@ struct DuplicateFinder : Handler {
 
 bj::parse_options parser_options(ParseOptions options) {
   bj::parse_options out;
-  out.max_depth = kDepthMax;
+  out.max_depth = options.depth_max;
   out.allow_comments = options.comments == Comments::allow;
   out.allow_trailing_commas = options.comments == Comments::allow;
   return out;
@@ -206,14 +207,20 @@ Error describe(const ErrorFlag& error, std::size_t at) {
   return {ErrorCode::invalid_argument, cat("not valid JSON: ", error.message(), " at byte ", at)};
 }
 
-}  // namespace
+// Its memory goes as it came: in large pieces, without a look at the value.
+struct SharedValue {
+  explicit SharedValue(std::size_t bytes) : memory(bytes), value(bj::storage_ptr(&memory)) {}
 
-Result<Value> parse(std::string_view text, ParseOptions options) {
+  bj::monotonic_resource memory;
+  Value value;
+};
+
+Result<Value> parse_into(bj::storage_ptr memory, std::string_view text, ParseOptions options) {
   std::string repaired = without_lone_surrogates(text);
   if (!repaired.empty()) text = repaired;
 
   bj::basic_parser<Handler> parser(parser_options(options));
-  parser.handler().stack.reset();
+  parser.handler().stack.reset(std::move(memory));
   ErrorFlag error;
   std::size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read != text.size()) error = bj::error::extra_data;
@@ -226,6 +233,19 @@ Result<Value> parse(std::string_view text, ParseOptions options) {
                  cat("the JSON has the key \"", first_duplicate(text, options), "\" twice"));
   }
   return value;
+}
+
+}  // namespace
+
+Result<Value> parse(std::string_view text, ParseOptions options) {
+  return parse_into({}, text, options);
+}
+
+Result<std::shared_ptr<const Value>> parse_shared(std::string_view text, ParseOptions options) {
+  // About what a text of names and descriptions takes as a value.
+  auto shared = std::make_shared<SharedValue>(2 * text.size());
+  ERRAND_TRY(shared->value, parse_into(&shared->memory, text, options));
+  return std::shared_ptr<const Value>(shared, &shared->value);
 }
 
 }  // namespace errand::json

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -16,11 +17,16 @@ enum class Comments { refuse, allow };  // allow: // and /* */, and trailing com
 struct ParseOptions {
   DuplicateKeys duplicate_keys = DuplicateKeys::refuse;
   Comments comments = Comments::refuse;
+  std::size_t depth_max = kDepthMax;
 };
 
 // One whole JSON text. Doubles are read exactly; numbers beyond the range of a double, text that is
 // not UTF-8 and nesting beyond kDepthMax are refused; a lone surrogate escape becomes U+FFFD.
 // invalid_argument: the message says what is wrong and at which byte.
 Result<Value> parse(std::string_view text, ParseOptions options = {});
+
+// The same, for a value that is kept for long and never changed: its parts lie together in a few
+// pieces of memory, and whoever wants to keep one of them keeps the whole.
+Result<std::shared_ptr<const Value>> parse_shared(std::string_view text, ParseOptions options = {});
 
 }  // namespace errand::json

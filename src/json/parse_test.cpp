@@ -36,6 +36,27 @@ TEST(JsonParse, EveryKindOfValueIsRead) {
   EXPECT_EQ(rewritten(R"("\"\\\/\b\f\n\r\té")"), "\"\\\"\\\\/\\b\\f\\n\\r\\t\xC3\xA9\"");
 }
 
+TEST(JsonParse, ASharedValueIsTheSameAndLivesAsLongAsAnyPartOfIt) {
+  std::string text = R"({"a":[null,true,1,-1,1.5,"a string that needs memory of its own"],"b":{}})";
+  auto shared = parse_shared(text).value();
+  EXPECT_EQ(*shared, parse(text).value());
+  std::shared_ptr<const Value> part(shared, shared->get_object().if_contains("a"));
+  shared.reset();
+  EXPECT_EQ(*part,
+            parse(R"([null,true,1,-1,1.5,"a string that needs memory of its own"])").value());
+}
+
+TEST(JsonParse, ASharedValueIsRefusedAsAnyOtherIs) {
+  for (std::string_view text : {"", "[1,]", R"({"a":1,"a":2})", "[1e999]", "[\"\xff\"]"}) {
+    EXPECT_EQ(whole(parse_shared(text).error()), whole(parse(text).error())) << text;
+  }
+}
+
+TEST(JsonParse, DepthCanBeLimitedFurther) {
+  EXPECT_TRUE(parse(nested(10), {.depth_max = 10}));
+  EXPECT_FALSE(parse(nested(11), {.depth_max = 10}));
+}
+
 TEST(JsonParse, AMistakeIsNamedWithItsByte) {
   EXPECT_EQ(whole(parse(R"({"a":1,})").error()),
             (WholeError{.code = ErrorCode::invalid_argument,

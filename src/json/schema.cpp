@@ -49,10 +49,29 @@ std::vector<SchemaError> CompiledSchema::validate(const Value& value) const {
   return errors;
 }
 
-Result<CompiledSchemaPtr> compile_schema(const Value& schema, const CompileOptions& options) {
+namespace {
+
+Result<CompiledSchemaPtr> compile(const schema::Source& source, const CompileOptions& options) {
   schema::Compiler compiler(options);
-  ERRAND_TRY(auto program, compiler.run(schema));
+  ERRAND_TRY(auto program, compiler.run(source));
   return std::make_shared<const CompiledSchema>(std::move(program), compiler.bytes());
+}
+
+}  // namespace
+
+Result<CompiledSchemaPtr> compile_schema(const Value& schema, const CompileOptions& options) {
+  if (schema::is_schema(schema)) return compile(schema, options);
+  return Error(ErrorCode::invalid_argument,
+               cat("expected a schema (an object or a boolean), got ", kind_name(schema)));
+}
+
+Result<CompiledSchemaPtr> compile_schema(const Object& schema, const CompileOptions& options) {
+  return compile(schema, options);
+}
+
+bool is_plain_schema(const Object& schema) {
+  std::size_t bytes_left = kPlainSchemaBytesMax;
+  return schema::Compiler::is_plain(schema, bytes_left);
 }
 
 }  // namespace errand::json

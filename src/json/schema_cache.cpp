@@ -9,7 +9,7 @@ Result<CompiledSchemaPtr> SchemaCache::get(std::string_view text) {
   if (auto known = find(text)) return known;
   ERRAND_TRY(Value schema, parse(text));
   ERRAND_TRY(auto compiled, compile_schema(schema, options_));
-  return insert(text, std::move(compiled));
+  return insert(std::string(text), std::move(compiled));
 }
 
 Result<CompiledSchemaPtr> SchemaCache::get(const Object& schema) {
@@ -17,7 +17,7 @@ Result<CompiledSchemaPtr> SchemaCache::get(const Object& schema) {
   write(text, schema);
   if (auto known = find(text)) return known;
   ERRAND_TRY(auto compiled, compile_schema(schema, options_));
-  return insert(text, std::move(compiled));
+  return insert(std::move(text), std::move(compiled));
 }
 
 std::size_t SchemaCache::size() const {
@@ -33,12 +33,13 @@ CompiledSchemaPtr SchemaCache::find(std::string_view text) {
   return known->second->schema;
 }
 
-CompiledSchemaPtr SchemaCache::insert(std::string_view text, CompiledSchemaPtr schema) {
+CompiledSchemaPtr SchemaCache::insert(std::string text, CompiledSchemaPtr schema) {
   std::list<Entry> forgotten;  // freed after the lock
   std::lock_guard lock(mutex_);
   if (auto known = by_text_.find(text); known != by_text_.end()) return known->second->schema;
   if (text.size() + schema->bytes() > limits_.bytes_max) return schema;
-  entries_.push_front({.text = std::string(text), .schema = schema});
+  text.shrink_to_fit();
+  entries_.push_front({.text = std::move(text), .schema = schema});
   by_text_.emplace(entries_.front().text, entries_.begin());
   bytes_ += entries_.front().bytes();
   while (entries_.size() > limits_.entries_max || bytes_ > limits_.bytes_max) {

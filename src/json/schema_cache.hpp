@@ -43,7 +43,7 @@ class SchemaCache final {
     std::size_t bytes() const { return text.size() + schema->bytes(); }
   };
   CompiledSchemaPtr find(std::string_view text);
-  CompiledSchemaPtr insert(std::string_view text, CompiledSchemaPtr schema);
+  CompiledSchemaPtr insert(std::string text, CompiledSchemaPtr schema);
 
   const CompileOptions options_;
   const Limits limits_;

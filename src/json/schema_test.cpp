@@ -255,6 +255,73 @@ TEST(JsonSchemaCompile, TheResultDoesNotNeedTheSchemaAnyMore) {
             "/city: expected a string of at least 1 character, got \"\" (0 characters)");
 }
 
+TEST(JsonSchemaCompile, AnObjectIsCompiledAsTheValueThatHoldsIt) {
+  Value holder = value(R"({"$defs":{"a":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/a"},
+                           "y":{"$ref":"#"}}})");
+  auto schema = compile_schema(holder.get_object()).value();
+  EXPECT_EQ(describe(schema->validate(value(R"({"x":"s","y":{"x":1}})"))),
+            "/y/x: expected a string, got 1");
+}
+
+TEST(JsonSchemaCompile, WhatBothPropertiesAndRequiredMentionIsOneProperty) {
+  std::string_view schema =
+      R"({"required":["b","z","a"],"properties":{"a":{"type":"null"},"b":{}}})";
+  EXPECT_EQ(errors(schema, R"({"a":1})"),
+            "expected the properties \"b\" and \"z\"\n/a: expected null, got 1");
+  EXPECT_EQ(errors(schema, R"({"a":null,"b":2,"z":3})"), "");
+}
+
+TEST(JsonSchemaPlain, IsWhatToolsAreMostlyMadeOf) {
+  EXPECT_TRUE(is_plain_schema(value(kWeather).get_object()));
+  for (std::string_view schema :
+       {R"({})", R"({"$schema":"http://json-schema.org/draft-07/schema#","type":"object"})",
+        R"({"description":"d","title":"t","default":null,"x-any":1})",
+        R"({"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]},"b":true}})",
+        R"({"items":{"const":1},"maxItems":3,"uniqueItems":true,"not":{"format":"date"}})"}) {
+    EXPECT_TRUE(is_plain_schema(value(schema).get_object())) << schema;
+  }
+}
+
+TEST(JsonSchemaPlain, IsNothingThatMightNotCompile) {
+  for (std::string_view schema : {R"({"$ref":"#"})",
+                                  R"({"$id":"x"})",
+                                  R"({"$anchor":"x"})",
+                                  R"({"$defs":{}})",
+                                  R"({"$schema":"http://json-schema.org/draft-04/schema#"})",
+                                  R"({"pattern":"("})",
+                                  R"({"patternProperties":{"(":{}}})",
+                                  R"({"if":{}})",
+                                  R"({"type":"text"})",
+                                  R"({"type":["string"]})",
+                                  R"({"properties":{"a":5}})",
+                                  R"({"properties":[]})",
+                                  R"({"required":["a",1]})",
+                                  R"({"required":5})",
+                                  R"({"minLength":-1})",
+                                  R"({"minLength":1.5})",
+                                  R"({"maximum":"1"})",
+                                  R"({"anyOf":[]})",
+                                  R"({"anyOf":{}})",
+                                  R"({"oneOf":[1]})",
+                                  R"({"enum":1})",
+                                  R"({"enum":[{"a":1}]})",
+                                  R"({"items":[{}]})",
+                                  R"({"multipleOf":0})",
+                                  R"({"format":1})",
+                                  R"({"uniqueItems":1})",
+                                  R"({"contentSchema":{"pattern":"("}})",
+                                  R"({"properties":{"a":{"items":{"$ref":"#x"}}}})"}) {
+    EXPECT_FALSE(is_plain_schema(value(schema).get_object())) << schema;
+  }
+}
+
+TEST(JsonSchemaPlain, IsSmall) {
+  Object large{{"description", std::string(kPlainSchemaBytesMax - 100, 'x')}};
+  EXPECT_TRUE(is_plain_schema(large));
+  large["title"] = std::string(100, 'x');
+  EXPECT_FALSE(is_plain_schema(large));
+}
+
 TEST(JsonSchemaNumbers, AreThoseOfMathematics) {
   EXPECT_TRUE(compiled(R"({"type":"integer"})")->accepts(value("1.0")));
   EXPECT_TRUE(compiled(R"({"const":1})")->accepts(value("1.0")));

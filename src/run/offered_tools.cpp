@@ -58,9 +58,9 @@ SchemaPtr message_schema() {
 }
 
 // A catalog's schema as it is, save that vendors take an object at the root only.
-SchemaPtr mcp_schema(const json::Object& tool) {
-  const json::Object* schema = object_in(tool, "inputSchema");
-  if (schema && text_in(*schema, "type") == "object") return share_schema(*schema);
+SchemaPtr mcp_schema(const ObjectPtr& tool) {
+  const json::Object* schema = object_in(*tool, "inputSchema");
+  if (schema && text_in(*schema, "type") == "object") return {tool, schema};
   return share_schema({{"type", "object"}, {"properties", json::Object()}});
 }
 
@@ -71,7 +71,7 @@ OfferedTool mcp_tool(const LocalMcpServer& server, std::size_t index) {
   if (const json::Object* notes = object_in(tool, "annotations")) echo["annotations"] = *notes;
   return {.decl = {.name = std::string(text_in(tool, "name")),
                    .description = std::string(text_in(tool, "description")),
-                   .input_schema = mcp_schema(tool),
+                   .input_schema = mcp_schema(server.tools[index]),
                    .kind = "mcp_local",
                    .echo = share_schema(std::move(echo))},
           .name_pointer = cat("/tools/", index, "/name"),

@@ -21,6 +21,9 @@ class ToolNames final {
     if (const auto* host = std::get_if<HostTool>(&ref)) {
       return add_name(host->name, cat(pointer, "/name"));
     }
+    if (const auto* local = std::get_if<LocalTool>(&ref)) {
+      return add_name(local->name, cat(pointer, "/name"));
+    }
     for (const OfferedTool& tool : offered_tools(ref)) {
       ERRAND_CHECK(add_name(tool.decl.name, cat(pointer, tool.name_pointer)));
     }
@@ -43,26 +46,39 @@ class ToolNames final {
   std::unordered_map<std::string, std::string> places_;
 };
 
-void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin, std::string_view text) {
-  const json::Array* tools = in.optional_array("tools");
-  if (!tools) return;
-  if (tools->size() > kToolsMax) {
-    return in.fail(
-        limit_met(cat("there are ", tools->size(), " tools; at most ", kToolsMax, " are allowed"),
-                  in.pointer_to("tools"), "tools", kToolsMax));
+Result<std::vector<ToolRef>> parse_refs(const json::Array& tools, RefOrigin origin,
+                                        const ValuePtr& keeper) {
+  if (tools.size() > kToolsMax) {
+    return limit_met(cat("there are ", tools.size(), " tools; at most ", kToolsMax, " are allowed"),
+                     "/tools", "tools", kToolsMax);
   }
   ToolNames names;
   std::vector<ToolRef> refs;
-  refs.reserve(tools->size());
-  for (std::size_t i = 0; i < tools->size(); ++i) {
-    std::string pointer = json::child_pointer(in.pointer_to("tools"), i);
-    auto tool = parse_tool_ref((*tools)[i], pointer, origin);
-    if (!tool) return in.fail(std::move(tool).error());
-    auto added = names.add(*tool, pointer);
-    if (!added) return in.fail(std::move(added).error());
-    refs.push_back(std::move(*tool));
+  refs.reserve(tools.size());
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    std::string pointer = json::child_pointer("/tools", i);
+    ERRAND_TRY(ToolRef tool, parse_tool_ref(tools[i], pointer, origin, keeper));
+    ERRAND_CHECK(names.add(tool, pointer));
+    refs.push_back(std::move(tool));
   }
-  spec.tools = share_tools(std::move(refs), std::string(text));
+  return refs;
+}
+
+void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin) {
+  const json::Array* tools = in.optional_array("tools");
+  if (!tools) return;
+  auto refs = parse_refs(*tools, origin, nullptr);
+  if (!refs) return in.fail(std::move(refs).error());
+  spec.tools = share_tools(std::move(*refs));
+}
+
+// Tools as a caller sends them, read by themselves. Null if there is anything wrong with them.
+ToolSetPtr parse_tool_set(std::string_view text) {
+  auto value = json::parse_shared(text, {.depth_max = json::kDepthMax - 1});
+  const json::Array* tools = value ? (*value)->if_array() : nullptr;
+  if (!tools) return nullptr;
+  auto refs = parse_refs(*tools, RefOrigin::wire, *value);
+  return refs ? share_tools(std::move(*refs), std::string(text)) : nullptr;
 }
 
 void parse_messages(json::Fields& in, Spec& spec, RefOrigin origin) {
@@ -223,8 +239,7 @@ json::Object to_json(const Budgets& budgets) {
   return out;
 }
 
-// `tools` is their text, if it is known.
-Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin, std::string_view tools) {
+Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   json::Fields in(body, "");
   Spec spec;
   spec.name = in.optional_text("name").value_or("");
@@ -235,7 +250,7 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin, std::str
   spec.model_id = in.optional_text("modelId").value_or("");
   spec.system_prompt = in.optional_text("systemPrompt").value_or("");
   parse_messages(in, spec, origin);
-  parse_tools(in, spec, origin, tools);
+  parse_tools(in, spec, origin);
   parse_metadata(in, spec);
   parse_budgets(in, spec);
   parse_guards(in, spec);
@@ -243,12 +258,6 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin, std::str
   parse_output(in, spec);
   if (origin == RefOrigin::wire) refuse_misleading(in);
   return in.finish(std::move(spec));
-}
-
-Result<Spec> parse_sent_spec(const json::Value& body, std::string_view tools) {
-  ERRAND_TRY(Spec spec, parse_spec_from(body, RefOrigin::wire, tools));
-  if (!spec.prompt) ERRAND_CHECK(check_conversation(spec.messages, "/messages"));
-  return spec;
 }
 
 json::Object members_of(const Spec& spec, json::Array tools) {
@@ -278,27 +287,33 @@ json::Object members_of(const Spec& spec, json::Array tools) {
 }  // namespace
 
 Result<Spec> parse_spec(const json::Value& body) {
-  return parse_sent_spec(body, "");
+  ERRAND_TRY(Spec spec, parse_spec_from(body, RefOrigin::wire));
+  if (!spec.prompt) ERRAND_CHECK(check_conversation(spec.messages, "/messages"));
+  return spec;
 }
 
 Result<Spec> parse_spec(std::string_view body, ToolSetCache& known) {
   std::string_view text = json::member_text(body, "tools");
   ToolSetPtr tools = known.find(text);
+  if (!tools && !text.empty()) tools = parse_tool_set(text);
   if (!tools) {
     ERRAND_TRY(auto value, json::parse(body));
-    return parse_sent_spec(value, text);
+    return parse_spec(value);
   }
-  // Where a value that was read before stands, any other value may stand: the rest is read alone.
+  // Where a value that was read by itself stands, any other value may stand: the rest is read
+  // alone.
   std::size_t begin = static_cast<std::size_t>(text.data() - body.data());
   std::string rest = cat(body.substr(0, begin), "[]", body.substr(begin + text.size()));
-  ERRAND_TRY(auto value, json::parse(rest));
-  ERRAND_TRY(Spec spec, parse_sent_spec(value, ""));
+  auto value = json::parse(rest);
+  if (!value) value = json::parse(body);  // whose message names the right byte
+  if (!value) return std::move(value).error();
+  ERRAND_TRY(Spec spec, parse_spec(*value));
   spec.tools = std::move(tools);
   return spec;
 }
 
 Result<Spec> parse_journaled_spec(const json::Value& value) {
-  return parse_spec_from(value, RefOrigin::journal, "");
+  return parse_spec_from(value, RefOrigin::journal);
 }
 
 json::Object metadata_json(const Spec& spec) {

@@ -82,8 +82,12 @@ Headers read_headers(Fields& in) {
   return headers;
 }
 
+ObjectPtr share(const json::Object& object, const ValuePtr& keeper) {
+  return keeper ? ObjectPtr(keeper, &object) : share_schema(object);
+}
+
 // An object that goes along with every call.
-ObjectPtr read_echo(Fields& in, std::string_view key) {
+ObjectPtr read_echo(Fields& in, std::string_view key, const ValuePtr& keeper) {
   const json::Object* object = in.optional_object(key);
   if (!object) return nullptr;
   std::string text;
@@ -92,7 +96,7 @@ ObjectPtr read_echo(Fields& in, std::string_view key) {
     in.fail(limit_met(cat("\"", key, "\" is longer than ", kEchoBytesMax, " bytes"),
                       in.pointer_to(key), cat(key, "Bytes"), kEchoBytesMax));
   }
-  return share_schema(*object);
+  return share(*object, keeper);
 }
 
 bool is_object_schema(const json::Object* schema) {
@@ -100,46 +104,47 @@ bool is_object_schema(const json::Object* schema) {
   return type && *type == "object";
 }
 
-Result<ToolRef> parse_local_tool(Fields in) {
+Result<ToolRef> parse_local_tool(Fields in, const ValuePtr& keeper) {
   LocalTool tool;
   tool.name = read_name(in);
   tool.description = in.optional_text("description").value_or("");
   // Vendors take an object at the root only; anything else is offered as a permissive object.
   const json::Object* parameters = in.optional_object("parameters");
   tool.parameters = is_object_schema(parameters)
-                        ? share_schema(*parameters)
+                        ? share(*parameters, keeper)
                         : share_schema({{"type", "object"}, {"properties", json::Object()}});
   const json::Object* output = in.optional_object("outputSchema");
-  if (is_object_schema(output)) tool.output_schema = share_schema(*output);
+  if (is_object_schema(output)) tool.output_schema = share(*output, keeper);
   tool.read_only = in.optional_flag("readOnly").value_or(false);
   tool.long_running = in.optional_flag("longRunning").value_or(false);
   return in.finish<ToolRef>(std::move(tool));
 }
 
-Result<ToolRef> parse_local_agent(Fields in) {
+Result<ToolRef> parse_local_agent(Fields in, const ValuePtr& keeper) {
   LocalAgent agent;
   agent.name = read_name(in);
   agent.description = in.optional_text("description");
-  agent.card = read_echo(in, "agentCard");
+  agent.card = read_echo(in, "agentCard", keeper);
   if (!agent.card) in.fail("agentCard", "\"agentCard\" is missing: expected an object");
   return in.finish<ToolRef>(std::move(agent));
 }
 
 // One tool of a catalog: what we read of it is checked, the rest is none of our business.
-Result<ObjectPtr> parse_mcp_tool(const json::Value& value, std::string_view pointer) {
+Result<ObjectPtr> parse_mcp_tool(const json::Value& value, std::string_view pointer,
+                                 const ValuePtr& keeper) {
   Fields in(value, pointer);
   read_name(in);
   in.optional_text("description");
   in.optional_object("inputSchema");
-  read_echo(in, "annotations");
+  read_echo(in, "annotations", keeper);
   ERRAND_CHECK(in.finish());
-  return share_schema(value.get_object());
+  return share(value.get_object(), keeper);
 }
 
-Result<ToolRef> parse_local_mcp_server(Fields in) {
+Result<ToolRef> parse_local_mcp_server(Fields in, const ValuePtr& keeper) {
   LocalMcpServer server;
   server.name = read_name(in);
-  server.info = read_echo(in, "serverInfo");
+  server.info = read_echo(in, "serverInfo", keeper);
   const json::Array* tools = in.optional_array("tools");
   ERRAND_CHECK(in.finish());
   if (!tools || tools->empty() || tools->size() > kMcpLocalToolsMax) {
@@ -148,8 +153,8 @@ Result<ToolRef> parse_local_mcp_server(Fields in) {
                      in.pointer_to("tools"), "mcpLocalTools", kMcpLocalToolsMax);
   }
   for (std::size_t i = 0; i < tools->size(); ++i) {
-    ERRAND_TRY(auto tool,
-               parse_mcp_tool((*tools)[i], json::child_pointer(in.pointer_to("tools"), i)));
+    std::string pointer = json::child_pointer(in.pointer_to("tools"), i);
+    ERRAND_TRY(auto tool, parse_mcp_tool((*tools)[i], pointer, keeper));
     server.tools.push_back(std::move(tool));
   }
   return ToolRef(std::move(server));
@@ -263,14 +268,14 @@ struct RefWriter {
 
 }  // namespace
 
-Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer,
-                               RefOrigin origin) {
+Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, RefOrigin origin,
+                               const ValuePtr& keeper) {
   Fields in(value, pointer);
   std::string kind = in.text("kind");
   ERRAND_CHECK(in.finish());
-  if (kind == "local") return parse_local_tool(std::move(in));
-  if (kind == "a2a_local") return parse_local_agent(std::move(in));
-  if (kind == "mcp_local") return parse_local_mcp_server(std::move(in));
+  if (kind == "local") return parse_local_tool(std::move(in), keeper);
+  if (kind == "a2a_local") return parse_local_agent(std::move(in), keeper);
+  if (kind == "mcp_local") return parse_local_mcp_server(std::move(in), keeper);
   if (kind == "mcp") return parse_mcp_server(std::move(in));
   if (kind == "a2a") return parse_remote_agent(std::move(in));
   if (kind == "mantyx") {

@@ -88,9 +88,11 @@ constexpr std::size_t kToldSkillsMax = 12;
 
 enum class RefOrigin { wire, journal };
 
-// One of "tools". invalid_argument: with the pointer.
-Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer,
-                               RefOrigin origin);
+// One of "tools". Given whoever keeps the value, the ref shares parts of it instead of copying
+// them. invalid_argument: with the pointer.
+using ValuePtr = std::shared_ptr<const json::Value>;
+Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, RefOrigin origin,
+                               const ValuePtr& keeper = nullptr);
 json::Object to_json(const ToolRef& ref);
 
 // A tool that a ref offers to the model, and where in the ref it says so.

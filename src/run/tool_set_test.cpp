@@ -56,7 +56,43 @@ TEST(ToolSet, WhatStandsAroundItIsReadAsEver) {
     ASSERT_FALSE(new_tools) << wrong;
     EXPECT_EQ(known_tools.error().code(), new_tools.error().code()) << wrong;
     EXPECT_EQ(known_tools.error().pointer(), new_tools.error().pointer()) << wrong;
+    EXPECT_EQ(known_tools.error().message(), new_tools.error().message()) << wrong;
   }
+}
+
+TEST(ToolSet, AMistakeIsNamedWhereItStandsInTheBody) {
+  ToolSetCache known;
+  std::string cut = cat(R"({"prompt":"p","tools":)", kTools, "x}");
+  EXPECT_EQ(read(cut, known).error().message(),
+            cat("not valid JSON: syntax error at byte ", cut.size() - 2));
+  EXPECT_EQ(
+      read(body_with(R"([{"kind":"local","name":"a"},{"kind":"local"}])"), known).error().pointer(),
+      "/tools/1/name");
+}
+
+TEST(ToolSet, TheDepthOfTheBodyCountsForItsTools) {
+  auto body_of_depth = [](std::size_t depth) {  // the body, the tools and a tool are three levels
+    std::string nest = std::string(depth - 3, '[') + std::string(depth - 3, ']');
+    return body_with(cat(R"([{"kind":"local","name":"a","x":)", nest, "}]"));
+  };
+  ToolSetCache known;
+  EXPECT_TRUE(read(body_of_depth(json::kDepthMax), known));
+  EXPECT_EQ(read(body_of_depth(json::kDepthMax + 1), known).error().limit(), "jsonDepth");
+}
+
+TEST(ToolSet, WhatARefKeepsOutlivesTheBody) {
+  ToolSetCache known;
+  auto body = std::make_unique<std::string>(body_with(R"([
+      {"kind":"local","name":"a","parameters":{"type":"object","properties":{"q":{}}}},
+      {"kind":"mcp_local","name":"m","tools":[{"name":"t","inputSchema":{"type":"object"}}]}])"));
+  ToolSetPtr tools = parse_spec(*body, known).value().tools;
+  body.reset();
+  SchemaPtr schema = std::get<LocalTool>(tools->refs[0]).parameters;
+  SchemaPtr of_mcp = offered_tools(tools->refs[1])[0].decl.input_schema;
+  tools.reset();
+  EXPECT_EQ(json::Value(*schema),
+            json::parse(R"({"type":"object","properties":{"q":{}}})").value());
+  EXPECT_EQ(json::Value(*of_mcp), json::parse(R"({"type":"object"})").value());
 }
 
 TEST(ToolSet, ToolsElsewhereInTheBodyAreNotTaken) {

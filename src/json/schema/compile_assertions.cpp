@@ -58,6 +58,10 @@ std::uint64_t Compiler::count(const Value& value) {
   return 0;
 }
 
+bool Compiler::is_type_name(const Value& value) {
+  return type_of(value) != 0;
+}
+
 void Compiler::types(const Value& value) {
   const Array* list = value.if_array();
   Types out = list ? 0 : type_of(value);
@@ -151,7 +155,7 @@ void Compiler::max_properties(const Value& value) {
 }
 
 void Compiler::required(const Value& value) {
-  for (std::string& name : names(value, "")) property(std::move(name)).required = true;
+  for (const std::string& name : names(value, "")) add_property(name).required = true;
 }
 
 void Compiler::dependent_required(const Value& value) {

@@ -1,6 +1,6 @@
 #include "json/schema/compiler.hpp"
 
-#include <algorithm>
+#include <unordered_map>
 
 #include "base/text.hpp"
 
@@ -24,21 +24,15 @@ std::size_t Compiler::bytes() const {
          patterns_.size() * kBytesPerPattern + instructions_ * kBytesPerInstruction;
 }
 
-Result<std::unique_ptr<const Program>> Compiler::run(const Value& schema) {
-  if (!is_schema(schema)) {
-    return Error(ErrorCode::invalid_argument,
-                 cat("expected a schema (an object or a boolean), got ", kind_name(schema)));
-  }
+Result<std::unique_ptr<const Program>> Compiler::run(const Source& schema) {
   ERRAND_CHECK(index_.add(schema, "", {}));
   program_->root = index_.node_of(schema);
-  for (std::size_t i = 0; i < index_.places().size(); ++i) demand(index_.places()[i]);
-  while (!queue_.empty() && !error_) {
-    Index::Place next = queue_.back();
-    queue_.pop_back();
-    compile(next);
-    if (queue_.empty() && !error_) add_dynamic_targets();
+  // A reference may let the index read more.
+  for (std::size_t i = 0; i < index_.places().size() && !error_; ++i) {
+    compile(Index::Place(index_.places()[i]));
   }
   if (error_) return std::move(*error_);
+  add_dynamic_targets();
   if (const Node* endless = find_endless(*program_)) {
     return Error(ErrorCode::invalid_argument,
                  "the schema refers back to itself without going into the value, so that checking "
@@ -48,23 +42,16 @@ Result<std::unique_ptr<const Program>> Compiler::run(const Value& schema) {
   return std::unique_ptr<const Program>(std::move(program_));
 }
 
-const Node* Compiler::demand(Index::Place place) {
-  if (queued_.insert(place.node).second) queue_.push_back(place);
-  return place.node;
-}
-
-void Compiler::compile(Index::Place place) {
+void Compiler::compile(const Index::Place& place) {
   node_ = place.node;
-  if (place.source->is_bool()) {
-    node_->verdict = place.source->get_bool() ? Verdict::always : Verdict::never;
-    return;
-  }
-  const Object& schema = place.source->get_object();
-  if (schema.empty()) {
+  const Object* schema = place.source.object();
+  if (!schema) {
+    node_->verdict = place.source.accepts_all() ? Verdict::always : Verdict::never;
+  } else if (schema->empty()) {
     node_->verdict = Verdict::always;
-    return;
+  } else {
+    compile_keywords(*schema);
   }
-  compile_keywords(schema);
 }
 
 // Every $dynamicAnchor that some $dynamicRef may meet, in whatever resource.
@@ -75,11 +62,7 @@ void Compiler::add_dynamic_targets() {
     for (const auto& [name, source] : resources[i].dynamic_anchors) {
       auto anchor = anchors_.find(name);
       if (anchor == anchors_.end()) continue;
-      bool known = std::any_of(targets.begin(), targets.end(),
-                               [&](const auto& target) { return target.first == anchor->second; });
-      if (known) continue;
-      const Node* node = demand({.node = index_.node_of(*source), .source = source});
-      targets.emplace_back(anchor->second, node);
+      targets.emplace_back(anchor->second, index_.node_of(source));
     }
   }
 }
@@ -102,7 +85,7 @@ const Node* Compiler::subschema(const Value& value, std::string_view suffix) {
     expected(suffix, "a schema (an object or a boolean)", value);
     return nullptr;
   }
-  return demand({.node = index_.node_of(value), .source = &value});
+  return index_.node_of(value);
 }
 
 std::vector<const Node*> Compiler::subschema_list(const Value& value) {
@@ -111,9 +94,9 @@ std::vector<const Node*> Compiler::subschema_list(const Value& value) {
     expected("", "an array of schemas", value);
     return out;
   }
-  std::size_t index = 0;
-  for (const Value& item : value.get_array()) {
-    out.push_back(subschema(item, child_pointer("", index++)));
+  for (std::size_t i = 0; i < value.get_array().size(); ++i) {
+    const Value& item = value.get_array()[i];
+    out.push_back(is_schema(item) ? index_.node_of(item) : subschema(item, child_pointer("", i)));
   }
   return out;
 }
@@ -124,12 +107,16 @@ std::vector<std::pair<std::string, const Node*>> Compiler::subschema_map(const V
     expected("", "an object of schemas", value);
     return out;
   }
+  out.reserve(value.get_object().size());
   for (const auto& member : value.get_object()) {
-    std::string key(member.key());
-    const Node* node = subschema(member.value(), child_pointer("", key));
-    out.emplace_back(std::move(key), node);
+    std::string_view key(member.key().data(), member.key().size());
+    out.emplace_back(key, subschema_at(member.value(), key));
   }
   return out;
+}
+
+const Node* Compiler::subschema_at(const Value& value, std::string_view key) {
+  return is_schema(value) ? index_.node_of(value) : subschema(value, child_pointer("", key));
 }
 
 std::vector<std::string> Compiler::names(const Value& value, std::string_view suffix) {
@@ -225,6 +212,7 @@ const Node* find_endless(const Program& program) {
   enum class State { unseen, open, done };
   std::unordered_map<const Node*, State> states;
   for (const Node& start : program.nodes) {
+    if (!start.combination && !start.object) continue;  // most lead nowhere
     std::vector<Step> path;
     if (states[&start] == State::unseen) path.push_back({&start, next_of(start)});
     while (!path.empty()) {

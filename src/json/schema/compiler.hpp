@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "json/schema/index.hpp"
@@ -12,23 +11,31 @@
 
 namespace errand::json::schema {
 
-// Turns a schema into a program. Subschemas wait in a queue rather than on the stack, so that
-// chains of references cannot exhaust it. The first mistake ends the compilation.
+enum class Plain : std::uint8_t;
+
+// Turns a schema into a program. All subschemas that the index knows are compiled one after the
+// other rather than from within each other, so that chains of references cannot exhaust the stack.
+// The first mistake ends the compilation.
 class Compiler final {
  public:
   explicit Compiler(const CompileOptions& options);
 
-  Result<std::unique_ptr<const Program>> run(const Value& schema);
+  Result<std::unique_ptr<const Program>> run(const Source& schema);
 
   // Roughly what the program takes in memory.
   std::size_t bytes() const;
+
+  // See is_plain_schema.
+  static bool is_plain(const Object& schema, std::size_t& bytes_left);
 
  private:
   using Handler = void (Compiler::*)(const Value&);
   struct Keyword;
   static const Keyword* find_keyword(std::string_view name);
+  static bool is_plain(Plain kind, const Value& value, std::size_t& bytes_left);
+  static bool is_type_name(const Value& value);
 
-  void compile(Index::Place place);
+  void compile(const Index::Place& place);
   void compile_keywords(const Object& schema);
   bool applies(const Keyword& keyword, const Dialect& dialect) const;
   void add_dynamic_targets();
@@ -40,6 +47,7 @@ class Compiler final {
 
   // Read the value of a keyword; after a mistake they return something harmless.
   const Node* subschema(const Value& value, std::string_view suffix);
+  const Node* subschema_at(const Value& value, std::string_view key);
   std::vector<const Node*> subschema_list(const Value& value);
   std::vector<const Node*> alternatives(const Value& value);
   std::vector<std::pair<std::string, const Node*>> subschema_map(const Value& value);
@@ -47,7 +55,6 @@ class Compiler final {
   std::optional<Value> number(const Value& value);
   std::uint64_t count(const Value& value);
   const Pattern* pattern(std::string_view text, std::string_view suffix);
-  const Node* demand(Index::Place place);
   std::optional<Target> target(const Value& value);
   std::optional<Index::Place> find(const Target& target);
 
@@ -56,7 +63,8 @@ class Compiler final {
   ArrayRules& array_rules();
   ObjectRules& object_rules();
   Combination& combination();
-  Property& property(std::string name);
+  Property& add_property(std::string_view name);
+  void keep_properties();
   const Dialect& dialect() const { return index_.resources()[node_->resource].dialect; }
 
   // Core and applicators.
@@ -109,8 +117,6 @@ class Compiler final {
   CompileOptions options_;
   std::unique_ptr<Program> program_;
   Index index_;
-  std::vector<Index::Place> queue_;
-  std::unordered_set<const Node*> queued_;
   std::map<std::string, const Pattern*, std::less<>> patterns_;
   std::size_t instructions_ = 0;                               // of all patterns
   std::map<std::string, std::uint32_t, std::less<>> anchors_;  // those that a $dynamicRef names
@@ -120,7 +126,7 @@ class Compiler final {
   Node* node_ = nullptr;
   const Object* schema_ = nullptr;
   std::string_view keyword_;
-  std::map<std::string, Property, std::less<>> properties_;
+  std::vector<Property> properties_;  // as they are mentioned, some twice
 };
 
 // The first subschema that leads back to itself without going into the value: checking it would

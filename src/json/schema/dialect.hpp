@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "json/schema.hpp"
+#include "json/schema/node.hpp"
 #include "json/value.hpp"
 
 namespace errand::json::schema {
@@ -25,9 +26,6 @@ struct Dialect {
 // The dialect that the "$schema" of a resource names: one of the two drafts, or a metaschema among
 // the documents, with its vocabularies. unsupported: any other.
 Result<Dialect> find_dialect(std::string_view uri, const SchemaDocuments* documents);
-
-// How the subschemas lie in the value of a keyword.
-enum class Shape : std::uint8_t { schema, list, map };
 
 // Calls `visit` with each subschema of a schema and the path to it: the keyword, and a key or an
 // index where there is one. Does not go into the subschemas.

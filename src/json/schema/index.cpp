@@ -14,6 +14,8 @@ Error too_large(std::string message, std::string_view limit, std::size_t max) {
       .limit(limit, static_cast<std::int64_t>(max));
 }
 
+Result<std::size_t> measure(const Object& object, std::size_t depth);
+
 // Roughly the bytes of its text; fails when it is nested too deeply.
 Result<std::size_t> measure(const Value& value, std::size_t depth) {
   if (depth > kSchemaDepthMax) {
@@ -29,18 +31,25 @@ Result<std::size_t> measure(const Value& value, std::size_t depth) {
       bytes += more;
     }
   } else if (const Object* object = value.if_object()) {
-    for (const auto& member : *object) {
-      ERRAND_TRY(std::size_t more, measure(member.value(), depth + 1));
-      bytes += more + member.key().size();
-    }
+    return measure(*object, depth);
   }
   return bytes;
 }
 
-std::string step_of(const SubschemaPath& path) {
-  std::string step = child_pointer("", path.keyword);
-  if (path.shape == Shape::map) return child_pointer(step, path.key);
-  return path.shape == Shape::list ? child_pointer(step, path.index) : step;
+Result<std::size_t> measure(const Object& object, std::size_t depth) {
+  std::size_t bytes = kBytesPerValue;
+  for (const auto& member : object) {
+    ERRAND_TRY(std::size_t more, measure(member.value(), depth + 1));
+    bytes += more + member.key().size();
+  }
+  return bytes;
+}
+
+NodeStep step_of(const SubschemaPath& path) {
+  return {.keyword = path.keyword,
+          .shape = path.shape,
+          .index = static_cast<std::uint32_t>(path.index),
+          .key = std::string(path.key)};
 }
 
 std::string unescape(std::string_view token) {
@@ -56,11 +65,13 @@ std::string unescape(std::string_view token) {
   return out;
 }
 
+const Value* child(const Source& source, std::string_view token) {
+  std::string key = unescape(token);
+  return source.object() ? source.object()->if_contains(key) : nullptr;
+}
+
 const Value* child(const Value& value, std::string_view token) {
-  if (const Object* object = value.if_object()) {
-    std::string key = unescape(token);
-    return object->if_contains(key);
-  }
+  if (value.is_object()) return child(Source(value), token);
   if (const Array* array = value.if_array()) {
     auto index = parse_integer<std::size_t>(token);
     if (index && *index < array->size()) return &(*array)[*index];
@@ -79,30 +90,31 @@ Error Index::mistake(const Node& at, std::string_view keyword, std::string messa
       .pointer(child_pointer(program_.pointer(at), keyword));
 }
 
-Node* Index::node_of(const Value& source) const {
-  auto at = nodes_.find(&source);
+Node* Index::node_of(const Source& source) const {
+  auto at = nodes_.find(source.place());
   return at == nodes_.end() ? nullptr : at->second;
 }
 
-Result<void> Index::add(const Value& document, std::string_view uri, const Dialect& fallback) {
-  ERRAND_TRY(std::size_t bytes, measure(document, 0));
-  bytes_ += bytes;
+Result<void> Index::add(const Source& document, std::string_view uri, const Dialect& fallback) {
+  if (document.object()) {
+    ERRAND_TRY(std::size_t bytes, measure(*document.object(), 0));
+    bytes_ += bytes;
+  }
   if (bytes_ > kSchemaBytesMax) {
     return too_large(cat("the schema has more than ", kSchemaBytesMax, " bytes"), "schemaBytes",
                      kSchemaBytesMax);
   }
   document_ = uri;
   auto first = static_cast<std::uint32_t>(resources_.size());
-  resources_.push_back({.root = &document, .uri = std::string(uri), .dialect = fallback});
+  resources_.push_back({.root = document, .uri = std::string(uri), .dialect = fallback});
   program_.resources.push_back({.document = document_});
   by_uri_.emplace(uri, first);
-  resource_roots_.emplace(&document, first);
-  return walk(document, first, nullptr, "");
+  return walk(document, first, nullptr, {});
 }
 
-Result<void> Index::walk(const Value& source, std::uint32_t resource, const Node* parent,
-                         std::string step) {
-  if (!is_schema(source) || nodes_.contains(&source)) return {};
+Result<void> Index::walk(const Source& source, std::uint32_t resource, const Node* parent,
+                         NodeStep step) {
+  if (nodes_.contains(source.place())) return {};
   if (program_.nodes.size() >= kSchemaNodesMax) {
     return too_large(cat("there are more than ", kSchemaNodesMax, " subschemas"), "schemaNodes",
                      kSchemaNodesMax);
@@ -111,25 +123,26 @@ Result<void> Index::walk(const Value& source, std::uint32_t resource, const Node
   node.parent = parent;
   node.step = std::move(step);
   node.resource = resource;
-  nodes_.emplace(&source, &node);
-  places_.push_back({.node = &node, .source = &source});
-  const Object* schema = source.if_object();
+  nodes_.emplace(source.place(), &node);
+  places_.push_back({.node = &node, .source = source});
+  const Object* schema = source.object();
   if (!schema) return {};
 
-  ERRAND_TRY(node.resource, identify(*schema, source, resource, node));
-  ERRAND_CHECK(add_anchors(*schema, source, node.resource, node));
+  ERRAND_TRY(node.resource, identify(*schema, resource, node));
+  ERRAND_CHECK(add_anchors(*schema, node.resource, node));
   Result<void> walked;
   for_each_subschema(*schema, resources_[node.resource].dialect.draft,
                      [&](const SubschemaPath& path, const Value& inner) {
-                       if (walked) walked = walk(inner, node.resource, &node, step_of(path));
+                       if (!walked || !is_schema(inner)) return;
+                       walked = walk(inner, node.resource, &node, step_of(path));
                      });
   return walked;
 }
 
 // The resource that a schema is in or begins.
-Result<std::uint32_t> Index::identify(const Object& schema, const Value& source,
-                                      std::uint32_t resource, const Node& at) {
-  bool is_root = resources_[resource].root == &source;
+Result<std::uint32_t> Index::identify(const Object& schema, std::uint32_t resource,
+                                      const Node& at) {
+  bool is_root = resources_[resource].root == schema;
   if (is_root) {
     if (const Value* name = schema.if_contains("$schema")) {
       if (!name->is_string()) return mistake(at, "$schema", "expected a string");
@@ -153,7 +166,7 @@ Result<std::uint32_t> Index::identify(const Object& schema, const Value& source,
   if (!target->fragment.empty()) {
     if (dialect.draft != Draft::seven) return mistake(at, "$id", "expected a URI without fragment");
     // In draft 7 a fragment names an anchor.
-    resources_[resource].anchors.emplace(target->fragment, &source);
+    resources_[resource].anchors.emplace(target->fragment, schema);
     if (without_fragment(text).empty()) return resource;
   }
   if (is_root) {
@@ -161,12 +174,11 @@ Result<std::uint32_t> Index::identify(const Object& schema, const Value& source,
     by_uri_.emplace(target->uri, resource);
     return resource;
   }
-  return add_resource(schema, source, std::move(target->uri), dialect, at);
+  return add_resource(schema, std::move(target->uri), dialect, at);
 }
 
-Result<std::uint32_t> Index::add_resource(const Object& schema, const Value& source,
-                                          std::string uri, const Dialect& inherited,
-                                          const Node& at) {
+Result<std::uint32_t> Index::add_resource(const Object& schema, std::string uri,
+                                          const Dialect& inherited, const Node& at) {
   if (resources_.size() >= kSchemaResourcesMax) {
     return too_large(cat("there are more than ", kSchemaResourcesMax, " subschemas with an $id"),
                      "schemaResources", kSchemaResourcesMax);
@@ -175,9 +187,8 @@ Result<std::uint32_t> Index::add_resource(const Object& schema, const Value& sou
   if (!by_uri_.emplace(uri, added).second) {
     return mistake(at, "$id", cat("another schema is called ", uri, " too"));
   }
-  resources_.push_back({.root = &source, .uri = std::move(uri), .dialect = inherited});
+  resources_.push_back({.root = schema, .uri = std::move(uri), .dialect = inherited});
   program_.resources.push_back({.document = document_});
-  resource_roots_.emplace(&source, added);
   if (const Value* name = schema.if_contains("$schema"); name && name->is_string()) {
     auto dialect = find_dialect(view(name->get_string()), options_.documents);
     if (!dialect) {
@@ -188,8 +199,7 @@ Result<std::uint32_t> Index::add_resource(const Object& schema, const Value& sou
   return added;
 }
 
-Result<void> Index::add_anchors(const Object& schema, const Value& source, std::uint32_t resource,
-                                const Node& at) {
+Result<void> Index::add_anchors(const Object& schema, std::uint32_t resource, const Node& at) {
   Resource& in = resources_[resource];
   if (in.dialect.draft == Draft::seven) return {};
   for (std::string_view keyword : {"$anchor", "$dynamicAnchor"}) {
@@ -197,11 +207,11 @@ Result<void> Index::add_anchors(const Object& schema, const Value& source, std::
     if (!value) continue;
     if (!value->is_string()) return mistake(at, keyword, "expected a string");
     std::string name(view(value->get_string()));
-    auto [known, added] = in.anchors.emplace(name, &source);
-    if (!added && known->second != &source) {
+    auto [known, added] = in.anchors.emplace(name, schema);
+    if (!added && known->second != schema) {
       return mistake(at, keyword, cat("there are two anchors \"", name, "\""));
     }
-    if (keyword == "$dynamicAnchor") in.dynamic_anchors.emplace(std::move(name), &source);
+    if (keyword == "$dynamicAnchor") in.dynamic_anchors.emplace(std::move(name), schema);
   }
   return {};
 }
@@ -210,7 +220,7 @@ Result<Index::Place> Index::find(const Target& target, const Dialect& fallback) 
   auto known = by_uri_.find(target.uri);
   if (known == by_uri_.end()) {
     const Value* document = options_.documents ? options_.documents->find(target.uri) : nullptr;
-    if (!document) {
+    if (!document || !is_schema(*document)) {
       return Error(ErrorCode::invalid_argument,
                    cat("there is no schema ", target.uri, "; nothing is ever fetched"));
     }
@@ -228,32 +238,35 @@ Result<Index::Place> Index::find(const Target& target, const Dialect& fallback) 
                  cat("there is no anchor \"", target.fragment, "\" in ",
                      target.uri.empty() ? "the schema" : target.uri));
   }
-  return Place{.node = node_of(*anchor->second), .source = anchor->second};
+  return Place{.node = node_of(anchor->second), .source = anchor->second};
 }
 
 Result<Index::Place> Index::follow(std::uint32_t resource, std::string_view pointer) {
-  const Value* at = resources_[resource].root;
-  const Node* known = node_of(*at);
+  Source place = resources_[resource].root;
+  const Node* known = node_of(place);
   std::string_view behind = pointer;  // what of the pointer lies behind the node `known`
   std::string_view rest = pointer;
-  while (at && !rest.empty()) {
+  const Value* at = nullptr;  // null at the root
+  while (!rest.empty()) {
     rest.remove_prefix(1);
     std::string_view token = rest.substr(0, rest.find('/'));
     rest.remove_prefix(token.size());
-    at = child(*at, token);
-    if (const Node* node = at ? node_of(*at) : nullptr) {
+    at = at ? child(*at, token) : child(place, token);
+    if (!at) break;
+    if (const Node* node = node_of(*at)) {
       known = node;
       behind = rest;
     }
   }
-  if (!at || !is_schema(*at)) {
+  if (!pointer.empty() && (!at || !is_schema(*at))) {
     return Error(ErrorCode::invalid_argument, cat("there is no schema at #", pointer));
   }
+  if (at) place = *at;
   if (known && !behind.empty()) {
     document_ = program_.resources[known->resource].document;
-    ERRAND_CHECK(walk(*at, known->resource, known, std::string(behind)));
+    ERRAND_CHECK(walk(place, known->resource, known, {.key = std::string(behind)}));
   }
-  return Place{.node = node_of(*at), .source = at};
+  return Place{.node = node_of(place), .source = place};
 }
 
 }  // namespace errand::json::schema

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -13,13 +13,33 @@
 
 namespace errand::json::schema {
 
+// A schema where it stands in its document, by which it is known.
+class Source final {
+ public:
+  Source(const Object& object) : place_(&object), object_(&object) {}
+  Source(const Value& value) : place_(&value), object_(value.if_object()) {
+    if (object_) place_ = object_;
+    accepts_all_ = value.is_bool() && value.get_bool();
+  }
+
+  const void* place() const { return place_; }
+  const Object* object() const { return object_; }   // null for a boolean
+  bool accepts_all() const { return accepts_all_; }  // the boolean
+  bool operator==(const Source& other) const { return place_ == other.place_; }
+
+ private:
+  const void* place_;
+  const Object* object_;
+  bool accepts_all_ = false;
+};
+
 // A schema with a base URI of its own: a document, or a subschema with an $id.
 struct Resource {
-  const Value* root = nullptr;
+  Source root;
   std::string uri;
   Dialect dialect;
-  std::map<std::string, const Value*, std::less<>> anchors;  // dynamic ones too
-  std::map<std::string, const Value*, std::less<>> dynamic_anchors;
+  std::map<std::string, Source, std::less<>> anchors;  // dynamic ones too
+  std::map<std::string, Source, std::less<>> dynamic_anchors;
 };
 
 // Everything a reference can lead to. Knows the places of all subschemas of the documents read so
@@ -32,32 +52,30 @@ class Index final {
 
   // Reads a document that lies at `uri` (empty for the schema to compile). Every mistake has its
   // pointer.
-  Result<void> add(const Value& document, std::string_view uri, const Dialect& fallback);
+  Result<void> add(const Source& document, std::string_view uri, const Dialect& fallback);
 
   struct Place {
-    Node* node = nullptr;
-    const Value* source = nullptr;
+    Node* node;
+    Source source;
   };
 
   // The subschema a reference leads to; a document without "$schema" is read as `fallback` says.
   Result<Place> find(const Target& target, const Dialect& fallback);
 
   // Null if no subschema is known to be there.
-  Node* node_of(const Value& source) const;
+  Node* node_of(const Source& source) const;
 
   const std::vector<Resource>& resources() const { return resources_; }
   const std::vector<Place>& places() const { return places_; }
   std::size_t bytes() const { return bytes_; }
 
  private:
-  Result<void> walk(const Value& source, std::uint32_t resource, const Node* parent,
-                    std::string step);
-  Result<std::uint32_t> identify(const Object& schema, const Value& source, std::uint32_t resource,
-                                 const Node& at);
-  Result<std::uint32_t> add_resource(const Object& schema, const Value& source, std::string uri,
+  Result<void> walk(const Source& source, std::uint32_t resource, const Node* parent,
+                    NodeStep step);
+  Result<std::uint32_t> identify(const Object& schema, std::uint32_t resource, const Node& at);
+  Result<std::uint32_t> add_resource(const Object& schema, std::string uri,
                                      const Dialect& inherited, const Node& at);
-  Result<void> add_anchors(const Object& schema, const Value& source, std::uint32_t resource,
-                           const Node& at);
+  Result<void> add_anchors(const Object& schema, std::uint32_t resource, const Node& at);
   Result<Place> follow(std::uint32_t resource, std::string_view pointer);
   Error mistake(const Node& at, std::string_view keyword, std::string message) const;
 
@@ -66,9 +84,8 @@ class Index final {
   std::string document_;  // uri of the document being read
   std::vector<Resource> resources_;
   std::map<std::string, std::uint32_t, std::less<>> by_uri_;
-  std::unordered_map<const Value*, std::uint32_t> resource_roots_;
-  std::unordered_map<const Value*, Node*> nodes_;
-  std::vector<Place> places_;  // in the order of reading
+  boost::unordered_flat_map<const void*, Node*> nodes_;  // by the places of their sources
+  std::vector<Place> places_;                            // in the order of reading
   std::size_t bytes_ = 0;
 };
 

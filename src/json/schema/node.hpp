@@ -17,6 +17,9 @@ namespace errand::json::schema {
 
 struct Node;
 
+// How the subschemas lie in the value of a keyword.
+enum class Shape : std::uint8_t { schema, list, map };
+
 // Sets of JSON types; an integer is also a number.
 using Types = std::uint8_t;
 namespace type {
@@ -95,11 +98,20 @@ struct Combination {
 
 enum class Verdict : std::uint8_t { by_rules, always, never };
 
+// The way from a subschema to one within it: a keyword, and a key or an index where there is one.
+// Pointers are made of it when they are asked for, which they rarely are.
+struct NodeStep {
+  std::string_view keyword;  // of the table of keywords
+  Shape shape = Shape::schema;
+  std::uint32_t index = 0;
+  std::string key;  // without a keyword, a piece of a pointer that leads past unknown ones
+};
+
 // One subschema. Rules that it does not have take no room.
 struct Node {
-  // Where it is: the step from its parent, an escaped piece of a JSON pointer.
+  // Where it is.
   const Node* parent = nullptr;
-  std::string step;
+  NodeStep step;
   std::uint32_t resource = 0;
 
   Verdict verdict = Verdict::by_rules;
