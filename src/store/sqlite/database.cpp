@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "store/sqlite/gathering_vfs.hpp"
 
 namespace errand::sqlite {
 namespace {
@@ -64,7 +65,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
     place = frozen_address(path);
   }
   sqlite3* handle = nullptr;
-  int code = sqlite3_open_v2(place.c_str(), &handle, flags, nullptr);
+  const char* vfs = access == Access::write ? gathering_vfs() : nullptr;
+  int code = sqlite3_open_v2(place.c_str(), &handle, flags, vfs);
   std::unique_ptr<Database> database(new Database(handle));
   Result<void> ready;
   if (code != SQLITE_OK) {
