@@ -267,7 +267,8 @@ TEST(JsonSchemaCompile, WhatBothPropertiesAndRequiredMentionIsOneProperty) {
   std::string_view schema =
       R"({"required":["b","z","a"],"properties":{"a":{"type":"null"},"b":{}}})";
   EXPECT_EQ(errors(schema, R"({"a":1})"),
-            "expected the properties \"b\" and \"z\"\n/a: expected null, got 1");
+            "missing required property \"b\"\nmissing required property \"z\"\n"
+            "/a: expected null, got 1");
   EXPECT_EQ(errors(schema, R"({"a":null,"b":2,"z":3})"), "");
 }
 

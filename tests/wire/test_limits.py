@@ -161,7 +161,7 @@ RUNS = [
     tool_limit("pattern", properties(1, pattern="a" * 4096), properties(1, pattern="a" * 4097),
                "/parameters/properties/p0/pattern", "patternBytes", 4096),
     tool_limit("patterns", properties(128, pattern="a{n}"), properties(129, pattern="a{n}"),
-               "/parameters/properties/p0/pattern", "schemaPatterns", 128),
+               "/parameters/properties/p128/pattern", "schemaPatterns", 128),
     # The schema itself is one of them.
     tool_limit("subschemas", properties(19_999), properties(20_000),
                "/parameters", "schemaNodes", 20_000),
