@@ -1,10 +1,15 @@
 #include "json/parse.hpp"
 
+#include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/monotonic_resource.hpp>
+#include <boost/json/memory_resource.hpp>
 #include <boost/json/value_stack.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <unordered_set>
 
@@ -207,12 +212,62 @@ Error describe(const ErrorFlag& error, std::size_t at) {
   return {ErrorCode::invalid_argument, cat("not valid JSON: ", error.message(), " at byte ", at)};
 }
 
-// Its memory goes as it came: in large pieces, without a look at the value.
-struct SharedValue {
-  explicit SharedValue(std::size_t bytes) : memory(bytes), value(bj::storage_ptr(&memory)) {}
+// Memory for one value: taken from a few large pieces while the value is read, and given back with
+// them. Boost.JSON makes copies of a value in the memory of the original: those come from the heap
+// as ever, and keep this object.
+class Pieces final : public bj::memory_resource {
+ public:
+  // Boost.JSON hides it behind a pointer that counts: `self` is where it is.
+  Pieces(std::size_t bytes, Pieces** self) : next_bytes_(bytes) { *self = this; }
 
-  bj::monotonic_resource memory;
-  Value value;
+  // From now on memory comes from the heap.
+  void close() { is_open_ = false; }
+
+ private:
+  struct Piece {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;
+  };
+
+  void* do_allocate(std::size_t bytes, std::size_t align) override {
+    if (!is_open_) return ::operator new(bytes, std::align_val_t(align));
+    if (pieces_.empty() || !std::align(align, bytes, free_, free_bytes_)) {
+      add_piece(bytes + align);
+      std::align(align, bytes, free_, free_bytes_);
+    }
+    void* taken = free_;
+    free_ = static_cast<std::byte*>(free_) + bytes;
+    free_bytes_ -= bytes;
+    return taken;
+  }
+
+  void do_deallocate(void* taken, std::size_t bytes, std::size_t align) override {
+    for (const Piece& piece : pieces_) {
+      if (std::less_equal<>()(piece.bytes.get(), taken) &&
+          std::less<>()(taken, piece.bytes.get() + piece.size)) {
+        return;
+      }
+    }
+    ::operator delete(taken, bytes, std::align_val_t(align));
+  }
+
+  bool do_is_equal(const bj::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  void add_piece(std::size_t bytes_min) {
+    const std::size_t size = std::max(next_bytes_, bytes_min);
+    pieces_.push_back({.bytes = std::make_unique_for_overwrite<std::byte[]>(size), .size = size});
+    free_ = pieces_.back().bytes.get();
+    free_bytes_ = size;
+    next_bytes_ = 2 * size;
+  }
+
+  bool is_open_ = true;
+  std::vector<Piece> pieces_;
+  void* free_ = nullptr;
+  std::size_t free_bytes_ = 0;
+  std::size_t next_bytes_;
 };
 
 Result<Value> parse_into(bj::storage_ptr memory, std::string_view text, ParseOptions options) {
@@ -243,9 +298,11 @@ Result<Value> parse(std::string_view text, ParseOptions options) {
 
 Result<std::shared_ptr<const Value>> parse_shared(std::string_view text, ParseOptions options) {
   // About what a text of names and descriptions takes as a value.
-  auto shared = std::make_shared<SharedValue>(2 * text.size());
-  ERRAND_TRY(shared->value, parse_into(&shared->memory, text, options));
-  return std::shared_ptr<const Value>(shared, &shared->value);
+  Pieces* pieces = nullptr;
+  bj::storage_ptr memory = bj::make_shared_resource<Pieces>(2 * text.size(), &pieces);
+  ERRAND_TRY(Value value, parse_into(memory, text, options));
+  pieces->close();
+  return std::make_shared<const Value>(std::move(value));
 }
 
 }  // namespace errand::json

@@ -26,7 +26,8 @@ struct ParseOptions {
 Result<Value> parse(std::string_view text, ParseOptions options = {});
 
 // The same, for a value that is kept for long and never changed: its parts lie together in a few
-// pieces of memory, and whoever wants to keep one of them keeps the whole.
+// pieces of memory, and whoever wants to keep one of them keeps the whole. So do copies of its
+// parts, as long as they live; they have memory of their own.
 Result<std::shared_ptr<const Value>> parse_shared(std::string_view text, ParseOptions options = {});
 
 }  // namespace errand::json

@@ -46,6 +46,22 @@ TEST(JsonParse, ASharedValueIsTheSameAndLivesAsLongAsAnyPartOfIt) {
             parse(R"([null,true,1,-1,1.5,"a string that needs memory of its own"])").value());
 }
 
+TEST(JsonParse, ACopyOfAPartOfASharedValueMayChangeAndOutliveIt) {
+  auto shared = parse_shared(R"({"a":{"b":"a string that needs memory of its own"}})").value();
+  Object copy = shared->at("a").get_object();
+  shared.reset();
+  for (int i = 0; i < 1000; ++i) copy[cat("key ", i)] = "another string that needs memory";
+  EXPECT_EQ(copy.size(), 1001U);
+  EXPECT_EQ(copy["b"], "a string that needs memory of its own");
+}
+
+TEST(JsonParse, ASharedValueMayBeLargerThanItsText) {
+  std::string text = "[";
+  for (int i = 0; i < 20'000; ++i) text += "[],";
+  text += "0]";
+  EXPECT_EQ(*parse_shared(text).value(), parse(text).value());
+}
+
 TEST(JsonParse, ASharedValueIsRefusedAsAnyOtherIs) {
   for (std::string_view text : {"", "[1,]", R"({"a":1,"a":2})", "[1e999]", "[\"\xff\"]"}) {
     EXPECT_EQ(whole(parse_shared(text).error()), whole(parse(text).error())) << text;
