@@ -295,13 +295,14 @@ Task<void> Engine::stop() {
     end_waiting(*live);
     if (auto agent = live->detach()) co_await agent->stop(CancelReason::shutdown);
   }
+  for (Wakeup* pause : pauses_) pause->notify();
+  tell_watchers();
+  co_await tasks_.join();  // never cancelled: they see agents out
+  // A task that was taking runs over may have put some to rest until now.
   for (const auto& [run, resting] : resting_) deps_.timers.cancel(resting.timer);
   resting_.clear();
   for (Timers::Id timer : claim_timers_) deps_.timers.cancel(timer);
   claim_timers_.clear();
-  for (Wakeup* pause : pauses_) pause->notify();
-  tell_watchers();
-  co_await tasks_.join();  // never cancelled: they see agents out
 }
 
 }  // namespace errand::engine

@@ -219,6 +219,26 @@ TEST_F(RecoveryTest, AnAnswerThatComesWhileTheRunIsTakenOverIsTaken) {
   }
 }
 
+TEST_F(RecoveryTest, AStopWhileRunsAreTakenOverLeavesNoDeadlineBehind) {
+  for (int steps = 0; steps < kStepsMax; ++steps) {
+    SCOPED_TRACE(steps);
+    disk = Disk();
+    client = {.spec = client.spec, .answers = false};
+    {
+      World world(disk, kTwoCalls);
+      wait_for_client(world);
+    }
+    World world(disk, kTwoCalls);
+    world.engine.start();
+    world.step(steps);
+
+    world.tasks.spawn("stop", world.engine.stop());
+    world.settle();
+
+    EXPECT_EQ(world.timers.pending(), 0U);
+  }
+}
+
 TEST_F(RecoveryTest, WithLittleLeaseLeftNoEffectIsBegun) {
   World world(disk, kSlow, {}, {}, kLease);
   world.engine.start();
