@@ -261,4 +261,36 @@ TEST_P(StoreContract, WholeSegmentsAreReadInPages) {
   EXPECT_EQ(log(1, 3, 1), std::vector<Segment>());
 }
 
+TEST_P(StoreContract, ALongLogIsReadFromAnyOfItsSegmentsOn) {
+  constexpr std::int32_t kSegments = 150;
+  const auto epoch = create(1);
+  create(2);
+  std::vector<Segment> whole{new_run(1).first};
+  for (std::int32_t n = 1; n < kSegments; ++n) {
+    const bool has_event = n % 3 != 0;
+    whole.push_back(events_segment(n, whole.back().last_seq + 1, has_event ? 1 : 0));
+    ASSERT_TRUE(append(item(1, epoch, whole.back())));
+    ASSERT_TRUE(append(item(2, epoch, events_segment(n, n, 1))));
+  }
+  auto expect_whole = [&] {
+    for (auto from = whole.begin(); from != whole.end(); ++from) {
+      EXPECT_EQ(log(1, from->n, 1 << 20), std::vector(from, whole.end()));
+      EXPECT_EQ(log(1, from->n, 1), std::vector{*from});
+    }
+    for (EventSeq after = 0; after <= whole.back().last_seq; ++after) {
+      auto left = static_cast<std::size_t>(whole.back().last_seq - after);
+      EXPECT_EQ(events(1, after, 1 << 20).size(), left);
+      EXPECT_EQ(events(1, after, 0).size(), left == 0 ? 0U : 1U);
+    }
+  };
+
+  expect_whole();
+  whole.push_back(events_segment(kSegments, whole.back().last_seq + 1, 1));
+  ASSERT_TRUE(append(last_item(1, epoch, whole.back())));
+  expect_whole();
+  reopen();
+  expect_whole();
+  EXPECT_EQ(events(2, 0, 1 << 20).size(), static_cast<std::size_t>(kSegments - 1));
+}
+
 }  // namespace errand

@@ -14,6 +14,24 @@ from support.terminal import plain_environment
 
 SECONDS_MAX = 60
 TMPFS = "mount -t tmpfs -o size=32m none \"$0\" && exec \"$@\""
+# Undoes what versions 4 and 3 of the database have brought.
+TO_VERSION_2 = """
+DROP INDEX anchors;
+ALTER TABLE segments RENAME TO newer;
+CREATE TABLE segments (
+  run TEXT NOT NULL, last_seq INTEGER NOT NULL, n INTEGER NOT NULL, events_count INTEGER NOT NULL,
+  at INTEGER NOT NULL, journal BLOB NOT NULL, events BLOB NOT NULL
+) STRICT;
+INSERT INTO segments
+  SELECT run, last_seq, n, events_count, at, journal, events FROM newer ORDER BY place;
+DROP TABLE newer;
+CREATE UNIQUE INDEX log ON segments (run, last_seq, n);
+ALTER TABLE runs DROP COLUMN log_end;
+ALTER TABLE doomed DROP COLUMN log_end;
+DROP TABLE blobs;
+DROP TABLE blob_users;
+PRAGMA user_version = 2;
+"""
 
 
 def shell(command: str, **more) -> dict:
@@ -88,7 +106,7 @@ class ServeFailureTest(FailureCase):
         said = self.serve("--data", str(self.data))
         self.assertEqual(said, (
             1, "", "TIME error cannot use ROOT/data/errand.db: the database has schema version 99, "
-                   "but this program knows only versions up to 3. Use the program version that "
+                   "but this program knows only versions up to 4. Use the program version that "
                    "wrote it, or a newer one.\n"))
 
     def test_data_of_an_older_program_is_brought_up_to_date(self):
@@ -97,10 +115,8 @@ class ServeFailureTest(FailureCase):
         with server.client().stream(run) as stream:
             stream.until("result")
         server.stop()
-        # Version 3 added these tables and nothing else.
         with sqlite3.connect(self.data / "errand.db") as database:
-            database.executescript(
-                "DROP TABLE blobs; DROP TABLE blob_users; PRAGMA user_version = 2")
+            database.executescript(TO_VERSION_2)
         database.close()
         server.restart()
         self.assertEqual(server.client().snapshot(run)["status"], "succeeded")

@@ -10,23 +10,29 @@ namespace {
 // Commits save the store's clock along with them this often.
 constexpr milliseconds kClockInterval{1000};
 
+// From one anchor of a log to the next; a reader goes back over so many segments at most.
+constexpr std::int32_t kAnchorDistance = 64;
+
+constexpr const char* kInsertFirstSegment =
+    "INSERT OR IGNORE INTO segments "
+    "(run, last_seq, n, events_count, at, anchor, previous, journal, events) "
+    "VALUES (?, ?, ?, ?, ?, 1, 0, ?, ?)";
 constexpr const char* kInsertRun =
     "INSERT INTO runs (workspace, id, status, finished, last_seq, segments, epoch, created_at, "
-    "updated_at, name, model_id, metadata, ends_by, keyed_at) "
-    "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)";
-constexpr const char* kInsertFirstSegment =
-    "INSERT OR IGNORE INTO segments (run, last_seq, n, events_count, at, journal, events) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?)";
+    "updated_at, name, model_id, metadata, ends_by, keyed_at, log_end) "
+    "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, last_insert_rowid())";
+// Inserts none if the log does not end where it is expected to.
 constexpr const char* kInsertSegment =
-    "INSERT INTO segments (run, last_seq, n, events_count, at, journal, events) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?)";
+    "INSERT INTO segments "
+    "(run, last_seq, n, events_count, at, anchor, previous, journal, events) "
+    "SELECT id, ?, segments, ?, ?, ?, log_end, ?, ? FROM runs WHERE workspace = ? AND id = ? "
+    "AND epoch = ? AND last_seq = ? AND segments = ? AND finished = 0";
 constexpr const char* kAdvanceRun =
-    "UPDATE runs SET status = ?, last_seq = ?, segments = ?, updated_at = ? WHERE workspace = ? "
-    "AND id = ? AND epoch = ? AND last_seq = ? AND segments = ? AND finished = 0";
+    "UPDATE runs SET status = ?, last_seq = ?, segments = segments + 1, updated_at = ?, "
+    "log_end = last_insert_rowid() WHERE workspace = ? AND id = ?";
 constexpr const char* kEndRun =
-    "UPDATE runs SET status = ?, last_seq = ?, segments = ?, updated_at = ?, finished = 1 "
-    "WHERE workspace = ? AND id = ? AND epoch = ? AND last_seq = ? AND segments = ? "
-    "AND finished = 0";
+    "UPDATE runs SET status = ?, last_seq = ?, segments = segments + 1, updated_at = ?, "
+    "log_end = last_insert_rowid(), finished = 1 WHERE workspace = ? AND id = ?";
 constexpr const char* kFindLogEnd =
     "SELECT finished, epoch, last_seq FROM runs WHERE workspace = ? AND id = ?";
 constexpr const char* kFindClaimable =
@@ -60,8 +66,8 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
       mail_(database, time),
       blobs_(database),
       pruning_(database, keyed_, mail_, blobs_),
-      insert_run_(database, kInsertRun),
       insert_first_segment_(database, kInsertFirstSegment),
+      insert_run_(database, kInsertRun),
       insert_segment_(database, kInsertSegment),
       advance_run_(database, kAdvanceRun),
       end_run_(database, kEndRun),
@@ -87,7 +93,9 @@ Result<CreateOutcome> Changes::create(const NewRun& run) {
   ERRAND_CHECK(blobs_.check(run.blobs));
   // The first segment comes first, because its key is the run's id alone: if it is taken, nothing
   // has been written yet.
-  ERRAND_CHECK(insert_segment(insert_first_segment_, row.id, run.first));
+  ERRAND_CHECK(insert_first_segment_.run(row.id, run.first.last_seq, run.first.n,
+                                         run.first.events_count, run.first.at,
+                                         Blob{run.first.journal}, Blob{run.first.events}));
   if (database_.changes() == 0) return conflict("a run with this id exists");
   ERRAND_CHECK(insert_run(run, run.idempotency.key.empty() ? WallTime() : now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
@@ -102,24 +110,21 @@ Result<void> Changes::insert_run(const NewRun& run, WallTime keyed_at) {
                          row.model_id, row.metadata, row.ends_by, keyed_at);
 }
 
-Result<void> Changes::insert_segment(Statement& insert, const RunId& run, const Segment& segment) {
-  return insert.run(run, segment.last_seq, segment.n, segment.events_count, segment.at,
-                    Blob{segment.journal}, Blob{segment.events});
-}
-
 Result<void> Changes::append(const AppendItem& item) {
-  ERRAND_CHECK(update_run(item));
+  ERRAND_CHECK(insert_segment(item));
   if (database_.changes() == 0) return refusal(item);
-  ERRAND_CHECK(insert_segment(insert_segment_, item.run, *item.segment));
+  Statement& update = is_terminal(item.status) ? end_run_ : advance_run_;
+  ERRAND_CHECK(
+      update.run(item.status, item.segment->last_seq, item.segment->at, item.workspace, item.run));
   return mail_.update(item);
 }
 
-// Changes no row if the log does not end where the item expects it.
-Result<void> Changes::update_run(const AppendItem& item) {
+Result<void> Changes::insert_segment(const AppendItem& item) {
   const Segment& segment = *item.segment;
-  Statement& update = is_terminal(item.status) ? end_run_ : advance_run_;
-  return update.run(item.status, segment.last_seq, segment.n + 1, segment.at, item.workspace,
-                    item.run, item.epoch, item.expected_seq, segment.n);
+  const bool is_anchor = segment.n % kAnchorDistance == 0 || is_terminal(item.status);
+  return insert_segment_.run(segment.last_seq, segment.events_count, segment.at, is_anchor,
+                             Blob{segment.journal}, Blob{segment.events}, item.workspace, item.run,
+                             item.epoch, item.expected_seq, segment.n);
 }
 
 Error Changes::refusal(const AppendItem& item) {

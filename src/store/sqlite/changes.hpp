@@ -42,9 +42,8 @@ class Changes final {
 
  private:
   Result<void> insert_run(const NewRun& run, WallTime keyed_at);
-  Result<void> update_run(const AppendItem& item);
   Error refusal(const AppendItem& item);
-  Result<void> insert_segment(Statement& insert, const RunId& run, const Segment& segment);
+  Result<void> insert_segment(const AppendItem& item);  // changes nothing if it has to be refused
   Result<AddKeyOutcome> find_made_key(const KeyedRequests::Made& made);
 
   Database& database_;
@@ -59,8 +58,8 @@ class Changes final {
   BlobChanges blobs_;
   Pruning pruning_;
 
-  Statement insert_run_;
   Statement insert_first_segment_;
+  Statement insert_run_;
   Statement insert_segment_;
   Statement advance_run_;
   Statement end_run_;

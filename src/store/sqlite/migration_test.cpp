@@ -3,6 +3,7 @@
 #include "store/sqlite/database.hpp"
 #include "store/sqlite/schema.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
+#include "store/sqlite/verify.hpp"
 
 namespace errand {
 namespace {
@@ -76,6 +77,24 @@ TEST_F(MigrationTest, LogsAreWhole) {
   EXPECT_EQ(log[0]->journal, "{\"j\":1}");
   EXPECT_EQ(log[1]->events, "{\"seq\":1}");
   EXPECT_EQ(wait_for(store().all_runs({}, 10)).value().size(), 2U);
+}
+
+TEST_F(MigrationTest, LogsGoOnAndAreRemovedAsAWhole) {
+  const auto epoch = wait_for(store().claim(10, seconds(30))).value().at(0).row.epoch;
+  ASSERT_TRUE(wait_for(store().append(item(1, epoch, events_segment(2, 2, 1)))));
+  ASSERT_TRUE(wait_for(store().append(item(1, epoch, events_segment(3, 3, 1)))));
+  EXPECT_EQ(wait_for(store().read_log(run_id(1), 0, 1 << 20)).value().size(), 4U);
+
+  ASSERT_TRUE(wait_for(store().append(last_item(1, epoch, events_segment(4, 4, 1)))));
+  EXPECT_EQ(wait_for(store().read_log(run_id(1), 0, 1 << 20)).value().size(), 5U);
+  EXPECT_EQ(sqlite::verify(file_.path()).value(), std::vector<std::string>());
+
+  const Prune step{.ended_before = file_.clock().now(), .segments_max = 2};
+  while (!wait_for(store().prune(step)).value().is_done) {
+    EXPECT_EQ(sqlite::verify(file_.path()).value(), std::vector<std::string>());
+  }
+  auto reader = sqlite::Database::open(file_.path(), sqlite::Database::Access::read).value();
+  EXPECT_EQ(reader->integer("SELECT count(*) FROM segments").value(), 0);
 }
 
 TEST_F(MigrationTest, KeysAreKnownUntilTheirRunIsRemoved) {

@@ -10,16 +10,19 @@ constexpr std::size_t kKeysMax = 500;
 
 constexpr const char* kNextWorkspace = "SELECT min(workspace) FROM runs WHERE workspace > ?";
 constexpr const char* kFindOldest =
-    "SELECT id, segments, keyed_at, finished, created_at, updated_at FROM runs "
+    "SELECT id, segments, keyed_at, finished, created_at, updated_at, log_end FROM runs "
     "WHERE workspace = ? ORDER BY id";
 constexpr const char* kRemoveRun = "DELETE FROM runs WHERE workspace = ? AND id = ?";
-constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run) VALUES (?)";
-constexpr const char* kFindDoomed = "SELECT run FROM doomed ORDER BY run LIMIT 1";
+constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run, log_end) VALUES (?, ?)";
+constexpr const char* kFindDoomed = "SELECT run, log_end FROM doomed ORDER BY run LIMIT 1";
+constexpr const char* kShortenDoomed = "UPDATE doomed SET log_end = ? WHERE run = ?";
 constexpr const char* kRemoveDoomed = "DELETE FROM doomed WHERE run = ?";
-// The last ones first: as long as the first one is there, no other run gets this id.
-constexpr const char* kRemoveSegments =
-    "DELETE FROM segments WHERE rowid IN (SELECT rowid FROM segments WHERE run = ? "
-    "ORDER BY last_seq DESC, n DESC LIMIT ?)";
+// The last ones first: as long as the first one is there, no other run gets this id. Anchors that
+// no segment leads to are those that an older program has written.
+constexpr const char* kRemoveSegment = "DELETE FROM segments WHERE place = ? RETURNING previous";
+constexpr const char* kRemoveAnchors =
+    "DELETE FROM segments WHERE place IN (SELECT place FROM segments INDEXED BY anchors "
+    "WHERE run = ? AND anchor = 1 ORDER BY last_seq DESC, n DESC LIMIT ?)";
 
 bool is_spared(const Prune& prune, const RunId& run) {
   return std::find(prune.spared.begin(), prune.spared.end(), run) != prune.spared.end();
@@ -37,8 +40,10 @@ Pruning::Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail, Bl
       remove_run_(database, kRemoveRun),
       insert_doomed_(database, kInsertDoomed),
       find_doomed_(database, kFindDoomed),
+      shorten_doomed_(database, kShortenDoomed),
       remove_doomed_(database, kRemoveDoomed),
-      remove_segments_(database, kRemoveSegments) {}
+      remove_segment_(database, kRemoveSegment),
+      remove_anchors_(database, kRemoveAnchors) {}
 
 Result<PruneOutcome> Pruning::step(const Prune& prune, WallTime now) {
   ERRAND_TRY(std::size_t keys, keyed_.remove_old(now, kKeysMax));
@@ -46,9 +51,9 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, WallTime now) {
   ERRAND_TRY(Found ended, find_ended(prune, prune.segments_max - segments));
   for (const EndedRun& run : ended.runs) ERRAND_CHECK(doom(run));
   ERRAND_CHECK(remove_segments(prune.segments_max - segments));
-  ERRAND_TRY(RunId left, next_doomed());
+  ERRAND_TRY(Doomed left, next_doomed());
   return PruneOutcome{.runs = ended.runs.size(),
-                      .is_done = keys < kKeysMax && ended.is_all && left.empty()};
+                      .is_done = keys < kKeysMax && ended.is_all && left.run.empty()};
 }
 
 Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segments_max) {
@@ -78,7 +83,8 @@ Result<void> Pruning::find_ended_in(const WorkspaceSlug& workspace, const Prune&
     EndedRun run{.workspace = workspace,
                  .id = rows.id<RunId>(0),
                  .segments = rows.integer(1),
-                 .keyed_at = rows.time(2)};
+                 .keyed_at = rows.time(2),
+                 .log_end = rows.integer(6)};
     bool has_ended_long_ago = rows.integer(3) != 0 && rows.time(5) < prune.ended_before;
     if (!has_ended_long_ago || is_spared(prune, run.id)) continue;
     if (segments >= segments_max) {
@@ -94,30 +100,50 @@ Result<void> Pruning::doom(const EndedRun& run) {
   ERRAND_CHECK(remove_run_.run(run.workspace, run.id));
   ERRAND_CHECK(mail_.clear(run.id));
   if (run.keyed_at != WallTime()) ERRAND_CHECK(keyed_.forget(run.keyed_at, run.id));
-  return insert_doomed_.run(run.id);
+  return insert_doomed_.run(run.id, run.log_end);
 }
 
 Result<std::size_t> Pruning::remove_segments(std::size_t segments_max) {
   std::size_t removed = 0;
   while (removed < segments_max) {
-    ERRAND_TRY(RunId run, next_doomed());
-    if (run.empty()) break;
-    ERRAND_TRY(std::size_t blobs, blobs_.release(run, segments_max - removed));
+    ERRAND_TRY(Doomed doomed, next_doomed());
+    if (doomed.run.empty()) break;
+    ERRAND_TRY(std::size_t blobs, blobs_.release(doomed.run, segments_max - removed));
     removed += blobs;
     if (removed >= segments_max) break;
     const std::size_t limit = segments_max - removed;
-    ERRAND_CHECK(remove_segments_.run(run, limit));
-    const auto count = static_cast<std::size_t>(database_.changes());
-    if (count < limit) ERRAND_CHECK(remove_doomed_.run(run));
+    ERRAND_TRY(std::size_t count, shorten(doomed, limit));
+    if (count < limit) ERRAND_CHECK(remove_doomed_.run(doomed.run));
     removed += count;
   }
   return std::min(removed, segments_max);  // the last blob may have cost more than was left
 }
 
-Result<RunId> Pruning::next_doomed() {
+Result<std::size_t> Pruning::shorten(const Doomed& doomed, std::size_t segments_max) {
+  std::size_t count = 0;
+  std::int64_t end = doomed.log_end;
+  for (; end != 0 && count < segments_max; ++count) {
+    ERRAND_TRY(end, remove_segment(end));
+  }
+  if (end != doomed.log_end) ERRAND_CHECK(shorten_doomed_.run(end, doomed.run));
+  if (count == segments_max) return count;
+  ERRAND_CHECK(remove_anchors_.run(doomed.run, segments_max - count));
+  return count + static_cast<std::size_t>(database_.changes());
+}
+
+Result<std::int64_t> Pruning::remove_segment(std::int64_t place) {
+  Rows rows = remove_segment_.query(place);
+  ERRAND_TRY(bool found, rows.next());
+  const std::int64_t previous = found ? rows.integer(0) : 0;
+  if (found) ERRAND_CHECK(rows.next());  // it has written only at its end
+  return previous;
+}
+
+Result<Pruning::Doomed> Pruning::next_doomed() {
   Rows rows = find_doomed_.query();
   ERRAND_TRY(bool found, rows.next());
-  return found ? rows.id<RunId>(0) : RunId();
+  if (!found) return Doomed();
+  return Doomed{.run = rows.id<RunId>(0), .log_end = rows.integer(1)};
 }
 
 }  // namespace errand::sqlite

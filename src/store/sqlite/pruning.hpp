@@ -23,6 +23,11 @@ class Pruning final {
     RunId id;
     std::int64_t segments = 0;
     WallTime keyed_at{};
+    std::int64_t log_end = 0;
+  };
+  struct Doomed {
+    RunId run;                 // empty if there is none
+    std::int64_t log_end = 0;  // the place of its last segment, 0 if only the index leads to it
   };
   struct Found {
     std::vector<EndedRun> runs;
@@ -36,7 +41,10 @@ class Pruning final {
   Result<void> doom(const EndedRun& run);
   // Says how many segments of doomed runs are removed, or what counts as many.
   Result<std::size_t> remove_segments(std::size_t segments_max);
-  Result<RunId> next_doomed();  // empty if there is none
+  // Takes segments from the log's end and says how many; fewer than asked for were the last ones.
+  Result<std::size_t> shorten(const Doomed& doomed, std::size_t segments_max);
+  Result<std::int64_t> remove_segment(std::int64_t place);  // gives the place of the one before
+  Result<Doomed> next_doomed();
 
   Database& database_;
   KeyedRequests& keyed_;
@@ -48,8 +56,10 @@ class Pruning final {
   Statement remove_run_;
   Statement insert_doomed_;
   Statement find_doomed_;
+  Statement shorten_doomed_;
   Statement remove_doomed_;
-  Statement remove_segments_;
+  Statement remove_segment_;
+  Statement remove_anchors_;
 };
 
 }  // namespace errand::sqlite

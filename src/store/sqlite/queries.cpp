@@ -15,15 +15,21 @@ constexpr const char* kListRuns =
 constexpr const char* kListUnfinished =
     "SELECT * FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
     "ORDER BY id DESC";
-// Segments without their journal, and whole ones.
-constexpr const char* kFindEvents =
-    "SELECT last_seq, n, events_count, at, x'', events FROM segments "
-    "WHERE run = ? AND last_seq > ? AND events_count > 0 ORDER BY last_seq, n";
-constexpr const char* kFindLog =
-    "SELECT last_seq, n, events_count, at, journal, events FROM segments "
-    "WHERE run = ? AND n >= ? ORDER BY last_seq, n";
-constexpr const char* kFindJournal =
-    "SELECT journal FROM segments WHERE run = ? ORDER BY last_seq, n";
+// The next segments of a log after a seq and from an n on: those up to the next anchor, or to the
+// log's end. Takes the run, the seq, the n, and which of the two texts are wanted.
+constexpr const char* kNextSegments = R"sql(
+WITH RECURSIVE stretch(place, previous, n) AS (
+  SELECT place, previous, n FROM segments WHERE place = coalesce(
+    (SELECT place FROM segments INDEXED BY anchors
+     WHERE run = ?1 AND last_seq > ?2 AND n >= ?3 AND anchor = 1 ORDER BY last_seq, n LIMIT 1),
+    (SELECT log_end FROM runs INDEXED BY unfinished WHERE id = ?1 AND finished = 0))
+  UNION ALL
+  SELECT s.place, s.previous, s.n FROM stretch JOIN segments AS s ON s.place = stretch.previous
+  WHERE s.run = ?1 AND s.n = stretch.n - 1 AND s.anchor = 0 AND s.last_seq > ?2 AND s.n >= ?3
+)
+SELECT last_seq, n, events_count, at, iif(?4, journal, x''), iif(?5, events, x'') FROM segments
+WHERE place IN (SELECT place FROM stretch) AND last_seq > ?2 AND n >= ?3 ORDER BY place
+)sql";
 constexpr const char* kFindBlob =
     "SELECT bytes FROM blob_users JOIN blobs USING (hash) WHERE run = ? AND hash = ?";
 // Takes the workspace, the slot before, the name or none, the status and the time.
@@ -38,23 +44,13 @@ constexpr const char* kAllRuns =
 constexpr const char* kListKeys = "SELECT * FROM api_keys ORDER BY id";
 constexpr const char* kPing = "SELECT value FROM meta WHERE key = 'boot_epoch'";
 
-// At least one segment if there is any, then until `bytes_max` is passed.
-Result<std::vector<SegmentPtr>> read_segments(Rows rows, std::size_t bytes_max) {
-  std::vector<SegmentPtr> found;
-  std::size_t bytes = 0;
-  do {
-    ERRAND_TRY(bool more, rows.next());
-    if (!more) break;
-    Segment segment{.last_seq = rows.integer(0),
-                    .n = static_cast<std::int32_t>(rows.integer(1)),
-                    .events_count = static_cast<std::int32_t>(rows.integer(2)),
-                    .at = rows.time(3),
-                    .journal = rows.text(4),
-                    .events = rows.text(5)};
-    bytes += segment.journal.size() + segment.events.size();
-    found.push_back(std::make_shared<const Segment>(std::move(segment)));
-  } while (bytes < bytes_max);
-  return found;
+Segment read_segment(const Rows& rows) {
+  return {.last_seq = rows.integer(0),
+          .n = static_cast<std::int32_t>(rows.integer(1)),
+          .events_count = static_cast<std::int32_t>(rows.integer(2)),
+          .at = rows.time(3),
+          .journal = rows.text(4),
+          .events = rows.text(5)};
 }
 
 }  // namespace
@@ -65,10 +61,8 @@ Queries::Queries(std::unique_ptr<Database> database)
       list_runs_(*database_, kListRuns),
       list_unfinished_(*database_, kListUnfinished),
       find_mail_(*database_, kMailOfRun),
-      find_events_(*database_, kFindEvents),
-      find_journal_(*database_, kFindJournal),
+      next_segments_(*database_, kNextSegments),
       find_blob_(*database_, kFindBlob),
-      find_log_(*database_, kFindLog),
       find_pending_(*database_, kFindPending),
       all_runs_(*database_, kAllRuns),
       list_keys_(*database_, kListKeys),
@@ -102,14 +96,52 @@ Result<std::vector<Mailbox>> Queries::mailboxes(const RunId& run) {
   return read_mailboxes(find_mail_.query(run));
 }
 
+template <class Take>
+Result<void> Queries::each_segment(const RunId& run, LogPart part, Take take) {
+  for (bool has_more = true; has_more;) {
+    Rows rows = next_segments_.query(run, part.after, part.n, part.with_journal, part.with_events);
+    ERRAND_TRY(has_more, rows.next());
+    for (bool has_row = has_more; has_row;) {
+      part.after = rows.integer(0) - 1;  // the next one may have no event of its own
+      part.n = static_cast<std::int32_t>(rows.integer(1)) + 1;
+      if (!take(rows)) return {};
+      ERRAND_TRY(has_row, rows.next());
+    }
+  }
+  return {};
+}
+
+// At least one segment if there is any, then until `bytes_max` is passed.
+Result<std::vector<SegmentPtr>> Queries::read_segments(const RunId& run, LogPart part,
+                                                       std::size_t bytes_max) {
+  std::vector<SegmentPtr> found;
+  std::size_t bytes = 0;
+  ERRAND_CHECK(each_segment(run, part, [&](const Rows& rows) {
+    auto segment = std::make_shared<const Segment>(read_segment(rows));
+    bytes += segment->journal.size() + segment->events.size();
+    if (part.with_journal || segment->events_count > 0) found.push_back(std::move(segment));
+    return found.empty() || bytes < bytes_max;
+  }));
+  return found;
+}
+
 Result<std::vector<SegmentPtr>> Queries::read_events(const RunId& run, EventSeq after,
                                                      std::size_t bytes_max) {
-  return read_segments(find_events_.query(run, after), bytes_max);
+  return read_segments(run, {.after = after, .with_journal = false}, bytes_max);
 }
 
 Result<std::vector<SegmentPtr>> Queries::read_log(const RunId& run, std::int32_t from_n,
                                                   std::size_t bytes_max) {
-  return read_segments(find_log_.query(run, from_n), bytes_max);
+  return read_segments(run, {.n = from_n}, bytes_max);
+}
+
+Result<std::string> Queries::read_journal(const RunId& run) {
+  std::string journal;
+  ERRAND_CHECK(each_segment(run, {.with_events = false}, [&journal](const Rows& rows) {
+    journal += rows.view(4);
+    return true;
+  }));
+  return journal;
 }
 
 Result<std::vector<Mailbox>> Queries::pending_calls(const CallFilter& filter, StoreTime now) {
@@ -121,16 +153,6 @@ Result<std::vector<RunRow>> Queries::all_runs(const std::optional<RunCursor>& af
                                               std::size_t limit) {
   const RunCursor from = after.value_or(RunCursor());
   return read_runs(all_runs_.query(from.workspace, from.run, limit));
-}
-
-Result<std::string> Queries::read_journal(const RunId& run) {
-  std::string journal;
-  Rows rows = find_journal_.query(run);
-  for (;;) {
-    ERRAND_TRY(bool more, rows.next());
-    if (!more) return journal;
-    journal += rows.view(0);
-  }
 }
 
 Result<std::string> Queries::read_blob(const RunId& run, const std::string& hash) {

@@ -35,16 +35,27 @@ class Queries final {
   bool failed() const { return database_->failed(); }
 
  private:
+  // What has events after this seq, from this n on.
+  struct LogPart {
+    EventSeq after = -1;
+    std::int32_t n = 0;
+    bool with_journal = true;
+    bool with_events = true;
+  };
+  // Calls `take` with each row of a log in turn, until it gives false.
+  template <class Take>
+  Result<void> each_segment(const RunId& run, LogPart part, Take take);
+  Result<std::vector<SegmentPtr>> read_segments(const RunId& run, LogPart part,
+                                                std::size_t bytes_max);
+
   const std::unique_ptr<Database> database_;
 
   Statement find_run_;
   Statement list_runs_;
   Statement list_unfinished_;
   Statement find_mail_;
-  Statement find_events_;
-  Statement find_journal_;
+  Statement next_segments_;
   Statement find_blob_;
-  Statement find_log_;
   Statement find_pending_;
   Statement all_runs_;
   Statement list_keys_;

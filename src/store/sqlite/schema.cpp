@@ -9,11 +9,10 @@ namespace errand::sqlite {
 namespace {
 
 // What matters is how few pages a commit touches. Segments therefore go to the end of their table
-// in the order in which they come, with a small index to find them by run: a table ordered by run
-// would put every row above 1 KB on an overflow page of its own. Their journal stands before
-// their events, so that it can be read without them. Of the runs, an index holds only the
-// unfinished ones; `finished` repeats what `status` says, so that an append that does not end a
-// run leaves that index alone.
+// in the order in which they come: a table ordered by run would put every row above 1 KB on an
+// overflow page of its own. Their journal stands before their events, so that it can be read
+// without them. Of the runs, an index holds only the unfinished ones; `finished` repeats what
+// `status` says, so that an append that does not end a run leaves that index alone.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE meta (
   key   TEXT NOT NULL PRIMARY KEY,
@@ -146,7 +145,38 @@ CREATE TABLE blob_users (
 CREATE INDEX blob_uses ON blob_users (hash);
 )sql";
 
-constexpr std::array<const char*, 3> kSchema = {kVersion1, kVersion2, kVersion3};
+// An index over all segments has a page of its own for every run, which each append would write. So
+// a segment leads to the one before it, `log_end` to the last one of a run that goes on, and the
+// index holds only anchors, from which a reader goes back: every so many segments one, and the
+// last one of a run that has ended. Places have to be a column, or VACUUM may change them.
+//
+// What an older program has written is all anchors.
+constexpr const char* kVersion4 = R"sql(
+DROP INDEX log;
+ALTER TABLE segments RENAME TO old_segments;
+CREATE TABLE segments (
+  place        INTEGER PRIMARY KEY,
+  run          TEXT NOT NULL,
+  last_seq     INTEGER NOT NULL,
+  n            INTEGER NOT NULL,
+  events_count INTEGER NOT NULL,
+  at           INTEGER NOT NULL,
+  anchor       INTEGER NOT NULL,
+  previous     INTEGER NOT NULL,
+  journal      BLOB NOT NULL,
+  events       BLOB NOT NULL
+) STRICT;
+INSERT INTO segments
+  SELECT rowid, run, last_seq, n, events_count, at, 1, 0, journal, events FROM old_segments
+  ORDER BY rowid;
+DROP TABLE old_segments;
+CREATE UNIQUE INDEX anchors ON segments (run, last_seq, n) WHERE anchor = 1;
+
+ALTER TABLE runs ADD COLUMN log_end INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE doomed ADD COLUMN log_end INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array<const char*, 4> kSchema = {kVersion1, kVersion2, kVersion3, kVersion4};
 
 }  // namespace
 

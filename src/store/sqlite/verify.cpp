@@ -23,6 +23,17 @@ constexpr const char* kRules[] = {
     "GROUP BY run) AS log ON log.run = runs.id "
     "WHERE log.n IS NOT runs.segments OR log.seq IS NOT runs.last_seq",
 
+    "SELECT 'segment ' || n || ' of ' || run || ' does not lead to the one before it' "
+    "FROM segments AS s WHERE n > 0 AND NOT EXISTS (SELECT 1 FROM segments AS p "
+    "WHERE p.place = s.previous AND p.run = s.run AND p.n = s.n - 1) AND NOT EXISTS "
+    "(SELECT 1 FROM segments AS p WHERE p.run = s.run AND p.n = s.n - 1 AND p.anchor = 1)",
+
+    "SELECT 'the last segment of ' || id || ' cannot be found' FROM runs "
+    "WHERE NOT EXISTS (SELECT 1 FROM segments "
+    "WHERE place = runs.log_end AND run = runs.id AND n = runs.segments - 1 AND finished = 0) "
+    "AND NOT EXISTS (SELECT 1 FROM segments "
+    "WHERE run = runs.id AND n = runs.segments - 1 AND anchor = 1)",
+
     "SELECT DISTINCT 'segments of ' || run || ' belong to no run' FROM segments "
     "WHERE run NOT IN (SELECT id FROM runs) AND run NOT IN (SELECT run FROM doomed)",
 

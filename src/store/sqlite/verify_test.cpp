@@ -61,6 +61,17 @@ TEST_F(VerifyTest, NothingIsWrongWhileARunIsBeingRemoved) {
   EXPECT_EQ(verify(), Findings());
 }
 
+TEST_F(VerifyTest, ALogThatCannotBeFollowedIsFound) {
+  spoil(
+      "UPDATE segments SET previous = 0 WHERE run = 'run_1001' AND n = 50;"
+      "UPDATE runs SET log_end = log_end - 1 WHERE id = 'run_1001';"
+      "UPDATE segments SET anchor = 0 WHERE run = 'run_1002' AND n = 1");
+
+  EXPECT_EQ(verify(), (Findings{"segment 50 of run_1001 does not lead to the one before it",
+                                "the last segment of run_1001 cannot be found",
+                                "the last segment of run_1002 cannot be found"}));
+}
+
 TEST_F(VerifyTest, RowsWithoutTheirRunAreFound) {
   spoil("DELETE FROM runs WHERE id = 'run_1001'");
 
@@ -73,8 +84,9 @@ TEST_F(VerifyTest, RowsWithoutTheirRunAreFound) {
 TEST_F(VerifyTest, ARowThatDisagreesWithItsLogIsFound) {
   spoil("UPDATE runs SET segments = 7 WHERE id = 'run_1002'");
 
-  EXPECT_EQ(verify(), Findings{"run run_1002 should have 7 segments up to seq 1, but its log has 2 "
-                               "up to 1"});
+  EXPECT_EQ(verify(),
+            (Findings{"run run_1002 should have 7 segments up to seq 1, but its log has 2 up to 1",
+                      "the last segment of run_1002 cannot be found"}));
 }
 
 TEST_F(VerifyTest, AMarkThatDisagreesWithItsStatusIsFound) {
@@ -84,7 +96,7 @@ TEST_F(VerifyTest, AMarkThatDisagreesWithItsStatusIsFound) {
 }
 
 TEST_F(VerifyTest, ARunThatIsBothListedAndRemovedIsFound) {
-  spoil("INSERT INTO doomed VALUES ('run_1002'); DELETE FROM meta WHERE key = 'clock'");
+  spoil("INSERT INTO doomed VALUES ('run_1002', 0); DELETE FROM meta WHERE key = 'clock'");
 
   EXPECT_EQ(verify(), (Findings{"run run_1002 is being removed but still listed",
                                 "the row \"clock\" of meta is missing"}));
