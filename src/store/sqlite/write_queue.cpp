@@ -4,21 +4,24 @@
 
 namespace errand::sqlite {
 
-WriteQueue::Pushed WriteQueue::push(std::unique_ptr<WriteItem> item) {
+WriteQueue::Pushed WriteQueue::push(std::unique_ptr<WriteItem>& item) {
+  std::size_t count = 0;
   {
     std::lock_guard lock(mutex_);
-    if (items_.size() < kItemsMax) {
-      items_.push_back(std::move(item));
-      return std::exchange(idle_, false) ? Pushed::wake : Pushed::no_need_to_wake;
-    }
+    if (items_.size() == kItemsMax) return Pushed::refused;
+    items_.push_back(std::move(item));
+    count = items_.size();
   }
-  item->fail(Error(ErrorCode::unavailable, "too many writes wait for the disk"));
+  if (count == 1) return Pushed::wake;
+  if (count == kEnough) wake();
   return Pushed::no_need_to_wake;
 }
 
 void WriteQueue::wake() {
   {
     std::lock_guard lock(mutex_);
+    // What this is meant for may be on its way: there were enough of them.
+    if (items_.empty()) return;
     awake_ = true;
   }
   ready_.notify_one();
@@ -26,12 +29,8 @@ void WriteQueue::wake() {
 
 bool WriteQueue::take(WriteBatch& batch) {
   std::unique_lock lock(mutex_);
-  if (items_.empty()) {
-    idle_ = true;
-    awake_ = false;
-    ready_.wait(lock, [this] { return awake_ || stopping_; });
-    idle_ = false;
-  }
+  ready_.wait(lock, [this] { return awake_ || stopping_; });
+  awake_ = false;
   batch.swap(items_);
   return !batch.empty();
 }

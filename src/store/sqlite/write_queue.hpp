@@ -5,31 +5,33 @@
 #include <mutex>
 #include <vector>
 
+#include "async/task.hpp"
 #include "store/sqlite/changes.hpp"
 
 namespace errand::sqlite {
 
-// One change, and whom to tell of its result.
+// One change, and the task that waits for its result.
 class WriteItem {
  public:
   virtual ~WriteItem() = default;
+  virtual Executor home() const = 0;  // of the task
   virtual void apply(Changes& changes) = 0;
-  // Exactly one of these is called, after the commit: tell the result of apply(), or an Error that
-  // took its place.
-  virtual void finish() = 0;
-  virtual void fail(const Error& error) = 0;
+  virtual void fail(const Error& error) = 0;  // takes the place of what apply() has given
+  virtual void resume() = 0;                  // at home, after either: the task gets its result
 };
 using WriteBatch = std::vector<std::unique_ptr<WriteItem>>;
 
-// Changes on their way from any home to the writer's thread.
+// Changes on their way from any home to the writer's thread. The writer starts with the first of
+// them when it is woken, so that others can join it, or when there are enough.
 class WriteQueue final {
  public:
-  // More than this many waiting changes are refused with unavailable.
   static constexpr std::size_t kItemsMax = 65'536;
+  static constexpr std::size_t kEnough = 16;
 
-  enum class Pushed { no_need_to_wake, wake };
-  [[nodiscard]] Pushed push(std::unique_ptr<WriteItem> item);
-  // Must follow a push that says so; may come later, so that more is pushed meanwhile.
+  // What is refused, because kItemsMax wait, stays with the caller. A push that says `wake` must be
+  // followed by wake(); better a little later, so that more is pushed meanwhile.
+  enum class Pushed { no_need_to_wake, wake, refused };
+  [[nodiscard]] Pushed push(std::unique_ptr<WriteItem>& item);
   void wake();
 
   // Waits for something to do and moves it to `batch`; false once the queue is stopped and empty.
@@ -40,8 +42,7 @@ class WriteQueue final {
   std::mutex mutex_;  // protects what follows
   std::condition_variable ready_;
   WriteBatch items_;
-  bool idle_ = false;   // the writer waits, and nobody has undertaken to wake it
-  bool awake_ = false;  // somebody has called wake()
+  bool awake_ = false;  // what is there may be taken
   bool stopping_ = false;
 };
 

@@ -2,40 +2,75 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 namespace errand::sqlite {
 namespace {
 
-class CountedItem final : public WriteItem {
- public:
-  explicit CountedItem(int* refused) : refused_(refused) {}
-  void apply(Changes&) override {}
-  void finish() override {}
-  void fail(const Error& error) override { *refused_ += error.code() == ErrorCode::unavailable; }
+using Pushed = WriteQueue::Pushed;
 
- private:
-  int* refused_;
+class IdleItem final : public WriteItem {
+ public:
+  Executor home() const override { return {}; }
+  void apply(Changes&) override {}
+  void fail(const Error&) override {}
+  void resume() override {}
 };
+
+Pushed push(WriteQueue& queue) {
+  std::unique_ptr<WriteItem> item = std::make_unique<IdleItem>();
+  const Pushed pushed = queue.push(item);
+  EXPECT_EQ(item != nullptr, pushed == Pushed::refused);
+  return pushed;
+}
+
+std::size_t take(WriteQueue& queue) {
+  WriteBatch batch;
+  queue.take(batch);
+  return batch.size();
+}
+
+TEST(WriteQueue, TheFirstOneAsksForAWakeThatOthersMayPrecede) {
+  WriteQueue queue;
+  EXPECT_EQ(push(queue), Pushed::wake);
+  EXPECT_EQ(push(queue), Pushed::no_need_to_wake);
+  queue.wake();
+
+  EXPECT_EQ(take(queue), 2U);
+  EXPECT_EQ(push(queue), Pushed::wake) << "the next ones have a wake of their own";
+}
+
+TEST(WriteQueue, EnoughOfThemAreTakenWithoutAWake) {
+  WriteQueue queue;
+  for (std::size_t i = 0; i < WriteQueue::kEnough; ++i) static_cast<void>(push(queue));
+
+  EXPECT_EQ(take(queue), WriteQueue::kEnough);
+}
+
+TEST(WriteQueue, AWakeThatComesTooLateEndsNoWait) {
+  WriteQueue queue;
+  for (std::size_t i = 0; i < WriteQueue::kEnough; ++i) static_cast<void>(push(queue));
+  EXPECT_EQ(take(queue), WriteQueue::kEnough);
+  queue.wake();
+
+  auto taken = std::async(std::launch::async, [&queue] { return take(queue); });
+  EXPECT_EQ(push(queue), Pushed::wake);
+  queue.wake();
+
+  EXPECT_EQ(taken.get(), 1U);
+}
 
 TEST(WriteQueue, RefusesWhatIsBeyondItsBound) {
   WriteQueue queue;
-  int refused = 0;
-  for (std::size_t i = 0; i < WriteQueue::kItemsMax + 3; ++i) {
-    EXPECT_EQ(queue.push(std::make_unique<CountedItem>(&refused)),
-              WriteQueue::Pushed::no_need_to_wake);
-  }
-  WriteBatch batch;
+  for (std::size_t i = 0; i < WriteQueue::kItemsMax; ++i) EXPECT_NE(push(queue), Pushed::refused);
 
-  EXPECT_TRUE(queue.take(batch));
-
-  EXPECT_EQ(batch.size(), WriteQueue::kItemsMax);
-  EXPECT_EQ(refused, 3);
+  EXPECT_EQ(push(queue), Pushed::refused);
+  EXPECT_EQ(take(queue), WriteQueue::kItemsMax);
 }
 
 TEST(WriteQueue, GivesWhatIsLeftBeforeItStops) {
   WriteQueue queue;
-  int refused = 0;
-  EXPECT_EQ(queue.push(std::make_unique<CountedItem>(&refused)),
-            WriteQueue::Pushed::no_need_to_wake);
+  EXPECT_EQ(push(queue), Pushed::wake);
   queue.stop();
   WriteBatch batch;
 

@@ -1,6 +1,11 @@
 #include "store/sqlite/writer.hpp"
 
+#include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cstdlib>
+#include <iterator>
+
+#include "async/post_after_ready.hpp"
 
 namespace errand::sqlite {
 namespace {
@@ -26,10 +31,38 @@ Writer::~Writer() {
   thread_.join();
 }
 
+void Writer::push(const std::shared_ptr<WriteQueue>& queue, std::unique_ptr<WriteItem> item) {
+  const Executor home = item->home();
+  switch (queue->push(item)) {
+    case WriteQueue::Pushed::no_need_to_wake: return;
+    case WriteQueue::Pushed::wake:
+      // Whatever else the home is about to ask for comes along.
+      return post_after_ready(home, [queue] { queue->wake(); });
+    case WriteQueue::Pushed::refused:
+      item->fail(Error(ErrorCode::unavailable, "too many writes wait for the disk"));
+      asio::post(home, [item = std::move(item)] { item->resume(); });
+  }
+}
+
+void Writer::hand_back(WriteBatch& batch) {
+  // Those of one home in one piece: it is woken once, and what they ask for next comes together.
+  for (auto first = batch.begin(); first != batch.end();) {
+    const Executor home = (*first)->home();
+    auto last = std::find_if(first, batch.end(),
+                             [&home](const auto& item) { return item->home() != home; });
+    WriteBatch items{std::move_iterator(first), std::move_iterator(last)};
+    asio::post(home, [items = std::move(items)]() mutable {
+      for (auto& item : items) std::exchange(item, nullptr)->resume();
+    });
+    first = last;
+  }
+}
+
 void Writer::loop() {
   WriteBatch batch;
   while (queue_->take(batch)) {
     commit(batch);
+    hand_back(batch);
     batch.clear();
     vacuum();
     checkpoint();
@@ -49,7 +82,6 @@ void Writer::commit(WriteBatch& batch) {
   commits_ += 1;
   items_ += batch.size();
   pages_ = static_cast<std::uint64_t>(database_->pages_written());
-  for (auto& item : batch) item->finish();
 }
 
 Result<void> Writer::apply(WriteBatch& batch) {

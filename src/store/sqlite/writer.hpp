@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/post.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,8 +13,8 @@
 
 namespace errand::sqlite {
 
-// The one thread that writes. Whatever is asked for while a commit is on its way to the disk
-// shares the next one.
+// The one thread that writes. Whatever homes ask for in one go, and while a commit is on its way to
+// the disk, shares the next one.
 class Writer final {
  public:
   Writer(std::unique_ptr<Database> database, const Timekeeper& time, Log& log, std::int64_t epoch,
@@ -41,17 +40,13 @@ class Writer final {
 
   template <class T, class F>
   static Task<Result<T>> submit(std::shared_ptr<WriteQueue> queue, F change) {
-    Executor home = co_await asio::this_coro::executor;
-    co_return co_await await_completion<Result<T>>(
-        [&queue, &home, &change](Completion<Result<T>> done) {
-          auto item = std::make_unique<Item<T, F>>(std::move(change), std::move(done));
-          // The writer is woken by way of the home's own queue: whatever else the home is about to
-          // ask for comes along.
-          if (queue->push(std::move(item)) == WriteQueue::Pushed::wake) {
-            asio::post(home, [queue] { queue->wake(); });
-          }
-        });
+    co_return co_await await_resumption<Result<T>>([&queue, &change](Waiter<Result<T>> waiter) {
+      push(queue, std::make_unique<Item<T, F>>(std::move(change), std::move(waiter)));
+    });
   }
+  static void push(const std::shared_ptr<WriteQueue>& queue, std::unique_ptr<WriteItem> item);
+  // Each task gets its result.
+  static void hand_back(WriteBatch& batch);
 
   void loop();
   void commit(WriteBatch& batch);
@@ -80,15 +75,17 @@ class Writer final {
 template <class T, class F>
 class Writer::Item final : public WriteItem {
  public:
-  Item(F change, Completion<Result<T>> done) : change_(std::move(change)), done_(std::move(done)) {}
+  Item(F change, Waiter<Result<T>> waiter)
+      : change_(std::move(change)), waiter_(std::move(waiter)) {}
 
+  Executor home() const override { return waiter_.home(); }
   void apply(Changes& changes) override { result_.emplace(change_(changes)); }
-  void finish() override { done_(std::move(*result_)); }
-  void fail(const Error& error) override { done_(error); }
+  void fail(const Error& error) override { result_.emplace(error); }
+  void resume() override { waiter_.resume(std::move(*result_)); }
 
  private:
   F change_;
-  Completion<Result<T>> done_;
+  Waiter<Result<T>> waiter_;
   std::optional<Result<T>> result_;
 };
 
