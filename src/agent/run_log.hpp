@@ -29,10 +29,10 @@ struct Commit {
 // the store one segment after the other. Nothing is shown before its segment is committed; what is
 // written in one stretch (without a co_await between) commits together.
 //
-// What can wait shares a commit with what comes next: streamed text for kDeltaWait, and for
-// kEchoWait what repeats something durable, so that a crash loses nothing. Everything else goes out
-// at once. After a failed append the log is dead: its owner drops the run's memory and folds it
-// again from the store.
+// What can wait shares a commit with what comes next, and with what waits in other runs: streamed
+// text for kDeltaWait at most, and for kEchoWait what repeats something durable, so that a crash
+// loses nothing. Everything else goes out at once. After a failed append the log is dead: its owner
+// drops the run's memory and folds it again from the store.
 class RunLog final {
  public:
   struct Options {
