@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kRunsMax = 10'000'000;
 constexpr std::size_t kInFlightMax = 10'000;
+constexpr std::size_t kPaceMillisMax = 10'000;
 
 Error wrong(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
@@ -29,6 +30,7 @@ Result<void> read_count(std::string_view name, std::string_view text, std::size_
 Result<void> take_option(std::string_view name, std::string_view value, Options& options) {
   if (name == "--port") return read_count(name, value, 65535, options.port);
   if (name == "--runs") return read_count(name, value, kRunsMax, options.runs);
+  if (name == "--pace") return read_count(name, value, kPaceMillisMax, options.pace_ms);
   if (name == "--in-flight") return read_count(name, value, kInFlightMax, options.in_flight);
   if (name == "--key") {
     options.key = value;
@@ -48,6 +50,7 @@ Result<Scenario> parse_scenario(std::string_view word) {
   if (word == "runs") return Scenario::runs;
   if (word == "created") return Scenario::created;
   if (word == "paused") return Scenario::paused;
+  if (word == "streams") return Scenario::streams;
   return wrong(cat("there is no scenario '", word, "'"));
 }
 
@@ -65,6 +68,9 @@ Result<Options> parse_options(std::span<const char* const> words) {
   if (options.key.empty()) return wrong("--key is missing");
   if (options.scenario == Scenario::paused && options.tool.empty()) {
     return wrong("paused runs need a --tool to wait for");
+  }
+  if (options.scenario == Scenario::streams && options.pace_ms == 0) {
+    return wrong("streams need the --pace of their deltas");
   }
   return options;
 }

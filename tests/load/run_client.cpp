@@ -1,5 +1,6 @@
 #include "load/run_client.hpp"
 
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -57,13 +58,15 @@ Task<Result<RunClient::Progress>> RunClient::follow() {
     }
     counts_.bytes += bytes.size();
     ERRAND_CO_TRY(auto events, events_.feed(bytes));
-    for (const net::SseEvent& event : events) ERRAND_CO_CHECK(take(event));
+    const SteadyTime now = std::chrono::steady_clock::now();
+    for (const net::SseEvent& event : events) ERRAND_CO_CHECK(take(event, now));
   }
   co_return Progress::waits;
 }
 
-Result<void> RunClient::take(const net::SseEvent& event) {
+Result<void> RunClient::take(const net::SseEvent& event, SteadyTime now) {
   ++counts_.events;
+  if (event.type == "assistant_delta") delta_times_.push_back(now);
   last_type_ = event.type;
   if (event.type != "local_tool_call") return {};
   ERRAND_TRY(std::string tool_use, read_id(event.data, "toolUseId"));

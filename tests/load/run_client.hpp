@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "load/connection.hpp"
 #include "load/requests.hpp"
 #include "net/sse_reader.hpp"
@@ -36,9 +37,11 @@ class RunClient final {
   Task<Result<void>> answer(Connection* connection);
 
   const StreamCounts& counts() const { return counts_; }
+  // When each delta was read.
+  const std::vector<SteadyTime>& delta_times() const { return delta_times_; }
 
  private:
-  Result<void> take(const net::SseEvent& event);
+  Result<void> take(const net::SseEvent& event, SteadyTime now);
 
   const Requests& requests_;
   Connection& stream_;
@@ -47,6 +50,7 @@ class RunClient final {
   std::string last_type_;
   std::vector<std::string> calls_;  // ids of those that wait
   StreamCounts counts_;
+  std::vector<SteadyTime> delta_times_;
 };
 
 }  // namespace errand::load

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -23,6 +24,7 @@ using Seconds = std::chrono::duration<double>;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr std::size_t kErrorsShown = 3;
+constexpr milliseconds kBetweenStreams{2};
 
 SteadyTime now() {
   return std::chrono::steady_clock::now();
@@ -35,11 +37,24 @@ struct Tally {
   std::size_t errors = 0;
   StreamCounts counts;
   std::vector<double> latencies_ms;
+  std::vector<double> delays_ms;  // of deltas
 
   void add(const StreamCounts& more) {
     counts.events += more.events;
     counts.bytes += more.bytes;
     counts.answers += more.answers;
+  }
+  // How much later than the most punctual delta of its stream each one came.
+  void add_delays(const std::vector<SteadyTime>& deltas, milliseconds pace) {
+    std::vector<double> late;
+    SteadyTime due;
+    for (SteadyTime at : deltas) {
+      late.push_back(Milliseconds(at - due).count());
+      due += pace;
+    }
+    if (late.empty()) return;
+    const double least = *std::min_element(late.begin(), late.end());
+    for (double one : late) delays_ms.push_back(one - least);
   }
   void failed(const std::string& what) {
     if (errors++ < kErrorsShown) std::cerr << "errand_load: " << what << '\n';
@@ -74,6 +89,7 @@ class Play final {
   void runs();
   void created();
   void paused(std::istream& in, std::ostream& out);
+  void streams();
   void report(std::ostream& out) const;
   bool is_good() const { return tally_.errors == 0 && tally_.ended == options_.runs; }
 
@@ -87,12 +103,14 @@ class Play final {
   Task<Result<void>> answer_to_end(RunClient* client, Connection* answers);
   Task<void> open_worker();
   Task<void> close_worker();
+  Task<void> stream_worker();
   Task<Result<void>> open(RunClient* client);
 
   const Options& options_;
   Requests requests_;
   tcp::endpoint server_;
   asio::io_context io_{1};
+  SteadyTime begun_;
   Seconds seconds_{};
   Tally tally_;
   std::vector<std::unique_ptr<PausedRun>> waiting_;
@@ -104,10 +122,10 @@ void Play::work(const char* name, Task<void> (Play::*worker)()) {
   });
   for (std::size_t i = 0; i < std::min(options_.in_flight, options_.runs); ++i)
     tasks.spawn(name, (this->*worker)());
-  SteadyTime begun = now();
+  begun_ = now();
   io_.restart();
   io_.run();
-  seconds_ += now() - begun;
+  seconds_ += now() - begun_;
 }
 
 void Play::runs() {
@@ -212,6 +230,27 @@ Task<void> Play::close_worker() {
   }
 }
 
+void Play::streams() {
+  work("load.stream", &Play::stream_worker);
+}
+
+Task<void> Play::stream_worker() {
+  while (tally_.started < options_.runs) {
+    asio::steady_timer start(io_, begun_ + tally_.started++ * kBetweenStreams);
+    co_await start.async_wait(asio::use_awaitable);
+    Connection stream(io_.get_executor(), server_);
+    RunClient client(requests_, stream);
+    auto done = co_await run_once(&client, nullptr);
+    tally_.add(client.counts());
+    tally_.add_delays(client.delta_times(), milliseconds(options_.pace_ms));
+    if (done) {
+      ++tally_.ended;
+    } else {
+      tally_.failed(done.error().describe());
+    }
+  }
+}
+
 void Play::report(std::ostream& out) const {
   auto runs = static_cast<double>(std::max<std::size_t>(tally_.ended, 1));
   std::string line;
@@ -227,6 +266,11 @@ void Play::report(std::ostream& out) const {
         .field("p50Ms", json::Value(percentile(tally_.latencies_ms, 0.50)))
         .field("p99Ms", json::Value(percentile(tally_.latencies_ms, 0.99)));
   }
+  if (options_.scenario == Scenario::streams) {
+    json.field("deltas", tally_.delays_ms.size())
+        .field("deltaP50Ms", json::Value(percentile(tally_.delays_ms, 0.50)))
+        .field("deltaP99Ms", json::Value(percentile(tally_.delays_ms, 0.99)));
+  }
   json.end();
   out << line << '\n' << std::flush;
 }
@@ -239,6 +283,8 @@ bool play(const Options& options, std::istream& in, std::ostream& out) {
     play.paused(in, out);
   } else if (options.scenario == Scenario::created) {
     play.created();
+  } else if (options.scenario == Scenario::streams) {
+    play.streams();
   } else {
     play.runs();
   }

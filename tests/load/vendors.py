@@ -3,6 +3,8 @@ as OpenAI's chat completions do."""
 
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from support.server import Server, binary
 
 MANY = 200  # runs in flight, for latencies
 STREAMS = 500
-STREAMED_DELTAS = 50
+STREAMED_DELTAS = 200
 DELTA_MS = 20
 LONG_DELTAS = 1000
 TOOLS_OF_A_RUN = 64
@@ -34,18 +36,29 @@ FIVE_CALLS = Load([turn(calls=[(TOOL, {"page": page})]) for page in range(5)] + 
                   tool=TOOL)
 FIRST_TOKEN_50 = Load([turn(*WORDS, delayMs=50)], in_flight=MANY)
 LONG_TURN = Load([turn(*(f"word{number:04} " for number in range(LONG_DELTAS)))])
-STEADY = Load([turn(*WORDS, *WORDS, *WORDS[:10], deltaDelayMs=DELTA_MS)], in_flight=STREAMS)
+STEADY = Load([turn(*(f"word{number:04} " for number in range(STREAMED_DELTAS)),
+                    deltaDelayMs=DELTA_MS)], in_flight=STREAMS)
 
 
-def measure_vendor(load: Load, repetitions: int, runs: int) -> list[RunFigures]:
-    """All repetitions on one warm server."""
+@contextmanager
+def serving(load: Load) -> Iterator[Server]:
+    """A server whose model is such a vendor."""
     fake = FakeModel(load.turns)
     server = Server({"unused": [turn("")]}, extra_config={
         "models": [{"id": "vendor", "provider": "openai-compatible", "vendorModelId": "m",
                     "baseUrl": f"{fake.url}/v1", "apiKey": "k"}],
         "defaultModel": "vendor"})
     try:
-        server.start()
+        yield server.start()
+    finally:
+        server.kill()
+        server.close()
+        fake.stop()
+
+
+def measure_vendor(load: Load, repetitions: int, runs: int) -> list[RunFigures]:
+    """All repetitions on one warm server."""
+    with serving(load) as server:
         drive(server, "vendor", runs, in_flight=load.in_flight, tool=load.tool)
         figures = []
         for _ in range(repetitions):
@@ -55,10 +68,25 @@ def measure_vendor(load: Load, repetitions: int, runs: int) -> list[RunFigures]:
             figures.append(RunFigures(cpu_ms, found["runsPerSecond"], found["p50Ms"],
                                       found["p99Ms"]))
         return figures
-    finally:
-        server.kill()
-        server.close()
-        fake.stop()
+
+
+@dataclass(frozen=True)
+class StreamFigures:
+    cpu_us: float  # of the server, for a delta
+    p50_ms: float
+    p99_ms: float
+
+
+def measure_streams(repetitions: int) -> list[StreamFigures]:
+    """How late the deltas of many streams come."""
+    with serving(STEADY) as server:
+        figures = []
+        for _ in range(repetitions):
+            before = cpu_seconds(server.pid)
+            found = drive(server, "vendor", STREAMS, "streams", STREAMS, pace_ms=DELTA_MS)
+            cpu_us = (cpu_seconds(server.pid) - before) * 1e6 / found["deltas"]
+            figures.append(StreamFigures(cpu_us, found["deltaP50Ms"], found["deltaP99Ms"]))
+        return figures
 
 
 @dataclass(frozen=True)

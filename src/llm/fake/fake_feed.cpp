@@ -37,7 +37,7 @@ net::EventFeed::Chunk FakeFeed::take(SteadyTime now) {
   while (next_ < steps_.size() && due_ <= now && chunk.frames.size() < kChunkBytesMax) {
     chunk.frames += std::exchange(steps_[next_].frames, {});
     ++next_;
-    if (next_ < steps_.size()) due_ = now + steps_[next_].delay;
+    if (next_ < steps_.size()) due_ += steps_[next_].delay;
   }
   if (next_ < steps_.size()) return chunk;
   if (end_ == End::clean) chunk.state = State::ended;

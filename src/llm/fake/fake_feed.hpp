@@ -12,7 +12,7 @@ namespace errand::llm {
 class FakeFeed final : public net::EventFeed {
  public:
   struct Step {
-    milliseconds delay{0};  // before it, after the former one
+    milliseconds delay{0};  // before it, from when the former one was due: a pace is kept
     std::string frames;     // may be empty
   };
   // `broken` resets the connection after the last step.

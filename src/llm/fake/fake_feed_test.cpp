@@ -50,6 +50,13 @@ TEST_F(FakeFeedTest, ADelayPasses) {
   EXPECT_EQ(chunk.state, State::ended);
 }
 
+TEST_F(FakeFeedTest, WhatIsReadLateDoesNotDelayTheRest) {
+  const milliseconds late{-5};
+  FakeFeed feed(Steps{{.delay = late, .frames = "a"}, {.delay = milliseconds(2), .frames = "b"}},
+                FakeFeed::End::clean, io_.get_executor());
+  EXPECT_EQ(read(feed), "ended ab");
+}
+
 TEST_F(FakeFeedTest, ACutComesAfterWhatWasSent) {
   FakeFeed feed(Steps{{.frames = "a"}}, FakeFeed::End::broken, io_.get_executor());
   EXPECT_EQ(read(feed), "more a");
