@@ -2,19 +2,17 @@
 
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
 #include <memory>
 #include <utility>
 
 #include "base/id.hpp"
 #include "cli/agent_api.hpp"
-#include "cli/agent_tools.hpp"
+#include "cli/agent_terminal.hpp"
 #include "cli/chat.hpp"
 #include "cli/command.hpp"
 #include "cli/edited_input.hpp"
 #include "cli/plain_input.hpp"
 #include "cli/run_body.hpp"
-#include "cli/terminal_approver.hpp"
 #include "crypto/random.hpp"
 
 namespace errand::cli {
@@ -64,38 +62,27 @@ int chat_command(const ChatOptions& options) {
   AgentOptions agent = with_data(options.agent);
   auto config = load_agent_config(agent);
   if (!config) return fail_usage(config.error());
-  asio::io_context io(1);  // outlives the tools, which keep connections for the next request
   Look look = look_here();
   auto manner = ::isatty(STDIN_FILENO) == 1 ? Chat::Manner::conversation : Chat::Manner::script;
-  auto printer = make_printer(Form::text, look);
-  Console console;
-  BlockingPool pool(kToolThreads, kToolQueueMax);
-  using Consent = TerminalApprover::Consent;
-  TerminalApprover approver(console, *printer, kTerminal,
-                            agent.yes ? Consent::given : Consent::asked_for);
-  ToolSurroundings around{.approver = approver, .pool = pool, .networks = {}};
-  if (*config) around.networks = (*config)->networks;
-  auto tools = make_tools(agent, around);
-  if (!tools) return fail_usage(tools.error());
-  Toolbox toolbox(std::move(*tools));
-  auto fields = make_agent_fields(agent, toolbox.declarations());
+  AgentTerminal terminal(agent, make_printer(Form::text, look));
+  if (auto taken = terminal.take_tools(agent, *config); !taken) return fail_usage(taken.error());
+  auto fields = make_agent_fields(agent, terminal.tools().declarations());
   if (!fields) return fail_usage(fields.error());
   auto input = make_input(look, manner);
   if (!input) return fail(input.error());
-  ApiSurroundings api{.io = io, .printer = *printer, .console = console};
-  return with_api(api, agent, std::move(*config), [&](AgentApi place) {
+  return with_api(terminal.api(), agent, std::move(*config), [&](AgentApi place) {
     Chat chat({.place = place,
-               .tools = toolbox,
-               .printer = *printer,
-               .console = console,
+               .tools = terminal.tools(),
+               .printer = terminal.printer(),
+               .console = terminal.console(),
                .input = **input,
-               .pool = pool},
+               .pool = terminal.pool()},
               {.id = new_chat_id(),
                .fields = std::move(*fields),
                .resume = options.resume,
                .manner = manner});
     chat.start();
-    io.run();
+    terminal.io().run();
     return chat.exit_code();
   });
 }

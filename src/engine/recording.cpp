@@ -7,20 +7,18 @@
 #include "agent/state.hpp"
 #include "base/text.hpp"
 #include "engine/check_log.hpp"
+#include "json/members.hpp"
 #include "json/write.hpp"
 
 namespace errand::engine {
 namespace {
 
 std::string text_in(const json::Value& event, std::string_view key) {
-  const json::Value* value = event.get_object().if_contains(key);
-  const auto* text = value ? value->if_string() : nullptr;
-  return text ? std::string(json::view(*text)) : std::string();
+  return std::string(json::text_at(event.if_object(), key));
 }
 
 EventSeq seq_of(const json::Value& event) {
-  const json::Value* value = event.get_object().if_contains("seq");
-  return value && value->is_int64() ? value->get_int64() : 0;
+  return json::integer_at(event.if_object(), "seq").value_or(0);
 }
 
 ModelFailure broken_stream() {

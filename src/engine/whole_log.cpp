@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "run/tool_set.hpp"
 
@@ -13,16 +14,8 @@ namespace {
 
 constexpr std::size_t kBytesAtOnce = 4U * 1024 * 1024;
 
-std::string text_in(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.if_contains(key);
-  const auto* text = value ? value->if_string() : nullptr;
-  return text ? std::string(json::view(*text)) : std::string();
-}
-
 int number_in(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.if_contains(key);
-  const std::int64_t* number = value ? value->if_int64() : nullptr;
-  return number ? static_cast<int>(*number) : -1;
+  return static_cast<int>(json::integer_at(&object, key).value_or(-1));
 }
 
 Result<EventFacts> read_event(std::string_view line, EventSeq seq) {
@@ -37,16 +30,14 @@ Result<EventFacts> read_event(std::string_view line, EventSeq seq) {
   if (!value || !value->is_object()) return wrong("is not a JSON object");
   const json::Object& event = value->get_object();
   EventFacts facts{.seq = seq,
-                   .type = text_in(event, "type"),
+                   .type = std::string(json::text_at(&event, "type")),
                    .turn = number_in(event, "turn"),
                    .attempt = number_in(event, "attempt"),
-                   .call = text_in(event, "toolUseId")};
+                   .call = std::string(json::text_at(&event, "toolUseId"))};
   if (facts.type.empty()) return wrong("has no type");
-  const json::Value* calls = event.if_contains("toolCalls");
-  const json::Array* listed = calls ? calls->if_array() : nullptr;
+  const json::Array* listed = json::array_at(&event, "toolCalls");
   for (std::size_t i = 0; listed && i < listed->size(); ++i) {
-    const json::Object* call = (*listed)[i].if_object();
-    facts.listed.push_back(call ? text_in(*call, "id") : "");
+    facts.listed.emplace_back(json::text_at((*listed)[i].if_object(), "id"));
   }
   return facts;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "json/members.hpp"
 #include "run/tool_ref.hpp"
 
 namespace errand {
@@ -14,34 +15,22 @@ constexpr std::string_view kLongRunningNote =
 
 constexpr std::size_t kToolNameCharsMax = 64;
 
-std::string_view text_in(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.if_contains(key);
-  const auto* text = value ? value->if_string() : nullptr;
-  return text ? json::view(*text) : std::string_view();
-}
-
-const json::Object* object_in(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.if_contains(key);
-  return value ? value->if_object() : nullptr;
-}
-
 std::string card_description(const LocalAgent& agent) {
   const json::Object& card = *agent.card;
-  std::string_view name = text_in(card, "name");
+  std::string_view name = json::text_at(&card, "name");
   std::string told = cat("Delegate a task to ", name.empty() ? agent.name : name);
-  if (std::string_view about = text_in(card, "description"); !about.empty()) {
+  if (std::string_view about = json::text_at(&card, "description"); !about.empty()) {
     append(told, ": ", about);
   }
-  const json::Value* value = card.if_contains("skills");
-  const json::Array* skills = value ? value->if_array() : nullptr;
+  const json::Array* skills = json::array_at(&card, "skills");
   if (!skills) return told;
   for (std::size_t i = 0; i < std::min(skills->size(), kToldSkillsMax); ++i) {
     const json::Object* skill = (*skills)[i].if_object();
     if (!skill) continue;
-    std::string_view title = text_in(*skill, "name");
-    if (title.empty()) title = text_in(*skill, "id");
+    std::string_view title = json::text_at(skill, "name");
+    if (title.empty()) title = json::text_at(skill, "id");
     append(told, "\n- ", title);
-    std::string_view about = text_in(*skill, "description");
+    std::string_view about = json::text_at(skill, "description");
     if (!about.empty()) append(told, title.empty() ? "" : ": ", about);
   }
   return told;
@@ -59,18 +48,19 @@ SchemaPtr message_schema() {
 
 // A catalog's schema as it is, save that vendors take an object at the root only.
 SchemaPtr mcp_schema(const ObjectPtr& tool) {
-  const json::Object* schema = object_in(*tool, "inputSchema");
-  if (schema && text_in(*schema, "type") == "object") return {tool, schema};
+  const json::Object* schema = json::object_at(tool.get(), "inputSchema");
+  if (schema && json::text_at(schema, "type") == "object") return {tool, schema};
   return share_schema({{"type", "object"}, {"properties", json::Object()}});
 }
 
 OfferedTool mcp_tool(const LocalMcpServer& server, std::size_t index) {
   const json::Object& tool = *server.tools[index];
-  json::Object echo{{"mcpServer", server.name}, {"mcpToolName", text_in(tool, "name")}};
+  json::Object echo{{"mcpServer", server.name}, {"mcpToolName", json::text_at(&tool, "name")}};
   if (server.info) echo["mcpServerInfo"] = *server.info;
-  if (const json::Object* notes = object_in(tool, "annotations")) echo["annotations"] = *notes;
-  return {.decl = {.name = std::string(text_in(tool, "name")),
-                   .description = std::string(text_in(tool, "description")),
+  if (const json::Object* notes = json::object_at(&tool, "annotations"))
+    echo["annotations"] = *notes;
+  return {.decl = {.name = std::string(json::text_at(&tool, "name")),
+                   .description = std::string(json::text_at(&tool, "description")),
                    .input_schema = mcp_schema(server.tools[index]),
                    .kind = "mcp_local",
                    .echo = share_schema(std::move(echo))},
