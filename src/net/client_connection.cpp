@@ -42,6 +42,7 @@ class SocketConnection final : public ClientConnection {
     timer_.cancel();
   }
   void close() override {
+    closed_ = true;
     error_code ignored;
     socket_.close(ignored);
   }
@@ -132,7 +133,7 @@ class SocketConnection final : public ClientConnection {
 
   Error to_error(const error_code& error) const {
     if (timed_out_) return limit_.passed(name_);
-    if (error == asio::error::operation_aborted) {
+    if (closed_ || error == asio::error::operation_aborted) {
       return {ErrorCode::cancelled, cat("the request to ", name_, " was cancelled")};
     }
     return Error(ErrorCode::unavailable,
@@ -147,6 +148,7 @@ class SocketConnection final : public ClientConnection {
   SteadyTime armed_for_ = SteadyTime::max();
   TimeLimit limit_;
   bool timed_out_ = false;
+  bool closed_ = false;  // by us
   const std::string name_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();  // a fired timer may come after the end
 };

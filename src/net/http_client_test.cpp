@@ -204,6 +204,20 @@ TEST_F(HttpClientTest, AnInterruptEndsTheWaitForMoreOfAnAnswer) {
   drop(opened);
 }
 
+TEST_F(HttpClientTest, AnInterruptWhileNobodyReadsEndsTheNextRead) {
+  Interrupt interrupt;
+  Peer peer([&](PeerConnection& connection) {
+    connection.receive_head();
+    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
+    connection.wait_for_close();
+  });
+  auto opened = loop_.run(client_->open({.url = peer.url(), .interrupt = &interrupt}));
+  EXPECT_EQ(loop_.run(opened.value()->read()).value(), "one");
+  loop_.call([&] { interrupt.raise(); });
+  EXPECT_EQ(loop_.run(opened.value()->read()).error().code(), ErrorCode::cancelled);
+  drop(opened);
+}
+
 TEST_F(HttpClientTest, AStreamThatFailedStaysFailed) {
   Peer peer(answers("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc"));
   auto opened = open(peer.url());
