@@ -11,9 +11,17 @@
 
 namespace errand {
 
+// Posts from another thread. A loop ends when it has nothing left to do, and with it perhaps all
+// that a call is still using: so the call itself is something to do.
+template <class F>
+void post_from_outside(const Executor& home, F work) {
+  auto calling = asio::make_work_guard(home);
+  asio::post(home, std::move(work));
+}
+
 // A task that waits for a result, in the hands of another thread. Its home does not end before it.
 // Everything of a home must go back to it and end there: whoever holds a Waiter moves it into what
-// is posted to its home.
+// is posted to its home (post_from_outside).
 template <class T>
 class Waiter final {
  public:
@@ -62,7 +70,7 @@ Task<T> await_completion(Start start) {
   return await_resumption<T>([start = std::move(start)](Waiter<T> waiter) mutable {
     start([waiting = std::make_shared<Waiter<T>>(std::move(waiter))](T result) mutable {
       const Executor home = waiting->home();
-      asio::post(home, [waiting = std::move(waiting), result = std::move(result)]() mutable {
+      post_from_outside(home, [waiting = std::move(waiting), result = std::move(result)]() mutable {
         auto resumed = std::move(waiting);
         resumed->resume(std::move(result));
       });

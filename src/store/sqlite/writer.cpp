@@ -51,7 +51,7 @@ void Writer::hand_back(WriteBatch& batch) {
     auto last = std::find_if(first, batch.end(),
                              [&home](const auto& item) { return item->home() != home; });
     WriteBatch items{std::move_iterator(first), std::move_iterator(last)};
-    asio::post(home, [items = std::move(items)]() mutable {
+    post_from_outside(home, [items = std::move(items)]() mutable {
       for (auto& item : items) std::exchange(item, nullptr)->resume();
     });
     first = last;
