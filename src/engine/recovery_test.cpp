@@ -33,6 +33,13 @@ struct RecoveryTest : ::testing::Test {
     world.tasks.spawn("client", client.go(&world));
     world.run_until([this] { return client.pending.size() == 2; });
   }
+  // All that is on the disk of a process that is gone.
+  void leave_a_waiting_run() {
+    disk = Disk();
+    client = {.spec = client.spec, .answers = false};
+    World world(disk, kTwoCalls);
+    wait_for_client(world);
+  }
   Result<void> answer(World& world, const std::string& id) {
     return world.result_of(world.engine.answer(someone(), *client.run, {.tool_use_id = id}));
   }
@@ -201,12 +208,7 @@ TEST_F(RecoveryTest, AnAnswerThatComesWhileTheRunIsReadIsTaken) {
 TEST_F(RecoveryTest, AnAnswerThatComesWhileTheRunIsTakenOverIsTaken) {
   for (int steps = 0; steps < kStepsMax; ++steps) {
     SCOPED_TRACE(steps);
-    disk = Disk();
-    client = {.spec = client.spec, .answers = false};
-    {
-      World world(disk, kTwoCalls);
-      wait_for_client(world);
-    }
+    leave_a_waiting_run();
     World world(disk, kTwoCalls);
     world.tasks.spawn("recover", world.engine.recover());
     world.step(steps);
@@ -222,12 +224,7 @@ TEST_F(RecoveryTest, AnAnswerThatComesWhileTheRunIsTakenOverIsTaken) {
 TEST_F(RecoveryTest, AStopWhileRunsAreTakenOverLeavesNoDeadlineBehind) {
   for (int steps = 0; steps < kStepsMax; ++steps) {
     SCOPED_TRACE(steps);
-    disk = Disk();
-    client = {.spec = client.spec, .answers = false};
-    {
-      World world(disk, kTwoCalls);
-      wait_for_client(world);
-    }
+    leave_a_waiting_run();
     World world(disk, kTwoCalls);
     world.engine.start();
     world.step(steps);

@@ -189,13 +189,16 @@ TEST_F(HttpClientTest, AnInterruptEndsTheWaitForAnAnswerAndClosesTheConnection) 
   EXPECT_EQ(peer.accepted(), 1);
 }
 
+// Sends one piece of an answer and no more.
+void begin_an_answer(PeerConnection& connection) {
+  connection.receive_head();
+  connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
+  connection.wait_for_close();
+}
+
 TEST_F(HttpClientTest, AnInterruptEndsTheWaitForMoreOfAnAnswer) {
   Interrupt interrupt;
-  Peer peer([&](PeerConnection& connection) {
-    connection.receive_head();
-    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
-    connection.wait_for_close();
-  });
+  Peer peer(begin_an_answer);
   auto opened = loop_.run(client_->open({.url = peer.url(), .interrupt = &interrupt}));
   EXPECT_EQ(loop_.run(opened.value()->read()).value(), "one");
   std::thread other([&] { loop_.call([&] { interrupt.raise(); }); });
@@ -206,11 +209,7 @@ TEST_F(HttpClientTest, AnInterruptEndsTheWaitForMoreOfAnAnswer) {
 
 TEST_F(HttpClientTest, AnInterruptWhileNobodyReadsEndsTheNextRead) {
   Interrupt interrupt;
-  Peer peer([&](PeerConnection& connection) {
-    connection.receive_head();
-    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
-    connection.wait_for_close();
-  });
+  Peer peer(begin_an_answer);
   auto opened = loop_.run(client_->open({.url = peer.url(), .interrupt = &interrupt}));
   EXPECT_EQ(loop_.run(opened.value()->read()).value(), "one");
   loop_.call([&] { interrupt.raise(); });
