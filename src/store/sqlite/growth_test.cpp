@@ -59,6 +59,23 @@ TEST_F(GrowthTest, TheRoomOfRunsThatAreRemovedIsGivenBack) {
   EXPECT_TRUE(wait_for(store().find(workspace(), run_id(3))));
 }
 
+TEST_F(GrowthTest, ALogThatLeadsAstrayTakesNothingOfAnotherRunAlong) {
+  fill(1, 2);
+  create(2);
+  file_.close();
+  {
+    auto database = Database::open(file_.path(), Database::Access::write).value();
+    ASSERT_TRUE(database->execute(
+        "UPDATE segments SET previous = (SELECT place FROM segments WHERE run = 'run_1002') "
+        "WHERE run = 'run_1001' AND n = 2"));
+  }
+  file_.reopen();
+
+  prune_all();
+
+  EXPECT_EQ(wait_for(store().read_journal(run_id(2))).value(), "{\"created\":1}\n");
+}
+
 TEST_F(GrowthTest, TheIdOfARunThatIsBeingRemovedIsNotGivenAgain) {
   fill(1, 30);
   ASSERT_FALSE(wait_for(store().prune({.ended_before = file_.clock().now(), .segments_max = 10}))

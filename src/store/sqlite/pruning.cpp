@@ -19,7 +19,8 @@ constexpr const char* kShortenDoomed = "UPDATE doomed SET log_end = ? WHERE run 
 constexpr const char* kRemoveDoomed = "DELETE FROM doomed WHERE run = ?";
 // The last ones first: as long as the first one is there, no other run gets this id. Anchors that
 // no segment leads to are those that an older program has written.
-constexpr const char* kRemoveSegment = "DELETE FROM segments WHERE place = ? RETURNING previous";
+constexpr const char* kRemoveSegment =
+    "DELETE FROM segments WHERE place = ? AND run = ? RETURNING previous";
 constexpr const char* kRemoveAnchors =
     "DELETE FROM segments WHERE place IN (SELECT place FROM segments INDEXED BY anchors "
     "WHERE run = ? AND anchor = 1 ORDER BY last_seq DESC, n DESC LIMIT ?)";
@@ -123,7 +124,7 @@ Result<std::size_t> Pruning::shorten(const Doomed& doomed, std::size_t segments_
   std::size_t count = 0;
   std::int64_t end = doomed.log_end;
   for (; end != 0 && count < segments_max; ++count) {
-    ERRAND_TRY(end, remove_segment(end));
+    ERRAND_TRY(end, remove_segment(doomed.run, end));
   }
   if (end != doomed.log_end) ERRAND_CHECK(shorten_doomed_.run(end, doomed.run));
   if (count == segments_max) return count;
@@ -131,8 +132,8 @@ Result<std::size_t> Pruning::shorten(const Doomed& doomed, std::size_t segments_
   return count + static_cast<std::size_t>(database_.changes());
 }
 
-Result<std::int64_t> Pruning::remove_segment(std::int64_t place) {
-  Rows rows = remove_segment_.query(place);
+Result<std::int64_t> Pruning::remove_segment(const RunId& run, std::int64_t place) {
+  Rows rows = remove_segment_.query(place, run);
   ERRAND_TRY(bool found, rows.next());
   const std::int64_t previous = found ? rows.integer(0) : 0;
   if (found) ERRAND_CHECK(rows.next());  // it has written only at its end

@@ -43,7 +43,8 @@ class Pruning final {
   Result<std::size_t> remove_segments(std::size_t segments_max);
   // Takes segments from the log's end and says how many; fewer than asked for were the last ones.
   Result<std::size_t> shorten(const Doomed& doomed, std::size_t segments_max);
-  Result<std::int64_t> remove_segment(std::int64_t place);  // gives the place of the one before
+  // Gives the place of the one before; 0 if this one is not of the run.
+  Result<std::int64_t> remove_segment(const RunId& run, std::int64_t place);
   Result<Doomed> next_doomed();
 
   Database& database_;
