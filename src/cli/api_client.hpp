@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "json/value.hpp"
-#include "net/http_client.hpp"
+#include "net/client/http_client.hpp"
 #include "run/ids.hpp"
 
 namespace errand::cli {

@@ -7,18 +7,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/console.hpp"
-#include "store/sqlite/size_text.hpp"
-#include "store/sqlite/sqlite_backup.hpp"
+#include "store/sqlite/upkeep/sqlite_backup.hpp"
 
 namespace errand::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-using sqlite::size_text;
 
 constexpr milliseconds kProgressInterval{100};
 

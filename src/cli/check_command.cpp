@@ -15,9 +15,9 @@
 #include "cli/local_calls.hpp"
 #include "cli/store_file.hpp"
 #include "cli/terminal_text.hpp"
-#include "engine/check.hpp"
+#include "engine/history/check.hpp"
 #include "store/sqlite/sqlite_store.hpp"
-#include "store/sqlite/verify.hpp"
+#include "store/sqlite/upkeep/verify.hpp"
 
 namespace errand::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "engine/catalog.hpp"
 #include "engine/engine.hpp"
 #include "net/address_rules.hpp"
-#include "net/http_client.hpp"
+#include "net/client/http_client.hpp"
 #include "server/api.hpp"
 
 namespace errand::cli {

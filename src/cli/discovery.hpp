@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 #include "cli/model_config.hpp"
-#include "net/proxy.hpp"
+#include "net/client/proxy.hpp"
 
 namespace errand::cli {
 

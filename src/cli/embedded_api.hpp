@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/api_client.hpp"
-#include "net/router.hpp"
+#include "net/server/router.hpp"
 #include "run/ids.hpp"
 
 namespace errand::cli {

@@ -17,7 +17,7 @@
 #include "cli/listen_address.hpp"
 #include "json/write.hpp"
 #include "llm/fake/fake_api.hpp"
-#include "net/http_server.hpp"
+#include "net/server/http_server.hpp"
 
 namespace errand::cli {
 namespace {

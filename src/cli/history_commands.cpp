@@ -12,7 +12,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/terminal_text.hpp"
 #include "cli/whole_file.hpp"
-#include "engine/replay.hpp"
+#include "engine/history/replay.hpp"
 #include "json/write.hpp"
 #include "run/run_export.hpp"
 

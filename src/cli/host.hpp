@@ -12,8 +12,8 @@
 #include "cli/config.hpp"
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
-#include "net/http_client.hpp"
-#include "net/router.hpp"
+#include "net/client/http_client.hpp"
+#include "net/server/router.hpp"
 #include "server/api.hpp"
 #include "store/store.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "net/proxy.hpp"
+#include "net/client/proxy.hpp"
 
 namespace errand::cli {
 

@@ -9,22 +9,21 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/size_text.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/credentials.hpp"
 #include "cli/store_file.hpp"
-#include "net/tls_context.hpp"
-#include "store/sqlite/database.hpp"
-#include "store/sqlite/examine.hpp"
-#include "store/sqlite/size_text.hpp"
+#include "net/client/tls_context.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/upkeep/examine.hpp"
 
 namespace errand::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using Level = Finding::Level;
-using sqlite::size_text;
 
 constexpr std::int64_t kComfortableBytes = std::int64_t{1024} * 1024 * 1024;
 constexpr rlim_t kComfortableDescriptors = 4096;  // each stream of a client takes one

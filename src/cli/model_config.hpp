@@ -11,7 +11,7 @@
 #include "engine/catalog.hpp"
 #include "json/value.hpp"
 #include "llm/script.hpp"
-#include "net/proxy.hpp"
+#include "net/client/proxy.hpp"
 
 namespace errand::cli {
 

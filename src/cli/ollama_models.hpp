@@ -10,7 +10,7 @@
 #include "async/timers.hpp"
 #include "cli/vendors.hpp"
 #include "engine/catalog.hpp"
-#include "net/http_client.hpp"
+#include "net/client/http_client.hpp"
 
 namespace errand::cli {
 

@@ -10,7 +10,7 @@
 #include "async/task_group.hpp"
 #include "base/text.hpp"
 #include "llm/demo/demo_model.hpp"
-#include "net/test_support.hpp"
+#include "net/server/test_support.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::cli {

@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "json/value.hpp"
-#include "net/sse_reader.hpp"
+#include "net/client/sse_reader.hpp"
 #include "run/ids.hpp"
 #include "run/usage.hpp"
 

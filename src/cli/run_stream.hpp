@@ -8,7 +8,7 @@
 #include "async/timers.hpp"
 #include "cli/api_client.hpp"
 #include "cli/run_event.hpp"
-#include "net/sse_reader.hpp"
+#include "net/client/sse_reader.hpp"
 
 namespace errand::cli {
 

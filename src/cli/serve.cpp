@@ -20,7 +20,7 @@
 #include "cli/host.hpp"
 #include "cli/listen_address.hpp"
 #include "json/write.hpp"
-#include "net/http_server.hpp"
+#include "net/server/http_server.hpp"
 #include "server/error_body.hpp"
 
 namespace errand::cli {

@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "cli/config_schema.hpp"
 #include "json/value.hpp"
-#include "net/proxy.hpp"
+#include "net/client/proxy.hpp"
 
 namespace errand::cli {
 

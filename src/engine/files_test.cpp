@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "crypto/digest.hpp"
-#include "engine/replay.hpp"
+#include "engine/history/replay.hpp"
 #include "engine/test_world.hpp"
 #include "json/write.hpp"
 

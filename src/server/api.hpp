@@ -7,7 +7,7 @@
 #include "base/result.hpp"
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
-#include "net/router.hpp"
+#include "net/server/router.hpp"
 #include "run/principal.hpp"
 
 namespace errand::server {

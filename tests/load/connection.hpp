@@ -7,7 +7,7 @@
 
 #include "async/task.hpp"
 #include "base/result.hpp"
-#include "net/response_reader.hpp"
+#include "net/client/response_reader.hpp"
 
 namespace errand::load {
 

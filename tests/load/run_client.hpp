@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "load/connection.hpp"
 #include "load/requests.hpp"
-#include "net/sse_reader.hpp"
+#include "net/client/sse_reader.hpp"
 
 namespace errand::load {
 

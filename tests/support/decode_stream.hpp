@@ -11,7 +11,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "llm/provider.hpp"
-#include "net/sse_reader.hpp"
+#include "net/client/sse_reader.hpp"
 
 namespace errand::llm {
 

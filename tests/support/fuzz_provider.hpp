@@ -7,7 +7,7 @@
 
 #include "base/assert.hpp"
 #include "llm/provider.hpp"
-#include "net/sse_reader.hpp"
+#include "net/client/sse_reader.hpp"
 
 namespace errand::llm {
 

@@ -81,7 +81,7 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(
             self.problems({
                 "src/net/a_test.cpp": '#include "support/pair.hpp"\n',
-                "src/net/test_peer.hpp": '#include "support/pair.hpp"\n',
+                "src/net/client/test_peer.hpp": '#include "support/pair.hpp"\n',
                 "src/store/store_contract_log.hpp": '#include "support/pair.hpp"\n',
                 "src/net/a.cpp": '#include "support/pair.hpp"\n',
             }),

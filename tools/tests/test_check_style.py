@@ -154,7 +154,7 @@ class CheckStyleTest(unittest.TestCase):
                 "src/net/a.cpp": "void f() { co_spawn(e, g(), h); }  // not detached\n",
                 "src/async/a.cpp": text,
                 "src/net/a_test.cpp": text,
-                "src/net/test_support.hpp": "#pragma once\n" + text,
+                "src/net/server/test_support.hpp": "#pragma once\n" + text,
                 "src/net/net_contract.hpp": "#pragma once\n" + text,
                 "apps/errand/main.cpp": text,
             }),

@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "llm/fake/fake_format.hpp"
 #include "llm/fake/request_log.hpp"
-#include "net/router.hpp"
+#include "net/server/router.hpp"
 
 namespace errand::llm {
 

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "llm/failure.hpp"
 #include "llm/members.hpp"
-#include "net/sse_reader.hpp"
+#include "net/client/sse_reader.hpp"
 
 namespace errand::llm {
 namespace {

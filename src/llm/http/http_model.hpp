@@ -6,7 +6,7 @@
 
 #include "async/timers.hpp"
 #include "llm/provider.hpp"
-#include "net/http_client.hpp"
+#include "net/client/http_client.hpp"
 
 namespace errand::llm {
 

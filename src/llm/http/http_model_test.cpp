@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "llm/failure.hpp"
-#include "net/test_peer.hpp"
-#include "net/test_support.hpp"
+#include "net/client/test_peer.hpp"
+#include "net/server/test_support.hpp"
 #include "support/decode_stream.hpp"
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"

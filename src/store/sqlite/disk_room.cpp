@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/size_text.hpp"
 #include "base/text.hpp"
-#include "store/sqlite/size_text.hpp"
 
 namespace errand::sqlite {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/sqlite/timekeeper.hpp"
 
 namespace errand::sqlite {

@@ -1,4 +1,4 @@
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
 // What the file, its log and each commit take, and what is given back.

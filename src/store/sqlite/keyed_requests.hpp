@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/store.hpp"
 
 namespace errand::sqlite {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/sqlite/timekeeper.hpp"
 #include "store/store.hpp"
 

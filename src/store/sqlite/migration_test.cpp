@@ -1,9 +1,9 @@
 #include <fstream>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/sqlite/schema.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
-#include "store/sqlite/verify.hpp"
+#include "store/sqlite/upkeep/verify.hpp"
 
 namespace errand {
 namespace {

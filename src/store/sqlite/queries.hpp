@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/store.hpp"
 
 namespace errand::sqlite {

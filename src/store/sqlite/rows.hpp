@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/store.hpp"
 
 namespace errand::sqlite {

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "base/result.hpp"
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 
 namespace errand::sqlite {
 

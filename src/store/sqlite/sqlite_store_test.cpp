@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "store/sqlite/database.hpp"
+#include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
 namespace errand {

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
-#include "net/subprocess.hpp"
+#include "process/subprocess.hpp"
 #include "tool/builtin/kept_output.hpp"
 #include "tool/builtin/safe_text.hpp"
 #include "tool/builtin/shell_environment.hpp"
@@ -44,7 +44,7 @@ std::string signal_name(int number) {
   return name ? cat("SIG", name) : cat("signal ", number);
 }
 
-std::string how_it_ended(const net::ProcessEnd& end) {
+std::string how_it_ended(const process::ProcessEnd& end) {
   if (end.signal != 0) return cat("The command was ended by ", signal_name(end.signal), ".");
   return cat("Exit code ", end.exit_code, ".");
 }
@@ -92,26 +92,26 @@ Task<ToolOutcome> ShellTool::run(std::string command, seconds limit) const {
   SteadyTime deadline = std::chrono::steady_clock::now() + limit;
   Executor home = co_await asio::this_coro::executor;
   auto spawned =
-      net::Subprocess::spawn(home, {.command = {"/bin/sh", "-c", std::move(command)},
-                                    .environment = shell_environment(options_.environment),
-                                    .directory = options_.directory,
-                                    .grace = options_.grace});
+      process::Subprocess::spawn(home, {.command = {"/bin/sh", "-c", std::move(command)},
+                                        .environment = shell_environment(options_.environment),
+                                        .directory = options_.directory,
+                                        .grace = options_.grace});
   if (!spawned) co_return failed(spawned.error().describe());
-  net::Subprocess& process = **spawned;
+  process::Subprocess& process = **spawned;
   KeptOutput output;
   for (;;) {
-    net::ProcessEvent event = co_await process.next(deadline);
-    if (event.kind == net::ProcessEvent::Kind::output) {
+    process::ProcessEvent event = co_await process.next(deadline);
+    if (event.kind == process::ProcessEvent::Kind::output) {
       output.add(event.output);
       continue;
     }
-    if (event.kind == net::ProcessEvent::Kind::ended) break;
+    if (event.kind == process::ProcessEvent::Kind::ended) break;
     co_await process.stop();
     co_return failed(with_output(
         cat("The command took longer than ", limit.count(), " s and was ended."), output));
   }
-  net::ProcessEnd end = process.end();
-  co_return ToolOutcome{.ok = end == net::ProcessEnd{},
+  process::ProcessEnd end = process.end();
+  co_return ToolOutcome{.ok = end == process::ProcessEnd{},
                         .text = with_output(how_it_ended(end), output)};
 }
 

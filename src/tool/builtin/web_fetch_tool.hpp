@@ -4,7 +4,7 @@
 
 #include "async/blocking_pool.hpp"
 #include "base/clock.hpp"
-#include "net/http_client.hpp"
+#include "net/client/http_client.hpp"
 #include "tool/tool.hpp"
 
 namespace errand {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "net/test_peer.hpp"
+#include "net/client/test_peer.hpp"
 #include "tool/builtin/web_page.hpp"
 
 namespace errand {

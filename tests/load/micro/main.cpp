@@ -11,7 +11,7 @@
 #include "json/schema.hpp"
 #include "json/write.hpp"
 #include "llm/fake/fake_format.hpp"
-#include "net/sse_reader.hpp"
+#include "net/client/sse_reader.hpp"
 #include "support/vendor_providers.hpp"
 
 namespace errand {

@@ -1,0 +1,272 @@
+#include "engine/history/check.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "agent/refusal.hpp"
+#include "agent/state.hpp"
+#include "base/text.hpp"
+#include "crypto/digest.hpp"
+#include "engine/history/check_log.hpp"
+#include "engine/kept_files.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+#include "run/mail.hpp"
+#include "run/tool_set.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::size_t kRunsAtOnce = 100;
+
+// The name of a status, which tells `waiting` from `running`.
+std::string_view name_of(RunStatus status) {
+  return status == RunStatus::waiting ? "waiting" : to_string(status);
+}
+
+// JSON objects are equal whatever the order of their members.
+bool is_same_json(std::string_view a, std::string_view b) {
+  auto left = json::parse(a);
+  auto right = json::parse(b);
+  return left && right && *left == *right;
+}
+
+// The rules for one run, from its log to what follows from it.
+class RunCheck final {
+ public:
+  explicit RunCheck(const StoredRun& run) : run_(run), row_(run.row) {}
+
+  std::vector<Finding> findings() {
+    if (check_log()) {
+      check_row();
+      check_status();
+      for (BrokenRule& broken : check_events(entries_, events_)) add(std::move(broken));
+      check_mail();
+    }
+    return std::move(findings_);
+  }
+
+  // The files that the log and the mail name, after findings().
+  const std::vector<FilePart>& files() const { return files_; }
+
+ private:
+  void add(BrokenRule broken) {
+    bool is_known = std::any_of(findings_.begin(), findings_.end(),
+                                [&](const Finding& one) { return one.rule == broken.rule; });
+    if (is_known) return;
+    findings_.push_back(
+        {.run = row_.id, .rule = broken.rule, .sentence = std::move(broken.sentence)});
+  }
+
+  // False if the log cannot be read, so that nothing follows from it.
+  bool check_log() {
+    if (auto broken = check_segments(run_.segments)) {
+      add(std::move(*broken));
+      return false;
+    }
+    auto events = read_event_facts(run_.segments);
+    if (!events) {
+      add({"event_lines", events.error().message()});
+      return false;
+    }
+    events_ = std::move(*events);
+    if (!run_.tools_hash.empty()) {
+      files_.push_back({.filename = "the run's tools", .sha256 = run_.tools_hash});
+    }
+    auto entries = parse_journal(journal_of(run_.segments));
+    if (!entries) {
+      add({"journal", entries.error().message()});
+      return false;
+    }
+    entries_ = std::move(*entries);
+    if (auto broken = check_order(entries_)) {
+      add({"journal_order", std::move(*broken)});
+      return false;
+    }
+    for (const JournalEntry& entry : entries_) {
+      state_.apply(entry);
+      add_files(files_of(entry));
+    }
+    return true;
+  }
+
+  void add_files(const std::vector<FilePart>& files) {
+    for (const FilePart& file : files) {
+      if (file.url.empty()) files_.push_back(file);
+    }
+  }
+
+  void check_row() {
+    const CreatedEntry& created = state_.created();
+    auto segments = static_cast<std::int32_t>(run_.segments.size());
+    auto last_seq = static_cast<EventSeq>(events_.size());
+    WallTime ends_by = created.at + created.limits.run_time;
+    compare("row_segments", "segments", row_.segments, segments);
+    compare("row_last_seq", "last_seq", row_.last_seq, last_seq);
+    compare("row_name", "name", row_.name, created.spec.name);
+    compare("row_model", "model", row_.model_id, created.model.id);
+    compare("row_created_at", "created_at", to_millis(row_.created_at), to_millis(created.at));
+    compare("row_ends_by", "ends_by", to_millis(row_.ends_by), to_millis(ends_by));
+    compare("row_updated_at", "updated_at", to_millis(row_.updated_at),
+            to_millis(run_.segments.back()->at));
+    std::string metadata = json::write(metadata_json(created.spec));
+    if (!is_same_json(row_.metadata, metadata)) {
+      compare("row_metadata", "metadata", row_.metadata, metadata);
+    }
+  }
+
+  template <class T>
+  void compare(const char* rule, const char* what, const T& in_row, const T& in_log) {
+    if (in_row == in_log) return;
+    add({rule, cat("the row says ", what, " = ", in_row, ", but the log says ", in_log)});
+  }
+
+  void check_status() {
+    RunStatus status = row_.status;
+    if (const auto& end = state_.terminal()) {
+      compare("row_status", "status", name_of(status), name_of(end->status));
+      return;
+    }
+    bool has_ended_turn = state_.turn().end.has_value();
+    bool waits = has_ended_turn && state_.waits_for_client();
+    // With the last answer a run goes on, but it may not have come to that yet.
+    bool may_wait = waits || (has_ended_turn && state_.all_calls_finished());
+    bool fits = status == RunStatus::waiting ? may_wait : status == RunStatus::running && !waits;
+    if (!fits) compare("row_status", "status", name_of(status), waits ? "waiting" : "running");
+  }
+
+  void compare(const char* rule, const char* what, std::string_view in_row, const char* in_log) {
+    compare<std::string_view>(rule, what, in_row, in_log);
+  }
+
+  // Open calls that a client has been asked for.
+  std::set<std::string> offered_calls() {
+    std::set<std::string> slots;
+    if (agent::holds_calls(state_)) return slots;
+    if (state_.turn().end && agent::batch_refusal(state_)) return slots;
+    const std::vector<agent::CallState>& calls = state_.turn().calls;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const agent::CallState& call = calls[i];
+      bool is_clients = call.tool && call.tool->site == ToolSite::client;
+      if (is_clients && !call.outcome && state_.may_start(i) &&
+          !agent::refusal_of(state_, call, schemas_)) {
+        slots.insert(call.id.str());
+      }
+    }
+    return slots;
+  }
+
+  void check_mail() {
+    if (state_.terminal()) {
+      if (!run_.mail.empty()) {
+        add({"ended_mail", cat("the run has ended, but has mail in ", run_.mail.front().slot)});
+      }
+      return;
+    }
+    std::set<std::string> offered = offered_calls();
+    std::set<std::string> slots;
+    for (const Mailbox& box : run_.mail) {
+      check_box(box, offered);
+      slots.insert(box.slot);
+    }
+    // Once it is over, nothing more is offered; what was offered before stays.
+    if (state_.cancel() || state_.is_over_turn_limit()) return;
+    for (const std::string& slot : offered) {
+      if (!slots.contains(slot)) {
+        add({"call_mail", cat("the call ", slot, " waits for a client, but has no mailbox")});
+      }
+    }
+  }
+
+  void check_box(const Mailbox& box, const std::set<std::string>& offered) {
+    if (box.kind == MailKind::cancel) {
+      if (box.slot != kCancelSlot || !box.filled) {
+        add({"mail_body", cat("the cancel request in ", box.slot, " is not one")});
+      }
+      return;
+    }
+    if (!offered.contains(box.slot)) {
+      add({"call_mail",
+           cat("there is a mailbox for ", box.slot, ", which is no call that waits for a client")});
+    }
+    if (!box.filled) return;
+    auto answer = parse_tool_answer(box.body);
+    if (!answer) {
+      add({"mail_body",
+           cat("the mail in ", box.slot, " is no answer: ", answer.error().message())});
+      return;
+    }
+    add_files(answer->files);
+  }
+
+  const StoredRun& run_;
+  const RunRow& row_;
+  std::vector<JournalEntry> entries_;
+  std::vector<EventFacts> events_;
+  agent::State state_;
+  json::SchemaCache schemas_;
+  std::vector<Finding> findings_;
+  std::vector<FilePart> files_;
+};
+
+Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
+  StoredRun run{.row = std::move(row)};
+  ERRAND_CO_TRY(run.segments, co_await read_stored_log(store, run.row.id));
+  if (!run.segments.empty()) run.tools_hash = hash_of_tools(run.segments.front()->journal);
+  auto whole = co_await read_tools_back(store, run.row.id, &run.segments);
+  // Tools that are lost or damaged are a finding of their own, and of what follows from them.
+  if (!whole && whole.error().code() != ErrorCode::internal) co_return std::move(whole).error();
+  ERRAND_CO_TRY(run.mail, co_await store->mailboxes(run.row.id));
+  co_return run;
+}
+
+// One finding at most, as for other rules.
+Task<Result<std::optional<Finding>>> check_files(Store* store, RunId run,
+                                                 std::vector<FilePart> files) {
+  for (const FilePart& file : files) {
+    auto bytes = co_await store->read_blob(run, file.sha256);
+    if (!bytes && bytes.error().code() != ErrorCode::not_found) co_return bytes.error();
+    if (!bytes) {
+      co_return Finding{
+          .run = run,
+          .rule = "file_missing",
+          .sentence = cat("the bytes of \"", file.filename, "\" (", file.sha256, ") are missing")};
+    }
+    if (crypto::to_hex(crypto::sha256(*bytes)) == file.sha256) continue;
+    co_return Finding{.run = run,
+                      .rule = "file_damaged",
+                      .sentence = cat("the bytes of \"", file.filename, "\" (", file.sha256,
+                                      ") are not those that were sent")};
+  }
+  co_return std::optional<Finding>();
+}
+
+}  // namespace
+
+std::vector<Finding> check_run(const StoredRun& run) {
+  return RunCheck(run).findings();
+}
+
+Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress) {
+  CheckReport report;
+  std::optional<RunCursor> cursor;
+  for (bool is_done = false; !is_done;) {
+    ERRAND_CO_TRY(auto rows, co_await store->all_runs(cursor, kRunsAtOnce));
+    for (RunRow& row : rows) {
+      cursor = {.workspace = row.workspace, .run = row.id};
+      ERRAND_CO_TRY(auto run, co_await read_run(store, std::move(row)));
+      RunCheck check(run);
+      for (Finding& finding : check.findings()) report.findings.push_back(std::move(finding));
+      ERRAND_CO_TRY(auto file, co_await check_files(store, run.row.id, check.files()));
+      if (file) report.findings.push_back(std::move(*file));
+      for (const SegmentPtr& segment : run.segments) report.events += segment->events_count;
+      ++report.runs;
+    }
+    is_done = rows.empty();
+    if (on_progress && !is_done) on_progress(report);
+  }
+  co_return report;
+}
+
+}  // namespace errand::engine

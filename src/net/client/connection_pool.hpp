@@ -1,0 +1,45 @@
+#pragma once
+
+#include <list>
+#include <memory>
+
+#include "base/clock.hpp"
+#include "net/client/client_connection.hpp"
+
+namespace errand::net {
+
+struct PoolLimits {
+  std::size_t idle_per_route_max = 8;  // beyond, the one that is idle for longest is closed
+  std::size_t idle_max = 64;           // the same, over all routes
+  milliseconds idle_time_max = seconds(50);
+};
+
+// Connections that wait for their next request. Has no timer: what has waited too long is closed at
+// the next call. Lives on one home.
+class ConnectionPool final {
+ public:
+  explicit ConnectionPool(PoolLimits limits) : limits_(limits) {}
+
+  // The connection that was used last among those of the route that the peer has left alone; null
+  // if there is none.
+  std::unique_ptr<ClientConnection> take(const Route& route, SteadyTime now);
+  // `connection` has no limit set and nothing under way.
+  void put(Route route, std::unique_ptr<ClientConnection> connection, SteadyTime now);
+
+  std::size_t size() const { return idle_.size(); }
+
+ private:
+  struct Idle {
+    Route route;
+    std::unique_ptr<ClientConnection> connection;
+    SteadyTime since;
+  };
+
+  void close_expired(SteadyTime now);
+  void close_oldest_of(const Route& route);
+
+  const PoolLimits limits_;
+  std::list<Idle> idle_;  // the one that was put last is first
+};
+
+}  // namespace errand::net

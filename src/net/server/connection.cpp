@@ -1,0 +1,265 @@
+#include "net/server/connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <exception>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace errand::net {
+namespace {
+
+using boost::system::error_code;
+
+// Requests that lie ready in the buffer are answered at most so many at a stretch; then others on
+// the same home get their turn.
+constexpr int kServedInARowMax = 16;
+
+// Bodies up to this size are copied behind their head, which is cheaper than a second buffer.
+constexpr std::size_t kCopiedBodyBytesMax = 4096;
+
+constexpr std::size_t kDrainReadBytes = 16U * 1024;
+
+SteadyTime after(milliseconds duration) {
+  return std::chrono::steady_clock::now() + duration;
+}
+
+Error too_slow() {
+  return Error(ErrorCode::timeout, "the request did not arrive in time").reason("request_timeout");
+}
+
+}  // namespace
+
+Connection::Connection(Socket socket, ConnectionsShared& shared)
+    : socket_(std::move(socket)), shared_(shared) {
+  error_code ignored;
+  socket_.non_blocking(true, ignored);
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  shared_.connections.push_back(this);
+  listed_ = std::prev(shared_.connections.end());
+}
+
+Connection::~Connection() {
+  // A stream that is cut by a failure of its own must not look as if it had ended.
+  if (feed_) set_linger_zero();
+  close();
+  shared_.connections.erase(listed_);
+  if (shared_.on_left) shared_.on_left();
+}
+
+Task<void> Connection::run(std::shared_ptr<Connection> self) {
+  for (;;) {
+    if (!self->reader_) {
+      self->reader_ = std::make_unique<RequestReader>(self->shared_.limits, self->shared_.bodies,
+                                                      self->shared_.ids);
+    }
+    std::optional<Error> refused = co_await self->read_request();
+    if (refused) {
+      co_await self->refuse(std::move(*refused));
+      co_return;
+    }
+    if (!self->socket_.is_open()) co_return;
+
+    Response response = co_await self->call_handler();
+    std::string head = self->render(response);
+    Next next = Next::close;
+    if (response.events) {
+      std::unique_ptr<EventFeed> feed = std::move(response.events);
+      response = Response();
+      next = co_await self->stream(std::move(feed), std::move(head));
+    } else {
+      next = co_await self->send(std::move(head), std::move(response.body));
+    }
+    if (next == Next::drain) co_await self->drain();
+    if (next != Next::request) co_return;
+
+    if (++self->served_in_a_row_ >= kServedInARowMax) {
+      self->served_in_a_row_ = 0;
+      co_await asio::post(self->socket_.get_executor(), asio::use_awaitable);
+    }
+  }
+}
+
+// Returns when a whole request is there, or with what to answer instead, or with the socket closed.
+Task<std::optional<Error>> Connection::read_request() {
+  for (;;) {
+    Result<RequestReader::State> state = reader_->advance();
+    if (!state) co_return std::move(state).error();
+    if (*state == RequestReader::State::whole) co_return std::nullopt;
+
+    if (*state == RequestReader::State::body && reader_->take_expectation()) {
+      Outgoing out("HTTP/1.1 100 Continue\r\n\r\n", {}, {});
+      bool sent = send_now(out);
+      if (sent && !out.empty()) sent = co_await send_rest(&out);
+      if (!sent) close();
+    }
+    begin_wait(*state);
+    served_in_a_row_ = 0;
+    std::span<char> room = reader_->prepare();
+    auto [error, count] =
+        co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), as_result);
+    if (error || !socket_.is_open()) {
+      if (expired_ && phase_ != Phase::idle && socket_.is_open()) co_return too_slow();
+      close();
+      co_return std::nullopt;
+    }
+    expired_ = false;
+    reader_->commit(count);
+  }
+}
+
+void Connection::begin_wait(RequestReader::State state) {
+  const ServerLimits& limits = shared_.limits;
+  switch (state) {
+    case RequestReader::State::idle: return enter(Phase::idle, after(limits.idle_timeout));
+    case RequestReader::State::head:
+      if (phase_ != Phase::head) request_deadline_ = after(limits.head_timeout);
+      return enter(Phase::head, request_deadline_);
+    case RequestReader::State::body:
+      if (phase_ != Phase::body) request_deadline_ = after(limits.request_timeout);
+      return enter(Phase::body, std::min(request_deadline_, after(limits.body_timeout)));
+    case RequestReader::State::whole: return;
+  }
+}
+
+Task<Response> Connection::call_handler() {
+  ReceivedRequest received = reader_->take();
+  shape_ = {.request_id = received.request.id,
+            .is_http10 = received.is_http10,
+            .keep_alive = received.keep_alive,
+            .head_only = received.request.method == Method::head};
+  enter(Phase::handling, SteadyTime::max());
+  ++shared_.requests;
+  std::string bug;
+  try {
+    co_return co_await shared_.handler(std::move(received.request));
+  } catch (const std::exception& failure) {
+    bug = failure.what();
+  }
+  // At the end of a stop the handler is unwound by force and the connection is already cut.
+  if (socket_.is_open()) {
+    shared_.log.error(
+        "a request handler failed",
+        {{.key = "what", .value = bug}, {.key = "requestId", .value = shape_.request_id}});
+  }
+  co_return shared_.render_error(Error(ErrorCode::internal, "the server has a bug here"));
+}
+
+// The head of the answer. Leaves in `response` only what is to follow it.
+std::string Connection::render(Response& response) {
+  shape_.keep_alive = shape_.keep_alive && !shared_.stopping;
+  bool has_events = response.events != nullptr;
+  if (has_events && shape_.is_http10 && !shape_.head_only) shape_.keep_alive = false;
+  std::string head = has_events ? render_stream_head(response, shape_, shared_.date.now())
+                                : render_head(response, shape_, shared_.date.now());
+  if (shape_.head_only || has_events || !has_body(response.status)) response.body.clear();
+  if (shape_.head_only) response.events.reset();
+  return head;
+}
+
+Task<Connection::Next> Connection::send(std::string head, std::string body) {
+  if (body.size() <= kCopiedBodyBytesMax) {
+    head += body;
+    body.clear();
+  }
+  Outgoing out(std::move(head), std::move(body), {});
+  bool sent = send_now(out);
+  if (sent && !out.empty()) sent = co_await send_rest(&out);
+  co_return sent ? next_after_answer() : Next::close;
+}
+
+Connection::Next Connection::next_after_answer() const {
+  if (shape_.keep_alive && !shared_.stopping) return Next::request;
+  // Closing with input unread would reset the connection, perhaps before the answer is seen.
+  error_code ignored;
+  bool unread = (reader_ && reader_->has_bytes()) || socket_.available(ignored) > 0;
+  return unread ? Next::drain : Next::close;
+}
+
+Task<void> Connection::refuse(Error error) {
+  const ReceivedRequest& partial = reader_->partial();
+  shape_ = {.request_id = partial.request.id.empty() ? shared_.ids.next() : partial.request.id,
+            .is_http10 = partial.is_http10,
+            .keep_alive = false,
+            .head_only = partial.request.method == Method::head};
+  reader_.reset();
+  Response response = shared_.render_error(error);
+  std::string head = render(response);
+  Outgoing out(std::move(head), std::move(response.body), {});
+  bool sent = send_now(out);
+  if (sent && !out.empty()) sent = co_await send_rest(&out);
+  if (sent) co_await drain();
+}
+
+Task<void> Connection::drain() {
+  error_code error;
+  socket_.shutdown(Socket::shutdown_send, error);
+  enter(Phase::draining, after(kDrainTime));
+  auto memory = std::make_unique_for_overwrite<char[]>(kDrainReadBytes);
+  std::size_t drained = 0;
+  while (!error && !expired_ && drained < kDrainBytesMax) {
+    auto [failed, count] =
+        co_await socket_.async_read_some(asio::buffer(memory.get(), kDrainReadBytes), as_result);
+    error = failed;
+    drained += count;
+  }
+  close();
+}
+
+bool Connection::send_now(Outgoing& out) {
+  error_code error;
+  std::size_t count = out.is_one_piece() ? socket_.write_some(out.buffers().front(), error)
+                                         : socket_.write_some(out.buffers(), error);
+  out.advance(count);
+  return !error || error == asio::error::would_block || error == asio::error::try_again;
+}
+
+Task<bool> Connection::send_rest(Outgoing* out) {
+  while (!out->empty()) {
+    enter(Phase::writing, after(shared_.limits.write_timeout));
+    auto [error, count] = co_await socket_.async_write_some(out->buffers(), as_result);
+    if (error) co_return false;
+    out->advance(count);
+  }
+  enter(Phase::handling, SteadyTime::max());
+  co_return true;
+}
+
+void Connection::enter(Phase phase, SteadyTime deadline) {
+  phase_ = phase;
+  deadline_ = deadline;
+  expired_ = false;
+}
+
+void Connection::expire() {
+  deadline_ = SteadyTime::max();
+  if (phase_ == Phase::writing) return reset();
+  expired_ = true;
+  error_code ignored;
+  socket_.cancel(ignored);
+}
+
+void Connection::stop() {
+  if (feed_ || phase_ == Phase::idle) reset();
+}
+
+void Connection::reset() {
+  set_linger_zero();
+  close();
+  if (feed_) feed_->interrupt();
+}
+
+void Connection::set_linger_zero() {
+  error_code ignored;
+  socket_.set_option(Socket::linger(true, 0), ignored);
+}
+
+void Connection::close() {
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace errand::net

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "async/task.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "net/server/body_budget.hpp"
+#include "net/server/http_server.hpp"
+#include "net/server/outgoing.hpp"
+#include "net/server/request_ids.hpp"
+#include "net/server/request_reader.hpp"
+#include "net/server/response_writer.hpp"
+
+namespace errand::net {
+
+class Connection;
+
+// What the connections of one server share. Lives on the server's home and outlives them.
+struct ConnectionsShared {
+  ConnectionsShared(HttpServer::Options options, Log& server_log)
+      : handler(std::move(options.handler)),
+        render_error(std::move(options.render_error)),
+        limits(options.limits),
+        log(server_log),
+        bodies(options.limits.bodies_bytes_max) {}
+
+  const Handler handler;
+  const ErrorRenderer render_error;
+  const ServerLimits limits;
+  Log& log;
+  BodyBudget bodies;
+  RequestIds ids;
+  DateText date;
+
+  std::list<Connection*> connections;
+  std::function<void()> on_left;  // a connection has left the list
+  std::size_t event_streams = 0;
+  std::uint64_t requests = 0;
+  bool stopping = false;  // answers say `Connection: close`, and no event stream begins
+};
+
+// One accepted connection. It has no timer: it says until when its present phase may last, and the
+// server's sweep calls expire() after that. Owned by its own run(), listed in `connections`.
+class Connection final : public std::enable_shared_from_this<Connection> {
+ public:
+  using Socket = asio::ip::tcp::socket;
+
+  // How long input is thrown away after the last answer, and how much, so that a client that still
+  // sends gets to see that answer.
+  static constexpr milliseconds kDrainTime{5000};
+  static constexpr std::size_t kDrainBytesMax = 64U * 1024 * 1024;
+
+  Connection(Socket socket, ConnectionsShared& shared);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Serves requests until the connection ends.
+  static Task<void> run(std::shared_ptr<Connection> self);
+
+  SteadyTime deadline() const { return deadline_; }
+  // The deadline has passed: answers 408 to a slow sender, resets a slow reader, closes the rest.
+  void expire();
+
+  // The server stops: resets an event stream or an idle connection; others may finish.
+  void stop();
+  // Cuts the connection so that the client sees a failure, never a clean end.
+  void reset();
+
+ private:
+  enum class Phase : std::uint8_t { idle, head, body, handling, writing, streaming, draining };
+  enum class Next : std::uint8_t { request, drain, close };
+
+  // connection.cpp
+  Task<std::optional<Error>> read_request();
+  Task<Response> call_handler();
+  std::string render(Response& response);
+  Task<Next> send(std::string head, std::string body);
+  Task<void> refuse(Error error);
+  Task<void> drain();
+  Next next_after_answer() const;
+  void enter(Phase phase, SteadyTime deadline);
+  void begin_wait(RequestReader::State state);
+  void close();
+  void set_linger_zero();
+
+  // Sends as much as fits without waiting; false if the connection is broken.
+  bool send_now(Outgoing& out);
+  // Sends the rest.
+  Task<bool> send_rest(Outgoing* out);
+
+  // connection_stream.cpp
+  Task<Next> stream(std::unique_ptr<EventFeed> feed, std::string head);
+  void watch_for_leaving();
+  void on_readable();
+
+  Socket socket_;
+  ConnectionsShared& shared_;
+  std::list<Connection*>::iterator listed_;
+  std::unique_ptr<RequestReader> reader_;  // freed while events are streamed
+  std::unique_ptr<EventFeed> feed_;        // only while events are streamed
+  SteadyTime deadline_ = SteadyTime::max();
+  SteadyTime request_deadline_{};  // of the head or body being read
+  AnswerShape shape_;              // for the answer to the present request
+  Phase phase_ = Phase::idle;
+  bool expired_ = false;
+  bool gone_ = false;  // the client of an event stream has left
+  std::uint8_t served_in_a_row_ = 0;
+};
+
+}  // namespace errand::net

@@ -1,0 +1,366 @@
+#include "process/subprocess.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "async/wakeup.hpp"
+#include "base/text.hpp"
+
+// The header of glibc 2.36 says nothing of C++.
+extern "C" {
+#include <sys/pidfd.h>
+}
+
+namespace errand::process {
+namespace {
+
+using boost::system::error_code;
+using Descriptor = asio::posix::stream_descriptor;
+using InputSocket = asio::local::stream_protocol::socket;
+
+constexpr int kFirstFree = 3;  // after standard input, output and error
+
+// A file descriptor that is closed when its scope ends.
+class OwnedFd final {
+ public:
+  explicit OwnedFd(int fd = -1) : fd_(fd) {}
+  ~OwnedFd() { reset(-1); }
+  OwnedFd(OwnedFd&& other) noexcept : fd_(other.release()) {}
+  OwnedFd& operator=(OwnedFd&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset(int fd) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+  }
+  // Away from the numbers that the child's own standard streams get.
+  bool move_above_standard() {
+    if (fd_ >= kFirstFree) return true;
+    reset(::fcntl(fd_, F_DUPFD_CLOEXEC, kFirstFree));
+    return fd_ >= 0;
+  }
+
+ private:
+  int fd_;
+};
+
+struct Ends {
+  OwnedFd ours;
+  OwnedFd childs;
+};
+
+Error cannot_start(const ProcessOptions& options, int cause) {
+  std::string where = options.directory.empty() ? "" : cat(" in ", options.directory);
+  return Error(ErrorCode::unavailable, cat("cannot start ", options.command.front(), where, ": ",
+                                           std::generic_category().message(cause)))
+      .reason("spawn_failed");
+}
+
+bool open_output(Ends& output) {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return false;
+  output = {.ours = OwnedFd(fds[0]), .childs = OwnedFd(fds[1])};
+  return output.childs.move_above_standard() && ::fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+// A socket, because writing to a pipe that nobody reads raises a signal.
+bool open_input(Ends& input) {
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return false;
+  input = {.ours = OwnedFd(fds[0]), .childs = OwnedFd(fds[1])};
+  ::shutdown(fds[0], SHUT_RD);
+  return input.childs.move_above_standard();
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+// What posix_spawn does in the child. It allocates nothing and takes no lock there, which is what a
+// process with threads needs, and leaves no other file open.
+class SpawnPlan final {
+ public:
+  SpawnPlan(const ProcessOptions& options, int input, int output) {
+    check(::posix_spawn_file_actions_init(&actions_));
+    check(::posix_spawnattr_init(&attributes_));
+    if (input >= 0) {
+      check(::posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO));
+    } else {
+      check(::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0));
+    }
+    check(::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO));
+    if (options.errors == ProcessOptions::Errors::with_output) {
+      check(::posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO));
+    }
+    check(::posix_spawn_file_actions_addclosefrom_np(&actions_, kFirstFree));
+    if (!options.directory.empty()) {
+      check(::posix_spawn_file_actions_addchdir_np(&actions_, options.directory.c_str()));
+    }
+    reset_signals();
+  }
+  ~SpawnPlan() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  // 0, or what failed.
+  int run(const ProcessOptions& options, pid_t& pid) const {
+    if (failure_ != 0) return failure_;
+    auto arguments = pointers(options.command);
+    auto environment = pointers(options.environment);
+    return ::posix_spawn(&pid, arguments.front(), &actions_, &attributes_, arguments.data(),
+                         environment.data());
+  }
+
+ private:
+  void check(int failure) {
+    if (failure_ == 0) failure_ = failure;
+  }
+  // What this process ignores or blocks must not bind the child.
+  void reset_signals() {
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    check(::posix_spawnattr_setsigmask(&attributes_, &none));
+    check(::posix_spawnattr_setsigdefault(&attributes_, &all));
+    check(::posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+  }
+
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+  int failure_ = 0;
+};
+
+ProcessEnd to_end(const siginfo_t& info) {
+  if (info.si_code == CLD_EXITED) return {.exit_code = info.si_status, .signal = 0};
+  return {.exit_code = 0, .signal = info.si_status};
+}
+
+}  // namespace
+
+// Its handlers hold it, so that it lives until the program is over, or the home's loop is
+// destroyed. The leader is waited for only after its group is killed: until then its number names
+// no other.
+struct Subprocess::State : std::enable_shared_from_this<State> {
+  State(const Executor& home, pid_t started, milliseconds grace_time)
+      : pid(started),
+        grace(grace_time),
+        leader(home),
+        output(home),
+        input(home),
+        timer(home),
+        bell(home) {}
+  ~State() { finish(); }
+
+  void send_signal(int number) const {
+    if (!is_over) ::kill(-pid, number);
+  }
+
+  void watch_leader() {
+    leader.async_wait(Descriptor::wait_read, [self = shared_from_this()](error_code error) {
+      if (error) return;
+      self->has_exited = true;
+      if (self->is_stopping) self->finish_if_done();
+      self->bell.notify();
+    });
+  }
+
+  void watch_output() {
+    if (is_watching || !output.is_open()) return;
+    is_watching = true;
+    output.async_wait(Descriptor::wait_read, [self = shared_from_this()](error_code error) {
+      self->is_watching = false;
+      if (error) return;
+      self->is_readable = true;
+      if (self->is_stopping) self->throw_output_away();
+      self->bell.notify();
+    });
+  }
+
+  // What is in the pipe, up to one buffer. Closes our end once nobody holds the other.
+  std::string read_output() {
+    is_readable = false;
+    if (!output.is_open()) return {};
+    std::string bytes(kReadBytes, '\0');
+    auto count = ::read(output.native_handle(), bytes.data(), bytes.size());
+    bool has_nothing_yet = count < 0 && (errno == EAGAIN || errno == EINTR);
+    if (count <= 0 && !has_nothing_yet) close_output();
+    bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return bytes;
+  }
+  void close_output() {
+    error_code ignored;
+    output.close(ignored);
+  }
+  void close_input() {
+    error_code ignored;
+    input.close(ignored);
+  }
+
+  void stop() {
+    if (is_over || std::exchange(is_stopping, true)) return;
+    close_input();
+    send_signal(SIGTERM);
+    timer.expires_after(grace);
+    timer.async_wait([self = shared_from_this()](error_code error) {
+      if (error) return;
+      self->is_killed = true;
+      self->send_signal(SIGKILL);
+      self->finish_if_done();
+    });
+    watch_output();
+    finish_if_done();
+  }
+
+  void throw_output_away() {
+    read_output();
+    watch_output();
+    finish_if_done();
+  }
+
+  // While others of the group hold the output open, they have the grace too.
+  void finish_if_done() {
+    if (has_exited && (is_killed || !output.is_open())) finish();
+  }
+
+  void finish() {
+    if (is_over) return;
+    send_signal(SIGKILL);
+    is_over = true;
+    siginfo_t info{};
+    auto fd = static_cast<id_t>(leader.native_handle());
+    ::waitid(P_PIDFD, fd, &info, WEXITED | WNOHANG);
+    end = to_end(info);
+    error_code ignored;
+    leader.close(ignored);
+    close_output();
+    close_input();
+    timer.cancel();
+    bell.notify();
+  }
+
+  const pid_t pid;
+  const milliseconds grace;
+  Descriptor leader;  // readable once the program has ended
+  Descriptor output;
+  InputSocket input;
+  asio::steady_timer timer;
+  Wakeup bell;
+  std::size_t bytes_after_exit = 0;
+  ProcessEnd end;
+  bool has_exited = false;
+  bool is_readable = false;
+  bool is_watching = false;
+  bool is_stopping = false;
+  bool is_killed = false;
+  bool is_over = false;
+};
+
+Subprocess::Subprocess(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Subprocess::~Subprocess() {
+  state_->stop();
+}
+
+Result<std::unique_ptr<Subprocess>> Subprocess::spawn(const Executor& home,
+                                                      const ProcessOptions& options) {
+  ERRAND_ASSERT(!options.command.empty());
+  Ends output;
+  Ends input;
+  bool has_input = options.input == ProcessOptions::Input::open;
+  if (!open_output(output) || (has_input && !open_input(input))) {
+    return cannot_start(options, errno);
+  }
+  pid_t pid = 0;
+  SpawnPlan plan(options, input.childs.get(), output.childs.get());
+  int failure = plan.run(options, pid);
+  if (failure != 0) return cannot_start(options, failure);
+
+  OwnedFd leader(::pidfd_open(pid, 0));
+  if (leader.get() < 0) {
+    failure = errno;
+    ::kill(-pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    return cannot_start(options, failure);
+  }
+  auto state = std::make_shared<State>(home, pid, options.grace);
+  state->leader.assign(leader.release());
+  state->output.assign(output.ours.release());
+  if (has_input) state->input.assign(asio::local::stream_protocol(), input.ours.release());
+  state->watch_leader();
+  return std::unique_ptr<Subprocess>(new Subprocess(std::move(state)));
+}
+
+Task<ProcessEvent> Subprocess::next(SteadyTime deadline) {
+  using Kind = ProcessEvent::Kind;
+  std::shared_ptr<State> state = state_;
+  for (;;) {
+    if (state->is_over) co_return ProcessEvent{.kind = Kind::ended};
+    if (state->has_exited || state->is_readable) {
+      // What the program itself wrote is in the pipe by its end; others may write for ever.
+      std::string bytes = state->read_output();
+      if (state->has_exited) state->bytes_after_exit += bytes.size();
+      if (!bytes.empty() && state->bytes_after_exit <= kReadBytes) {
+        co_return ProcessEvent{.kind = Kind::output, .output = std::move(bytes)};
+      }
+      if (state->has_exited) state->finish();
+      continue;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      co_return ProcessEvent{.kind = Kind::timed_out};
+    }
+    state->watch_output();
+    co_await state->bell.wait_until(deadline);
+  }
+}
+
+ProcessEnd Subprocess::end() const {
+  ERRAND_ASSERT(state_->is_over);
+  return state_->end;
+}
+
+Task<Result<void>> Subprocess::write(const std::string* bytes) {
+  std::shared_ptr<State> state = state_;
+  auto [error, count] = co_await asio::async_write(state->input, asio::buffer(*bytes), as_result);
+  if (error) {
+    co_return Error(ErrorCode::unavailable,
+                    cat("the program does not read its input: ", error.message()))
+        .reason("input_closed");
+  }
+  co_return Result<void>();
+}
+
+void Subprocess::close_input() {
+  state_->close_input();
+}
+
+Task<void> Subprocess::stop() {
+  std::shared_ptr<State> state = state_;
+  state->stop();
+  while (!state->is_over) co_await state->bell.wait();
+}
+
+}  // namespace errand::process
