@@ -5,13 +5,13 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "cli/api_client.hpp"
-#include "cli/command.hpp"
-#include "cli/credentials.hpp"
-#include "cli/event_printer.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/run_event.hpp"
-#include "cli/table.hpp"
+#include "cli/show/event_printer.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/report.hpp"
+#include "cli/terminal/table.hpp"
+#include "sdk/api_client.hpp"
+#include "sdk/credentials.hpp"
+#include "sdk/run_event.hpp"
 
 namespace errand::cli {
 namespace {
@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 TEST(ApiErrors, CarryTheServersMessageHintAndCandidates) {
   Error error =
-      error_of_answer(400, R"({"error":"invalid_model","code":"invalid_model",)"
-                           R"("message":"no model is called x","hint":"use one of these",)"
-                           R"("candidates":["a","b"],"pointer":"/modelId"})");
+      sdk::error_of_answer(400, R"({"error":"invalid_model","code":"invalid_model",)"
+                                R"("message":"no model is called x","hint":"use one of these",)"
+                                R"("candidates":["a","b"],"pointer":"/modelId"})");
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error.reason(), "invalid_model");
   EXPECT_EQ(describe_for_people(error),
@@ -30,33 +30,33 @@ TEST(ApiErrors, CarryTheServersMessageHintAndCandidates) {
 }
 
 TEST(ApiErrors, AreReadableWithoutABodyOfOurs) {
-  EXPECT_EQ(error_of_answer(502, "<html>bad gateway</html>").message(),
+  EXPECT_EQ(sdk::error_of_answer(502, "<html>bad gateway</html>").message(),
             "the server answered with HTTP status 502");
-  EXPECT_EQ(error_of_answer(404, R"({"error":"Not here"})").message(), "Not here");
-  EXPECT_EQ(error_of_answer(400, R"({"error":7,"message":null})").message(),
+  EXPECT_EQ(sdk::error_of_answer(404, R"({"error":"Not here"})").message(), "Not here");
+  EXPECT_EQ(sdk::error_of_answer(400, R"({"error":7,"message":null})").message(),
             "the server answered with HTTP status 400");
 }
 
 TEST(ApiErrors, CannotMoveTheCursor) {
-  Error error = error_of_answer(400, R"({"message":"a\u001b[2Jb","hint":"c\u009bd"})");
+  Error error = sdk::error_of_answer(400, R"({"message":"a\u001b[2Jb","hint":"c\u009bd"})");
   EXPECT_EQ(describe_for_people(error), "errand: a\\x1b[2Jb\nhint: c\\x9bd\n");
 }
 
 TEST(ApiErrors, HaveTheirExitCodes) {
-  EXPECT_EQ(exit_code_of(error_of_answer(401, "")), kExitUnreachable);
-  EXPECT_EQ(exit_code_of(error_of_answer(403, "")), kExitUnreachable);
-  EXPECT_EQ(exit_code_of(error_of_answer(400, "")), kExitFailed);
-  EXPECT_EQ(exit_code_of(error_of_answer(404, "")), kExitFailed);
-  EXPECT_EQ(exit_code_of(error_of_answer(503, "")), kExitFailed);
+  EXPECT_EQ(exit_code_of(sdk::error_of_answer(401, "")), kExitUnreachable);
+  EXPECT_EQ(exit_code_of(sdk::error_of_answer(403, "")), kExitUnreachable);
+  EXPECT_EQ(exit_code_of(sdk::error_of_answer(400, "")), kExitFailed);
+  EXPECT_EQ(exit_code_of(sdk::error_of_answer(404, "")), kExitFailed);
+  EXPECT_EQ(exit_code_of(sdk::error_of_answer(503, "")), kExitFailed);
 }
 
 TEST(ApiErrors, TellWhatIsWorthRetrying) {
-  EXPECT_TRUE(is_worth_retrying(error_of_answer(500, "")));
-  EXPECT_TRUE(is_worth_retrying(error_of_answer(503, "")));
-  EXPECT_TRUE(is_worth_retrying(error_of_answer(429, "")));
-  EXPECT_FALSE(is_worth_retrying(error_of_answer(400, "")));
-  EXPECT_FALSE(is_worth_retrying(error_of_answer(401, "")));
-  EXPECT_FALSE(is_worth_retrying(error_of_answer(404, "")));
+  EXPECT_TRUE(sdk::is_worth_retrying(sdk::error_of_answer(500, "")));
+  EXPECT_TRUE(sdk::is_worth_retrying(sdk::error_of_answer(503, "")));
+  EXPECT_TRUE(sdk::is_worth_retrying(sdk::error_of_answer(429, "")));
+  EXPECT_FALSE(sdk::is_worth_retrying(sdk::error_of_answer(400, "")));
+  EXPECT_FALSE(sdk::is_worth_retrying(sdk::error_of_answer(401, "")));
+  EXPECT_FALSE(sdk::is_worth_retrying(sdk::error_of_answer(404, "")));
 }
 
 TEST(ApiClient, SaysThatNobodyAnswers) {
@@ -69,12 +69,12 @@ TEST(ApiClient, SaysThatNobodyAnswers) {
             "--server URL names another\n");
 }
 
-RunEvent event(std::string type, std::string data) {
-  return *parse_run_event({.type = std::move(type), .data = std::move(data), .id = {}});
+sdk::RunEvent event(std::string type, std::string data) {
+  return *sdk::parse_run_event({.type = std::move(type), .data = std::move(data), .id = {}});
 }
 
 TEST(RunEvent, LosesTheNestedCopyAndKeepsTheOrder) {
-  RunEvent delta =
+  sdk::RunEvent delta =
       event("assistant_delta",
             R"({"seq":3,"type":"assistant_delta","text":"a","data":{"text":"a"},"z":1})");
   EXPECT_EQ(
@@ -83,16 +83,17 @@ TEST(RunEvent, LosesTheNestedCopyAndKeepsTheOrder) {
 }
 
 TEST(RunEvent, RefusesWhatIsNone) {
-  EXPECT_FALSE(parse_run_event({.type = "x", .data = "not json", .id = {}}));
-  EXPECT_FALSE(parse_run_event({.type = "x", .data = "[]", .id = {}}));
-  EXPECT_FALSE(parse_run_event({.type = "x", .data = R"({"text":"no seq"})", .id = {}}));
+  EXPECT_FALSE(sdk::parse_run_event({.type = "x", .data = "not json", .id = {}}));
+  EXPECT_FALSE(sdk::parse_run_event({.type = "x", .data = "[]", .id = {}}));
+  EXPECT_FALSE(sdk::parse_run_event({.type = "x", .data = R"({"text":"no seq"})", .id = {}}));
 }
 
 TEST(RunEvent, TellsWhatARunTook) {
-  auto end = end_of(
+  auto end = sdk::end_of(
       event("error", R"({"seq":1,"error":"busy","turns":2,"model":{"id":"fast","provider":"p"},)"
                      R"("tokens":{"inputTokens":10,"cachedTokens":4,"outputTokens":3}})"));
-  EXPECT_EQ(end, (RunEnd{.kind = RunEnd::Kind::failed,
+  EXPECT_EQ(end,
+            (sdk::RunEnd{.kind = sdk::RunEnd::Kind::failed,
                          .message = "the run failed: busy",
                          .model = "fast",
                          .turns = 2,
@@ -100,15 +101,15 @@ TEST(RunEvent, TellsWhatARunTook) {
 }
 
 TEST(RunEvent, TellsHowARunEnded) {
-  using Kind = RunEnd::Kind;
-  EXPECT_EQ(end_of(event("assistant_delta", R"({"seq":1})")), std::nullopt);
-  EXPECT_EQ(end_of(event("result", R"({"seq":1,"subtype":"success"})")), RunEnd());
-  EXPECT_EQ(end_of(event("result", R"({"seq":1,"subtype":"error_x","error":"too many"})")),
-            (RunEnd{.kind = Kind::failed, .message = "the run failed: too many (error_x)"}));
-  EXPECT_EQ(end_of(event("error", R"({"seq":1,"error":"busy","errorClass":"overloaded"})")),
-            (RunEnd{.kind = Kind::failed, .message = "the run failed: busy (overloaded)"}));
-  EXPECT_EQ(end_of(event("cancelled", R"({"seq":1})")),
-            (RunEnd{.kind = Kind::cancelled, .message = "the run was cancelled"}));
+  using Kind = sdk::RunEnd::Kind;
+  EXPECT_EQ(sdk::end_of(event("assistant_delta", R"({"seq":1})")), std::nullopt);
+  EXPECT_EQ(sdk::end_of(event("result", R"({"seq":1,"subtype":"success"})")), sdk::RunEnd());
+  EXPECT_EQ(sdk::end_of(event("result", R"({"seq":1,"subtype":"error_x","error":"too many"})")),
+            (sdk::RunEnd{.kind = Kind::failed, .message = "the run failed: too many (error_x)"}));
+  EXPECT_EQ(sdk::end_of(event("error", R"({"seq":1,"error":"busy","errorClass":"overloaded"})")),
+            (sdk::RunEnd{.kind = Kind::failed, .message = "the run failed: busy (overloaded)"}));
+  EXPECT_EQ(sdk::end_of(event("cancelled", R"({"seq":1})")),
+            (sdk::RunEnd{.kind = Kind::cancelled, .message = "the run was cancelled"}));
 }
 
 TEST(Table, AlignsColumnsByCharacters) {
@@ -123,12 +124,12 @@ class FindServerTest : public testing::Test {
   }
   ~FindServerTest() override { fs::remove_all(data_); }
 
-  void keep(Credentials credentials) {
-    ASSERT_TRUE(write_credentials(credentials_file(data_), credentials));
+  void keep(sdk::Credentials credentials) {
+    ASSERT_TRUE(sdk::write_credentials(sdk::credentials_file(data_), credentials));
   }
-  std::string find(ServerFlags flags, const char* environment_key = nullptr) {
+  std::string find(sdk::ServerFlags flags, const char* environment_key = nullptr) {
     flags.data = data_;
-    auto server = find_server(flags, environment_key);
+    auto server = sdk::find_server(flags, environment_key);
     if (!server) return server.error().message();
     return cat(server->url, " ", server->workspace, " ", server->key);
   }

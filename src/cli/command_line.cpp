@@ -5,23 +5,23 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "cli/backup_command.hpp"
-#include "cli/chat_command.hpp"
-#include "cli/check_command.hpp"
-#include "cli/command.hpp"
+#include "cli/agent/run_command.hpp"
+#include "cli/chat/chat_command.hpp"
 #include "cli/command_info.hpp"
+#include "cli/commands/backup_command.hpp"
+#include "cli/commands/check_command.hpp"
+#include "cli/commands/fake_model.hpp"
+#include "cli/commands/history_commands.hpp"
+#include "cli/commands/runs_commands.hpp"
+#include "cli/commands/serve.hpp"
+#include "cli/commands/workspace_commands.hpp"
 #include "cli/completion.hpp"
-#include "cli/config_schema.hpp"
-#include "cli/console.hpp"
-#include "cli/doctor.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/fake_model.hpp"
-#include "cli/history_commands.hpp"
-#include "cli/run_command.hpp"
-#include "cli/runs_commands.hpp"
-#include "cli/serve.hpp"
+#include "cli/doctor/doctor.hpp"
+#include "cli/terminal/console.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/report.hpp"
 #include "cli/usage_error.hpp"
-#include "cli/workspace_commands.hpp"
+#include "host/config_schema.hpp"
 
 namespace errand::cli {
 namespace {
@@ -57,7 +57,7 @@ void add_form(CLI::App* command, Form& form, const char* description) {
   command->add_flag_callback("--json", [&form] { form = Form::json; }, description);
 }
 
-void add_server(CLI::App* command, ServerFlags& flags) {
+void add_server(CLI::App* command, sdk::ServerFlags& flags) {
   add(command, "--server", flags.server, "URL", "Server, if not the one of the data directory");
   add(command, "--key", flags.key, "KEY", "API key (or the variable ERRAND_API_KEY)");
   add(command, "--workspace", flags.workspace, "SLUG", "Workspace of the key");
@@ -346,7 +346,7 @@ void add_config(CLI::App& app, ExitCode exit_code) {
   CLI::App* command =
       add_command(*config, "schema", "Print the JSON Schema of the configuration file.",
                   "errand config schema > errand.schema.json");
-  command->callback([exit_code] { *exit_code = print_json(config_schema()); });
+  command->callback([exit_code] { *exit_code = print_json(host::config_schema()); });
 }
 
 void add_completion(CLI::App& app, ExitCode exit_code) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "cli/exit_code.hpp"
+#include "cli/terminal/exit_code.hpp"
 
 namespace errand::cli {
 namespace {

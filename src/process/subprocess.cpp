@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "async/wakeup.hpp"
+#include "base/descriptor.hpp"
 #include "base/text.hpp"
 
 // The header of glibc 2.36 says nothing of C++.
@@ -27,42 +28,21 @@ namespace errand::process {
 namespace {
 
 using boost::system::error_code;
-using Descriptor = asio::posix::stream_descriptor;
+using OutputPipe = asio::posix::stream_descriptor;
 using InputSocket = asio::local::stream_protocol::socket;
 
 constexpr int kFirstFree = 3;  // after standard input, output and error
 
-// A file descriptor that is closed when its scope ends.
-class OwnedFd final {
- public:
-  explicit OwnedFd(int fd = -1) : fd_(fd) {}
-  ~OwnedFd() { reset(-1); }
-  OwnedFd(OwnedFd&& other) noexcept : fd_(other.release()) {}
-  OwnedFd& operator=(OwnedFd&& other) noexcept {
-    reset(other.release());
-    return *this;
-  }
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  void reset(int fd) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-  // Away from the numbers that the child's own standard streams get.
-  bool move_above_standard() {
-    if (fd_ >= kFirstFree) return true;
-    reset(::fcntl(fd_, F_DUPFD_CLOEXEC, kFirstFree));
-    return fd_ >= 0;
-  }
-
- private:
-  int fd_;
-};
+// Keeps a descriptor away from the numbers that the child's own standard streams get.
+bool move_above_standard(Descriptor& fd) {
+  if (fd.get() >= kFirstFree) return true;
+  fd.reset(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstFree));
+  return fd.is_open();
+}
 
 struct Ends {
-  OwnedFd ours;
-  OwnedFd childs;
+  Descriptor ours;
+  Descriptor childs;
 };
 
 Error cannot_start(const ProcessOptions& options, int cause) {
@@ -75,17 +55,17 @@ Error cannot_start(const ProcessOptions& options, int cause) {
 bool open_output(Ends& output) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return false;
-  output = {.ours = OwnedFd(fds[0]), .childs = OwnedFd(fds[1])};
-  return output.childs.move_above_standard() && ::fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0;
+  output = {.ours = Descriptor(fds[0]), .childs = Descriptor(fds[1])};
+  return move_above_standard(output.childs) && ::fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 // A socket, because writing to a pipe that nobody reads raises a signal.
 bool open_input(Ends& input) {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return false;
-  input = {.ours = OwnedFd(fds[0]), .childs = OwnedFd(fds[1])};
+  input = {.ours = Descriptor(fds[0]), .childs = Descriptor(fds[1])};
   ::shutdown(fds[0], SHUT_RD);
-  return input.childs.move_above_standard();
+  return move_above_standard(input.childs);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -180,7 +160,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
   }
 
   void watch_leader() {
-    leader.async_wait(Descriptor::wait_read, [self = shared_from_this()](error_code error) {
+    leader.async_wait(OutputPipe::wait_read, [self = shared_from_this()](error_code error) {
       if (error) return;
       self->has_exited = true;
       if (self->is_stopping) self->finish_if_done();
@@ -191,7 +171,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
   void watch_output() {
     if (is_watching || !output.is_open()) return;
     is_watching = true;
-    output.async_wait(Descriptor::wait_read, [self = shared_from_this()](error_code error) {
+    output.async_wait(OutputPipe::wait_read, [self = shared_from_this()](error_code error) {
       self->is_watching = false;
       if (error) return;
       self->is_readable = true;
@@ -264,8 +244,8 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
 
   const pid_t pid;
   const milliseconds grace;
-  Descriptor leader;  // readable once the program has ended
-  Descriptor output;
+  OutputPipe leader;  // readable once the program has ended
+  OutputPipe output;
   InputSocket input;
   asio::steady_timer timer;
   Wakeup bell;
@@ -299,7 +279,7 @@ Result<std::unique_ptr<Subprocess>> Subprocess::spawn(const Executor& home,
   int failure = plan.run(options, pid);
   if (failure != 0) return cannot_start(options, failure);
 
-  OwnedFd leader(::pidfd_open(pid, 0));
+  Descriptor leader(::pidfd_open(pid, 0));
   if (leader.get() < 0) {
     failure = errno;
     ::kill(-pid, SIGKILL);

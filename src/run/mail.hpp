@@ -26,6 +26,12 @@ struct ToolAnswer {
   std::vector<FilePart> files = {};
 };
 
+// A tool result with neither "result" nor "error".
+enum class MissingResult {
+  refuse,  // the call stays pending
+  empty    // counts as an empty result, which some clients mean by it
+};
+
 std::string to_mail_body(const ToolAnswer& answer);
 // internal: the text is not one that to_mail_body made.
 Result<ToolAnswer> parse_tool_answer(std::string_view body);

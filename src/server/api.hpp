@@ -8,15 +8,10 @@
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
 #include "net/server/router.hpp"
+#include "run/mail.hpp"
 #include "run/principal.hpp"
 
 namespace errand::server {
-
-// A tool result with neither "result" nor "error".
-enum class MissingResult {
-  refuse,  // the call stays pending
-  empty    // counts as an empty result, which some clients mean by it
-};
 
 struct ApiOptions {
   std::string public_url = {};  // with it, streamUrl is absolute

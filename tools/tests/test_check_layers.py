@@ -51,6 +51,49 @@ class CheckLayersTest(unittest.TestCase):
              "store/sqlite is layer 4, store/memory is layer 4"],
         )
 
+    def test_a_room_includes_the_rooms_below_it_and_no_other(self):
+        self.assertEqual(
+            self.problems({
+                "src/net/client/a.cpp": '#include "net/url.hpp"\n#include "net/server/b.hpp"\n',
+                "src/net/url.cpp": '#include "net/client/a.hpp"\n',
+                "src/net/client/a_test.cpp": '#include "net/server/b.hpp"\n',
+            }),
+            [
+                'src/net/client/a.cpp:2: room: "net/server/b.hpp": net/client may not include '
+                "net/server, see ROOMS",
+                'src/net/url.cpp:1: room: "net/client/a.hpp": net may not include net/client, '
+                "see ROOMS",
+            ],
+        )
+
+    def test_a_room_stands_on_the_layer_of_its_house(self):
+        self.assertEqual(
+            self.problems({
+                "src/net/client/a.cpp": '#include "base/b.hpp"\n#include "engine/history/c.hpp"\n'
+                                        "#include <openssl/ssl.h>\n",
+            }),
+            ['src/net/client/a.cpp:2: layer: "engine/history/c.hpp" points up: '
+             "net/client is layer 3, engine/history is layer 6"],
+        )
+
+    def test_a_library_links_what_it_includes_and_nothing_else(self):
+        self.assertEqual(
+            self.problems({
+                "CMakeLists.txt": "errand_module(base)\nerrand_module(json DEPENDS base)\n"
+                                  "errand_module(run DEPENDS base)\n"
+                                  "errand_module(net FOLDERS net net/client DEPENDS json base\n"
+                                  "  LINK Some::library)\n",
+                "src/json/a.cpp": '#include "base/b.hpp"\n',
+                "src/run/a.cpp": '#include "json/a.hpp"\n#include "base/b.hpp"\n',
+                "src/net/client/a.cpp": '#include "json/a.hpp"\n',
+                "src/net/a_test.cpp": '#include "base/b.hpp"\n',
+            }),
+            [
+                "CMakeLists.txt:3: link: run does not link json, which src/run/a.cpp includes",
+                "CMakeLists.txt:4: link: net links base and includes nothing of it",
+            ],
+        )
+
     def test_a_folder_does_not_include_its_own_sub_folder(self):
         self.assertEqual(
             self.problems({"src/store/a.cpp": '#include "store/memory/m.hpp"\n'}),

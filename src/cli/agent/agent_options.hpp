@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "sdk/credentials.hpp"
+
+namespace errand::cli {
+
+// What `errand run` and `errand chat` are told about the agent and where it runs.
+struct AgentOptions {
+  std::string model;
+  std::string system;
+  std::string files;  // a directory; empty: none
+  bool shell = false;
+  bool yes = false;  // commands are run without a question
+  bool web_fetch = false;
+  std::vector<std::string> allow_networks;  // that web_fetch may reach besides public addresses
+  std::string reasoning;                    // a word or a number; empty: left to the model
+  std::optional<int> max_turns;
+  bool embedded = false;  // without a server, although one may be known
+  std::string config;     // of an agent without a server
+  sdk::ServerFlags server;
+};
+
+// invalid_argument: flags that do not go together.
+Result<void> check_options(const AgentOptions& options);
+
+// Whether this process drives the runs itself.
+bool is_embedded(const AgentOptions& options);
+
+}  // namespace errand::cli

@@ -1,0 +1,63 @@
+#include "cli/agent/agent_tools.hpp"
+
+#include <unistd.h>
+
+#include <iterator>
+#include <utility>
+
+#include "base/text.hpp"
+#include "cli/terminal/report.hpp"
+#include "host/environment.hpp"
+#include "tool/builtin/shell_tool.hpp"
+#include "tool/builtin/web_fetch_tool.hpp"
+#include "tool/files/files_tool.hpp"
+
+namespace errand::cli {
+namespace {
+
+using Tools = std::vector<std::unique_ptr<Tool>>;
+
+Result<void> add_files(Tools& tools, const AgentOptions& options, BlockingPool& pool) {
+  auto directory = SharedDirectory::open(
+      options.files, sdk::credentials_file(sdk::data_directory(options.server)));
+  if (!directory) {
+    return Error(directory.error().code(), cat("--files: ", directory.error().message()));
+  }
+  Tools made = make_file_tools(std::move(*directory), pool);
+  std::move(made.begin(), made.end(), std::back_inserter(tools));
+  return {};
+}
+
+void add_shell(Tools& tools, const AgentOptions& options, Approver& approver) {
+  ShellOptions shell{.directory = options.files.empty() ? "." : options.files};
+  for (char** variable = environ; *variable; ++variable) shell.environment.emplace_back(*variable);
+  tools.push_back(std::make_unique<ShellTool>(std::move(shell), approver));
+}
+
+Result<void> add_web_fetch(Tools& tools, const AgentOptions& options,
+                           const ToolSurroundings& around) {
+  std::vector<net::AddressPrefix> allowed = around.networks;
+  for (const std::string& text : options.allow_networks) {
+    auto network = net::AddressPrefix::parse(text);
+    if (!network) {
+      return Error(network.error().code(), cat("--allow-network: ", network.error().message()));
+    }
+    allowed.push_back(*network);
+  }
+  net::ClientOptions client = host::client_options_here();
+  client.addresses = net::AddressRules(std::move(allowed));
+  tools.push_back(std::make_unique<WebFetchTool>(std::move(client), around.pool));
+  return {};
+}
+
+}  // namespace
+
+Result<Tools> make_tools(const AgentOptions& options, const ToolSurroundings& around) {
+  Tools tools;
+  if (!options.files.empty()) ERRAND_CHECK(add_files(tools, options, around.pool));
+  if (options.shell) add_shell(tools, options, around.approver);
+  if (options.web_fetch) ERRAND_CHECK(add_web_fetch(tools, options, around));
+  return tools;
+}
+
+}  // namespace errand::cli

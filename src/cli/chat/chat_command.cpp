@@ -1,0 +1,91 @@
+#include "cli/chat/chat_command.hpp"
+
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/id.hpp"
+#include "cli/agent/agent_api.hpp"
+#include "cli/agent/agent_terminal.hpp"
+#include "cli/agent/run_body.hpp"
+#include "cli/chat/chat.hpp"
+#include "cli/terminal/edited_input.hpp"
+#include "cli/terminal/plain_input.hpp"
+#include "cli/terminal/report.hpp"
+#include "crypto/random.hpp"
+#include "host/environment.hpp"
+
+namespace errand::cli {
+namespace {
+
+struct ChatIdTag {};
+
+std::string new_chat_id() {
+  SystemClock clock;
+  return IdSource(clock, crypto::random_bits).make<ChatIdTag>("chat_").str();
+}
+
+// A chat without its history is better than none.
+Result<std::unique_ptr<EditedInput>> open_editor() {
+  auto file = chat_history_file(host::environment_here());
+  if (!file) return EditedInput::open({}, {});
+  LineHistory history(*file);
+  auto lines = history.load();
+  if (lines) return EditedInput::open(*lines, std::move(history));
+  fail(lines.error());
+  return EditedInput::open({}, {});
+}
+
+Result<std::unique_ptr<LineInput>> make_input(const Look& look, Chat::Manner manner) {
+  using Prompt = PlainInput::Prompt;
+  bool is_person = manner == Chat::Manner::conversation;
+  if (is_person && look.kind == Look::Kind::live) {
+    ERRAND_TRY(auto editor, open_editor());
+    return std::unique_ptr<LineInput>(std::move(editor));
+  }
+  bool is_shown = is_person && ::isatty(STDERR_FILENO) == 1;
+  return std::unique_ptr<LineInput>(
+      std::make_unique<PlainInput>(STDIN_FILENO, is_shown ? Prompt::shown : Prompt::left_out));
+}
+
+// There is something to resume only if it is kept.
+AgentOptions with_data(AgentOptions agent) {
+  if (is_embedded(agent)) agent.server.data = sdk::data_directory(agent.server).string();
+  return agent;
+}
+
+}  // namespace
+
+int chat_command(const ChatOptions& options) {
+  ignore_broken_pipes();
+  if (auto right = check_options(options.agent); !right) return fail_usage(right.error());
+  AgentOptions agent = with_data(options.agent);
+  auto config = load_agent_config(agent);
+  if (!config) return fail_usage(config.error());
+  Look look = look_here();
+  auto manner = ::isatty(STDIN_FILENO) == 1 ? Chat::Manner::conversation : Chat::Manner::script;
+  AgentTerminal terminal(agent, make_printer(Form::text, look));
+  if (auto taken = terminal.take_tools(agent, *config); !taken) return fail_usage(taken.error());
+  auto fields = make_agent_fields(agent, terminal.tools().declarations());
+  if (!fields) return fail_usage(fields.error());
+  auto input = make_input(look, manner);
+  if (!input) return fail(input.error());
+  return with_api(terminal.api(), agent, std::move(*config), [&](AgentApi place) {
+    Chat chat({.place = place,
+               .tools = terminal.tools(),
+               .printer = terminal.printer(),
+               .console = terminal.console(),
+               .input = **input,
+               .pool = terminal.pool()},
+              {.id = new_chat_id(),
+               .fields = std::move(*fields),
+               .resume = options.resume,
+               .manner = manner});
+    chat.start();
+    terminal.io().run();
+    return chat.exit_code();
+  });
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/show/event_printer.hpp"
+#include "run/ids.hpp"
+#include "sdk/credentials.hpp"
+
+namespace errand::cli {
+
+// `errand runs fork|export|replay`. Each returns the exit code.
+
+struct ForkOptions {
+  std::string run;
+  std::optional<EventSeq> from_seq;
+  std::optional<std::string> prompt;
+  std::string model;  // empty: that of the run
+  Form form = Form::text;
+  sdk::ServerFlags server;
+};
+// Prints the id of the new run.
+int fork_run(const ForkOptions& options);
+
+struct ExportOptions {
+  std::string run;
+  std::string output;  // empty: stdout
+  sdk::ServerFlags server;
+};
+int export_run(const ExportOptions& options);
+
+// Plays an export offline. 0: the events are the same. 1: it says where they differ. 2: the file
+// cannot be played.
+int replay_run(const std::string& file);
+
+}  // namespace errand::cli

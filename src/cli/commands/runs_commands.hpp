@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "cli/show/event_printer.hpp"
+#include "run/ids.hpp"
+#include "sdk/credentials.hpp"
+
+namespace errand::cli {
+
+// `errand runs ...`. Each returns the exit code.
+
+struct RunsListOptions {
+  std::string status;  // empty: all
+  int limit = 20;
+  Form form = Form::text;
+  sdk::ServerFlags server;
+};
+int list_runs(const RunsListOptions& options);
+
+struct RunChoice {
+  std::string run;
+  Form form = Form::text;
+  sdk::ServerFlags server;
+};
+int show_run(const RunChoice& options);
+int cancel_run(const RunChoice& options);
+// Shows the events after `after` until the run ends. Ctrl-C stops watching, not the run.
+int tail_run(const RunChoice& options, EventSeq after);
+
+}  // namespace errand::cli

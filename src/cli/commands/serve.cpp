@@ -1,0 +1,215 @@
+#include "cli/commands/serve.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "async/task_group.hpp"
+#include "base/text.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/listen_address.hpp"
+#include "host/host.hpp"
+#include "json/write.hpp"
+#include "net/server/http_server.hpp"
+#include "sdk/credentials.hpp"
+#include "server/api.hpp"
+#include "server/error_body.hpp"
+
+namespace errand::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr milliseconds kDrainPoll{20};
+constexpr milliseconds kLastAnswers{500};
+
+// Thousands of streams need thousands of descriptors.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+net::ServerLimits http_limits(const host::Config& config) {
+  net::ServerLimits limits;
+  if (config.body_bytes_max) limits.body_bytes_max = *config.body_bytes_max;
+  return limits;
+}
+
+// Every object of a serving process, in the order they are built.
+class Server final {
+ public:
+  Server(const ServeOptions& options, host::Config config, std::unique_ptr<Store> store,
+         asio::io_context& io, const Clock& clock, Log& log)
+      : options_(options),
+        log_(log),
+        host_({.io = io, .clock = clock, .log = log}, std::move(config), std::move(store)),
+        api_(host_.engine(), host_.keys(),
+             {.public_url = options.public_url, .missing_result = host_.config().missing_result}),
+        router_(server::render_error),
+        http_(
+            host_.home(),
+            {.handler = [this](net::Request request) { return router_.handle(std::move(request)); },
+             .render_error = server::render_error,
+             .limits = http_limits(host_.config())},
+            log_),
+        signals_(io, SIGINT, SIGTERM),
+        tasks_(host_.home().executor(), [this](const char* task, const std::string& what) {
+          log_.error("a task of the server failed; this is a bug",
+                     {{"task", task}, {"what", what}});
+          exit_code_ = kExitFailed;
+        }) {
+    api_.add_routes(router_);
+  }
+
+  void start() { tasks_.spawn("serve", run()); }
+  int exit_code() const { return exit_code_; }
+
+ private:
+  Task<void> run() {
+    auto started = co_await begin();
+    if (!started) {
+      log_.error(started.error().message());
+      exit_code_ = started.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
+      co_return;
+    }
+    host_.engine().start();
+    auto [error, signal] = co_await signals_.async_wait(as_result);
+    if (!error) co_await shut_down();
+    exit_code_ = kExitOk;
+  }
+
+  Task<Result<void>> begin() {
+    ERRAND_CO_CHECK(co_await host_.keys().load());
+    ERRAND_CO_TRY(std::string first_key, co_await make_keys());
+    ERRAND_CO_TRY(auto address, parse_listen(options_.listen));
+    ERRAND_CO_TRY(auto bound, http_.listen(address.host, address.port));
+    std::string url = http_url(bound.host, bound.port);
+    ERRAND_CO_CHECK(keep_credentials(url, first_key));
+    print_ready(url, first_key);
+    log_.info("listening", {{"url", url}, {"data", options_.data}});
+    co_return Result<void>();
+  }
+
+  // The keys that the configuration names, and a first one where there is none. The answer is the
+  // first key, if this start made it.
+  Task<Result<std::string>> make_keys() {
+    bool is_first_start = host_.keys().empty();
+    for (const host::WorkspaceConfig& workspace : host_.config().workspaces) {
+      for (const std::string& secret : workspace.api_keys) {
+        if (host_.keys().find(secret)) continue;
+        ERRAND_CO_TRY(auto made,
+                      co_await host_.keys().create(workspace.slug, "configuration file", secret));
+      }
+    }
+    if (!is_first_start) co_return std::string();
+    const char* fixed = std::getenv("ERRAND_API_KEY");
+    ERRAND_CO_TRY(auto key, co_await host_.keys().create(*WorkspaceSlug::parse("default"),
+                                                         "first key", fixed ? fixed : ""));
+    co_return key.secret;
+  }
+
+  Result<void> keep_credentials(const std::string& url, const std::string& first_key) {
+    fs::path file = fs::path(options_.data) / "credentials";
+    sdk::Credentials credentials{.url = url, .workspace = "default", .key = first_key};
+    if (first_key.empty()) {
+      auto former = sdk::read_credentials(file);
+      if (!former) return {};
+      credentials = std::move(*former);
+      credentials.url = url;
+    }
+    return sdk::write_credentials(file, credentials);
+  }
+
+  static void print_ready(const std::string& url, const std::string& first_key) {
+    std::string line;
+    json::ObjectWriter out(line);
+    out.field("event", "ready").field("url", url).field("workspace", "default");
+    if (!first_key.empty()) out.field("apiKey", first_key);
+    out.end();
+    line += '\n';
+    [[maybe_unused]] auto written = ::write(STDOUT_FILENO, line.data(), line.size());
+  }
+
+  Task<void> shut_down() {
+    log_.info("draining", {{"atMostMs", std::to_string(options_.drain.count())}});
+    host_.engine().drain();
+    SteadyTime deadline = host_.timers().now() + options_.drain;
+    bool hurried = false;
+    signals_.async_wait([&hurried](boost::system::error_code error, int) { hurried = !error; });
+    while (host_.engine().is_busy() && !hurried && host_.timers().now() + kLastAnswers < deadline) {
+      co_await host_.timers().sleep_until(host_.timers().now() + kDrainPoll);
+    }
+    signals_.cancel();
+    co_await http_.stop(std::min(deadline, host_.timers().now() + kLastAnswers));
+    co_await host_.engine().stop();
+    log_.info("stopped");
+  }
+
+  const ServeOptions& options_;
+  Log& log_;
+  host::Host host_;
+  server::Api api_;
+  net::Router router_;
+  net::HttpServer http_;
+  asio::signal_set signals_;
+  int exit_code_ = kExitFailed;
+  TaskGroup tasks_;  // last: tasks use everything above
+};
+
+Result<void> check_exposure(const ServeOptions& options) {
+  ERRAND_TRY(auto address, parse_listen(options.listen));
+  if (is_loopback(address.host) || options.behind_proxy) return {};
+  return Error(
+      ErrorCode::invalid_argument,
+      cat("--listen ", options.listen,
+          " is reachable from other machines, and keys would travel in the clear: put a "
+          "proxy that speaks TLS in front and say --behind-proxy, or listen on 127.0.0.1"));
+}
+
+struct Prepared {
+  host::Config config;
+  std::unique_ptr<Store> store;
+};
+
+Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const Clock& clock,
+                         Log& log) {
+  ERRAND_CHECK(check_exposure(options));
+  ERRAND_TRY(host::Config config, host::load_config(options.config));
+  ERRAND_TRY(auto store,
+             host::open_store({.data = options.data, .store = options.store}, clock, pool, log));
+  return Prepared{.config = std::move(config), .store = std::move(store)};
+}
+
+}  // namespace
+
+int serve(const ServeOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
+  SystemClock clock;
+  Log log(clock, STDERR_FILENO, options.log_format);
+  BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
+  auto prepared = prepare(options, pool, clock, log);
+  if (!prepared) {
+    const Error& error = prepared.error();
+    log.error(error.hint().empty() ? error.message() : cat(error.message(), ". ", error.hint()));
+    return prepared.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
+  }
+  asio::io_context io(1);
+  Server server(options, std::move(prepared->config), std::move(prepared->store), io, clock, log);
+  server.start();
+  io.run();
+  return server.exit_code();
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "cli/terminal/piece.hpp"
+#include "cli/terminal/terminal.hpp"
+#include "sdk/run_event.hpp"
+
+namespace errand::cli {
+
+enum class Form { text, json };
+
+// Shows the events of one run. What the model says goes to stdout as it comes; everything else to
+// stderr, on lines that are not shared with that text.
+class EventPrinter {
+ public:
+  virtual ~EventPrinter() = default;
+
+  // `took` is how long the tool ran whose result the event is, if that is known.
+  virtual Pieces show(const sdk::RunEvent& event, std::optional<milliseconds> took) = 0;
+  // Ends an open line; when no more events come.
+  virtual Pieces finish() = 0;
+  // A line on stderr that leaves stdout as it is.
+  virtual Pieces note(std::string_view text) = 0;
+  // A line of a log on stderr, as it is. What was being typed in the same row is not left there.
+  virtual Pieces log_line(std::string_view line) = 0;
+  // What makes room for a question on the terminal, which is not ours to change afterwards.
+  virtual Pieces make_room() = 0;
+  // A line of our own on stderr that is less important than the rest, such as what the run took.
+  virtual Pieces aside(std::string_view text) = 0;
+};
+
+std::unique_ptr<EventPrinter> make_printer(Form form, Look look);
+
+// What people are told when a turn is asked again.
+inline constexpr std::string_view kTurnRestarted =
+    "errand: the model broke off; what it said since its last tool call starts again";
+
+// "850 ms", "3.4 s", "2 min 05 s".
+std::string shown_duration(milliseconds took);
+
+// Which of the two streams stands in the middle of a line.
+class OpenLine final {
+ public:
+  // The pieces that continue the text of a stream, on a line of its own; `text` is clean, and
+  // `styled` is the same as it is to be written.
+  Pieces continue_with(Piece::To to, std::string_view text, std::string styled);
+  // Moves the cursor to the start of a line and leaves stdout as it is.
+  Pieces step_aside();
+  Pieces close();
+  bool is_open() const { return to_.has_value(); }
+  bool is_open(Piece::To to) const { return to_ == to; }
+
+ private:
+  std::optional<Piece::To> to_;
+};
+
+}  // namespace errand::cli

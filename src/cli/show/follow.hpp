@@ -1,0 +1,24 @@
+#pragma once
+
+#include "cli/show/event_printer.hpp"
+#include "cli/terminal/console.hpp"
+#include "sdk/local_calls.hpp"
+#include "sdk/run_stream.hpp"
+
+namespace errand::cli {
+
+struct FollowParams {
+  sdk::RunStream& stream;
+  Console& console;
+  EventPrinter& printer;
+  sdk::LocalCalls* calls = nullptr;  // who answers the calls of the run; null: somebody else
+  EventSeq calls_after = 0;          // those of earlier events are none of its business
+};
+
+// Shows a run until it ends. cancelled with the reason kOutputClosed: nobody reads any more.
+Task<Result<sdk::RunEnd>> follow(FollowParams params);
+
+// Says on stderr how it went, unless all is well; returns the exit code.
+int report_end(const Result<sdk::RunEnd>& end);
+
+}  // namespace errand::cli

@@ -1,0 +1,267 @@
+// What is shown of a run, on terminals and elsewhere.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "base/text.hpp"
+#include "cli/show/event_printer.hpp"
+#include "cli/show/plain_printer.hpp"
+#include "cli/show/run_summary.hpp"
+#include "cli/show/terminal_printer.hpp"
+#include "cli/terminal/text_width.hpp"
+#include "json/parse.hpp"
+#include "sdk/run_event.hpp"
+
+namespace errand::cli {
+namespace {
+
+sdk::RunEvent event(std::string type, std::string data) {
+  return *sdk::parse_run_event({.type = std::move(type), .data = std::move(data), .id = {}});
+}
+
+Piece out(std::string text) {
+  return {.to = Piece::To::out, .text = std::move(text)};
+}
+Piece err(std::string text) {
+  return {.to = Piece::To::err, .text = std::move(text)};
+}
+
+TEST(PlainPrinter, ShowsTextAndCallsOnLinesOfTheirOwn) {
+  PlainPrinter printer;
+  EXPECT_EQ(printer.show(event("assistant_delta", R"({"seq":1,"text":"Let me"})"), {}),
+            (Pieces{out("Let me")}));
+  EXPECT_EQ(
+      printer.show(event("local_tool_call", R"({"seq":2,"name":"read_file","args":{"path":"a"}})"),
+                   {}),
+      (Pieces{out("\n"), err("-> read_file {\"path\":\"a\"}\n")}));
+  EXPECT_EQ(printer.show(event("assistant_message", R"({"seq":3,"text":"Let me"})"), {}), Pieces());
+  EXPECT_EQ(
+      printer.show(event("local_tool_result_in", R"({"seq":4,"name":"read_file","result":"a\nb"})"),
+                   milliseconds(3)),
+      (Pieces{err("<- read_file 2 lines, 3 ms\n")}));
+  EXPECT_EQ(printer.finish(), Pieces());
+}
+
+TEST(PlainPrinter, ShowsResultsOfAllKinds) {
+  PlainPrinter printer;
+  auto shown = [&](std::string fields) {
+    return printer.show(event("tool_result", cat(R"({"seq":1,"name":"t",)", fields, "}")), {})
+        .front()
+        .text;
+  };
+  EXPECT_EQ(shown(R"("ok":true,"result":"")"), "<- t empty\n");
+  EXPECT_EQ(shown(R"("ok":true,"result":"a\n")"), "<- t 1 line\n");
+  EXPECT_EQ(shown(R"("ok":true,"result":"a","fullLength":70000)"), "<- t 70000 bytes\n");
+  EXPECT_EQ(shown(R"("ok":false,"result":"no\u001b such")"), "<- t failed: no\\x1b such\n");
+  EXPECT_EQ(shown(R"("error":"gone")"), "<- t failed: gone\n");
+}
+
+TEST(PlainPrinter, ANoteLeavesStdoutAlone) {
+  PlainPrinter printer;
+  EXPECT_EQ(printer.note("a"), (Pieces{err("errand: a\n")}));
+  printer.show(event("assistant_delta", R"({"seq":1,"text":"open"})"), {});
+  EXPECT_EQ(printer.note("a"), (Pieces{err("\n"), err("errand: a\n")}));
+  EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
+}
+
+TEST(PlainPrinter, ALineOfTheLogLeavesStdoutAlone) {
+  PlainPrinter printer;
+  printer.show(event("assistant_delta", R"({"seq":1,"text":"open"})"), {});
+  EXPECT_EQ(printer.log_line("12:00 warning slow disk"),
+            (Pieces{err("\n"), err("12:00 warning slow disk\n")}));
+  EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
+}
+
+TEST(PlainPrinter, NoTextOfAModelReachesTheTerminalRaw) {
+  PlainPrinter text;
+  sdk::RunEvent delta =
+      event("assistant_delta", R"({"seq":1,"text":"\u001b]0;x\u0007\u009b2J\u007f"})");
+  EXPECT_EQ(text.show(delta, {}), (Pieces{out("\\x1b]0;x\\x07\\x9b2J\\x7f")}));
+  EXPECT_EQ(make_printer(Form::json, {})->show(delta, {}),
+            (Pieces{out("{\"seq\":1,\"text\":\"\\u001b]0;x\\u0007\\u009b2J\\u007f\"}\n")}));
+}
+
+TEST(PlainPrinter, ThinkingGoesToStderrOnLinesOfItsOwn) {
+  PlainPrinter printer;
+  EXPECT_EQ(printer.show(event("thinking_delta", R"({"seq":1,"text":"hm"})"), {}),
+            (Pieces{err("hm")}));
+  EXPECT_EQ(printer.show(event("assistant_delta", R"({"seq":2,"text":"Yes"})"), {}),
+            (Pieces{err("\n"), out("Yes")}));
+  EXPECT_EQ(printer.aside("demo, 1 turn"), (Pieces{out("\n"), err("demo, 1 turn\n")}));
+}
+
+// A terminal whose size a test chooses.
+class TerminalPrinterTest : public testing::Test {
+ protected:
+  std::string call(std::string id, std::string args) {
+    return text_of(printer_.show(
+        event("local_tool_call",
+              cat(R"({"seq":1,"toolUseId":")", id, R"(","name":"read","args":)", args, "}")),
+        {}));
+  }
+  std::string result(std::string id, std::string text) {
+    return text_of(printer_.show(
+        event("local_tool_result_in",
+              cat(R"({"seq":1,"toolUseId":")", id, R"(","name":"read","result":")", text, "\"}")),
+        milliseconds(12)));
+  }
+  std::string say(std::string text) {
+    return text_of(
+        printer_.show(event("assistant_delta", cat(R"({"seq":1,"text":")", text, "\"}")), {}));
+  }
+  static std::string text_of(const Pieces& pieces) {
+    std::string all;
+    for (const Piece& piece : pieces) all += piece.text;
+    return all;
+  }
+
+  TerminalSize size_;
+  TerminalPrinter printer_{
+      Look{.kind = Look::Kind::live, .has_colour = false, .size = [this] { return size_; }}};
+};
+
+TEST_F(TerminalPrinterTest, ACallBecomesItsResult) {
+  EXPECT_EQ(call("a", R"({"path":"README.md","limit":3})"), "· read README.md limit=3\n");
+  EXPECT_EQ(result("a", "# Hello\\n\\n  World"),
+            "\033[1A\r\033[2K✓ read README.md limit=3  12 ms  # Hello World\r\033[1B");
+}
+
+TEST_F(TerminalPrinterTest, ParallelCallsAreUpdatedWhereTheyStand) {
+  call("a", R"({"path":"a"})");
+  call("b", R"({"path":"b"})");
+  EXPECT_EQ(result("a", "x"), "\033[2A\r\033[2K✓ read a  12 ms  x\r\033[2B");
+  EXPECT_EQ(result("b", "y"), "\033[1A\r\033[2K✓ read b  12 ms  y\r\033[1B");
+}
+
+TEST_F(TerminalPrinterTest, AResultIsANewLineOnceSomethingElseWasWritten) {
+  call("a", R"({"path":"a"})");
+  EXPECT_EQ(say("Meanwhile"), "Meanwhile");
+  EXPECT_EQ(result("a", "x"), "\n✓ read a  12 ms  x\n");
+  call("b", R"({"path":"b"})");
+  EXPECT_EQ(say("A whole line.\\n"), "A whole line.\n");
+  EXPECT_EQ(result("b", "x"), "✓ read b  12 ms  x\n");
+}
+
+TEST_F(TerminalPrinterTest, AResultIsANewLineOnceItsLineMayHaveWrapped) {
+  call("a", R"({"path":"a-long-name"})");
+  size_.columns = 10;
+  EXPECT_EQ(result("a", "x"), "✓ read a…\n");
+}
+
+TEST_F(TerminalPrinterTest, AResultIsANewLineOnceItsLineHasLeftTheScreen) {
+  size_.rows = 2;
+  call("a", R"({"path":"a"})");
+  call("b", R"({"path":"b"})");
+  EXPECT_EQ(result("a", "x"), "✓ read a  12 ms  x\n");
+}
+
+TEST_F(TerminalPrinterTest, NoLineIsAsWideAsTheTerminal) {
+  size_.columns = 12;
+  EXPECT_EQ(call("a", R"({"path":"12345678"})"), "· read 123…\n");
+  EXPECT_EQ(call("b", R"({"path":"世界世界"})"), "· read 世…\n");
+  EXPECT_EQ(call("c", R"({"path":"1234"})"), "· read 1234\n");
+}
+
+TEST_F(TerminalPrinterTest, NoToolReachesTheTerminalRaw) {
+  EXPECT_EQ(call("a", R"({"path":"\u001b[2J"})"), "· read \\x1b[2J\n");
+  EXPECT_EQ(result("a", "\\u001b]0;x\\u0007\\u009b2J"),
+            "\033[1A\r\033[2K✓ read \\x1b[2J  12 ms  \\x1b]0;x\\x07\\x9b2J\r\033[1B");
+  EXPECT_EQ(say("\\u001b"), "\\x1b");
+  EXPECT_EQ(say("[31m"), "[31m");
+}
+
+TEST_F(TerminalPrinterTest, ANoteTakesTheLineInWhichTheUserTyped) {
+  call("a", R"({"path":"a"})");
+  EXPECT_EQ(text_of(printer_.note("cancelling")), "\r\033[2Kerrand: cancelling\n");
+  EXPECT_EQ(result("a", "x"), "✓ read a  12 ms  x\n");
+  say("open");
+  EXPECT_EQ(text_of(printer_.note("lost")), "\n\r\033[2Kerrand: lost\n");
+}
+
+TEST(TerminalPrinter, ColoursMarksAndDimsWhatIsNotTheAnswer) {
+  TerminalPrinter printer(Look{.kind = Look::Kind::live, .has_colour = true});
+  EXPECT_EQ(printer.show(event("thinking_delta", R"({"seq":1,"text":"hm"})"), {}),
+            (Pieces{err("\033[2mhm\033[0m")}));
+  EXPECT_EQ(
+      printer.show(event("tool_result", R"({"seq":2,"name":"t","ok":false,"result":"no"})"), {}),
+      (Pieces{err("\n"), err("\033[31m✗ \033[0mt\033[2m  no\033[0m\n")}));
+  EXPECT_EQ(printer.aside("demo"), (Pieces{err("\033[2mdemo\033[0m\n")}));
+}
+
+TEST(Look, IsLiveOnTerminalsThatKnowMoreThanLines) {
+  EXPECT_EQ(choose_look(true, "xterm", nullptr).kind, Look::Kind::live);
+  EXPECT_TRUE(choose_look(true, "xterm", nullptr).has_colour);
+  EXPECT_TRUE(choose_look(true, "xterm", "").has_colour);
+  EXPECT_FALSE(choose_look(true, "xterm", "1").has_colour);
+  EXPECT_EQ(choose_look(true, "xterm", "1").kind, Look::Kind::live);
+  EXPECT_EQ(choose_look(false, "xterm", nullptr).kind, Look::Kind::plain);
+  EXPECT_EQ(choose_look(true, "dumb", nullptr).kind, Look::Kind::plain);
+  EXPECT_EQ(choose_look(true, nullptr, nullptr).kind, Look::Kind::plain);
+}
+
+TEST(TextWidth, CountsColumns) {
+  EXPECT_EQ(width_of("abc"), 3U);
+  EXPECT_EQ(width_of("Grüße"), 5U);
+  EXPECT_EQ(width_of("e\u0301"), 1U);
+  EXPECT_EQ(width_of("世界"), 4U);
+  EXPECT_EQ(width_of("한글"), 4U);
+  EXPECT_EQ(width_of("\u1112\u1161\u11AB"), 2U);  // 한 in its parts
+  EXPECT_EQ(width_of("🙂"), 2U);
+  EXPECT_EQ(width_of("❤\uFE0F"), 2U);
+  EXPECT_EQ(width_of("a\u200Bb"), 2U);
+}
+
+TEST(TextWidth, CutsWithAnEllipsis) {
+  EXPECT_EQ(fit_width("abc", 3), "abc");
+  EXPECT_EQ(fit_width("abcd", 3), "ab…");
+  EXPECT_EQ(fit_width("世界", 3), "世…");
+  EXPECT_EQ(fit_width("世界", 2), "…");
+  EXPECT_EQ(fit_width("e\u0301e\u0301e\u0301", 2), "e\u0301…");
+  EXPECT_EQ(fit_width("abc", 1), "…");
+  EXPECT_EQ(fit_width("abc", 0), "");
+}
+
+TEST(Duration, IsShort) {
+  EXPECT_EQ(shown_duration(milliseconds(0)), "0 ms");
+  EXPECT_EQ(shown_duration(milliseconds(999)), "999 ms");
+  EXPECT_EQ(shown_duration(milliseconds(1000)), "1.0 s");
+  EXPECT_EQ(shown_duration(milliseconds(59'999)), "59.9 s");
+  EXPECT_EQ(shown_duration(milliseconds(125'000)), "2 min 05 s");
+}
+
+sdk::RunEnd end_with(Usage usage) {
+  return {.model = "fast", .turns = 2, .usage = usage};
+}
+
+json::Value models_with(std::string pricing) {
+  return *json::parse(
+      cat(R"({"models":[{"id":"slow","pricing":null},{"id":"fast","pricing":)", pricing, "}]}"));
+}
+
+TEST(Summary, SaysWhatARunTook) {
+  sdk::RunEnd end = end_with({.input_tokens = 1200, .cached_tokens = 1000, .output_tokens = 80});
+  EXPECT_EQ(
+      summary_of(end, models_with(R"({"inputPer1MUsd":10,"outputPer1MUsd":50})"), milliseconds(9)),
+      "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, $0.0160, 9 ms");
+  EXPECT_EQ(summary_of(end, json::Value(), milliseconds(9)),
+            "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, 9 ms");
+}
+
+TEST(Summary, CachedTokensHaveTheirOwnPrice) {
+  sdk::RunEnd end = end_with({.input_tokens = 3'000'000, .cached_tokens = 2'000'000});
+  EXPECT_EQ(cost_usd(end, models_with(R"({"inputPer1MUsd":3,"outputPer1MUsd":15,)"
+                                      R"("cacheReadPer1MUsd":0.5})")),
+            4.0);
+}
+
+TEST(Summary, ACostIsNotGuessed) {
+  sdk::RunEnd end = end_with({.input_tokens = 1000});
+  EXPECT_EQ(cost_usd(end, models_with(R"({"inputPer1MUsd":3,"outputPer1MUsd":null})")),
+            std::nullopt);
+  EXPECT_EQ(cost_usd(end, models_with("null")), std::nullopt);
+  EXPECT_EQ(cost_usd({.model = "other"}, models_with("{}")), std::nullopt);
+}
+
+}  // namespace
+}  // namespace errand::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "json/value.hpp"
+#include "sdk/run_event.hpp"
+
+namespace errand::cli {
+
+// What a run cost by the prices of its model in the answer to GET .../models; nothing if they are
+// not all known. Cached tokens have their own price, or that of input.
+std::optional<double> cost_usd(const sdk::RunEnd& end, const json::Value& models);
+
+// One line: "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, $0.0123, 3.4 s".
+std::string summary_of(const sdk::RunEnd& end, const json::Value& models, milliseconds took);
+
+}  // namespace errand::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "cli/show/event_printer.hpp"
+#include "cli/terminal/console.hpp"
+#include "tool/builtin/approval.hpp"
+
+namespace errand::cli {
+
+inline constexpr const char* kTerminal = "/dev/tty";  // that of this process
+
+// Asks the user on the terminal before something is done: y yes, a yes to this and all that follow,
+// anything else no. Questions come one at a time, and what is typed before one is shown does not
+// answer it. Without a terminal the answer is no, and a note on stderr says how to allow it. Lives
+// on one home.
+class TerminalApprover final : public Approver {
+ public:
+  enum class Consent { asked_for, given };  // given: nobody is asked
+
+  // `terminal` is the file of the terminal, such as /dev/tty.
+  TerminalApprover(Console& console, EventPrinter& printer, std::string terminal, Consent consent)
+      : console_(console),
+        printer_(printer),
+        terminal_(std::move(terminal)),
+        is_all_allowed_(consent == Consent::given) {}
+
+  Task<bool> approve(std::string what) override;
+
+ private:
+  Task<bool> refuse(std::string what);
+
+  Console& console_;
+  EventPrinter& printer_;
+  const std::string terminal_;
+  bool is_all_allowed_;
+};
+
+}  // namespace errand::cli

@@ -1,0 +1,205 @@
+#include "cli/show/terminal_printer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+#include "cli/terminal/text_width.hpp"
+#include "json/write.hpp"
+
+namespace errand::cli {
+namespace {
+
+constexpr std::size_t kShownNameChars = 64;
+// More than any terminal shows in a line.
+constexpr std::size_t kShownTextChars = 1000;
+constexpr std::string_view kReset = "\033[0m";
+constexpr std::string_view kClearLine = "\r\033[2K";
+
+std::string_view code_of(Span::Style style) {
+  switch (style) {
+    case Span::Style::plain: return "";
+    case Span::Style::dim: return "\033[2m";
+    case Span::Style::good: return "\033[32m";
+    case Span::Style::bad: return "\033[31m";
+  }
+  return "";
+}
+
+std::string shown_value(const json::Value& value) {
+  if (value.is_string()) return std::string(json::view(value.get_string()));
+  return json::write(value);
+}
+
+// "README.md limit=10": a text that comes first needs no name.
+std::string shown_arguments(const json::Value* arguments) {
+  std::string out;
+  if (!arguments || !arguments->is_object()) return out;
+  for (const auto& member : arguments->get_object()) {
+    bool is_first_text = out.empty() && member.value().is_string();
+    append(out, out.empty() ? "" : " ");
+    if (!is_first_text) append(out, std::string_view(member.key()), "=");
+    out += shown_value(member.value());
+    if (out.size() > kShownTextChars) break;
+  }
+  return clean_line(out, kShownTextChars);
+}
+
+std::string name_of(const sdk::RunEvent& event) {
+  return clean_line(event.text("name"), kShownNameChars);
+}
+
+// The first words, with every stretch of white space as one space.
+std::string first_words(std::string_view text) {
+  std::string line = clean_line(text.substr(0, kShownTextChars * 4), kShownTextChars);
+  line.erase(
+      std::unique(line.begin(), line.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+      line.end());
+  return std::string(trim(line));
+}
+
+std::size_t width_of(const std::vector<Span>& spans) {
+  std::size_t width = 0;
+  for (const Span& span : spans) width += cli::width_of(span.text);
+  return width;
+}
+
+}  // namespace
+
+TerminalPrinter::TerminalPrinter(Look look) : look_(std::move(look)) {}
+
+Pieces TerminalPrinter::show(const sdk::RunEvent& event, std::optional<milliseconds> took) {
+  if (event.type == "assistant_delta") return stream(Piece::To::out, event);
+  if (event.type == "thinking_delta") return stream(Piece::To::err, event);
+  if (event.type == "assistant_message") return finish();
+  if (sdk::is_tool_call(event)) return show_call(event);
+  if (sdk::is_tool_result(event)) return show_result(event, took);
+  if (event.type == "turn_restarted") return add_row("", {{.text = std::string(kTurnRestarted)}});
+  return {};
+}
+
+Pieces TerminalPrinter::stream(Piece::To to, const sdk::RunEvent& event) {
+  std::string text = clean_text(event.text("text"));
+  std::string written =
+      to == Piece::To::err ? styled({.style = Span::Style::dim, .text = text}) : text;
+  Pieces pieces = open_.continue_with(to, text, std::move(written));
+  if (!pieces.empty()) rows_.clear();
+  return pieces;
+}
+
+Pieces TerminalPrinter::show_call(const sdk::RunEvent& event) {
+  std::string label = name_of(event);
+  std::string arguments = shown_arguments(sdk::arguments_of_call(event));
+  if (!arguments.empty()) append(label, " ", arguments);
+  std::string tool_use(event.text("toolUseId"));
+  labels_[tool_use] = label;
+  return add_row(std::move(tool_use),
+                 {{.style = Span::Style::dim, .text = "· "}, {.text = std::move(label)}});
+}
+
+Pieces TerminalPrinter::show_result(const sdk::RunEvent& event, std::optional<milliseconds> took) {
+  bool has_failed = sdk::has_call_failed(event);
+  std::string_view tool_use = event.text("toolUseId");
+  auto known = labels_.extract(std::string(tool_use));
+  std::vector<Span> spans{{.style = has_failed ? Span::Style::bad : Span::Style::good,
+                           .text = has_failed ? "✗ " : "✓ "},
+                          {.text = known ? known.mapped() : name_of(event)}};
+  if (took) spans.push_back({.style = Span::Style::dim, .text = cat("  ", shown_duration(*took))});
+  std::string words = first_words(sdk::text_of_result(event));
+  if (!words.empty()) spans.push_back({.style = Span::Style::dim, .text = cat("  ", words)});
+
+  TerminalSize size = look_.size();
+  auto up = rows_up_to(tool_use, size);
+  if (!up) return add_row("", spans);
+  std::size_t columns_max = size.columns - 1;
+  rows_[rows_.size() - *up] = {.tool_use = {}, .width = std::min(width_of(spans), columns_max)};
+  return {{.to = Piece::To::err,
+           .text = cat("\033[", *up, "A", kClearLine, rendered(spans, columns_max), "\r\033[", *up,
+                       "B")}};
+}
+
+std::optional<std::size_t> TerminalPrinter::rows_up_to(std::string_view tool_use,
+                                                       TerminalSize size) const {
+  if (tool_use.empty() || open_.is_open() || size.columns < 2) return {};
+  for (std::size_t up = 1; up <= rows_.size() && up < size.rows; ++up) {
+    const Row& row = rows_[rows_.size() - up];
+    if (row.width >= size.columns) return {};
+    if (row.tool_use == tool_use) return up;
+  }
+  return {};
+}
+
+Pieces TerminalPrinter::add_row(std::string tool_use, const std::vector<Span>& spans) {
+  constexpr std::size_t kRowsMax = 500;  // further up than any screen
+  Pieces pieces = open_.close();
+  if (!pieces.empty()) rows_.clear();
+  std::size_t columns = look_.size().columns;
+  std::size_t columns_max = columns > 1 ? columns - 1 : 1;
+  pieces.push_back({.to = Piece::To::err, .text = rendered(spans, columns_max) + "\n"});
+  if (rows_.size() == kRowsMax) rows_.erase(rows_.begin());
+  rows_.push_back(
+      {.tool_use = std::move(tool_use), .width = std::min(width_of(spans), columns_max)});
+  return pieces;
+}
+
+Pieces TerminalPrinter::finish() {
+  Pieces pieces = open_.close();
+  if (!pieces.empty()) rows_.clear();
+  return pieces;
+}
+
+// The terminal may have shown what the user typed, such as ^C, in the empty line.
+Pieces TerminalPrinter::note(std::string_view text) {
+  Pieces pieces = make_room();
+  pieces.push_back(
+      {.to = Piece::To::err, .text = cat(kClearLine, "errand: ", clean_text(text), "\n")});
+  return pieces;
+}
+
+Pieces TerminalPrinter::log_line(std::string_view line) {
+  Pieces pieces = make_room();
+  pieces.push_back({.to = Piece::To::err, .text = cat(kClearLine, line, "\n")});
+  return pieces;
+}
+
+Pieces TerminalPrinter::make_room() {
+  rows_.clear();
+  return open_.step_aside();
+}
+
+Pieces TerminalPrinter::aside(std::string_view text) {
+  Pieces pieces = finish();
+  rows_.clear();
+  pieces.push_back({.to = Piece::To::err,
+                    .text = styled({.style = Span::Style::dim, .text = clean_text(text)}) + "\n"});
+  return pieces;
+}
+
+std::string TerminalPrinter::styled(const Span& span) const {
+  std::string_view code = look_.has_colour ? code_of(span.style) : "";
+  if (code.empty() || span.text.empty()) return span.text;
+  return cat(code, span.text, kReset);
+}
+
+std::string TerminalPrinter::rendered(const std::vector<Span>& spans,
+                                      std::size_t columns_max) const {
+  std::string out;
+  std::size_t left = columns_max;
+  for (const Span& span : spans) {
+    std::size_t width = cli::width_of(span.text);
+    // What follows needs at least the room of an ellipsis.
+    bool is_last = &span == &spans.back();
+    if (width < left || (is_last && width == left)) {
+      out += styled(span);
+      left -= width;
+      continue;
+    }
+    out +=
+        styled({.style = span.style, .text = fit_width(cat(span.text, is_last ? "" : " "), left)});
+    break;
+  }
+  return out;
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,93 @@
+#include "cli/terminal/report.hpp"
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "async/task_group.hpp"
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+#include "cli/terminal/console.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "host/environment.hpp"
+#include "json/write.hpp"
+#include "sdk/http_api.hpp"
+#include "sdk/local_calls.hpp"
+
+namespace errand::cli {
+namespace {
+
+Task<void> keep_answer(sdk::ApiClient* api, sdk::ApiRequest request,
+                       std::optional<Result<json::Value>>* answer) {
+  auto got = co_await api->send(std::move(request));
+  answer->emplace(std::move(got));
+}
+
+int fail_with(const Error& error, int exit_code) {
+  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, describe_for_people(error));
+  return exit_code;
+}
+
+}  // namespace
+
+Result<json::Value> ask(const sdk::Credentials& server, sdk::ApiRequest request) {
+  asio::io_context io(1);
+  sdk::HttpApi api(server, host::client_options_here());
+  std::optional<Result<json::Value>> answer;
+  TaskGroup tasks(io.get_executor(), sdk::report_bug);
+  tasks.spawn("request", keep_answer(&api, std::move(request), &answer));
+  io.run();
+  if (!answer) return Error(ErrorCode::internal, "the request came to no end");
+  return std::move(*answer);
+}
+
+std::string describe_for_people(const Error& error) {
+  std::string candidates;
+  for (const std::string& one : error.candidates())
+    append(candidates, candidates.empty() ? "" : ", ", one);
+  std::string hint = error.hint();
+  if (hint.empty() && !candidates.empty()) hint = "there are";
+  if (!candidates.empty()) append(hint, ": ", candidates);
+  std::string out = cat("errand: ", clean_text(error.describe()), "\n");
+  if (!hint.empty()) append(out, "hint: ", clean_text(hint), "\n");
+  return out;
+}
+
+int exit_code_of(const Error& error) {
+  bool is_refused = error.code() == ErrorCode::unauthorized || error.code() == ErrorCode::forbidden;
+  return is_refused || error.reason() == sdk::ApiClient::kUnreachable ? kExitUnreachable
+                                                                      : kExitFailed;
+}
+
+int fail(const Error& error) {
+  return fail_with(error, exit_code_of(error));
+}
+
+int fail_usage(const Error& error) {
+  return fail_with(error, kExitUsage);
+}
+
+int fail_setup(const Error& error) {
+  bool is_missing = error.code() == ErrorCode::not_found || error.code() == ErrorCode::unauthorized;
+  return fail_with(error, is_missing ? kExitUnreachable : kExitUsage);
+}
+
+int print(std::string_view text) {
+  auto written = write_fully(STDOUT_FILENO, text);
+  if (written || written.error().reason() == kOutputClosed) return kExitOk;
+  return fail(written.error());
+}
+
+int print_json(const json::Value& value) {
+  return print(escape_json_controls(json::write(value)) + "\n");
+}
+
+Result<sdk::Credentials> find_server_here(const sdk::ServerFlags& flags) {
+  const char* key = std::getenv("ERRAND_API_KEY");
+  return sdk::find_server(flags, key && *key ? key : nullptr);
+}
+
+}  // namespace errand::cli

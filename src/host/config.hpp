@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/timers.hpp"
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "engine/catalog.hpp"
+#include "engine/engine.hpp"
+#include "host/model_config.hpp"
+#include "net/address_rules.hpp"
+#include "net/client/http_client.hpp"
+#include "run/mail.hpp"
+
+namespace errand::host {
+
+struct WorkspaceConfig {
+  WorkspaceSlug slug;
+  std::vector<std::string> api_keys;  // the keys themselves
+};
+
+// The configuration file, read and checked.
+struct Config {
+  std::vector<ModelConfig> models;
+  std::string default_model;
+  // How to reach an Ollama whose models are found at run time, if one is wanted; they stand behind
+  // so many of the others.
+  std::optional<VendorConfig> ollama;
+  std::size_t ollama_position = 0;
+  std::vector<WorkspaceConfig> workspaces;
+  engine::Limits limits;
+  std::optional<std::size_t> body_bytes_max;
+  MissingResult missing_result = MissingResult::refuse;
+  std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
+};
+
+// Used when no file is named: the models of vendors whose keys are in the environment, those of an
+// Ollama, and the demo model, which needs nothing.
+// invalid_argument: a variable is wrong; the message names it.
+Result<Config> default_config(const net::Environment& environment);
+
+// invalid_argument: the file cannot be read or is wrong; the message names file, pointer and
+// reason.
+Result<Config> read_config(const std::filesystem::path& file, const net::Environment& environment);
+
+// What models are made with. Outlives them.
+struct ModelSurroundings {
+  net::HttpClient& client;
+  Timers& timers;
+  const Clock& clock;
+  Executor home;
+  Log& log;
+};
+
+// The models of the configuration, ready to be asked. In make_catalog.cpp.
+engine::Catalog make_catalog(Config& config, const ModelSurroundings& around);
+
+}  // namespace errand::host

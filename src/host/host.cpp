@@ -1,0 +1,68 @@
+#include "host/host.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/text.hpp"
+#include "crypto/random.hpp"
+#include "host/environment.hpp"
+#include "host/store_file.hpp"
+#include "store/sqlite/sqlite_store.hpp"
+
+namespace errand::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<void> make_data_directory(const fs::path& data) {
+  std::error_code error;
+  fs::create_directories(data, error);
+  if (!error && ::access(data.c_str(), W_OK) == 0) return {};
+  return Error(
+      ErrorCode::invalid_argument,
+      cat("cannot write to the data directory ", data.string(), ": ",
+          error ? error.message() : "permission denied", "; choose another one with --data DIR"));
+}
+
+}  // namespace
+
+Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
+    : config_(std::move(config)),
+      home_(around.io),
+      timers_(home_),
+      ids_(around.clock, crypto::random_bits),
+      store_(std::move(store)),
+      client_(client_options_here()),
+      catalog_(make_catalog(config_, {.client = client_,
+                                      .timers = timers_,
+                                      .clock = around.clock,
+                                      .home = home_.executor(),
+                                      .log = around.log})),
+      keys_(*store_, around.clock, ids_),
+      engine_({.home = home_,
+               .store = *store_,
+               .clock = around.clock,
+               .timers = timers_,
+               .ids = ids_,
+               .catalog = catalog_,
+               .tools = tools_,
+               .log = around.log},
+              config_.limits) {}
+
+Result<Config> load_config(const std::string& file) {
+  if (file.empty()) return default_config(environment_here());
+  return read_config(file, environment_here());
+}
+
+Result<std::unique_ptr<Store>> open_store(const StorePlace& place, const Clock& clock,
+                                          BlockingPool& pool, Log& log) {
+  ERRAND_CHECK(make_data_directory(place.data));
+  ERRAND_TRY(auto path, store_file(place.data, place.store));
+  ERRAND_TRY(auto store,
+             SqliteStore::open({.path = path.string(), .clock = clock, .pool = pool, .log = log}));
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+}  // namespace errand::host

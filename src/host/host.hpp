@@ -1,0 +1,79 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+
+#include "async/blocking_pool.hpp"
+#include "async/home.hpp"
+#include "async/timers.hpp"
+#include "base/id.hpp"
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+#include "engine/key_ring.hpp"
+#include "host/config.hpp"
+#include "net/client/http_client.hpp"
+#include "store/store.hpp"
+
+namespace errand::host {
+
+// Everything that drives runs in a process, whether it serves others or only itself: the store, the
+// models, the keys and the engine. Built on the thread that runs `io`; lives there. Whoever has the
+// host starts and stops its engine.
+class Host final {
+ public:
+  // Outlive the host.
+  struct Surroundings {
+    asio::io_context& io;
+    const Clock& clock;
+    Log& log;
+  };
+
+  Host(Surroundings around, Config config, std::unique_ptr<Store> store);
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  const Config& config() const { return config_; }
+  const Home& home() const { return home_; }
+  AsioTimers& timers() { return timers_; }
+  engine::KeyRing& keys() { return keys_; }
+  engine::Engine& engine() { return engine_; }
+
+ private:
+  // Clients bring their tools themselves.
+  class NoTools final : public ToolRegistry {
+   public:
+    Tool* find(std::string_view) override { return nullptr; }
+  };
+
+  Config config_;
+  Home home_;
+  AsioTimers timers_;
+  IdSource ids_;
+  std::unique_ptr<Store> store_;
+  NoTools tools_;
+  net::HttpClient client_;
+  engine::Catalog catalog_;
+  engine::KeyRing keys_;
+  engine::Engine engine_;
+};
+
+// The configuration in the file, or the built-in one if none is named. See read_config.
+Result<Config> load_config(const std::string& file);
+
+// Threads of a process for calls that block.
+inline constexpr std::size_t kBlockingThreads = 2;
+inline constexpr std::size_t kBlockingQueueMax = 10'000;
+
+// Where a process keeps its runs.
+struct StorePlace {
+  std::string data;   // made if it is not there
+  std::string store;  // see store_file
+};
+
+// Opens the store on the disk. invalid_argument: the directory cannot be used, or the store is of
+// another kind; else see SqliteStore::open.
+Result<std::unique_ptr<Store>> open_store(const StorePlace& place, const Clock& clock,
+                                          BlockingPool& pool, Log& log);
+
+}  // namespace errand::host

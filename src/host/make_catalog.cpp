@@ -1,0 +1,96 @@
+// From a configuration to models that can be asked.
+#include <map>
+#include <utility>
+
+#include "crypto/random.hpp"
+#include "host/config.hpp"
+#include "host/ollama_models.hpp"
+#include "llm/demo/demo_model.hpp"
+#include "llm/fallback_model.hpp"
+#include "llm/held_calls.hpp"
+#include "llm/http/http_model.hpp"
+#include "llm/scripted/scripted_model.hpp"
+
+namespace errand::host {
+namespace {
+
+// Plain models by id, before any of them stands behind another.
+using PlainModels = std::map<std::string, std::shared_ptr<llm::Model>>;
+
+std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const VendorConfig& config,
+                                              const std::string& vendor_model_id,
+                                              const ModelSurroundings& around) {
+  llm::HttpModelOptions options{.base_url = config.base_url, .retries = config.retries};
+  if (config.timeout) options.timeouts.total = *config.timeout;
+  return std::make_unique<llm::HttpModel>(
+      llm::HttpModel::Deps{.client = around.client,
+                           .timers = around.timers,
+                           .clock = around.clock,
+                           .random = crypto::random_bits},
+      make_provider(*find_vendor(provider), config, vendor_model_id), std::move(options));
+}
+
+std::unique_ptr<llm::Model> make_model(ModelConfig& model, const ModelSurroundings& around) {
+  if (model.vendor) {
+    return make_vendor_model(model.info.provider, *model.vendor, model.info.vendor_model_id,
+                             around);
+  }
+  if (model.info.provider == kScripted) {
+    return std::make_unique<llm::ScriptedModel>(std::move(model.script), around.timers,
+                                                around.home);
+  }
+  return std::make_unique<llm::DemoModel>(around.timers, around.home);
+}
+
+PlainModels make_plain_models(Config& config, const ModelSurroundings& around) {
+  PlainModels plain;
+  for (ModelConfig& model : config.models) {
+    std::unique_ptr<llm::Model> made = make_model(model, around);
+    if (!model.starts_early) made = std::make_unique<llm::HeldCallsModel>(std::move(made));
+    plain.emplace(model.info.id, std::move(made));
+  }
+  return plain;
+}
+
+std::shared_ptr<llm::Model> with_fallbacks(const Config& config, const ModelConfig& model,
+                                           const PlainModels& plain, Log& log) {
+  if (model.fallback.empty()) return plain.at(model.info.id);
+  std::vector<llm::NamedModel> chain;
+  for (const std::string& id : fallback_chain(config.models, model.info.id)) {
+    chain.push_back({.info = find_model(config.models, id)->info, .model = plain.at(id)});
+  }
+  return std::make_shared<llm::FallbackModel>(std::move(chain), log);
+}
+
+engine::CatalogSource make_source(const Config& config, const ModelSurroundings& around) {
+  if (!config.ollama) return {};
+  std::vector<std::string> known;
+  for (const ModelConfig& model : config.models) {
+    if (model.info.provider == kOllama) known.push_back(model.info.vendor_model_id);
+  }
+  auto make = [ollama = *config.ollama, around](const std::string& name) {
+    return make_vendor_model(kOllama, ollama, name, around);
+  };
+  auto models = std::make_unique<OllamaModels>(
+      OllamaModels::Deps{
+          .client = around.client, .timers = around.timers, .home = around.home, .make = make},
+      *config.ollama, known);
+  return {.models = std::move(models), .position = config.ollama_position};
+}
+
+}  // namespace
+
+engine::Catalog make_catalog(Config& config, const ModelSurroundings& around) {
+  PlainModels plain = make_plain_models(config, around);
+  std::vector<engine::CatalogModel> models;
+  for (const ModelConfig& model : config.models) {
+    models.push_back({.info = model.info,
+                      .label = model.label,
+                      .context_window_tokens = model.context_window_tokens,
+                      .pricing = model.pricing,
+                      .model = with_fallbacks(config, model, plain, around.log)});
+  }
+  return {std::move(models), config.default_model, make_source(config, around)};
+}
+
+}  // namespace errand::host

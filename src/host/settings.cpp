@@ -1,0 +1,73 @@
+#include "host/settings.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "base/close_names.hpp"
+#include "base/text.hpp"
+#include "json/fields.hpp"
+
+namespace errand::host {
+namespace {
+
+constexpr std::size_t kListedBytesMax = 1000;
+
+Error wrong(std::string message, std::string_view pointer) {
+  return Error(ErrorCode::invalid_argument, std::move(message)).pointer(pointer);
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    return Error(ErrorCode::invalid_argument, cat("cannot read the file ", path.string()));
+  }
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+Result<void> refuse_unknown(const json::Value& value, std::string_view pointer, Section section) {
+  if (!value.is_object()) return {};
+  std::vector<std::string> known = settings_of(section);
+  for (const auto& member : value.get_object()) {
+    std::string_view key(member.key().data(), member.key().size());
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    return wrong(cat("\"", key, "\" is not a setting here; ", meant_or_listed(key, known)),
+                 json::child_pointer(pointer, key));
+  }
+  return {};
+}
+
+std::string meant_or_listed(std::string_view asked, const std::vector<std::string>& known) {
+  std::string meant = did_you_mean(asked, known);
+  if (!meant.empty()) return meant;
+  std::string listed;
+  for (const std::string& one : known) {
+    if (listed.size() > kListedBytesMax) return cat("there are: ", listed, " and more");
+    append(listed, listed.empty() ? "" : ", ", one);
+  }
+  return cat("there are: ", listed);
+}
+
+Result<std::string> resolve_secret(const std::string& text, std::string_view pointer,
+                                   const net::Environment& environment) {
+  if (text.starts_with("env:")) {
+    std::string name = text.substr(4);
+    auto value = environment(name);
+    if (value && !value->empty()) return std::move(*value);
+    return wrong(cat("the environment variable ", name, " is not set"), pointer);
+  }
+  if (text.starts_with("file:")) {
+    std::string path = text.substr(5);
+    auto content = read_text_file(path);
+    if (!content) return wrong(content.error().message(), pointer);
+    while (content->ends_with('\n') || content->ends_with('\r')) content->pop_back();
+    if (content->empty()) return wrong(cat("the file ", path, " is empty"), pointer);
+    return content;
+  }
+  if (text.empty()) return wrong("an empty value: leave it out, or name one", pointer);
+  return text;
+}
+
+}  // namespace errand::host

@@ -1,0 +1,157 @@
+#include "sdk/local_calls.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+#include "base/whole_file.hpp"
+#include "json/write.hpp"
+
+namespace errand::sdk {
+namespace {
+
+constexpr std::size_t kErrorBytesMax = 8000;  // a server takes little more
+
+// The beginning and the end of a text that is too long: what a command says last tells most.
+std::string shortened(std::string_view text, std::size_t bytes_max) {
+  constexpr std::size_t kNoteBytesMax = 60;
+  if (text.size() <= bytes_max) return std::string(text);
+  std::size_t half = (bytes_max - kNoteBytesMax) / 2;
+  std::string_view head = utf8_prefix(text, half);
+  std::string_view tail = text.substr(text.size() - half);
+  while (!tail.empty() && utf8_sequence_length(tail) == 0) tail.remove_prefix(1);
+  return cat(head, "\n[", text.size() - head.size() - tail.size(), " bytes are left out]\n", tail);
+}
+
+std::string answer_body(const std::string& tool_use, const ToolOutcome& outcome) {
+  std::string body;
+  json::ObjectWriter out(body);
+  out.field("toolUseId", tool_use);
+  if (outcome.ok) {
+    out.field("result", outcome.text);
+  } else {
+    out.field("error", shortened(outcome.text, kErrorBytesMax));
+  }
+  out.end();
+  return body;
+}
+
+ToolOutcome failed(std::string why) {
+  return {.ok = false, .text = std::move(why)};
+}
+
+}  // namespace
+
+LocalCalls::LocalCalls(ApiClient& api, Timers& timers, Executor home, ToolRegistry& tools)
+    : api_(api),
+      timers_(timers),
+      tools_(tools),
+      posting_(home, report_bug),
+      working_(home, report_bug) {}
+
+void LocalCalls::start(const std::string& run, const RunEvent& call) {
+  std::string id(call.text("toolUseId"));
+  if (id.empty() || !calls_.emplace(id, Call{.run = run, .index = calls_.size()}).second) return;
+  std::string name(call.text("name"));
+  const Tool* tool = tools_.find(name);
+  bool is_parallel = !tool || tool->decl().annotations.parallel_safe;
+  order_.add(is_parallel ? DispatchOrder::Kind::parallel : DispatchOrder::Kind::barrier);
+  const json::Value* args = call.fields.if_contains("args");
+  waiting_.push_back({.tool_use = std::move(id),
+                      .name = std::move(name),
+                      .arguments = args ? *args : json::Value(json::Object())});
+  start_what_may();
+}
+
+void LocalCalls::start_what_may() {
+  std::deque<Waiting> later;
+  for (Waiting& call : std::exchange(waiting_, {})) {
+    if (order_.may_start(calls_.find(call.tool_use)->second.index)) {
+      working_.spawn("tool call", work(std::move(call)));
+    } else {
+      later.push_back(std::move(call));
+    }
+  }
+  waiting_ = std::move(later);
+}
+
+std::optional<milliseconds> LocalCalls::took(std::string_view tool_use) const {
+  auto found = calls_.find(tool_use);
+  return found == calls_.end() ? std::nullopt : found->second.took;
+}
+
+Task<void> LocalCalls::work(Waiting call) {
+  SteadyTime started = timers_.now();
+  std::string tool_use = call.tool_use;
+  std::string run = calls_[tool_use].run;
+  ToolOutcome outcome = co_await invoke(std::move(call), std::move(run));
+  // What a tool says that was cut off would only keep the run going.
+  if (working_.cancelled()) co_return;
+  settle(tool_use, std::chrono::duration_cast<milliseconds>(timers_.now() - started), outcome);
+  start_what_may();
+}
+
+Task<ToolOutcome> LocalCalls::invoke(Waiting call, std::string run) {
+  Tool* tool = tools_.find(call.name);
+  if (!tool) co_return failed(cat("there is no tool \"", call.name, "\" here"));
+  if (!call.arguments.is_object()) co_return failed("the arguments must be an object");
+  co_return co_await tool->invoke({.run = RunId::parse(run).value_or(RunId()),
+                                   .id = ToolUseId::parse(call.tool_use).value_or(ToolUseId()),
+                                   .arguments = std::move(call.arguments.get_object())});
+}
+
+void LocalCalls::settle(const std::string& tool_use, milliseconds took,
+                        const ToolOutcome& outcome) {
+  Call& call = calls_[tool_use];
+  if (call.took) return;
+  call.took = took;
+  order_.finished(call.index);
+  posting_.spawn("tool result", post(call.run, answer_body(tool_use, outcome)));
+}
+
+void LocalCalls::cut_off() {
+  working_.cancel(CancelReason::user_stop);
+}
+
+void LocalCalls::give_up() {
+  for (const auto& [tool_use, call] : calls_) {
+    if (!call.took) settle(tool_use, milliseconds(0), failed("the user has stopped the run"));
+  }
+}
+
+Task<void> LocalCalls::stop() {
+  co_await working_.stop(CancelReason::shutdown);
+  co_await posting_.stop(CancelReason::shutdown);
+}
+
+// 404 and 409 mean that an earlier attempt was heard, or that the run is over.
+Task<void> LocalCalls::post(std::string run, std::string body) {
+  milliseconds pause = kPauseFirst;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    ApiRequest request{
+        .method = net::Method::post, .path = run_path(run, "/tool-results"), .body = body};
+    auto posted = co_await api_.send(std::move(request));
+    if (posted || posted.error().code() == ErrorCode::not_found ||
+        posted.error().code() == ErrorCode::conflict) {
+      co_return;
+    }
+    if (!is_worth_retrying(posted.error())) {
+      std::string note = cat("errand: the answer to a tool call was refused: ",
+                             clean_text(posted.error().describe()), "\n");
+      [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
+      co_return;
+    }
+    co_await timers_.sleep_until(timers_.now() + pause);
+    pause = std::min(pause * 2, kPauseMax);
+  }
+}
+
+void report_bug(const char* task, const std::string& what) {
+  std::string note = cat("errand: a bug in \"", task, "\": ", clean_text(what), "\n");
+  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
+}
+
+}  // namespace errand::sdk

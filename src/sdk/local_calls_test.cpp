@@ -1,0 +1,156 @@
+#include "sdk/local_calls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "async/home.hpp"
+#include "base/text.hpp"
+#include "sdk/toolbox.hpp"
+#include "support/run_task.hpp"
+
+namespace errand::sdk {
+namespace {
+
+// Takes every answer, and keeps them.
+class RecordingApi final : public ApiClient {
+ public:
+  Task<Result<json::Value>> send(ApiRequest request) override {
+    posted.push_back(std::move(request.body));
+    co_return json::Value();
+  }
+  Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string, EventSeq,
+                                                               seconds) override {
+    co_return Error(ErrorCode::unsupported, "no streams here");
+  }
+
+  std::vector<std::string> posted;
+};
+
+// Runs until a test lets it go on.
+class HeldTool final : public Tool {
+ public:
+  HeldTool(std::string name, bool is_parallel) {
+    decl_.name = std::move(name);
+    decl_.annotations.parallel_safe = is_parallel;
+  }
+
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall call) override {
+    std::string id = call.id.str();
+    Wakeup bell(co_await asio::this_coro::executor);
+    running[id] = &bell;
+    co_await bell.wait();
+    running.erase(id);
+    co_return outcome;
+  }
+
+  std::map<std::string, Wakeup*> running;
+  ToolOutcome outcome{.ok = true, .text = "done"};
+
+ private:
+  ToolDecl decl_;
+};
+
+class LocalCallsTest : public testing::Test {
+ protected:
+  LocalCallsTest() {
+    std::vector<std::unique_ptr<Tool>> tools;
+    for (bool is_parallel : {true, false}) {
+      auto tool = std::make_unique<HeldTool>(is_parallel ? "free" : "alone", is_parallel);
+      (is_parallel ? free_ : alone_) = tool.get();
+      tools.push_back(std::move(tool));
+    }
+    toolbox_ = std::make_unique<Toolbox>(std::move(tools));
+    calls_ = std::make_unique<LocalCalls>(api_, timers_, io_.get_executor(), *toolbox_);
+  }
+  ~LocalCallsTest() override { run_task(io_, calls_->stop()); }
+
+  void start(std::string id, std::string name, std::string args = "{}") {
+    std::string data =
+        cat(R"({"seq":1,"toolUseId":")", id, R"(","name":")", name, R"(","args":)", args, "}");
+    calls_->start("run_1", *parse_run_event({.type = "local_tool_call", .data = data, .id = {}}));
+    run_ready(io_);
+  }
+  std::set<std::string> running() const {
+    std::set<std::string> ids;
+    for (const HeldTool* tool : {free_, alone_}) {
+      for (const auto& [id, bell] : tool->running) ids.insert(id);
+    }
+    return ids;
+  }
+  void let_go(HeldTool* tool, const std::string& id) {
+    tool->running.at(id)->notify();
+    run_ready(io_);
+  }
+
+  using Ids = std::set<std::string>;
+  asio::io_context io_{1};
+  AsioTimers timers_{Home(io_)};
+  RecordingApi api_;
+  HeldTool* free_ = nullptr;
+  HeldTool* alone_ = nullptr;
+  std::unique_ptr<Toolbox> toolbox_;
+  std::unique_ptr<LocalCalls> calls_;
+};
+
+TEST_F(LocalCallsTest, EachCallIsAnsweredOnce) {
+  start("tu_1", "free");
+  start("tu_1", "free");
+  EXPECT_EQ(running(), (Ids{"tu_1"}));
+  let_go(free_, "tu_1");
+  EXPECT_EQ(api_.posted, (std::vector<std::string>{R"({"toolUseId":"tu_1","result":"done"})"}));
+  EXPECT_TRUE(calls_->took("tu_1").has_value());
+}
+
+TEST_F(LocalCallsTest, AToolThatIsNotParallelSafeIsABarrier) {
+  start("tu_1", "free");
+  start("tu_2", "alone");
+  start("tu_3", "free");
+  EXPECT_EQ(running(), (Ids{"tu_1"}));
+  let_go(free_, "tu_1");
+  EXPECT_EQ(running(), (Ids{"tu_2"}));
+  let_go(alone_, "tu_2");
+  EXPECT_EQ(running(), (Ids{"tu_3"}));
+}
+
+TEST_F(LocalCallsTest, WhatCannotBeCalledIsAnsweredToo) {
+  start("tu_1", "nobody");
+  start("tu_2", "free", "7");
+  EXPECT_EQ(api_.posted, (std::vector<std::string>{
+                             R"({"toolUseId":"tu_1","error":"there is no tool \"nobody\" here"})",
+                             R"({"toolUseId":"tu_2","error":"the arguments must be an object"})"}));
+}
+
+TEST_F(LocalCallsTest, ALongFailureKeepsItsBeginningAndItsEnd) {
+  std::string long_text = cat("first ", std::string(20'000, 'x'), "é last");
+  free_->outcome = {.ok = false, .text = long_text};
+  start("tu_1", "free");
+  let_go(free_, "tu_1");
+  std::string answer = api_.posted.at(0);
+  EXPECT_LE(answer.size(), 8100U);
+  EXPECT_TRUE(answer.starts_with(R"({"toolUseId":"tu_1","error":"first xxx)"));
+  EXPECT_NE(answer.find(R"(x\n[12073 bytes are left out]\nx)"), std::string::npos);
+  EXPECT_TRUE(answer.ends_with(R"(xé last"})"));
+}
+
+TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
+  start("tu_1", "alone");
+  start("tu_2", "alone");
+  calls_->cut_off();
+  run_ready(io_);
+  EXPECT_EQ(api_.posted, std::vector<std::string>());
+  calls_->give_up();
+  run_ready(io_);
+  EXPECT_EQ(api_.posted, (std::vector<std::string>{
+                             R"({"toolUseId":"tu_1","error":"the user has stopped the run"})",
+                             R"({"toolUseId":"tu_2","error":"the user has stopped the run"})"}));
+  EXPECT_EQ(running(), Ids());
+}
+
+}  // namespace
+}  // namespace errand::sdk

@@ -1,0 +1,82 @@
+#include "sdk/run_stream.hpp"
+
+#include <utility>
+
+namespace errand::sdk {
+namespace {
+
+// A connection that breaks is as good as none.
+Error broken(const Error& error) {
+  if (!is_worth_retrying(error)) return error;
+  return Error(ErrorCode::unavailable, error.message()).reason(ApiClient::kUnreachable);
+}
+
+}  // namespace
+
+Task<Result<RunStream::Item>> RunStream::next() {
+  for (;;) {
+    if (auto notice = take_notice()) co_return std::move(*notice);
+    if (!ready_.empty()) {
+      Item item{.event = std::move(ready_.front())};
+      ready_.pop_front();
+      co_return item;
+    }
+    auto advanced = co_await advance();
+    if (advanced) continue;
+    stream_.reset();
+    if (!is_patient_ || !is_worth_retrying(advanced.error())) {
+      co_return std::move(advanced).error();
+    }
+    SteadyTime now = timers_.now();
+    if (!lost_at_) lost_at_ = now;
+    if (now - *lost_at_ >= kPatience) co_return std::move(advanced).error();
+    next_attempt_ = now + kPause;
+    why_ = advanced.error().message();
+  }
+}
+
+// The loss is told before the first pause, and each once until the server is heard of again.
+std::optional<RunStream::Item> RunStream::take_notice() {
+  if (!lost_at_) return {};
+  if (!std::exchange(has_told_lost_, true)) return Item{.kind = Item::Kind::lost, .why = why_};
+  if (stream_ && !std::exchange(has_told_back_, true)) return Item{.kind = Item::Kind::back};
+  return {};
+}
+
+Task<Result<void>> RunStream::advance() {
+  if (stream_) co_return co_await read();
+  co_return co_await open();
+}
+
+Task<Result<void>> RunStream::open() {
+  if (lost_at_) co_await timers_.sleep_until(next_attempt_);
+  ERRAND_CO_TRY(stream_, co_await api_.open_stream(run_, last_seq_, kSilenceMax));
+  reader_ = net::SseReader();
+  is_patient_ = true;
+  co_return Result<void>();
+}
+
+Task<Result<void>> RunStream::read() {
+  auto bytes = co_await stream_->read();
+  if (!bytes) co_return broken(bytes.error());
+  if (bytes->empty()) {
+    co_return broken({ErrorCode::unavailable, "the stream ended before the run did"});
+  }
+  lost_at_.reset();
+  has_told_lost_ = false;
+  has_told_back_ = false;
+  co_return take(*bytes);
+}
+
+Result<void> RunStream::take(const std::string& bytes) {
+  ERRAND_TRY(auto events, reader_.feed(bytes));
+  for (const net::SseEvent& one : events) {
+    ERRAND_TRY(auto event, parse_run_event(one));
+    if (event.seq <= last_seq_) continue;
+    last_seq_ = event.seq;
+    ready_.push_back(std::move(event));
+  }
+  return {};
+}
+
+}  // namespace errand::sdk

@@ -1,0 +1,195 @@
+#include "tool/files/files_tool.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "tool/files/file_search.hpp"
+#include "tool/files/line_window.hpp"
+
+namespace errand {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{64} * 1024;
+constexpr std::size_t kShownNameChars = 255;
+
+ToolDecl tool(std::string_view name, std::string_view description, json::Object properties,
+              json::Array required) {
+  return {.name = std::string(name),
+          .description = std::string(description),
+          .input_schema = share_schema({{"type", "object"},
+                                        {"properties", std::move(properties)},
+                                        {"required", std::move(required)}}),
+          .annotations = {.read_only = true}};
+}
+
+json::Object property(std::string_view type, std::string_view description) {
+  return {{"type", type}, {"description", description}};
+}
+
+json::Object line_number(std::string_view description) {
+  json::Object out = property("integer", description);
+  out["minimum"] = 1;
+  return out;
+}
+
+Error not_text(const std::string& path, std::int64_t bytes) {
+  return {ErrorCode::invalid_argument,
+          cat("\"", clean_line(path, kShownNameChars), "\" is a binary file of ", bytes,
+              " bytes; only UTF-8 text can be read")};
+}
+
+std::string listed(const Entry& entry) {
+  std::string name = clean_line(entry.name, kShownNameChars);
+  switch (entry.kind) {
+    case EntryKind::file:
+      return cat(name, "  ", entry.bytes, entry.bytes == 1 ? " byte\n" : " bytes\n");
+    case EntryKind::directory: return cat(name, "/\n");
+    case EntryKind::link: return cat(name, "  symbolic link\n");
+    case EntryKind::other: return cat(name, "  not a file\n");
+  }
+  return name;
+}
+
+using FilesPtr = std::shared_ptr<const FilesTool>;
+
+struct CallFiles {
+  FilesPtr files;
+  std::string name;
+  json::Value arguments;
+
+  Result<ToolAnswer> operator()() const { return files->call(name, arguments); }
+};
+
+// One of the tools, under its own name.
+class OneFileTool final : public Tool {
+ public:
+  OneFileTool(FilesPtr files, ToolDecl decl, BlockingPool& pool)
+      : files_(std::move(files)), decl_(std::move(decl)), pool_(pool) {}
+
+  const ToolDecl& decl() const override { return decl_; }
+
+  Task<ToolOutcome> invoke(ToolCall call) override {
+    CallFiles work{
+        .files = files_, .name = decl_.name, .arguments = json::Value(std::move(call.arguments))};
+    auto answer = co_await pool_.run(std::move(work));
+    if (!answer) co_return ToolOutcome{.ok = false, .text = answer.error().message()};
+    co_return ToolOutcome{.ok = answer->ok, .text = std::move(answer->text)};
+  }
+
+ private:
+  const FilesPtr files_;
+  const ToolDecl decl_;
+  BlockingPool& pool_;
+};
+
+}  // namespace
+
+std::vector<ToolDecl> FilesTool::declarations() {
+  return {
+      tool("read_file",
+           "Read a text file of the user's directory. Long files come in parts: offset and limit "
+           "choose lines.",
+           {{"path", property("string", "Path relative to the directory, such as src/main.cpp")},
+            {"offset", line_number("First line to read, from 1")},
+            {"limit", line_number("Number of lines to read")}},
+           {"path"}),
+      tool("list_files",
+           "List a directory of the user's files: names with their sizes, directories with a "
+           "trailing slash.",
+           {{"path", property("string", "Path relative to the directory; all of it if left out")}},
+           {}),
+      tool("search_files",
+           "Find the lines that contain a text, in all files below a path. The answer has lines of "
+           "the form file:line: text.",
+           {{"query", property("string", "Text to look for, exactly as it is written")},
+            {"path", property("string", "File or directory to look in; everything if left out")}},
+           {"query"}),
+  };
+}
+
+ToolAnswer FilesTool::call(std::string_view name, const json::Value& args) const {
+  Result<std::string> result =
+      Error(ErrorCode::not_found, cat("there is no tool \"", name, "\" here"));
+  if (name == "read_file") result = read_file(args);
+  if (name == "list_files") result = list_files(args);
+  if (name == "search_files") result = search_files(args);
+  if (!result) return {.ok = false, .text = result.error().describe()};
+  return {.ok = true, .text = std::move(*result)};
+}
+
+Result<std::string> FilesTool::read_file(const json::Value& args) const {
+  constexpr std::int64_t kLinesMax = std::numeric_limits<std::int32_t>::max();
+  json::Fields in(args, "");
+  std::string path = in.text("path");
+  std::int64_t offset = in.optional_integer("offset", 1, kLinesMax).value_or(1);
+  std::int64_t limit = in.optional_integer("limit", 1, kLinesMax).value_or(kLinesMax);
+  ERRAND_CHECK(in.finish());
+
+  ERRAND_TRY(auto file, directory_.open_file(path));
+  LineWindow window(offset, limit, kResultBytesMax);
+  std::string buffer(kChunkBytes, '\0');
+  std::int64_t total = 0;
+  for (bool wants_more = true; wants_more;) {
+    ERRAND_TRY(std::size_t count, read_some(file.descriptor, buffer));
+    if (count == 0) break;
+    std::string_view bytes(buffer.data(), count);
+    if (bytes.find('\0') != std::string_view::npos) return not_text(path, file.bytes);
+    wants_more = window.take(bytes);
+    total += static_cast<std::int64_t>(count);
+    if (wants_more && total > kReadBytesMax) {
+      return Error(ErrorCode::too_large, cat("the file is too large: only its first ",
+                                             kReadBytesMax, " bytes can be read"));
+    }
+  }
+  if (!is_utf8(window.text())) return not_text(path, file.bytes);
+  return window.finish();
+}
+
+Result<std::string> FilesTool::list_files(const json::Value& args) const {
+  json::Fields in(args, "");
+  std::string path = in.optional_text("path").value_or("");
+  ERRAND_CHECK(in.finish());
+  ERRAND_TRY(auto listing, directory_.list(path));
+  std::string out;
+  std::size_t shown = 0;
+  for (const Entry& entry : listing.entries) {
+    if (shown == kListedMax || out.size() > kResultBytesMax) break;
+    out += listed(entry);
+    ++shown;
+  }
+  if (listing.entries.empty()) return std::string("(the directory is empty)\n");
+  if (listing.has_more) {
+    append(out, "[more than ", SharedDirectory::kEntriesMax, " names are here; ", shown,
+           " are shown]\n");
+  } else if (shown < listing.entries.size()) {
+    append(out, "[", listing.entries.size() - shown, " more names are not shown]\n");
+  }
+  return out;
+}
+
+Result<std::string> FilesTool::search_files(const json::Value& args) const {
+  json::Fields in(args, "");
+  std::string query = in.text("query");
+  std::string path = in.optional_text("path").value_or("");
+  if (in.ok() && (query.empty() || query.find_first_of("\r\n") != std::string::npos)) {
+    in.fail("query", "the query must be one line that is not empty");
+  }
+  ERRAND_CHECK(in.finish());
+  FileSearch search(directory_, std::move(query));
+  ERRAND_CHECK(search.run(path));
+  return search.finish();
+}
+
+std::vector<std::unique_ptr<Tool>> make_file_tools(SharedDirectory directory, BlockingPool& pool) {
+  auto files = std::make_shared<const FilesTool>(std::move(directory));
+  std::vector<std::unique_ptr<Tool>> tools;
+  for (ToolDecl& decl : FilesTool::declarations()) {
+    tools.push_back(std::make_unique<OneFileTool>(files, std::move(decl), pool));
+  }
+  return tools;
+}
+
+}  // namespace errand

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/blocking_pool.hpp"
+#include "json/value.hpp"
+#include "run/mail.hpp"
+#include "tool/files/shared_directory.hpp"
+#include "tool/tool.hpp"
+
+namespace errand {
+
+// The tools of `errand run --files DIR`: read_file, list_files and search_files. They read and
+// never write. Every failure is a sentence for the model. Safe to call from any thread.
+class FilesTool final {
+ public:
+  // Longer results are cut, and say how to go on.
+  static constexpr std::size_t kResultBytesMax = 100'000;
+  static constexpr std::size_t kListedMax = 1000;
+  static constexpr std::size_t kMatchesMax = 200;
+  static constexpr std::size_t kMatchedLineChars = 300;
+  // Larger files are read by nobody: beyond this, read_file sees the start only, and search_files
+  // skips.
+  static constexpr std::int64_t kReadBytesMax = std::int64_t{256} * 1024 * 1024;
+  static constexpr std::int64_t kSearchedFileBytesMax = std::int64_t{4} * 1024 * 1024;
+  // One search looks at no more than this, and says so.
+  static constexpr std::int64_t kSearchedBytesMax = std::int64_t{256} * 1024 * 1024;
+  static constexpr std::size_t kSearchedFilesMax = 50'000;
+  static constexpr std::size_t kDepthMax = 64;
+
+  explicit FilesTool(SharedDirectory directory) : directory_(std::move(directory)) {}
+
+  // What the model is told of the tools.
+  static std::vector<ToolDecl> declarations();
+
+  ToolAnswer call(std::string_view name, const json::Value& args) const;
+
+ private:
+  Result<std::string> read_file(const json::Value& args) const;
+  Result<std::string> list_files(const json::Value& args) const;
+  Result<std::string> search_files(const json::Value& args) const;
+
+  SharedDirectory directory_;
+};
+
+// The same as tools, which read on threads of `pool`. It outlives them.
+std::vector<std::unique_ptr<Tool>> make_file_tools(SharedDirectory directory, BlockingPool& pool);
+
+}  // namespace errand

@@ -1,0 +1,174 @@
+#include "tool/files/shared_directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+
+namespace errand {
+namespace {
+
+constexpr int kRaceAttempts = 16;
+constexpr std::size_t kShownPathChars = 200;
+
+std::string quoted(const std::string& path) {
+  return cat("\"", clean_line(path, kShownPathChars), "\"");
+}
+
+// A call that the kernel could not finish because names moved under it is tried again.
+int open_at(int root, const char* path, std::uint64_t flags) {
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  long fd = -1;
+  for (int attempt = 0; attempt < kRaceAttempts; ++attempt) {
+    fd = ::syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
+  }
+  return static_cast<int>(fd);
+}
+
+Error open_error(const std::string& path, int number) {
+  switch (number) {
+    case ENOENT: return {ErrorCode::not_found, cat("there is no ", quoted(path))};
+    case ENOTDIR:
+      return {ErrorCode::not_found,
+              cat(quoted(path), " leads through something that is not a directory")};
+    case EXDEV:
+      return {ErrorCode::forbidden,
+              cat(quoted(path), " is outside the shared directory: use paths relative to it")};
+    case ELOOP:
+      return {ErrorCode::forbidden,
+              cat(quoted(path), " is a symbolic link that cannot be followed")};
+    case EACCES:
+    case EPERM: return {ErrorCode::forbidden, cat("there is no permission to read ", quoted(path))};
+    default:
+      return {ErrorCode::unavailable,
+              cat("cannot open ", quoted(path), ": ", std::generic_category().message(number))};
+  }
+}
+
+EntryKind kind_of_mode(mode_t mode) {
+  if (S_ISREG(mode)) return EntryKind::file;
+  if (S_ISDIR(mode)) return EntryKind::directory;
+  return S_ISLNK(mode) ? EntryKind::link : EntryKind::other;
+}
+
+Entry entry_of(int directory, std::string name) {
+  struct stat status{};
+  Entry entry{.name = std::move(name), .kind = EntryKind::other};
+  if (::fstatat(directory, entry.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return entry;
+  entry.kind = kind_of_mode(status.st_mode);
+  entry.bytes = entry.kind == EntryKind::file ? status.st_size : 0;
+  return entry;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+}  // namespace
+
+Result<SharedDirectory> SharedDirectory::open(const std::filesystem::path& directory,
+                                              std::filesystem::path withheld) {
+  Descriptor root(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root.is_open()) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("cannot read the directory ", quoted(directory.string()), ": ",
+                     std::generic_category().message(errno)));
+  }
+  Descriptor probe(open_at(root.get(), ".", O_PATH));
+  if (!probe.is_open()) {
+    return Error(ErrorCode::unsupported,
+                 cat("this system cannot keep file access inside a directory (",
+                     std::generic_category().message(errno),
+                     "): openat2 is needed, which Linux has since 5.6"));
+  }
+  return SharedDirectory(std::move(root), std::move(withheld));
+}
+
+Result<Descriptor> SharedDirectory::open_beneath(const std::string& path,
+                                                 std::uint64_t flags) const {
+  if (path.find('\0') != std::string::npos) {
+    return Error(ErrorCode::invalid_argument, "a path holds no NUL byte");
+  }
+  Descriptor opened(open_at(root_.get(), path.empty() ? "." : path.c_str(), flags));
+  if (!opened.is_open()) return open_error(path, errno);
+  return opened;
+}
+
+// O_PATH looks without opening: even opening a FIFO or a device can have effects.
+Result<EntryKind> SharedDirectory::kind_of(const std::string& path) const {
+  ERRAND_TRY(auto place, open_beneath(path, O_PATH));
+  struct stat status{};
+  if (::fstat(place.get(), &status) != 0) return open_error(path, errno);
+  return kind_of_mode(status.st_mode);
+}
+
+Result<SharedDirectory::File> SharedDirectory::open_file(const std::string& path) const {
+  ERRAND_TRY(EntryKind kind, kind_of(path));
+  if (kind == EntryKind::directory) {
+    return Error(ErrorCode::invalid_argument, cat(quoted(path), " is a directory"));
+  }
+  Error not_a_file(ErrorCode::invalid_argument,
+                   cat(quoted(path), " is not a file but a pipe, a socket or a device"));
+  if (kind != EntryKind::file) return not_a_file;
+  // What the name stands for may have changed since; O_NONBLOCK keeps a FIFO from blocking.
+  ERRAND_TRY(auto descriptor, open_beneath(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  struct stat status{};
+  if (::fstat(descriptor.get(), &status) != 0) return open_error(path, errno);
+  if (!S_ISREG(status.st_mode)) return not_a_file;
+  struct stat kept{};
+  bool is_withheld = !withheld_.empty() && ::stat(withheld_.c_str(), &kept) == 0 &&
+                     kept.st_dev == status.st_dev && kept.st_ino == status.st_ino;
+  if (is_withheld) {
+    return Error(ErrorCode::forbidden, cat(quoted(path), " is not shared: it holds a key"));
+  }
+  return File{.descriptor = std::move(descriptor), .bytes = status.st_size};
+}
+
+Result<SharedDirectory::Listing> SharedDirectory::list(const std::string& path) const {
+  ERRAND_TRY(EntryKind kind, kind_of(path));
+  if (kind != EntryKind::directory) {
+    return Error(ErrorCode::invalid_argument, cat(quoted(path), " is not a directory"));
+  }
+  ERRAND_TRY(auto descriptor, open_beneath(path, O_RDONLY | O_DIRECTORY));
+  std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(descriptor.get()));
+  if (!directory) return open_error(path, errno);
+  int fd = descriptor.release();  // the stream closes it
+  Listing listing;
+  while (const dirent* found = ::readdir(directory.get())) {
+    std::string name = found->d_name;
+    if (name == "." || name == "..") continue;
+    if (listing.entries.size() == kEntriesMax) {
+      listing.has_more = true;
+      break;
+    }
+    listing.entries.push_back(entry_of(fd, std::move(name)));
+  }
+  std::sort(listing.entries.begin(), listing.entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return listing;
+}
+
+Result<std::size_t> read_some(const Descriptor& file, std::string& buffer) {
+  for (;;) {
+    ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno == EINTR) continue;
+    return Error(ErrorCode::unavailable,
+                 cat("cannot read on: ", std::generic_category().message(errno)));
+  }
+}
+
+}  // namespace errand
