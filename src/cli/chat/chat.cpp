@@ -5,6 +5,7 @@
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/agent/leave.hpp"
 #include "cli/chat/conversation.hpp"
 #include "cli/show/answer_text.hpp"

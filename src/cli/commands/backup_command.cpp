@@ -9,6 +9,7 @@
 
 #include "base/size_text.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/report.hpp"
 #include "store/sqlite/upkeep/sqlite_backup.hpp"

@@ -10,6 +10,7 @@
 #include "async/task_group.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
@@ -24,8 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t host::kBlockingThreads = 1;
-constexpr std::size_t host::kBlockingQueueMax = 100;
+constexpr std::size_t kBlockingThreads = 1;
+constexpr std::size_t kBlockingQueueMax = 100;
 constexpr std::size_t kSentenceChars = 1000;
 
 // "88,112".
@@ -105,7 +106,7 @@ int check_data(const CheckOptions& options) {
   if (!path) return fail_usage(path.error());
   SystemClock clock;
   Log log(clock, STDERR_FILENO, LogFormat::text);
-  BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
+  BlockingPool pool(kBlockingThreads, kBlockingQueueMax);
   auto store = SqliteStore::open({.path = *path, .clock = clock, .pool = pool, .log = log});
   if (!store && store.error().code() == ErrorCode::conflict) {
     return fail_usage(

@@ -7,6 +7,7 @@
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/report.hpp"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/whole_file.hpp"
 #include "sdk/local_calls.hpp"
 
 namespace errand::cli {

@@ -1,4 +1,5 @@
 #include "cli/show/log_lines.hpp"
+#include "base/whole_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

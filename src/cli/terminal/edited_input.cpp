@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/terminal/console.hpp"
 
 namespace errand::cli {

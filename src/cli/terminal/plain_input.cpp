@@ -9,6 +9,7 @@
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/terminal/console.hpp"
 
 namespace errand::cli {

@@ -10,6 +10,7 @@
 #include "async/task_group.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "host/environment.hpp"
