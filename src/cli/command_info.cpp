@@ -7,7 +7,7 @@
 namespace errand::cli {
 namespace {
 
-// "TEXT:{text,json}" is how the parser shows what it checks.
+// The parser shows the accepted values as "TEXT:{text,json}".
 std::vector<std::string> choices_of(const CLI::Option* option) {
   std::string shown = option->get_type_name();
   std::size_t open = shown.find('{');

@@ -12,29 +12,29 @@ namespace errand::cli {
 // A flag or a positional argument of a command.
 struct FlagInfo {
   std::string name;                  // "--data", or "RUN" for an argument
-  std::string kind;                  // of its value, such as "DIR"; empty for a flag without one
+  std::string kind;                  // of the value, such as "DIR"; empty if the flag takes none
   std::string description;           // one line
-  std::vector<std::string> choices;  // if only these values are right
+  std::vector<std::string> choices;  // the accepted values; empty if any value is accepted
 };
 
-// What is known about a command: for completion scripts and for whoever mistypes it.
+// A command as the completion scripts and the errors about mistyped words see it.
 struct CommandInfo {
   std::string name;  // in full: "errand runs list"
   std::string description;
-  std::string example;          // what stands at the end of its help
-  std::vector<FlagInfo> flags;  // also those that the help leaves out
+  std::string example;          // the last line of the help
+  std::vector<FlagInfo> flags;  // including flags that the help leaves out
   std::vector<FlagInfo> arguments;
-  std::vector<CommandInfo> commands;  // below this one
+  std::vector<CommandInfo> commands;  // the subcommands
 
-  // The last word of its name.
+  // The last word of the name.
   std::string word() const { return name.substr(name.rfind(' ') + 1); }
 };
 
 std::string full_name(const CLI::App* command);
-// `command` and everything below it.
+// `command` with all of its subcommands.
 CommandInfo describe(const CLI::App* command);
 
-// The command with all those below it, the outer ones first.
+// The command and all of its subcommands, outer commands first.
 std::vector<const CommandInfo*> flattened(const CommandInfo& command);
 
 }  // namespace errand::cli

@@ -30,7 +30,7 @@ constexpr std::size_t kHelpColumn = 24;
 constexpr int kTurnsMax = 1000;
 constexpr int kRunsMax = 10'000;
 
-// Where a command leaves its exit code.
+// Receives the exit code of the command.
 using ExitCode = std::shared_ptr<int>;
 
 CLI::App* add_command(CLI::App& parent, const char* name, const char* description,
@@ -47,7 +47,7 @@ CLI::Option* add(CLI::App* command, const char* flag, T& value, const char* kind
   return command->add_option(flag, value, description)->option_text(kind);
 }
 
-// A positional argument that must be there.
+// A required positional argument.
 CLI::Option* add_argument(CLI::App* command, const char* name, std::string& value,
                           const char* description) {
   return command->add_option(name, value, description)->required()->option_text(" ");
@@ -58,10 +58,10 @@ void add_form(CLI::App* command, Form& form, const char* description) {
 }
 
 void add_server(CLI::App* command, sdk::ServerFlags& flags) {
-  add(command, "--server", flags.server, "URL", "Server, if not the one of the data directory");
-  add(command, "--key", flags.key, "KEY", "API key (or the variable ERRAND_API_KEY)");
-  add(command, "--workspace", flags.workspace, "SLUG", "Workspace of the key");
-  add(command, "--data", flags.data, "DIR", "Where 'errand serve' keeps its credentials");
+  add(command, "--server", flags.server, "URL", "Server URL (default: the one in DIR/credentials)");
+  add(command, "--key", flags.key, "KEY", "API key (default: ERRAND_API_KEY, or DIR/credentials)");
+  add(command, "--workspace", flags.workspace, "SLUG", "Workspace that the key belongs to");
+  add(command, "--data", flags.data, "DIR", "Data directory of the server (default ./.errand)");
 }
 
 void add_serve(CLI::App& app, ExitCode exit_code) {
@@ -71,17 +71,20 @@ void add_serve(CLI::App& app, ExitCode exit_code) {
   auto drain_seconds = std::make_shared<double>(5);
   auto format = std::make_shared<std::string>("text");
   add(command, "--listen", options->listen, "HOST:PORT",
-      "Default 127.0.0.1:7300; port 0 takes a free one");
-  add(command, "--data", options->data, "DIR", "Everything that is kept (default ./.errand)");
-  add(command, "--config", options->config, "FILE", "Configuration (JSON with comments)");
-  add(command, "--store", options->store, "URL", "sqlite:PATH (default: errand.db in the data)");
-  add(command, "--public-url", options->public_url, "URL", "How clients reach this server");
-  command->add_flag("--behind-proxy", options->behind_proxy, "A proxy in front speaks TLS");
-  add(command, "--drain", *drain_seconds, "TIME", "Longest shutdown, such as 5s (default)")
+      "Address (default 127.0.0.1:7300; port 0: any free port)");
+  add(command, "--data", options->data, "DIR", "Data directory (default ./.errand)");
+  add(command, "--config", options->config, "FILE", "Configuration file (JSON with comments)");
+  add(command, "--store", options->store, "URL",
+      "Database, as sqlite:PATH (default: DIR/errand.db)");
+  add(command, "--public-url", options->public_url, "URL",
+      "URL at which clients reach this server");
+  command->add_flag("--behind-proxy", options->behind_proxy,
+                    "A proxy in front of the server handles TLS");
+  add(command, "--drain", *drain_seconds, "TIME", "Time limit for a shutdown (default 5s)")
       ->transform(CLI::AsNumberWithUnit(
           std::map<std::string, double>{{"s", 1.0}, {"ms", 0.001}, {"m", 60.0}},
           CLI::AsNumberWithUnit::UNIT_OPTIONAL));
-  add(command, "--log-format", *format, "FORMAT", "text (default) or json")
+  add(command, "--log-format", *format, "FORMAT", "Log format: text (default) or json")
       ->check(CLI::IsMember({"text", "json"}));
   command->callback([options, drain_seconds, format, exit_code] {
     options->drain = milliseconds(static_cast<std::int64_t>(*drain_seconds * 1000));
@@ -90,60 +93,65 @@ void add_serve(CLI::App& app, ExitCode exit_code) {
   });
 }
 
-// A flag that another one's line speaks of, so that the help fits one screen.
+// Leaves a flag out of the help, because the line of another flag names it and the help has to fit
+// one screen.
 void hide(CLI::Option* option) {
   option->group("");
 }
 
-// What `run` and `chat` are told about the agent.
+// The flags of `run` and `chat` that describe the agent.
 void add_agent(CLI::App* command, AgentOptions& options) {
-  add(command, "--model", options.model, "ID", "Model, if not the default");
+  add(command, "--model", options.model, "ID", "Model to use instead of the default");
   add(command, "--system", options.system, "TEXT", "System prompt");
   add(command, "--files", options.files, "DIR", "Let the model read the files in DIR");
-  command->add_flag("--shell", options.shell, "Let it run commands; asks, unless --yes is given");
-  hide(command->add_flag("--yes", options.yes, "Run commands without a question"));
-  command->add_flag("--web-fetch", options.web_fetch, "Let it read pages of the web");
+  command->add_flag("--shell", options.shell,
+                    "Let the model run commands you approve (--yes: all)");
+  hide(command->add_flag("--yes", options.yes, "Run the commands of --shell without asking"));
+  command->add_flag("--web-fetch", options.web_fetch, "Let the model read web pages");
   hide(add(command, "--allow-network", options.allow_networks, "CIDR",
-           "Network that --web-fetch may reach besides public addresses")
+           "Network that --web-fetch may reach besides public ones")
            ->allow_extra_args(false));
-  add(command, "--reasoning", options.reasoning, "LEVEL", "off, low, medium, high, or 0 to 100");
-  add(command, "--max-turns", options.max_turns, "N", "Most turns with tool calls")
+  add(command, "--reasoning", options.reasoning, "LEVEL",
+      "Reasoning: off, low, medium, high, or 0 to 100");
+  add(command, "--max-turns", options.max_turns, "N", "Maximum number of turns with tool calls")
       ->check(CLI::Range(0, kTurnsMax));
 }
 
-// Where the agent runs.
+// The flags of `run` and `chat` that say where the agent runs.
 void add_place(CLI::App* command, AgentOptions& options) {
-  command->add_flag("--embedded", options.embedded,
-                    "Run without a server; --config FILE names models");
-  hide(add(command, "--config", options.config, "FILE", "Configuration without a server"));
+  command->add_flag("--embedded", options.embedded, "Run without a server (models: --config FILE)");
+  hide(add(command, "--config", options.config, "FILE",
+           "Configuration file for a run without a server"));
   add(command, "--data", options.server.data, "DIR",
-      "Where a server is known, or else runs are kept");
+      "Data directory of the server, or of embedded runs");
   add(command, "--server", options.server.server, "URL",
-      "Server, with --key KEY and --workspace SLUG");
+      "Server to use, with --key KEY and --workspace SLUG");
   hide(add(command, "--key", options.server.key, "KEY", "API key"));
-  hide(add(command, "--workspace", options.server.workspace, "SLUG", "Workspace of the key"));
+  hide(add(command, "--workspace", options.server.workspace, "SLUG",
+           "Workspace that the key belongs to"));
 }
 
 void add_run(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command = add_command(app, "run", "Run a prompt and show it as it goes.",
+  CLI::App* command = add_command(app, "run", "Run a prompt and show its progress.",
                                   "errand run --files . \"What is in README.md?\"");
   auto options = std::make_shared<RunOptions>();
-  add_argument(command, "PROMPT", options->prompt, "What to do; - reads it from stdin");
+  add_argument(command, "PROMPT", options->prompt, "What to do; - reads the prompt from stdin");
   add_agent(command, options->agent);
-  add(command, "--output-schema", options->output_schema, "FILE", "JSON Schema of the answer");
+  add(command, "--output-schema", options->output_schema, "FILE",
+      "JSON Schema that the answer must match");
   add_form(command, options->form, "Print each event as one line of JSON");
   add_place(command, options->agent);
   command->callback([options, exit_code] { *exit_code = run_command(*options); });
 }
 
 void add_chat(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command = add_command(
-      app, "chat", "Talk with a model; each line goes on from the last.", "errand chat --files .");
+  CLI::App* command =
+      add_command(app, "chat", "Chat with a model in the terminal.", "errand chat --files .");
   auto options = std::make_shared<ChatOptions>();
   auto chat = std::make_shared<std::string>();
-  CLI::Option* resume =
-      add(command, "--resume", *chat, "[CHAT]", "Go on with the latest chat, or with this one")
-          ->expected(0, 1);
+  CLI::Option* resume = add(command, "--resume", *chat, "[CHAT]",
+                            "Continue the latest chat, or the chat with this id")
+                            ->expected(0, 1);
   add_agent(command, options->agent);
   add_place(command, options->agent);
   command->callback([=] {
@@ -153,14 +161,14 @@ void add_chat(CLI::App& app, ExitCode exit_code) {
 }
 
 void add_runs_list(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command = add_command(runs, "list", "List runs, the latest first.",
-                                  "errand runs list --status running");
+  CLI::App* command =
+      add_command(runs, "list", "List runs, newest first.", "errand runs list --status running");
   auto options = std::make_shared<RunsListOptions>();
   add(command, "--status", options->status, "STATUS",
-      "queued, running, succeeded, failed, cancelled");
-  add(command, "--limit", options->limit, "N", "How many at most (default 20)")
+      "Only queued, running, succeeded, failed or cancelled");
+  add(command, "--limit", options->limit, "N", "Maximum number of runs (default 20)")
       ->check(CLI::Range(1, kRunsMax));
-  add_form(command, options->form, "Print the server's JSON");
+  add_form(command, options->form, "Print the server's JSON response");
   add_server(command, options->server);
   command->callback([options, exit_code] { *exit_code = list_runs(*options); });
 }
@@ -170,20 +178,20 @@ void add_run_command(CLI::App& runs, ExitCode exit_code, const char* name, const
   CLI::App* command =
       add_command(runs, name, description, cat("errand runs ", name, " run_0123abcd").c_str());
   auto options = std::make_shared<RunChoice>();
-  add_argument(command, "RUN", options->run, "Id of the run");
-  add_form(command, options->form, "Print the server's JSON");
+  add_argument(command, "RUN", options->run, "Run id");
+  add_form(command, options->form, "Print the server's JSON response");
   add_server(command, options->server);
   command->callback([=] { *exit_code = command_of(*options); });
 }
 
 void add_runs_tail(CLI::App& runs, ExitCode exit_code) {
   CLI::App* command =
-      add_command(runs, "tail", "Show a run until it ends; Ctrl-C only stops watching.",
+      add_command(runs, "tail", "Follow a run until it ends; Ctrl-C only stops watching.",
                   "errand runs tail run_0123abcd --after 12");
   auto options = std::make_shared<RunChoice>();
   auto after = std::make_shared<EventSeq>(0);
-  add_argument(command, "RUN", options->run, "Id of the run");
-  add(command, "--after", *after, "SEQ", "Begin behind the event of this number")
+  add_argument(command, "RUN", options->run, "Run id");
+  add(command, "--after", *after, "SEQ", "Start after the event with this number")
       ->check(CLI::NonNegativeNumber);
   add_form(command, options->form, "Print each event as one line of JSON");
   add_server(command, options->server);
@@ -192,44 +200,45 @@ void add_runs_tail(CLI::App& runs, ExitCode exit_code) {
 
 void add_runs_fork(CLI::App& runs, ExitCode exit_code) {
   CLI::App* command =
-      add_command(runs, "fork", "Go on from a finished turn in a new run; prints its id.",
+      add_command(runs, "fork", "Start a new run from a finished turn and print its id.",
                   "errand runs fork run_0123abcd --prompt \"And in docs/plan.md?\"");
   auto options = std::make_shared<ForkOptions>();
-  add_argument(command, "RUN", options->run, "Id of the run");
+  add_argument(command, "RUN", options->run, "Run id");
   add(command, "--from-seq", options->from_seq, "SEQ",
-      "Take what was finished by this event (default: all)")
+      "Keep the turns finished by this event (default: all)")
       ->check(CLI::NonNegativeNumber);
-  add(command, "--prompt", options->prompt, "TEXT", "What to say next");
-  add(command, "--model", options->model, "ID", "Model, if not that of the run");
-  add_form(command, options->form, "Print the server's JSON");
+  add(command, "--prompt", options->prompt, "TEXT", "Next user message");
+  add(command, "--model", options->model, "ID", "Model to use instead of the original run's");
+  add_form(command, options->form, "Print the server's JSON response");
   add_server(command, options->server);
   command->callback([=] { *exit_code = fork_run(*options); });
 }
 
 void add_runs_export(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command = add_command(runs, "export", "Write everything about a run as one JSON file.",
+  CLI::App* command = add_command(runs, "export", "Export everything about a run as one JSON file.",
                                   "errand runs export run_0123abcd --output run.json");
   auto options = std::make_shared<ExportOptions>();
-  add_argument(command, "RUN", options->run, "Id of the run");
-  add(command, "--output", options->output, "FILE", "Where to write it (default: stdout)");
+  add_argument(command, "RUN", options->run, "Run id");
+  add(command, "--output", options->output, "FILE", "File to write (default: stdout)");
   add_server(command, options->server);
   command->callback([=] { *exit_code = export_run(*options); });
 }
 
 void add_runs_replay(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command = add_command(runs, "replay", "Play an exported run offline and compare.",
-                                  "errand runs replay run.json");
+  CLI::App* command =
+      add_command(runs, "replay", "Replay an exported run offline and compare the events.",
+                  "errand runs replay run.json");
   auto file = std::make_shared<std::string>();
-  add_argument(command, "FILE", *file, "What 'errand runs export' wrote");
+  add_argument(command, "FILE", *file, "File written by 'errand runs export'");
   command->callback([=] { *exit_code = replay_run(*file); });
 }
 
 void add_runs(CLI::App& app, ExitCode exit_code) {
-  CLI::App* runs = add_command(app, "runs", "List, show, watch, cancel, fork or export runs.",
-                               "errand runs list");
+  CLI::App* runs = add_command(
+      app, "runs", "List, show, follow, cancel, fork, export or replay runs.", "errand runs list");
   runs->require_subcommand(1);
   add_runs_list(*runs, exit_code);
-  add_run_command(*runs, exit_code, "show", "Show what a run is and how it ended.", show_run);
+  add_run_command(*runs, exit_code, "show", "Show a run and its result.", show_run);
   add_runs_tail(*runs, exit_code);
   add_run_command(*runs, exit_code, "cancel", "Cancel a run.", cancel_run);
   add_runs_fork(*runs, exit_code);
@@ -237,14 +246,14 @@ void add_runs(CLI::App& app, ExitCode exit_code) {
   add_runs_replay(*runs, exit_code);
 }
 
-// A command that asks once and shows the answer. `add_more` adds what is its own.
+// A command that sends one request and shows the response. `add_more` adds its own flags.
 void add_question(CLI::App& parent, const char* name, const char* description, const char* example,
                   std::function<void(const AnswerOptions&)> work,
                   std::function<void(CLI::App*)> add_more = nullptr) {
   CLI::App* command = add_command(parent, name, description, example);
   auto options = std::make_shared<AnswerOptions>();
   if (add_more) add_more(command);
-  add_form(command, options->form, "Print the server's JSON");
+  add_form(command, options->form, "Print the server's JSON response");
   add_server(command, options->server);
   command->callback([options, work = std::move(work)] { work(*options); });
 }
@@ -254,17 +263,19 @@ void add_keys(CLI::App& app, ExitCode exit_code) {
   keys->require_subcommand(1);
   auto name = std::make_shared<std::string>();
   add_question(
-      *keys, "create", "Make an API key and print it, this once.",
+      *keys, "create", "Create an API key and print it once.",
       "export ERRAND_API_KEY=$(errand keys create --name laptop)",
       [=](const AnswerOptions& options) { *exit_code = create_key(options, *name); },
-      [=](CLI::App* command) { add(command, "--name", *name, "NAME", "What the key is for"); });
+      [=](CLI::App* command) {
+        add(command, "--name", *name, "NAME", "Name that says what the key is for");
+      });
   add_question(*keys, "list", "List the API keys of the workspace.", "errand keys list",
                [=](const AnswerOptions& options) { *exit_code = list_keys(options); });
   auto id = std::make_shared<std::string>();
   add_question(
-      *keys, "revoke", "Make an API key worthless.", "errand keys revoke key_0123abcd",
+      *keys, "revoke", "Revoke an API key.", "errand keys revoke key_0123abcd",
       [=](const AnswerOptions& options) { *exit_code = revoke_key(options, *id); },
-      [=](CLI::App* command) { add_argument(command, "KEY", *id, "Id of the key"); });
+      [=](CLI::App* command) { add_argument(command, "KEY", *id, "Key id"); });
 }
 
 struct CopyWords {
@@ -279,46 +290,47 @@ void add_copy_command(CLI::App& app, ExitCode exit_code, const CopyWords& words,
   CLI::App* command = add_command(app, words.name, words.description, words.example);
   auto options = std::make_shared<CopyOptions>();
   add_argument(command, "FILE", options->file, words.file);
-  add(command, "--data", options->data, "DIR", "The data directory (default ./.errand)");
-  command->add_flag("--force", options->force, "Replace what is there");
+  add(command, "--data", options->data, "DIR", "Data directory (default ./.errand)");
+  command->add_flag("--force", options->force, "Replace an existing file or database");
   command->callback([=] { *exit_code = command_of(*options); });
 }
 
 void add_copies(CLI::App& app, ExitCode exit_code) {
   add_copy_command(app, exit_code,
                    {.name = "backup",
-                    .description = "Copy all data to a file, also while a server runs.",
+                    .description = "Back up all data to a file, even while a server runs.",
                     .example = "errand backup errand-backup.db",
-                    .file = "The copy to write"},
+                    .file = "Backup file to write"},
                    back_up_data);
   add_copy_command(app, exit_code,
                    {.name = "restore",
-                    .description = "Put the data of a backup in place; no server runs.",
+                    .description = "Restore a backup. Stop the server first.",
                     .example = "errand restore errand-backup.db --data restored",
-                    .file = "What 'errand backup' wrote"},
+                    .file = "File written by 'errand backup'"},
                    restore_data);
 }
 
 void add_check_data(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command = add_command(app, "check-data", "Compare what a store holds with its logs.",
+  CLI::App* command = add_command(app, "check-data", "Check the stored data against the run logs.",
                                   "errand check-data --data restored");
   auto options = std::make_shared<CheckOptions>();
-  add(command, "--data", options->data, "DIR", "Data of 'errand serve' (default ./.errand)");
-  add(command, "--store", options->store, "URL", "sqlite:PATH (default: errand.db in the data)");
+  add(command, "--data", options->data, "DIR", "Data directory (default ./.errand)");
+  add(command, "--store", options->store, "URL",
+      "Database, as sqlite:PATH (default: DIR/errand.db)");
   command->callback([options, exit_code] { *exit_code = check_data(*options); });
 }
 
 void add_fake_model(CLI::App& app, ExitCode exit_code) {
   CLI::App* command =
-      add_command(app, "fake-model", "Serve a fake of the model vendors, for tests.",
+      add_command(app, "fake-model", "Serve fake OpenAI, Anthropic and Gemini APIs for tests.",
                   "errand fake-model --script turns.json --listen 127.0.0.1:9001");
   auto options = std::make_shared<FakeModelOptions>();
   auto format = std::make_shared<std::string>("text");
-  add(command, "--script", options->script, "FILE", "The turns, as of the scripted model");
+  add(command, "--script", options->script, "FILE", "Script to play, as for the scripted model");
   add(command, "--listen", options->listen, "HOST:PORT",
-      "Default 127.0.0.1:0; port 0 takes a free one");
-  add(command, "--key", options->key, "KEY", "Refuse all other API keys (default: take any)");
-  add(command, "--log-format", *format, "FORMAT", "text (default) or json")
+      "Address (default 127.0.0.1:0; port 0: any free port)");
+  add(command, "--key", options->key, "KEY", "Accept only this API key (default: any)");
+  add(command, "--log-format", *format, "FORMAT", "Log format: text (default) or json")
       ->check(CLI::IsMember({"text", "json"}));
   command->callback([options, format, exit_code] {
     options->log_format = *format == "json" ? LogFormat::json : LogFormat::text;
@@ -327,20 +339,23 @@ void add_fake_model(CLI::App& app, ExitCode exit_code) {
 }
 
 void add_doctor(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command = add_command(app, "doctor", "Find out what is wrong, and what to do about it.",
+  CLI::App* command = add_command(app, "doctor", "Check the installation and suggest fixes.",
                                   "errand doctor --data ./.errand");
   auto options = std::make_shared<DoctorOptions>();
   add(command, "--data", options->server.data, "DIR", "Data directory (default ./.errand)");
-  add(command, "--config", options->config, "FILE", "Configuration to check, with its models");
-  add(command, "--server", options->server.server, "URL", "Server to ask, if not that of the data");
-  add(command, "--key", options->server.key, "KEY", "API key (or the variable ERRAND_API_KEY)");
-  add(command, "--workspace", options->server.workspace, "SLUG", "Workspace of the key");
-  add_form(command, options->form, "Print what was found as JSON");
+  add(command, "--config", options->config, "FILE", "Configuration file to check, with its models");
+  add(command, "--server", options->server.server, "URL",
+      "Server to check (default: the one in DIR/credentials)");
+  add(command, "--key", options->server.key, "KEY",
+      "API key (default: ERRAND_API_KEY, or DIR/credentials)");
+  add(command, "--workspace", options->server.workspace, "SLUG",
+      "Workspace that the key belongs to");
+  add_form(command, options->form, "Print the results as JSON");
   command->callback([options, exit_code] { *exit_code = doctor(*options); });
 }
 
 void add_config(CLI::App& app, ExitCode exit_code) {
-  CLI::App* config = add_command(app, "config", "Tell what a configuration file may hold.",
+  CLI::App* config = add_command(app, "config", "Describe the configuration file.",
                                  "errand config schema > errand.schema.json");
   config->require_subcommand(1);
   CLI::App* command =
@@ -350,9 +365,8 @@ void add_config(CLI::App& app, ExitCode exit_code) {
 }
 
 void add_completion(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command =
-      add_command(app, "completion", "Print a script that completes commands in a shell.",
-                  "source <(errand completion bash)");
+  CLI::App* command = add_command(app, "completion", "Print a shell completion script.",
+                                  "source <(errand completion bash)");
   auto shell = std::make_shared<std::string>();
   add_argument(command, "SHELL", *shell, "bash, zsh or fish")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
@@ -365,13 +379,13 @@ int print_version() {
 }
 
 void add_version(CLI::App& app, ExitCode exit_code) {
-  // The command "version" says it too, and is the one that is listed.
+  // The help lists the command "version" instead of this flag.
   app.set_version_flag("--version", ERRAND_VERSION, "Print the version")->group("");
   CLI::App* command = add_command(app, "version", "Print the version.", "errand version");
   command->callback([exit_code] { *exit_code = print_version(); });
 }
 
-// The command that was meant, as far as it could be understood.
+// The last command that the parser recognised.
 const CLI::App* innermost(const CLI::App& app) {
   const CLI::App* found = &app;
   while (!found->get_subcommands().empty()) found = found->get_subcommands().front();
@@ -381,7 +395,7 @@ const CLI::App* innermost(const CLI::App& app) {
 std::string help_of(const CLI::App* command) {
   const CLI::App* parent = command->get_parent();
   std::string text = command->help(parent ? full_name(parent) : "");
-  // Flags that are left out leave an empty line.
+  // Hidden flags leave an empty line.
   std::size_t gap = text.find("\n\n\n");
   return gap == std::string::npos ? text : text.erase(gap, 1);
 }
@@ -392,7 +406,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return print(help_of(command));
   }
-  // A word that nobody understands may be why another is missing.
+  // An unknown word may be the reason why a required one is missing.
   for (const CLI::App* one = command; one; one = one->get_parent()) {
     std::vector<std::string> rest = one->remaining();
     if (!rest.empty()) return fail_usage(unknown_words(describe(one), rest));
@@ -406,7 +420,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
 
 void add_commands(CLI::App& app, ExitCode exit_code) {
   app.name("errand");
-  app.description("Errand runs agents, calls their tools wherever those live, and loses no event.");
+  app.description("Errand runs agents, calls their tools wherever they live, and loses no event.");
   app.get_formatter()->column_width(kHelpColumn);
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");

@@ -7,7 +7,7 @@ namespace errand::cli {
 // Reads the command line and runs the command it names; returns the exit code.
 int run_command_line(int argc, char** argv);
 
-// The command `errand`, with all that are below it.
+// The command `errand` with all of its subcommands.
 CommandInfo describe_commands();
 
 }  // namespace errand::cli
