@@ -12,6 +12,15 @@ using ClaimId = Id<struct ClaimIdTag>;      // "claim_...", of a pending call
 using KeyId = Id<struct KeyIdTag>;          // "key_..."
 using WorkspaceSlug = Id<struct WorkspaceSlugTag>;
 
+// A run and the workspace it belongs to. A run is found by both only, so that no workspace reaches
+// into another.
+struct RunKey {
+  WorkspaceSlug workspace;
+  RunId run;
+
+  friend auto operator<=>(const RunKey&, const RunKey&) = default;
+};
+
 // Position of an event in its run's log: 1, 2, 3 ... without gaps. 0 is "before the first".
 using EventSeq = std::int64_t;
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,9 @@ using SegmentPtr = std::shared_ptr<const Segment>;
 
 constexpr std::size_t kSegmentBytesMax = 64 * 1024;
 
+// The version of what journals and mail mean. A program leaves a run of a newer format alone.
+constexpr int kRunFormat = 1;
+
 // The row of a run: what lists show and what guards its log. A projection of the log.
 struct RunRow {
   RunId id;
@@ -53,14 +57,20 @@ struct RunRow {
   WallTime created_at{};
   WallTime updated_at{};
   EventSeq last_seq = 0;
-  WallTime ends_by{};         // when its time is up, whatever it waits for
+  StoreTime ends_by{};        // when its time is up, whatever it waits for
   std::int32_t segments = 0;  // number of segments in the log; the next one gets it as `n`
   std::int64_t epoch = 0;
+  int format = kRunFormat;
+
+  RunKey key() const { return {.workspace = workspace, .run = id}; }
 };
 
-// A mailbox. The one of a pending tool call is opened by the owner and filled at most once; the
-// one of a cancel request exists only once filled.
-enum class MailKind : std::uint8_t { tool_result, cancel };
+// A mailbox. Those for answers are opened by the owner and filled at most once; those for requests
+// exist only once filled.
+enum class MailKind : std::uint8_t { tool_result, cancel, approval, session_message, interrupt };
+constexpr bool is_answer(MailKind kind) {
+  return kind == MailKind::tool_result || kind == MailKind::approval;
+}
 struct Mailbox {
   RunId run;
   std::string slot;  // the toolUseId, or "cancel"
@@ -99,11 +109,18 @@ struct RunBlob {
   std::shared_ptr<const std::string> bytes;  // nullptr: those of another run, which are there
 };
 
+// What changes beside the log of a run, in the transaction of whatever causes it.
+struct Effects {
+  std::vector<Mailbox> open;       // mailboxes to open
+  std::vector<std::string> close;  // slots whose mail is folded, or no longer wanted: removed
+  std::vector<RunBlob> blobs;      // kept for the run
+};
+
 struct NewRun {
   RunRow row;
   Segment first;  // journal only: n = 0, last_seq = 0
   Idempotency idempotency;
-  std::vector<RunBlob> blobs;  // kept if the run is created
+  Effects effects;  // if the run is created
 };
 
 struct CreateOutcome {
@@ -112,16 +129,28 @@ struct CreateOutcome {
   std::int64_t epoch = 0;  // valid for `created`: the caller owns the run
 };
 
-struct AppendItem {
-  WorkspaceSlug workspace;
-  RunId run;
+// What the owner of a run writes at once.
+struct Commit {
+  RunKey key;
   std::int64_t epoch = 0;
-  EventSeq expected_seq = 0;  // last_seq of the log before this append
+  EventSeq expected_seq = 0;  // last_seq of the log before this commit
   SegmentPtr segment;
   // Projections, in the same transaction. A terminal status also removes every mailbox of the run.
   RunStatus status = RunStatus::running;
-  std::vector<Mailbox> open;       // mailboxes to open
-  std::vector<std::string> close;  // slots whose mail is folded (or no longer wanted): removed
+  Effects effects = {};
+};
+
+// Why a commit is refused. It then has changed nothing.
+enum class CommitRefusal : std::uint8_t {
+  stale_epoch,   // the run is gone, or another process owns it
+  not_at_end,    // the log does not end where the commit begins, or the run has ended
+  mail_waiting,  // it would end the run, but a cancel lies in its mailbox that it does not close
+  newer_format   // a newer program wrote the run
+};
+std::string_view to_string(CommitRefusal refusal);
+
+struct Appended {
+  std::optional<CommitRefusal> refused = {};
 };
 
 enum class MailOutcome {
@@ -129,18 +158,20 @@ enum class MailOutcome {
   unknown_run,   // no such run in this workspace
   run_ended,     // the run is terminal
   unknown_slot,  // not open: never was, already filled, or removed
-  claimed        // somebody else has claimed the call
+  claimed,       // somebody else has claimed the call
+  stale_epoch,   // the sender says that it is the owner, and is not any more
+  newer_format   // a newer program wrote the run
 };
 
 struct Mail {
-  WorkspaceSlug workspace;
-  RunId run;
+  RunKey to;
   std::string slot;
   MailKind kind = MailKind::tool_result;
   std::string body;
-  std::string claim_id;        // the claim that the sender holds; empty without one
-  bool from_owner = false;     // the run's owner gives up waiting: no claim stands in its way
-  std::vector<RunBlob> blobs;  // kept if the mail is accepted; all of them with bytes
+  std::string claim_id = {};  // the claim that the sender holds; empty without one
+  // The run's owner gives up waiting: no claim stands in its way. Its own epoch.
+  std::optional<std::int64_t> owner_epoch = {};
+  Effects effects = {};  // if the mail is accepted; blobs, all of them with bytes
 };
 
 // One of many clients takes a pending call for itself for a while, or for a while longer.
@@ -196,16 +227,24 @@ struct AddKeyOutcome {
   ApiKeyRow key;  // the new or the existing one
 };
 
+// Asks for unfinished runs that nobody owns.
+struct ClaimRuns {
+  std::size_t limit = 0;
+  milliseconds grace{};         // unfilled mailboxes of the runs stay open for at least so long
+  std::optional<RunKey> after;  // go on behind this run
+};
+
 // A run that a node has taken over, with everything that its owner needs.
 struct ClaimedRun {
   RunRow row;  // with the new epoch
   std::vector<Mailbox> mail;
+  // The process that owned it before stopped on purpose; it did not die of this run.
+  bool was_left = false;
 };
 
-// Where to go on when looking through all runs.
-struct RunCursor {
-  WorkspaceSlug workspace;
-  RunId run;
+struct ClaimedRuns {
+  std::vector<ClaimedRun> runs;
+  std::optional<RunKey> next;  // where to go on; absent: there are no more
 };
 
 struct Renewal {
@@ -216,7 +255,7 @@ struct Renewal {
 
 // A small step of removing what is old.
 struct Prune {
-  WallTime ended_before{};       // runs that ended before this, with everything of theirs
+  StoreTime ended_before{};      // runs that ended before this, with everything of theirs
   std::vector<RunId> spared;     // but not these
   std::size_t segments_max = 0;  // of a step
 };
@@ -224,6 +263,49 @@ struct Prune {
 struct PruneOutcome {
   std::size_t runs = 0;  // removed from lists in this step
   bool is_done = true;   // nothing is left to remove
+};
+
+// Things that are not runs: agents, tools, secrets, rooms. What a kind means is not the store's
+// business.
+struct RecordKey {
+  WorkspaceSlug workspace;
+  std::string kind;
+  std::string id;
+
+  friend auto operator<=>(const RecordKey&, const RecordKey&) = default;
+};
+
+struct Record {
+  RecordKey key;
+  std::int64_t version = 0;  // 1 for a new one, one more with each change: its etag
+  WallTime created_at{};
+  WallTime updated_at{};
+  std::string body;
+
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
+struct RecordChange {
+  RecordKey key;
+  std::optional<std::string> body;  // absent: the record is removed
+  // The version that the change builds on, 0 for a record that must be new. Absent: whatever is
+  // there.
+  std::optional<std::int64_t> expected_version = {};
+};
+
+// Changes of records are made all together or not at all.
+struct RecordsOutcome {
+  std::vector<Record>
+      records;  // as they are now, in the order of the changes; without removed ones
+  // The first change whose expected version is not the one that is there; nothing was changed.
+  std::optional<std::size_t> refused;
+};
+
+struct RecordFilter {
+  WorkspaceSlug workspace;
+  std::string kind;
+  std::string after;  // page on: only ids after this one
+  std::size_t limit = 50;
 };
 
 }  // namespace errand

@@ -15,7 +15,8 @@ namespace errand {
 // projections of the logs that are written in the same transaction.
 //
 // Only the owner of a run appends to its log. Ownership is the `epoch`: the number of the process
-// that owns the run, higher than that of any process before it; an append with another one fails.
+// that owns the run, higher than that of any process before it; a commit with another one is
+// refused.
 // A process keeps what it owns by a lease that it renews; when the lease has run out, any other
 // may claim it. Everyone else writes mail.
 //
@@ -39,14 +40,14 @@ class Store {
   // names is no longer there.
   virtual Task<Result<CreateOutcome>> create(NewRun run) = 0;
 
-  // Appends one segment. Durable when it returns. Many runs' appends share one commit.
-  // conflict: the epoch is stale, or expected_seq or segment->n is not the log's end.
+  // Appends one segment, with its effects. Durable when it returns; a refused commit has changed
+  // nothing. Many runs' commits share one transaction. unavailable: nothing was changed.
   // outcome_unknown: it may have been appended; read the row before anything else.
-  virtual Task<Result<void>> append(AppendItem item) = 0;
+  virtual Task<Result<Appended>> append(Commit commit) = 0;
 
-  // Fills a mailbox, first wins: an open one for a tool result, an absent one for a cancel
-  // request. While a claim is in force, only mail with its id fills the mailbox. Durable when it
-  // returns `accepted`.
+  // Fills a mailbox, first wins: an open one for an answer, an absent one for a request. While a
+  // claim is in force, only mail with its id, or of the run's owner, fills the mailbox. Durable
+  // when it returns `accepted`.
   virtual Task<Result<MailOutcome>> mail(Mail mail) = 0;
 
   // A claim is in force until its time is up, or the mailbox is gone; then another may be made.
@@ -54,41 +55,49 @@ class Store {
   virtual Task<Result<CallClaimOutcome>> claim_call(CallClaim claim) = 0;
   virtual Task<Result<std::vector<Mailbox>>> pending_calls(CallFilter filter) = 0;
 
-  // Takes over the unfinished runs that nobody owns (none yet, or with a lease that has run out;
-  // on one node: all of a former process), oldest first, at most `limit` a call; an empty answer
-  // means that there are no more. Their unfilled mailboxes stay open for at least `grace`.
-  virtual Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit, milliseconds grace) = 0;
+  // Takes over unfinished runs that nobody owns (none yet, or with a lease that has run out; on one
+  // node: all of a former process), by workspace and age. Runs of a newer format are left alone.
+  virtual Task<Result<ClaimedRuns>> claim(ClaimRuns params) = 0;
   // Keeps what this node owns, and lets the store's clock be known to whoever comes next.
   virtual Task<Result<Renewal>> renew() = 0;
   // Gives a run up, so that another node may claim it. conflict: it is not owned with this epoch.
-  virtual Task<Result<void>> release(RunId run, std::int64_t epoch) = 0;
+  virtual Task<Result<void>> release(RunKey run, std::int64_t epoch) = 0;
+  // This process has stopped its runs on purpose: whoever claims them learns that it did not die of
+  // them.
+  virtual Task<Result<void>> leave() = 0;
 
-  // not_found: no such run in this workspace.
-  virtual Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) = 0;
+  // not_found: no such run.
+  virtual Task<Result<RunRow>> find(RunKey run) = 0;
   // Newest first.
   virtual Task<Result<std::vector<RunRow>>> list(RunFilter filter) = 0;
   // Mailboxes of a run, filled or not.
-  virtual Task<Result<std::vector<Mailbox>>> mailboxes(RunId run) = 0;
+  virtual Task<Result<std::vector<Mailbox>>> mailboxes(RunKey run) = 0;
 
   // Segments with events after `after`, in order, at least one if there is any, then until
   // `bytes_max` is passed. Only `events` is filled, `journal` is empty.
-  virtual Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
+  virtual Task<Result<std::vector<SegmentPtr>>> read_events(RunKey run, EventSeq after,
                                                             std::size_t bytes_max) = 0;
   // All journal text of a run, in order.
-  virtual Task<Result<std::string>> read_journal(RunId run) = 0;
+  virtual Task<Result<std::string>> read_journal(RunKey run) = 0;
   // Bytes that came with a run, or with mail to it. not_found: the run has none with this hash.
-  virtual Task<Result<std::string>> read_blob(RunId run, std::string hash) = 0;
+  virtual Task<Result<std::string>> read_blob(RunKey run, std::string hash) = 0;
 
   // For those who look through everything: all runs by workspace and id, and whole segments from
   // the n-th on, at least one if there is any, then until `bytes_max` is passed.
-  virtual Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunCursor> after,
+  virtual Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunKey> after,
                                                      std::size_t limit) = 0;
-  virtual Task<Result<std::vector<SegmentPtr>>> read_log(RunId run, std::int32_t from_n,
+  virtual Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, std::int32_t from_n,
                                                          std::size_t bytes_max) = 0;
 
   // Removes a little of what is old, idempotency keys that are over included, and gives the room
   // back. What is removed from lists first goes for good in later steps, also of later processes.
   virtual Task<Result<PruneOutcome>> prune(Prune prune) = 0;
+
+  // Records: see RecordChange. not_found: no such record.
+  virtual Task<Result<RecordsOutcome>> change_records(std::vector<RecordChange> changes) = 0;
+  virtual Task<Result<Record>> find_record(RecordKey key) = 0;
+  // By id.
+  virtual Task<Result<std::vector<Record>>> list_records(RecordFilter filter) = 0;
 
   // conflict: a key with this hash exists.
   virtual Task<Result<AddKeyOutcome>> add_key(ApiKeyRow key, Idempotency idempotency) = 0;

@@ -46,8 +46,8 @@ Task<Result<CreateOutcome>> FaultyStore::create(NewRun run) {
   return with_fault(Kind::create, store_.create(std::move(run)));
 }
 
-Task<Result<void>> FaultyStore::append(AppendItem item) {
-  return with_fault(Kind::append, store_.append(std::move(item)));
+Task<Result<Appended>> FaultyStore::append(Commit commit) {
+  return with_fault(Kind::append, store_.append(std::move(commit)));
 }
 
 Task<Result<MailOutcome>> FaultyStore::mail(Mail mail) {
@@ -62,55 +62,71 @@ Task<Result<std::vector<Mailbox>>> FaultyStore::pending_calls(CallFilter filter)
   return late(store_.pending_calls(std::move(filter)));
 }
 
-Task<Result<std::vector<ClaimedRun>>> FaultyStore::claim(std::size_t limit, milliseconds grace) {
-  return late(store_.claim(limit, grace));
+Task<Result<ClaimedRuns>> FaultyStore::claim(ClaimRuns params) {
+  return late(store_.claim(std::move(params)));
 }
 
 Task<Result<Renewal>> FaultyStore::renew() {
   return with_fault(Kind::renew, store_.renew());
 }
 
-Task<Result<void>> FaultyStore::release(RunId run, std::int64_t epoch) {
+Task<Result<void>> FaultyStore::release(RunKey run, std::int64_t epoch) {
   return store_.release(run, epoch);
 }
 
-Task<Result<RunRow>> FaultyStore::find(WorkspaceSlug workspace, RunId run) {
-  return late(store_.find(workspace, run));
+Task<Result<void>> FaultyStore::leave() {
+  return with_fault(Kind::leave, store_.leave());
+}
+
+Task<Result<RunRow>> FaultyStore::find(RunKey run) {
+  return with_fault(Kind::read, late(store_.find(run)));
 }
 
 Task<Result<std::vector<RunRow>>> FaultyStore::list(RunFilter filter) {
   return late(store_.list(std::move(filter)));
 }
 
-Task<Result<std::vector<Mailbox>>> FaultyStore::mailboxes(RunId run) {
+Task<Result<std::vector<Mailbox>>> FaultyStore::mailboxes(RunKey run) {
   return late(store_.mailboxes(run));
 }
 
-Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_events(RunId run, EventSeq after,
+Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_events(RunKey run, EventSeq after,
                                                                std::size_t bytes_max) {
   return late(store_.read_events(run, after, bytes_max));
 }
 
-Task<Result<std::string>> FaultyStore::read_journal(RunId run) {
-  return late(store_.read_journal(run));
+Task<Result<std::string>> FaultyStore::read_journal(RunKey run) {
+  return with_fault(Kind::read, late(store_.read_journal(run)));
 }
 
-Task<Result<std::string>> FaultyStore::read_blob(RunId run, std::string hash) {
+Task<Result<std::string>> FaultyStore::read_blob(RunKey run, std::string hash) {
   return with_fault(Kind::read_blob, store_.read_blob(run, std::move(hash)));
 }
 
-Task<Result<std::vector<RunRow>>> FaultyStore::all_runs(std::optional<RunCursor> after,
+Task<Result<std::vector<RunRow>>> FaultyStore::all_runs(std::optional<RunKey> after,
                                                         std::size_t limit) {
   return late(store_.all_runs(after, limit));
 }
 
-Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_log(RunId run, std::int32_t from_n,
+Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_log(RunKey run, std::int32_t from_n,
                                                             std::size_t bytes_max) {
   return late(store_.read_log(run, from_n, bytes_max));
 }
 
 Task<Result<PruneOutcome>> FaultyStore::prune(Prune prune) {
   return store_.prune(std::move(prune));
+}
+
+Task<Result<RecordsOutcome>> FaultyStore::change_records(std::vector<RecordChange> changes) {
+  return store_.change_records(std::move(changes));
+}
+
+Task<Result<Record>> FaultyStore::find_record(RecordKey key) {
+  return late(store_.find_record(std::move(key)));
+}
+
+Task<Result<std::vector<Record>>> FaultyStore::list_records(RecordFilter filter) {
+  return late(store_.list_records(std::move(filter)));
 }
 
 Task<Result<AddKeyOutcome>> FaultyStore::add_key(ApiKeyRow key, Idempotency idempotency) {

@@ -42,15 +42,16 @@ StoreTime MemoryStore::now() const {
 Task<Result<CreateOutcome>> MemoryStore::create(NewRun run) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->create(std::move(run), epoch_, clock_.now());
+  co_return data_->create(std::move(run), epoch_, data_->now(clock_.steady_now()));
 }
 
-Task<Result<void>> MemoryStore::append(AppendItem item) {
-  ERRAND_ASSERT(item.segment->first_seq() == item.expected_seq + 1);
+Task<Result<Appended>> MemoryStore::append(Commit commit) {
+  ERRAND_ASSERT(commit.segment->first_seq() == commit.expected_seq + 1);
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  data_->save_clock(data_->now(clock_.steady_now()));
-  co_return data_->append(item);
+  StoreTime now = data_->now(clock_.steady_now());
+  data_->save_clock(now);
+  co_return data_->append(commit, now);
 }
 
 Task<Result<MailOutcome>> MemoryStore::mail(Mail mail) {
@@ -71,10 +72,10 @@ Task<Result<std::vector<Mailbox>>> MemoryStore::pending_calls(CallFilter filter)
   co_return data_->pending_calls(filter, data_->now(clock_.steady_now()));
 }
 
-Task<Result<std::vector<ClaimedRun>>> MemoryStore::claim(std::size_t limit, milliseconds grace) {
+Task<Result<ClaimedRuns>> MemoryStore::claim(ClaimRuns params) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->claim(epoch_, limit, data_->now(clock_.steady_now()), grace);
+  co_return data_->claim(epoch_, params, data_->now(clock_.steady_now()));
 }
 
 Task<Result<Renewal>> MemoryStore::renew() {
@@ -87,16 +88,24 @@ Task<Result<Renewal>> MemoryStore::renew() {
   co_return renewal;
 }
 
-Task<Result<void>> MemoryStore::release(RunId run, std::int64_t epoch) {
+Task<Result<void>> MemoryStore::release(RunKey run, std::int64_t epoch) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->release(run, epoch);
 }
 
-Task<Result<RunRow>> MemoryStore::find(WorkspaceSlug workspace, RunId run) {
+Task<Result<void>> MemoryStore::leave() {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->find(workspace, run);
+  data_->save_clock(data_->now(clock_.steady_now()));
+  data_->leave(epoch_);
+  co_return Result<void>();
+}
+
+Task<Result<RunRow>> MemoryStore::find(RunKey run) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->find(run);
 }
 
 Task<Result<std::vector<RunRow>>> MemoryStore::list(RunFilter filter) {
@@ -105,39 +114,39 @@ Task<Result<std::vector<RunRow>>> MemoryStore::list(RunFilter filter) {
   co_return data_->list(filter);
 }
 
-Task<Result<std::vector<Mailbox>>> MemoryStore::mailboxes(RunId run) {
+Task<Result<std::vector<Mailbox>>> MemoryStore::mailboxes(RunKey run) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->mailboxes(run);
 }
 
-Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_events(RunId run, EventSeq after,
+Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_events(RunKey run, EventSeq after,
                                                                std::size_t bytes_max) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->read_events(run, after, bytes_max);
 }
 
-Task<Result<std::string>> MemoryStore::read_journal(RunId run) {
+Task<Result<std::string>> MemoryStore::read_journal(RunKey run) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->read_journal(run);
 }
 
-Task<Result<std::string>> MemoryStore::read_blob(RunId run, std::string hash) {
+Task<Result<std::string>> MemoryStore::read_blob(RunKey run, std::string hash) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->read_blob(run, hash);
 }
 
-Task<Result<std::vector<RunRow>>> MemoryStore::all_runs(std::optional<RunCursor> after,
+Task<Result<std::vector<RunRow>>> MemoryStore::all_runs(std::optional<RunKey> after,
                                                         std::size_t limit) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->all_runs(after, limit);
 }
 
-Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_log(RunId run, std::int32_t from_n,
+Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_log(RunKey run, std::int32_t from_n,
                                                             std::size_t bytes_max) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
@@ -147,13 +156,31 @@ Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_log(RunId run, std::int3
 Task<Result<PruneOutcome>> MemoryStore::prune(Prune prune) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->prune(prune, clock_.now());
+  co_return data_->prune(prune, data_->now(clock_.steady_now()));
+}
+
+Task<Result<RecordsOutcome>> MemoryStore::change_records(std::vector<RecordChange> changes) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->change_records(changes, clock_.now());
+}
+
+Task<Result<Record>> MemoryStore::find_record(RecordKey key) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->find_record(key);
+}
+
+Task<Result<std::vector<Record>>> MemoryStore::list_records(RecordFilter filter) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->list_records(filter);
 }
 
 Task<Result<AddKeyOutcome>> MemoryStore::add_key(ApiKeyRow key, Idempotency idempotency) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->add_key(std::move(key), idempotency, clock_.now());
+  co_return data_->add_key(std::move(key), idempotency, data_->now(clock_.steady_now()));
 }
 
 Task<Result<std::vector<ApiKeyRow>>> MemoryStore::list_keys() {

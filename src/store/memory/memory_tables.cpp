@@ -1,6 +1,7 @@
 #include "store/memory/memory_tables.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "store/run_filter.hpp"
 
@@ -13,20 +14,31 @@ std::vector<Mailbox> mail_of(const MemoryStoreData::StoredRun& run) {
   return out;
 }
 
-Result<void> check_append(const MemoryStoreData::StoredRun* run, const AppendItem& item) {
-  auto refuse = [](const char* why) { return Error(ErrorCode::conflict, why); };
-  if (!run) return refuse("there is no such run to append to");
-  if (run->row.epoch != item.epoch) return refuse("the run is owned by somebody else");
-  if (run->row.last_seq != item.expected_seq) return refuse("the run's log ends at another seq");
-  if (run->row.segments != item.segment->n) return refuse("the run's log ends at another segment");
-  if (is_terminal(run->row.status)) return refuse("the run has ended");
+bool has_unread_cancel(const MemoryStoreData::StoredRun& run, const Commit& commit) {
+  const std::vector<std::string>& read = commit.effects.close;
+  return std::any_of(run.mail.begin(), run.mail.end(), [&read](const auto& entry) {
+    return entry.second.kind == MailKind::cancel &&
+           std::find(read.begin(), read.end(), entry.first) == read.end();
+  });
+}
+
+std::optional<CommitRefusal> refusal_of(const MemoryStoreData::StoredRun* run,
+                                        const Commit& commit) {
+  if (!run || run->row.epoch != commit.epoch) return CommitRefusal::stale_epoch;
+  if (run->row.format > kRunFormat) return CommitRefusal::newer_format;
+  bool is_at_end = run->row.last_seq == commit.expected_seq &&
+                   run->row.segments == commit.segment->n && !is_terminal(run->row.status);
+  if (!is_at_end) return CommitRefusal::not_at_end;
+  if (is_terminal(commit.status) && has_unread_cancel(*run, commit)) {
+    return CommitRefusal::mail_waiting;
+  }
   return {};
 }
 
-void update_mail(MemoryStoreData::StoredRun& run, const AppendItem& item) {
-  if (is_terminal(item.status)) return run.mail.clear();
-  for (const std::string& slot : item.close) run.mail.erase(slot);
-  for (const Mailbox& box : item.open) {
+void update_mail(MemoryStoreData::StoredRun& run, const Commit& commit) {
+  if (is_terminal(commit.status)) return run.mail.clear();
+  for (const std::string& slot : commit.effects.close) run.mail.erase(slot);
+  for (const Mailbox& box : commit.effects.open) {
     auto [at, opened] = run.mail.emplace(box.slot, box);
     if (!opened) at->second.deadline = box.deadline;
   }
@@ -37,13 +49,15 @@ bool is_claimed(const Mailbox& box, StoreTime now) {
 }
 
 MailOutcome fill(MemoryStoreData::StoredRun& run, Mail mail, StoreTime now, WallTime wall_now) {
+  if (run.row.format > kRunFormat) return MailOutcome::newer_format;
   if (is_terminal(run.row.status)) return MailOutcome::run_ended;
+  if (mail.owner_epoch && *mail.owner_epoch != run.row.epoch) return MailOutcome::stale_epoch;
   auto found = run.mail.find(mail.slot);
-  if (mail.kind == MailKind::cancel) {
+  if (!is_answer(mail.kind)) {
     if (found != run.mail.end()) return MailOutcome::unknown_slot;
     run.mail[mail.slot] = {.run = run.row.id,
                            .slot = mail.slot,
-                           .kind = MailKind::cancel,
+                           .kind = mail.kind,
                            .opened_at = wall_now,
                            .filled = true,
                            .body = std::move(mail.body)};
@@ -51,7 +65,7 @@ MailOutcome fill(MemoryStoreData::StoredRun& run, Mail mail, StoreTime now, Wall
   }
   if (found == run.mail.end() || found->second.filled) return MailOutcome::unknown_slot;
   Mailbox& box = found->second;
-  bool may_fill = mail.from_owner || !is_claimed(box, now) || box.claim_id == mail.claim_id;
+  bool may_fill = mail.owner_epoch || !is_claimed(box, now) || box.claim_id == mail.claim_id;
   if (!may_fill) return MailOutcome::claimed;
   box.filled = true;
   box.body = std::move(mail.body);
@@ -89,7 +103,7 @@ std::int64_t MemoryStoreData::start_process(SteadyTime steady_now,
 
 const MemoryStoreData::Made* MemoryStoreData::find_made(const WorkspaceSlug& workspace,
                                                         const Idempotency& idempotency,
-                                                        WallTime now) const {
+                                                        StoreTime now) const {
   if (idempotency.key.empty()) return nullptr;
   auto found = idempotency_.find({workspace, idempotency.key});
   if (found == idempotency_.end() || found->second.at + kIdempotencyKept <= now) return nullptr;
@@ -97,13 +111,13 @@ const MemoryStoreData::Made* MemoryStoreData::find_made(const WorkspaceSlug& wor
 }
 
 void MemoryStoreData::remember_made(const WorkspaceSlug& workspace, const Idempotency& idempotency,
-                                    std::string subject, WallTime now) {
+                                    std::string subject, StoreTime now) {
   if (idempotency.key.empty()) return;
   idempotency_[{workspace, idempotency.key}] = {
       .subject = std::move(subject), .fingerprint = idempotency.fingerprint, .at = now};
 }
 
-Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, WallTime now) {
+Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, StoreTime now) {
   if (const Made* made = find_made(run.row.workspace, run.idempotency, now)) {
     bool same = made->fingerprint == run.idempotency.fingerprint;
     if (!same) return CreateOutcome{.kind = Creation::conflict};
@@ -111,8 +125,8 @@ Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, Wa
   }
   const RunId id = run.row.id;
   if (runs_.contains(id)) return Error(ErrorCode::conflict, "a run with this id exists");
-  for (const RunBlob& blob : run.blobs) {
-    if (blob.bytes || find_blob(blob.hash)) continue;
+  for (const RunBlob& blob : run.effects.blobs) {
+    if (blob.bytes || find_blob(run.row.workspace, blob.hash)) continue;
     return Error(ErrorCode::not_found, "a file of the run is no longer there");
   }
   remember_made(run.row.workspace, run.idempotency, id.str(), now);
@@ -122,43 +136,47 @@ Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, Wa
   stored.row.segments = 1;
   stored.row.last_seq = run.first.last_seq;
   stored.log.push_back(std::make_shared<const Segment>(std::move(run.first)));
-  keep_blobs(stored, run.blobs);
+  for (const Mailbox& box : run.effects.open) stored.mail.emplace(box.slot, box);
+  keep_blobs(stored, run.effects.blobs);
   return CreateOutcome{.run = id, .epoch = epoch};
 }
 
-std::shared_ptr<const std::string> MemoryStoreData::find_blob(const std::string& hash) const {
-  auto found = blobs_.find(hash);
+std::shared_ptr<const std::string> MemoryStoreData::find_blob(const WorkspaceSlug& workspace,
+                                                              const std::string& hash) const {
+  auto found = blobs_.find({workspace, hash});
   return found == blobs_.end() ? nullptr : found->second.lock();
 }
 
 void MemoryStoreData::keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs) {
   for (const RunBlob& blob : blobs) {
-    auto bytes = find_blob(blob.hash);
+    auto bytes = find_blob(run.row.workspace, blob.hash);
     // A copy, so that it lives as long as a run here has it, and no longer.
     if (!bytes) bytes = std::make_shared<const std::string>(*blob.bytes);
-    blobs_[blob.hash] = bytes;
+    blobs_[{run.row.workspace, blob.hash}] = bytes;
     run.blobs[blob.hash] = std::move(bytes);
   }
 }
 
-Result<void> MemoryStoreData::append(const AppendItem& item) {
-  StoredRun* run = find_run(item.workspace, item.run);
-  ERRAND_CHECK(check_append(run, item));
-  run->row.status = item.status;
-  run->row.last_seq = item.segment->last_seq;
-  run->row.segments = item.segment->n + 1;
-  run->row.updated_at = item.segment->at;
-  run->log.push_back(item.segment);
-  update_mail(*run, item);
+Appended MemoryStoreData::append(const Commit& commit, StoreTime now) {
+  StoredRun* run = find_run(commit.key);
+  if (auto refused = refusal_of(run, commit)) return {.refused = refused};
+  run->row.status = commit.status;
+  run->row.last_seq = commit.segment->last_seq;
+  run->row.segments = commit.segment->n + 1;
+  run->row.updated_at = commit.segment->at;
+  if (is_terminal(commit.status)) run->ended_at = now;
+  run->log.push_back(commit.segment);
+  update_mail(*run, commit);
+  keep_blobs(*run, commit.effects.blobs);
   return {};
 }
 
 MailOutcome MemoryStoreData::mail(Mail mail, std::int64_t sender, StoreTime now,
                                   WallTime wall_now) {
-  StoredRun* run = find_run(mail.workspace, mail.run);
+  StoredRun* run = find_run(mail.to);
   if (!run) return MailOutcome::unknown_run;
-  std::pair<RunId, std::string> place(mail.run, mail.slot);
-  std::vector<RunBlob> blobs = std::move(mail.blobs);
+  std::pair<RunId, std::string> place(mail.to.run, mail.slot);
+  std::vector<RunBlob> blobs = std::move(mail.effects.blobs);
   MailOutcome outcome = fill(*run, std::move(mail), now, wall_now);
   if (outcome == MailOutcome::accepted) keep_blobs(*run, blobs);
   bool owner_knows = outcome == MailOutcome::accepted && run->row.epoch == sender;
@@ -204,26 +222,36 @@ std::vector<Mailbox> MemoryStoreData::pending_calls(const CallFilter& filter, St
 }
 
 bool MemoryStoreData::is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const {
-  if (is_terminal(run.row.status) || run.row.epoch == epoch) return false;
+  if (is_terminal(run.row.status) || run.row.format > kRunFormat || run.row.epoch == epoch) {
+    return false;
+  }
   auto owner = processes_.find(run.row.epoch);
-  return owner == processes_.end() || owner->second.lease_until <= now;
+  return owner == processes_.end() || owner->second.lease_until <= now ||
+         left_.contains(run.row.epoch);
 }
 
-std::vector<ClaimedRun> MemoryStoreData::claim(std::int64_t epoch, std::size_t limit, StoreTime now,
-                                               milliseconds grace) {
-  std::vector<ClaimedRun> claimed;
-  if (!processes_.contains(epoch)) return claimed;
+ClaimedRuns MemoryStoreData::claim(std::int64_t epoch, const ClaimRuns& params, StoreTime now) {
+  ClaimedRuns out;
+  if (!processes_.contains(epoch)) return out;
+  std::map<RunKey, StoredRun*> ordered;
   for (auto& [id, run] : runs_) {
-    if (claimed.size() == limit) break;
-    if (!is_claimable(run, epoch, now)) continue;
-    run.row.epoch = epoch;
-    for (auto& [slot, box] : run.mail) {
-      if (!box.filled) box.deadline = std::max(box.deadline, now + grace);
-      if (box.filled) processes_[epoch].mail.insert({id, slot});
-    }
-    claimed.push_back({.row = run.row, .mail = mail_of(run)});
+    if (!params.after || run.row.key() > *params.after) ordered[run.row.key()] = &run;
   }
-  return claimed;
+  for (auto& [key, run] : ordered) {
+    if (!is_claimable(*run, epoch, now)) continue;
+    if (out.runs.size() == params.limit) {
+      out.next = out.runs.back().row.key();
+      break;
+    }
+    bool was_left = left_.contains(run->row.epoch);
+    run->row.epoch = epoch;
+    for (auto& [slot, box] : run->mail) {
+      if (!box.filled) box.deadline = std::max(box.deadline, now + params.grace);
+      if (box.filled) processes_[epoch].mail.insert({key.run, slot});
+    }
+    out.runs.push_back({.row = run->row, .mail = mail_of(*run), .was_left = was_left});
+  }
+  return out;
 }
 
 std::vector<Mailbox> MemoryStoreData::renew(std::int64_t epoch, StoreTime lease_until) {
@@ -239,30 +267,27 @@ std::vector<Mailbox> MemoryStoreData::renew(std::int64_t epoch, StoreTime lease_
   return news;
 }
 
-Result<void> MemoryStoreData::release(const RunId& run, std::int64_t epoch) {
-  auto found = runs_.find(run);
-  if (found == runs_.end() || found->second.row.epoch != epoch ||
-      is_terminal(found->second.row.status)) {
+Result<void> MemoryStoreData::release(const RunKey& run, std::int64_t epoch) {
+  StoredRun* found = find_run(run);
+  if (!found || found->row.epoch != epoch || is_terminal(found->row.status)) {
     return Error(ErrorCode::conflict, "the run is not owned with this epoch");
   }
-  found->second.row.epoch = 0;
+  found->row.epoch = 0;
   return {};
 }
 
-MemoryStoreData::StoredRun* MemoryStoreData::find_run(const WorkspaceSlug& workspace,
-                                                      const RunId& run) {
-  auto found = runs_.find(run);
-  if (found == runs_.end() || found->second.row.workspace != workspace) return nullptr;
+const MemoryStoreData::StoredRun* MemoryStoreData::find_run(const RunKey& run) const {
+  auto found = runs_.find(run.run);
+  if (found == runs_.end() || found->second.row.workspace != run.workspace) return nullptr;
   return &found->second;
 }
 
-const MemoryStoreData::StoredRun* MemoryStoreData::find_run(const RunId& run) const {
-  auto found = runs_.find(run);
-  return found == runs_.end() ? nullptr : &found->second;
+MemoryStoreData::StoredRun* MemoryStoreData::find_run(const RunKey& run) {
+  return const_cast<StoredRun*>(std::as_const(*this).find_run(run));
 }
 
-Result<RunRow> MemoryStoreData::find(const WorkspaceSlug& workspace, const RunId& run) {
-  const StoredRun* found = find_run(workspace, run);
+Result<RunRow> MemoryStoreData::find(const RunKey& run) const {
+  const StoredRun* found = find_run(run);
   if (!found) return Error(ErrorCode::not_found, "there is no such run");
   return found->row;
 }
@@ -281,12 +306,12 @@ std::vector<RunRow> MemoryStoreData::list(const RunFilter& filter) const {
   return rows;
 }
 
-std::vector<Mailbox> MemoryStoreData::mailboxes(const RunId& run) const {
+std::vector<Mailbox> MemoryStoreData::mailboxes(const RunKey& run) const {
   const StoredRun* found = find_run(run);
   return found ? mail_of(*found) : std::vector<Mailbox>();
 }
 
-std::vector<SegmentPtr> MemoryStoreData::read_events(const RunId& run, EventSeq after,
+std::vector<SegmentPtr> MemoryStoreData::read_events(const RunKey& run, EventSeq after,
                                                      std::size_t bytes_max) const {
   std::vector<SegmentPtr> out;
   const StoredRun* found = find_run(run);
@@ -301,7 +326,7 @@ std::vector<SegmentPtr> MemoryStoreData::read_events(const RunId& run, EventSeq 
   return out;
 }
 
-std::string MemoryStoreData::read_journal(const RunId& run) const {
+std::string MemoryStoreData::read_journal(const RunKey& run) const {
   std::string journal;
   const StoredRun* found = find_run(run);
   if (!found) return journal;
@@ -309,7 +334,7 @@ std::string MemoryStoreData::read_journal(const RunId& run) const {
   return journal;
 }
 
-Result<std::string> MemoryStoreData::read_blob(const RunId& run, const std::string& hash) const {
+Result<std::string> MemoryStoreData::read_blob(const RunKey& run, const std::string& hash) const {
   const Error none(ErrorCode::not_found, "the run has no such file");
   const StoredRun* found = find_run(run);
   if (!found) return none;
@@ -318,25 +343,19 @@ Result<std::string> MemoryStoreData::read_blob(const RunId& run, const std::stri
   return *blob->second;
 }
 
-std::vector<RunRow> MemoryStoreData::all_runs(const std::optional<RunCursor>& after,
+std::vector<RunRow> MemoryStoreData::all_runs(const std::optional<RunKey>& after,
                                               std::size_t limit) const {
   std::vector<RunRow> rows;
-  auto place = [](const WorkspaceSlug& workspace, const RunId& run) {
-    return std::pair(workspace.view(), run.view());
-  };
   for (const auto& [id, run] : runs_) {
-    if (!after || place(run.row.workspace, id) > place(after->workspace, after->run)) {
-      rows.push_back(run.row);
-    }
+    if (!after || run.row.key() > *after) rows.push_back(run.row);
   }
-  std::sort(rows.begin(), rows.end(), [&place](const RunRow& a, const RunRow& b) {
-    return place(a.workspace, a.id) < place(b.workspace, b.id);
-  });
+  std::sort(rows.begin(), rows.end(),
+            [](const RunRow& a, const RunRow& b) { return a.key() < b.key(); });
   if (rows.size() > limit) rows.resize(limit);
   return rows;
 }
 
-std::vector<SegmentPtr> MemoryStoreData::read_log(const RunId& run, std::int32_t from_n,
+std::vector<SegmentPtr> MemoryStoreData::read_log(const RunKey& run, std::int32_t from_n,
                                                   std::size_t bytes_max) const {
   std::vector<SegmentPtr> out;
   const StoredRun* found = find_run(run);
@@ -351,7 +370,7 @@ std::vector<SegmentPtr> MemoryStoreData::read_log(const RunId& run, std::int32_t
   return out;
 }
 
-PruneOutcome MemoryStoreData::prune(const Prune& prune, WallTime now) {
+PruneOutcome MemoryStoreData::prune(const Prune& prune, StoreTime now) {
   std::erase_if(idempotency_,
                 [now](const auto& made) { return made.second.at + kIdempotencyKept <= now; });
   PruneOutcome outcome;
@@ -360,7 +379,7 @@ PruneOutcome MemoryStoreData::prune(const Prune& prune, WallTime now) {
     const RunRow& row = at->second.row;
     bool is_spared =
         std::find(prune.spared.begin(), prune.spared.end(), row.id) != prune.spared.end();
-    if (!is_terminal(row.status) || row.updated_at >= prune.ended_before || is_spared) {
+    if (!is_terminal(row.status) || at->second.ended_at >= prune.ended_before || is_spared) {
       ++at;
       continue;
     }
@@ -376,8 +395,49 @@ PruneOutcome MemoryStoreData::prune(const Prune& prune, WallTime now) {
   return outcome;
 }
 
-Result<AddKeyOutcome> MemoryStoreData::add_key(ApiKeyRow key, const Idempotency& idempotency,
+RecordsOutcome MemoryStoreData::change_records(const std::vector<RecordChange>& changes,
                                                WallTime now) {
+  RecordsOutcome outcome;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    auto found = records_.find(changes[i].key);
+    std::int64_t version = found == records_.end() ? 0 : found->second.version;
+    if (changes[i].expected_version.value_or(version) != version) return {.refused = i};
+  }
+  for (const RecordChange& change : changes) {
+    if (!change.body) {
+      records_.erase(change.key);
+      continue;
+    }
+    Record& record = records_[change.key];
+    if (record.version == 0) record.created_at = now;
+    record.key = change.key;
+    record.version += 1;
+    record.updated_at = now;
+    record.body = *change.body;
+    outcome.records.push_back(record);
+  }
+  return outcome;
+}
+
+Result<Record> MemoryStoreData::find_record(const RecordKey& key) const {
+  auto found = records_.find(key);
+  if (found == records_.end()) return Error(ErrorCode::not_found, "there is no such record");
+  return found->second;
+}
+
+std::vector<Record> MemoryStoreData::list_records(const RecordFilter& filter) const {
+  std::vector<Record> out;
+  RecordKey first{.workspace = filter.workspace, .kind = filter.kind, .id = filter.after};
+  for (auto at = records_.upper_bound(first); at != records_.end(); ++at) {
+    bool is_wanted = at->first.workspace == filter.workspace && at->first.kind == filter.kind;
+    if (!is_wanted || out.size() == filter.limit) break;
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+Result<AddKeyOutcome> MemoryStoreData::add_key(ApiKeyRow key, const Idempotency& idempotency,
+                                               StoreTime now) {
   if (const Made* made = find_made(key.workspace, idempotency, now)) {
     bool same = made->fingerprint == idempotency.fingerprint;
     if (!same) return AddKeyOutcome{.kind = Creation::conflict};

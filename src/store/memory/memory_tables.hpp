@@ -24,6 +24,7 @@ struct MemoryStoreData {
     std::vector<SegmentPtr> log;
     std::map<std::string, Mailbox> mail;                              // by slot
     std::map<std::string, std::shared_ptr<const std::string>> blobs;  // by hash
+    StoreTime ended_at{};
   };
 
   std::mutex mutex;  // protects everything below; never held over a co_await
@@ -34,31 +35,35 @@ struct MemoryStoreData {
   StoreTime now(SteadyTime steady_now) const { return clock_base_ + since_anchor(steady_now); }
   void save_clock(StoreTime now) { saved_clock_ = std::max(saved_clock_, now); }
 
-  Result<CreateOutcome> create(NewRun run, std::int64_t epoch, WallTime now);
-  Result<void> append(const AppendItem& item);
+  Result<CreateOutcome> create(NewRun run, std::int64_t epoch, StoreTime now);
+  Appended append(const Commit& commit, StoreTime now);
   MailOutcome mail(Mail mail, std::int64_t sender, StoreTime now, WallTime wall_now);
   CallClaimOutcome claim_call(const CallClaim& claim, StoreTime now);
   std::vector<Mailbox> pending_calls(const CallFilter& filter, StoreTime now) const;
 
-  std::vector<ClaimedRun> claim(std::int64_t epoch, std::size_t limit, StoreTime now,
-                                milliseconds grace);
+  ClaimedRuns claim(std::int64_t epoch, const ClaimRuns& params, StoreTime now);
   // The mail for this process's runs that others wrote since the last call.
   std::vector<Mailbox> renew(std::int64_t epoch, StoreTime lease_until);
-  Result<void> release(const RunId& run, std::int64_t epoch);
+  Result<void> release(const RunKey& run, std::int64_t epoch);
+  void leave(std::int64_t epoch) { left_.insert(epoch); }
 
-  Result<RunRow> find(const WorkspaceSlug& workspace, const RunId& run);
+  Result<RunRow> find(const RunKey& run) const;
   std::vector<RunRow> list(const RunFilter& filter) const;
-  std::vector<Mailbox> mailboxes(const RunId& run) const;
-  std::vector<SegmentPtr> read_events(const RunId& run, EventSeq after,
+  std::vector<Mailbox> mailboxes(const RunKey& run) const;
+  std::vector<SegmentPtr> read_events(const RunKey& run, EventSeq after,
                                       std::size_t bytes_max) const;
-  std::string read_journal(const RunId& run) const;
-  Result<std::string> read_blob(const RunId& run, const std::string& hash) const;
-  std::vector<RunRow> all_runs(const std::optional<RunCursor>& after, std::size_t limit) const;
-  std::vector<SegmentPtr> read_log(const RunId& run, std::int32_t from_n,
+  std::string read_journal(const RunKey& run) const;
+  Result<std::string> read_blob(const RunKey& run, const std::string& hash) const;
+  std::vector<RunRow> all_runs(const std::optional<RunKey>& after, std::size_t limit) const;
+  std::vector<SegmentPtr> read_log(const RunKey& run, std::int32_t from_n,
                                    std::size_t bytes_max) const;
-  PruneOutcome prune(const Prune& prune, WallTime now);
+  PruneOutcome prune(const Prune& prune, StoreTime now);
 
-  Result<AddKeyOutcome> add_key(ApiKeyRow key, const Idempotency& idempotency, WallTime now);
+  RecordsOutcome change_records(const std::vector<RecordChange>& changes, WallTime now);
+  Result<Record> find_record(const RecordKey& key) const;
+  std::vector<Record> list_records(const RecordFilter& filter) const;
+
+  Result<AddKeyOutcome> add_key(ApiKeyRow key, const Idempotency& idempotency, StoreTime now);
   const std::vector<ApiKeyRow>& keys() const { return api_keys_; }
   Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);
 
@@ -70,35 +75,38 @@ struct MemoryStoreData {
   struct Made {
     std::string subject;  // id of the run or key
     std::string fingerprint;
-    WallTime at{};
+    StoreTime at{};
   };
 
   milliseconds since_anchor(SteadyTime steady_now) const {
     return std::chrono::duration_cast<milliseconds>(steady_now - clock_anchor_);
   }
-  StoredRun* find_run(const WorkspaceSlug& workspace, const RunId& run);
-  const StoredRun* find_run(const RunId& run) const;
-  // The bytes that are there under this hash; nullptr if there are none.
-  std::shared_ptr<const std::string> find_blob(const std::string& hash) const;
+  const StoredRun* find_run(const RunKey& run) const;
+  StoredRun* find_run(const RunKey& run);
+  // The bytes that a workspace has under this hash; nullptr if there are none.
+  std::shared_ptr<const std::string> find_blob(const WorkspaceSlug& workspace,
+                                               const std::string& hash) const;
   void keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs);
   Mailbox* find_open_call(const WorkspaceSlug& workspace, const std::string& slot);
   bool is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const;
   // What an equal or another request with this key has made; nothing if it is new.
   const Made* find_made(const WorkspaceSlug& workspace, const Idempotency& idempotency,
-                        WallTime now) const;
+                        StoreTime now) const;
   void remember_made(const WorkspaceSlug& workspace, const Idempotency& idempotency,
-                     std::string subject, WallTime now);
+                     std::string subject, StoreTime now);
 
   StoreTime clock_base_{};
   SteadyTime clock_anchor_{};
   StoreTime saved_clock_{};
   std::int64_t last_epoch_ = 0;
   std::map<std::int64_t, Process> processes_;  // those that may be alive, by epoch
+  std::set<std::int64_t> left_;                // epochs of those that stopped on purpose
   std::map<RunId, StoredRun> runs_;
   std::map<std::pair<WorkspaceSlug, std::string>, Made> idempotency_;
   std::vector<ApiKeyRow> api_keys_;  // by id
   // What runs hold, to be shared; what none of them holds any more is gone.
-  std::map<std::string, std::weak_ptr<const std::string>> blobs_;
+  std::map<std::pair<WorkspaceSlug, std::string>, std::weak_ptr<const std::string>> blobs_;
+  std::map<RecordKey, Record> records_;
 };
 
 }  // namespace errand

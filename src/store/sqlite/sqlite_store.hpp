@@ -51,25 +51,29 @@ class SqliteStore final : public Store {
   StoreTime now() const override;
 
   Task<Result<CreateOutcome>> create(NewRun run) override;
-  Task<Result<void>> append(AppendItem item) override;
+  Task<Result<Appended>> append(Commit commit) override;
   Task<Result<MailOutcome>> mail(Mail mail) override;
   Task<Result<CallClaimOutcome>> claim_call(CallClaim claim) override;
   Task<Result<std::vector<Mailbox>>> pending_calls(CallFilter filter) override;
-  Task<Result<std::vector<ClaimedRun>>> claim(std::size_t limit, milliseconds grace) override;
+  Task<Result<ClaimedRuns>> claim(ClaimRuns params) override;
   Task<Result<Renewal>> renew() override;
-  Task<Result<void>> release(RunId run, std::int64_t epoch) override;
-  Task<Result<RunRow>> find(WorkspaceSlug workspace, RunId run) override;
+  Task<Result<void>> release(RunKey run, std::int64_t epoch) override;
+  Task<Result<void>> leave() override;
+  Task<Result<RunRow>> find(RunKey run) override;
   Task<Result<std::vector<RunRow>>> list(RunFilter filter) override;
-  Task<Result<std::vector<Mailbox>>> mailboxes(RunId run) override;
-  Task<Result<std::vector<SegmentPtr>>> read_events(RunId run, EventSeq after,
+  Task<Result<std::vector<Mailbox>>> mailboxes(RunKey run) override;
+  Task<Result<std::vector<SegmentPtr>>> read_events(RunKey run, EventSeq after,
                                                     std::size_t bytes_max) override;
-  Task<Result<std::string>> read_journal(RunId run) override;
-  Task<Result<std::string>> read_blob(RunId run, std::string hash) override;
-  Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunCursor> after,
+  Task<Result<std::string>> read_journal(RunKey run) override;
+  Task<Result<std::string>> read_blob(RunKey run, std::string hash) override;
+  Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunKey> after,
                                              std::size_t limit) override;
-  Task<Result<std::vector<SegmentPtr>>> read_log(RunId run, std::int32_t from_n,
+  Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, std::int32_t from_n,
                                                  std::size_t bytes_max) override;
   Task<Result<PruneOutcome>> prune(Prune prune) override;
+  Task<Result<RecordsOutcome>> change_records(std::vector<RecordChange> changes) override;
+  Task<Result<Record>> find_record(RecordKey key) override;
+  Task<Result<std::vector<Record>>> list_records(RecordFilter filter) override;
   Task<Result<AddKeyOutcome>> add_key(ApiKeyRow key, Idempotency idempotency) override;
   Task<Result<std::vector<ApiKeyRow>>> list_keys() override;
   Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
