@@ -229,7 +229,7 @@ struct AddKeyOutcome {
 
 // Asks for unfinished runs that nobody owns.
 struct ClaimRuns {
-  std::size_t limit = 0;
+  std::size_t limit = 0;        // at least 1
   milliseconds grace{};         // unfilled mailboxes of the runs stay open for at least so long
   std::optional<RunKey> after;  // go on behind this run
 };
@@ -238,7 +238,7 @@ struct ClaimRuns {
 struct ClaimedRun {
   RunRow row;  // with the new epoch
   std::vector<Mailbox> mail;
-  // The process that owned it before stopped on purpose; it did not die of this run.
+  // Its former owner stopped, or released it, on purpose; it did not die of this run.
   bool was_left = false;
 };
 
@@ -255,14 +255,16 @@ struct Renewal {
 
 // A small step of removing what is old.
 struct Prune {
-  StoreTime ended_before{};      // runs that ended before this, with everything of theirs
+  // Runs that ended before this go, with everything of theirs. A run may have ended before the
+  // store had a clock, at a negative time.
+  StoreTime ended_before = StoreTime::min();
   std::vector<RunId> spared;     // but not these
   std::size_t segments_max = 0;  // of a step
 };
 
 struct PruneOutcome {
   std::size_t runs = 0;  // removed from lists in this step
-  bool is_done = true;   // nothing is left to remove
+  bool is_done = true;   // nothing is left to do
 };
 
 // Things that are not runs: agents, tools, secrets, rooms. What a kind means is not the store's

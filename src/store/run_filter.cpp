@@ -28,4 +28,17 @@ bool matches_metadata(const RunFilter& filter, std::string_view metadata) {
                      [&](const auto& wanted) { return has_member(parsed->get_object(), wanted); });
 }
 
+Labels labels_of(std::string_view metadata) {
+  Labels labels;
+  if (metadata == "{}") return labels;
+  auto parsed = json::parse(metadata);
+  if (!parsed || !parsed->is_object()) return labels;
+  for (const auto& member : parsed->get_object()) {
+    if (!member.value().is_string()) continue;
+    labels.emplace_back(std::string(member.key()),
+                        std::string(json::view(member.value().get_string())));
+  }
+  return labels;
+}
+
 }  // namespace errand

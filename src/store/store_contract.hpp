@@ -22,7 +22,7 @@ inline bool operator==(const RunRow& a, const RunRow& b) {
   auto tie = [](const RunRow& row) {
     return std::tie(row.id, row.workspace, row.status, row.name, row.model_id, row.metadata,
                     row.created_at, row.updated_at, row.last_seq, row.ends_by, row.segments,
-                    row.epoch);
+                    row.epoch, row.format);
   };
   return tie(a) == tie(b);
 }
@@ -105,6 +105,9 @@ inline RunId run_id(int number) {
 inline WorkspaceSlug workspace(std::string_view name = "default") {
   return *WorkspaceSlug::parse(name);
 }
+inline RunKey run_key(int number, std::string_view in = "default") {
+  return {.workspace = workspace(in), .run = run_id(number)};
+}
 
 inline NewRun new_run(int number) {
   return {
@@ -116,8 +119,21 @@ inline NewRun new_run(int number) {
               .metadata = "{}",
               .created_at = from_millis(5000 + number),
               .updated_at = from_millis(5000 + number),
-              .ends_by = from_millis(80'000'000 + number)},
+              .ends_by = StoreTime(milliseconds(80'000'000 + number))},
       .first = {.at = from_millis(5000 + number), .journal = "{\"created\":1}\n", .events = {}}};
+}
+
+inline NewRun new_run_in(std::string_view in, int number) {
+  NewRun run = new_run(number);
+  run.row.workspace = workspace(in);
+  return run;
+}
+
+// What a program has made that knows more than this one.
+inline NewRun newer_run(int number) {
+  NewRun run = new_run(number);
+  run.row.format = kRunFormat + 1;
+  return run;
 }
 
 inline NewRun keyed_run(int number, std::string key, std::string fingerprint) {
@@ -140,21 +156,22 @@ inline Segment events_segment(std::int32_t n, EventSeq first_seq, std::int32_t c
   return segment;
 }
 
-inline AppendItem item(int run, std::int64_t epoch, Segment segment) {
-  return {.workspace = workspace(),
-          .run = run_id(run),
+inline Commit commit_of(int run, std::int64_t epoch, Segment segment) {
+  return {.key = run_key(run),
           .epoch = epoch,
           .expected_seq = segment.first_seq() - 1,
           .segment = std::make_shared<const Segment>(std::move(segment)),
-          .status = RunStatus::running,
-          .open = {},
-          .close = {}};
+          .status = RunStatus::running};
 }
 
-inline AppendItem last_item(int run, std::int64_t epoch, Segment segment) {
-  AppendItem last = item(run, epoch, std::move(segment));
+inline Commit last_commit(int run, std::int64_t epoch, Segment segment) {
+  Commit last = commit_of(run, epoch, std::move(segment));
   last.status = RunStatus::succeeded;
   return last;
+}
+
+inline bool is_appended(const Result<Appended>& result) {
+  return result && !result->refused;
 }
 
 // For so long a call may wait, in store time from the beginning.
@@ -178,8 +195,7 @@ inline Mailbox filled(Mailbox box, std::string body) {
 }
 
 inline Mail answer(int run, std::string slot, std::string body) {
-  return {.workspace = workspace(),
-          .run = run_id(run),
+  return {.to = run_key(run),
           .slot = std::move(slot),
           .kind = MailKind::tool_result,
           .body = std::move(body)};
@@ -204,12 +220,17 @@ inline CallClaim call_extension(std::string slot, std::string claim_id, millisec
   return claim;
 }
 
+inline Mail request(int run, MailKind kind, std::string slot) {
+  return {.to = run_key(run), .slot = std::move(slot), .kind = kind, .body = "{}"};
+}
+
 inline Mail cancel_request(int run) {
-  return {.workspace = workspace(),
-          .run = run_id(run),
-          .slot = "cancel",
-          .kind = MailKind::cancel,
-          .body = "{}"};
+  return request(run, MailKind::cancel, "cancel");
+}
+
+// Everything that has ended by now.
+inline Prune everything_ended(const Store& store, std::size_t segments_max) {
+  return {.ended_before = store.now() + milliseconds(1), .segments_max = segments_max};
 }
 
 }  // namespace store_contract
@@ -228,14 +249,21 @@ class StoreContract : public testing::TestWithParam<store_contract::MakeSubject>
     auto outcome = store_contract::wait_for(store().create(store_contract::new_run(number)));
     return outcome.value().epoch;
   }
-  Result<void> append(AppendItem item) {
-    return store_contract::wait_for(store().append(std::move(item)));
+  bool append(Commit commit) {
+    return store_contract::is_appended(store_contract::wait_for(store().append(std::move(commit))));
+  }
+  // Why the commit is refused; nothing if it is appended.
+  std::optional<CommitRefusal> refusal(Commit commit) {
+    return store_contract::wait_for(store().append(std::move(commit))).value().refused;
   }
   MailOutcome mail(Mail mail) {
     return store_contract::wait_for(store().mail(std::move(mail))).value();
   }
   std::vector<ClaimedRun> claim(std::size_t limit, milliseconds grace = {}) {
-    return store_contract::wait_for(store().claim(limit, grace)).value();
+    return claim_page({.limit = limit, .grace = grace}).runs;
+  }
+  ClaimedRuns claim_page(ClaimRuns params) {
+    return store_contract::wait_for(store().claim(std::move(params))).value();
   }
   CallClaimOutcome claim_call(CallClaim claim) {
     return store_contract::wait_for(store().claim_call(std::move(claim))).value();
@@ -248,29 +276,31 @@ class StoreContract : public testing::TestWithParam<store_contract::MakeSubject>
     for (const Mailbox& box : found) slots.push_back(box.slot);
     return slots;
   }
+  bool exists(int number) {
+    return store_contract::wait_for(store().find(store_contract::run_key(number))).has_value();
+  }
   RunRow find(int number) {
-    auto found = store().find(store_contract::workspace(), store_contract::run_id(number));
-    return store_contract::wait_for(std::move(found)).value();
+    return store_contract::wait_for(store().find(store_contract::run_key(number))).value();
   }
   std::vector<Mailbox> mailboxes(int number) {
-    return store_contract::wait_for(store().mailboxes(store_contract::run_id(number))).value();
+    return store_contract::wait_for(store().mailboxes(store_contract::run_key(number))).value();
   }
   std::vector<Segment> events(int number, EventSeq after, std::size_t bytes_max) {
-    auto read = store().read_events(store_contract::run_id(number), after, bytes_max);
+    auto read = store().read_events(store_contract::run_key(number), after, bytes_max);
     auto segments = store_contract::wait_for(std::move(read)).value();
     std::vector<Segment> out;
     for (const SegmentPtr& segment : segments) out.push_back(*segment);
     return out;
   }
   std::vector<Segment> log(int number, std::int32_t from_n, std::size_t bytes_max) {
-    auto read = store().read_log(store_contract::run_id(number), from_n, bytes_max);
+    auto read = store().read_log(store_contract::run_key(number), from_n, bytes_max);
     auto segments = store_contract::wait_for(std::move(read)).value();
     std::vector<Segment> out;
     for (const SegmentPtr& segment : segments) out.push_back(*segment);
     return out;
   }
   std::string journal(int number) {
-    return store_contract::wait_for(store().read_journal(store_contract::run_id(number))).value();
+    return store_contract::wait_for(store().read_journal(store_contract::run_key(number))).value();
   }
 
   std::unique_ptr<store_contract::Subject> subject_ = GetParam()();

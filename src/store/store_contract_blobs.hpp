@@ -18,19 +18,19 @@ inline RunBlob shared_blob(std::string hash) {
 
 inline NewRun run_with_blobs(int number, std::vector<RunBlob> blobs) {
   NewRun run = new_run(number);
-  run.blobs = std::move(blobs);
+  run.effects.blobs = std::move(blobs);
   return run;
 }
 
 inline Mail answer_with_blobs(int run, std::string slot, std::vector<RunBlob> blobs) {
   Mail mail = answer(run, std::move(slot), "{}");
-  mail.blobs = std::move(blobs);
+  mail.effects.blobs = std::move(blobs);
   return mail;
 }
 
 // The bytes, or the code of the error.
 inline std::string blob_of(Store& store, int run, std::string hash) {
-  auto bytes = wait_for(store.read_blob(run_id(run), std::move(hash)));
+  auto bytes = wait_for(store.read_blob(run_key(run), std::move(hash)));
   return bytes ? *bytes : std::string(to_string(bytes.error().code()));
 }
 
@@ -58,9 +58,9 @@ TEST_P(StoreContract, ARunThatIsNotCreatedLeavesNoBlobs) {
   NewRun first = keyed_run(1, "key", "same");
   ASSERT_TRUE(wait_for(store().create(first)));
   NewRun again = keyed_run(2, "key", "same");
-  again.blobs = {blob("h1", "a")};
+  again.effects.blobs = {blob("h1", "a")};
   NewRun other = keyed_run(3, "key", "other");
-  other.blobs = {blob("h1", "a")};
+  other.effects.blobs = {blob("h1", "a")};
 
   EXPECT_EQ(wait_for(store().create(again)).value().kind, Creation::existing);
   EXPECT_EQ(wait_for(store().create(other)).value().kind, Creation::conflict);
@@ -74,15 +74,15 @@ TEST_P(StoreContract, ARunThatIsNotCreatedLeavesNoBlobs) {
 
 TEST_P(StoreContract, BlobsComeWithMailThatIsAccepted) {
   auto epoch = create(1);
-  AppendItem opening = item(1, epoch, events_segment(1, 1, 1));
-  opening.open = {open_mailbox(1, "tu_a")};
+  Commit opening = commit_of(1, epoch, events_segment(1, 1, 1));
+  opening.effects.open = {open_mailbox(1, "tu_a")};
   ASSERT_TRUE(append(opening));
 
   EXPECT_EQ(mail(answer_with_blobs(1, "tu_a", {blob("h1", "a")})), MailOutcome::accepted);
   EXPECT_EQ(mail(answer_with_blobs(1, "tu_a", {blob("h2", "b")})), MailOutcome::unknown_slot);
   EXPECT_EQ(mail(answer_with_blobs(2, "tu_a", {blob("h3", "c")})), MailOutcome::unknown_run);
-  AppendItem closing = item(1, epoch, events_segment(2, 2, 1));
-  closing.close = {"tu_a"};
+  Commit closing = commit_of(1, epoch, events_segment(2, 2, 1));
+  closing.effects.close = {"tu_a"};
   ASSERT_TRUE(append(closing));
   reopen();
 
@@ -96,8 +96,8 @@ TEST_P(StoreContract, BlobsAreSharedUntilTheLastRunThatHasThemIsRemoved) {
   ASSERT_TRUE(wait_for(store().create(run_with_blobs(2, {shared_blob("h1"), blob("h2", "b")}))));
   ASSERT_TRUE(wait_for(store().create(run_with_blobs(3, {blob("h1", "a"), blob("h1", "a")}))));
   auto remove = [&](int run) {
-    ASSERT_TRUE(append(last_item(run, epoch, last_segment(1, 1, from_millis(10'000)))));
-    EXPECT_EQ(prune_all(store(), {.ended_before = from_millis(20'000), .segments_max = 100}), 1U);
+    ASSERT_TRUE(append(last_commit(run, epoch, events_segment(1, 1, 1))));
+    EXPECT_EQ(prune_all(store(), everything_ended(store(), 100)), 1U);
   };
 
   remove(1);
@@ -117,12 +117,11 @@ TEST_P(StoreContract, ManyLargeBlobsAreRemovedInSmallSteps) {
   std::vector<RunBlob> blobs;
   for (int i = 0; i < 20; ++i) blobs.push_back(blob(cat("h", i), std::string(1U << 20, 'x')));
   auto epoch = wait_for(store().create(run_with_blobs(1, blobs))).value().epoch;
-  ASSERT_TRUE(append(last_item(1, epoch, last_segment(1, 1, from_millis(10'000)))));
-  const Prune step{.ended_before = from_millis(20'000), .segments_max = 2};
+  ASSERT_TRUE(append(last_commit(1, epoch, events_segment(1, 1, 1))));
 
-  wait_for(store().prune(step)).value();
+  wait_for(store().prune(everything_ended(store(), 2))).value();
   reopen();
-  prune_all(store(), step);
+  prune_all(store(), everything_ended(store(), 2));
 
   EXPECT_EQ(log(1, 0, 1 << 20), std::vector<Segment>());
   for (int i = 0; i < 20; ++i) {

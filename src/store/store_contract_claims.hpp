@@ -10,7 +10,7 @@ using Claimed = CallClaimOutcome::Kind;
 
 TEST_P(StoreContract, AClaimIsInForceUntilItsTimeIsUp) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
   Mailbox expected = open_mailbox(1, "tu_a");
   expected.claim_id = "first";
   expected.claimed_until = store().now() + seconds(10);
@@ -30,7 +30,7 @@ TEST_P(StoreContract, AClaimIsInForceUntilItsTimeIsUp) {
 
 TEST_P(StoreContract, OneOfFiftyClaimsWins) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
   std::vector<Task<Result<CallClaimOutcome>>> race;
   for (int i = 0; i < 50; ++i) {
     race.push_back(store().claim_call(call_claim("tu_a", cat("claim ", i), seconds(10))));
@@ -46,21 +46,20 @@ TEST_P(StoreContract, OneOfFiftyClaimsWins) {
 
 TEST_P(StoreContract, WhileClaimedOnlyTheClaimantAndTheOwnerFillTheMailbox) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a", "tu_b"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "tu_b"})));
   ASSERT_EQ(claim_call(call_claim("tu_a", "mine", seconds(10))).kind, Claimed::claimed);
   ASSERT_EQ(claim_call(call_claim("tu_b", "mine too", seconds(10))).kind, Claimed::claimed);
-  Mail timeout = answer(1, "tu_b", "timed out");
-  timeout.from_owner = true;
 
   EXPECT_EQ(mail(answer(1, "tu_a", "x")), MailOutcome::claimed);
   EXPECT_EQ(mail(claimed_answer(1, "tu_a", "another's")), MailOutcome::claimed);
   EXPECT_EQ(mail(claimed_answer(1, "tu_a", "mine")), MailOutcome::accepted);
-  EXPECT_EQ(mail(timeout), MailOutcome::accepted);
+  EXPECT_EQ(mail(owners_answer(1, "tu_b", epoch - 1)), MailOutcome::stale_epoch);
+  EXPECT_EQ(mail(owners_answer(1, "tu_b", epoch)), MailOutcome::accepted);
 }
 
 TEST_P(StoreContract, AfterItsClaimHasRunOutAnyoneMayAnswer) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a", "tu_b"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "tu_b"})));
   ASSERT_EQ(claim_call(call_claim("tu_a", "slow", seconds(1))).kind, Claimed::claimed);
   ASSERT_EQ(claim_call(call_claim("tu_b", "slow too", seconds(1))).kind, Claimed::claimed);
 
@@ -72,7 +71,7 @@ TEST_P(StoreContract, AfterItsClaimHasRunOutAnyoneMayAnswer) {
 
 TEST_P(StoreContract, AClaimIsExtendedUntilAnotherIsMade) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
   ASSERT_EQ(claim_call(call_claim("tu_a", "first", seconds(5))).kind, Claimed::claimed);
 
   clock().pass(seconds(4));
@@ -93,7 +92,7 @@ TEST_P(StoreContract, AClaimIsExtendedUntilAnotherIsMade) {
 
 TEST_P(StoreContract, AClaimEndsWithTheTimeOfItsCall) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
 
   CallClaimOutcome claimed = claim_call(call_claim("tu_a", "mine", std::chrono::hours(9)));
 
@@ -102,7 +101,7 @@ TEST_P(StoreContract, AClaimEndsWithTheTimeOfItsCall) {
 
 TEST_P(StoreContract, OnlyOpenCallsOfTheWorkspaceAreClaimed) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a", "tu_b"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "tu_b"})));
   ASSERT_EQ(mail(answer(1, "tu_b", "done")), MailOutcome::accepted);
   ASSERT_EQ(mail(cancel_request(1)), MailOutcome::accepted);
   CallClaim elsewhere = call_claim("tu_a", "x", seconds(5));
@@ -117,10 +116,10 @@ TEST_P(StoreContract, OnlyOpenCallsOfTheWorkspaceAreClaimed) {
 TEST_P(StoreContract, PendingCallsAreListedBySlotStatusAndName) {
   auto epoch = create(1);
   create(2);
-  AppendItem first = waiting_item(1, epoch, {"tu_c", "tu_a", "tu_d"});
-  first.open[1].name = "other";
+  Commit first = waiting_commit(1, epoch, {"tu_c", "tu_a", "tu_d"});
+  first.effects.open[1].name = "other";
   ASSERT_TRUE(append(first));
-  ASSERT_TRUE(append(waiting_item(2, epoch, {"tu_b", "tu_e"})));
+  ASSERT_TRUE(append(waiting_commit(2, epoch, {"tu_b", "tu_e"})));
   ASSERT_EQ(mail(answer(1, "tu_d", "done")), MailOutcome::accepted);
   ASSERT_EQ(mail(cancel_request(2)), MailOutcome::accepted);
   ASSERT_EQ(claim_call(call_claim("tu_c", "x", seconds(5))).kind, Claimed::claimed);
@@ -136,36 +135,10 @@ TEST_P(StoreContract, PendingCallsAreListedBySlotStatusAndName) {
   EXPECT_EQ(pending({.status = Status::claimed}), Slots());
 }
 
-TEST_P(StoreContract, TimeGoesOnOnlyWhileTheStoreIsServed) {
-  StoreTime start = store().now();
-  clock().pass(seconds(10));
-  clock().jump(std::chrono::hours(1));
-  EXPECT_EQ(store().now(), start + seconds(10));
-  ASSERT_TRUE(wait_for(store().renew()));
-
-  clock().jump(-std::chrono::hours(2));
-  clock().pass(std::chrono::hours(5));
-  reopen();
-
-  EXPECT_GE(store().now(), start + seconds(10));
-  EXPECT_LT(store().now(), start + std::chrono::hours(6));
-}
-
-TEST_P(StoreContract, TimeThatNobodyServedTheStoreIsNotCounted) {
-  ASSERT_TRUE(wait_for(store().renew()));
-  StoreTime end = store().now();
-  close();
-
-  clock().pass(std::chrono::hours(5));
-  reopen();
-
-  EXPECT_EQ(store().now(), end);
-}
-
 TEST_P(StoreContract, CallsOfAClaimedRunStayOpenForAtLeastTheGrace) {
   auto epoch = create(1);
-  AppendItem waiting = waiting_item(1, epoch, {"tu_a", "tu_b"});
-  waiting.open[1].deadline += std::chrono::hours(1);
+  Commit waiting = waiting_commit(1, epoch, {"tu_a", "tu_b"});
+  waiting.effects.open[1].deadline += std::chrono::hours(1);
   ASSERT_TRUE(append(waiting));
   ASSERT_TRUE(wait_for(store().renew()));
   clock().pass(kCallTime - seconds(2));

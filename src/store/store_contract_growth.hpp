@@ -18,49 +18,92 @@ inline std::size_t prune_all(Store& store, const Prune& prune) {
   }
 }
 
-// An ended run whose last segment is of this time.
-inline Segment last_segment(std::int32_t n, EventSeq seq, WallTime at) {
-  Segment segment = events_segment(n, seq, 1);
-  segment.at = at;
-  return segment;
-}
-
 TEST_P(StoreContract, RunsThatEndedLongAgoAreRemovedWithEverythingOfTheirs) {
   auto epoch = create(1);
-  create(2);
-  create(3);
-  create(4);
-  ASSERT_TRUE(append(last_item(1, epoch, last_segment(1, 1, from_millis(10'000)))));
-  ASSERT_TRUE(append(last_item(2, epoch, last_segment(1, 1, from_millis(20'000)))));
-  ASSERT_TRUE(append(last_item(3, epoch, last_segment(1, 1, from_millis(10'000)))));
+  for (int number = 2; number <= 4; ++number) create(number);
+  ASSERT_TRUE(append(last_commit(1, epoch, events_segment(1, 1, 1))));
+  ASSERT_TRUE(append(last_commit(3, epoch, events_segment(1, 1, 1))));
+  clock().pass(seconds(10));
+  ASSERT_TRUE(append(last_commit(2, epoch, events_segment(1, 1, 1))));
 
   auto removed = prune_all(
-      store(), {.ended_before = from_millis(20'000), .spared = {run_id(3)}, .segments_max = 100});
+      store(), {.ended_before = store().now(), .spared = {run_id(3)}, .segments_max = 100});
 
   EXPECT_EQ(removed, 1U);
-  EXPECT_FALSE(wait_for(store().find(workspace(), run_id(1))));
+  EXPECT_FALSE(exists(1));
   EXPECT_EQ(log(1, 0, 1 << 20), std::vector<Segment>());
-  EXPECT_TRUE(wait_for(store().find(workspace(), run_id(2)))) << "too young";
-  EXPECT_TRUE(wait_for(store().find(workspace(), run_id(3)))) << "spared";
-  EXPECT_TRUE(wait_for(store().find(workspace(), run_id(4)))) << "unfinished";
+  EXPECT_TRUE(exists(2)) << "too young";
+  EXPECT_TRUE(exists(3)) << "spared";
+  EXPECT_TRUE(exists(4)) << "unfinished";
   EXPECT_EQ(events(3, 0, 1 << 20).size(), 1U);
+}
+
+TEST_P(StoreContract, TheOrderOfTheirEndsDecidesWhichRunsAreRemoved) {
+  auto epoch = create(1);
+  create(2);
+  ASSERT_TRUE(append(last_commit(2, epoch, events_segment(1, 1, 1))));
+  clock().pass(seconds(10));
+  ASSERT_TRUE(append(last_commit(1, epoch, events_segment(1, 1, 1))));
+
+  EXPECT_EQ(prune_all(store(), {.ended_before = store().now(), .segments_max = 100}), 1U);
+
+  EXPECT_TRUE(exists(1));
+  EXPECT_FALSE(exists(2));
 }
 
 TEST_P(StoreContract, ARunIsRemovedInSmallStepsThatAnotherProcessMayFinish) {
   auto epoch = create(1);
-  for (int n = 1; n < 30; ++n) ASSERT_TRUE(append(item(1, epoch, events_segment(n, n, 1))));
-  ASSERT_TRUE(append(last_item(1, epoch, last_segment(30, 30, from_millis(10'000)))));
+  for (int n = 1; n < 30; ++n) ASSERT_TRUE(append(commit_of(1, epoch, events_segment(n, n, 1))));
+  ASSERT_TRUE(append(last_commit(1, epoch, events_segment(30, 30, 1))));
   create(2);
-  ASSERT_TRUE(append(last_item(2, epoch, last_segment(1, 1, from_millis(10'000)))));
-  const Prune step{.ended_before = from_millis(20'000), .segments_max = 10};
+  ASSERT_TRUE(append(last_commit(2, epoch, events_segment(1, 1, 1))));
 
-  PruneOutcome first = wait_for(store().prune(step)).value();
+  PruneOutcome first = wait_for(store().prune(everything_ended(store(), 10))).value();
   reopen();
-  prune_all(store(), step);
+  prune_all(store(), everything_ended(store(), 10));
 
   EXPECT_FALSE(first.is_done);
   EXPECT_EQ(log(1, 0, 1 << 20), std::vector<Segment>());
-  EXPECT_FALSE(wait_for(store().find(workspace(), run_id(2))));
+  EXPECT_FALSE(exists(2));
+}
+
+TEST_P(StoreContract, ARunOfANewerFormatIsNotRemoved) {
+  NewRun ended = newer_run(1);
+  ended.row.status = RunStatus::succeeded;
+  ASSERT_TRUE(wait_for(store().create(ended)));
+
+  EXPECT_EQ(prune_all(store(), everything_ended(store(), 100)), 0U);
+
+  EXPECT_TRUE(exists(1));
+}
+
+// What readers see of a log, however it is cut into segments.
+inline std::string text_of_events(const std::vector<Segment>& segments) {
+  std::string text;
+  for (const Segment& segment : segments) text += segment.events;
+  return text;
+}
+
+TEST_P(StoreContract, PruningLeavesTheEventsAndTheJournalOfAnEndedRunAsTheyAre) {
+  auto epoch = create(1);
+  for (int n = 1; n < 200; ++n) ASSERT_TRUE(append(commit_of(1, epoch, events_segment(n, n, 1))));
+  ASSERT_TRUE(append(last_commit(1, epoch, events_segment(200, 200, 1))));
+  const std::string all_events = text_of_events(events(1, 0, 1 << 20));
+  const std::string all_journal = journal(1);
+  RunRow expected = find(1);
+  clock().pass(std::chrono::hours(1));
+
+  do {
+    EXPECT_EQ(text_of_events(events(1, 0, 1 << 20)), all_events);
+    EXPECT_EQ(journal(1), all_journal);
+  } while (!wait_for(store().prune({.segments_max = 10})).value().is_done);
+
+  EXPECT_EQ(text_of_events(events(1, 0, 1 << 20)), all_events);
+  EXPECT_EQ(journal(1), all_journal);
+  expected.segments = static_cast<std::int32_t>(log(1, 0, 1 << 20).size());
+  EXPECT_EQ(find(1), expected);
+  EXPECT_EQ(events(1, 100, 1 << 20).front().first_seq() <= 101, true);
+  EXPECT_EQ(events(1, 200, 1 << 20), std::vector<Segment>());
 }
 
 TEST_P(StoreContract, NothingIsRemovedThatIsYoung) {
@@ -75,10 +118,8 @@ TEST_P(StoreContract, NothingIsRemovedThatIsYoung) {
 TEST_P(StoreContract, AllRunsAreSeenInPages) {
   create(2);
   create(3);
-  NewRun elsewhere = new_run(1);
-  elsewhere.row.workspace = workspace("other");
-  ASSERT_TRUE(wait_for(store().create(elsewhere)));
-  auto page = [this](std::optional<RunCursor> after) {
+  ASSERT_TRUE(wait_for(store().create(new_run_in("other", 1))));
+  auto page = [this](std::optional<RunKey> after) {
     std::vector<RunId> out;
     for (const RunRow& row : wait_for(store().all_runs(std::move(after), 2)).value()) {
       out.push_back(row.id);
@@ -87,8 +128,8 @@ TEST_P(StoreContract, AllRunsAreSeenInPages) {
   };
 
   EXPECT_EQ(page({}), (std::vector{run_id(2), run_id(3)}));
-  EXPECT_EQ(page(RunCursor{workspace(), run_id(3)}), std::vector{run_id(1)});
-  EXPECT_EQ(page(RunCursor{workspace("other"), run_id(1)}), std::vector<RunId>());
+  EXPECT_EQ(page(run_key(3)), std::vector{run_id(1)});
+  EXPECT_EQ(page(run_key(1, "other")), std::vector<RunId>());
 }
 
 }  // namespace errand

@@ -31,7 +31,9 @@ class StoreLeaseContract : public testing::TestWithParam<MakeFleet> {
   Store& first() { return fleet_->first(); }
   Store& second() { return fleet_->second(); }
   ManualClock& clock() { return fleet_->clock(); }
-  std::size_t claimed_by(Store& node) { return wait_for(node.claim(10, {})).value().size(); }
+  std::size_t claimed_by(Store& node) {
+    return wait_for(node.claim({.limit = 10})).value().runs.size();
+  }
 
   std::unique_ptr<Fleet> fleet_ = GetParam()();
 };
@@ -68,21 +70,20 @@ TEST_P(StoreLeaseContract, AnOwnerThatWasAwayAppendsAsLongAsNobodyHasClaimed) {
   auto epoch = wait_for(first().create(new_run(1))).value().epoch;
   clock().pass(Fleet::kLease * 3);
 
-  EXPECT_TRUE(wait_for(first().append(item(1, epoch, events_segment(1, 1, 1)))));
+  EXPECT_TRUE(is_appended(wait_for(first().append(commit_of(1, epoch, events_segment(1, 1, 1))))));
   ASSERT_TRUE(wait_for(second().renew()));
   ASSERT_EQ(claimed_by(second()), 1U);
-  auto refused = wait_for(first().append(item(1, epoch, events_segment(2, 2, 1))));
+  auto refused = wait_for(first().append(commit_of(1, epoch, events_segment(2, 2, 1))));
 
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
+  EXPECT_EQ(refused.value().refused, CommitRefusal::stale_epoch);
   EXPECT_EQ(claimed_by(first()), 0U) << "its new owner's lease is in force";
 }
 
 TEST_P(StoreLeaseContract, MailThatAnotherNodeWroteComesOnceWithARenewal) {
   auto epoch = wait_for(first().create(new_run(1))).value().epoch;
-  AppendItem waiting = item(1, epoch, events_segment(1, 1, 1));
-  waiting.open = {open_mailbox(1, "tu_a"), open_mailbox(1, "tu_b")};
-  ASSERT_TRUE(wait_for(first().append(waiting)));
+  Commit waiting = commit_of(1, epoch, events_segment(1, 1, 1));
+  waiting.effects.open = {open_mailbox(1, "tu_a"), open_mailbox(1, "tu_b")};
+  ASSERT_TRUE(is_appended(wait_for(first().append(waiting))));
 
   ASSERT_TRUE(wait_for(first().mail(answer(1, "tu_a", "its own"))));
   ASSERT_TRUE(wait_for(second().mail(answer(1, "tu_b", "another's"))));
@@ -96,9 +97,19 @@ TEST_P(StoreLeaseContract, MailThatAnotherNodeWroteComesOnceWithARenewal) {
 TEST_P(StoreLeaseContract, AReleasedRunIsAnyonesAtOnce) {
   auto epoch = wait_for(first().create(new_run(1))).value().epoch;
 
-  ASSERT_TRUE(wait_for(first().release(run_id(1), epoch)));
+  ASSERT_TRUE(wait_for(first().release(run_key(1), epoch)));
 
   EXPECT_EQ(claimed_by(second()), 1U);
+}
+
+TEST_P(StoreLeaseContract, TheRunsOfANodeThatHasLeftAreAnyonesAtOnce) {
+  ASSERT_TRUE(wait_for(first().create(new_run(1))));
+
+  ASSERT_TRUE(wait_for(first().leave()));
+  auto claimed = wait_for(second().claim({.limit = 10})).value().runs;
+
+  ASSERT_EQ(claimed.size(), 1U);
+  EXPECT_TRUE(claimed[0].was_left);
 }
 
 }  // namespace errand

@@ -59,9 +59,7 @@ TEST_P(StoreContract, RunsAreListedNewestFirstAndByPage) {
 
 TEST_P(StoreContract, AListHasWholeRowsOfItsWorkspaceOnly) {
   create(1);
-  NewRun elsewhere = new_run(2);
-  elsewhere.row.workspace = workspace("other");
-  ASSERT_TRUE(wait_for(store().create(elsewhere)));
+  ASSERT_TRUE(wait_for(store().create(new_run_in("other", 2))));
 
   EXPECT_EQ(wait_for(store().list(everything())).value(), std::vector{find(1)});
 }
@@ -69,13 +67,13 @@ TEST_P(StoreContract, AListHasWholeRowsOfItsWorkspaceOnly) {
 TEST_P(StoreContract, RunsAreListedByStatusAndRunningFindsWaiting) {
   auto epoch = create(1);
   for (int number = 2; number <= 5; ++number) create(number);
-  AppendItem waiting = item(2, epoch, events_segment(1, 1, 1));
+  Commit waiting = commit_of(2, epoch, events_segment(1, 1, 1));
   waiting.status = RunStatus::waiting;
-  AppendItem failed = item(4, epoch, events_segment(1, 1, 1));
+  Commit failed = commit_of(4, epoch, events_segment(1, 1, 1));
   failed.status = RunStatus::failed;
-  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 1))));
+  ASSERT_TRUE(append(commit_of(1, epoch, events_segment(1, 1, 1))));
   ASSERT_TRUE(append(waiting));
-  ASSERT_TRUE(append(last_item(3, epoch, events_segment(1, 1, 1))));
+  ASSERT_TRUE(append(last_commit(3, epoch, events_segment(1, 1, 1))));
   ASSERT_TRUE(append(failed));
 
   EXPECT_EQ(listed(store(), with_status(RunStatus::running)), (std::vector{run_id(2), run_id(1)}));
@@ -87,9 +85,7 @@ TEST_P(StoreContract, RunsAreListedByStatusAndRunningFindsWaiting) {
 
 TEST_P(StoreContract, UnfinishedRunsArePagedWithinTheirWorkspace) {
   for (int number = 1; number <= 3; ++number) create(number);
-  NewRun elsewhere = new_run(4);
-  elsewhere.row.workspace = workspace("other");
-  ASSERT_TRUE(wait_for(store().create(elsewhere)));
+  ASSERT_TRUE(wait_for(store().create(new_run_in("other", 4))));
   RunFilter page = with_status(RunStatus::queued);
   page.limit = 1;
   page.before = run_id(3);
@@ -111,6 +107,47 @@ TEST_P(StoreContract, RunsAreListedByMetadataOfWhichEveryPairMatches) {
             std::vector{run_id(1)});
   EXPECT_EQ(listed(store(), with_metadata({{"team", "blue"}})), std::vector<RunId>());
   EXPECT_EQ(listed(store(), with_metadata({{"n", "7"}})), std::vector<RunId>());
+}
+
+// A run with this metadata that ends as `status` says, or goes on.
+inline void create_with(Store& store, int number, std::string metadata, RunStatus status) {
+  NewRun run = new_run(number);
+  run.row.metadata = std::move(metadata);
+  ASSERT_TRUE(wait_for(store.create(run)));
+  Commit commit = commit_of(number, store.epoch(), events_segment(1, 1, 1));
+  commit.status = status;
+  ASSERT_TRUE(is_appended(wait_for(store.append(commit))));
+}
+
+TEST_P(StoreContract, RunsAreListedByMetadataAndStatusTogetherAndByPage) {
+  for (int number = 1; number <= 40; ++number) {
+    create_with(
+        store(), number,
+        cat(R"({"team":")", number % 2 ? "red" : "blue", R"(","size":")", number % 3, R"("})"),
+        number % 5 == 0   ? RunStatus::failed
+        : number % 5 == 1 ? RunStatus::waiting
+                          : RunStatus::succeeded);
+  }
+  RunFilter failed = with_metadata({{"team", "red"}});
+  failed.status = RunStatus::failed;
+  RunFilter running = with_metadata({{"size", "1"}, {"team", "red"}});
+  running.status = RunStatus::running;
+  RunFilter page = with_metadata({{"team", "blue"}, {"size", "0"}});
+  page.limit = 2;
+  page.before = run_id(24);
+
+  EXPECT_EQ(listed(store(), failed), (std::vector{run_id(35), run_id(25), run_id(15), run_id(5)}));
+  EXPECT_EQ(listed(store(), running), (std::vector{run_id(31), run_id(1)}));
+  EXPECT_EQ(listed(store(), page), (std::vector{run_id(18), run_id(12)}));
+}
+
+TEST_P(StoreContract, ARunThatIsRemovedIsNotListedByItsMetadata) {
+  create_with(store(), 1, R"({"team":"red"})", RunStatus::succeeded);
+  create_with(store(), 2, R"({"team":"red"})", RunStatus::waiting);
+
+  EXPECT_EQ(wait_for(store().prune(everything_ended(store(), 100))).value().runs, 1U);
+
+  EXPECT_EQ(listed(store(), with_metadata({{"team", "red"}})), std::vector{run_id(2)});
 }
 
 TEST_P(StoreContract, KeysAreAddedListedAndRevokedOnce) {

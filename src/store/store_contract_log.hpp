@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the contract about creating runs, appending to their logs and reading them.
+// The part of the contract about creating runs and reading their logs.
 
 #include "store/store_contract.hpp"
 
@@ -14,16 +14,6 @@ inline int created(const std::vector<Result<CreateOutcome>>& outcomes) {
     count += outcome.value().kind == Creation::created;
   }
   return count;
-}
-
-// "ok" or the error code of each result.
-template <class T>
-std::vector<std::string> codes(const std::vector<Result<T>>& results) {
-  std::vector<std::string> out;
-  for (const auto& result : results) {
-    out.emplace_back(result ? "ok" : to_string(result.error().code()));
-  }
-  return out;
 }
 
 TEST_P(StoreContract, CreatedRunIsFoundWithItsJournalAndEpoch) {
@@ -50,7 +40,7 @@ TEST_P(StoreContract, EqualRequestWithTheSameKeyFindsTheExistingRun) {
 
   EXPECT_EQ(again.kind, Creation::existing);
   EXPECT_EQ(again.run, run_id(1));
-  EXPECT_FALSE(wait_for(store().find(workspace(), run_id(2))));
+  EXPECT_FALSE(exists(2));
 }
 
 TEST_P(StoreContract, OtherRequestWithTheSameKeyConflicts) {
@@ -59,7 +49,7 @@ TEST_P(StoreContract, OtherRequestWithTheSameKeyConflicts) {
   CreateOutcome other = wait_for(store().create(keyed_run(2, "key", "two"))).value();
 
   EXPECT_EQ(other.kind, Creation::conflict);
-  EXPECT_FALSE(wait_for(store().find(workspace(), run_id(2))));
+  EXPECT_FALSE(exists(2));
 }
 
 TEST_P(StoreContract, TheSameKeyInAnotherWorkspaceIsAnotherKey) {
@@ -70,20 +60,6 @@ TEST_P(StoreContract, TheSameKeyInAnotherWorkspaceIsAnotherKey) {
   CreateOutcome outcome = wait_for(store().create(elsewhere)).value();
 
   EXPECT_EQ(outcome.kind, Creation::created);
-}
-
-TEST_P(StoreContract, AKeyIsAsNewAfterADay) {
-  ASSERT_TRUE(wait_for(store().create(keyed_run(1, "key", "one"))));
-  clock().pass(kIdempotencyKept - milliseconds(1));
-  EXPECT_EQ(wait_for(store().create(keyed_run(2, "key", "two"))).value().kind, Creation::conflict);
-
-  clock().pass(milliseconds(1));
-  CreateOutcome later = wait_for(store().create(keyed_run(2, "key", "two"))).value();
-  CreateOutcome again = wait_for(store().create(keyed_run(3, "key", "two"))).value();
-
-  EXPECT_EQ(later.kind, Creation::created);
-  EXPECT_EQ(again.kind, Creation::existing);
-  EXPECT_EQ(again.run, run_id(2));
 }
 
 TEST_P(StoreContract, AKeyIsKnownAfterARestart) {
@@ -109,86 +85,18 @@ TEST_P(StoreContract, ExactlyOneOfAHundredEqualRequestsCreates) {
 
 TEST_P(StoreContract, ASecondRunWithTheSameIdIsRefusedInAnyWorkspace) {
   create(1);
-  NewRun elsewhere = new_run(1);
-  elsewhere.row.workspace = workspace("other");
 
-  auto refused = wait_for(store().create(elsewhere));
+  auto refused = wait_for(store().create(new_run_in("other", 1)));
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
   EXPECT_EQ(find(1).workspace, workspace());
 }
 
-TEST_P(StoreContract, FindInTheWrongWorkspaceIsNotFound) {
-  create(1);
-
-  auto found = wait_for(store().find(workspace("other"), run_id(1)));
-
-  ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().code(), ErrorCode::not_found);
-}
-
-TEST_P(StoreContract, AppendMovesTheRowToTheEndOfTheLog) {
-  auto epoch = create(1);
-  AppendItem first = item(1, epoch, events_segment(1, 1, 3));
-  first.status = RunStatus::waiting;
-  RunRow expected = find(1);
-  expected.status = RunStatus::waiting;
-  expected.last_seq = 3;
-  expected.segments = 2;
-  expected.updated_at = from_millis(9001);
-
-  ASSERT_TRUE(append(first));
-
-  EXPECT_EQ(find(1), expected);
-  EXPECT_EQ(journal(1), "{\"created\":1}\n{\"n\":1}\n");
-}
-
-TEST_P(StoreContract, RefusedAppendsDoNotSpoilTheOthersOfTheirBatch) {
-  auto epoch = create(1);
-  create(2);
-  create(3);
-  create(4);
-  ASSERT_TRUE(append(last_item(3, epoch, events_segment(1, 1, 1))));
-  AppendItem wrong_workspace = item(4, epoch, events_segment(1, 1, 1));
-  wrong_workspace.workspace = workspace("other");
-
-  std::vector<Task<Result<void>>> batch;
-  batch.push_back(store().append(item(1, epoch, events_segment(1, 1, 2))));
-  batch.push_back(store().append(item(1, epoch - 1, events_segment(2, 3, 1))));  // stale epoch
-  batch.push_back(store().append(item(1, epoch, events_segment(2, 2, 1))));      // wrong seq
-  batch.push_back(store().append(item(1, epoch, events_segment(3, 3, 1))));      // wrong n
-  batch.push_back(store().append(item(9, epoch, events_segment(1, 1, 1))));      // unknown run
-  batch.push_back(store().append(wrong_workspace));
-  batch.push_back(store().append(last_item(3, epoch, events_segment(2, 2, 1))));  // ended
-  batch.push_back(store().append(item(1, epoch, events_segment(2, 3, 1))));
-  batch.push_back(store().append(item(2, epoch, events_segment(1, 1, 1))));
-  auto results = wait_for_all(std::move(batch));
-
-  EXPECT_EQ(codes(results),
-            (std::vector<std::string>{"ok", "conflict", "conflict", "conflict", "conflict",
-                                      "conflict", "conflict", "ok", "ok"}));
-  EXPECT_EQ(find(1).last_seq, 3);
-  EXPECT_EQ(find(2).last_seq, 1);
-  EXPECT_EQ(find(3).last_seq, 1);
-  EXPECT_EQ(find(4).last_seq, 0);
-}
-
-TEST_P(StoreContract, TheSameAppendTwiceIsRefusedOnce) {
-  auto epoch = create(1);
-  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 1))));
-
-  auto again = append(item(1, epoch, events_segment(1, 1, 1)));
-
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().code(), ErrorCode::conflict);
-  EXPECT_EQ(find(1).segments, 2);
-}
-
 TEST_P(StoreContract, ReadingEventsFromInsideASegmentBringsTheWholeSegment) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 3))));
-  ASSERT_TRUE(append(item(1, epoch, events_segment(2, 4, 2))));
+  ASSERT_TRUE(append(commit_of(1, epoch, events_segment(1, 1, 3))));
+  ASSERT_TRUE(append(commit_of(1, epoch, events_segment(2, 4, 2))));
   Segment first = events_segment(1, 1, 3);
   Segment second = events_segment(2, 4, 2);
   first.journal.clear();
@@ -202,7 +110,7 @@ TEST_P(StoreContract, ReadingEventsFromInsideASegmentBringsTheWholeSegment) {
 
 TEST_P(StoreContract, ReadingEventsAfterTheEndOrOfNoRunBringsNothing) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 3))));
+  ASSERT_TRUE(append(commit_of(1, epoch, events_segment(1, 1, 3))));
 
   EXPECT_EQ(events(1, 3, 1 << 20), std::vector<Segment>());
   EXPECT_EQ(events(1, 99, 1 << 20), std::vector<Segment>());
@@ -211,9 +119,9 @@ TEST_P(StoreContract, ReadingEventsAfterTheEndOrOfNoRunBringsNothing) {
 
 TEST_P(StoreContract, SegmentsWithoutEventsAreSkippedByEventsAndKeptInTheJournal) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(item(1, epoch, events_segment(1, 1, 0))));
-  ASSERT_TRUE(append(item(1, epoch, events_segment(2, 1, 1))));
-  ASSERT_TRUE(append(item(1, epoch, events_segment(3, 2, 0))));
+  ASSERT_TRUE(append(commit_of(1, epoch, events_segment(1, 1, 0))));
+  ASSERT_TRUE(append(commit_of(1, epoch, events_segment(2, 1, 1))));
+  ASSERT_TRUE(append(commit_of(1, epoch, events_segment(3, 2, 0))));
   Segment with_events = events_segment(2, 1, 1);
   with_events.journal.clear();
 
@@ -226,7 +134,7 @@ TEST_P(StoreContract, ReadingStopsOnceItHasPassedItsBytes) {
   for (int n = 1; n <= 5; ++n) {
     Segment large = events_segment(n, n, 1);
     large.events = cat("{\"x\":\"", std::string(100'000, 'x'), "\"}\n");
-    ASSERT_TRUE(append(item(1, epoch, large)));
+    ASSERT_TRUE(append(commit_of(1, epoch, large)));
   }
 
   EXPECT_EQ(events(1, 0, 0).size(), 1U);
@@ -241,7 +149,7 @@ TEST_P(StoreContract, EveryByteOfJournalAndEventsSurvives) {
   Segment bytes = events_segment(1, 1, 1);
   bytes.events = std::string("{\"t\":\"\0\xff ünï 🦊\"}\n", 19);
   bytes.journal = std::string("\0j\xc3\x28\n", 5);
-  ASSERT_TRUE(append(item(1, epoch, bytes)));
+  ASSERT_TRUE(append(commit_of(1, epoch, bytes)));
 
   EXPECT_EQ(events(1, 0, 1 << 20).at(0).events, bytes.events);
   EXPECT_EQ(journal(1), "{\"created\":1}\n" + bytes.journal);
@@ -252,8 +160,8 @@ TEST_P(StoreContract, WholeSegmentsAreReadInPages) {
   Segment first = new_run(1).first;
   Segment second = events_segment(1, 1, 2);
   Segment third = events_segment(2, 3, 0);
-  ASSERT_TRUE(append(item(1, epoch, second)));
-  ASSERT_TRUE(append(item(1, epoch, third)));
+  ASSERT_TRUE(append(commit_of(1, epoch, second)));
+  ASSERT_TRUE(append(commit_of(1, epoch, third)));
 
   EXPECT_EQ(log(1, 0, 1 << 20), (std::vector{first, second, third}));
   EXPECT_EQ(log(1, 1, 1), std::vector{second});
@@ -269,8 +177,8 @@ TEST_P(StoreContract, ALongLogIsReadFromAnyOfItsSegmentsOn) {
   for (std::int32_t n = 1; n < kSegments; ++n) {
     const bool has_event = n % 3 != 0;
     whole.push_back(events_segment(n, whole.back().last_seq + 1, has_event ? 1 : 0));
-    ASSERT_TRUE(append(item(1, epoch, whole.back())));
-    ASSERT_TRUE(append(item(2, epoch, events_segment(n, n, 1))));
+    ASSERT_TRUE(append(commit_of(1, epoch, whole.back())));
+    ASSERT_TRUE(append(commit_of(2, epoch, events_segment(n, n, 1))));
   }
   auto expect_whole = [&] {
     for (auto from = whole.begin(); from != whole.end(); ++from) {
@@ -286,7 +194,7 @@ TEST_P(StoreContract, ALongLogIsReadFromAnyOfItsSegmentsOn) {
 
   expect_whole();
   whole.push_back(events_segment(kSegments, whole.back().last_seq + 1, 1));
-  ASSERT_TRUE(append(last_item(1, epoch, whole.back())));
+  ASSERT_TRUE(append(last_commit(1, epoch, whole.back())));
   expect_whole();
   reopen();
   expect_whole();

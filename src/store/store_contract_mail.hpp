@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the contract about mail and about runs that change hands.
+// The part of the contract about mail.
 
 #include <algorithm>
 
@@ -10,23 +10,40 @@ namespace errand {
 
 using namespace store_contract;
 
-inline std::vector<RunId> ids(const std::vector<ClaimedRun>& claimed) {
-  std::vector<RunId> out;
-  for (const ClaimedRun& run : claimed) out.push_back(run.row.id);
-  return out;
+// Leaves run `number` waiting with these slots open.
+inline Commit waiting_commit(int number, std::int64_t epoch, std::vector<std::string> slots) {
+  Commit waiting = commit_of(number, epoch, events_segment(1, 1, 1));
+  waiting.status = RunStatus::waiting;
+  for (auto& slot : slots) waiting.effects.open.push_back(open_mailbox(number, slot));
+  return waiting;
 }
 
-// Creates run `number` and leaves it waiting with these slots open.
-inline AppendItem waiting_item(int number, std::int64_t epoch, std::vector<std::string> slots) {
-  AppendItem waiting = item(number, epoch, events_segment(1, 1, 1));
-  waiting.status = RunStatus::waiting;
-  for (auto& slot : slots) waiting.open.push_back(open_mailbox(number, slot));
-  return waiting;
+// What a request leaves.
+inline Mailbox request_box(int number, MailKind kind, std::string slot) {
+  return {.run = run_id(number),
+          .slot = std::move(slot),
+          .kind = kind,
+          .opened_at = from_millis(kStart),
+          .filled = true,
+          .body = "{}"};
+}
+
+inline Mail approval_of(int number, std::string slot) {
+  Mail mail = answer(number, std::move(slot), "{}");
+  mail.kind = MailKind::approval;
+  return mail;
+}
+
+// What the owner of a run says itself because it gives up waiting.
+inline Mail owners_answer(int number, std::string slot, std::int64_t epoch) {
+  Mail mail = answer(number, std::move(slot), "timed out");
+  mail.owner_epoch = epoch;
+  return mail;
 }
 
 TEST_P(StoreContract, AnOpenMailboxIsFilledOnce) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a", "tu_b"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "tu_b"})));
   const std::string body("{\"t\":\"\0ü\"}", 11);
 
   EXPECT_EQ(mail(answer(1, "tu_a", body)), MailOutcome::accepted);
@@ -38,7 +55,7 @@ TEST_P(StoreContract, AnOpenMailboxIsFilledOnce) {
 
 TEST_P(StoreContract, TheFirstOfFiftyAnswersWins) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
   std::vector<Task<Result<MailOutcome>>> race;
   for (int i = 0; i < 50; ++i) race.push_back(store().mail(answer(1, "tu_a", cat("answer ", i))));
 
@@ -53,10 +70,10 @@ TEST_P(StoreContract, TheFirstOfFiftyAnswersWins) {
 TEST_P(StoreContract, MailThatNobodyWaitsForIsToldApart) {
   auto epoch = create(1);
   create(2);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
-  ASSERT_TRUE(append(last_item(2, epoch, events_segment(1, 1, 1))));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
+  ASSERT_TRUE(append(last_commit(2, epoch, events_segment(1, 1, 1))));
   Mail elsewhere = answer(1, "tu_a", "x");
-  elsewhere.workspace = workspace("other");
+  elsewhere.to = run_key(1, "other");
 
   EXPECT_EQ(mail(answer(9, "tu_a", "x")), MailOutcome::unknown_run);
   EXPECT_EQ(mail(elsewhere), MailOutcome::unknown_run);
@@ -72,21 +89,77 @@ TEST_P(StoreContract, ACancelRequestIsAcceptedOnce) {
   EXPECT_EQ(mail(cancel_request(1)), MailOutcome::accepted);
   EXPECT_EQ(mail(cancel_request(1)), MailOutcome::unknown_slot);
 
-  Mailbox expected{.run = run_id(1),
-                   .slot = "cancel",
-                   .kind = MailKind::cancel,
-                   .opened_at = from_millis(kStart),
-                   .filled = true,
-                   .body = "{}"};
-  EXPECT_EQ(mailboxes(1), std::vector{expected});
+  EXPECT_EQ(mailboxes(1), std::vector{request_box(1, MailKind::cancel, "cancel")});
+}
+
+TEST_P(StoreContract, RequestsOfEveryKindNeedNoOpenMailboxAndAreAcceptedOncePerSlot) {
+  create(1);
+
+  EXPECT_EQ(mail(request(1, MailKind::session_message, "m_1")), MailOutcome::accepted);
+  EXPECT_EQ(mail(request(1, MailKind::session_message, "m_2")), MailOutcome::accepted);
+  EXPECT_EQ(mail(request(1, MailKind::interrupt, "interrupt")), MailOutcome::accepted);
+  EXPECT_EQ(mail(request(1, MailKind::interrupt, "interrupt")), MailOutcome::unknown_slot);
+  EXPECT_EQ(mail(request(1, MailKind::interrupt, "m_1")), MailOutcome::unknown_slot);
+
+  EXPECT_EQ(mailboxes(1), (std::vector{request_box(1, MailKind::interrupt, "interrupt"),
+                                       request_box(1, MailKind::session_message, "m_1"),
+                                       request_box(1, MailKind::session_message, "m_2")}));
+}
+
+TEST_P(StoreContract, ARequestDoesNotFillTheMailboxOfAnAnswer) {
+  auto epoch = create(1);
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
+
+  EXPECT_EQ(mail(request(1, MailKind::interrupt, "tu_a")), MailOutcome::unknown_slot);
+
+  EXPECT_EQ(mailboxes(1), std::vector{open_mailbox(1, "tu_a")});
+}
+
+TEST_P(StoreContract, AnApprovalFillsTheMailboxOfAnApprovalOnly) {
+  auto epoch = create(1);
+  Mailbox approval = open_mailbox(1, "ap_a");
+  approval.kind = MailKind::approval;
+  Commit opening = waiting_commit(1, epoch, {"tu_a"});
+  opening.effects.open.push_back(approval);
+  ASSERT_TRUE(append(opening));
+
+  EXPECT_EQ(mail(answer(1, "ap_a", "x")), MailOutcome::unknown_slot);
+  EXPECT_EQ(mail(approval_of(1, "tu_a")), MailOutcome::unknown_slot);
+  EXPECT_EQ(mail(approval_of(1, "ap_z")), MailOutcome::unknown_slot);
+  EXPECT_EQ(mail(approval_of(1, "ap_a")), MailOutcome::accepted);
+  EXPECT_EQ(mail(approval_of(1, "ap_a")), MailOutcome::unknown_slot);
+
+  EXPECT_EQ(mailboxes(1), (std::vector{filled(approval, "{}"), open_mailbox(1, "tu_a")}));
+}
+
+TEST_P(StoreContract, MailToARunOfANewerFormatIsRefused) {
+  NewRun newer = newer_run(1);
+  newer.effects.open = {open_mailbox(1, "tu_a")};
+  ASSERT_TRUE(wait_for(store().create(newer)));
+
+  EXPECT_EQ(mail(answer(1, "tu_a", "x")), MailOutcome::newer_format);
+  EXPECT_EQ(mail(cancel_request(1)), MailOutcome::newer_format);
+
+  EXPECT_EQ(mailboxes(1), std::vector{open_mailbox(1, "tu_a")});
+}
+
+TEST_P(StoreContract, MailOfAFormerOwnerIsRefused) {
+  auto former = create(1);
+  ASSERT_TRUE(append(waiting_commit(1, former, {"tu_a"})));
+  reopen();
+  auto current = claim(10).at(0).row.epoch;
+
+  EXPECT_EQ(mail(owners_answer(1, "tu_a", former)), MailOutcome::stale_epoch);
+  EXPECT_EQ(mailboxes(1), std::vector{open_mailbox(1, "tu_a")});
+  EXPECT_EQ(mail(owners_answer(1, "tu_a", current)), MailOutcome::accepted);
 }
 
 TEST_P(StoreContract, ClosedMailboxesAreGoneAndTheOthersStay) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a", "tu_b"})));
-  AppendItem folding = item(1, epoch, events_segment(2, 2, 1));
-  folding.close = {"tu_a"};
-  folding.open = {open_mailbox(1, "tu_c")};
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "tu_b"})));
+  Commit folding = commit_of(1, epoch, events_segment(2, 2, 1));
+  folding.effects.close = {"tu_a"};
+  folding.effects.open = {open_mailbox(1, "tu_c")};
 
   ASSERT_TRUE(append(folding));
 
@@ -96,12 +169,12 @@ TEST_P(StoreContract, ClosedMailboxesAreGoneAndTheOthersStay) {
 
 TEST_P(StoreContract, OpeningAMailboxAgainMovesItsDeadlineAndKeepsItsMail) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
   ASSERT_EQ(mail(answer(1, "tu_a", "kept")), MailOutcome::accepted);
   Mailbox later = open_mailbox(1, "tu_a");
   later.deadline += seconds(7);
-  AppendItem again = item(1, epoch, events_segment(2, 2, 1));
-  again.open = {later};
+  Commit again = commit_of(1, epoch, events_segment(2, 2, 1));
+  again.effects.open = {later};
 
   ASSERT_TRUE(append(again));
 
@@ -110,10 +183,10 @@ TEST_P(StoreContract, OpeningAMailboxAgainMovesItsDeadlineAndKeepsItsMail) {
 
 TEST_P(StoreContract, ARefusedAppendLeavesTheMailAlone) {
   auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
-  AppendItem stale = item(1, epoch - 1, events_segment(2, 2, 1));
-  stale.close = {"tu_a"};
-  stale.open = {open_mailbox(1, "tu_b")};
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
+  Commit stale = commit_of(1, epoch - 1, events_segment(2, 2, 1));
+  stale.effects.close = {"tu_a"};
+  stale.effects.open = {open_mailbox(1, "tu_b")};
 
   ASSERT_FALSE(append(stale));
 
@@ -123,95 +196,14 @@ TEST_P(StoreContract, ARefusedAppendLeavesTheMailAlone) {
 TEST_P(StoreContract, TheEndOfARunRemovesItsMailboxesOnly) {
   auto epoch = create(1);
   create(2);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a", "tu_b"})));
-  ASSERT_TRUE(append(waiting_item(2, epoch, {"tu_a"})));
-  ASSERT_EQ(mail(cancel_request(1)), MailOutcome::accepted);
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "tu_b"})));
+  ASSERT_TRUE(append(waiting_commit(2, epoch, {"tu_a"})));
+  ASSERT_EQ(mail(answer(1, "tu_b", "late")), MailOutcome::accepted);
 
-  ASSERT_TRUE(append(last_item(1, epoch, events_segment(2, 2, 1))));
+  ASSERT_TRUE(append(last_commit(1, epoch, events_segment(2, 2, 1))));
 
   EXPECT_EQ(mailboxes(1), std::vector<Mailbox>());
   EXPECT_EQ(mailboxes(2), std::vector{open_mailbox(2, "tu_a")});
-}
-
-TEST_P(StoreContract, NothingIsClaimedThatThisProcessOwns) {
-  create(1);
-
-  EXPECT_EQ(ids(claim(10)), std::vector<RunId>());
-}
-
-TEST_P(StoreContract, TheUnfinishedRunsOfAFormerProcessAreClaimedOldestFirst) {
-  auto epoch = create(3);
-  create(1);
-  create(2);
-  create(4);
-  ASSERT_TRUE(append(last_item(2, epoch, events_segment(1, 1, 1))));
-
-  reopen();
-
-  EXPECT_EQ(ids(claim(2)), (std::vector{run_id(1), run_id(3)}));
-  EXPECT_EQ(ids(claim(2)), std::vector{run_id(4)});
-  EXPECT_EQ(ids(claim(2)), std::vector<RunId>());
-}
-
-TEST_P(StoreContract, AClaimedRunComesWithItsNewEpochAndItsMail) {
-  auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a", "tu_b"})));
-  ASSERT_EQ(mail(answer(1, "tu_b", "done")), MailOutcome::accepted);
-  RunRow expected = find(1);
-
-  reopen();
-  auto claimed = claim(10);
-
-  ASSERT_EQ(claimed.size(), 1U);
-  expected.epoch = claimed[0].row.epoch;
-  EXPECT_GT(claimed[0].row.epoch, epoch);
-  EXPECT_EQ(claimed[0].row, expected);
-  EXPECT_EQ(claimed[0].mail,
-            (std::vector{open_mailbox(1, "tu_a"), filled(open_mailbox(1, "tu_b"), "done")}));
-  EXPECT_EQ(find(1), expected);
-}
-
-TEST_P(StoreContract, TheFormerOwnerCannotAppendAfterAClaim) {
-  auto former = create(1);
-  reopen();
-  auto current = claim(10).at(0).row.epoch;
-
-  auto refused = append(item(1, former, events_segment(1, 1, 1)));
-  auto accepted = append(item(1, current, events_segment(1, 1, 1)));
-
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), ErrorCode::conflict);
-  EXPECT_TRUE(accepted);
-}
-
-TEST_P(StoreContract, AReleasedRunCanBeClaimedAgain) {
-  auto epoch = create(1);
-
-  ASSERT_TRUE(wait_for(store().release(run_id(1), epoch)));
-
-  EXPECT_FALSE(append(item(1, epoch, events_segment(1, 1, 1))));
-  EXPECT_EQ(ids(claim(10)), std::vector{run_id(1)});
-}
-
-TEST_P(StoreContract, OnlyTheOwnerReleases) {
-  auto epoch = create(1);
-
-  auto stale = wait_for(store().release(run_id(1), epoch - 1));
-  auto unknown = wait_for(store().release(run_id(2), epoch));
-
-  ASSERT_FALSE(stale);
-  EXPECT_EQ(stale.error().code(), ErrorCode::conflict);
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code(), ErrorCode::conflict);
-  EXPECT_EQ(find(1).epoch, epoch);
-}
-
-TEST_P(StoreContract, RenewBringsNoMailOnOneNode) {
-  auto epoch = create(1);
-  ASSERT_TRUE(append(waiting_item(1, epoch, {"tu_a"})));
-  ASSERT_EQ(mail(answer(1, "tu_a", "x")), MailOutcome::accepted);
-
-  EXPECT_EQ(wait_for(store().renew()).value().mail, std::vector<Mailbox>());
 }
 
 }  // namespace errand

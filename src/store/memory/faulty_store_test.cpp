@@ -18,9 +18,7 @@ class FaultyStoreTest : public testing::Test {
   FaultyStore with(Fault fault) {
     return FaultyStore(memory_, [fault](FaultyStore::Operation) { return fault; });
   }
-  bool exists(int number) {
-    return wait_for(memory_.find(workspace(), run_id(number))).has_value();
-  }
+  bool exists(int number) { return wait_for(memory_.find(run_key(number))).has_value(); }
 
   ManualClock clock_{kStart};
   MemoryStore memory_{make_memory_store_data(), clock_};
@@ -37,10 +35,10 @@ TEST_F(FaultyStoreTest, WithoutAFaultEverythingGoesThrough) {
 
   auto epoch = wait_for(store.create(new_run(1))).value().epoch;
 
-  EXPECT_TRUE(wait_for(store.append(item(1, epoch, events_segment(1, 1, 1)))));
+  EXPECT_TRUE(is_appended(wait_for(store.append(commit_of(1, epoch, events_segment(1, 1, 1))))));
   EXPECT_EQ(wait_for(store.mail(cancel_request(1))).value(), MailOutcome::accepted);
-  EXPECT_EQ(wait_for(store.mailboxes(run_id(1))).value().size(), 1U);
-  EXPECT_EQ(wait_for(store.find(workspace(), run_id(1))).value().last_seq, 1);
+  EXPECT_EQ(wait_for(store.mailboxes(run_key(1))).value().size(), 1U);
+  EXPECT_EQ(wait_for(store.find(run_key(1))).value().last_seq, 1);
 }
 
 TEST_F(FaultyStoreTest, FailBeforeDoesNothingAndIsUnavailable) {
@@ -110,12 +108,12 @@ TEST_F(FaultyStoreTest, OperationsAreToldByKindAndNumber) {
   });
 
   auto epoch = wait_for(store.create(new_run(1))).value().epoch;
-  auto failed = wait_for(store.append(item(1, epoch, events_segment(1, 1, 1))));
-  auto appended = wait_for(store.append(item(1, epoch, events_segment(1, 1, 1))));
+  auto failed = wait_for(store.append(commit_of(1, epoch, events_segment(1, 1, 1))));
+  auto appended = wait_for(store.append(commit_of(1, epoch, events_segment(1, 1, 1))));
   auto mailed = wait_for(store.mail(cancel_request(1)));
 
   EXPECT_FALSE(failed);
-  EXPECT_TRUE(appended);
+  EXPECT_TRUE(is_appended(appended));
   EXPECT_TRUE(mailed);
   EXPECT_EQ(asked, (std::vector<std::pair<Kind, std::uint64_t>>{
                        {Kind::create, 1}, {Kind::append, 2}, {Kind::append, 3}, {Kind::mail, 4}}));

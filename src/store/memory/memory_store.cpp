@@ -73,6 +73,7 @@ Task<Result<std::vector<Mailbox>>> MemoryStore::pending_calls(CallFilter filter)
 }
 
 Task<Result<ClaimedRuns>> MemoryStore::claim(ClaimRuns params) {
+  ERRAND_ASSERT(params.limit > 0);
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->claim(epoch_, params, data_->now(clock_.steady_now()));

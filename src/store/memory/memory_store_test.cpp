@@ -2,11 +2,16 @@
 
 #include "store/store_contract_blobs.hpp"
 #include "store/store_contract_claims.hpp"
+#include "store/store_contract_commits.hpp"
 #include "store/store_contract_growth.hpp"
 #include "store/store_contract_leases.hpp"
 #include "store/store_contract_lists.hpp"
 #include "store/store_contract_log.hpp"
 #include "store/store_contract_mail.hpp"
+#include "store/store_contract_owners.hpp"
+#include "store/store_contract_records.hpp"
+#include "store/store_contract_time.hpp"
+#include "store/store_contract_workspaces.hpp"
 
 namespace errand {
 namespace {
@@ -57,9 +62,9 @@ TEST(MemoryStore, AnOlderStoreOnTheSameDataTakesNothingBack) {
   MemoryStore older(data, clock);
   ASSERT_TRUE(wait_for(older.create(new_run(1))));
   MemoryStore newer(data, clock);
-  ASSERT_EQ(wait_for(newer.claim(10, {})).value().size(), 1U);
+  ASSERT_EQ(wait_for(newer.claim({.limit = 10})).value().runs.size(), 1U);
 
-  EXPECT_EQ(wait_for(older.claim(10, {})).value().size(), 0U);
+  EXPECT_EQ(wait_for(older.claim({.limit = 10})).value().runs.size(), 0U);
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ MailOutcome fill(MemoryStoreData::StoredRun& run, Mail mail, StoreTime now, Wall
                            .body = std::move(mail.body)};
     return MailOutcome::accepted;
   }
-  if (found == run.mail.end() || found->second.filled) return MailOutcome::unknown_slot;
+  bool is_open = found != run.mail.end() && !found->second.filled;
+  if (!is_open || found->second.kind != mail.kind) return MailOutcome::unknown_slot;
   Mailbox& box = found->second;
   bool may_fill = mail.owner_epoch || !is_claimed(box, now) || box.claim_id == mail.claim_id;
   if (!may_fill) return MailOutcome::claimed;
@@ -125,10 +126,7 @@ Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, St
   }
   const RunId id = run.row.id;
   if (runs_.contains(id)) return Error(ErrorCode::conflict, "a run with this id exists");
-  for (const RunBlob& blob : run.effects.blobs) {
-    if (blob.bytes || find_blob(run.row.workspace, blob.hash)) continue;
-    return Error(ErrorCode::not_found, "a file of the run is no longer there");
-  }
+  ERRAND_CHECK(check_blobs(run.row.workspace, run.effects.blobs));
   remember_made(run.row.workspace, run.idempotency, id.str(), now);
   StoredRun& stored = runs_[id];
   stored.row = std::move(run.row);
@@ -136,6 +134,7 @@ Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, St
   stored.row.segments = 1;
   stored.row.last_seq = run.first.last_seq;
   stored.log.push_back(std::make_shared<const Segment>(std::move(run.first)));
+  if (is_terminal(stored.row.status)) stored.ended_at = now;
   for (const Mailbox& box : run.effects.open) stored.mail.emplace(box.slot, box);
   keep_blobs(stored, run.effects.blobs);
   return CreateOutcome{.run = id, .epoch = epoch};
@@ -145,6 +144,15 @@ std::shared_ptr<const std::string> MemoryStoreData::find_blob(const WorkspaceSlu
                                                               const std::string& hash) const {
   auto found = blobs_.find({workspace, hash});
   return found == blobs_.end() ? nullptr : found->second.lock();
+}
+
+Result<void> MemoryStoreData::check_blobs(const WorkspaceSlug& workspace,
+                                          const std::vector<RunBlob>& blobs) const {
+  for (const RunBlob& blob : blobs) {
+    if (blob.bytes || find_blob(workspace, blob.hash)) continue;
+    return Error(ErrorCode::not_found, "a file of the run is no longer there");
+  }
+  return {};
 }
 
 void MemoryStoreData::keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs) {
@@ -157,9 +165,10 @@ void MemoryStoreData::keep_blobs(StoredRun& run, const std::vector<RunBlob>& blo
   }
 }
 
-Appended MemoryStoreData::append(const Commit& commit, StoreTime now) {
+Result<Appended> MemoryStoreData::append(const Commit& commit, StoreTime now) {
   StoredRun* run = find_run(commit.key);
-  if (auto refused = refusal_of(run, commit)) return {.refused = refused};
+  if (auto refused = refusal_of(run, commit)) return Appended{.refused = refused};
+  ERRAND_CHECK(check_blobs(commit.key.workspace, commit.effects.blobs));
   run->row.status = commit.status;
   run->row.last_seq = commit.segment->last_seq;
   run->row.segments = commit.segment->n + 1;
@@ -168,7 +177,7 @@ Appended MemoryStoreData::append(const Commit& commit, StoreTime now) {
   run->log.push_back(commit.segment);
   update_mail(*run, commit);
   keep_blobs(*run, commit.effects.blobs);
-  return {};
+  return Appended();
 }
 
 MailOutcome MemoryStoreData::mail(Mail mail, std::int64_t sender, StoreTime now,
@@ -243,7 +252,7 @@ ClaimedRuns MemoryStoreData::claim(std::int64_t epoch, const ClaimRuns& params, 
       out.next = out.runs.back().row.key();
       break;
     }
-    bool was_left = left_.contains(run->row.epoch);
+    bool was_left = run->row.epoch == 0 || left_.contains(run->row.epoch);
     run->row.epoch = epoch;
     for (auto& [slot, box] : run->mail) {
       if (!box.filled) box.deadline = std::max(box.deadline, now + params.grace);
@@ -377,8 +386,8 @@ PruneOutcome MemoryStoreData::prune(const Prune& prune, StoreTime now) {
   std::size_t segments = 0;
   for (auto at = runs_.begin(); at != runs_.end();) {
     const RunRow& row = at->second.row;
-    bool is_spared =
-        std::find(prune.spared.begin(), prune.spared.end(), row.id) != prune.spared.end();
+    bool is_spared = row.format > kRunFormat || std::find(prune.spared.begin(), prune.spared.end(),
+                                                          row.id) != prune.spared.end();
     if (!is_terminal(row.status) || at->second.ended_at >= prune.ended_before || is_spared) {
       ++at;
       continue;

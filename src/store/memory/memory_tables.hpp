@@ -36,7 +36,7 @@ struct MemoryStoreData {
   void save_clock(StoreTime now) { saved_clock_ = std::max(saved_clock_, now); }
 
   Result<CreateOutcome> create(NewRun run, std::int64_t epoch, StoreTime now);
-  Appended append(const Commit& commit, StoreTime now);
+  Result<Appended> append(const Commit& commit, StoreTime now);
   MailOutcome mail(Mail mail, std::int64_t sender, StoreTime now, WallTime wall_now);
   CallClaimOutcome claim_call(const CallClaim& claim, StoreTime now);
   std::vector<Mailbox> pending_calls(const CallFilter& filter, StoreTime now) const;
@@ -86,6 +86,8 @@ struct MemoryStoreData {
   // The bytes that a workspace has under this hash; nullptr if there are none.
   std::shared_ptr<const std::string> find_blob(const WorkspaceSlug& workspace,
                                                const std::string& hash) const;
+  // not_found: the workspace does not have one that comes without bytes.
+  Result<void> check_blobs(const WorkspaceSlug& workspace, const std::vector<RunBlob>& blobs) const;
   void keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs);
   Mailbox* find_open_call(const WorkspaceSlug& workspace, const std::string& slot);
   bool is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const;
