@@ -15,16 +15,17 @@ class BlobChanges final {
  public:
   explicit BlobChanges(Database& database);
 
-  // not_found: one without bytes is not there.
-  Result<void> check(const std::vector<RunBlob>& blobs);
+  // not_found: the workspace does not have one that comes without bytes.
+  Result<void> check(const WorkspaceSlug& workspace, const std::vector<RunBlob>& blobs);
   // Of a run that is there; all of them are there or have bytes.
-  Result<void> keep(const RunId& run, const std::vector<RunBlob>& blobs);
+  Result<void> keep(const RunKey& run, const std::vector<RunBlob>& blobs);
   // Takes from a run what it names, and removes what nobody names any more, until it is all or
   // `cost_max` is reached. Says what it cost: a large blob counts as many segments.
   Result<std::size_t> release(const RunId& run, std::size_t cost_max);
 
  private:
   struct Use {
+    WorkspaceSlug workspace;
     std::string hash;
     std::size_t cost = 0;
   };

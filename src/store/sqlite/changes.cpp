@@ -13,34 +13,28 @@ constexpr milliseconds kClockInterval{1000};
 // From one anchor of a log to the next; a reader goes back over so many segments at most.
 constexpr std::int32_t kAnchorDistance = 64;
 
+// Inserts none if another run has, or had a moment ago, this id.
 constexpr const char* kInsertFirstSegment =
-    "INSERT OR IGNORE INTO segments "
-    "(run, last_seq, n, events_count, at, anchor, previous, journal, events) "
-    "VALUES (?, ?, ?, ?, ?, 1, 0, ?, ?)";
+    "INSERT INTO segments (run, last_seq, n, events_count, at, anchor, previous, journal, events) "
+    "SELECT ?1, ?2, ?3, ?4, ?5, 1, 0, ?6, ?7 WHERE NOT EXISTS "
+    "(SELECT 1 FROM segments INDEXED BY anchors WHERE run = ?1 AND anchor = 1)";
 constexpr const char* kInsertRun =
     "INSERT INTO runs (workspace, id, status, finished, last_seq, segments, epoch, created_at, "
-    "updated_at, name, model_id, metadata, ends_by, keyed_at, log_end) "
-    "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, last_insert_rowid())";
-// Inserts none if the log does not end where it is expected to.
+    "updated_at, name, model_id, metadata, ends_by, keyed_at, log_end, ended_at, format) "
+    "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, last_insert_rowid(), ?, ?)";
+// Inserts none if the commit has to be refused.
 constexpr const char* kInsertSegment =
-    "INSERT INTO segments "
-    "(run, last_seq, n, events_count, at, anchor, previous, journal, events) "
+    "INSERT INTO segments (run, last_seq, n, events_count, at, anchor, previous, journal, events) "
     "SELECT id, ?, segments, ?, ?, ?, log_end, ?, ? FROM runs WHERE workspace = ? AND id = ? "
-    "AND epoch = ? AND last_seq = ? AND segments = ? AND finished = 0";
+    "AND epoch = ? AND last_seq = ? AND segments = ? AND finished = 0 AND format <= ?";
 constexpr const char* kAdvanceRun =
     "UPDATE runs SET status = ?, last_seq = ?, segments = segments + 1, updated_at = ?, "
     "log_end = last_insert_rowid() WHERE workspace = ? AND id = ?";
 constexpr const char* kEndRun =
     "UPDATE runs SET status = ?, last_seq = ?, segments = segments + 1, updated_at = ?, "
-    "log_end = last_insert_rowid(), finished = 1 WHERE workspace = ? AND id = ?";
-constexpr const char* kFindLogEnd =
-    "SELECT finished, epoch, last_seq FROM runs WHERE workspace = ? AND id = ?";
-constexpr const char* kFindClaimable =
-    "SELECT * FROM runs INDEXED BY unfinished WHERE finished = 0 AND epoch < ? "
-    "ORDER BY id LIMIT ?";
-constexpr const char* kSetEpoch = "UPDATE runs SET epoch = ? WHERE workspace = ? AND id = ?";
-constexpr const char* kReleaseRun =
-    "UPDATE runs INDEXED BY unfinished SET epoch = 0 WHERE id = ? AND epoch = ? AND finished = 0";
+    "log_end = last_insert_rowid(), finished = 1, ended_at = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kFindRun =
+    "SELECT finished, epoch, last_seq, segments, format FROM runs WHERE workspace = ? AND id = ?";
 constexpr const char* kInsertApiKey =
     "INSERT OR IGNORE INTO api_keys (id, workspace, name, hash, prefix, created_at, revoked_at) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)";
@@ -65,24 +59,24 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
       keyed_(database),
       mail_(database, time),
       blobs_(database),
-      pruning_(database, keyed_, mail_, blobs_),
+      labels_(database),
+      records_(database),
+      owners_(database, time, epoch, mail_),
+      pruning_(database, keyed_, blobs_, labels_),
       insert_first_segment_(database, kInsertFirstSegment),
       insert_run_(database, kInsertRun),
       insert_segment_(database, kInsertSegment),
       advance_run_(database, kAdvanceRun),
       end_run_(database, kEndRun),
-      find_log_end_(database, kFindLogEnd),
-      find_claimable_(database, kFindClaimable),
-      set_epoch_(database, kSetEpoch),
-      release_run_(database, kReleaseRun),
+      find_run_(database, kFindRun),
       insert_api_key_(database, kInsertApiKey),
       find_api_key_(database, kFindApiKey),
       revoke_api_key_(database, kRevokeApiKey),
       save_clock_(database, kSaveClock) {}
 
-Result<CreateOutcome> Changes::create(const NewRun& run) {
+Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
   const RunRow& row = run.row;
-  const WallTime now = time_.wall_now();
+  const StoreTime now = time_.now();
   ERRAND_TRY(auto made, keyed_.find(row.workspace, run.idempotency, now));
   if (made) {
     auto id = RunId::parse(made->subject);
@@ -90,92 +84,120 @@ Result<CreateOutcome> Changes::create(const NewRun& run) {
     return CreateOutcome{.kind = Creation::existing, .run = *id};
   }
   ERRAND_CHECK(room_.check());
-  ERRAND_CHECK(blobs_.check(run.blobs));
-  // The first segment comes first, because its key is the run's id alone: if it is taken, nothing
+  ERRAND_CHECK(blobs_.check(row.workspace, run.effects.blobs));
+  // The first segment comes first, because it finds out whether the id is taken: if it is, nothing
   // has been written yet.
   ERRAND_CHECK(insert_first_segment_.run(row.id, run.first.last_seq, run.first.n,
                                          run.first.events_count, run.first.at,
                                          Blob{run.first.journal}, Blob{run.first.events}));
   if (database_.changes() == 0) return conflict("a run with this id exists");
-  ERRAND_CHECK(insert_run(run, run.idempotency.key.empty() ? WallTime() : now));
+  ERRAND_CHECK(insert_run(run, now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
-  ERRAND_CHECK(blobs_.keep(row.id, run.blobs));
+  ERRAND_CHECK(mail_.open(row.key(), run.effects.open));
+  ERRAND_CHECK(blobs_.keep(row.key(), run.effects.blobs));
+  ERRAND_CHECK(labels_.add(row.key(), labels));
   return CreateOutcome{.kind = Creation::created, .run = row.id, .epoch = epoch_};
 }
 
-Result<void> Changes::insert_run(const NewRun& run, WallTime keyed_at) {
+Result<void> Changes::insert_run(const NewRun& run, StoreTime now) {
   const RunRow& row = run.row;
-  return insert_run_.run(row.workspace, row.id, row.status, is_terminal(row.status),
-                         run.first.last_seq, epoch_, row.created_at, row.updated_at, row.name,
-                         row.model_id, row.metadata, row.ends_by, keyed_at);
+  const bool is_finished = is_terminal(row.status);
+  std::optional<StoreTime> keyed_at;
+  if (!run.idempotency.key.empty()) keyed_at = now;
+  return insert_run_.run(row.workspace, row.id, row.status, is_finished, run.first.last_seq, epoch_,
+                         row.created_at, row.updated_at, row.name, row.model_id, row.metadata,
+                         row.ends_by, keyed_at, is_finished ? now : StoreTime(), row.format);
 }
 
-Result<void> Changes::append(const AppendItem& item) {
-  ERRAND_CHECK(insert_segment(item));
-  if (database_.changes() == 0) return refusal(item);
-  Statement& update = is_terminal(item.status) ? end_run_ : advance_run_;
-  ERRAND_CHECK(
-      update.run(item.status, item.segment->last_seq, item.segment->at, item.workspace, item.run));
-  return mail_.update(item);
+Result<Appended> Changes::append(const Commit& commit) {
+  auto mail = MailChanges::AtEnd::nothing;
+  if (is_terminal(commit.status)) {
+    ERRAND_TRY(mail, mail_.at_end(commit));
+  }
+  if (mail == MailChanges::AtEnd::unread_cancel) {
+    ERRAND_TRY(auto refused, refusal(commit));
+    return Appended{.refused = refused.value_or(CommitRefusal::mail_waiting)};
+  }
+  if (auto has_blobs = blobs_.check(commit.key.workspace, commit.effects.blobs); !has_blobs) {
+    if (database_.failed()) return has_blobs.error();
+    ERRAND_TRY(auto refused, refusal(commit));
+    if (refused) return Appended{.refused = refused};
+    return has_blobs.error();
+  }
+  ERRAND_CHECK(insert_segment(commit));
+  if (database_.changes() == 0) {
+    ERRAND_TRY(auto refused, refusal(commit));
+    return Appended{.refused = refused.value_or(CommitRefusal::not_at_end)};
+  }
+  ERRAND_CHECK(is_terminal(commit.status) ? end(commit, mail) : advance(commit));
+  ERRAND_CHECK(blobs_.keep(commit.key, commit.effects.blobs));
+  return Appended();
 }
 
-Result<void> Changes::insert_segment(const AppendItem& item) {
-  const Segment& segment = *item.segment;
-  const bool is_anchor = segment.n % kAnchorDistance == 0 || is_terminal(item.status);
+Result<void> Changes::insert_segment(const Commit& commit) {
+  const Segment& segment = *commit.segment;
+  const bool is_anchor = segment.n % kAnchorDistance == 0;
   return insert_segment_.run(segment.last_seq, segment.events_count, segment.at, is_anchor,
-                             Blob{segment.journal}, Blob{segment.events}, item.workspace, item.run,
-                             item.epoch, item.expected_seq, segment.n);
+                             Blob{segment.journal}, Blob{segment.events}, commit.key.workspace,
+                             commit.key.run, commit.epoch, commit.expected_seq, segment.n,
+                             kRunFormat);
 }
 
-Error Changes::refusal(const AppendItem& item) {
-  Rows rows = find_log_end_.query(item.workspace, item.run);
-  auto found = rows.next();
-  if (!found) return std::move(found).error();
-  if (!*found) return conflict("there is no such run to append to");
-  if (rows.integer(1) != item.epoch) return conflict("the run is owned by somebody else");
-  if (rows.integer(2) != item.expected_seq) return conflict("the run's log ends at another seq");
-  if (rows.integer(0) != 0) return conflict("the run has ended");
-  return conflict("the run's log ends at another segment");
+Result<void> Changes::advance(const Commit& commit) {
+  ERRAND_CHECK(advance_run_.run(commit.status, commit.segment->last_seq, commit.segment->at,
+                                commit.key.workspace, commit.key.run));
+  return mail_.update(commit);
+}
+
+Result<void> Changes::end(const Commit& commit, MailChanges::AtEnd mail) {
+  ERRAND_CHECK(end_run_.run(commit.status, commit.segment->last_seq, commit.segment->at,
+                            time_.now(), commit.key.workspace, commit.key.run));
+  if (mail == MailChanges::AtEnd::nothing) return {};
+  return mail_.clear(commit.key.run);
+}
+
+Result<std::optional<CommitRefusal>> Changes::refusal(const Commit& commit) {
+  using Refusal = std::optional<CommitRefusal>;
+  Rows rows = find_run_.query(commit.key.workspace, commit.key.run);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found || rows.integer(1) != commit.epoch) return Refusal(CommitRefusal::stale_epoch);
+  if (rows.integer(4) > kRunFormat) return Refusal(CommitRefusal::newer_format);
+  const bool is_at_end = rows.integer(0) == 0 && rows.integer(2) == commit.expected_seq &&
+                         rows.integer(3) == commit.segment->n;
+  return is_at_end ? Refusal() : Refusal(CommitRefusal::not_at_end);
 }
 
 Result<MailOutcome> Changes::mail(const Mail& mail) {
   {
-    Rows rows = find_log_end_.query(mail.workspace, mail.run);
+    Rows rows = find_run_.query(mail.to.workspace, mail.to.run);
     ERRAND_TRY(bool found, rows.next());
     if (!found) return MailOutcome::unknown_run;
+    if (rows.integer(4) > kRunFormat) return MailOutcome::newer_format;
     if (rows.integer(0) != 0) return MailOutcome::run_ended;
+    const std::int64_t epoch = rows.integer(1);
+    if (mail.owner_epoch.value_or(epoch) != epoch) return MailOutcome::stale_epoch;
   }
   ERRAND_TRY(MailOutcome outcome, mail_.fill(mail));
-  if (outcome == MailOutcome::accepted) ERRAND_CHECK(blobs_.keep(mail.run, mail.blobs));
+  if (outcome == MailOutcome::accepted) ERRAND_CHECK(blobs_.keep(mail.to, mail.effects.blobs));
   return outcome;
 }
 
-Result<std::vector<ClaimedRun>> Changes::claim(std::size_t limit, milliseconds grace) {
-  ERRAND_TRY(auto rows, read_runs(find_claimable_.query(epoch_, limit)));
-  const StoreTime deadline_min = time_.now() + grace;
-  std::vector<ClaimedRun> claimed;
-  for (RunRow& row : rows) {
-    ERRAND_CHECK(set_epoch_.run(epoch_, row.workspace, row.id));
-    row.epoch = epoch_;
-    ERRAND_TRY(auto mail, mail_.prolong(row.id, deadline_min));
-    claimed.push_back({.row = std::move(row), .mail = std::move(mail)});
-  }
-  return claimed;
+Result<void> Changes::leave() {
+  ERRAND_CHECK(owners_.leave());
+  return save_clock(Saving::always);
 }
 
-Result<void> Changes::release(const RunId& run, std::int64_t epoch) {
-  ERRAND_CHECK(release_run_.run(run, epoch));
-  if (database_.changes() == 0) return conflict("the run is not owned with this epoch");
-  return {};
+Result<RecordsOutcome> Changes::change_records(const std::vector<RecordChange>& changes) {
+  return records_.change(changes, time_.wall_now());
 }
 
 Result<PruneOutcome> Changes::prune(const Prune& prune) {
   pruned_ = true;
-  return pruning_.step(prune, time_.wall_now());
+  return pruning_.step(prune, time_.now());
 }
 
 Result<AddKeyOutcome> Changes::add_key(const ApiKeyRow& key, const Idempotency& idempotency) {
-  const WallTime now = time_.wall_now();
+  const StoreTime now = time_.now();
   ERRAND_TRY(auto made, keyed_.find(key.workspace, idempotency, now));
   if (made) return find_made_key(*made);
   ERRAND_CHECK(insert_api_key_.run(key.id, key.workspace, key.name, key.hash, key.prefix,

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "store/sqlite/blob_changes.hpp"
 #include "store/sqlite/disk_room.hpp"
 #include "store/sqlite/keyed_requests.hpp"
+#include "store/sqlite/label_changes.hpp"
 #include "store/sqlite/mail_changes.hpp"
+#include "store/sqlite/owner_changes.hpp"
 #include "store/sqlite/pruning.hpp"
+#include "store/sqlite/record_changes.hpp"
 #include "store/sqlite/timekeeper.hpp"
 
 namespace errand::sqlite {
@@ -22,13 +26,18 @@ class Changes final {
   // `epoch` is this process's.
   Changes(Database& database, const Timekeeper& time, std::int64_t epoch, DiskRoom::Limits limits);
 
-  Result<CreateOutcome> create(const NewRun& run);
-  Result<void> append(const AppendItem& item);
+  // `labels` are those of the run's metadata.
+  Result<CreateOutcome> create(const NewRun& run, const Labels& labels);
+  Result<Appended> append(const Commit& commit);
   Result<MailOutcome> mail(const Mail& mail);
   Result<CallClaimOutcome> claim_call(const CallClaim& claim) { return mail_.claim(claim); }
-  Result<std::vector<ClaimedRun>> claim(std::size_t limit, milliseconds grace);
-  Result<void> release(const RunId& run, std::int64_t epoch);
+  Result<ClaimedRuns> claim(const ClaimRuns& params) { return owners_.claim(params); }
+  Result<void> release(const RunKey& run, std::int64_t epoch) {
+    return owners_.release(run, epoch);
+  }
+  Result<void> leave();
   Result<PruneOutcome> prune(const Prune& prune);
+  Result<RecordsOutcome> change_records(const std::vector<RecordChange>& changes);
   Result<AddKeyOutcome> add_key(const ApiKeyRow& key, const Idempotency& idempotency);
   Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);
 
@@ -41,9 +50,12 @@ class Changes final {
   bool take_pruned() { return std::exchange(pruned_, false); }
 
  private:
-  Result<void> insert_run(const NewRun& run, WallTime keyed_at);
-  Error refusal(const AppendItem& item);
-  Result<void> insert_segment(const AppendItem& item);  // changes nothing if it has to be refused
+  Result<void> insert_run(const NewRun& run, StoreTime now);
+  // Why a commit has to be refused, if not for its mail.
+  Result<std::optional<CommitRefusal>> refusal(const Commit& commit);
+  Result<void> insert_segment(const Commit& commit);  // changes nothing if it has to be refused
+  Result<void> advance(const Commit& commit);
+  Result<void> end(const Commit& commit, MailChanges::AtEnd mail);
   Result<AddKeyOutcome> find_made_key(const KeyedRequests::Made& made);
 
   Database& database_;
@@ -56,6 +68,9 @@ class Changes final {
   KeyedRequests keyed_;
   MailChanges mail_;
   BlobChanges blobs_;
+  LabelChanges labels_;
+  RecordChanges records_;
+  OwnerChanges owners_;
   Pruning pruning_;
 
   Statement insert_first_segment_;
@@ -63,10 +78,7 @@ class Changes final {
   Statement insert_segment_;
   Statement advance_run_;
   Statement end_run_;
-  Statement find_log_end_;
-  Statement find_claimable_;
-  Statement set_epoch_;
-  Statement release_run_;
+  Statement find_run_;
   Statement insert_api_key_;
   Statement find_api_key_;
   Statement revoke_api_key_;

@@ -47,11 +47,11 @@ class FullDiskTest : public testing::Test {
   Result<CreateOutcome> create(int number) {
     return wait_for(file_->store().create(new_run(number)));
   }
-  Result<void> append(std::int32_t n, std::size_t bytes) {
-    return wait_for(file_->store().append(item(1, epoch_, large_segment(n, bytes))));
+  Result<Appended> append(std::int32_t n, std::size_t bytes) {
+    return wait_for(file_->store().append(commit_of(1, epoch_, large_segment(n, bytes))));
   }
   std::size_t segments_read() {
-    return wait_for(file_->store().read_events(run_id(1), 0, 1 << 30)).value().size();
+    return wait_for(file_->store().read_events(run_key(1), 0, 1 << 30)).value().size();
   }
   // A store with run 1.
   void start(Room room) {
@@ -85,8 +85,8 @@ TEST_F(FullDiskTest, NothingCommittedIsLostAndThereIsRoomAgainAfterwards) {
   file_->reopen();
 
   ASSERT_GT(n, 5);
-  EXPECT_EQ(wait_for(file_->store().find(workspace(), run_id(1))).value().segments, n);
-  EXPECT_EQ(wait_for(file_->store().claim(10, {})).value().size(), 1U);
+  EXPECT_EQ(wait_for(file_->store().find(run_key(1))).value().segments, n);
+  EXPECT_EQ(wait_for(file_->store().claim({.limit = 10})).value().runs.size(), 1U);
   ++epoch_;
   EXPECT_TRUE(append(n, 10'000));
   EXPECT_EQ(segments_read(), static_cast<std::size_t>(n));
@@ -112,7 +112,7 @@ TEST_F(FullDiskTest, WhatADiskWithoutRoomRefusesIsNotThereAndWhatItTookIs) {
   EXPECT_EQ(while_full, 1U);
   EXPECT_TRUE(accepted);
   EXPECT_EQ(segments_read(), 2U);
-  EXPECT_FALSE(wait_for(file_->store().find(workspace(), run_id(2))));
+  EXPECT_FALSE(wait_for(file_->store().find(run_key(2))));
 }
 
 TEST_F(FullDiskTest, TheReserveIsForTheRunsThatAreThere) {
@@ -122,7 +122,7 @@ TEST_F(FullDiskTest, TheReserveIsForTheRunsThatAreThere) {
 
   auto refused = create(2);
   auto goes_on = append(1, 10'000);
-  auto ends = wait_for(file_->store().append(last_item(1, epoch_, large_segment(2, 10))));
+  auto ends = wait_for(file_->store().append(last_commit(1, epoch_, large_segment(2, 10))));
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);

@@ -20,14 +20,14 @@ class GrowthTest : public testing::Test {
   void fill(int number, int count) {
     auto epoch = create(number);
     for (int n = 1; n <= count; ++n) {
-      ASSERT_TRUE(wait_for(store().append(item(number, epoch, large_segment(n, 50'000)))));
+      ASSERT_TRUE(file_.append(commit_of(number, epoch, large_segment(n, 50'000))));
     }
     Segment last = large_segment(count + 1, 10);
-    ASSERT_TRUE(wait_for(store().append(last_item(number, epoch, last))));
+    ASSERT_TRUE(file_.append(last_commit(number, epoch, last)));
   }
   // Prunes everything that has ended, and says how many steps it takes.
   int prune_all() {
-    const Prune step{.ended_before = file_.clock().now(), .segments_max = 10};
+    const Prune step = everything_ended(store(), 10);
     int steps = 1;
     while (!wait_for(store().prune(step)).value().is_done) ++steps;
     return steps;
@@ -56,7 +56,7 @@ TEST_F(GrowthTest, TheRoomOfRunsThatAreRemovedIsGivenBack) {
   EXPECT_LT(std::filesystem::file_size(file_.path()), kMegabyte / 4);
   EXPECT_EQ(count("segments"), 1);
   EXPECT_EQ(count("doomed"), 0);
-  EXPECT_TRUE(wait_for(store().find(workspace(), run_id(3))));
+  EXPECT_TRUE(wait_for(store().find(run_key(3))));
 }
 
 TEST_F(GrowthTest, ALogThatLeadsAstrayTakesNothingOfAnotherRunAlong) {
@@ -73,14 +73,12 @@ TEST_F(GrowthTest, ALogThatLeadsAstrayTakesNothingOfAnotherRunAlong) {
 
   prune_all();
 
-  EXPECT_EQ(wait_for(store().read_journal(run_id(2))).value(), "{\"created\":1}\n");
+  EXPECT_EQ(wait_for(store().read_journal(run_key(2))).value(), "{\"created\":1}\n");
 }
 
 TEST_F(GrowthTest, TheIdOfARunThatIsBeingRemovedIsNotGivenAgain) {
   fill(1, 30);
-  ASSERT_FALSE(wait_for(store().prune({.ended_before = file_.clock().now(), .segments_max = 10}))
-                   .value()
-                   .is_done);
+  ASSERT_FALSE(wait_for(store().prune(everything_ended(store(), 10))).value().is_done);
 
   auto refused = wait_for(store().create(new_run(1)));
   prune_all();
@@ -93,7 +91,7 @@ TEST_F(GrowthTest, TheIdOfARunThatIsBeingRemovedIsNotGivenAgain) {
 TEST_F(GrowthTest, KeysGoWhenTheyAreOverAndWithTheirRuns) {
   auto epoch = wait_for(store().create(keyed_run(1, "key 1", "same"))).value().epoch;
   ASSERT_TRUE(wait_for(store().create(keyed_run(2, "key 2", "same"))));
-  ASSERT_TRUE(wait_for(store().append(last_item(1, epoch, events_segment(1, 1, 1)))));
+  ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(1, 1, 1))));
 
   prune_all();
   EXPECT_EQ(count("idempotency"), 1);
@@ -110,7 +108,7 @@ TEST_F(GrowthTest, AnAppendThatDoesNotEndItsRunWritesTwoPages) {
   const std::uint64_t before = pages();
 
   for (int n = 1; n <= 10; ++n) {
-    ASSERT_TRUE(wait_for(store().append(item(1, epoch, events_segment(n, n, 1)))));
+    ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(n, n, 1))));
   }
 
   EXPECT_EQ(pages() - before, 10U * 2) << "run and segment";
@@ -122,13 +120,13 @@ TEST_F(GrowthTest, TheWriteAheadLogIsShortAgainOnceAReaderIsDone) {
   ASSERT_TRUE(reader->execute("BEGIN; SELECT count(*) FROM runs;"));
   std::int32_t n = 1;
   for (; n <= 250; ++n) {
-    ASSERT_TRUE(wait_for(store().append(item(1, epoch, large_segment(n, 50'000)))));
+    ASSERT_TRUE(file_.append(commit_of(1, epoch, large_segment(n, 50'000))));
   }
   const std::uintmax_t while_reading = log_bytes();
 
   ASSERT_TRUE(reader->execute("COMMIT"));
   for (; n <= 253; ++n) {
-    ASSERT_TRUE(wait_for(store().append(item(1, epoch, large_segment(n, 50'000)))));
+    ASSERT_TRUE(file_.append(commit_of(1, epoch, large_segment(n, 50'000))));
   }
 
   EXPECT_GT(while_reading, 12 * kMegabyte);
@@ -139,8 +137,8 @@ TEST_F(GrowthTest, TheWriteAheadLogIsUsedAgainFromItsStart) {
   auto epoch = create(1);
   std::uintmax_t longest = 0;
   for (int n = 1; n <= 500; ++n) {
-    ASSERT_TRUE(wait_for(store().append(item(1, epoch, large_segment(n, 50'000)))));
-    ASSERT_TRUE(wait_for(store().find(workspace(), run_id(1))));
+    ASSERT_TRUE(file_.append(commit_of(1, epoch, large_segment(n, 50'000))));
+    ASSERT_TRUE(wait_for(store().find(run_key(1))));
     longest = std::max(longest, log_bytes());
   }
 

@@ -25,7 +25,7 @@ KeyedRequests::KeyedRequests(Database& database)
 
 Result<std::optional<KeyedRequests::Made>> KeyedRequests::find(const WorkspaceSlug& workspace,
                                                                const Idempotency& idempotency,
-                                                               WallTime now) {
+                                                               StoreTime now) {
   if (idempotency.key.empty()) return std::optional<Made>();
   Rows rows = find_.query(workspace, idempotency.key, now - kIdempotencyKept);
   ERRAND_TRY(bool found, rows.next());
@@ -35,16 +35,16 @@ Result<std::optional<KeyedRequests::Made>> KeyedRequests::find(const WorkspaceSl
 }
 
 Result<void> KeyedRequests::remember(const WorkspaceSlug& workspace, const Idempotency& idempotency,
-                                     std::string_view subject, WallTime now) {
+                                     std::string_view subject, StoreTime now) {
   if (idempotency.key.empty()) return {};
   return remember_.run(workspace, idempotency.key, subject, Blob{idempotency.fingerprint}, now);
 }
 
-Result<void> KeyedRequests::forget(WallTime at, const RunId& subject) {
+Result<void> KeyedRequests::forget(StoreTime at, const RunId& subject) {
   return forget_.run(at, subject);
 }
 
-Result<std::size_t> KeyedRequests::remove_old(WallTime now, std::size_t limit) {
+Result<std::size_t> KeyedRequests::remove_old(StoreTime now, std::size_t limit) {
   ERRAND_CHECK(remove_old_.run(now - kIdempotencyKept, limit));
   return static_cast<std::size_t>(database_.changes());
 }

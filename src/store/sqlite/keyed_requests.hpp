@@ -20,13 +20,13 @@ class KeyedRequests final {
   };
   // What an equal or another request with this key has made; nothing if the key is as new.
   Result<std::optional<Made>> find(const WorkspaceSlug& workspace, const Idempotency& idempotency,
-                                   WallTime now);
+                                   StoreTime now);
   // Takes the place of one that is over.
   Result<void> remember(const WorkspaceSlug& workspace, const Idempotency& idempotency,
-                        std::string_view subject, WallTime now);
-  Result<void> forget(WallTime at, const RunId& subject);
+                        std::string_view subject, StoreTime now);
+  Result<void> forget(StoreTime at, const RunId& subject);
   // Says how many were over and are removed.
-  Result<std::size_t> remove_old(WallTime now, std::size_t limit);
+  Result<std::size_t> remove_old(StoreTime now, std::size_t limit);
 
  private:
   Database& database_;

@@ -14,11 +14,12 @@ constexpr const char* kOpen =
 constexpr const char* kClose = "DELETE FROM mail WHERE run = ? AND slot = ?";
 constexpr const char* kClear = "DELETE FROM mail WHERE run = ?";
 constexpr const char* kFill =
-    "UPDATE mail SET filled = 1, body = ? WHERE run = ? AND slot = ? AND filled = 0 "
+    "UPDATE mail SET filled = 1, body = ? WHERE run = ? AND slot = ? AND kind = ? AND filled = 0 "
     "AND (? OR claim_id = '' OR claim_id = ? OR claimed_until <= ?)";
 constexpr const char* kFindUnfilled =
-    "SELECT 1 FROM mail WHERE run = ? AND slot = ? AND filled = 0";
-constexpr const char* kInsertCancel =
+    "SELECT 1 FROM mail WHERE run = ? AND slot = ? AND kind = ? AND filled = 0";
+constexpr const char* kFindKinds = "SELECT slot, kind FROM mail WHERE run = ?";
+constexpr const char* kInsertRequest =
     "INSERT OR IGNORE INTO mail (run, slot, workspace, kind, name, offer_again, opened_at, "
     "deadline, filled, claim_id, claimed_until, request, body) "
     "VALUES (?, ?, ?, ?, '', 0, ?, 0, 1, '', 0, x'', ?)";
@@ -44,37 +45,60 @@ MailChanges::MailChanges(Database& database, const Timekeeper& time)
       clear_(database, kClear),
       fill_(database, kFill),
       find_unfilled_(database, kFindUnfilled),
-      insert_cancel_(database, kInsertCancel),
+      find_kinds_(database, kFindKinds),
+      insert_request_(database, kInsertRequest),
       find_open_call_(database, kFindOpenCall),
       set_claim_(database, kSetClaim),
       prolong_(database, kProlong),
       mail_of_run_(database, kMailOfRun) {}
 
-Result<void> MailChanges::update(const AppendItem& item) {
-  if (is_terminal(item.status)) return clear(item.run);
-  for (const std::string& slot : item.close) {
-    ERRAND_CHECK(close_.run(item.run, slot));
-  }
-  for (const Mailbox& box : item.open) {
-    ERRAND_CHECK(open_.run(item.run, box.slot, item.workspace, box.kind, box.name, box.offer_again,
+Result<void> MailChanges::open(const RunKey& run, const std::vector<Mailbox>& boxes) {
+  for (const Mailbox& box : boxes) {
+    ERRAND_CHECK(open_.run(run.run, box.slot, run.workspace, box.kind, box.name, box.offer_again,
                            box.opened_at, box.deadline, box.filled, box.claim_id, box.claimed_until,
                            Blob{box.request}, Blob{box.body}));
   }
   return {};
 }
 
+Result<void> MailChanges::update(const Commit& commit) {
+  for (const std::string& slot : commit.effects.close) {
+    ERRAND_CHECK(close_.run(commit.key.run, slot));
+  }
+  return open(commit.key, commit.effects.open);
+}
+
+Result<MailChanges::AtEnd> MailChanges::at_end(const Commit& commit) {
+  const std::vector<std::string>& read = commit.effects.close;
+  AtEnd found = AtEnd::nothing;
+  Rows rows = find_kinds_.query(commit.key.run);
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return found;
+    found = AtEnd::something;
+    const bool is_cancel = static_cast<MailKind>(rows.integer(1)) == MailKind::cancel;
+    if (is_cancel && std::find(read.begin(), read.end(), rows.view(0)) == read.end()) {
+      return AtEnd::unread_cancel;
+    }
+  }
+}
+
+Result<void> MailChanges::clear(const RunId& run) {
+  return clear_.run(run);
+}
+
 Result<MailOutcome> MailChanges::fill(const Mail& mail) {
-  if (mail.kind == MailKind::tool_result) return fill_call(mail);
-  ERRAND_CHECK(insert_cancel_.run(mail.run, mail.slot, mail.workspace, mail.kind, time_.wall_now(),
-                                  Blob{mail.body}));
+  if (is_answer(mail.kind)) return answer(mail);
+  ERRAND_CHECK(insert_request_.run(mail.to.run, mail.slot, mail.to.workspace, mail.kind,
+                                   time_.wall_now(), Blob{mail.body}));
   return database_.changes() == 0 ? MailOutcome::unknown_slot : MailOutcome::accepted;
 }
 
-Result<MailOutcome> MailChanges::fill_call(const Mail& mail) {
-  ERRAND_CHECK(
-      fill_.run(Blob{mail.body}, mail.run, mail.slot, mail.from_owner, mail.claim_id, time_.now()));
+Result<MailOutcome> MailChanges::answer(const Mail& mail) {
+  ERRAND_CHECK(fill_.run(Blob{mail.body}, mail.to.run, mail.slot, mail.kind,
+                         mail.owner_epoch.has_value(), mail.claim_id, time_.now()));
   if (database_.changes() > 0) return MailOutcome::accepted;
-  Rows rows = find_unfilled_.query(mail.run, mail.slot);
+  Rows rows = find_unfilled_.query(mail.to.run, mail.slot, mail.kind);
   ERRAND_TRY(bool is_open, rows.next());
   return is_open ? MailOutcome::claimed : MailOutcome::unknown_slot;
 }
@@ -99,13 +123,16 @@ Result<std::optional<Mailbox>> MailChanges::find_open_call(const CallClaim& clai
   return found ? std::optional(read_mailbox(rows)) : std::nullopt;
 }
 
-Result<std::vector<Mailbox>> MailChanges::prolong(const RunId& run, StoreTime deadline_min) {
-  ERRAND_CHECK(prolong_.run(deadline_min, run));
-  return read_mailboxes(mail_of_run_.query(run));
-}
-
-Result<void> MailChanges::clear(const RunId& run) {
-  return clear_.run(run);
+Result<std::vector<Mailbox>> MailChanges::prolong(const RunKey& run, StoreTime deadline_min) {
+  ERRAND_TRY(auto boxes, read_mailboxes(mail_of_run_.query(run.run, run.workspace)));
+  bool is_late = false;
+  for (Mailbox& box : boxes) {
+    if (box.filled || box.deadline >= deadline_min) continue;
+    box.deadline = deadline_min;
+    is_late = true;
+  }
+  if (is_late) ERRAND_CHECK(prolong_.run(deadline_min, run.run));
+  return boxes;
 }
 
 }  // namespace errand::sqlite

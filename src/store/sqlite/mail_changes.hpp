@@ -14,17 +14,21 @@ class MailChanges final {
  public:
   MailChanges(Database& database, const Timekeeper& time);
 
-  // Closes and opens what an append says.
-  Result<void> update(const AppendItem& item);
+  Result<void> open(const RunKey& run, const std::vector<Mailbox>& boxes);
+  // Closes and opens what a commit says that does not end its run.
+  Result<void> update(const Commit& commit);
+  // What is in the mailboxes of a run when a commit ends it.
+  enum class AtEnd { nothing, something, unread_cancel };  // which the commit does not close
+  Result<AtEnd> at_end(const Commit& commit);
+  Result<void> clear(const RunId& run);
   // Of a run that is there and has not ended.
   Result<MailOutcome> fill(const Mail& mail);
   Result<CallClaimOutcome> claim(const CallClaim& claim);
   // All mailboxes of a run; the unfilled ones stay open until then at least.
-  Result<std::vector<Mailbox>> prolong(const RunId& run, StoreTime deadline_min);
-  Result<void> clear(const RunId& run);
+  Result<std::vector<Mailbox>> prolong(const RunKey& run, StoreTime deadline_min);
 
  private:
-  Result<MailOutcome> fill_call(const Mail& mail);
+  Result<MailOutcome> answer(const Mail& mail);
   Result<std::optional<Mailbox>> find_open_call(const CallClaim& claim);
 
   Database& database_;
@@ -35,7 +39,8 @@ class MailChanges final {
   Statement clear_;
   Statement fill_;
   Statement find_unfilled_;
-  Statement insert_cancel_;
+  Statement find_kinds_;
+  Statement insert_request_;
   Statement find_open_call_;
   Statement set_claim_;
   Statement prolong_;

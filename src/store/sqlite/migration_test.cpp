@@ -39,7 +39,7 @@ class MigrationTest : public testing::Test {
     std::ofstream(file_.path()).close();
     {
       auto old = sqlite::Database::open(file_.path(), sqlite::Database::Access::write).value();
-      EXPECT_TRUE(sqlite::migrate(*old, sqlite::schema().first(1)));
+      EXPECT_TRUE(sqlite::migrate(*old, sqlite::schema().first(1), from_millis(kStart)));
       EXPECT_TRUE(old->execute(kVersion1Rows));
     }
     file_.reopen();
@@ -58,20 +58,20 @@ Mailbox old_mailbox(std::string slot) {
 }
 
 TEST_F(MigrationTest, ARunIsClaimedWithItsMailAndTimeToGoOn) {
-  auto claimed = wait_for(store().claim(10, seconds(30))).value();
+  auto claimed = wait_for(store().claim({.limit = 10, .grace = seconds(30)})).value().runs;
 
   Mailbox open = old_mailbox("tu_a");
   open.deadline = StoreTime(seconds(30));
   ASSERT_EQ(claimed.size(), 1U);
   EXPECT_EQ(claimed[0].row.id, run_id(1));
   EXPECT_EQ(claimed[0].row.epoch, 8);
-  EXPECT_EQ(claimed[0].row.ends_by, claimed[0].row.created_at + std::chrono::hours(24));
+  EXPECT_EQ(claimed[0].row.ends_by, StoreTime(std::chrono::hours(24)));
   EXPECT_EQ(claimed[0].mail, (std::vector{open, filled(old_mailbox("tu_b"), "done")}));
   EXPECT_EQ(wait_for(store().pending_calls({.workspace = workspace()})).value(), std::vector{open});
 }
 
 TEST_F(MigrationTest, LogsAreWhole) {
-  auto log = wait_for(store().read_log(run_id(1), 0, 1 << 20)).value();
+  auto log = wait_for(store().read_log(run_key(1), 0, 1 << 20)).value();
 
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(log[0]->journal, "{\"j\":1}");
@@ -80,16 +80,16 @@ TEST_F(MigrationTest, LogsAreWhole) {
 }
 
 TEST_F(MigrationTest, LogsGoOnAndAreRemovedAsAWhole) {
-  const auto epoch = wait_for(store().claim(10, seconds(30))).value().at(0).row.epoch;
-  ASSERT_TRUE(wait_for(store().append(item(1, epoch, events_segment(2, 2, 1)))));
-  ASSERT_TRUE(wait_for(store().append(item(1, epoch, events_segment(3, 3, 1)))));
-  EXPECT_EQ(wait_for(store().read_log(run_id(1), 0, 1 << 20)).value().size(), 4U);
+  const auto epoch = wait_for(store().claim({.limit = 10})).value().runs.at(0).row.epoch;
+  ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(2, 2, 1))));
+  ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(3, 3, 1))));
+  EXPECT_EQ(wait_for(store().read_log(run_key(1), 0, 1 << 20)).value().size(), 4U);
 
-  ASSERT_TRUE(wait_for(store().append(last_item(1, epoch, events_segment(4, 4, 1)))));
-  EXPECT_EQ(wait_for(store().read_log(run_id(1), 0, 1 << 20)).value().size(), 5U);
+  ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(4, 4, 1))));
+  EXPECT_EQ(wait_for(store().read_log(run_key(1), 0, 1 << 20)).value().size(), 5U);
   EXPECT_EQ(sqlite::verify(file_.path()).value(), std::vector<std::string>());
 
-  const Prune step{.ended_before = file_.clock().now(), .segments_max = 2};
+  const Prune step = everything_ended(file_.store(), 2);
   while (!wait_for(store().prune(step)).value().is_done) {
     EXPECT_EQ(sqlite::verify(file_.path()).value(), std::vector<std::string>());
   }
@@ -98,7 +98,7 @@ TEST_F(MigrationTest, LogsGoOnAndAreRemovedAsAWhole) {
 }
 
 TEST_F(MigrationTest, KeysAreKnownUntilTheirRunIsRemoved) {
-  const Prune everything{.ended_before = file_.clock().now(), .segments_max = 100};
+  const Prune everything = everything_ended(file_.store(), 100);
   EXPECT_EQ(wait_for(store().create(keyed_run(3, "key 1", "same"))).value().run, run_id(1));
   EXPECT_EQ(wait_for(store().create(keyed_run(3, "key 2", "same"))).value().run, run_id(2));
 
@@ -123,18 +123,18 @@ TEST(Migration, ADatabaseWithoutBlobsTakesSome) {
   std::ofstream(file.path()).close();
   {
     auto old = sqlite::Database::open(file.path(), sqlite::Database::Access::write).value();
-    ASSERT_TRUE(sqlite::migrate(*old, sqlite::schema().first(2)));
+    ASSERT_TRUE(sqlite::migrate(*old, sqlite::schema().first(2), from_millis(kStart)));
     ASSERT_TRUE(old->execute(kVersion2Rows));
   }
   file.reopen();
   NewRun run = new_run(2);
-  run.blobs = {{.hash = "h1", .bytes = std::make_shared<const std::string>("bytes")}};
+  run.effects.blobs = {{.hash = "h1", .bytes = std::make_shared<const std::string>("bytes")}};
 
   ASSERT_TRUE(wait_for(file.store().create(run)));
 
-  EXPECT_EQ(wait_for(file.store().read_blob(run_id(2), "h1")).value(), "bytes");
-  EXPECT_EQ(wait_for(file.store().read_journal(run_id(1))).value(), "{\"j\":1}");
-  EXPECT_FALSE(wait_for(file.store().read_blob(run_id(1), "h1")));
+  EXPECT_EQ(wait_for(file.store().read_blob(run_key(2), "h1")).value(), "bytes");
+  EXPECT_EQ(wait_for(file.store().read_journal(run_key(1))).value(), "{\"j\":1}");
+  EXPECT_FALSE(wait_for(file.store().read_blob(run_key(1), "h1")));
 }
 
 }  // namespace

@@ -4,26 +4,25 @@
 
 #include "store/sqlite/blob_changes.hpp"
 #include "store/sqlite/keyed_requests.hpp"
-#include "store/sqlite/mail_changes.hpp"
+#include "store/sqlite/label_changes.hpp"
 
 namespace errand::sqlite {
 
 // Removes what is old in small steps, inside transactions that the caller begins and ends. A run
-// leaves the lists as a whole and is then doomed: its blobs and segments go a few at a time, in
-// this process or a later one.
+// leaves the lists as a whole. If its log is too long for the step, it is then doomed: its blobs
+// and segments go a few at a time, in this process or a later one.
 class Pruning final {
  public:
-  Pruning(Database& database, KeyedRequests& keyed, MailChanges& mail, BlobChanges& blobs);
+  Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, LabelChanges& labels);
 
-  Result<PruneOutcome> step(const Prune& prune, WallTime now);
+  Result<PruneOutcome> step(const Prune& prune, StoreTime now);
 
  private:
   struct EndedRun {
-    WorkspaceSlug workspace;
-    RunId id;
-    std::int64_t segments = 0;
-    WallTime keyed_at{};
+    RunKey key;
+    std::optional<StoreTime> keyed_at;
     std::int64_t log_end = 0;
+    Labels labels;
   };
   struct Doomed {
     RunId run;                 // empty if there is none
@@ -33,27 +32,27 @@ class Pruning final {
     std::vector<EndedRun> runs;
     bool is_all = true;
   };
-  // Runs that may go, until they have at least that many segments together.
+  // Runs that may go, the first to have ended first, until they have at least that many segments
+  // together.
   Result<Found> find_ended(const Prune& prune, std::size_t segments_max);
-  Result<void> find_ended_in(const WorkspaceSlug& workspace, const Prune& prune,
-                             std::size_t segments_max, std::size_t& segments, Found& found);
-  Result<WorkspaceSlug> workspace_after(const WorkspaceSlug& workspace);  // empty if there is none
-  Result<void> doom(const EndedRun& run);
-  // Says how many segments of doomed runs are removed, or what counts as many.
-  Result<std::size_t> remove_segments(std::size_t segments_max);
+  // Takes a run out of the lists.
+  Result<void> remove_run(const EndedRun& run);
+  // Removes blobs and segments of doomed runs, and says how many, or what counts as many.
+  Result<std::size_t> remove_doomed(std::size_t segments_max);
+  // Removes those of one run; fewer than asked for were the last ones.
+  Result<std::size_t> remove_log(Doomed& run, std::size_t segments_max);
   // Takes segments from the log's end and says how many; fewer than asked for were the last ones.
-  Result<std::size_t> shorten(const Doomed& doomed, std::size_t segments_max);
+  Result<std::size_t> shorten(Doomed& run, std::size_t segments_max);
   // Gives the place of the one before; 0 if this one is not of the run.
   Result<std::int64_t> remove_segment(const RunId& run, std::int64_t place);
   Result<Doomed> next_doomed();
 
   Database& database_;
   KeyedRequests& keyed_;
-  MailChanges& mail_;
   BlobChanges& blobs_;
+  LabelChanges& labels_;
 
-  Statement next_workspace_;
-  Statement find_oldest_;
+  Statement find_ended_;
   Statement remove_run_;
   Statement insert_doomed_;
   Statement find_doomed_;

@@ -1,37 +1,33 @@
 #include "store/sqlite/queries.hpp"
 
-#include "store/run_filter.hpp"
 #include "store/sqlite/rows.hpp"
 
 namespace errand::sqlite {
 namespace {
 
-// Sorts after every id.
-constexpr std::string_view kAfterAllIds = "\x7f";
-
 constexpr const char* kFindRun = "SELECT * FROM runs WHERE workspace = ? AND id = ?";
-constexpr const char* kListRuns =
-    "SELECT * FROM runs WHERE workspace = ? AND id < ? ORDER BY id DESC";
-constexpr const char* kListUnfinished =
-    "SELECT * FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
-    "ORDER BY id DESC";
+constexpr const char* kFindLog =
+    "SELECT log_end, coalesce(merged, 0), coalesce(next, 0) FROM runs "
+    "LEFT JOIN merging ON run = id AND next > 0 WHERE runs.workspace = ? AND id = ?";
 // The next segments of a log after a seq and from an n on: those up to the next anchor, or to the
-// log's end. Takes the run, the seq, the n, and which of the two texts are wanted.
+// log's end. Takes the run, the seq, the n, which of the two texts are wanted, and the end.
 constexpr const char* kNextSegments = R"sql(
 WITH RECURSIVE stretch(place, previous, n) AS (
-  SELECT place, previous, n FROM segments WHERE place = coalesce(
+  SELECT place, previous, n FROM segments WHERE run = ?1 AND place = coalesce(
     (SELECT place FROM segments INDEXED BY anchors
-     WHERE run = ?1 AND last_seq > ?2 AND n >= ?3 AND anchor = 1 ORDER BY last_seq, n LIMIT 1),
-    (SELECT log_end FROM runs INDEXED BY unfinished WHERE id = ?1 AND finished = 0))
+     WHERE run = ?1 AND last_seq > ?2 AND n >= ?3 AND anchor = 1 ORDER BY last_seq, n LIMIT 1), ?6)
   UNION ALL
   SELECT s.place, s.previous, s.n FROM stretch JOIN segments AS s ON s.place = stretch.previous
   WHERE s.run = ?1 AND s.n = stretch.n - 1 AND s.anchor = 0 AND s.last_seq > ?2 AND s.n >= ?3
 )
-SELECT last_seq, n, events_count, at, iif(?4, journal, x''), iif(?5, events, x'') FROM segments
-WHERE place IN (SELECT place FROM stretch) AND last_seq > ?2 AND n >= ?3 ORDER BY place
+SELECT last_seq, n, events_count, at, iif(?4, journal, x''), iif(?5, events, x''), place
+FROM segments WHERE place IN (SELECT place FROM stretch) AND last_seq > ?2 AND n >= ?3
+ORDER BY place
 )sql";
 constexpr const char* kFindBlob =
-    "SELECT bytes FROM blob_users JOIN blobs USING (hash) WHERE run = ? AND hash = ?";
+    "SELECT bytes FROM runs CROSS JOIN blob_users AS used ON used.run = id "
+    "CROSS JOIN blobs ON blobs.workspace = runs.workspace AND blobs.hash = used.hash "
+    "WHERE runs.workspace = ? AND id = ? AND used.hash = ?";
 // Takes the workspace, the slot before, the name or none, the status and the time.
 constexpr const char* kFindPending =
     "SELECT * FROM mail INDEXED BY pending "
@@ -41,12 +37,14 @@ static_assert(static_cast<int>(CallFilter::Status::any) == 0 &&
               static_cast<int>(CallFilter::Status::claimed) == 2);
 constexpr const char* kAllRuns =
     "SELECT * FROM runs WHERE (workspace, id) > (?, ?) ORDER BY workspace, id LIMIT ?";
+constexpr const char* kListRecords =
+    "SELECT * FROM records WHERE workspace = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?";
 constexpr const char* kListKeys = "SELECT * FROM api_keys ORDER BY id";
 constexpr const char* kPing = "SELECT value FROM meta WHERE key = 'boot_epoch'";
 
-Segment read_segment(const Rows& rows) {
+Segment read_segment(const Rows& rows, std::int64_t n) {
   return {.last_seq = rows.integer(0),
-          .n = static_cast<std::int32_t>(rows.integer(1)),
+          .n = static_cast<std::int32_t>(n),
           .events_count = static_cast<std::int32_t>(rows.integer(2)),
           .at = rows.time(3),
           .journal = rows.text(4),
@@ -57,54 +55,70 @@ Segment read_segment(const Rows& rows) {
 
 Queries::Queries(std::unique_ptr<Database> database)
     : database_(std::move(database)),
+      lists_(*database_),
+      begin_(*database_, "BEGIN"),
+      end_(*database_, "COMMIT"),
       find_run_(*database_, kFindRun),
-      list_runs_(*database_, kListRuns),
-      list_unfinished_(*database_, kListUnfinished),
       find_mail_(*database_, kMailOfRun),
+      find_log_(*database_, kFindLog),
       next_segments_(*database_, kNextSegments),
       find_blob_(*database_, kFindBlob),
       find_pending_(*database_, kFindPending),
       all_runs_(*database_, kAllRuns),
+      find_record_(*database_, kFindRecord),
+      list_records_(*database_, kListRecords),
       list_keys_(*database_, kListKeys),
       ping_(*database_, kPing) {}
 
-Result<RunRow> Queries::find(const WorkspaceSlug& workspace, const RunId& run) {
-  Rows rows = find_run_.query(workspace, run);
+template <class Read>
+auto Queries::at_one_moment(Read read) -> decltype(read()) {
+  ERRAND_CHECK(begin_.run());
+  auto result = read();
+  ERRAND_CHECK(end_.run());
+  return result;
+}
+
+Result<RunRow> Queries::find(const RunKey& run) {
+  Rows rows = find_run_.query(run.workspace, run.run);
   ERRAND_TRY(bool found, rows.next());
   if (!found) return Error(ErrorCode::not_found, "there is no such run");
   return read_run(rows);
 }
 
 Result<std::vector<RunRow>> Queries::list(const RunFilter& filter) {
-  bool unfinished = filter.status && !is_terminal(*filter.status);
-  Statement& statement = unfinished ? list_unfinished_ : list_runs_;
-  std::vector<RunRow> found;
-  Rows rows =
-      statement.query(filter.workspace, filter.before ? filter.before->view() : kAfterAllIds);
-  while (found.size() < filter.limit) {
-    ERRAND_TRY(bool more, rows.next());
-    if (!more) break;
-    RunRow row = read_run(rows);
-    if (matches_status(filter, row.status) && matches_metadata(filter, row.metadata)) {
-      found.push_back(std::move(row));
-    }
-  }
-  return found;
+  return at_one_moment([&] { return lists_.list(filter); });
 }
 
-Result<std::vector<Mailbox>> Queries::mailboxes(const RunId& run) {
-  return read_mailboxes(find_mail_.query(run));
+Result<std::vector<Mailbox>> Queries::mailboxes(const RunKey& run) {
+  return read_mailboxes(find_mail_.query(run.run, run.workspace));
+}
+
+Result<Queries::Log> Queries::find_log(const RunKey& run) {
+  Rows rows = find_log_.query(run.workspace, run.run);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return Log();
+  return Log{.end = rows.integer(0), .merged = rows.integer(1), .next = rows.integer(2)};
 }
 
 template <class Take>
-Result<void> Queries::each_segment(const RunId& run, LogPart part, Take take) {
-  for (bool has_more = true; has_more;) {
-    Rows rows = next_segments_.query(run, part.after, part.n, part.with_journal, part.with_events);
-    ERRAND_TRY(has_more, rows.next());
-    for (bool has_row = has_more; has_row;) {
+Result<void> Queries::each_segment(const RunKey& run, LogPart part, Take take) {
+  return at_one_moment([&] { return walk(run, part, take); });
+}
+
+template <class Take>
+Result<void> Queries::walk(const RunKey& run, LogPart part, Take take) {
+  ERRAND_TRY(const Log log, find_log(run));
+  std::int64_t n = log.stored_number_of(part.n);
+  for (std::int64_t place = 0; place != log.end;) {
+    Rows rows =
+        next_segments_.query(run.run, part.after, n, part.with_journal, part.with_events, log.end);
+    ERRAND_TRY(bool has_row, rows.next());
+    if (!has_row) break;
+    for (; has_row;) {
       part.after = rows.integer(0) - 1;  // the next one may have no event of its own
-      part.n = static_cast<std::int32_t>(rows.integer(1)) + 1;
-      if (!take(rows)) return {};
+      n = rows.integer(1) + 1;
+      place = rows.integer(6);
+      if (!take(rows, log.number_of(n - 1))) return {};
       ERRAND_TRY(has_row, rows.next());
     }
   }
@@ -112,12 +126,12 @@ Result<void> Queries::each_segment(const RunId& run, LogPart part, Take take) {
 }
 
 // At least one segment if there is any, then until `bytes_max` is passed.
-Result<std::vector<SegmentPtr>> Queries::read_segments(const RunId& run, LogPart part,
+Result<std::vector<SegmentPtr>> Queries::read_segments(const RunKey& run, LogPart part,
                                                        std::size_t bytes_max) {
   std::vector<SegmentPtr> found;
   std::size_t bytes = 0;
-  ERRAND_CHECK(each_segment(run, part, [&](const Rows& rows) {
-    auto segment = std::make_shared<const Segment>(read_segment(rows));
+  ERRAND_CHECK(each_segment(run, part, [&](const Rows& rows, std::int64_t n) {
+    auto segment = std::make_shared<const Segment>(read_segment(rows, n));
     bytes += segment->journal.size() + segment->events.size();
     if (part.with_journal || segment->events_count > 0) found.push_back(std::move(segment));
     return found.empty() || bytes < bytes_max;
@@ -125,19 +139,19 @@ Result<std::vector<SegmentPtr>> Queries::read_segments(const RunId& run, LogPart
   return found;
 }
 
-Result<std::vector<SegmentPtr>> Queries::read_events(const RunId& run, EventSeq after,
+Result<std::vector<SegmentPtr>> Queries::read_events(const RunKey& run, EventSeq after,
                                                      std::size_t bytes_max) {
   return read_segments(run, {.after = after, .with_journal = false}, bytes_max);
 }
 
-Result<std::vector<SegmentPtr>> Queries::read_log(const RunId& run, std::int32_t from_n,
+Result<std::vector<SegmentPtr>> Queries::read_log(const RunKey& run, std::int32_t from_n,
                                                   std::size_t bytes_max) {
   return read_segments(run, {.n = from_n}, bytes_max);
 }
 
-Result<std::string> Queries::read_journal(const RunId& run) {
+Result<std::string> Queries::read_journal(const RunKey& run) {
   std::string journal;
-  ERRAND_CHECK(each_segment(run, {.with_events = false}, [&journal](const Rows& rows) {
+  ERRAND_CHECK(each_segment(run, {.with_events = false}, [&journal](const Rows& rows, auto) {
     journal += rows.view(4);
     return true;
   }));
@@ -149,17 +163,29 @@ Result<std::vector<Mailbox>> Queries::pending_calls(const CallFilter& filter, St
                                             filter.status, now, filter.limit));
 }
 
-Result<std::vector<RunRow>> Queries::all_runs(const std::optional<RunCursor>& after,
+Result<std::vector<RunRow>> Queries::all_runs(const std::optional<RunKey>& after,
                                               std::size_t limit) {
-  const RunCursor from = after.value_or(RunCursor());
+  const RunKey from = after.value_or(RunKey());
   return read_runs(all_runs_.query(from.workspace, from.run, limit));
 }
 
-Result<std::string> Queries::read_blob(const RunId& run, const std::string& hash) {
-  Rows rows = find_blob_.query(run, hash);
+Result<std::string> Queries::read_blob(const RunKey& run, const std::string& hash) {
+  Rows rows = find_blob_.query(run.workspace, run.run, hash);
   ERRAND_TRY(bool found, rows.next());
   if (!found) return Error(ErrorCode::not_found, "the run has no such file");
   return rows.text(0);
+}
+
+Result<Record> Queries::find_record(const RecordKey& key) {
+  Rows rows = find_record_.query(key.workspace, key.kind, key.id);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return Error(ErrorCode::not_found, "there is no such record");
+  return read_record(rows);
+}
+
+Result<std::vector<Record>> Queries::list_records(const RecordFilter& filter) {
+  return read_records(
+      list_records_.query(filter.workspace, filter.kind, filter.after, filter.limit));
 }
 
 Result<std::vector<ApiKeyRow>> Queries::list_keys() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "store/sqlite/file/database.hpp"
+#include "store/sqlite/run_lists.hpp"
 #include "store/store.hpp"
 
 namespace errand::sqlite {
@@ -18,17 +19,19 @@ class Queries final {
  public:
   explicit Queries(std::unique_ptr<Database> database);
 
-  Result<RunRow> find(const WorkspaceSlug& workspace, const RunId& run);
+  Result<RunRow> find(const RunKey& run);
   Result<std::vector<RunRow>> list(const RunFilter& filter);
-  Result<std::vector<Mailbox>> mailboxes(const RunId& run);
-  Result<std::vector<SegmentPtr>> read_events(const RunId& run, EventSeq after,
+  Result<std::vector<Mailbox>> mailboxes(const RunKey& run);
+  Result<std::vector<SegmentPtr>> read_events(const RunKey& run, EventSeq after,
                                               std::size_t bytes_max);
-  Result<std::string> read_journal(const RunId& run);
-  Result<std::string> read_blob(const RunId& run, const std::string& hash);
+  Result<std::string> read_journal(const RunKey& run);
+  Result<std::string> read_blob(const RunKey& run, const std::string& hash);
   Result<std::vector<Mailbox>> pending_calls(const CallFilter& filter, StoreTime now);
-  Result<std::vector<RunRow>> all_runs(const std::optional<RunCursor>& after, std::size_t limit);
-  Result<std::vector<SegmentPtr>> read_log(const RunId& run, std::int32_t from_n,
+  Result<std::vector<RunRow>> all_runs(const std::optional<RunKey>& after, std::size_t limit);
+  Result<std::vector<SegmentPtr>> read_log(const RunKey& run, std::int32_t from_n,
                                            std::size_t bytes_max);
+  Result<Record> find_record(const RecordKey& key);
+  Result<std::vector<Record>> list_records(const RecordFilter& filter);
   Result<std::vector<ApiKeyRow>> list_keys();
   Result<void> ping();
 
@@ -42,22 +45,44 @@ class Queries final {
     bool with_journal = true;
     bool with_events = true;
   };
-  // Calls `take` with each row of a log in turn, until it gives false.
+  // Where the log of a run ends, and what is merged of it.
+  struct Log {
+    std::int64_t end = 0;  // the place of its last segment; 0 if there is no such run
+    std::int64_t merged = 0;
+    std::int64_t next = 0;
+
+    // From the number that a segment has in the table to the one it should have, and back.
+    std::int64_t number_of(std::int64_t n) const { return n < next ? n : n - next + merged; }
+    std::int64_t stored_number_of(std::int64_t n) const {
+      return n < merged ? n : n - merged + next;
+    }
+  };
+  Result<Log> find_log(const RunKey& run);
+  // Calls `take` with each segment of a log in turn, as of one moment, until it gives false.
   template <class Take>
-  Result<void> each_segment(const RunId& run, LogPart part, Take take);
-  Result<std::vector<SegmentPtr>> read_segments(const RunId& run, LogPart part,
+  Result<void> each_segment(const RunKey& run, LogPart part, Take take);
+  template <class Take>
+  Result<void> walk(const RunKey& run, LogPart part, Take take);
+  Result<std::vector<SegmentPtr>> read_segments(const RunKey& run, LogPart part,
                                                 std::size_t bytes_max);
+  // Calls `read`, a function that gives a Result, with everything as of one moment.
+  template <class Read>
+  auto at_one_moment(Read read) -> decltype(read());
 
   const std::unique_ptr<Database> database_;
 
+  RunLists lists_;
+  Statement begin_;
+  Statement end_;
   Statement find_run_;
-  Statement list_runs_;
-  Statement list_unfinished_;
   Statement find_mail_;
+  Statement find_log_;
   Statement next_segments_;
   Statement find_blob_;
   Statement find_pending_;
   Statement all_runs_;
+  Statement find_record_;
+  Statement list_records_;
   Statement list_keys_;
   Statement ping_;
 };

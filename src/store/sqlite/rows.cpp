@@ -3,10 +3,6 @@
 namespace errand::sqlite {
 namespace {
 
-StoreTime store_time(const Rows& rows, int column) {
-  return StoreTime(milliseconds(rows.integer(column)));
-}
-
 template <class T>
 Result<std::vector<T>> read_all(Rows& rows, T (*read)(const Rows&)) {
   std::vector<T> all;
@@ -19,19 +15,28 @@ Result<std::vector<T>> read_all(Rows& rows, T (*read)(const Rows&)) {
 
 }  // namespace
 
+StoreTime store_time(const Rows& rows, int column) {
+  return StoreTime(milliseconds(rows.integer(column)));
+}
+
+RunStatus read_status(const Rows& rows) {
+  return static_cast<RunStatus>(rows.integer(2));
+}
+
 RunRow read_run(const Rows& rows) {
   return {.id = rows.id<RunId>(1),
           .workspace = rows.id<WorkspaceSlug>(0),
-          .status = static_cast<RunStatus>(rows.integer(2)),
+          .status = read_status(rows),
           .name = rows.text(9),
           .model_id = rows.text(10),
           .metadata = rows.text(11),
           .created_at = rows.time(7),
           .updated_at = rows.time(8),
           .last_seq = rows.integer(4),
-          .ends_by = rows.time(12),
+          .ends_by = store_time(rows, 12),
           .segments = static_cast<std::int32_t>(rows.integer(5)),
-          .epoch = rows.integer(6)};
+          .epoch = rows.integer(6),
+          .format = static_cast<int>(rows.integer(16))};
 }
 
 Result<std::vector<RunRow>> read_runs(Rows rows) {
@@ -55,6 +60,18 @@ Mailbox read_mailbox(const Rows& rows) {
 
 Result<std::vector<Mailbox>> read_mailboxes(Rows rows) {
   return read_all(rows, read_mailbox);
+}
+
+Record read_record(const Rows& rows) {
+  return {.key = {.workspace = rows.id<WorkspaceSlug>(0), .kind = rows.text(1), .id = rows.text(2)},
+          .version = rows.integer(3),
+          .created_at = rows.time(4),
+          .updated_at = rows.time(5),
+          .body = rows.text(6)};
+}
+
+Result<std::vector<Record>> read_records(Rows rows) {
+  return read_all(rows, read_record);
 }
 
 ApiKeyRow read_api_key(const Rows& rows) {

@@ -7,20 +7,31 @@
 
 namespace errand::sqlite {
 
+StoreTime store_time(const Rows& rows, int column);
+
 // Rows of the tables as the structs of the Store. A statement that gives runs begins with
 // "SELECT * FROM runs", so that columns are read by their place in the schema.
 RunRow read_run(const Rows& rows);
+RunStatus read_status(const Rows& rows);  // that of the run
 Result<std::vector<RunRow>> read_runs(Rows rows);
 
 // Likewise with "SELECT * FROM mail".
 Mailbox read_mailbox(const Rows& rows);
 Result<std::vector<Mailbox>> read_mailboxes(Rows rows);
 
+// Likewise with "SELECT * FROM records".
+Record read_record(const Rows& rows);
+Result<std::vector<Record>> read_records(Rows rows);
+
 // Likewise with "SELECT * FROM api_keys".
 ApiKeyRow read_api_key(const Rows& rows);
 Result<std::vector<ApiKeyRow>> read_api_keys(Rows rows);
 
-// Takes the run.
-inline constexpr const char* kMailOfRun = "SELECT * FROM mail WHERE run = ? ORDER BY slot";
+// Takes the run and its workspace.
+inline constexpr const char* kMailOfRun =
+    "SELECT * FROM mail WHERE run = ? AND workspace = ? ORDER BY slot";
+// Takes the workspace, the kind and the id.
+inline constexpr const char* kFindRecord =
+    "SELECT * FROM records WHERE workspace = ? AND kind = ? AND id = ?";
 
 }  // namespace errand::sqlite

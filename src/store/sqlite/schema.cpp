@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "base/text.hpp"
+#include "store/run_filter.hpp"
+#include "store/sqlite/label_changes.hpp"
 
 namespace errand::sqlite {
 namespace {
@@ -176,36 +178,198 @@ ALTER TABLE runs ADD COLUMN log_end INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE doomed ADD COLUMN log_end INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array<const char*, 4> kSchema = {kVersion1, kVersion2, kVersion3, kVersion4};
+// Everything is measured by the store's clock, and belongs to one workspace.
+//
+// Lists never look through a workspace: `outcomes` finds ended runs by their status, `unfinished`
+// the others, and `labels` holds the metadata that lists are filtered by, all in the order of ids.
+// `ended` finds what is old enough to be merged or removed. Only the end of a run writes to
+// `outcomes` and `ended`, and only at the ends of their lists.
+//
+// A log's last segment is found through its run, so that it needs no anchor. `merging` has one row:
+// the run that is being merged, or was merged last, in the order of `ended`. As long as `next` is
+// not 0, the segments that are still to be merged have the numbers from `next` on, and should have
+// those from `merged` on; `place` is that of the last segment before them.
+//
+// Times on the wall become store times. The store was last served when the latest of its times was
+// written, or later; if that is taken for now, everything is kept long enough. Unfinished runs get
+// all of their time anew, whatever they waited through.
+constexpr const char* kVersion5 = R"sql(
+CREATE TEMP TABLE moment AS SELECT store_now, store_now - min(wall_now, latest) AS shift, latest
+FROM (SELECT
+  (SELECT value FROM meta WHERE key = 'clock') AS store_now,
+  (SELECT wall_now FROM migration) AS wall_now,
+  max(coalesce((SELECT max(updated_at) FROM runs), 0),
+      coalesce((SELECT max(at) FROM idempotency), 0)) AS latest);
+
+DROP INDEX unfinished;
+ALTER TABLE runs RENAME TO old_runs;
+CREATE TABLE runs (
+  workspace  TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  status     INTEGER NOT NULL,
+  finished   INTEGER NOT NULL,
+  last_seq   INTEGER NOT NULL,
+  segments   INTEGER NOT NULL,
+  epoch      INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  name       TEXT NOT NULL,
+  model_id   TEXT NOT NULL,
+  metadata   TEXT NOT NULL,
+  ends_by    INTEGER NOT NULL,
+  keyed_at   INTEGER,
+  log_end    INTEGER NOT NULL,
+  ended_at   INTEGER NOT NULL,
+  format     INTEGER NOT NULL,
+  PRIMARY KEY (workspace, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX unfinished ON runs (workspace, id) WHERE finished = 0;
+CREATE INDEX outcomes ON runs (workspace, status, id) WHERE finished = 1;
+CREATE INDEX ended ON runs (ended_at, workspace, id) WHERE finished = 1;
+INSERT INTO runs
+  SELECT workspace, id, status, finished, last_seq, segments, epoch, created_at, updated_at, name,
+         model_id, metadata,
+         iif(finished, ends_by + shift, store_now + max(ends_by - created_at, 0)),
+         iif(keyed_at = 0, NULL, keyed_at + shift),
+         iif(log_end <> 0, log_end, coalesce((
+           SELECT place FROM segments INDEXED BY anchors
+           WHERE run = id AND anchor = 1 ORDER BY last_seq DESC, n DESC LIMIT 1), 0)),
+         iif(finished, updated_at + shift, 0), 1
+  FROM moment CROSS JOIN old_runs;
+DROP TABLE old_runs;
+
+CREATE TABLE labels (
+  workspace TEXT NOT NULL,
+  key       TEXT NOT NULL,
+  value     TEXT NOT NULL,
+  run       TEXT NOT NULL,
+  PRIMARY KEY (workspace, key, value, run)
+) STRICT, WITHOUT ROWID;
+
+DELETE FROM idempotency WHERE at + 86400000 <= (SELECT latest FROM moment);
+UPDATE idempotency SET at = at + (SELECT shift FROM moment);
+
+DROP INDEX blob_uses;
+ALTER TABLE blobs RENAME TO old_blobs;
+ALTER TABLE blob_users RENAME TO old_blob_users;
+CREATE TABLE blobs (
+  workspace TEXT NOT NULL,
+  hash      TEXT NOT NULL,
+  bytes     BLOB NOT NULL,
+  UNIQUE (workspace, hash)
+) STRICT;
+CREATE TABLE blob_users (
+  run       TEXT NOT NULL,
+  hash      TEXT NOT NULL,
+  workspace TEXT NOT NULL,
+  PRIMARY KEY (run, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blob_uses ON blob_users (workspace, hash);
+INSERT INTO blob_users
+  SELECT run, hash, workspace FROM runs CROSS JOIN old_blob_users ON run = id;
+INSERT INTO blobs
+  SELECT used.workspace, used.hash, bytes
+  FROM (SELECT DISTINCT workspace, hash FROM blob_users INDEXED BY blob_uses) AS used
+  CROSS JOIN old_blobs USING (hash);
+DROP TABLE old_blob_users;
+DROP TABLE old_blobs;
+
+CREATE TABLE records (
+  workspace  TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  version    INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  body       BLOB NOT NULL,
+  PRIMARY KEY (workspace, kind, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE merging (
+  ended_at  INTEGER NOT NULL,
+  workspace TEXT NOT NULL,
+  run       TEXT NOT NULL,
+  merged    INTEGER NOT NULL,
+  next      INTEGER NOT NULL,
+  place     INTEGER NOT NULL
+) STRICT;
+INSERT INTO merging VALUES (-9223372036854775808, '', '', 0, 0, 0);
+
+DROP TABLE moment;
+)sql";
+
+// What lists are filtered by, of the runs that are there.
+Result<void> fill_labels(Database& database) {
+  LabelChanges labels(database);
+  Statement all(database, "SELECT workspace, id, metadata FROM runs WHERE metadata <> '{}'");
+  Rows rows = all.query();
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return {};
+    const RunKey run{.workspace = rows.id<WorkspaceSlug>(0), .run = rows.id<RunId>(1)};
+    ERRAND_CHECK(labels.add(run, labels_of(rows.view(2))));
+  }
+}
+
+// Rows are rewritten up to version 5, which needs a backup and room for it. Whatever comes after it
+// only adds tables, so that no further start takes as long as the file is large.
+constexpr std::array<SchemaStep, 5> kSchema = {{
+    {.script = kVersion1},
+    {.script = kVersion2},
+    {.script = kVersion3},
+    {.script = kVersion4},
+    {.script = kVersion5, .fill = fill_labels},
+}};
 
 }  // namespace
 
-std::span<const char* const> schema() {
+std::span<const SchemaStep> schema() {
   return kSchema;
 }
 
-Result<void> check_version(Database& database, std::span<const char* const> scripts) {
+Result<void> check_version(Database& database, std::span<const SchemaStep> steps) {
   ERRAND_TRY(std::int64_t version, database.integer("PRAGMA user_version"));
-  const auto newest = static_cast<std::int64_t>(scripts.size());
+  const auto newest = static_cast<std::int64_t>(steps.size());
   if (version <= newest) return {};
   return Error(ErrorCode::unsupported, cat("the database has schema version ", version,
                                            ", but this program knows only versions up to ", newest))
       .hint("Use the program version that wrote it, or a newer one.");
 }
 
-Result<void> migrate(Database& database, std::span<const char* const> scripts) {
-  ERRAND_CHECK(check_version(database, scripts));
+namespace {
+
+// Takes the steps from `version` on, all in one transaction.
+Result<void> take(Database& database, std::span<const SchemaStep> steps, std::int64_t version) {
+  ERRAND_CHECK(database.execute("BEGIN IMMEDIATE"));
+  for (const SchemaStep& step : steps) {
+    ERRAND_CHECK(database.execute(step.script));
+    if (step.fill) ERRAND_CHECK(step.fill(database));
+    ++version;
+  }
+  return database.execute(cat("PRAGMA user_version = ", version, ";COMMIT;"));
+}
+
+}  // namespace
+
+Result<void> migrate(Database& database, std::span<const SchemaStep> steps, WallTime now) {
+  ERRAND_CHECK(check_version(database, steps));
   ERRAND_TRY(std::int64_t version, database.integer("PRAGMA user_version"));
-  for (; version < static_cast<std::int64_t>(scripts.size()); ++version) {
-    auto done = database.execute(cat("BEGIN IMMEDIATE;", scripts[static_cast<std::size_t>(version)],
-                                     ";PRAGMA user_version = ", version + 1, ";COMMIT;"));
+  if (version == static_cast<std::int64_t>(steps.size())) return {};
+  ERRAND_CHECK(database.execute(
+      cat("CREATE TEMP TABLE migration AS SELECT ", to_millis(now), " AS wall_now")));
+  while (version < static_cast<std::int64_t>(steps.size())) {
+    auto next = steps.subspan(static_cast<std::size_t>(version));
+    // A new database has nothing to lose, and is made at once.
+    if (version > 0) next = next.first(1);
+    auto done = take(database, next, version);
+    version += static_cast<std::int64_t>(next.size());
     if (!done) {
       database.rollback();
-      return with_context(cat("cannot bring the database to schema version ", version + 1),
+      return with_context(cat("cannot bring the database to schema version ", version),
                           done.error());
     }
   }
-  return {};
+  return database.execute("DROP TABLE temp.migration");
 }
 
 }  // namespace errand::sqlite

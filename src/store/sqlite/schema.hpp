@@ -2,20 +2,28 @@
 
 #include <span>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "store/sqlite/file/database.hpp"
 
 namespace errand::sqlite {
 
-// The scripts that make the tables: the n-th leads from version n to n + 1. A script that has ever
-// been released is never edited; changes are added as a further one.
-std::span<const char* const> schema();
+// What leads from one version of the tables to the next, in one transaction.
+struct SchemaStep {
+  const char* script;
+  Result<void> (*fill)(Database&) = nullptr;  // what no script can do, after it
+};
 
-// unsupported: the database is newer than `scripts` lead to.
-Result<void> check_version(Database& database, std::span<const char* const> scripts);
+// The n-th step leads from version n to n + 1. One that has ever been released is never edited;
+// changes are added as a further one.
+std::span<const SchemaStep> schema();
 
-// Brings a database to the version that `scripts` lead to, each step in its own transaction.
+// unsupported: the database is newer than `steps` lead to.
+Result<void> check_version(Database& database, std::span<const SchemaStep> steps);
+
+// Brings a database to the version that `steps` lead to, each step in its own transaction; a new
+// one in one.
 // unsupported: the database is newer than that.
-Result<void> migrate(Database& database, std::span<const char* const> scripts);
+Result<void> migrate(Database& database, std::span<const SchemaStep> steps, WallTime now);
 
 }  // namespace errand::sqlite

@@ -1,10 +1,15 @@
 #include "store/sqlite/sqlite_fixture.hpp"
 #include "store/store_contract_blobs.hpp"
 #include "store/store_contract_claims.hpp"
+#include "store/store_contract_commits.hpp"
 #include "store/store_contract_growth.hpp"
 #include "store/store_contract_lists.hpp"
 #include "store/store_contract_log.hpp"
 #include "store/store_contract_mail.hpp"
+#include "store/store_contract_owners.hpp"
+#include "store/store_contract_records.hpp"
+#include "store/store_contract_time.hpp"
+#include "store/store_contract_workspaces.hpp"
 
 namespace errand {
 namespace {

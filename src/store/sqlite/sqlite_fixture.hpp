@@ -51,6 +51,10 @@ class SqliteFile final {
     store_ = open(path(), room).value();
   }
 
+  bool append(Commit commit) {
+    return store_contract::is_appended(store_contract::wait_for(store_->append(std::move(commit))));
+  }
+
   // Another store, beside or instead of this one.
   Result<std::unique_ptr<SqliteStore>> open(std::string path, Room room = {}) {
     return SqliteStore::open({.path = std::move(path),

@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "store/run_filter.hpp"
 #include "store/sqlite/changes.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/file/file_lock.hpp"
@@ -68,7 +69,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
   ERRAND_TRY(auto lock, sqlite::FileLock::take(cat(options.path, ".lock")));
   ERRAND_CHECK(make_file(options.path));
   ERRAND_TRY(auto database, Database::open(options.path, Database::Access::write));
-  auto migrated = sqlite::migrate(*database, sqlite::schema());
+  auto migrated = sqlite::migrate(*database, sqlite::schema(), options.clock.now());
   if (!migrated) {
     return sqlite::with_context(cat("cannot use ", options.path), migrated.error());
   }
@@ -112,14 +113,17 @@ StoreTime SqliteStore::now() const {
 }
 
 Task<Result<CreateOutcome>> SqliteStore::create(NewRun run) {
+  Labels labels = labels_of(run.row.metadata);
   return parts_->writer->write<CreateOutcome>(
-      [run = std::move(run)](Changes& changes) { return changes.create(run); });
+      [run = std::move(run), labels = std::move(labels)](Changes& changes) {
+        return changes.create(run, labels);
+      });
 }
 
-Task<Result<void>> SqliteStore::append(AppendItem item) {
-  ERRAND_ASSERT(item.segment->first_seq() == item.expected_seq + 1);
-  return parts_->writer->write<void>(
-      [item = std::move(item)](Changes& changes) { return changes.append(item); });
+Task<Result<Appended>> SqliteStore::append(Commit commit) {
+  ERRAND_ASSERT(commit.segment->first_seq() == commit.expected_seq + 1);
+  return parts_->writer->write<Appended>(
+      [commit = std::move(commit)](Changes& changes) { return changes.append(commit); });
 }
 
 Task<Result<MailOutcome>> SqliteStore::mail(Mail mail) {
@@ -138,9 +142,10 @@ Task<Result<std::vector<Mailbox>>> SqliteStore::pending_calls(CallFilter filter)
   });
 }
 
-Task<Result<std::vector<ClaimedRun>>> SqliteStore::claim(std::size_t limit, milliseconds grace) {
-  return parts_->writer->write<std::vector<ClaimedRun>>(
-      [limit, grace](Changes& changes) { return changes.claim(limit, grace); });
+Task<Result<ClaimedRuns>> SqliteStore::claim(ClaimRuns params) {
+  ERRAND_ASSERT(params.limit > 0);
+  return parts_->writer->write<ClaimedRuns>(
+      [params = std::move(params)](Changes& changes) { return changes.claim(params); });
 }
 
 Task<Result<Renewal>> SqliteStore::renew() {
@@ -148,45 +153,49 @@ Task<Result<Renewal>> SqliteStore::renew() {
       [](Changes& changes) { return changes.save_clock(Changes::Saving::always); }));
 }
 
-Task<Result<void>> SqliteStore::release(RunId run, std::int64_t epoch) {
+Task<Result<void>> SqliteStore::release(RunKey run, std::int64_t epoch) {
   return parts_->writer->write<void>(
       [run, epoch](Changes& changes) { return changes.release(run, epoch); });
 }
 
-Task<Result<RunRow>> SqliteStore::find(WorkspaceSlug workspace, RunId run) {
-  return read([workspace, run](Queries& queries) { return queries.find(workspace, run); });
+Task<Result<void>> SqliteStore::leave() {
+  return parts_->writer->write<void>([](Changes& changes) { return changes.leave(); });
+}
+
+Task<Result<RunRow>> SqliteStore::find(RunKey run) {
+  return read([run](Queries& queries) { return queries.find(run); });
 }
 
 Task<Result<std::vector<RunRow>>> SqliteStore::list(RunFilter filter) {
   return read([filter = std::move(filter)](Queries& queries) { return queries.list(filter); });
 }
 
-Task<Result<std::vector<Mailbox>>> SqliteStore::mailboxes(RunId run) {
+Task<Result<std::vector<Mailbox>>> SqliteStore::mailboxes(RunKey run) {
   return read([run](Queries& queries) { return queries.mailboxes(run); });
 }
 
-Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_events(RunId run, EventSeq after,
+Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_events(RunKey run, EventSeq after,
                                                                std::size_t bytes_max) {
   return read([run, after, bytes_max](Queries& queries) {
     return queries.read_events(run, after, bytes_max);
   });
 }
 
-Task<Result<std::string>> SqliteStore::read_journal(RunId run) {
+Task<Result<std::string>> SqliteStore::read_journal(RunKey run) {
   return read([run](Queries& queries) { return queries.read_journal(run); });
 }
 
-Task<Result<std::string>> SqliteStore::read_blob(RunId run, std::string hash) {
+Task<Result<std::string>> SqliteStore::read_blob(RunKey run, std::string hash) {
   return read(
       [run, hash = std::move(hash)](Queries& queries) { return queries.read_blob(run, hash); });
 }
 
-Task<Result<std::vector<RunRow>>> SqliteStore::all_runs(std::optional<RunCursor> after,
+Task<Result<std::vector<RunRow>>> SqliteStore::all_runs(std::optional<RunKey> after,
                                                         std::size_t limit) {
   return read([after, limit](Queries& queries) { return queries.all_runs(after, limit); });
 }
 
-Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunId run, std::int32_t from_n,
+Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunKey run, std::int32_t from_n,
                                                             std::size_t bytes_max) {
   return read([run, from_n, bytes_max](Queries& queries) {
     return queries.read_log(run, from_n, bytes_max);
@@ -196,6 +205,20 @@ Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunId run, std::int3
 Task<Result<PruneOutcome>> SqliteStore::prune(Prune prune) {
   return parts_->writer->write<PruneOutcome>(
       [prune = std::move(prune)](Changes& changes) { return changes.prune(prune); });
+}
+
+Task<Result<RecordsOutcome>> SqliteStore::change_records(std::vector<RecordChange> changes) {
+  return parts_->writer->write<RecordsOutcome>(
+      [records = std::move(changes)](Changes& changes) { return changes.change_records(records); });
+}
+
+Task<Result<Record>> SqliteStore::find_record(RecordKey key) {
+  return read([key = std::move(key)](Queries& queries) { return queries.find_record(key); });
+}
+
+Task<Result<std::vector<Record>>> SqliteStore::list_records(RecordFilter filter) {
+  return read(
+      [filter = std::move(filter)](Queries& queries) { return queries.list_records(filter); });
 }
 
 Task<Result<AddKeyOutcome>> SqliteStore::add_key(ApiKeyRow key, Idempotency idempotency) {

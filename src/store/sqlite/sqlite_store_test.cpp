@@ -17,12 +17,10 @@ class SqliteStoreTest : public testing::Test {
   std::int64_t create(int number) {
     return wait_for(file_.store().create(new_run(number))).value().epoch;
   }
-  Result<void> append(AppendItem item) { return wait_for(file_.store().append(std::move(item))); }
-  Result<RunRow> find(int number) {
-    return wait_for(file_.store().find(workspace(), run_id(number)));
-  }
+  bool append(Commit commit) { return file_.append(std::move(commit)); }
+  Result<RunRow> find(int number) { return wait_for(file_.store().find(run_key(number))); }
   std::size_t segments_read(int number) {
-    return wait_for(file_.store().read_events(run_id(number), 0, 1 << 30)).value().size();
+    return wait_for(file_.store().read_events(run_key(number), 0, 1 << 30)).value().size();
   }
   static unsigned mode(const std::string& path) {
     struct stat info{};
@@ -35,8 +33,8 @@ class SqliteStoreTest : public testing::Test {
 
 TEST_F(SqliteStoreTest, EverythingSurvivesAReopening) {
   auto epoch = wait_for(file_.store().create(keyed_run(1, "key", "same"))).value().epoch;
-  AppendItem waiting = item(1, epoch, events_segment(1, 1, 2));
-  waiting.open = {open_mailbox(1, "tu_a")};
+  Commit waiting = commit_of(1, epoch, events_segment(1, 1, 2));
+  waiting.effects.open = {open_mailbox(1, "tu_a")};
   ASSERT_TRUE(append(waiting));
   RunRow before = find(1).value();
 
@@ -44,9 +42,9 @@ TEST_F(SqliteStoreTest, EverythingSurvivesAReopening) {
 
   EXPECT_EQ(find(1).value(), before);
   EXPECT_EQ(segments_read(1), 1U);
-  EXPECT_EQ(wait_for(file_.store().read_journal(run_id(1))).value(),
+  EXPECT_EQ(wait_for(file_.store().read_journal(run_key(1))).value(),
             "{\"created\":1}\n{\"n\":1}\n");
-  EXPECT_EQ(wait_for(file_.store().mailboxes(run_id(1))).value(),
+  EXPECT_EQ(wait_for(file_.store().mailboxes(run_key(1))).value(),
             std::vector{open_mailbox(1, "tu_a")});
   EXPECT_EQ(wait_for(file_.store().create(keyed_run(2, "key", "same"))).value().kind,
             Creation::existing);
@@ -75,7 +73,7 @@ TEST_F(SqliteStoreTest, ANewerDatabaseIsRefused) {
   EXPECT_EQ(refused.error().message(),
             cat("cannot use ", file_.path(),
                 ": the database has schema version 99, but this program knows only versions up to "
-                "4"));
+                "5"));
 }
 
 TEST_F(SqliteStoreTest, APathThatCannotBeWrittenSaysWhy) {
@@ -129,14 +127,14 @@ TEST_F(SqliteStoreTest, AppendsOfManyRunsShareCommits) {
   std::int64_t epoch = 0;
   for (int number = 0; number < 200; ++number) epoch = create(number);
   const SqliteStats before = file_.store().stats();
-  std::vector<Task<Result<void>>> batch;
+  std::vector<Task<Result<Appended>>> batch;
   for (int number = 0; number < 200; ++number) {
-    batch.push_back(file_.store().append(item(number, epoch, events_segment(1, 1, 1))));
+    batch.push_back(file_.store().append(commit_of(number, epoch, events_segment(1, 1, 1))));
   }
 
   auto results = wait_for_all(std::move(batch));
 
-  for (const auto& result : results) EXPECT_TRUE(result);
+  for (const auto& result : results) EXPECT_TRUE(is_appended(result));
   const SqliteStats after = file_.store().stats();
   EXPECT_EQ(after.items - before.items, 200U);
   EXPECT_LE(after.commits - before.commits, 20U);
@@ -165,7 +163,7 @@ TEST_F(SqliteStoreTest, ClosingMakesDurableWhatWasAskedFor) {
 TEST_F(SqliteStoreTest, TheWriteAheadLogStaysShort) {
   auto epoch = create(1);
   for (int n = 1; n <= 200; ++n) {
-    ASSERT_TRUE(append(item(1, epoch, large_segment(n, 100'000))));
+    ASSERT_TRUE(append(commit_of(1, epoch, large_segment(n, 100'000))));
   }
 
   EXPECT_LT(std::filesystem::file_size(file_.path() + "-wal"), 9U * 1024 * 1024);

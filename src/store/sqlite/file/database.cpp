@@ -207,8 +207,7 @@ void Statement::bind(int index, Blob blob) {
   if (code_ == SQLITE_OK) code_ = code;
 }
 
-void Statement::bind(int index, std::optional<WallTime> time) {
-  if (time) return bind(index, *time);
+void Statement::bind_null(int index) {
   int code = sqlite3_bind_null(handle_, index);
   if (code_ == SQLITE_OK) code_ = code;
 }

@@ -131,7 +131,12 @@ class Statement final {
   void bind(int index, std::chrono::time_point<AnyClock, milliseconds> time) {
     bind(index, std::int64_t{time.time_since_epoch().count()});
   }
-  void bind(int index, std::optional<WallTime> time);
+  template <class AnyClock>
+  void bind(int index, std::optional<std::chrono::time_point<AnyClock, milliseconds>> time) {
+    if (time) return bind(index, *time);
+    bind_null(index);
+  }
+  void bind_null(int index);
   template <class Tag>
   void bind(int index, const Id<Tag>& id) {
     bind(index, id.view());

@@ -55,16 +55,16 @@ class BackupTest : public testing::Test {
 
 TEST_F(BackupTest, ARunThatWaitsGoesOnInTheCopy) {
   auto epoch = create(1);
-  AppendItem waiting = item(1, epoch, events_segment(1, 1, 2));
-  waiting.open = {open_mailbox(1, "tu_a")};
-  ASSERT_TRUE(wait_for(file_.store().append(waiting)));
+  Commit waiting = commit_of(1, epoch, events_segment(1, 1, 2));
+  waiting.effects.open = {open_mailbox(1, "tu_a")};
+  ASSERT_TRUE(file_.append(waiting));
   CopyReport report = back_up().value();
-  RunRow expected = wait_for(file_.store().find(workspace(), run_id(1))).value();
-  ASSERT_TRUE(wait_for(file_.store().append(last_item(1, epoch, events_segment(2, 3, 1)))));
+  RunRow expected = wait_for(file_.store().find(run_key(1))).value();
+  ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(2, 3, 1))));
 
   ASSERT_TRUE(restore(restored()));
   auto store = file_.open(restored()).value();
-  auto claimed = wait_for(store->claim(10, {})).value();
+  auto claimed = wait_for(store->claim({.limit = 10})).value().runs;
 
   expected.epoch = store->epoch();
   EXPECT_EQ(report.runs, 1);
@@ -72,7 +72,8 @@ TEST_F(BackupTest, ARunThatWaitsGoesOnInTheCopy) {
   ASSERT_EQ(claimed.size(), 1U);
   EXPECT_EQ(claimed[0].row, expected);
   EXPECT_EQ(claimed[0].mail, std::vector{open_mailbox(1, "tu_a")});
-  EXPECT_TRUE(wait_for(store->append(item(1, store->epoch(), events_segment(2, 3, 1)))));
+  EXPECT_TRUE(
+      is_appended(wait_for(store->append(commit_of(1, store->epoch(), events_segment(2, 3, 1))))));
   EXPECT_EQ(sqlite::verify(restored()).value(), std::vector<std::string>());
 }
 
@@ -108,7 +109,7 @@ TEST_F(BackupTest, OfADatabaseThatWasLeftWithoutAWordHasEverything) {
 TEST_F(BackupTest, SaysHowFarItIs) {
   auto epoch = create(1);
   for (int n = 1; n <= 200; ++n) {
-    ASSERT_TRUE(wait_for(file_.store().append(item(1, epoch, large_segment(n, 60'000)))));
+    ASSERT_TRUE(file_.append(commit_of(1, epoch, large_segment(n, 60'000))));
   }
   std::vector<std::int64_t> told;
 
@@ -194,7 +195,7 @@ TEST_F(BackupTest, ACopyOfANewerVersionIsNotRestored) {
 TEST_F(BackupTest, ADamagedCopyIsNotRestored) {
   auto epoch = create(1);
   for (int n = 1; n <= 50; ++n) {
-    ASSERT_TRUE(wait_for(file_.store().append(item(1, epoch, large_segment(n, 500)))));
+    ASSERT_TRUE(file_.append(commit_of(1, epoch, large_segment(n, 500))));
   }
   ASSERT_TRUE(back_up());
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(copy()));
@@ -275,7 +276,7 @@ TEST_F(BackupTest, AnOldDatabaseGivesRoomBackOnceRestored) {
   {
     // As databases were made before they could shrink.
     auto database = Database::open(old, Database::Access::write).value();
-    ASSERT_TRUE(sqlite::migrate(*database, sqlite::schema().first(1)));
+    ASSERT_TRUE(sqlite::migrate(*database, sqlite::schema().first(1), from_millis(kStart)));
     ASSERT_TRUE(database->execute("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE"));
     ASSERT_TRUE(database->execute("VACUUM"));
     ASSERT_EQ(database->integer("PRAGMA auto_vacuum").value(), 0);

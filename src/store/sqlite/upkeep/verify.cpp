@@ -12,10 +12,19 @@ namespace {
 using Findings = std::vector<std::string>;
 
 // Each gives sentences. A run whose removal has begun is doomed and has segments and blobs only.
-constexpr const char* kRules[] = {
+// Of a run that is being merged, the segments from `next` on should have the numbers from `merged`
+// on.
+constexpr const char* kRunRules[] = {
     "SELECT 'run ' || id || ' has status ' || status || ' but is marked as ' || "
     "CASE finished WHEN 0 THEN 'unfinished' ELSE 'finished' END "
     "FROM runs WHERE finished <> (status >= 3)",
+
+    "SELECT 'run ' || id || ' goes on but has the time of an end' FROM runs "
+    "WHERE finished = 0 AND ended_at <> 0",
+
+    // The clock is saved about once a second.
+    "SELECT 'run ' || id || ' has ended at a time that the store has not reached' FROM runs "
+    "WHERE finished = 1 AND ended_at > 10000 + (SELECT value FROM meta WHERE key = 'clock')",
 
     "SELECT 'run ' || id || ' should have ' || segments || ' segments up to seq ' || last_seq || "
     "', but its log has ' || coalesce(log.n, 0) || ' up to ' || coalesce(log.seq, 0) "
@@ -26,17 +35,26 @@ constexpr const char* kRules[] = {
     "SELECT 'segment ' || n || ' of ' || run || ' does not lead to the one before it' "
     "FROM segments AS s WHERE n > 0 AND NOT EXISTS (SELECT 1 FROM segments AS p "
     "WHERE p.place = s.previous AND p.run = s.run AND p.n = s.n - 1) AND NOT EXISTS "
-    "(SELECT 1 FROM segments AS p WHERE p.run = s.run AND p.n = s.n - 1 AND p.anchor = 1)",
+    "(SELECT 1 FROM segments AS p WHERE p.run = s.run AND p.n = s.n - 1 AND p.anchor = 1) "
+    "AND NOT EXISTS (SELECT 1 FROM merging WHERE run = s.run AND next = s.n AND EXISTS "
+    "(SELECT 1 FROM segments AS p WHERE p.run = s.run AND p.n = merged - 1 AND p.anchor = 1))",
 
-    "SELECT 'the last segment of ' || id || ' cannot be found' FROM runs "
-    "WHERE NOT EXISTS (SELECT 1 FROM segments "
-    "WHERE place = runs.log_end AND run = runs.id AND n = runs.segments - 1 AND finished = 0) "
-    "AND NOT EXISTS (SELECT 1 FROM segments "
-    "WHERE run = runs.id AND n = runs.segments - 1 AND anchor = 1)",
+    "SELECT 'the last segment of ' || id || ' cannot be found' FROM runs LEFT JOIN merging "
+    "ON merging.run = id AND next > 0 WHERE NOT EXISTS (SELECT 1 FROM segments AS s "
+    "WHERE place = log_end AND s.run = id AND n = segments - 1 + coalesce(next - merged, 0))",
 
     "SELECT DISTINCT 'segments of ' || run || ' belong to no run' FROM segments "
     "WHERE run NOT IN (SELECT id FROM runs) AND run NOT IN (SELECT run FROM doomed)",
 
+    "SELECT 'run ' || run || ' is being removed but still listed' FROM doomed "
+    "WHERE run IN (SELECT id FROM runs)",
+
+    "SELECT 'run ' || run || ' is being merged, but is not there or has not ended' FROM merging "
+    "WHERE next > 0 AND (workspace, run) NOT IN (SELECT workspace, id FROM runs WHERE finished = "
+    "1)",
+};
+
+constexpr const char* kOtherRules[] = {
     "SELECT 'mail ' || slot || ' of ' || run || ' belongs to no run that goes on' FROM mail "
     "WHERE (workspace, run) NOT IN (SELECT workspace, id FROM runs WHERE finished = 0)",
 
@@ -44,21 +62,36 @@ constexpr const char* kRules[] = {
     "FROM idempotency WHERE subject NOT IN (SELECT id FROM runs) "
     "AND subject NOT IN (SELECT id FROM api_keys)",
 
-    "SELECT 'run ' || run || ' is being removed but still listed' FROM doomed "
-    "WHERE run IN (SELECT id FROM runs)",
+    "SELECT 'label ' || key || ' of ' || run || ' is not in the metadata of any run' FROM labels "
+    "WHERE NOT EXISTS (SELECT 1 FROM runs, json_each(iif(json_valid(metadata), metadata, '{}')) "
+    "AS pair WHERE runs.workspace = labels.workspace AND runs.id = run AND pair.type = 'text' "
+    "AND pair.key = labels.key AND pair.value = labels.value) AND instr(value, char(0)) = 0",
+
+    // SQLite ends text at such a character.
+    "SELECT 'run ' || runs.id || ' is not found by its metadata ' || pair.key "
+    "FROM runs, json_each(iif(json_valid(metadata), metadata, '{}')) AS pair "
+    "WHERE metadata <> '{}' AND pair.type = 'text' AND instr(metadata, '\\u0000') = 0 "
+    "AND NOT EXISTS (SELECT 1 FROM labels WHERE labels.workspace = runs.workspace "
+    "AND labels.key = pair.key AND labels.value = pair.value AND run = runs.id)",
 
     "SELECT DISTINCT 'files of ' || run || ' belong to no run' FROM blob_users "
-    "WHERE run NOT IN (SELECT id FROM runs) AND run NOT IN (SELECT run FROM doomed)",
+    "WHERE (workspace, run) NOT IN (SELECT workspace, id FROM runs) "
+    "AND run NOT IN (SELECT run FROM doomed)",
 
     "SELECT 'the bytes of file ' || hash || ' of ' || run || ' are missing' FROM blob_users "
-    "WHERE hash NOT IN (SELECT hash FROM blobs)",
+    "WHERE (workspace, hash) NOT IN (SELECT workspace, hash FROM blobs)",
 
     "SELECT 'the bytes of file ' || hash || ' belong to no run' FROM blobs "
-    "WHERE hash NOT IN (SELECT hash FROM blob_users)",
+    "WHERE (workspace, hash) NOT IN (SELECT workspace, hash FROM blob_users)",
+
+    "SELECT 'record ' || kind || ' ' || id || ' of ' || workspace || ' has version ' || version "
+    "FROM records WHERE version < 1",
 
     "SELECT 'the row \"' || name || '\" of meta is missing' "
     "FROM (SELECT 'boot_epoch' AS name UNION SELECT 'clock') "
     "WHERE name NOT IN (SELECT key FROM meta)",
+
+    "SELECT 'merging has ' || count(*) || ' rows' FROM merging HAVING count(*) <> 1",
 };
 
 Result<void> add_findings(Database& database, const std::string& sql, Findings& findings) {
@@ -105,7 +138,10 @@ Result<std::vector<std::string>> verify(const std::string& path) {
     if (!done) findings.push_back(done.error().message());
   };
   note(check_pages(*database, findings));
-  for (const char* rule : kRules) {
+  for (const char* rule : kRunRules) {
+    note(add_findings(*database, cat(rule, " LIMIT ", kFindingsMax), findings));
+  }
+  for (const char* rule : kOtherRules) {
     note(add_findings(*database, cat(rule, " LIMIT ", kFindingsMax), findings));
   }
   return findings;

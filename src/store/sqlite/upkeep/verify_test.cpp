@@ -20,14 +20,14 @@ class VerifyTest : public testing::Test {
   VerifyTest() {
     auto epoch = wait_for(file_.store().create(keyed_run(1, "key", "same"))).value().epoch;
     NewRun second = new_run(2);
-    second.blobs = {{.hash = "h1", .bytes = std::make_shared<const std::string>("bytes")}};
+    second.effects.blobs = {{.hash = "h1", .bytes = std::make_shared<const std::string>("bytes")}};
     EXPECT_TRUE(wait_for(file_.store().create(second)));
-    EXPECT_TRUE(wait_for(file_.store().append(last_item(2, epoch, events_segment(1, 1, 1)))));
-    AppendItem first = item(1, epoch, large_segment(1, 500));
-    first.open = {open_mailbox(1, "tu_a")};
-    EXPECT_TRUE(wait_for(file_.store().append(first)));
+    EXPECT_TRUE(file_.append(last_commit(2, epoch, events_segment(1, 1, 1))));
+    Commit first = commit_of(1, epoch, large_segment(1, 500));
+    first.effects.open = {open_mailbox(1, "tu_a")};
+    EXPECT_TRUE(file_.append(first));
     for (int n = 2; n <= 100; ++n) {
-      EXPECT_TRUE(wait_for(file_.store().append(item(1, epoch, large_segment(n, 500)))));
+      EXPECT_TRUE(file_.append(commit_of(1, epoch, large_segment(n, 500))));
     }
   }
   Findings verify() { return sqlite::verify(file_.path()).value(); }
@@ -55,8 +55,7 @@ TEST_F(VerifyTest, NothingIsWrongWithAStoreInUse) {
 
 TEST_F(VerifyTest, NothingIsWrongWhileARunIsBeingRemoved) {
   wait_for(file_.store().create(new_run(3))).value();
-  ASSERT_TRUE(
-      wait_for(file_.store().prune({.ended_before = file_.clock().now(), .segments_max = 1})));
+  ASSERT_TRUE(wait_for(file_.store().prune(everything_ended(file_.store(), 1))));
 
   EXPECT_EQ(verify(), Findings());
 }
@@ -65,7 +64,7 @@ TEST_F(VerifyTest, ALogThatCannotBeFollowedIsFound) {
   spoil(
       "UPDATE segments SET previous = 0 WHERE run = 'run_1001' AND n = 50;"
       "UPDATE runs SET log_end = log_end - 1 WHERE id = 'run_1001';"
-      "UPDATE segments SET anchor = 0 WHERE run = 'run_1002' AND n = 1");
+      "UPDATE runs SET log_end = 0 WHERE id = 'run_1002'");
 
   EXPECT_EQ(verify(), (Findings{"segment 50 of run_1001 does not lead to the one before it",
                                 "the last segment of run_1001 cannot be found",
@@ -109,14 +108,16 @@ TEST_F(VerifyTest, FilesWithoutTheirBytesAreFound) {
 }
 
 TEST_F(VerifyTest, FilesWithoutTheirRunAreFound) {
-  spoil("INSERT INTO blobs VALUES ('h2', x''); INSERT INTO blob_users VALUES ('run_9', 'h1')");
+  spoil(
+      "INSERT INTO blobs VALUES ('default', 'h2', x'');"
+      "INSERT INTO blob_users VALUES ('run_9', 'h1', 'default')");
 
   EXPECT_EQ(verify(),
             (Findings{"files of run_9 belong to no run", "the bytes of file h2 belong to no run"}));
 }
 
 TEST_F(VerifyTest, NothingIsLeftOfFilesOnceTheirRunIsRemoved) {
-  const Prune everything{.ended_before = file_.clock().now(), .segments_max = 100};
+  const Prune everything = everything_ended(file_.store(), 100);
   EXPECT_EQ(wait_for(file_.store().prune(everything)).value().runs, 1U);
   file_.close();
 
@@ -128,12 +129,13 @@ TEST_F(VerifyTest, NothingIsLeftOfFilesOnceTheirRunIsRemoved) {
 TEST_F(VerifyTest, ALargeFileIsRemovedInAStepOfItsOwn) {
   NewRun run = new_run(3);
   for (int i = 0; i < 10; ++i) {
-    run.blobs.push_back(
+    run.effects.blobs.push_back(
         {.hash = cat("large ", i), .bytes = std::make_shared<const std::string>(1U << 20, 'x')});
   }
   auto epoch = wait_for(file_.store().create(run)).value().epoch;
-  ASSERT_TRUE(wait_for(file_.store().append(last_item(3, epoch, events_segment(1, 1, 1)))));
-  const Prune step{.ended_before = file_.clock().now(), .spared = {run_id(2)}, .segments_max = 2};
+  ASSERT_TRUE(file_.append(last_commit(3, epoch, events_segment(1, 1, 1))));
+  Prune step = everything_ended(file_.store(), 2);
+  step.spared = {run_id(2)};
 
   EXPECT_FALSE(wait_for(file_.store().prune(step)).value().is_done);
   EXPECT_FALSE(wait_for(file_.store().prune(step)).value().is_done);
@@ -158,7 +160,7 @@ TEST_F(VerifyTest, ADamagedLastPageIsFoundAndSaidByTheStore) {
 
   const Findings findings = verify();
   file_.reopen();
-  auto read = wait_for(file_.store().read_log(run_id(1), 0, 1 << 30));
+  auto read = wait_for(file_.store().read_log(run_key(1), 0, 1 << 30));
 
   ASSERT_FALSE(findings.empty());
   EXPECT_TRUE(findings[0].starts_with("the file is damaged: ")) << findings[0];
@@ -174,10 +176,10 @@ TEST_F(VerifyTest, ADamagedLastPageIsFoundAndSaidByTheStore) {
 TEST_F(VerifyTest, ADamagedLastPageIsSaidByWritesToo) {
   damage_page(-1);
   file_.reopen();
-  ASSERT_TRUE(wait_for(file_.store().claim(10, {})));
+  ASSERT_TRUE(wait_for(file_.store().claim({.limit = 10})));
 
   auto written =
-      wait_for(file_.store().append(item(1, file_.store().epoch(), large_segment(101, 500))));
+      wait_for(file_.store().append(commit_of(1, file_.store().epoch(), large_segment(101, 500))));
 
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().reason(), "store_damaged");

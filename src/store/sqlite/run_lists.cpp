@@ -1,0 +1,109 @@
+#include "store/sqlite/run_lists.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "store/run_filter.hpp"
+#include "store/sqlite/rows.hpp"
+
+namespace errand::sqlite {
+namespace {
+
+// Sorts after every id; and after one id, but before the next.
+constexpr std::string_view kAfterAllIds = "\x7f";
+constexpr char kJustAfter = '\x01';
+
+constexpr const char* kAll = "SELECT * FROM runs WHERE workspace = ? AND id < ? ORDER BY id DESC";
+constexpr const char* kOutcomes =
+    "SELECT * FROM runs INDEXED BY outcomes WHERE workspace = ? AND id < ? AND status = ? "
+    "AND finished = 1 ORDER BY id DESC";
+constexpr const char* kUnfinished =
+    "SELECT * FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
+    "ORDER BY id DESC";
+constexpr const char* kFindRun = "SELECT * FROM runs WHERE workspace = ? AND id = ?";
+constexpr const char* kFindLabel =
+    "SELECT run FROM labels WHERE workspace = ? AND key = ? AND value = ? AND run < ? "
+    "ORDER BY run DESC LIMIT 1";
+constexpr const char* kFindOutcome =
+    "SELECT id FROM runs INDEXED BY outcomes WHERE workspace = ? AND status = ? AND id < ? "
+    "AND finished = 1 ORDER BY id DESC LIMIT 1";
+constexpr const char* kFindUnfinished =
+    "SELECT id FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
+    "ORDER BY id DESC LIMIT 1";
+
+std::string_view bound_of(const RunFilter& filter) {
+  return filter.before ? filter.before->view() : kAfterAllIds;
+}
+
+}  // namespace
+
+RunLists::RunLists(Database& database)
+    : all_(database, kAll),
+      outcomes_(database, kOutcomes),
+      unfinished_(database, kUnfinished),
+      find_run_(database, kFindRun),
+      find_label_(database, kFindLabel),
+      find_outcome_(database, kFindOutcome),
+      find_unfinished_(database, kFindUnfinished) {}
+
+Result<std::vector<RunRow>> RunLists::list(const RunFilter& filter) {
+  if (!filter.metadata.empty()) return leap(filter);
+  const std::string_view bound = bound_of(filter);
+  if (!filter.status) return take(all_.query(filter.workspace, bound), filter);
+  if (!is_terminal(*filter.status)) return take(unfinished_.query(filter.workspace, bound), filter);
+  return take(outcomes_.query(filter.workspace, bound, *filter.status), filter);
+}
+
+Result<std::vector<RunRow>> RunLists::take(Rows rows, const RunFilter& filter) {
+  std::vector<RunRow> found;
+  while (found.size() < filter.limit) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) break;
+    if (!matches_status(filter, read_status(rows))) continue;
+    found.push_back(read_run(rows));
+  }
+  return found;
+}
+
+Result<std::vector<RunRow>> RunLists::leap(const RunFilter& filter) {
+  std::vector<RunRow> found;
+  std::string bound(bound_of(filter));
+  while (found.size() < filter.limit) {
+    ERRAND_TRY(bound, find_common(filter, std::move(bound)));
+    if (bound.empty()) break;
+    Rows rows = find_run_.query(filter.workspace, bound);
+    ERRAND_TRY(bool is_there, rows.next());
+    if (is_there && matches_status(filter, read_status(rows))) found.push_back(read_run(rows));
+  }
+  return found;
+}
+
+Result<std::string> RunLists::find_common(const RunFilter& filter, std::string bound) {
+  const std::size_t parts = filter.metadata.size() + (filter.status ? 1 : 0);
+  std::string candidate;
+  // Parts in turn, until as many in a row as there are have the same.
+  for (std::size_t part = 0, agreeing = 0; agreeing < parts; part = (part + 1) % parts) {
+    ERRAND_TRY(std::string found, find_part(filter, part, bound));
+    if (found.empty()) return found;
+    agreeing = found == candidate ? agreeing + 1 : 1;
+    candidate = std::move(found);
+    bound = candidate + kJustAfter;
+  }
+  return candidate;
+}
+
+Result<std::string> RunLists::find_part(const RunFilter& filter, std::size_t part,
+                                        std::string_view bound) {
+  auto first = [](Rows rows) -> Result<std::string> {
+    ERRAND_TRY(bool found, rows.next());
+    return found ? rows.text(0) : std::string();
+  };
+  if (part < filter.metadata.size()) {
+    const auto& [key, value] = filter.metadata[part];
+    return first(find_label_.query(filter.workspace, key, value, bound));
+  }
+  if (!is_terminal(*filter.status)) return first(find_unfinished_.query(filter.workspace, bound));
+  return first(find_outcome_.query(filter.workspace, *filter.status, bound));
+}
+
+}  // namespace errand::sqlite
