@@ -7,15 +7,18 @@
 
 namespace errand::agent {
 
-AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observer, Params params)
+AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observer, Params params)
     : around_(around),
       model_(model),
       observer_(observer),
-      id_(params.row.id),
-      workspace_(params.row.workspace),
+      key_(params.row.key()),
+      epoch_(params.row.epoch),
       start_(params.start),
       state_(std::move(params.state)),
-      first_turn_is_journaled_(params.start == Start::fresh),
+      end_time_(around.timers.now() +
+                std::max(milliseconds(0), params.row.ends_by - around.store.now())),
+      opening_(params.start == Start::fresh ? Opening::ask : Opening::none),
+      cutoff_(params.is_given_up ? Cutoff::given_up : Cutoff::none),
       tasks_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
     if (mail.filled) {
@@ -38,20 +41,19 @@ AgentRun::AgentRun(Surroundings& around, llm::Model& model, RunObserver& observe
                    .tasks = tasks_,
                    .home = around_.home.executor(),
                    .counters = around_.counters},
-      RunLog::Options{.workspace = workspace_,
-                      .run = id_,
-                      .epoch = params.row.epoch,
+      RunLog::Options{.key = key_,
+                      .epoch = epoch_,
                       .last_seq = params.row.last_seq,
                       .segments = params.row.segments,
                       .status = params.row.status,
-                      .on_commit = [this](const Commit& commit) { observer_.on_commit(commit); },
+                      .on_commit = [this](const Committed& commit) { observer_.on_commit(commit); },
                       .on_failure = [this](const Error& error) { observer_.on_broken(error); }});
 }
 
 TaskGroup::OnBug AgentRun::on_bug() {
   return [this](const char* task, const std::string& what) {
     around_.log.error("a task of a run failed; this is a bug",
-                      {{"run", id_.str()}, {"task", task}, {"what", what}});
+                      {{"run", key_.run.str()}, {"task", task}, {"what", what}});
     observer_.on_broken(Error(ErrorCode::internal, what));
   };
 }
@@ -64,7 +66,7 @@ AgentRun::~AgentRun() {
 
 void AgentRun::start() {
   ERRAND_ASSERT_HOME(around_.home);
-  if (start_ == Start::recovered) recover();
+  if (start_ == Start::recovered || start_ == Start::replaced) recover();
   watch_run_time();
   kick();
 }
@@ -83,18 +85,15 @@ void AgentRun::interrupt() {
 }
 
 void AgentRun::watch_run_time() {
-  milliseconds passed = around_.clock.now() - state_->created().at;
-  milliseconds left = std::max(milliseconds(0), state_->created().limits.run_time - passed);
-  end_time_ = around_.timers.now() + left;
   end_timer_ = around_.timers.set(end_time_, [this] {
-    out_of_time_ = true;
+    cutoff_ = Cutoff::out_of_time;
     interrupt();
     kick();
   });
 }
 
 Task<void> AgentRun::stop(CancelReason reason) {
-  stopping_ = true;
+  activity_ = Activity::stopping;
   interrupt();
   if (host_tools_) host_tools_->cancel(reason);
   co_await tasks_.stop(reason);
@@ -102,27 +101,35 @@ Task<void> AgentRun::stop(CancelReason reason) {
 }
 
 void AgentRun::kick() {
-  if (driving_ || stopping_ || log_->failed()) return;
-  driving_ = true;
+  if (activity_ != Activity::idle || log_->failed()) return;
+  activity_ = Activity::driving;
   tasks_.spawn("run.drive", drive());
 }
 
 void AgentRun::resume_effects() {
-  if (std::exchange(effects_held_, false)) kick();
+  if (hold_ == Hold::lease) kick();
 }
 
 Task<void> AgentRun::drive() {
   bool may_go_on = co_await recovery_is_durable();
-  while (may_go_on && !stopping_ && !log_->failed()) {
+  hold_ = Hold::none;
+  while (may_go_on && activity_ == Activity::driving && !log_->failed()) {
     fold_inbox();
     Step step = choose_step();
     if (auto* ask = std::get_if<Ask>(&step)) {
+      if (!model_) {
+        hold_ = Hold::no_model;
+        break;
+      }
       co_await back_off();
       auto files = co_await load_files();
       if (!files) break;
-      if (cancel_waits() || out_of_time_ || stopping_) continue;
-      effects_held_ = !around_.lease.allows_effects();
-      if (effects_held_) break;
+      bool has_changed = cancel_waits() || cutoff_ != Cutoff::none;
+      if (has_changed || activity_ == Activity::stopping) continue;
+      if (!around_.lease.allows_effects()) {
+        hold_ = Hold::lease;
+        break;
+      }
       co_await ask_model(ask->entry, std::move(*files));
     } else if (std::holds_alternative<Freeze>(step)) {
       freeze();
@@ -132,41 +139,50 @@ Task<void> AgentRun::drive() {
       if (std::holds_alternative<AwaitCalls>(choose_step())) break;
     } else if (auto* end = std::get_if<Finish>(&step)) {
       co_await finish(std::move(end->terminal));
-      break;
+      if (state_->terminal()) break;
     } else {
       break;
     }
   }
-  driving_ = false;
-  if (state_->waits_for_client() && !state_->cancel() && !stopping_) observer_.on_waiting();
+  if (activity_ == Activity::stopping) co_return;
+  activity_ = Activity::idle;
+  if (rests()) observer_.on_waiting();
+}
+
+// Nothing happens before its client answers, or its model is there again.
+bool AgentRun::rests() const {
+  bool waits = state_->waits_for_client() || hold_ == Hold::no_model;
+  return waits && !state_->cancel();
 }
 
 bool AgentRun::may_rest() const {
-  return !is_busy() && inbox_.empty() && state_->waits_for_client() && !state_->cancel();
+  return !is_busy() && inbox_.empty() && rests();
 }
 
 SteadyTime AgentRun::next_deadline() const {
   SteadyTime earliest = end_time_;
+  if (hold_ == Hold::no_model) earliest = std::min(earliest, around_.timers.now() + kModelPoll);
   for (const auto& [id, timeout] : timeouts_) earliest = std::min(earliest, timeout.when);
   return earliest;
 }
 
 Step AgentRun::choose_step() const {
   const TurnState& turn = state_->turn();
-  if (first_turn_is_journaled_ && !out_of_time_) {
+  if (opening_ == Opening::ask && cutoff_ == Cutoff::none) {
     return Ask{{.turn = turn.index, .attempt = turn.attempt, .after_seq = turn.after_seq}};
   }
   Step step = failure_ ? after_failure(*state_, *failure_, log_->last_seq(), around_.schemas)
                        : next_step(*state_, log_->last_seq(), around_.schemas);
-  if (grace_over_ && std::holds_alternative<AwaitCalls>(step)) {
+  if (cancelling_ == Cancelling::grace_over && std::holds_alternative<AwaitCalls>(step)) {
     return Finish{{.status = RunStatus::cancelled, .message = state_->cancel()->reason}};
   }
   bool goes_on = std::holds_alternative<Ask>(step) || std::holds_alternative<AwaitCalls>(step);
-  if (out_of_time_ && goes_on) return out_of_time(*state_);
-  if (given_up_ && std::holds_alternative<Ask>(step)) {
+  if (cutoff_ == Cutoff::out_of_time && goes_on) return out_of_time(*state_);
+  if (cutoff_ == Cutoff::given_up && std::holds_alternative<Ask>(step)) {
     return Finish{{.status = RunStatus::failed,
-                   .message = cat("the server ended ", kResumesMax,
-                                  " times while it worked on this run; it is not tried again"),
+                   .message = cat("the server was killed ", kStrikesMax,
+                                  " times while it worked on this run alone; the run is not tried "
+                                  "again"),
                    .error_class = "server"}};
   }
   return step;
@@ -207,12 +223,15 @@ void AgentRun::fold_inbox() {
 }
 
 void AgentRun::fold_cancel(const std::string& reason) {
-  if (state_->cancel() || state_->terminal()) return;
+  if (state_->terminal()) return;
+  log_->close_mailbox(std::string(kCancelSlot));
+  if (state_->cancel()) return;
   record(CancelEntry{.reason = reason, .at = around_.clock.now()});
-  first_turn_is_journaled_ = false;
+  opening_ = Opening::none;
+  cancelling_ = Cancelling::in_grace;
   if (host_tools_) host_tools_->cancel(CancelReason::user_stop);
   grace_timer_ = around_.timers.set(around_.timers.now() + kCancelGrace, [this] {
-    grace_over_ = true;
+    cancelling_ = Cancelling::grace_over;
     kick();
   });
 }
@@ -259,11 +278,23 @@ Event terminal_event(const State& state, const TerminalEntry& terminal) {
 }  // namespace
 
 Task<void> AgentRun::finish(TerminalEntry terminal) {
-  record(terminal);
-  log_->emit(terminal_event(*state_, terminal));
-  log_->set_status(terminal.status);
-  auto durable = co_await log_->flush();
-  if (durable) observer_.on_end();
+  state_->apply(terminal);
+  Event event = terminal_event(*state_, terminal);
+  auto end = co_await log_->finish(&terminal, &event);
+  if (!end) co_return;
+  if (*end == RunLog::End::durable) co_return observer_.on_end();
+  // A cancel was accepted before the end: whoever asked for it was told that the run will end so.
+  state_->withdraw_terminal();
+  co_await fetch_mail();
+}
+
+// Requests that the store has and nobody has delivered yet.
+Task<void> AgentRun::fetch_mail() {
+  auto boxes = co_await around_.store.mailboxes(key_);
+  if (!boxes) co_return observer_.on_broken(boxes.error());
+  for (Mailbox& box : *boxes) {
+    if (box.filled && !is_answer(box.kind)) inbox_.push_back(std::move(box));
+  }
 }
 
 // A provider that said no is asked again later; a cut stream at once.
@@ -278,23 +309,24 @@ Task<void> AgentRun::back_off() {
 
 void AgentRun::recover() {
   if (state_->terminal()) return;
-  if (state_->cancel()) grace_over_ = true;
+  if (state_->cancel()) cancelling_ = Cancelling::grace_over;
   const std::vector<CallState>& calls = state_->turn().calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
     if (call.outcome || !call.tool) continue;
     if (call.tool->site == ToolSite::host && state_->may_start(i)) maybe_started_.insert(call.id);
   }
+  if (start_ == Start::replaced) return;
   // A run that only waits for its client does nothing that could bring the process down.
   Step step = next_step(*state_, log_->last_seq(), around_.schemas);
   if (std::holds_alternative<AwaitCalls>(step) && maybe_started_.empty()) return;
-  given_up_ = state_->resumes_without_progress() >= kResumesMax;
   record(ResumedEntry{.at = around_.clock.now()});
-  resumed_ = true;
+  opening_ = Opening::confirm_resume;
 }
 
 Task<bool> AgentRun::recovery_is_durable() {
-  if (!std::exchange(resumed_, false)) co_return true;
+  if (opening_ != Opening::confirm_resume) co_return true;
+  opening_ = Opening::none;
   auto durable = co_await log_->flush();
   co_return durable.has_value();
 }

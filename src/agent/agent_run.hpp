@@ -44,12 +44,12 @@ struct Surroundings {
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
-  virtual void on_commit(const Commit& commit) = 0;
+  virtual void on_commit(const Committed& commit) = 0;
   // The terminal event is durable; the run does nothing more.
   virtual void on_end() = 0;
   // The run has nothing to do until its client answers, or until next_deadline().
   virtual void on_waiting() = 0;
-  // An append failed: what is in memory is no longer to be trusted.
+  // The store refused a segment, or a task failed: what is in memory is not to be trusted.
   virtual void on_broken(const Error& error) = 0;
 };
 
@@ -63,18 +63,23 @@ class AgentRun final {
   enum class Start {
     fresh,      // just created: the first turn is journaled and not yet asked
     recovered,  // folded from the store after the process that drove it has ended
+    replaced,   // folded from the store after what was in memory could not be trusted
     activated   // folded from the store after it was put aside, waiting for its client
   };
   static constexpr milliseconds kCancelGrace{2000};
+  // A run whose model is not there looks for it this often.
+  static constexpr milliseconds kModelPoll{30'000};
 
   struct Params {
     RunRow row;
     std::unique_ptr<State> state;
     std::vector<Mailbox> mail;
     Start start = Start::fresh;
+    bool is_given_up = false;  // it has brought the process down too often to be asked about again
   };
 
-  AgentRun(Surroundings& around, llm::Model& model, RunObserver& observer, Params params);
+  // Without a model (nullptr) the run can be cancelled and can run out of time, but not go on.
+  AgentRun(Surroundings& around, llm::Model* model, RunObserver& observer, Params params);
   ~AgentRun();
   AgentRun(const AgentRun&) = delete;
   AgentRun& operator=(const AgentRun&) = delete;
@@ -90,7 +95,8 @@ class AgentRun final {
   const State& state() const { return *state_; }
   // Whether the run is doing something of its own, rather than waiting for its client.
   bool is_busy() const {
-    return driving_ || tasks_.size() > 0 || host_tools_running() > 0 || log_->has_pending();
+    return activity_ == Activity::driving || tasks_.size() > 0 || host_tools_running() > 0 ||
+           log_->has_pending();
   }
   // Whether it may be dropped from memory, because its log says all there is to know.
   bool may_rest() const;
@@ -98,6 +104,19 @@ class AgentRun final {
   SteadyTime next_deadline() const;
 
  private:
+  enum class Activity : std::uint8_t { idle, driving, stopping };
+  // What comes before the first step in this process.
+  enum class Opening : std::uint8_t {
+    none,
+    ask,            // the first turn is journaled and only has to be asked
+    confirm_resume  // the entry that says that the run was resumed has to be durable
+  };
+  // What keeps the run from an effect that it is to begin.
+  enum class Hold : std::uint8_t { none, lease, no_model };
+  enum class Cancelling : std::uint8_t { no, in_grace, grace_over };
+  // Why the run may not go on.
+  enum class Cutoff : std::uint8_t { none, given_up, out_of_time };
+
   // Life and steps.
   TaskGroup::OnBug on_bug();
   std::size_t host_tools_running() const { return host_tools_ ? host_tools_->size() : 0; }
@@ -110,8 +129,10 @@ class AgentRun final {
   bool cancel_waits() const;
   void freeze();
   Task<void> finish(TerminalEntry terminal);
+  Task<void> fetch_mail();
   Task<void> back_off();
   void recover();
+  bool rests() const;
   // Waits until a recovered run is on record as such, so that one that brings the process down
   // again is known for it.
   Task<bool> recovery_is_durable();
@@ -140,10 +161,10 @@ class AgentRun final {
   Task<void> expire(ToolUseId id);
 
   Surroundings& around_;
-  llm::Model& model_;
+  llm::Model* const model_;
   RunObserver& observer_;
-  const RunId id_;
-  const WorkspaceSlug workspace_;
+  const RunKey key_;
+  const std::int64_t epoch_;
   const Start start_;
   std::unique_ptr<State> state_;
 
@@ -165,16 +186,14 @@ class AgentRun final {
   };
   std::map<ToolUseId, Timeout> timeouts_;
   Timers::Id grace_timer_;
-  bool grace_over_ = false;
-  bool given_up_ = false;
-  SteadyTime end_time_{};
+  const SteadyTime end_time_;  // when the run is out of time
   Timers::Id end_timer_;
-  bool out_of_time_ = false;
-  bool first_turn_is_journaled_;
-  bool resumed_ = false;       // on record as resumed, and that record is not yet durable
-  bool effects_held_ = false;  // something waits for the lease
-  bool driving_ = false;
-  bool stopping_ = false;
+
+  Activity activity_ = Activity::idle;
+  Opening opening_ = Opening::none;
+  Hold hold_ = Hold::none;
+  Cancelling cancelling_ = Cancelling::no;
+  Cutoff cutoff_ = Cutoff::none;
 
   // Of the turn that is being streamed.
   std::string told_prompt_;  // the system prompt with the output schema in words, if that is asked

@@ -11,7 +11,7 @@ namespace errand::agent {
 Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files() {
   std::vector<FilePart> wanted = files_to_read(*state_);
   if (wanted.empty()) co_return nullptr;
-  auto files = co_await read_files(&around_.store, id_, std::move(wanted));
+  auto files = co_await read_files(&around_.store, key_, std::move(wanted));
   if (!files) {
     observer_.on_broken(files.error());
     co_return std::nullopt;
@@ -19,7 +19,7 @@ Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files(
   for (const auto& [hash, bytes] : (*files)->bytes) {
     if (bytes) continue;
     around_.log.error("a file of a run cannot be read; 'errand check-data' tells more",
-                      {{"run", id_.str()}, {"sha256", hash}});
+                      {{"run", key_.run.str()}, {"sha256", hash}});
   }
   co_return std::move(*files);
 }
@@ -29,7 +29,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   text_.clear();
   blocks_.clear();
   answered_by_.reset();
-  if (!std::exchange(first_turn_is_journaled_, false)) {
+  if (std::exchange(opening_, Opening::none) != Opening::ask) {
     // What was shown of this turn's earlier attempt is void.
     bool is_shown =
         entry.turn == state_->turn().index && log_->last_seq() > state_->turn().after_seq;
@@ -49,8 +49,10 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   log_->set_status(RunStatus::running, RunLog::kEchoWait);
 
   ++around_.counters.model_calls;
-  stream_ = model_.ask(question(std::move(files)));
+  stream_ = model_->ask(question(std::move(files)));
   for (bool streaming = true; streaming && !log_->failed();) {
+    // While the store takes nothing, nothing is read: the vendor waits, not our memory.
+    if (!log_->has_room()) co_await log_->room();
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (llm::TurnEvent& event : events) streaming = streaming && take_event(event);
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assert.hpp"
+
 namespace errand::agent {
 namespace {
 
@@ -36,7 +38,10 @@ RunLog::~RunLog() {
 }
 
 void RunLog::write(const JournalEntry& entry, milliseconds wait_max) {
-  append_journal_line(current().segment.journal, entry);
+  std::string& journal = current().segment.journal;
+  const std::size_t before = journal.size();
+  append_journal_line(journal, entry);
+  pending_bytes_ += journal.size() - before;
   send_within(wait_max);
 }
 
@@ -57,17 +62,19 @@ void RunLog::emit_delta(const Event& event) {
 
 void RunLog::add_event(const Event& event) {
   Segment& segment = current().segment;
+  const std::size_t before = segment.events.size();
   append_event_line(segment.events, ++last_seq_, event);
+  pending_bytes_ += segment.events.size() - before;
   ++segment.events_count;
 }
 
 void RunLog::open_mailbox(Mailbox mailbox) {
-  current().open.push_back(std::move(mailbox));
+  current().effects.open.push_back(std::move(mailbox));
   send_within(kNoWait);
 }
 
 void RunLog::close_mailbox(std::string slot, milliseconds wait_max) {
-  current().close.push_back(std::move(slot));
+  current().effects.close.push_back(std::move(slot));
   send_within(wait_max);
 }
 
@@ -83,7 +90,7 @@ void RunLog::send_within(milliseconds wait_max) {
   bool is_waiting = company_timer_ != Timers::Id();
   wait_max_ = std::min(wait_max_, wait_max);
   if (pumping_ || failure_ || (is_waiting && !is_nearer)) return;
-  // Something that waits has waited for just this: what is more urgent takes it along.
+  // A flush was waiting for company: what is more urgent takes the rest along.
   if (is_waiting || wait_max_ == kNoWait) return start_pump();
   company_timer_ =
       deps_.timers.set(with_others(deps_.timers.now() + wait_max_), [this] { start_pump(); });
@@ -95,10 +102,7 @@ void RunLog::start_pump() {
   deps_.tasks.spawn("run.log", pump());
 }
 
-Task<Result<void>> RunLog::flush() {
-  ++deps_.counters.durable_waits;
-  if (!pending_.empty()) send_within(kNoWait);
-  std::int32_t target = next_segment_;
+Task<void> RunLog::next_commit() {
   Wakeup wakeup(deps_.home);
   waiters_.push_back(&wakeup);
   struct Leave {
@@ -107,36 +111,134 @@ Task<Result<void>> RunLog::flush() {
     ~Leave() { std::erase(waiters, me); }
   };
   Leave leave{waiters_, &wakeup};
-  while (durable_segments_ < target && !failure_) co_await wakeup.wait();
+  co_await wakeup.wait();
+}
+
+Task<Result<void>> RunLog::flush() {
+  ++deps_.counters.durable_waits;
+  if (!pending_.empty()) send_within(kNoWait);
+  const std::int32_t target = next_segment_;
+  while (durable_segments_ < target && !failure_) co_await next_commit();
   if (durable_segments_ < target) co_return *failure_;
   co_return Result<void>();
 }
 
+Task<void> RunLog::room() {
+  while (!has_room() && !failure_) co_await next_commit();
+}
+
+Task<Result<RunLog::End>> RunLog::finish(const TerminalEntry* entry, const Event* event) {
+  Pending& last = current();
+  before_end_ = Mark{.journal = last.segment.journal.size(),
+                     .events = last.segment.events.size(),
+                     .status = status_};
+  write(*entry);
+  emit(*event);
+  set_status(entry->status);
+  ++deps_.counters.durable_waits;
+  const std::int32_t target = next_segment_;
+  while (before_end_ && durable_segments_ < target && !failure_) co_await next_commit();
+  if (!before_end_) co_return End::cancel_waits;
+  if (durable_segments_ < target) co_return *failure_;
+  co_return End::durable;
+}
+
+// The rest of the segment is as true as before, and goes out by itself.
+void RunLog::take_back_end(const Commit& refused) {
+  ERRAND_ASSERT(pending_.empty());
+  const Mark mark = *std::exchange(before_end_, std::nullopt);
+  status_ = mark.status;
+  --last_seq_;
+  next_segment_ = refused.segment->n;
+  Pending rest{.segment = *refused.segment, .effects = refused.effects};
+  rest.segment.journal.resize(mark.journal);
+  rest.segment.events.resize(mark.events);
+  --rest.segment.events_count;
+  const Effects& effects = rest.effects;
+  bool is_empty = rest.bytes() == 0 && effects.open.empty() && effects.close.empty();
+  if (is_empty) return;
+  ++next_segment_;
+  wait_max_ = kNoWait;
+  pending_bytes_ += rest.bytes();
+  pending_.push_back(std::move(rest));
+}
+
 Task<void> RunLog::pump() {
   do {
-    AppendItem item = take_first();
-    Commit commit{
-        .segment = item.segment, .status = item.status, .offers_calls = !item.open.empty()};
+    Commit commit = take_first();
     ++deps_.counters.appends;
-    auto appended = co_await deps_.store.append(std::move(item));
+    auto appended = co_await append(commit);
     if (!appended) {
-      failure_ = std::move(appended).error();
+      fail(std::move(appended).error());
+      break;
+    }
+    if (appended->refused == CommitRefusal::mail_waiting && before_end_) {
+      take_back_end(commit);
       wake_waiters();
-      options_.on_failure(*failure_);
+      continue;
+    }
+    if (appended->refused) {
+      fail(Error(ErrorCode::conflict, std::string(to_string(*appended->refused))));
       break;
     }
     committed_seq_ = commit.segment->last_seq;
     durable_segments_ = commit.segment->n + 1;
-    options_.on_commit(commit);
+    options_.on_commit({.segment = commit.segment,
+                        .status = commit.status,
+                        .offers_calls = !commit.effects.open.empty()});
     wake_waiters();
   } while (pending_.size() > 1 || (!pending_.empty() && wait_max_ == kNoWait));
   pumping_ = false;
   if (!pending_.empty() && !failure_) send_within(wait_max_);
 }
 
-AppendItem RunLog::take_first() {
+void RunLog::fail(Error error) {
+  failure_ = std::move(error);
+  wake_waiters();
+  options_.on_failure(*failure_);
+}
+
+Task<Result<Appended>> RunLog::append(Commit commit) {
+  for (milliseconds pause = kRetryFirst;; pause = std::min(pause * 2, kRetryMax)) {
+    auto appended = co_await deps_.store.append(commit);
+    if (appended) co_return appended;
+    if (appended.error().code() == ErrorCode::outcome_unknown) {
+      ERRAND_CO_TRY(auto known, co_await read_back(commit));
+      if (known) co_return std::move(*known);
+    } else if (appended.error().code() != ErrorCode::unavailable) {
+      co_return std::move(appended).error();
+    }
+    co_await deps_.timers.sleep_until(deps_.timers.now() + scattered(pause));
+  }
+}
+
+// What became of a commit whose outcome was lost; nothing if it was not made.
+Task<Result<std::optional<Appended>>> RunLog::read_back(Commit commit) {
+  for (milliseconds pause = kRetryFirst;; pause = std::min(pause * 2, kRetryMax)) {
+    auto row = co_await deps_.store.find(commit.key);
+    if (row) {
+      bool is_ours = row->epoch == commit.epoch;
+      if (is_ours && row->segments == commit.segment->n) co_return std::optional<Appended>();
+      bool is_done = is_ours && row->segments == commit.segment->n + 1;
+      co_return is_done ? Appended() : Appended{.refused = CommitRefusal::stale_epoch};
+    }
+    if (row.error().code() != ErrorCode::unavailable) co_return std::move(row).error();
+    co_await deps_.timers.sleep_until(deps_.timers.now() + scattered(pause));
+  }
+}
+
+// Half to one and a half of the pause, each run at a point of its own: they would otherwise all
+// come back to a recovered store at once.
+milliseconds RunLog::scattered(milliseconds pause) const {
+  constexpr std::size_t kParts = 1024;
+  const std::size_t part = std::hash<RunId>()(options_.key.run) % kParts;
+  return pause / 2 + pause * static_cast<int>(part) / static_cast<int>(kParts);
+}
+
+Commit RunLog::take_first() {
   Pending first = std::move(pending_.front());
   pending_.pop_front();
+  pending_bytes_ -= first.bytes();
   if (pending_.empty()) wait_max_ = milliseconds::max();
   first.segment.at = deps_.clock.now();
   // Readers may hold the segment for long; what it grew by on the way is given back.
@@ -144,14 +246,12 @@ AppendItem RunLog::take_first() {
   first.segment.events.shrink_to_fit();
   EventSeq expected = committed_seq_;
   first.segment.last_seq = expected + first.segment.events_count;
-  return {.workspace = options_.workspace,
-          .run = options_.run,
+  return {.key = options_.key,
           .epoch = options_.epoch,
           .expected_seq = expected,
           .segment = std::make_shared<const Segment>(std::move(first.segment)),
           .status = pending_.empty() ? status_ : RunStatus::running,
-          .open = std::move(first.open),
-          .close = std::move(first.close)};
+          .effects = std::move(first.effects)};
 }
 
 void RunLog::wake_waiters() {

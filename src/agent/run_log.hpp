@@ -19,7 +19,7 @@
 namespace errand::agent {
 
 // What has become durable.
-struct Commit {
+struct Committed {
   SegmentPtr segment;
   RunStatus status = RunStatus::running;
   bool offers_calls = false;  // mailboxes were opened with it
@@ -31,18 +31,20 @@ struct Commit {
 //
 // What can wait shares a commit with what comes next, and with what waits in other runs: streamed
 // text for kDeltaWait at most, and for kEchoWait what repeats something durable, so that a crash
-// loses nothing. Everything else goes out at once. After a failed append the log is dead: its owner
-// drops the run's memory and folds it again from the store.
+// loses nothing. Everything else goes out at once.
+//
+// While the store is in trouble, the log tries again, at growing and scattered intervals; what was
+// written stays pending, and writers that can wait do so (has_room). If the store refuses a
+// segment, the log is dead: its owner drops the run's memory and folds it again from the store.
 class RunLog final {
  public:
   struct Options {
-    WorkspaceSlug workspace;
-    RunId run;
+    RunKey key;
     std::int64_t epoch = 0;
     EventSeq last_seq = 0;
     std::int32_t segments = 0;
     RunStatus status = RunStatus::running;
-    std::function<void(const Commit&)> on_commit;
+    std::function<void(const Committed&)> on_commit;
     std::function<void(const Error&)> on_failure;
   };
   struct Deps {
@@ -57,6 +59,11 @@ class RunLog final {
   static constexpr milliseconds kNoWait{0};
   static constexpr milliseconds kDeltaWait{2};
   static constexpr milliseconds kEchoWait{20};
+  // With more pending, the vendor's stream is not read further.
+  static constexpr std::size_t kPendingBytesMax = 256 * 1024;
+  // Between attempts to write.
+  static constexpr milliseconds kRetryFirst{50};
+  static constexpr milliseconds kRetryMax{5000};
 
   RunLog(Deps deps, Options options);
   ~RunLog();
@@ -73,6 +80,16 @@ class RunLog final {
   // Waits until everything written so far is durable. Counted as a durable wait.
   Task<Result<void>> flush();
 
+  // Writes the end of the run behind everything else and waits until it is durable. A cancel
+  // request that lies in the run's mailbox comes first: then the end is taken back, and the log
+  // stands as if it had not been written.
+  enum class End { durable, cancel_waits };
+  Task<Result<End>> finish(const TerminalEntry* entry, const Event* event);
+
+  bool has_room() const { return pending_bytes_ <= kPendingBytesMax; }
+  // Waits until there is room again, or the log is dead.
+  Task<void> room();
+
   EventSeq last_seq() const { return last_seq_; }
   RunStatus status() const { return status_; }
   bool failed() const { return failure_.has_value(); }
@@ -81,8 +98,14 @@ class RunLog final {
  private:
   struct Pending {
     Segment segment;
-    std::vector<Mailbox> open;
-    std::vector<std::string> close;
+    Effects effects;
+    std::size_t bytes() const { return segment.journal.size() + segment.events.size(); }
+  };
+  // How far a segment had come before the end of the run was written to it.
+  struct Mark {
+    std::size_t journal = 0;
+    std::size_t events = 0;
+    RunStatus status = RunStatus::running;
   };
 
   Pending& current();
@@ -91,12 +114,22 @@ class RunLog final {
   void send_within(milliseconds wait_max);
   void start_pump();
   Task<void> pump();
-  AppendItem take_first();
+  Commit take_first();
+  // Tries until the outcome is known.
+  Task<Result<Appended>> append(Commit commit);
+  Task<Result<std::optional<Appended>>> read_back(Commit commit);
+  milliseconds scattered(milliseconds pause) const;
+  void take_back_end(const Commit& refused);
+  void fail(Error error);
   void wake_waiters();
+  // Waits for the next commit, or for the log's death.
+  Task<void> next_commit();
 
   Deps deps_;
   const Options options_;
   std::list<Pending> pending_;
+  std::size_t pending_bytes_ = 0;
+  std::optional<Mark> before_end_;  // while the end of the run is pending
   EventSeq last_seq_;
   EventSeq committed_seq_;
   std::int32_t next_segment_;

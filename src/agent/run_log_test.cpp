@@ -2,6 +2,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/store_contract.hpp"
 
@@ -17,19 +18,28 @@ class RunLogTest : public testing::Test {
     EXPECT_TRUE(wait_for(store_.create(new_run(1))));
     EXPECT_TRUE(wait_for(store_.create(new_run(2))));
   }
-  RunLog::Deps deps() { return {store_, clock_, timers_, tasks_, io_.get_executor(), counters_}; }
+  RunLog::Deps deps() { return deps(store_); }
+  RunLog::Deps deps(Store& store) {
+    return {store, clock_, timers_, tasks_, io_.get_executor(), counters_};
+  }
   RunLog::Options options(int run) {
-    return {.workspace = workspace(),
-            .run = run_id(run),
+    return {.key = {.workspace = workspace(), .run = run_id(run)},
             .epoch = store_.epoch(),
             .segments = 1,
-            .on_commit = [this, run](const Commit&) { committed_.push_back(run); },
+            .on_commit = [this, run](const Committed&) { committed_.push_back(run); },
             .on_failure = [](const Error& error) { ADD_FAILURE() << error.message(); }};
   }
   void pass(milliseconds time) {
     timers_.advance(time);
     io_.restart();
     io_.run();
+  }
+  // The same while something waits for the time to go on.
+  void pass_while_waiting(milliseconds time) {
+    timers_.advance(time);
+    io_.restart();
+    while (io_.poll() > 0) {
+    }
   }
   // The runs that have committed since the last call.
   std::vector<int> committed() { return std::exchange(committed_, {}); }
@@ -80,6 +90,29 @@ TEST_F(RunLogTest, WhatIsUrgentTakesAlongWhatWaits) {
   EXPECT_EQ(committed(), Runs{1});
   EXPECT_EQ(log.last_seq(), 2);
   EXPECT_EQ(timers_.pending(), 0U);
+}
+
+TEST_F(RunLogTest, AWriterHasToWaitWhileTheStoreTakesNothing) {
+  bool is_down = true;
+  FaultyStore store(store_, [&is_down](FaultyStore::Operation) {
+    return is_down ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  });
+  RunLog log(deps(store), options(1));
+  const Event large = AssistantDelta{.text = std::string(RunLog::kPendingBytesMax, 'x')};
+  log.emit_delta(large);
+  pass_while_waiting(RunLog::kDeltaWait);
+  EXPECT_TRUE(log.has_room());
+  log.emit_delta(large);
+  pass_while_waiting(seconds(60));
+  EXPECT_FALSE(log.has_room());
+  EXPECT_EQ(committed(), Runs());
+
+  is_down = false;
+  pass_while_waiting(2 * RunLog::kRetryMax);
+  pass_while_waiting(RunLog::kDeltaWait);
+
+  EXPECT_TRUE(log.has_room());
+  EXPECT_EQ(committed(), (Runs{1, 1}));
 }
 
 }  // namespace

@@ -21,7 +21,10 @@ void State::apply_entry(const CreatedEntry& entry) {
 }
 
 void State::apply_entry(const ResumedEntry&) {
-  ++resumes_;
+  is_just_resumed_ = true;
+  for (CallState& call : turn_.calls) {
+    if (!call.outcome) ++call.resumes;
+  }
 }
 
 void State::apply_entry(const TurnEntry& entry) {
@@ -83,7 +86,7 @@ void State::retell_frozen_turn() {
 }
 
 void State::apply_entry(const CallEntry& entry) {
-  resumes_ = 0;
+  is_just_resumed_ = false;
   if (turn_.calls.empty() && is_own(turn_.index)) ++tool_turns_;
   turn_.text += entry.text;
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
@@ -96,14 +99,14 @@ void State::apply_entry(const CallEntry& entry) {
 }
 
 void State::apply_entry(const OutcomeEntry& entry) {
-  resumes_ = 0;
+  is_just_resumed_ = false;
   for (CallState& call : turn_.calls) {
     if (call.id == entry.id) call.outcome = entry;
   }
 }
 
 void State::apply_entry(const TurnEndEntry& entry) {
-  resumes_ = 0;
+  is_just_resumed_ = false;
   usage_ += entry.usage;
   turn_.text += entry.text;
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());

@@ -27,6 +27,7 @@ struct CallState {
   std::string name;
   std::string arguments;
   int attempt = 0;                 // 1-based, of all calls of its tool in this run
+  int resumes = 0;                 // how often a process took the run over before it had an outcome
   const ToolDecl* tool = nullptr;  // nullptr: the model asked for a tool there is not
   std::optional<OutcomeEntry> outcome;
 };
@@ -55,6 +56,8 @@ class State {
   State& operator=(const State&) = delete;
 
   void apply(const JournalEntry& entry);
+  // The end was applied and could not be written: something came before it.
+  void withdraw_terminal() { terminal_.reset(); }
 
   const CreatedEntry& created() const { return created_; }
   const std::vector<Message>& messages() const { return messages_; }
@@ -65,7 +68,8 @@ class State {
   const TurnState& turn() const { return turn_; }
   const std::optional<CancelEntry>& cancel() const { return cancel_; }
   const std::optional<TerminalEntry>& terminal() const { return terminal_; }
-  int resumes_without_progress() const { return resumes_; }
+  // Whether a process took the run over and nothing has come of it yet.
+  bool is_just_resumed() const { return is_just_resumed_; }
 
   const CallState* find_call(const ToolUseId& id) const;
   const ToolDecl* find_tool(std::string_view name) const;
@@ -120,7 +124,7 @@ class State {
   int tool_turns_ = 0;
   std::vector<Batch> batches_;
   std::map<std::string, int, std::less<>> attempts_;  // calls of each tool
-  int resumes_ = 0;
+  bool is_just_resumed_ = false;
   bool was_repaired_ = false;
   bool is_asked_plainly_ = false;
 };

@@ -18,8 +18,10 @@ LocalToolCall offer_of(const CallState& call) {
           .echo = call.tool->echo};
 }
 
-bool may_run_again(const ToolDecl& tool) {
-  return tool.annotations.read_only || tool.annotations.idempotent;
+// A call that was running whenever the process ended may be what ends it, whatever it promises.
+bool may_run_again(const CallState& call) {
+  const ToolAnnotations& promises = call.tool->annotations;
+  return (promises.read_only || promises.idempotent) && call.resumes < kCallResumesMax;
 }
 
 constexpr std::string_view kOutcomeUnknown =
@@ -40,7 +42,7 @@ void AgentRun::start_ready_calls() {
     if (call.outcome || is_started(call.id) || !state_->may_start(i)) continue;
     if (refusal(call)) continue;
     if (call.tool->site == ToolSite::host && !around_.lease.allows_effects()) {
-      effects_held_ = true;
+      hold_ = Hold::lease;
       continue;
     }
     Progress& progress = progress_[call.id];
@@ -78,7 +80,7 @@ void AgentRun::offer_to_client(const CallState& call) {
   milliseconds timeout = state_->created().limits.local_tool_timeout;
   LocalToolCall offer = offer_of(call);
   log_->emit(offer);
-  log_->open_mailbox({.run = id_,
+  log_->open_mailbox({.run = key_.run,
                       .slot = call.id.str(),
                       .kind = MailKind::tool_result,
                       .name = call.name,
@@ -99,7 +101,7 @@ void AgentRun::settle_without_running() {
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
-    bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(*call.tool);
+    bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(call);
     if (all_refused && !is_started(call.id)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = *all_refused, .synthetic = true});
     } else if (const Refusal* refused = refusal(call)) {
@@ -157,7 +159,7 @@ Task<void> AgentRun::run_host_tool(ToolUseId id, Tool* tool, json::Object argume
     if (!durable) co_return;
   }
   ToolOutcome outcome =
-      co_await tool->invoke({.run = id_, .id = id, .arguments = std::move(arguments)});
+      co_await tool->invoke({.run = key_.run, .id = id, .arguments = std::move(arguments)});
   host_outcomes_.push_back({.id = id, .ok = outcome.ok, .text = std::move(outcome.text)});
   kick();
 }
@@ -174,18 +176,19 @@ void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
 Task<void> AgentRun::expire(ToolUseId id) {
   ToolAnswer answer{
       .ok = false, .text = "Timed out waiting for local tool result", .timed_out = true};
-  Mail mail{.workspace = workspace_,
-            .run = id_,
+  Mail mail{.to = key_,
             .slot = id.str(),
             .kind = MailKind::tool_result,
             .body = to_mail_body(answer),
-            .from_owner = true};
+            .owner_epoch = epoch_};
   std::string body = mail.body;
   auto outcome = co_await around_.store.mail(std::move(mail));
   if (!outcome) {
     watch_timeout(id, around_.timers.now() + kTimeoutRetry);
+  } else if (*outcome == MailOutcome::stale_epoch) {
+    observer_.on_broken(Error(ErrorCode::conflict, "another process owns the run"));
   } else if (*outcome == MailOutcome::accepted) {
-    deliver({.run = id_,
+    deliver({.run = key_.run,
              .slot = id.str(),
              .kind = MailKind::tool_result,
              .filled = true,

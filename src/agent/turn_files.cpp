@@ -45,7 +45,7 @@ std::vector<FilePart> files_to_read(const State& state) {
   return std::move(choice.chosen);
 }
 
-Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunId run,
+Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunKey run,
                                                                std::vector<FilePart> files) {
   auto out = std::make_shared<llm::TurnFiles>();
   for (const FilePart& file : files) {

@@ -20,7 +20,7 @@ constexpr std::int64_t kTurnFileBytesMax = 20 * 1024 * 1024;
 std::vector<FilePart> files_to_read(const State& state);
 
 // Their bytes. unavailable: the store cannot be read now.
-Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunId run,
+Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunKey run,
                                                                std::vector<FilePart> files);
 
 }  // namespace errand::agent

@@ -14,12 +14,6 @@
 
 namespace errand::engine {
 
-struct Pricing {
-  std::optional<double> input_per_1m_usd;
-  std::optional<double> output_per_1m_usd;
-  std::optional<double> cache_read_per_1m_usd;
-};
-
 // A model that callers may name.
 struct CatalogModel {
   ModelInfo info;

@@ -335,7 +335,7 @@ TEST(Crash, RunThatTakesTheProcessDownThreeTimesIsGivenUp) {
   world.tasks.spawn("client", client.go(&world));
   world.run_until([&] { return client.done; });
   ASSERT_TRUE(client.done);
-  EXPECT_NE(client.seen.back().find("the server ended 3 times"), std::string::npos);
+  EXPECT_NE(client.seen.back().find("the server was killed 3 times"), std::string::npos);
   EXPECT_EQ(findings_of(disk), std::vector<std::string>());
 }
 

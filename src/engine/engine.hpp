@@ -1,13 +1,9 @@
 #pragma once
 
-#include <deque>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "agent/agent_run.hpp"
@@ -18,7 +14,8 @@
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "engine/catalog.hpp"
-#include "engine/live_run.hpp"
+#include "engine/pauses.hpp"
+#include "engine/residency.hpp"
 #include "engine/subscription.hpp"
 #include "json/schema_cache.hpp"
 #include "run/fork.hpp"
@@ -80,9 +77,10 @@ struct RunView {
 // All runs: the verbs that the HTTP server and the in-process runtime call. Lives on one home.
 // Every verb may fail with unavailable (the store) or internal; only other codes are listed.
 //
-// Files: engine.cpp (verbs on runs), fork.cpp, pending_calls.cpp (verbs on calls that wait for a
-// client), recovery.cpp (how runs leave memory and come back), upkeep.cpp (lease and retention).
-class Engine final : private LiveRun::Keeper {
+// Files: engine.cpp (verbs on runs), create.cpp, fork.cpp, pending_calls.cpp (verbs on calls that
+// wait for a client), upkeep.cpp (lease and retention). Where runs are and how they move is in
+// residency.hpp.
+class Engine final {
  public:
   struct Deps {
     Home home;
@@ -95,30 +93,17 @@ class Engine final : private LiveRun::Keeper {
     Log& log;
   };
 
-  // Ended runs that stay in memory for readers that come a little late; the oldest go first.
-  static constexpr std::size_t kEndedRunsMax = 128;
-
-  // A run that only waits for its client is dropped from memory after so long, and folded again
-  // when mail, or its next deadline, comes.
-  static constexpr milliseconds kRestAfter{2000};
-  // If more of them wait, the one that has waited longest is dropped at once, so that memory does
-  // not grow with the rate at which runs come.
-  static constexpr std::size_t kWaitingRunsMax = 2048;
-
   Engine(Deps deps, Limits limits);
-  ~Engine() override;
+  ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
-
-  // After a restart, a call that waits for a client does so for at least so long.
-  static constexpr milliseconds kCallGrace{30'000};
 
   // Begins to take over what a former process left unfinished, and to look after what is there.
   // Verbs may be called from now on.
   void start();
   // Takes over what nobody owns; start() does it too.
-  Task<void> recover();
-  bool is_recovered() const { return recovered_; }
+  Task<void> recover() { return residency_.recover(); }
+  bool is_recovered() const { return residency_.is_recovered(); }
 
   // Durable when it returns; the run goes on by itself.
   // invalid_argument: unknown model or tool, or a schema that cannot be used. conflict: the key was
@@ -170,7 +155,7 @@ class Engine final : private LiveRun::Keeper {
   void drain();
   bool is_draining() const { return draining_; }
   // Whether a run is doing something of its own, rather than waiting for its client.
-  bool is_busy() const;
+  bool is_busy() const { return residency_.is_busy(); }
   // Cuts off every run. What is durable is continued by the next process.
   Task<void> stop();
 
@@ -178,26 +163,18 @@ class Engine final : private LiveRun::Keeper {
   Store& store() { return deps_.store; }
   ToolSetCache& tool_sets() { return tool_sets_; }
   const agent::Counters& counters() const { return counters_; }
-  std::size_t resting() const { return resting_.size(); }
+  // How many runs are where.
+  std::size_t count(Place place) const { return residency_.count(place); }
 
  private:
-  using LivePtr = std::shared_ptr<LiveRun>;
-
-  LiveRun::Keeper& keeper() { return *this; }
   // Pins what could change later.
-  Result<CreatedEntry> resolve(Spec spec, std::string_view model_id);
+  Result<CreatedEntry> resolve(const Principal& who, Spec spec, std::string_view model_id);
   // Leaves the set with what it offers, and remembers it for those who send it again.
   Result<void> check_schema(OfferedTool& tool, std::string_view pointer);
   Result<ToolDecls> resolve_tools(ToolSetPtr& tools);
   Result<OutputMechanism> resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
                                          const llm::Model& model);
-  LivePtr make_live(const RunRow& row);
-  LivePtr find_live(const RunId& run) const;
-  void on_end(LiveRun& run) override;
-  void on_waiting(LiveRun& run) override;
-  void on_calls_offered(LiveRun& run) override;
-  void on_broken(LiveRun& run, const Error& error) override;
-  void on_unused(LiveRun& run) override;
+  Task<Result<CreateOutcome>> create_surely(NewRun run);
 
   PendingCall shown(Mailbox box) const;
   Task<Result<PendingCall>> take_call(CallClaim claim);
@@ -207,29 +184,6 @@ class Engine final : private LiveRun::Keeper {
   Task<void> keep_lease();
   Task<void> renew_lease();
   Task<void> remove_old_runs();
-  bool owns_runs() const;
-
-  void end_waiting(LiveRun& run);
-  void put_aside(const RunId& run);
-  void rest(const WorkspaceSlug& workspace, const RunId& run, SteadyTime until);
-  // Brings a run that was put aside back into memory.
-  void wake(const WorkspaceSlug& workspace, const RunId& run);
-  void deliver(const WorkspaceSlug& workspace, Mailbox mail);
-  Task<void> destroy(LivePtr run, std::unique_ptr<agent::AgentRun> agent);
-  Task<void> replace(LivePtr run, std::unique_ptr<agent::AgentRun> broken);
-  void end_loading(const RunId& run);
-  Task<void> activate(WorkspaceSlug workspace, RunId run);
-  Task<void> reload(WorkspaceSlug workspace, RunId run, agent::AgentRun::Start start);
-  Task<void> pause(milliseconds duration);
-  Task<void> claim_all();
-  Task<void> take_over(ClaimedRun run);
-  bool leave_resting(const ClaimedRun& run);
-  Task<void> resume_suspects();
-  bool is_settled(const RunId& run) const;
-  Task<Result<void>> load(RunRow row, std::vector<Mailbox> mail, agent::AgentRun::Start start);
-  Result<void> drive(RunRow row, std::vector<Mailbox> mail, std::unique_ptr<agent::State> state,
-                     agent::AgentRun::Start start);
-  Task<Result<std::unique_ptr<agent::State>>> fold(RunId run);
 
   Deps deps_;
   const Limits limits_;
@@ -238,28 +192,12 @@ class Engine final : private LiveRun::Keeper {
   ToolSetCache tool_sets_;
   agent::Lease lease_;
   agent::Surroundings surroundings_;
-  std::unordered_map<RunId, LivePtr> live_;
-  std::deque<RunId> ended_;  // those of live_ that have ended, oldest first
-  // Runs in memory that only wait, or did so a moment ago, by the timers that put them aside: the
-  // one that has waited longest comes first.
-  std::map<Timers::Id, RunId> waiting_;
-  struct Resting {
-    WorkspaceSlug workspace;
-    Timers::Id timer;  // of the next deadline
-  };
-  std::unordered_map<RunId, Resting> resting_;  // runs put aside
-  std::set<RunId> loading_;                     // runs on their way back into memory
-  // Runs that may have brought the process down, by how often.
-  std::multimap<int, ClaimedRun> suspects_;
-  std::size_t resumed_ = 0;            // runs taken over
+  Pauses pauses_;
+  Residency residency_;
   std::set<Timers::Id> claim_timers_;  // of claims that were made here
   std::set<Wakeup*> call_watchers_;    // those who wait for pending calls
-  bool recovering_ = false;
-  bool recovered_ = false;
   bool draining_ = false;
-  bool stopping_ = false;
-  std::set<Wakeup*> pauses_;  // rung on stop
-  TaskGroup tasks_;           // last: tasks use everything above
+  TaskGroup tasks_;  // last: tasks use everything above
 };
 
 }  // namespace errand::engine

@@ -357,13 +357,13 @@ TEST_F(EngineTest, RunThatWaitsForItsClientLeavesMemoryAndComesBackForTheAnswer)
   client.spec = spec_with_tools({client_tool("look")});
   client.answers = false;
   world.tasks.spawn("client", client.go(&world));
-  world.run_until([&] { return world.engine.resting() == 1; });
+  world.run_until([&] { return world.engine.count(Place::resting) == 1; });
   EXPECT_EQ(types_of(client.seen),
             (Types{"assistant_delta", "local_tool_call", "assistant_message"}));
   world.settle();
   world.tasks.spawn("answer", Answerer::answer(&world, &client));
   world.run_until([&] { return client.done; });
-  EXPECT_EQ(world.engine.resting(), 0U);
+  EXPECT_EQ(world.engine.count(Place::resting), 0U);
   EXPECT_EQ(types_of(client.seen),
             (Types{"assistant_delta", "local_tool_call", "assistant_message",
                    "local_tool_result_in", "assistant_delta", "assistant_message", "result"}));
@@ -373,14 +373,14 @@ TEST_F(EngineTest, RunThatWaitsForItsClientLeavesMemoryAndComesBackForTheAnswer)
 TEST_F(EngineTest, MoreWaitingRunsThanMayStayInMemoryLeaveItAtOnce) {
   World world(disk, kOneCall);
   constexpr std::size_t kOver = 3;
-  for (std::size_t i = 0; i < Engine::kWaitingRunsMax + kOver; ++i) {
+  for (std::size_t i = 0; i < Residency::kWaitingRunsMax + kOver; ++i) {
     ASSERT_TRUE(world.result_of(
         world.engine.create(someone(), spec_with_tools({client_tool("look")}), {})));
   }
-  world.pass(Engine::kRestAfter / 2);
-  EXPECT_EQ(world.engine.resting(), kOver);
-  world.pass(Engine::kRestAfter);
-  EXPECT_EQ(world.engine.resting(), Engine::kWaitingRunsMax + kOver);
+  world.pass(Residency::kRestAfter / 2);
+  EXPECT_EQ(world.engine.count(Place::resting), kOver);
+  world.pass(Residency::kRestAfter);
+  EXPECT_EQ(world.engine.count(Place::resting), Residency::kWaitingRunsMax + kOver);
 }
 
 TEST_F(EngineTest, RunThatRestsIsCancelledLikeAnyOther) {
@@ -388,7 +388,7 @@ TEST_F(EngineTest, RunThatRestsIsCancelledLikeAnyOther) {
   client.spec = spec_with_tools({client_tool("look")});
   client.answers = false;
   world.tasks.spawn("client", client.go(&world));
-  world.run_until([&] { return world.engine.resting() == 1; });
+  world.run_until([&] { return world.engine.count(Place::resting) == 1; });
   world.settle();
   std::vector<RunStatus> statuses;
   world.tasks.spawn("cancel", Canceller::cancel(&world, *client.run, &statuses));

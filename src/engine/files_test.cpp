@@ -42,7 +42,8 @@ struct FilesTest : ::testing::Test {
   static Lines findings_with(const StoredRun& run, std::vector<RunBlob> blobs) {
     Disk other;
     read_disk<CreateOutcome>(other, [&](Store* store) {
-      return store->create({.row = run.row, .first = *run.segments.at(0), .blobs = blobs});
+      return store->create(
+          {.row = run.row, .first = *run.segments.at(0), .effects = {.blobs = blobs}});
     });
     return findings_of(other);
   }
@@ -93,7 +94,7 @@ TEST_F(FilesTest, AForkSharesThem) {
   auto forked = world.result_of(
       world.engine.fork(someone(), *client.run, {.overrides = {.prompt = "And?"}}, {}));
   ASSERT_TRUE(forked);
-  auto pruned = world.result_of(world.store.prune({.ended_before = disk.clock.now() + seconds(1),
+  auto pruned = world.result_of(world.store.prune({.ended_before = world.store.now() + seconds(1),
                                                    .spared = {forked->run},
                                                    .segments_max = 1000}));
   EXPECT_EQ(pruned->runs, 1U);

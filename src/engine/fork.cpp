@@ -147,8 +147,8 @@ std::vector<JournalEntry> first_entries(CreatedEntry created, std::vector<PastTu
 
 Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params,
                                      Idempotency idempotency) {
-  ERRAND_CO_TRY(auto row, co_await deps_.store.find(who.workspace, run));
-  ERRAND_CO_TRY(auto segments, co_await read_whole_log(&deps_.store, row.id));
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
+  ERRAND_CO_TRY(auto segments, co_await read_whole_log(&deps_.store, row.key()));
   ERRAND_CO_TRY(auto events, read_event_facts(segments));
   ERRAND_CO_TRY(auto entries, parse_journal(journal_of(segments)));
   if (entries.empty() || !std::holds_alternative<CreatedEntry>(entries.front())) {
@@ -162,7 +162,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   const auto& origin = std::get<CreatedEntry>(entries.front());
   std::string model_id = params.overrides.model_id.value_or(origin.model.id);
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  ERRAND_CO_TRY(auto created, resolve(override_spec(origin.spec, params.overrides), model_id));
+  ERRAND_CO_TRY(auto created, resolve(who, override_spec(origin.spec, params.overrides), model_id));
   created.forked_from = {.run = run,
                          .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
                          .turns = static_cast<int>(point.turns)};
@@ -175,7 +175,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
                 co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency)));
   if (outcome.kind == Creation::existing) {
     // The run may have come further since the first of these requests.
-    ERRAND_CO_TRY(auto existing, co_await fold(outcome.run));
+    ERRAND_CO_TRY(auto existing, co_await fold_run(&deps_.store, {who.workspace, outcome.run}));
     from = existing->created().forked_from.value_or(from);
   }
   co_return ForkedRun{.run = outcome.run, .from = from};

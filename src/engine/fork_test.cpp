@@ -36,7 +36,7 @@ struct ForkTest : ::testing::Test {
   void run_original(std::string_view script) {
     World world(disk, script);
     world.tasks.spawn("client", original.go(&world));
-    world.run_until([&] { return original.done || world.engine.resting() > 0; });
+    world.run_until([&] { return original.done || world.engine.count(Place::resting) > 0; });
     ASSERT_TRUE(original.run);
   }
 

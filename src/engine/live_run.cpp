@@ -44,7 +44,7 @@ void LiveRun::catch_up(const RunRow& row) {
   for (Subscription* reader : readers_) reader->wake();
 }
 
-void LiveRun::on_commit(const agent::Commit& commit) {
+void LiveRun::on_commit(const agent::Committed& commit) {
   committed_seq_ = commit.segment->last_seq;
   status_ = commit.status;
   if (commit.offers_calls) keeper_.on_calls_offered(*this);

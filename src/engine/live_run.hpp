@@ -33,6 +33,7 @@ class LiveRun final : public agent::RunObserver {
 
   const RunId& id() const { return id_; }
   const WorkspaceSlug& workspace() const { return workspace_; }
+  RunKey key() const { return {.workspace = workspace_, .run = id_}; }
   EventSeq committed_seq() const { return committed_seq_; }
   bool is_terminal() const { return errand::is_terminal(status_); }
 
@@ -55,10 +56,7 @@ class LiveRun final : public agent::RunObserver {
   void add_reader(Subscription* reader) { readers_.push_back(reader); }
   void remove_reader(Subscription* reader);
 
-  // The timer that puts the run aside once it has waited long enough.
-  Timers::Id rest_timer;
-
-  void on_commit(const agent::Commit& commit) override;
+  void on_commit(const agent::Committed& commit) override;
   void on_end() override { keeper_.on_end(*this); }
   void on_waiting() override { keeper_.on_waiting(*this); }
   void on_broken(const Error& error) override { keeper_.on_broken(*this, error); }

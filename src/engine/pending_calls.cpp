@@ -49,10 +49,6 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
   }
 }
 
-void Engine::on_calls_offered(LiveRun&) {
-  tell_watchers();
-}
-
 void Engine::tell_watchers() {
   for (Wakeup* watcher : call_watchers_) watcher->notify();
 }
@@ -69,7 +65,7 @@ Task<Result<PendingCall>> Engine::take_call(CallClaim claim) {
 
 // Once the claim has run out, the call is work for others again.
 void Engine::watch_claim(milliseconds left) {
-  if (stopping_) return;
+  if (pauses_.ended()) return;
   auto id = std::make_shared<Timers::Id>();
   *id = deps_.timers.set(deps_.timers.now() + left, [this, id] {
     claim_timers_.erase(*id);

@@ -1,308 +1,236 @@
-// How runs leave memory and come back into it: while they wait for their client, after a restart,
-// and after an append that failed.
+// Runs of processes that have ended: how they are taken over, and how those are tried that may have
+// ended them.
 #include <algorithm>
 #include <utility>
 
-#include "engine/engine.hpp"
+#include "base/text.hpp"
+#include "engine/residency.hpp"
 #include "engine/whole_log.hpp"
-#include "run/journal.hpp"
 
 namespace errand::engine {
 namespace {
 
 constexpr std::size_t kClaimedAtOnce = 64;
 constexpr milliseconds kClaimPause{1000};
-constexpr milliseconds kReloadPauseFirst{50};
-constexpr milliseconds kReloadPauseMax{5000};
 // Vendors do not like to be asked ten thousand things at once.
 constexpr std::size_t kResumedPerSecond = 2000;
-// A suspect that has come no further by then is left to itself, and the next one has its turn.
-constexpr milliseconds kSuspectTime{10'000};
-constexpr milliseconds kSuspectPoll{100};
+constexpr milliseconds kTrialPoll{100};
+constexpr milliseconds kWritePause{1000};
+
+RecordKey trial_key(std::int64_t epoch) {
+  return {.workspace = {}, .kind = "trial", .id = std::to_string(epoch)};
+}
 
 }  // namespace
 
-Task<void> Engine::recover() {
-  recovering_ = true;
+Task<void> Residency::recover() {
+  is_recovering_ = true;
   co_await claim_all();
-  recovering_ = false;
+  is_recovering_ = false;
   // Those that mail came for and that were nobody's to claim.
-  std::erase_if(live_, [this](const auto& entry) {
-    return !entry.second->agent() && !entry.second->has_readers() &&
-           !loading_.contains(entry.first) && !entry.second->is_terminal();
-  });
+  std::vector<RunId> unclaimed;
+  for (const auto& [id, resident] : residents_) {
+    if (resident.place == Place::unowned) unclaimed.push_back(id);
+  }
+  for (const RunId& run : unclaimed) drop_unused(run);
   recovered_ = true;
-  co_await resume_suspects();
+  co_await try_suspects();
 }
 
-Task<void> Engine::claim_all() {
+Task<void> Residency::claim_all() {
   std::size_t before = resumed_;
-  while (!stopping_) {
-    auto claimed = co_await deps_.store.claim(kClaimedAtOnce, kCallGrace);
+  std::optional<RunKey> after;
+  do {
+    auto claimed =
+        co_await deps_.store.claim({.limit = kClaimedAtOnce, .grace = kCallGrace, .after = after});
     if (!claimed) {
       deps_.log.warning("cannot take over the runs of the last process yet",
                         {{"error", claimed.error().describe()}});
-      co_await pause(kClaimPause);
+      co_await deps_.pauses.pause(kClaimPause);
       continue;
     }
-    if (claimed->empty()) break;
     // Mail that comes from here on is not among what was claimed, and must find somebody to wait.
-    for (const ClaimedRun& run : *claimed) {
-      loading_.insert(run.row.id);
-      if (LivePtr live = find_live(run.row.id)) {
-        live->catch_up(run.row);
-      } else {
-        make_live(run.row);
-      }
-    }
+    for (const ClaimedRun& run : claimed->runs) expect(run);
     std::size_t resumed = resumed_;
-    for (ClaimedRun& run : *claimed) co_await take_over(std::move(run));
+    for (ClaimedRun& run : claimed->runs) co_await take_over(std::move(run));
     milliseconds breather = milliseconds(1000) * (resumed_ - resumed) / kResumedPerSecond;
-    if (breather.count() > 0) co_await pause(breather);
-  }
-  if (resumed_ > before) {
-    deps_.log.info("continued runs", {{"count", std::to_string(resumed_ - before)}});
+    if (breather.count() > 0) co_await deps_.pauses.pause(breather);
+    after = claimed->next;
+    if (!after) break;
+  } while (!deps_.pauses.ended());
+  if (resumed_ > before || count(Place::suspect) > 0) {
+    deps_.log.info("took over runs of the last process",
+                   {{"goOn", std::to_string(resumed_ - before)},
+                    {"heldBack", std::to_string(count(Place::suspect))},
+                    {"waitForClients", std::to_string(count(Place::resting))}});
   }
 }
 
-Task<void> Engine::take_over(ClaimedRun run) {
-  RunId id = run.row.id;
-  if (leave_resting(run)) co_return;
-  auto state = co_await fold(id);
-  int resumes = state ? (*state)->resumes_without_progress() : 0;
-  if (resumes > 0) {
-    suspects_.emplace(resumes, std::move(run));
-    co_return;
+void Residency::expect(const ClaimedRun& run) {
+  if (deps_.pauses.ended()) return;
+  Resident& resident = enter(run.row.key());
+  move(resident, Place::loading);
+  live_of(run.row.id, resident).catch_up(run.row);
+}
+
+Task<void> Residency::take_over(ClaimedRun run) {
+  if (deps_.pauses.ended() || leave_resting(run)) co_return;
+  const RunKey key = run.row.key();
+  auto state = co_await fold_run(&deps_.store, key);
+  Suspicion suspected;
+  if (state && (*state)->is_just_resumed()) {
+    const ProcessEnd end = run.was_left ? ProcessEnd::left : ProcessEnd::killed;
+    suspected = co_await suspicion(key.run, run.former_epoch, end);
   }
-  Result<void> driven = state ? drive(std::move(run.row), std::move(run.mail), std::move(*state),
-                                      agent::AgentRun::Start::recovered)
-                              : Result<void>(state.error());
-  end_loading(id);
-  if (driven) {
-    ++resumed_;
-  } else {
-    deps_.log.error("a run cannot be continued",
-                    {{"run", id.str()}, {"error", driven.error().describe()}});
+  Resident* resident = look_up(key.run);
+  if (!resident || deps_.pauses.ended()) co_return;
+  if (suspected.kills > 0) co_return hold_back(std::move(run), suspected);
+  if (!trial_.is_everyone_on) {
+    trial_.is_everyone_on = true;
+    co_await write_trial();
   }
+  resumed_at_once_.push_back(key.run);
+  go_on(std::move(run), std::move(state));
+}
+
+void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
+  const RunId id = run.row.id;
+  Resident& resident = *look_up(id);
+  if (suspected == Suspicion{.kills = 1}) ++everyone_suspected_;
+  trial_.suspects[id] = suspected;
+  bool is_cancelled = std::any_of(run.mail.begin(), run.mail.end(),
+                                  [](const Mailbox& box) { return box.kind == MailKind::cancel; });
+  resident.held = std::make_unique<ClaimedRun>(std::move(run));
+  move(resident, Place::suspect);
+  if (is_cancelled) release(id);
 }
 
 // A run that only waits for its client, and whose client need not be told again, has nothing to
 // do: it comes into memory when there is something.
-bool Engine::leave_resting(const ClaimedRun& run) {
-  LivePtr live = find_live(run.row.id);
-  if (run.row.status != RunStatus::waiting || run.mail.empty() || live->has_early_mail()) {
+bool Residency::leave_resting(const ClaimedRun& run) {
+  Resident* resident = look_up(run.row.id);
+  bool is_waiting = run.row.status == RunStatus::waiting && !run.mail.empty();
+  if (!resident || !is_waiting || (resident->live && resident->live->has_early_mail()))
     return false;
-  }
   StoreTime now = deps_.store.now();
-  milliseconds left = run.row.ends_by - deps_.clock.now();
+  milliseconds left = run.row.ends_by - now;
   for (const Mailbox& box : run.mail) {
     if (box.filled || box.offer_again) return false;
     left = std::min(left, box.deadline - now);
   }
-  rest(run.row.workspace, run.row.id, deps_.timers.now() + std::max(left, milliseconds(0)));
-  end_loading(run.row.id);
+  rest(run.row.id, *resident, deps_.timers.now() + std::max(left, milliseconds(0)));
+  drop_unused(run.row.id);
   return true;
 }
 
-// Runs that were on record as resumed when the last process ended may be what ended it: they come
-// last, the least suspicious first, and one at a time.
-Task<void> Engine::resume_suspects() {
-  for (auto& [resumes, suspect] : std::exchange(suspects_, {})) {
-    if (stopping_) co_return;
-    RunId id = suspect.row.id;
-    auto loaded = co_await load(std::move(suspect.row), std::move(suspect.mail),
-                                agent::AgentRun::Start::recovered);
-    end_loading(id);
-    if (!loaded) {
-      deps_.log.error("a run cannot be continued",
-                      {{"run", id.str()}, {"error", loaded.error().describe()}});
-      continue;
+Task<Suspicion> Residency::suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end) {
+  auto known = former_trials_.find(former_epoch);
+  if (known == former_trials_.end()) {
+    Trial trial;
+    auto record = co_await deps_.store.find_record(trial_key(former_epoch));
+    if (record) {
+      auto parsed = parse_trial(record->body);
+      if (parsed) trial = std::move(*parsed);
     }
-    ++resumed_;
-    SteadyTime enough = deps_.timers.now() + kSuspectTime;
-    while (!is_settled(id) && deps_.timers.now() < enough && !stopping_) {
-      co_await pause(kSuspectPoll);
+    known = former_trials_.emplace(former_epoch, std::move(trial)).first;
+  }
+  co_return suspicion_of(known->second, run, end);
+}
+
+// Drives a run on. What the store does not give now is read later.
+void Residency::go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> state) {
+  const RunKey key = run.row.key();
+  Resident* resident = look_up(key.run);
+  if (!resident || deps_.pauses.ended()) return;
+  ++resumed_;
+  if (!state) return load(key, *resident, Start::recovered);
+  auto suspected = trial_.suspects.find(key.run);
+  bool is_given_up =
+      suspected != trial_.suspects.end() && suspected->second.strikes >= agent::kStrikesMax;
+  drive({.row = std::move(run.row),
+         .state = std::move(*state),
+         .mail = std::move(run.mail),
+         .start = Start::recovered,
+         .is_given_up = is_given_up});
+}
+
+// Lets a suspect go on.
+void Residency::release(const RunId& run) {
+  Resident* resident = look_up(run);
+  if (!resident || resident->place != Place::suspect) return;
+  move(*resident, Place::loading);
+  tasks_.spawn("engine.release", read_and_go_on(std::move(*resident->held)));
+  resident->held.reset();
+}
+
+Task<void> Residency::read_and_go_on(ClaimedRun run) {
+  auto state = co_await fold_run(&deps_.store, run.row.key());
+  go_on(std::move(run), std::move(state));
+}
+
+// Only one group is on trial at a time, and the record says which: if the process is killed, nobody
+// else is suspected.
+Task<void> Residency::try_suspects() {
+  if (everyone_suspected_ == 1) {
+    // The run that everyone was: it was alone after all.
+    for (auto& [run, suspected] : trial_.suspects) {
+      if (suspected == Suspicion{.kills = 1}) suspected.strikes = 1;
     }
   }
-}
-
-bool Engine::is_settled(const RunId& run) const {
-  LivePtr live = find_live(run);
-  if (!live || !live->agent()) return true;
-  const agent::AgentRun& agent = *live->agent();
-  return !agent.is_busy() || agent.state().resumes_without_progress() == 0;
-}
-
-Task<Result<std::unique_ptr<agent::State>>> Engine::fold(RunId run) {
-  ERRAND_CO_TRY(auto journal, co_await read_whole_journal(&deps_.store, run));
-  ERRAND_CO_TRY(auto entries, parse_journal(journal));
-  auto state = std::make_unique<agent::State>();
-  for (const JournalEntry& entry : entries) state->apply(entry);
-  co_return state;
-}
-
-Task<Result<void>> Engine::load(RunRow row, std::vector<Mailbox> mail,
-                                agent::AgentRun::Start start) {
-  if (!find_live(row.id)) make_live(row);
-  ERRAND_CO_TRY(auto state, co_await fold(row.id));
-  co_return drive(std::move(row), std::move(mail), std::move(state), start);
-}
-
-Result<void> Engine::drive(RunRow row, std::vector<Mailbox> mail,
-                           std::unique_ptr<agent::State> state, agent::AgentRun::Start start) {
-  LivePtr live = find_live(row.id);
-  if (!live) live = make_live(row);
-  live->catch_up(row);
-  if (stopping_) return {};
-  const CatalogModel* model = deps_.catalog.find(state->created().model.id);
-  if (!model) {
-    // Another configuration may know it again; until then the run stays as it is.
-    return Error(ErrorCode::unavailable,
-                 "its model \"" + state->created().model.id + "\" is no longer configured");
+  std::vector<std::vector<RunId>> groups = plan_trials(trial_.suspects);
+  if (groups.empty() && !is_trial_written_) co_return;
+  co_await watch(std::exchange(resumed_at_once_, {}), groups.empty() ? kLastTrialTime : kTrialTime);
+  for (std::size_t i = 0; i < groups.size() && !deps_.pauses.ended(); ++i) {
+    trial_.is_everyone_on = false;
+    trial_.on = groups[i];
+    co_await write_trial();
+    if (deps_.pauses.ended()) co_return;
+    for (const RunId& run : groups[i]) release(run);
+    co_await watch(groups[i], i + 1 == groups.size() ? kLastTrialTime : kTrialTime);
+    for (const RunId& run : groups[i]) trial_.suspects.erase(run);
   }
-  live->attach(std::make_unique<agent::AgentRun>(surroundings_, *model->model, *live,
-                                                 agent::AgentRun::Params{.row = std::move(row),
-                                                                         .state = std::move(state),
-                                                                         .mail = std::move(mail),
-                                                                         .start = start}));
-  return {};
+  if (deps_.pauses.ended()) co_return;
+  trial_ = {};
+  co_await write_trial();
+  former_trials_.clear();
 }
 
-void Engine::on_broken(LiveRun& run, const Error& error) {
-  if (stopping_) return;
-  LivePtr live = find_live(run.id());
-  if (!live || !live->agent()) return;
-  deps_.log.warning("what is in memory of a run is dropped and read again",
-                    {{"run", run.id().str()}, {"error", error.describe()}});
-  end_waiting(run);
-  loading_.insert(run.id());
-  tasks_.spawn("engine.replace", replace(live, live->detach()));
-}
-
-Task<void> Engine::replace(LivePtr run, std::unique_ptr<agent::AgentRun> broken) {
-  co_await broken->stop(CancelReason::shutdown);
-  broken.reset();
-  co_await pause(kReloadPauseFirst);
-  co_await reload(run->workspace(), run->id(), agent::AgentRun::Start::recovered);
-  end_loading(run->id());
-}
-
-void Engine::on_waiting(LiveRun& run) {
-  end_waiting(run);
-  run.rest_timer =
-      deps_.timers.set(deps_.timers.now() + kRestAfter, [this, id = run.id()] { put_aside(id); });
-  waiting_.emplace(run.rest_timer, run.id());
-  if (waiting_.size() > kWaitingRunsMax) put_aside(RunId(waiting_.begin()->second));
-}
-
-void Engine::end_waiting(LiveRun& run) {
-  deps_.timers.cancel(run.rest_timer);
-  waiting_.erase(run.rest_timer);
-  run.rest_timer = {};
-}
-
-void Engine::put_aside(const RunId& run) {
-  LivePtr live = find_live(run);
-  if (!live || !live->agent() || stopping_) return;
-  end_waiting(*live);
-  if (!live->agent()->may_rest()) return;
-  rest(live->workspace(), run, live->agent()->next_deadline());
-  tasks_.spawn("engine.destroy", destroy(live, live->detach()));
-  if (!live->has_readers()) live_.erase(run);
-}
-
-void Engine::rest(const WorkspaceSlug& workspace, const RunId& run, SteadyTime until) {
-  Timers::Id timer = deps_.timers.set(until, [this, run] {
-    WorkspaceSlug of = resting_.at(run).workspace;
-    wake(of, run);
-  });
-  resting_[run] = {.workspace = workspace, .timer = timer};
-}
-
-void Engine::on_unused(LiveRun& run) {
-  if (loading_.contains(run.id())) return;
-  // Those that have just ended stay for a while.
-  if (std::find(ended_.begin(), ended_.end(), run.id()) == ended_.end()) live_.erase(run.id());
-}
-
-void Engine::wake(const WorkspaceSlug& workspace, const RunId& run) {
-  // A run of the last process that is not claimed yet comes with its mail when it is.
-  bool is_claimed = !recovering_ || resting_.contains(run);
-  if (stopping_ || !is_claimed || !loading_.insert(run).second) return;
-  // Mail that comes while the run is read must find somebody to wait.
-  if (!find_live(run)) make_live({.id = run, .workspace = workspace});
-  if (auto resting = resting_.extract(run)) deps_.timers.cancel(resting.mapped().timer);
-  tasks_.spawn("engine.activate", activate(workspace, run));
-}
-
-Task<void> Engine::activate(WorkspaceSlug workspace, RunId run) {
-  co_await reload(workspace, run, agent::AgentRun::Start::activated);
-  end_loading(run);
-}
-
-void Engine::end_loading(const RunId& run) {
-  loading_.erase(run);
-  LivePtr live = find_live(run);
-  if (live && !live->agent() && !live->has_readers()) on_unused(*live);
-}
-
-// The store alone says how far the run got.
-Task<void> Engine::reload(WorkspaceSlug workspace, RunId run, agent::AgentRun::Start start) {
-  for (milliseconds pause = kReloadPauseFirst; !stopping_;
-       pause = std::min(pause * 2, kReloadPauseMax)) {
-    auto row = co_await deps_.store.find(workspace, run);
-    auto mail = co_await deps_.store.mailboxes(run);
-    if (row && mail) {
-      if (is_terminal(row->status) || row->epoch != deps_.store.epoch()) {
-        // It ended, or it is another's now.
-        if (LivePtr live = find_live(run)) live->catch_up(*row);
-        live_.erase(run);
-        co_return;
-      }
-      auto loaded = co_await load(std::move(*row), std::move(*mail), start);
-      if (loaded) co_return;
-      deps_.log.error("a run cannot be continued",
-                      {{"run", run.str()}, {"error", loaded.error().describe()}});
-      if (loaded.error().code() == ErrorCode::internal) co_return;
-    }
-    co_await this->pause(pause);
+// Returns when all of the runs have come further, or the time is over.
+Task<void> Residency::watch(std::vector<RunId> runs, milliseconds time) {
+  const SteadyTime enough = deps_.timers.now() + time;
+  while (deps_.timers.now() < enough && !deps_.pauses.ended()) {
+    std::erase_if(runs, [this](const RunId& run) { return is_settled(run); });
+    if (runs.empty()) co_return;
+    co_await deps_.pauses.pause(kTrialPoll);
   }
 }
 
-Task<void> Engine::pause(milliseconds duration) {
-  if (stopping_) co_return;
-  Wakeup wakeup(deps_.home.executor());
-  pauses_.insert(&wakeup);
-  TimerGuard timer(deps_.timers, deps_.timers.now() + duration, [&wakeup] { wakeup.notify(); });
-  co_await wakeup.wait();
-  pauses_.erase(&wakeup);
+bool Residency::is_settled(const RunId& run) const {
+  const Resident* resident = look_up(run);
+  if (!resident) return true;
+  if (resident->place == Place::loading) return false;
+  if (!resident->live || !resident->live->agent()) return true;
+  const agent::AgentRun& agent = *resident->live->agent();
+  return !agent.is_busy() || !agent.state().is_just_resumed();
 }
 
-bool Engine::is_busy() const {
-  for (const auto& [id, live] : live_) {
-    if (live->agent() && live->agent()->is_busy()) return true;
+// Durable when it returns. Records of former processes are no longer needed then.
+Task<void> Residency::write_trial() {
+  std::vector<RecordChange> changes;
+  RecordChange& own = changes.emplace_back();
+  own.key = trial_key(deps_.store.epoch());
+  if (trial_ != Trial()) own.body = to_json(trial_);
+  for (const auto& [epoch, trial] : former_trials_) {
+    if (trial != Trial() && recovered_) changes.push_back({.key = trial_key(epoch), .body = {}});
   }
-  return false;
-}
-
-Task<void> Engine::stop() {
-  stopping_ = true;
-  draining_ = true;
-  std::vector<LivePtr> all;
-  for (const auto& [id, live] : live_) all.push_back(live);
-  live_.clear();
-  for (const LivePtr& live : all) {
-    end_waiting(*live);
-    if (auto agent = live->detach()) co_await agent->stop(CancelReason::shutdown);
+  is_trial_written_ = true;
+  while (!deps_.pauses.ended()) {
+    auto written = co_await deps_.store.change_records(changes);
+    if (written) co_return;
+    deps_.log.warning("cannot note which runs are on trial",
+                      {{"error", written.error().describe()}});
+    co_await deps_.pauses.pause(kWritePause);
   }
-  for (Wakeup* pause : pauses_) pause->notify();
-  tell_watchers();
-  co_await tasks_.join();  // never cancelled: they see agents out
-  // A task that was taking runs over may have put some to rest until now.
-  for (const auto& [run, resting] : resting_) deps_.timers.cancel(resting.timer);
-  resting_.clear();
-  for (Timers::Id timer : claim_timers_) deps_.timers.cancel(timer);
-  claim_timers_.clear();
 }
 
 }  // namespace errand::engine

@@ -72,7 +72,7 @@ TEST_F(RecoveryTest, ARunThatOnlyWaitsIsLeftAloneUntilItsAnswerComes) {
   World world(disk, kTwoCalls);
   world.engine.start();
   world.settle();
-  EXPECT_EQ(world.engine.resting(), 1U);
+  EXPECT_EQ(world.engine.count(Place::resting), 1U);
   EXPECT_TRUE(world.engine.is_recovered());
 
   client.answers = true;
@@ -135,54 +135,6 @@ TEST_F(RecoveryTest, AJumpOfTheClockNeitherEndsNorStretchesAWait) {
   }
 }
 
-TEST_F(RecoveryTest, SuspectsResumeLastAndOneAtATime) {
-  constexpr std::string_view kPrompts[] = {"suspect 1", "suspect 2", "innocent"};
-  {
-    World world(disk, kSlow);
-    create(world, std::string(kPrompts[0]));
-    create(world, std::string(kPrompts[1]));
-  }
-  {
-    World world(disk, kSlow);
-    world.tasks.spawn("recover", world.engine.recover());
-    world.settle();  // both are on record as resumed when this process ends
-    EXPECT_EQ(world.asked, 2);
-    create(world, std::string(kPrompts[2]));
-  }
-  World world(disk, kSlow);
-  world.tasks.spawn("recover", world.engine.recover());
-  world.settle();
-
-  EXPECT_EQ(world.asked_about, (std::vector<std::string>{"innocent", "suspect 1"}));
-  EXPECT_TRUE(world.engine.is_recovered());
-  pass(world, seconds(10));  // the first has had its time
-  EXPECT_EQ(world.asked_about, (std::vector<std::string>{"innocent", "suspect 1", "suspect 2"}));
-}
-
-TEST_F(RecoveryTest, MailForASuspectThatHasNotHadItsTurnIsKept) {
-  {
-    World world(disk, kSlow);
-    create(world, "suspect 1");
-    client.spec = about("suspect 2");
-    world.tasks.spawn("client", client.go(&world));
-    world.settle();
-  }
-  {
-    World world(disk, kSlow);
-    world.tasks.spawn("recover", world.engine.recover());
-    world.settle();
-  }
-  World world(disk, kSlow);
-  world.tasks.spawn("recover", world.engine.recover());
-  world.tasks.spawn("client", client.go(&world));
-  world.settle();
-  ASSERT_TRUE(world.result_of(world.engine.cancel(someone(), *client.run)));
-
-  world.run_until([this] { return client.done; });
-
-  EXPECT_EQ(last_type(client), "cancelled");
-}
-
 // How far something has come when something else begins, in steps of the loop.
 constexpr int kStepsMax = 40;
 
@@ -193,7 +145,7 @@ TEST_F(RecoveryTest, AnAnswerThatComesWhileTheRunIsReadIsTaken) {
     World world(disk, kTwoCalls);
     client.run = world.result_of(world.engine.create(someone(), client.spec, {})).value();
     pass(world, seconds(5));
-    ASSERT_EQ(world.engine.resting(), 1U);
+    ASSERT_EQ(world.engine.count(Place::resting), 1U);
 
     std::vector<std::string> calls = pending(world);
     world.tasks.spawn("first", Answerer::answer(&world, *client.run, calls.at(0)));

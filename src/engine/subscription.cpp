@@ -72,7 +72,7 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
     if (cursor_ < run_->committed_seq()) {
       std::vector<SegmentPtr> recent = recent_segments();
       if (!recent.empty()) co_return take(std::move(recent));
-      auto read = co_await store_.read_events(run_->id(), cursor_, kReadBytesMax);
+      auto read = co_await store_.read_events(run_->key(), cursor_, kReadBytesMax);
       if (!read) co_return Batch{.state = Batch::State::broken};
       // What was committed can be missing only because the run has just been removed.
       if (read->empty()) co_return Batch{.state = Batch::State::broken};

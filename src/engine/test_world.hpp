@@ -136,7 +136,7 @@ class World final {
  public:
   // With a lease's length the world is one of many on its disk.
   World(Disk& disk, std::string_view script, Crash crash = {}, Limits limits = {},
-        std::optional<milliseconds> lease = {})
+        std::optional<milliseconds> lease = {}, std::string_view model_id = "scripted")
       : crash(crash),
         disk_(disk),
         memory_(disk.data, disk.clock, lease),
@@ -144,7 +144,7 @@ class World final {
         home(io),
         log_(disk.clock, 2, LogFormat::text),
         ids_(disk.clock, [&disk] { return ++disk.random; }),
-        catalog(make_models(script), "scripted"),
+        catalog(make_models(script, std::string(model_id)), std::string(model_id)),
         engine({.home = home,
                 .store = store,
                 .clock = disk.clock,
@@ -167,6 +167,8 @@ class World final {
     settle();
     TaskGroup ending(home.executor(), [](const char*, const std::string&) {});
     ending.spawn("stop", engine.stop());
+    settle();
+    ending.cancel(CancelReason::shutdown);  // a killed process never gets to say that it leaves
     settle();
   }
 
@@ -219,6 +221,7 @@ class World final {
 
   asio::io_context io{1};
   Crash crash;
+  bool is_killed = true;  // when it ends, rather than stopped on purpose
   std::function<bool(const llm::TurnRequest&)> refuses;  // what the model will not answer
   OutputMechanism mechanism = OutputMechanism::plain;    // of the model
   std::function<FaultyStore::Fault(FaultyStore::Operation)> fault;  // when no crash is asked for
@@ -226,27 +229,29 @@ class World final {
  private:
   FaultyStore::Fault decide(FaultyStore::Operation op) {
     using Fault = FaultyStore::Fault;
+    using Kind = FaultyStore::Kind;
+    if (op.kind == Kind::leave) return is_killed ? Fault::stop_before : Fault::none;
+    if (op.kind == Kind::read) return fault && !crash.is_dead() ? fault(op) : Fault::none;
     if (crash.is_dead() || crash.reached()) return Fault::stop_before;
     if (crash.reached()) return Fault::stop_after;
     return fault ? fault(op) : Fault::none;
   }
 
-  std::vector<CatalogModel> make_models(std::string_view script) {
+  std::vector<CatalogModel> make_models(std::string_view script, const std::string& id) {
     auto scripted =
         std::make_unique<llm::ScriptedModel>(*llm::parse_script(script), timers, home.executor());
     std::vector<CatalogModel> models;
-    models.push_back(
-        {.info = {.id = "scripted", .provider = "scripted", .vendor_model_id = "scripted"},
-         .model = std::make_unique<WatchedModel>(
-             std::move(scripted),
-             [this](const llm::TurnRequest& request) {
-               ++asked;
-               asked_about.push_back(request.messages[0].text);
-               look_at_files(request);
-               crash.reached();
-               return !refuses || !refuses(request);
-             },
-             mechanism)});
+    models.push_back({.info = {.id = id, .provider = "scripted", .vendor_model_id = "scripted"},
+                      .model = std::make_unique<WatchedModel>(
+                          std::move(scripted),
+                          [this](const llm::TurnRequest& request) {
+                            ++asked;
+                            asked_about.push_back(request.messages[0].text);
+                            look_at_files(request);
+                            crash.reached();
+                            return !refuses || !refuses(request);
+                          },
+                          mechanism)});
     return models;
   }
 
@@ -440,6 +445,10 @@ struct Client {
   }
 };
 
+inline RunKey key_of(const RunId& run) {
+  return {.workspace = someone().workspace, .run = run};
+}
+
 // Reads from the disk, past any process. `read` makes a task from a store.
 template <class T, class Read>
 T read_disk(Disk& disk, Read read) {
@@ -461,18 +470,17 @@ T read_disk(Disk& disk, Read read) {
 // All event lines of a run.
 inline std::vector<std::string> log_of(Disk& disk, const RunId& run) {
   auto segments = read_disk<std::vector<SegmentPtr>>(
-      disk, [&](Store* store) { return store->read_events(run, 0, SIZE_MAX); });
+      disk, [&](Store* store) { return store->read_events(key_of(run), 0, SIZE_MAX); });
   return lines_of(segments, 0);
 }
 
 // Everything that is kept of a run.
 inline StoredRun stored_run(Disk& disk, const RunId& run) {
-  return {.row = read_disk<RunRow>(
-              disk, [&](Store* store) { return store->find(someone().workspace, run); }),
+  return {.row = read_disk<RunRow>(disk, [&](Store* store) { return store->find(key_of(run)); }),
           .segments = read_disk<std::vector<SegmentPtr>>(
-              disk, [&](Store* store) { return store->read_log(run, 0, SIZE_MAX); }),
+              disk, [&](Store* store) { return store->read_log(key_of(run), 0, SIZE_MAX); }),
           .mail = read_disk<std::vector<Mailbox>>(
-              disk, [&](Store* store) { return store->mailboxes(run); })};
+              disk, [&](Store* store) { return store->mailboxes(key_of(run)); })};
 }
 
 // What is wrong with what is kept, one line each.

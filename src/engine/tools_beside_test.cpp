@@ -40,10 +40,12 @@ struct ToolsBesideTest : ::testing::Test {
     EXPECT_EQ(findings_of(disk), Lines());
   }
   std::string stored_journal(const RunId& run) {
-    return read_disk<std::string>(disk, [&](Store* store) { return store->read_journal(run); });
+    return read_disk<std::string>(disk,
+                                  [&](Store* store) { return store->read_journal(key_of(run)); });
   }
   std::string whole_journal(const RunId& run) {
-    return read_disk<std::string>(disk, [&](Store* s) { return read_whole_journal(s, run); });
+    return read_disk<std::string>(disk,
+                                  [&](Store* s) { return read_whole_journal(s, key_of(run)); });
   }
 };
 
@@ -115,7 +117,8 @@ TEST_F(ToolsBesideTest, LostAndDamagedOnesAreFound) {
   auto findings_with = [&](std::vector<RunBlob> blobs) {
     Disk other;
     read_disk<CreateOutcome>(other, [&](Store* store) {
-      return store->create({.row = run.row, .first = *run.segments.at(0), .blobs = blobs});
+      return store->create(
+          {.row = run.row, .first = *run.segments.at(0), .effects = {.blobs = blobs}});
     });
     Lines found = findings_of(other);
     return found.empty() ? std::string() : found.back();

@@ -7,6 +7,7 @@
 #include "crypto/digest.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
+#include "run/journal.hpp"
 #include "run/tool_set.hpp"
 
 namespace errand::engine {
@@ -42,7 +43,7 @@ Result<EventFacts> read_event(std::string_view line, EventSeq seq) {
   return facts;
 }
 
-Task<Result<std::string>> read_tools(Store* store, RunId run, std::string hash) {
+Task<Result<std::string>> read_tools(Store* store, RunKey run, std::string hash) {
   auto text = co_await store->read_blob(run, hash);
   bool is_lost = !text && text.error().code() == ErrorCode::not_found;
   bool is_damaged = text && crypto::to_hex(crypto::sha256(*text)) != hash;
@@ -55,7 +56,7 @@ Task<Result<std::string>> read_tools(Store* store, RunId run, std::string hash) 
 
 }  // namespace
 
-Task<Result<std::string>> read_whole_journal(Store* store, RunId run) {
+Task<Result<std::string>> read_whole_journal(Store* store, RunKey run) {
   ERRAND_CO_TRY(auto journal, co_await store->read_journal(run));
   std::string hash(hash_of_tools(journal));
   if (hash.empty()) co_return journal;
@@ -64,7 +65,7 @@ Task<Result<std::string>> read_whole_journal(Store* store, RunId run) {
   co_return journal;
 }
 
-Task<Result<void>> read_tools_back(Store* store, RunId run, std::vector<SegmentPtr>* segments) {
+Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments) {
   if (segments->empty()) co_return Result<void>();
   std::string hash(hash_of_tools(segments->front()->journal));
   if (hash.empty()) co_return Result<void>();
@@ -75,14 +76,14 @@ Task<Result<void>> read_tools_back(Store* store, RunId run, std::vector<SegmentP
   co_return Result<void>();
 }
 
-Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunId run) {
+Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunKey run) {
   ERRAND_CO_TRY(auto segments, co_await read_stored_log(store, run));
   auto whole = co_await read_tools_back(store, run, &segments);
   if (!whole) co_return std::move(whole).error();
   co_return segments;
 }
 
-Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunId run) {
+Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run) {
   std::vector<SegmentPtr> all;
   for (bool is_done = false; !is_done;) {
     std::int32_t next = all.empty() ? 0 : all.back()->n + 1;
@@ -91,6 +92,14 @@ Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunId run) {
     all.insert(all.end(), segments.begin(), segments.end());
   }
   co_return all;
+}
+
+Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run) {
+  ERRAND_CO_TRY(auto journal, co_await read_whole_journal(store, run));
+  ERRAND_CO_TRY(auto entries, parse_journal(journal));
+  auto state = std::make_unique<agent::State>();
+  for (const JournalEntry& entry : entries) state->apply(entry);
+  co_return state;
 }
 
 std::string journal_of(const std::vector<SegmentPtr>& segments) {

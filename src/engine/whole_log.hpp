@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "agent/state.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "run/ids.hpp"
@@ -13,13 +15,16 @@ namespace errand::engine {
 
 // Tools that are kept beside the journal are put back into it by both: the journal is read as it
 // was before it was stored. internal: they are lost or damaged; errand check-data tells more.
-Task<Result<std::string>> read_whole_journal(Store* store, RunId run);
+Task<Result<std::string>> read_whole_journal(Store* store, RunKey run);
 // All segments, read a few MB at a time.
-Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunId run);
+Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunKey run);
 
 // The segments as they are stored.
-Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunId run);
-Task<Result<void>> read_tools_back(Store* store, RunId run, std::vector<SegmentPtr>* segments);
+Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run);
+Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments);
+
+// The state that the journal of a run says.
+Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run);
 
 std::string journal_of(const std::vector<SegmentPtr>& segments);
 

@@ -30,16 +30,16 @@ std::optional<double> parse_price(Fields& in, std::string_view key) {
   return price;
 }
 
-std::optional<engine::Pricing> parse_pricing(Fields& in) {
+std::optional<Pricing> parse_pricing(Fields& in) {
   const json::Value* value = in.optional_any("pricing");
   if (!value) return {};
   std::string pointer = in.pointer_to("pricing");
   auto known = refuse_unknown(*value, pointer, Section::pricing);
   if (!known) in.fail(std::move(known).error());
   Fields pricing(*value, pointer);
-  engine::Pricing out{.input_per_1m_usd = parse_price(pricing, "inputPer1MUsd"),
-                      .output_per_1m_usd = parse_price(pricing, "outputPer1MUsd"),
-                      .cache_read_per_1m_usd = parse_price(pricing, "cacheReadPer1MUsd")};
+  Pricing out{.input_per_1m_usd = parse_price(pricing, "inputPer1MUsd"),
+              .output_per_1m_usd = parse_price(pricing, "outputPer1MUsd"),
+              .cache_read_per_1m_usd = parse_price(pricing, "cacheReadPer1MUsd")};
   if (auto done = pricing.finish(); !done) in.fail(std::move(done).error());
   return out;
 }

@@ -24,7 +24,7 @@ struct ModelConfig {
   ModelInfo info;
   std::string label;
   std::optional<std::int64_t> context_window_tokens;
-  std::optional<engine::Pricing> pricing;
+  std::optional<Pricing> pricing;
   llm::Script script;                  // of a scripted model
   std::optional<VendorConfig> vendor;  // of one behind HTTP
   bool starts_early = true;            // calls start while the model still streams

@@ -156,7 +156,11 @@ struct EntryWriter {
     errand::write(text, entry.spec);
     out.field("model", errand::to_json(entry.model))
         .field("limits", to_json(entry.limits))
-        .field("at", to_millis(entry.at));
+        .field("at", to_millis(entry.at))
+        .field("format", entry.format)
+        .field("endsBy", to_millis(entry.ends_by));
+    if (!entry.key.empty()) out.field("key", entry.key.view());
+    if (entry.price) out.field("price", errand::to_json(*entry.price));
     if (entry.forked_from) out.field("forkedFrom", to_json(*entry.forked_from));
     if (entry.spec.output_schema) {
       out.field("outputMechanism", to_string(entry.output_mechanism));
@@ -254,10 +258,18 @@ Result<ToolDecls> collect_tools(const Spec& spec, const json::Array* host_tools)
 
 Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {
   CreatedEntry entry;
+  entry.format = static_cast<int>(in.optional_integer("format", 1, INT32_MAX).value_or(1));
+  if (entry.format > kRunFormat) {
+    return Error(ErrorCode::unsupported, cat("a newer version of Errand wrote this run (format ",
+                                             entry.format, ", this one reads ", kRunFormat, ")"));
+  }
   ERRAND_TRY(entry.spec, parse_journaled_spec(in.any("spec")));
   entry.model = parse_model_info(in.any("model"));
   entry.limits = parse_limits(in.any("limits"));
   entry.at = from_millis(in.integer("at", 0, INT64_MAX));
+  entry.ends_by = StoreTime(milliseconds(in.optional_integer("endsBy", 0, INT64_MAX).value_or(0)));
+  if (auto key = in.optional_text("key")) entry.key = KeyId::parse(*key).value_or(KeyId());
+  if (const json::Value* price = in.optional_any("price")) entry.price = parse_pricing(*price);
   if (const json::Value* fork = in.optional_any("forkedFrom")) {
     ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));
   }
@@ -366,7 +378,8 @@ Result<std::vector<JournalEntry>> parse_journal(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     auto entry = parse_line(line);
     if (!entry) {
-      return Error(ErrorCode::internal,
+      bool is_newer = entry.error().code() == ErrorCode::unsupported;
+      return Error(is_newer ? ErrorCode::unsupported : ErrorCode::internal,
                    cat("journal entry ", entries.size() + 1, ": ", entry.error().describe()));
     }
     entries.push_back(std::move(*entry));

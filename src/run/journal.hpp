@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "run/ids.hpp"
+#include "run/run_format.hpp"
 #include "run/spec.hpp"
 #include "run/status.hpp"
 #include "run/tool_decl.hpp"
@@ -44,9 +45,13 @@ struct ForkedFrom {
 struct CreatedEntry {
   Spec spec;
   ModelInfo model;
+  std::optional<Pricing> price = {};  // of the model, if that is known
   ToolDecls tools = share_decls({});  // all of them, in the order of the spec
   RunLimits limits;
   WallTime at{};
+  StoreTime ends_by{};  // when the run is out of time; 0 in journals without it
+  KeyId key = {};       // of whoever asked; empty in this process
+  int format = kRunFormat;
   std::optional<ForkedFrom> forked_from;
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
 };
@@ -137,7 +142,7 @@ using JournalEntry = std::variant<CreatedEntry, ResumedEntry, TurnEntry, CallEnt
 
 void append_journal_line(std::string& out, const JournalEntry& entry);
 
-// internal: the text is not a journal this version can read.
+// internal: the text is not a journal. unsupported: a newer version wrote it.
 Result<std::vector<JournalEntry>> parse_journal(std::string_view text);
 
 }  // namespace errand

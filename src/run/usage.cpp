@@ -28,6 +28,29 @@ json::Object to_json(const ModelInfo& model) {
   return out;
 }
 
+json::Object to_json(const Pricing& pricing) {
+  json::Object out;
+  auto add = [&out](const char* key, std::optional<double> price) {
+    if (price) out[key] = *price;
+  };
+  add("inputPer1MUsd", pricing.input_per_1m_usd);
+  add("outputPer1MUsd", pricing.output_per_1m_usd);
+  add("cacheReadPer1MUsd", pricing.cache_read_per_1m_usd);
+  return out;
+}
+
+Pricing parse_pricing(const json::Value& value) {
+  auto price = [&value](const char* key) -> std::optional<double> {
+    const json::Object* object = value.if_object();
+    const json::Value* found = object ? object->if_contains(key) : nullptr;
+    if (!found || !found->is_number()) return {};
+    return found->to_number<double>();
+  };
+  return {.input_per_1m_usd = price("inputPer1MUsd"),
+          .output_per_1m_usd = price("outputPer1MUsd"),
+          .cache_read_per_1m_usd = price("cacheReadPer1MUsd")};
+}
+
 Usage parse_usage(const json::Value& value) {
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   json::Fields in(value, "");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "json/value.hpp"
@@ -29,7 +30,18 @@ struct ModelInfo {
   friend bool operator==(const ModelInfo&, const ModelInfo&) = default;
 };
 
+// What a model costs, as far as it is known.
+struct Pricing {
+  std::optional<double> input_per_1m_usd;
+  std::optional<double> output_per_1m_usd;
+  std::optional<double> cache_read_per_1m_usd;
+
+  friend bool operator==(const Pricing&, const Pricing&) = default;
+};
+
 json::Object to_json(const Usage& usage);
+json::Object to_json(const Pricing& pricing);
+Pricing parse_pricing(const json::Value& value);
 json::Object to_json(const ModelInfo& model);
 Usage parse_usage(const json::Value& value);
 ModelInfo parse_model_info(const json::Value& value);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/write.hpp"
 #include "server/error_body.hpp"
 #include "server/request_body.hpp"
 
@@ -93,7 +94,8 @@ Task<net::Response> Api::health(net::Request) {
 Task<net::Response> Api::readiness(net::Request) {
   if (!engine_.is_recovered()) {
     co_return render_error(
-        Error(ErrorCode::unavailable, "runs of the last process are being continued")
+        Error(ErrorCode::unavailable, cat("runs of the last process are being taken over: ",
+                                          engine_.count(engine::Place::loading), " are being read"))
             .reason("recovering"));
   }
   if (engine_.is_draining()) {
@@ -102,7 +104,13 @@ Task<net::Response> Api::readiness(net::Request) {
   }
   auto answers = co_await engine_.store().ping();
   if (!answers) co_return render_error(answers.error());
-  co_return json_response(200, R"({"status":"ready"})");
+  std::string body;
+  json::ObjectWriter out(body);
+  out.field("status", "ready");
+  // Runs that may have brought a process down are tried a few at a time.
+  if (std::size_t held = engine_.count(engine::Place::suspect)) out.field("heldBack", held);
+  out.end();
+  co_return json_response(200, std::move(body));
 }
 
 }  // namespace errand::server

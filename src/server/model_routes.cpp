@@ -13,7 +13,7 @@ namespace {
 // As many vendors are asked at once; the others wait for them.
 constexpr std::size_t kChecksAtOnce = 16;
 
-json::Value pricing_json(const std::optional<engine::Pricing>& pricing) {
+json::Value pricing_json(const std::optional<Pricing>& pricing) {
   if (!pricing) return nullptr;
   auto price = [](const std::optional<double>& usd) {
     return usd ? json::Value(*usd) : json::Value();

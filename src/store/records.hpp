@@ -11,21 +11,11 @@
 
 #include "base/clock.hpp"
 #include "run/ids.hpp"
+#include "run/run_format.hpp"
 #include "run/status.hpp"
 
 // What goes into a Store and comes out of it.
 namespace errand {
-
-// A point on a store's own clock, which goes on only while somebody serves the store. What is
-// measured by it counts neither the time while nobody did nor jumps of the machine's clock.
-struct StoreClock {
-  using duration = milliseconds;
-  using rep = duration::rep;
-  using period = duration::period;
-  using time_point = std::chrono::time_point<StoreClock>;
-  static constexpr bool is_steady = true;
-};
-using StoreTime = StoreClock::time_point;
 
 // Events and journal entries of one run that become durable together. At most kSegmentBytesMax of
 // event text, unless a single event is larger.
@@ -42,9 +32,6 @@ struct Segment {
 using SegmentPtr = std::shared_ptr<const Segment>;
 
 constexpr std::size_t kSegmentBytesMax = 64 * 1024;
-
-// The version of what journals and mail mean. A program leaves a run of a newer format alone.
-constexpr int kRunFormat = 1;
 
 // The row of a run: what lists show and what guards its log. A projection of the log.
 struct RunRow {
@@ -238,7 +225,8 @@ struct ClaimRuns {
 struct ClaimedRun {
   RunRow row;  // with the new epoch
   std::vector<Mailbox> mail;
-  // Its former owner stopped, or released it, on purpose; it did not die of this run.
+  std::int64_t former_epoch = 0;  // of the process that owned it before; 0: it was released
+  // That process stopped, or released the run, on purpose; it did not die of this run.
   bool was_left = false;
 };
 

@@ -14,24 +14,46 @@ from support.terminal import plain_environment
 
 SECONDS_MAX = 60
 TMPFS = "mount -t tmpfs -o size=32m none \"$0\" && exec \"$@\""
-# Undoes what versions 4 and 3 of the database have brought.
-TO_VERSION_2 = """
-DROP INDEX anchors;
-ALTER TABLE segments RENAME TO newer;
-CREATE TABLE segments (
-  run TEXT NOT NULL, last_seq INTEGER NOT NULL, n INTEGER NOT NULL, events_count INTEGER NOT NULL,
-  at INTEGER NOT NULL, journal BLOB NOT NULL, events BLOB NOT NULL
-) STRICT;
-INSERT INTO segments
-  SELECT run, last_seq, n, events_count, at, journal, events FROM newer ORDER BY place;
+# Undoes what version 5 of the database has brought.
+TO_VERSION_4 = """
+DROP INDEX unfinished;
+DROP INDEX outcomes;
+DROP INDEX ended;
+ALTER TABLE runs RENAME TO newer;
+CREATE TABLE runs (
+  workspace TEXT NOT NULL, id TEXT NOT NULL, status INTEGER NOT NULL, finished INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL, segments INTEGER NOT NULL, epoch INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, name TEXT NOT NULL,
+  model_id TEXT NOT NULL, metadata TEXT NOT NULL, ends_by INTEGER NOT NULL DEFAULT 0,
+  keyed_at INTEGER NOT NULL DEFAULT 0, log_end INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (workspace, id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO runs
+  SELECT workspace, id, status, finished, last_seq, segments, epoch, created_at, updated_at, name,
+         model_id, metadata, created_at + 86400000, 0, log_end FROM newer;
 DROP TABLE newer;
-CREATE UNIQUE INDEX log ON segments (run, last_seq, n);
-ALTER TABLE runs DROP COLUMN log_end;
-ALTER TABLE doomed DROP COLUMN log_end;
+CREATE INDEX unfinished ON runs (id, epoch) WHERE finished = 0;
+DROP TABLE labels;
+DROP TABLE records;
+DROP TABLE merging;
 DROP TABLE blobs;
 DROP TABLE blob_users;
-PRAGMA user_version = 2;
+CREATE TABLE blobs (hash TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL) STRICT;
+CREATE TABLE blob_users (
+  run TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (run, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blob_uses ON blob_users (hash);
+PRAGMA user_version = 4;
 """
+NEWER_MEMBERS = re.compile(rb',"format":1,"endsBy":\d+')
+
+
+def to_version_4(database: sqlite3.Connection) -> None:
+    for place, journal in database.execute("SELECT place, journal FROM segments").fetchall():
+        database.execute("UPDATE segments SET journal = ? WHERE place = ?",
+                         (NEWER_MEMBERS.sub(b"", journal), place))
+    database.commit()
+    database.executescript(TO_VERSION_4)
 
 
 def shell(command: str, **more) -> dict:
@@ -106,7 +128,7 @@ class ServeFailureTest(FailureCase):
         said = self.serve("--data", str(self.data))
         self.assertEqual(said, (
             1, "", "TIME error cannot use ROOT/data/errand.db: the database has schema version 99, "
-                   "but this program knows only versions up to 4. Use the program version that "
+                   "but this program knows only versions up to 5. Use the program version that "
                    "wrote it, or a newer one.\n"))
 
     def test_data_of_an_older_program_is_brought_up_to_date(self):
@@ -116,7 +138,7 @@ class ServeFailureTest(FailureCase):
             stream.until("result")
         server.stop()
         with sqlite3.connect(self.data / "errand.db") as database:
-            database.executescript(TO_VERSION_2)
+            to_version_4(database)
         database.close()
         server.restart()
         self.assertEqual(server.client().snapshot(run)["status"], "succeeded")

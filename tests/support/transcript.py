@@ -20,7 +20,8 @@ MASKS = (
     ("secret", re.compile(r"\bmantyx_[0-9a-f]{64}\b")),
     ("prefix", re.compile(r"\bmantyx_[0-9a-f]{4,16}\b")),
 )
-TIME = re.compile(r'\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|(?<="at":)\d{13}\b')
+TIME = re.compile(r'\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|(?<="at":)\d{13}\b'
+                  r'|(?<="endsBy":)\d+\b')
 
 
 class Malformed(Exception):

@@ -101,13 +101,15 @@ class RunCheck final {
     const CreatedEntry& created = state_.created();
     auto segments = static_cast<std::int32_t>(run_.segments.size());
     auto last_seq = static_cast<EventSeq>(events_.size());
-    WallTime ends_by = created.at + created.limits.run_time;
     compare("row_segments", "segments", row_.segments, segments);
     compare("row_last_seq", "last_seq", row_.last_seq, last_seq);
     compare("row_name", "name", row_.name, created.spec.name);
     compare("row_model", "model", row_.model_id, created.model.id);
     compare("row_created_at", "created_at", to_millis(row_.created_at), to_millis(created.at));
-    compare("row_ends_by", "ends_by", to_millis(row_.ends_by), to_millis(ends_by));
+    compare("row_format", "format", row_.format, created.format);
+    if (created.ends_by != StoreTime()) {
+      compare("row_ends_by", "ends_by", to_millis(row_.ends_by), to_millis(created.ends_by));
+    }
     compare("row_updated_at", "updated_at", to_millis(row_.updated_at),
             to_millis(run_.segments.back()->at));
     std::string metadata = json::write(metadata_json(created.spec));
@@ -212,29 +214,29 @@ class RunCheck final {
 
 Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
   StoredRun run{.row = std::move(row)};
-  ERRAND_CO_TRY(run.segments, co_await read_stored_log(store, run.row.id));
+  ERRAND_CO_TRY(run.segments, co_await read_stored_log(store, run.row.key()));
   if (!run.segments.empty()) run.tools_hash = hash_of_tools(run.segments.front()->journal);
-  auto whole = co_await read_tools_back(store, run.row.id, &run.segments);
+  auto whole = co_await read_tools_back(store, run.row.key(), &run.segments);
   // Tools that are lost or damaged are a finding of their own, and of what follows from them.
   if (!whole && whole.error().code() != ErrorCode::internal) co_return std::move(whole).error();
-  ERRAND_CO_TRY(run.mail, co_await store->mailboxes(run.row.id));
+  ERRAND_CO_TRY(run.mail, co_await store->mailboxes(run.row.key()));
   co_return run;
 }
 
 // One finding at most, as for other rules.
-Task<Result<std::optional<Finding>>> check_files(Store* store, RunId run,
+Task<Result<std::optional<Finding>>> check_files(Store* store, RunKey run,
                                                  std::vector<FilePart> files) {
   for (const FilePart& file : files) {
     auto bytes = co_await store->read_blob(run, file.sha256);
     if (!bytes && bytes.error().code() != ErrorCode::not_found) co_return bytes.error();
     if (!bytes) {
       co_return Finding{
-          .run = run,
+          .run = run.run,
           .rule = "file_missing",
           .sentence = cat("the bytes of \"", file.filename, "\" (", file.sha256, ") are missing")};
     }
     if (crypto::to_hex(crypto::sha256(*bytes)) == file.sha256) continue;
-    co_return Finding{.run = run,
+    co_return Finding{.run = run.run,
                       .rule = "file_damaged",
                       .sentence = cat("the bytes of \"", file.filename, "\" (", file.sha256,
                                       ") are not those that were sent")};
@@ -250,15 +252,15 @@ std::vector<Finding> check_run(const StoredRun& run) {
 
 Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress) {
   CheckReport report;
-  std::optional<RunCursor> cursor;
+  std::optional<RunKey> cursor;
   for (bool is_done = false; !is_done;) {
     ERRAND_CO_TRY(auto rows, co_await store->all_runs(cursor, kRunsAtOnce));
     for (RunRow& row : rows) {
-      cursor = {.workspace = row.workspace, .run = row.id};
+      cursor = row.key();
       ERRAND_CO_TRY(auto run, co_await read_run(store, std::move(row)));
       RunCheck check(run);
       for (Finding& finding : check.findings()) report.findings.push_back(std::move(finding));
-      ERRAND_CO_TRY(auto file, co_await check_files(store, run.row.id, check.files()));
+      ERRAND_CO_TRY(auto file, co_await check_files(store, run.row.key(), check.files()));
       if (file) report.findings.push_back(std::move(*file));
       for (const SegmentPtr& segment : run.segments) report.events += segment->events_count;
       ++report.runs;

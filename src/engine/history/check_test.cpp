@@ -33,7 +33,7 @@ struct CheckTest : ::testing::Test {
     client.answers = false;
     World world(disk, kTwoCalls);
     world.tasks.spawn("client", client.go(&world));
-    world.run_until([&] { return world.engine.resting() == 1; });
+    world.run_until([&] { return world.engine.count(Place::resting) == 1; });
     return stored_run(disk, *client.run);
   }
 

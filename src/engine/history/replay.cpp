@@ -151,7 +151,7 @@ class Player final {
 
   // The id that the n-th call of this run has this time.
   std::optional<ToolUseId> find_call(std::size_t n) {
-    auto journal = result_of(read_whole_journal(&store_, run_));
+    auto journal = result_of(read_whole_journal(&store_, {someone_.workspace, run_}));
     auto entries = journal ? parse_journal(*journal) : Result<std::vector<JournalEntry>>({});
     if (!entries) return {};
     std::size_t number = 0;
@@ -163,19 +163,20 @@ class Player final {
   }
 
   bool has_mailbox(const ToolUseId& id) {
-    auto mail = result_of(store_.mailboxes(run_));
+    auto mail = result_of(store_.mailboxes({someone_.workspace, run_}));
     return mail && std::any_of(mail->begin(), mail->end(), [&](const Mailbox& box) {
              return box.slot == id.view() && !box.filled;
            });
   }
 
   bool has_ended() {
-    auto row = result_of(store_.find(someone_.workspace, run_));
+    auto row = result_of(store_.find({someone_.workspace, run_}));
     return row && is_terminal(row->status);
   }
 
   Result<std::vector<json::Value>> read_events() {
-    ERRAND_TRY(auto segments, result_of(store_.read_events(run_, 0, SIZE_MAX)));
+    ERRAND_TRY(auto segments,
+               result_of(store_.read_events({someone_.workspace, run_}, 0, SIZE_MAX)));
     std::vector<json::Value> events;
     for (const SegmentPtr& segment : segments) {
       for (std::string_view rest = segment->events; !rest.empty();) {

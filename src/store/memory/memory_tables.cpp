@@ -252,13 +252,15 @@ ClaimedRuns MemoryStoreData::claim(std::int64_t epoch, const ClaimRuns& params, 
       out.next = out.runs.back().row.key();
       break;
     }
-    bool was_left = run->row.epoch == 0 || left_.contains(run->row.epoch);
-    run->row.epoch = epoch;
+    const std::int64_t former_epoch = std::exchange(run->row.epoch, epoch);
     for (auto& [slot, box] : run->mail) {
       if (!box.filled) box.deadline = std::max(box.deadline, now + params.grace);
       if (box.filled) processes_[epoch].mail.insert({key.run, slot});
     }
-    out.runs.push_back({.row = run->row, .mail = mail_of(*run), .was_left = was_left});
+    out.runs.push_back({.row = run->row,
+                        .mail = mail_of(*run),
+                        .former_epoch = former_epoch,
+                        .was_left = former_epoch == 0 || left_.contains(former_epoch)});
   }
   return out;
 }

@@ -51,10 +51,12 @@ Result<ClaimedRuns> OwnerChanges::claim(const ClaimRuns& params) {
       known = left.emplace(row.epoch, has).first;
     }
     ERRAND_CHECK(set_epoch_.run(epoch_, row.workspace, row.id));
-    row.epoch = epoch_;
+    const std::int64_t former_epoch = std::exchange(row.epoch, epoch_);
     ERRAND_TRY(auto mail, mail_.prolong(row.key(), deadline_min));
-    claimed.runs.push_back(
-        {.row = std::move(row), .mail = std::move(mail), .was_left = known->second});
+    claimed.runs.push_back({.row = std::move(row),
+                            .mail = std::move(mail),
+                            .former_epoch = former_epoch,
+                            .was_left = known->second});
   }
   if (has_more) claimed.next = claimed.runs.back().row.key();
   return claimed;
