@@ -56,10 +56,32 @@ ApiKeyRow KeyRing::make_row(const WorkspaceSlug& workspace, std::string name) {
           .created_at = clock_.now()};
 }
 
+Result<void> KeyRing::adopt(const WorkspaceSlug& workspace, std::string_view secret) {
+  constexpr std::size_t kIdDigits = 24;
+  ApiKeyRow row{.id = {}, .workspace = workspace, .name = "configuration file"};
+  set_secret(row, secret);
+  // The same key has the same id after every start.
+  row.id = *KeyId::parse(cat("key_", row.hash.substr(0, kIdDigits)));
+  row.created_at = clock_.now();
+  auto found = by_hash_.find(row.hash);
+  if (found != by_hash_.end() && adopted_.contains(found->second.id)) {
+    if (found->second.workspace == workspace) return {};
+    return Error(ErrorCode::conflict,
+                 cat("the key ", row.prefix, "... is a key of two workspaces: ",
+                     found->second.workspace.view(), " and ", workspace.view()));
+  }
+  adopted_.insert(row.id);
+  by_hash_[row.hash] = std::move(row);
+  return {};
+}
+
+std::string KeyRing::make_secret() {
+  constexpr std::size_t kSecretBytes = 32;
+  return cat(kSecretPrefix, crypto::random_hex(kSecretBytes));
+}
+
 Task<Result<NewKey>> KeyRing::create(WorkspaceSlug workspace, std::string name,
                                      std::string secret) {
-  constexpr std::size_t kSecretBytes = 32;
-  if (secret.empty()) secret = cat(kSecretPrefix, crypto::random_hex(kSecretBytes));
   ApiKeyRow row = make_row(workspace, std::move(name));
   set_secret(row, secret);
   ERRAND_CO_CHECK(co_await store_.add_key(row, {}));
@@ -94,6 +116,11 @@ std::vector<ApiKeyRow> KeyRing::list(const WorkspaceSlug& workspace) const {
 }
 
 Task<Result<void>> KeyRing::revoke(WorkspaceSlug workspace, KeyId id) {
+  if (adopted_.contains(id)) {
+    co_return Error(ErrorCode::conflict, "this key is named by the server's configuration file")
+        .reason("key_of_configuration")
+        .hint("Remove it from \"workspaces\" in that file and restart the server.");
+  }
   WallTime now = clock_.now();
   ERRAND_CO_CHECK(co_await store_.revoke_key(workspace, id, now));
   for (auto& [hash, key] : by_hash_) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,7 +33,13 @@ class KeyRing final {
   // Who presents this secret; nothing for one that is unknown or revoked.
   std::optional<Principal> find(std::string_view secret) const;
 
-  // `secret` fixes the key; empty makes a random one. conflict: the key exists.
+  // A key that the configuration file names. It is the file's: it is not stored, whatever the store
+  // has under it does not count, and only the file can take it back. conflict: the file names it
+  // for another workspace, too.
+  Result<void> adopt(const WorkspaceSlug& workspace, std::string_view secret);
+
+  static std::string make_secret();
+  // `secret` is one that make_secret gave, or that somebody chose. conflict: the key exists.
   Task<Result<NewKey>> create(WorkspaceSlug workspace, std::string name, std::string secret);
   // A request that may come twice: an equal one from the same caller gets the same key again. Its
   // secret is derived from the caller's own, because it is kept nowhere.
@@ -40,7 +47,8 @@ class KeyRing final {
   Task<Result<NewKey>> create_once(WorkspaceSlug workspace, std::string name,
                                    std::string caller_secret, Idempotency idempotency);
   std::vector<ApiKeyRow> list(const WorkspaceSlug& workspace) const;
-  // not_found: no such key in this workspace. Revoking twice is fine.
+  // not_found: no such key in this workspace. conflict with reason "key_of_configuration": the
+  // configuration file names it. Revoking twice is fine.
   Task<Result<void>> revoke(WorkspaceSlug workspace, KeyId id);
 
  private:
@@ -50,6 +58,7 @@ class KeyRing final {
   const Clock& clock_;
   IdSource& ids_;
   std::unordered_map<std::string, ApiKeyRow> by_hash_;
+  std::set<KeyId> adopted_;
 };
 
 }  // namespace errand::engine

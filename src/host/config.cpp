@@ -58,6 +58,9 @@ Result<void> parse_limits(const json::Value& value, Config& config) {
   if (auto bytes = in.optional_integer("bodyBytes", 1024, INT32_MAX)) {
     config.body_bytes_max = static_cast<std::size_t>(*bytes);
   }
+  if (auto count = in.optional_integer("connections", 1, 1'000'000)) {
+    config.connections_max = static_cast<std::size_t>(*count);
+  }
   return in.finish();
 }
 

@@ -33,6 +33,7 @@ struct Config {
   std::vector<WorkspaceConfig> workspaces;
   engine::Limits limits;
   std::optional<std::size_t> body_bytes_max;
+  std::optional<std::size_t> connections_max;  // of clients
   MissingResult missing_result = MissingResult::refuse;
   std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
 };

@@ -129,6 +129,10 @@ constexpr std::string_view kLimits = R"json({
   "bodyBytes": {
     "type": "integer", "minimum": 1024, "maximum": 2147483647, "default": 33554432,
     "description": "The longest body of a request."
+  },
+  "connections": {
+    "type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000,
+    "description": "How many connections of clients are open at once; further ones wait."
   }
 })json";
 

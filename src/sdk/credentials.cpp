@@ -1,15 +1,10 @@
 #include "sdk/credentials.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -38,16 +33,7 @@ Result<void> write_credentials(const std::filesystem::path& file, const Credenti
       .field("key", credentials.key)
       .end();
   text += '\n';
-  std::string fresh = file.string() + ".new";
-  int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  bool written =
-      fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (fd >= 0) ::close(fd);
-  if (!written || ::rename(fresh.c_str(), file.c_str()) != 0) {
-    return Error(ErrorCode::unavailable,
-                 cat("cannot write ", file.string(), ": ", std::strerror(errno)));
-  }
-  return {};
+  return write_whole_file(file, text);
 }
 
 Result<Credentials> read_credentials(const std::filesystem::path& file) {

@@ -34,7 +34,7 @@ Api::Answer Api::create_key(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
   Result<engine::NewKey> key = Error(ErrorCode::internal, "not made");
   if (idempotency.key.empty()) {
-    key = co_await keys_.create(who.workspace, std::move(name), {});
+    key = co_await keys_.create(who.workspace, std::move(name), engine::KeyRing::make_secret());
   } else {
     key = co_await keys_.create_once(who.workspace, std::move(name),
                                      std::string(credential(request)), std::move(idempotency));

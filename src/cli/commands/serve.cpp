@@ -43,6 +43,7 @@ void raise_descriptor_limit() {
 net::ServerLimits http_limits(const host::Config& config) {
   net::ServerLimits limits;
   if (config.body_bytes_max) limits.body_bytes_max = *config.body_bytes_max;
+  if (config.connections_max) limits.connections_max = *config.connections_max;
   return limits;
 }
 
@@ -79,48 +80,62 @@ class Server final {
   Task<void> run() {
     auto started = co_await begin();
     if (!started) {
-      log_.error(started.error().message());
+      co_await http_.stop(host_.timers().now());
+      log_.error(started.error().describe());
       exit_code_ = started.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
       co_return;
     }
+    http_.accept();
     host_.engine().start();
     auto [error, signal] = co_await signals_.async_wait(as_result);
     if (!error) co_await shut_down();
     exit_code_ = kExitOk;
   }
 
+  // Everything that can fail comes before the ready line, the address first: a start that fails
+  // leaves nothing behind that the next one would stumble over.
   Task<Result<void>> begin() {
-    ERRAND_CO_CHECK(co_await host_.keys().load());
-    ERRAND_CO_TRY(std::string first_key, co_await make_keys());
     ERRAND_CO_TRY(auto address, parse_listen(options_.listen));
-    ERRAND_CO_TRY(auto bound, http_.listen(address.host, address.port));
-    std::string url = http_url(bound.host, bound.port);
+    ERRAND_CO_TRY(auto bound, http_.bind(address.host, address.port));
+    ERRAND_CO_CHECK(co_await host_.keys().load());
+    const std::string url = http_url(bound.host, bound.port);
+    const std::string first_key = host_.keys().empty() ? choose_first_key() : std::string();
+    ERRAND_CO_CHECK(adopt_keys());
     ERRAND_CO_CHECK(keep_credentials(url, first_key));
+    if (!first_key.empty()) ERRAND_CO_CHECK(co_await store_first_key(first_key));
     print_ready(url, first_key);
     log_.info("listening", {{"url", url}, {"data", options_.data}});
     co_return Result<void>();
   }
 
-  // The keys that the configuration names, and a first one where there is none. The answer is the
-  // first key, if this start made it.
-  Task<Result<std::string>> make_keys() {
-    bool is_first_start = host_.keys().empty();
+  static std::string choose_first_key() {
+    const char* fixed = std::getenv("ERRAND_API_KEY");
+    return fixed && *fixed ? fixed : engine::KeyRing::make_secret();
+  }
+
+  Result<void> adopt_keys() {
     for (const host::WorkspaceConfig& workspace : host_.config().workspaces) {
       for (const std::string& secret : workspace.api_keys) {
-        if (host_.keys().find(secret)) continue;
-        ERRAND_CO_TRY(auto made,
-                      co_await host_.keys().create(workspace.slug, "configuration file", secret));
+        auto adopted = host_.keys().adopt(workspace.slug, secret);
+        if (!adopted) return Error(ErrorCode::invalid_argument, adopted.error().message());
       }
     }
-    if (!is_first_start) co_return std::string();
-    const char* fixed = std::getenv("ERRAND_API_KEY");
-    ERRAND_CO_TRY(auto key, co_await host_.keys().create(*WorkspaceSlug::parse("default"),
-                                                         "first key", fixed ? fixed : ""));
-    co_return key.secret;
+    return {};
+  }
+
+  // The credentials are written before the key is stored: a key that nobody was told would be the
+  // only one.
+  Task<Result<void>> store_first_key(std::string secret) {
+    auto made = co_await host_.keys().create(*WorkspaceSlug::parse("default"), "first key",
+                                             std::move(secret));
+    if (made) co_return Result<void>();
+    std::error_code ignored;
+    fs::remove(sdk::credentials_file(options_.data), ignored);
+    co_return made.error();
   }
 
   Result<void> keep_credentials(const std::string& url, const std::string& first_key) {
-    fs::path file = fs::path(options_.data) / "credentials";
+    fs::path file = sdk::credentials_file(options_.data);
     sdk::Credentials credentials{.url = url, .workspace = "default", .key = first_key};
     if (first_key.empty()) {
       auto former = sdk::read_credentials(file);

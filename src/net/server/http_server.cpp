@@ -56,7 +56,8 @@ class HttpServer::Impl final {
  public:
   Impl(Home home, Options options, Log& log);
 
-  Result<Endpoint> listen(const std::string& host, std::uint16_t port);
+  Result<Endpoint> bind(const std::string& host, std::uint16_t port);
+  void accept();
   Task<void> stop(SteadyTime deadline);
   Counts counts() const;
 
@@ -122,7 +123,7 @@ error_code HttpServer::Impl::open_acceptor(const tcp::endpoint& endpoint) {
   return error;
 }
 
-Result<Endpoint> HttpServer::Impl::listen(const std::string& host, std::uint16_t port) {
+Result<Endpoint> HttpServer::Impl::bind(const std::string& host, std::uint16_t port) {
   ERRAND_ASSERT(!acceptor_.is_open());
   ERRAND_TRY(tcp::endpoint endpoint, resolve(host, port));
   if (error_code error = open_acceptor(endpoint)) {
@@ -131,10 +132,13 @@ Result<Endpoint> HttpServer::Impl::listen(const std::string& host, std::uint16_t
     return Error(ErrorCode::unavailable,
                  cat("cannot listen on ", show(host, port), ": ", describe_listen_error(error)));
   }
-  tasks_.spawn("http.accept", accept_loop());
-  tasks_.spawn("http.sweep", sweep_loop());
   return Endpoint{.host = endpoint.address().to_string(),
                   .port = acceptor_.local_endpoint().port()};
+}
+
+void HttpServer::Impl::accept() {
+  tasks_.spawn("http.accept", accept_loop());
+  tasks_.spawn("http.sweep", sweep_loop());
 }
 
 Task<void> HttpServer::Impl::accept_loop() {
@@ -221,8 +225,18 @@ HttpServer::HttpServer(Home home, Options options, Log& log)
 
 HttpServer::~HttpServer() = default;
 
+Result<Endpoint> HttpServer::bind(const std::string& host, std::uint16_t port) {
+  return impl_->bind(host, port);
+}
+
+void HttpServer::accept() {
+  impl_->accept();
+}
+
 Result<Endpoint> HttpServer::listen(const std::string& host, std::uint16_t port) {
-  return impl_->listen(host, port);
+  ERRAND_TRY(Endpoint bound, bind(host, port));
+  accept();
+  return bound;
 }
 
 Task<void> HttpServer::stop(SteadyTime deadline) {

@@ -33,7 +33,7 @@ struct Endpoint {
 
 // HTTP/1.1 over TCP: keep-alive, pipelining (answered in order), chunked bodies, Expect:
 // 100-continue, HEAD, event streams. One handler call per request; a handler that throws is a bug
-// and answers 500. Lives on one home. Once listen() has succeeded, stop() must have returned before
+// and answers 500. Lives on one home. Once bind() has succeeded, stop() must have returned before
 // the server is destroyed.
 class HttpServer final {
  public:
@@ -48,8 +48,11 @@ class HttpServer final {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Binds and starts to accept. Port 0 takes a free one; the answer has it.
-  // unavailable: the address cannot be bound (the message says why and what to do).
+  // Binds the address; connections wait in the kernel until accept(). Port 0 takes a free one; the
+  // answer has it. unavailable: the address cannot be bound (the message says why and what to do).
+  Result<Endpoint> bind(const std::string& host, std::uint16_t port);
+  void accept();
+  // Both at once.
   Result<Endpoint> listen(const std::string& host, std::uint16_t port);
 
   // Stops accepting, resets every event stream and every idle connection, lets requests that are

@@ -1,0 +1,138 @@
+"""A start that fails ends: an exit code, one sentence, nothing listening, nothing half made."""
+
+import json
+import os
+import socket
+import subprocess
+
+from support.http import Client
+from support.script import turn
+from support.server import NO_OLLAMA, Server, ServerCase, die_with_parent
+
+SECONDS_MAX = 60
+CHOSEN = "mantyx_" + "ab" * 32
+OTHER = "mantyx_" + "cd" * 32
+
+
+class StartCase(ServerCase):
+    def make_server(self, extra_config: dict | None = None) -> Server:
+        server = Server([turn("Hi.")], extra_config)
+        self.addCleanup(self.close_server, server)
+        return server
+
+    def failed_start(self, server: Server) -> tuple[int, list[str]]:
+        """The exit code and the lines on stderr of a start that must fail by itself."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.endswith("_API_KEY")} | {"OLLAMA_HOST": NO_OLLAMA}
+        done = subprocess.run(server.command(), capture_output=True, text=True, env=environment,
+                              timeout=SECONDS_MAX, stdin=subprocess.DEVNULL,
+                              cwd=server.folder.name, preexec_fn=die_with_parent)
+        self.assertEqual(done.stdout, "")
+        return done.returncode, [line for line in done.stderr.splitlines() if line]
+
+    def assert_starts_afresh(self, server: Server) -> None:
+        """The next start makes the first key, shows it, and the key works."""
+        server.start()
+        self.assertTrue(server.key)
+        self.assertEqual(server.client().request("GET", "/agent-runs").status, 200)
+
+
+class FailedStartTest(StartCase):
+    def test_a_busy_port_leaves_no_key_behind(self):
+        server = self.make_server()
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            server.port = other.getsockname()[1]
+            code, lines = self.failed_start(server)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("cannot listen on", lines[0])
+        self.assertFalse((server.data / "credentials").exists())
+        server.port = 0
+        self.assert_starts_afresh(server)
+
+    def test_credentials_that_cannot_be_written_end_the_start(self):
+        server = self.make_server()
+        credentials = server.data / "credentials"
+        (credentials / "full").mkdir(parents=True)
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("credentials", lines[0])
+        (credentials / "full").rmdir()
+        credentials.rmdir()
+        self.assertEqual([path.name for path in server.data.iterdir()
+                          if path.name.endswith(".new")], [])
+        self.assert_starts_afresh(server)
+
+    def test_a_folder_that_cannot_be_a_data_directory_ends_the_start(self):
+        server = self.make_server()
+        server.data.write_text("a file")
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 2)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("data directory", lines[0])
+
+    def test_a_file_that_is_no_database_ends_the_start(self):
+        server = self.make_server()
+        server.data.mkdir()
+        (server.data / "errand.db").write_text("not a database, but long enough to look at" * 50)
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertFalse((server.data / "credentials").exists())
+
+    def test_a_data_directory_in_use_ends_the_start(self):
+        first = self.make_server().start()
+        second = self.make_server()
+        second.data = first.data
+        code, lines = self.failed_start(second)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn(str(first.pid), lines[0])
+
+    def test_one_key_of_two_workspaces_ends_the_start(self):
+        server = self.make_server({"workspaces": [{"slug": "a", "apiKeys": [CHOSEN]},
+                                                  {"slug": "b", "apiKeys": [CHOSEN]}]})
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 2)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("two workspaces: a and b", lines[0])
+
+
+class KeysOfTheFileTest(StartCase):
+    def write_workspaces(self, server: Server, workspaces: list) -> None:
+        config = json.loads(server.config.read_text())
+        config["workspaces"] = workspaces
+        server.config.write_text(json.dumps(config))
+
+    def status_in(self, server: Server, workspace: str, key: str) -> int:
+        return Client(server.url, key, workspace).request("GET", "/agent-runs").status
+
+    def test_http_does_not_revoke_them_and_says_where_they_are_from(self):
+        server = self.make_server({"workspaces": [{"slug": "acme", "apiKeys": [CHOSEN]}]}).start()
+        client = Client(server.url, CHOSEN, "acme")
+        keys = client.request("GET", "/api-keys").json()["apiKeys"]
+        self.assertEqual([key["name"] for key in keys], ["configuration file"])
+        answer = client.request("DELETE", f"/api-keys/{keys[0]['id']}")
+        self.assertEqual(answer.status, 409)
+        self.assertEqual(answer.json()["code"], "key_of_configuration")
+        self.assertIn("configuration file", answer.json()["message"])
+        server.stop()
+        server.start()
+        again = client.request("GET", "/api-keys").json()["apiKeys"]
+        self.assertEqual([key["id"] for key in again], [keys[0]["id"]])
+
+    def test_the_file_wins_at_every_start(self):
+        server = self.make_server({"workspaces": [{"slug": "acme", "apiKeys": [CHOSEN]}]}).start()
+        self.assertEqual(self.status_in(server, "acme", CHOSEN), 200)
+        server.stop()
+        self.write_workspaces(server, [{"slug": "other", "apiKeys": [CHOSEN, OTHER]}])
+        server.start()
+        self.assertEqual(self.status_in(server, "other", CHOSEN), 200)
+        self.assertEqual(self.status_in(server, "acme", CHOSEN), 404)
+        server.stop()
+        self.write_workspaces(server, [])
+        server.start()
+        self.assertEqual(self.status_in(server, "other", OTHER), 401)
