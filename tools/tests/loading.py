@@ -1,4 +1,4 @@
-"""Loads a program of tools/, which has no .py suffix, as a module."""
+"""Loads a program of tools/, which has no .py suffix, as a module. Modules of tools/ are found."""
 
 import importlib.machinery
 import importlib.util
@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 TOOLS = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOOLS))
 
 
 def load_tool(name: str) -> ModuleType:
