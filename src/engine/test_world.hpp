@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "engine/engine.hpp"
 #include "engine/history/check.hpp"
+#include "engine/test_model.hpp"
 #include "json/parse.hpp"
 #include "llm/scripted/scripted_model.hpp"
 #include "run/event.hpp"
@@ -78,36 +79,6 @@ class ToolTable final : public ToolRegistry {
     return found == tools.end() ? nullptr : found->second.get();
   }
   std::map<std::string, std::unique_ptr<Tool>> tools;
-};
-
-// A model's answer that is a refusal.
-class RefusedTurn final : public llm::TurnStream {
- public:
-  Task<std::vector<llm::TurnEvent>> next() override {
-    std::vector<llm::TurnEvent> events;
-    events.emplace_back(llm::Failed{
-        {.error_class = "invalid_request", .message = "not like this", .api_status = 400}});
-    co_return events;
-  }
-  void abort() override {}
-};
-
-// Tells of every question to the model before it is asked; those it says no to are refused.
-class WatchedModel final : public llm::Model {
- public:
-  using Watch = std::function<bool(const llm::TurnRequest&)>;
-  WatchedModel(std::unique_ptr<llm::Model> model, Watch watch, const OutputMechanism& mechanism)
-      : model_(std::move(model)), watch_(std::move(watch)), mechanism_(mechanism) {}
-  std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest request) override {
-    if (!watch_(request)) return std::make_unique<RefusedTurn>();
-    return model_->ask(request);
-  }
-  OutputMechanism output_mechanism(const llm::TurnRequest&) const override { return mechanism_; }
-
- private:
-  std::unique_ptr<llm::Model> model_;
-  Watch watch_;
-  const OutputMechanism& mechanism_;
 };
 
 // Where the process dies. Steps are counted over everything that is written or has an effect.
