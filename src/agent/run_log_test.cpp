@@ -26,7 +26,11 @@ class RunLogTest : public testing::Test {
     return {.key = {.workspace = workspace(), .run = run_id(run)},
             .epoch = store_.epoch(),
             .segments = 1,
-            .on_commit = [this, run](const Committed&) { committed_.push_back(run); },
+            .on_commit =
+                [this, run](const Committed& commit) {
+                  committed_.push_back(run);
+                  segment_events_.push_back(commit.segment->events_count);
+                },
             .on_failure = [](const Error& error) { ADD_FAILURE() << error.message(); }};
   }
   void pass(milliseconds time) {
@@ -51,10 +55,20 @@ class RunLogTest : public testing::Test {
   TaskGroup tasks_{io_.get_executor(), fail_test};
   Counters counters_;
   std::vector<int> committed_;
+  std::vector<int> segment_events_;  // how many each segment has that was committed
 };
 
 const Event kDelta = AssistantDelta{.text = "word"};
 using Runs = std::vector<int>;
+using Counts = std::vector<int>;
+constexpr std::size_t kFull = 64UL * 1024;  // what a segment may have before text is split
+
+// A delta whose line, as the first of a run, has so many bytes.
+Event delta_of(std::size_t line_bytes) {
+  std::string line;
+  append_event_line(line, 1, AssistantDelta{});
+  return AssistantDelta{.text = std::string(line_bytes - line.size(), 'x')};
+}
 
 TEST_F(RunLogTest, TextOfAllRunsGoesOutAtTheSameMoments) {
   RunLog first(deps(), options(1));
@@ -79,6 +93,37 @@ TEST_F(RunLogTest, WhatWaitsForCompanyWaitsNoLongerThanItMay) {
     EXPECT_EQ(committed(), Runs{1});
     pass(milliseconds(1));
   }
+}
+
+TEST_F(RunLogTest, TextGoesOnInTheNextSegmentOnceOneIsFull) {
+  RunLog log(deps(), options(1));
+  log.emit_delta(delta_of(kFull));
+  log.emit_delta(kDelta);
+  log.emit_delta(kDelta);
+  pass(RunLog::kDeltaWait);
+  pass(RunLog::kDeltaWait);
+
+  EXPECT_EQ(segment_events_, (Counts{1, 2}));
+}
+
+TEST_F(RunLogTest, TextIsKeptTogetherAsLongAsASegmentIsNotFull) {
+  RunLog log(deps(), options(1));
+  log.emit_delta(delta_of(kFull - 1));
+  log.emit_delta(kDelta);
+  log.emit_delta(kDelta);
+  pass(RunLog::kDeltaWait);
+  pass(RunLog::kDeltaWait);
+
+  EXPECT_EQ(segment_events_, (Counts{2, 1}));
+}
+
+TEST_F(RunLogTest, WhatBelongsTogetherIsNotSplit) {
+  RunLog log(deps(), options(1));
+  log.emit(delta_of(kFull));
+  log.emit(kDelta);
+  pass(RunLog::kNoWait);
+
+  EXPECT_EQ(segment_events_, Counts{2});
 }
 
 TEST_F(RunLogTest, WhatIsUrgentTakesAlongWhatWaits) {

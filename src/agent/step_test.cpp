@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "base/text.hpp"
 
@@ -48,6 +49,33 @@ TEST(Step, AFrozenTurnIsNeverAskedAgain) {
   state.apply(CallEntry{.id = *ToolUseId::parse("tu_1"), .name = "look", .arguments = "{}"});
   EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, false))));
   EXPECT_TRUE(std::holds_alternative<Freeze>(after_failure(state, failure(true, true))));
+}
+
+// Brings a run to the question after a turn that was cut off after its first call.
+void ask_after_frozen_turn(State& state) {
+  ToolUseId call = *ToolUseId::parse("tu_1");
+  state.apply(CreatedEntry{});
+  state.apply(TurnEntry{.turn = 0, .attempt = 1});
+  state.apply(CallEntry{.id = call, .name = "look", .arguments = "{}"});
+  state.apply(TurnEndEntry{.finish_reason = "interrupted"});
+  state.apply(OutcomeEntry{.id = call, .text = "seen"});
+  state.apply(TurnEntry{.turn = 1, .attempt = 1, .after_seq = 4});
+}
+
+TEST(Step, AFrozenTurnThatIsRefusedIsToldInPlainWordsOnce) {
+  llm::Failed refused{
+      {.error_class = "invalid_request", .message = "not like this", .api_status = 400}};
+  State state;
+  ask_after_frozen_turn(state);
+  Step first = after_failure(state, refused);
+  ASSERT_TRUE(std::holds_alternative<Ask>(first));
+  const TurnEntry& again = std::get<Ask>(first).entry;
+  EXPECT_EQ(std::tuple(again.turn, again.attempt, again.retells), std::tuple(1, 2, true));
+
+  state.apply(again);
+  Step second = after_failure(state, refused);
+  ASSERT_TRUE(std::holds_alternative<Finish>(second));
+  EXPECT_EQ(std::get<Finish>(second).terminal.message, "not like this");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/test_world.hpp"
+#include "engine/whole_log.hpp"
 #include "json/write.hpp"
 
 namespace errand::engine::testing {
@@ -33,8 +34,9 @@ struct ForkTest : ::testing::Test {
   std::vector<Lines> requests;  // the messages of every question to the model
 
   // Lets the original run to its end, or as far as it comes.
-  void run_original(std::string_view script) {
+  void run_original(std::string_view script, std::optional<AnsweredBy> by = {}) {
     World world(disk, script);
+    world.answered_by = std::move(by);
     world.tasks.spawn("client", original.go(&world));
     world.run_until([&] { return original.done || world.engine.count(Place::resting) > 0; });
     ASSERT_TRUE(original.run);
@@ -84,6 +86,18 @@ struct ForkTest : ::testing::Test {
     return client;
   }
 
+  // The model that gave each answer in a run's journal: its id, or "own".
+  Lines answerers(const RunId& run) {
+    Lines models;
+    auto journal = parse_journal(journal_of(stored_run(disk, run).segments));
+    EXPECT_TRUE(journal);
+    for (const JournalEntry& entry : *journal) {
+      auto* end = std::get_if<TurnEndEntry>(&entry);
+      if (end) models.push_back(end->answered_by ? end->answered_by->model.id : "own");
+    }
+    return models;
+  }
+
   static Lines types_of(const Client& client) {
     Lines types;
     for (const std::string& line : client.seen) types.emplace_back(split_event_line(line).type);
@@ -129,6 +143,13 @@ TEST_F(ForkTest, OnlyWhatTheForkSpentIsCounted) {
   EXPECT_NE(original.seen.back().find(R"("inputTokens":18)"), std::string::npos);
   EXPECT_NE(fork.seen.back().find(R"("inputTokens":7)"), std::string::npos);
   EXPECT_NE(fork.seen.back().find(R"("turns":1,)"), std::string::npos);
+}
+
+TEST_F(ForkTest, TurnThatIsTakenOverDoesNotNameTheModelThatAnsweredTheOriginal) {
+  run_original(kTools, AnsweredBy{.model = {.id = "fallback", .provider = "p"}});
+  EXPECT_EQ(answerers(*original.run), (Lines{"fallback", "fallback", "fallback"}));
+  Client fork = fork_and_run(kTools, from_seq(9));
+  EXPECT_EQ(answerers(*fork.run), (Lines{"own", "own", "own"}));
 }
 
 TEST_F(ForkTest, AnswerIsGivenAnewWhenNothingElseIsSaid) {

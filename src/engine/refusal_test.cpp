@@ -40,5 +40,18 @@ TEST_F(RefusalTest, CallsThatWereClosedBeforeItFinishBeforeTheRunEnds) {
   EXPECT_EQ(client.seen.back().find("partialText"), std::string::npos);
 }
 
+TEST_F(RefusalTest, FrozenTurnThatIsRefusedInPlainWordsAsWellEndsTheRun) {
+  constexpr int kEnough = 10;
+  World world(disk, R"({"turns":[
+    {"text":["x"],"toolCalls":[{"name":"look"},{"name":"look"}],"cutAfter":2},{"text":["ok"]}]})");
+  world.refuses = [&](const llm::TurnRequest&) { return world.asked > 1 && world.asked < kEnough; };
+  client.spec = spec_with_tools({client_tool("look")});
+  run(world);
+  EXPECT_EQ(world.asked, 3);
+  EXPECT_EQ(types_of(client.seen), (Types{"assistant_delta", "local_tool_call", "assistant_message",
+                                          "local_tool_result_in", "error"}));
+  EXPECT_NE(client.seen.back().find("not like this"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace errand::engine::testing

@@ -195,6 +195,7 @@ class World final {
   bool is_killed = true;  // when it ends, rather than stopped on purpose
   std::function<bool(const llm::TurnRequest&)> refuses;  // what the model will not answer
   OutputMechanism mechanism = OutputMechanism::plain;    // of the model
+  std::optional<AnsweredBy> answered_by;                 // the fallback model that answers
   std::function<FaultyStore::Fault(FaultyStore::Operation)> fault;  // when no crash is asked for
 
  private:
@@ -222,7 +223,7 @@ class World final {
                             crash.reached();
                             return !refuses || !refuses(request);
                           },
-                          mechanism)});
+                          mechanism, answered_by)});
     return models;
   }
 
