@@ -1,7 +1,10 @@
+import contextlib
+import io
 import json
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from loading import load_tool
 
@@ -41,6 +44,77 @@ class CountTest(unittest.TestCase):
         part = self.part(run_tests.count_python)
         self.report.write_text('{"passed": 0, "failed": 0, "skipped": 0}')
         self.assertEqual(run_tests.count_part(part, 0), run_tests.Counts(failed=1))
+
+
+BUILD_LOG = """ninja: Entering directory `build/asan'
+[0/1] Re-checking globbed directories...
+[1/3] Building CXX object a.o
+[2/3] Building CXX object b.o
+FAILED: b.o
+clang++-19 -c b.cpp
+b.cpp:1:1: error: no
+ninja: build stopped: subcommand failed.
+"""
+
+
+class ProgressTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def lines_of(self, script: str, progress) -> list[str]:
+        """What is printed while a part runs whose progress is asked for very often."""
+        part = run_tests.Part("build", ["sh", "-c", script], progress=progress,
+                              shows_progress=True, seconds_max=20)
+        printed = io.StringIO()
+        with mock.patch.object(run_tests, "LOGS", self.folder), \
+             mock.patch.object(run_tests, "PROGRESS_SECONDS", 0.01), \
+             contextlib.redirect_stdout(printed):
+            run_tests.run_part(part, run_tests.Processes())
+        return printed.getvalue().splitlines()
+
+    def test_a_build_says_how_far_it_is_where_there_is_no_terminal(self):
+        # The script goes on once its progress was asked for after its first line.
+        asked = self.folder / "asked"
+
+        def progress(log: str) -> str:
+            told = run_tests.build_progress(log)
+            if "of" in told:
+                asked.touch()
+            return told
+
+        lines = self.lines_of(
+            f"echo '[120/640] Building a.o'; while [ ! -e {asked} ]; do :; done", progress)
+        self.assertRegex(lines[-2], r"^building: 120 of 640, \d+ s$")
+        self.assertRegex(lines[-1], r"^ok +build +1 passed")
+
+    def test_a_part_without_progress_is_one_line(self):
+        self.assertEqual(len(self.lines_of("sleep 0.1", None)), 1)
+
+    def test_progress_is_the_last_step_that_ninja_told_of(self):
+        self.assertEqual(run_tests.build_progress(BUILD_LOG), "building: 2 of 3")
+        self.assertEqual(run_tests.build_progress("[0/1] Re-checking\n"), "building")
+
+    def test_progress_of_clang_tidy_is_its_own(self):
+        self.assertEqual(run_tests.tidy_progress("tidy: 5 of 18, 1 min\ntidy: 9 of 18, 2 min\n"),
+                         "tidy: 9 of 18")
+        self.assertEqual(run_tests.tidy_progress(""), "tidy")
+
+    def test_time_is_told_in_seconds_and_then_in_minutes(self):
+        self.assertEqual([run_tests.duration(seconds) for seconds in (30.2, 119)],
+                         ["30 s", "2 min"])
+
+    def test_a_build_that_fails_shows_what_the_compiler_said(self):
+        part = run_tests.Part("build", [], progress=run_tests.build_progress)
+        self.assertEqual(run_tests.what_failed(part, BUILD_LOG), (
+            "FAILED: b.o\nclang++-19 -c b.cpp\nb.cpp:1:1: error: no\n"
+            "ninja: build stopped: subcommand failed.\n"))
+
+    def test_a_part_that_takes_too_long_is_ended(self):
+        part = run_tests.Part("slow", ["sleep", "60"], seconds_max=0.1)
+        self.assertEqual(run_tests.describe_end(run_tests.Processes().run(part, None)),
+                         "took too long")
 
 
 class ChosenTest(unittest.TestCase):
