@@ -1,0 +1,144 @@
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from loading import load_tool
+
+check_long = load_tool("check_long")
+Result = check_long.Result
+PASSED = {"passed": 3, "failed": 0, "skipped": 1}
+FAILED = {"passed": 1, "failed": 2, "skipped": 0}
+
+
+class PageTest(unittest.TestCase):
+    def page(self, **results) -> list[str]:
+        return check_long.page("abc123", "2030-01-02", 2, results).splitlines()
+
+    def rows(self, **results) -> list[str]:
+        lines = self.page(**results)
+        start = lines.index("|---|---|---|---|---|") + 1
+        return lines[start : start + len(check_long.PARTS)]
+
+    def test_the_page_says_how_it_is_made_of_what_and_when(self):
+        lines = self.page()
+        self.assertIn("`./dev check --long` writes this page", lines[2])
+        self.assertIn("Commit abc123, 2030-01-02, on 2 cores.", lines)
+
+    def test_every_part_has_a_row(self):
+        rows = self.rows(fuzz=Result(True, "9 inputs", "60 s", 130, []),
+                         mutate=Result(False, "3 tried", "4", 59, []))
+        self.assertEqual(rows, [
+            "| Format, layers, style, clang-tidy (`tidy`) | not run | | | |",
+            "| Tests under the thread sanitizer (`tsan`) | not run | | | |",
+            "| Fuzzing (`fuzz`) | ok | 9 inputs | 60 s | 2 min |",
+            "| Kills, cuts and bad bytes (`torture`) | not run | | | |",
+            "| Mutants against the unit tests (`mutate`) | **failed** | 3 tried | 4 | 59 s |",
+        ])
+
+    def test_notes_follow_the_table(self):
+        lines = self.page(mutate=Result(False, "", "", 0, ["Survived: `a -> b`"]))
+        self.assertEqual(lines[-3:], ["## Mutants against the unit tests", "",
+                                      "- Survived: `a -> b`"])
+
+
+class PartTest(unittest.TestCase):
+    """Each part, with a report in place of the program that would run."""
+
+    def run_part(self, name: str, ok: bool, report: dict) -> Result:
+        ended = check_long.Ended(ok, report)
+        with mock.patch.object(check_long, "call", return_value=ended) as self.called:
+            return check_long.PARTS[name][1]()
+
+    def test_thread_sanitizer_counts_tests_and_names_programs_that_fail(self):
+        result = self.run_part("tsan", False, {"parts": {
+            "build": {"passed": 1, "failed": 0, "skipped": 0}, "net_test": PASSED,
+            "engine_test": FAILED}})
+        self.assertEqual(result.counts, "4 tests passed, 2 failed, 1 skipped")
+        self.assertEqual(result.notes, ["engine_test fails."])
+
+    def test_fuzzing_counts_inputs(self):
+        result = self.run_part("fuzz", False, {
+            "seconds": 60, "executed": {"a_fuzz": 1000, "b_fuzz": 234567}, "failed": ["b_fuzz"]})
+        self.assertEqual((result.counts, result.budget),
+                         ("235 567 inputs to 2 targets", "60 seconds per target"))
+        self.assertEqual(result.notes, ["b_fuzz has an input that fails.",
+                                        "Inputs by target: a_fuzz 1 000, b_fuzz 234 567."])
+
+    def test_mutants_and_survivors_are_counted(self):
+        with mock.patch.dict(check_long.os.environ, {"ERRAND_MUTANTS": "5", "ERRAND_SEED": "7"}):
+            result = self.run_part("mutate", False, {
+                "tried": 5, "killed": 3, "survivors": ["a.cpp:1: x -> y"], "accepted": ["b"]})
+        self.assertEqual(result.counts, "5 mutants tried, 3 killed, 1 survivor, 1 accepted")
+        self.assertEqual(result.notes, ["Survived: `a.cpp:1: x -> y`"])
+        self.assertEqual(self.called.call_args.args[0],
+                         ["tools/mutate", "--count", "5", "--seed", "7"])
+
+    def test_a_program_that_wrote_no_report_is_no_success(self):
+        for name in ("tsan", "fuzz", "mutate"):
+            self.assertFalse(self.run_part(name, False, {}).ok)
+
+    def test_kills_are_added_up(self):
+        logs = ["kill: 150 kills\nok\n", "", "torture: 9 runs, 12 kills, 3 cuts"]
+        self.assertEqual(check_long.kills_in(logs), 162)
+
+
+class ResultsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="errand-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for name, value in (("LOGS", self.folder / "logs"), ("PAGE", self.folder / "checks.md"),
+                            ("RESULTS", self.folder / "results.json"), ("ROOT", self.folder)):
+            patch = mock.patch.object(check_long, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def run_parts(self, commit: str, *names: str, ok=True) -> tuple[int, str]:
+        """The exit code and the page."""
+        parts = {name: (name, lambda: Result(ok, "", "", 0, [])) for name in ("one", "two")}
+        with mock.patch.object(check_long, "PARTS", parts), \
+             mock.patch.object(check_long, "commit", return_value=commit), \
+             mock.patch("builtins.print"):
+            code = check_long.main(list(names))
+        return code, check_long.PAGE.read_text()
+
+    def test_parts_of_one_commit_come_together_on_the_page(self):
+        self.run_parts("abc", "one")
+        self.assertEqual(self.run_parts("abc", "two")[1].count("| ok |"), 2)
+
+    def test_results_of_another_commit_are_dropped(self):
+        self.run_parts("abc", "one")
+        self.assertEqual(self.run_parts("def", "two")[1].count("| ok |"), 1)
+
+    def test_a_part_that_fails_fails_the_check_and_is_on_the_page(self):
+        code, page = self.run_parts("abc", ok=False)
+        self.assertEqual((code, page.count("| **failed** |")), (1, 2))
+
+    def test_a_report_is_read_only_if_it_is_of_this_run(self):
+        check_long.LOGS.mkdir()
+        (check_long.LOGS / "long-x.json").write_text('{"old": 1}')
+        self.assertEqual(check_long.call(["true"], "x"), check_long.Ended(True, {}))
+        script = self.folder / "program"
+        script.write_text("#!/bin/sh\necho '{\"new\": 1}' > $2\nexit 1\n")
+        script.chmod(0o755)
+        self.assertEqual(check_long.call([str(script)], "x"), check_long.Ended(False, {"new": 1}))
+
+
+class RunTestsReportTest(unittest.TestCase):
+    def test_every_part_is_in_the_report_of_run_tests(self):
+        run_tests = load_tool("run_tests")
+        with tempfile.TemporaryDirectory() as folder, mock.patch("builtins.print"):
+            report = Path(folder) / "report.json"
+            with mock.patch.object(run_tests, "check_parts",
+                                   return_value=[run_tests.Part("format", ["true"])]), \
+                 mock.patch.object(run_tests, "LOGS", Path(folder)):
+                run_tests.main(["--report", str(report), "--only", "format"])
+            self.assertEqual(json.loads(report.read_text()), {
+                "passed": 1, "failed": 0, "skipped": 0,
+                "parts": {"format": {"passed": 1, "failed": 0, "skipped": 0}}})
+
+
+if __name__ == "__main__":
+    unittest.main()
