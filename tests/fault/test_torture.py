@@ -16,7 +16,7 @@ from support.script import local_tool, turn
 from support.server import ServerCase
 from support.unruly_proxy import UnrulyProxy
 
-SECONDS = float(os.environ.get("ERRAND_TORTURE_SECONDS", "20"))
+SECONDS = float(os.environ.get("ERRAND_TORTURE_SECONDS", "5"))
 RUNS_AT_ONCE = 200
 END_SECONDS_MAX = 180
 BETWEEN_KILLS_SECONDS = (0.5, 3.0)

@@ -16,7 +16,7 @@ from support.agent import Agent, Availability, join_all, log_problems
 from support.fake_vendor import WIRES, Answer, Asked, At, FakeVendor, call, say, think, turn
 from support.vendor_case import FORMATS, PROMPT, TOOLS, VendorCase, model_entry
 
-KILLS = 30 * int(os.environ.get("ERRAND_TORTURE", "1"))
+KILLS = 6 * int(os.environ.get("ERRAND_TORTURE", "1"))
 TURN_ATTEMPTS = 3
 WAIT_SECONDS_MAX = 60
 END_SECONDS_MAX = 120
@@ -116,6 +116,7 @@ class VendorTortureTest(VendorCase):
         self.assertEqual(refusals, {name: [] for name in FORMATS}, f"seed {self.seed}")
         self.check_logs()
         self.check_data(self.server)
+        print(f"vendor torture: {len(self.agents)} runs, {KILLS} kills")
 
     def check_logs(self) -> None:
         client = self.server.client()

@@ -125,5 +125,20 @@ class ChosenTest(unittest.TestCase):
         self.assertEqual(run_tests.chosen(parts, []), parts)
 
 
+class TortureTest(unittest.TestCase):
+    def seconds_max(self, times: int) -> dict[str, int]:
+        with mock.patch.object(run_tests, "TORTURE", times):
+            parts = run_tests.process_parts("asan")
+        return {part.name: part.seconds_max for part in parts}
+
+    def test_more_kills_have_more_time(self):
+        usual = self.seconds_max(1)
+        self.assertEqual(usual["fault/test_kill"], run_tests.PART_SECONDS_MAX)
+        longer = self.seconds_max(3)
+        self.assertEqual(longer["fault/test_kill"], 3 * run_tests.PART_SECONDS_MAX)
+        self.assertEqual(longer["cli/test_cli"], usual["cli/test_cli"])
+        self.assertEqual(self.seconds_max(1000)["fault/test_kill"], run_tests.BUILD_SECONDS_MAX)
+
+
 if __name__ == "__main__":
     unittest.main()
