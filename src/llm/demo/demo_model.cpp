@@ -1,30 +1,141 @@
 #include "llm/demo/demo_model.hpp"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <regex>
+#include <sstream>
 
 #include "base/text.hpp"
 #include "json/write.hpp"
-#include "llm/demo/compose.hpp"
-#include "llm/demo/conversation.hpp"
-#include "llm/demo/fill.hpp"
+#include "llm/demo/calls.hpp"
+#include "llm/members.hpp"
 #include "llm/paced_stream.hpp"
 
 namespace errand::llm {
 namespace {
 
+constexpr std::string_view kSelf =
+    "I am Errand's demo model: I follow simple rules and need neither key nor network.";
 // Slow enough to see that it streams, fast enough for tests.
 constexpr milliseconds kWordPause{10};
 constexpr std::size_t kBytesPerToken = 4;
+constexpr std::size_t kQuestionsMax = 4;  // earlier ones are forgotten
+constexpr std::size_t kLinesMax = 20;     // of a result
+constexpr std::size_t kLineBytesMax = 200;
+
+// What a request says. Points into the request.
+struct Conversation {
+  std::vector<const Message*> questions;
+  std::vector<std::pair<const ToolCallPart*, const ToolResultPart*>> made;  // for the last question
+};
+
+Conversation read_conversation(const std::vector<Message>& messages) {
+  Conversation out;
+  const Message* turn = nullptr;
+  for (const Message& message : messages) {
+    if (message.role == Role::assistant) turn = &message;
+    if (message.role == Role::user && message.results.empty()) {
+      if (out.questions.size() == kQuestionsMax) out.questions.erase(out.questions.begin());
+      out.questions.push_back(&message);
+      out.made.clear();
+    }
+    for (const ToolCallPart& call : turn ? turn->calls : message.calls) {
+      for (const ToolResultPart& result : message.results) {
+        if (result.id == call.id && result.provider_id == call.provider_id)
+          out.made.emplace_back(&call, &result);
+      }
+    }
+  }
+  return out;
+}
+
+bool begins_with(const std::string& question, std::string_view words) {
+  return std::regex_search(question,
+                           std::regex(cat("^\\W{0,3}(?:", words, ")\\b"), std::regex::icase));
+}
+
+std::string shortened(std::string_view text) {
+  return cat(utf8_prefix(text, kLineBytesMax), text.size() > kLineBytesMax ? " ..." : "");
+}
+
+// "a, b and c"
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names)
+    append(out, out.empty() ? "" : &name == &names.back() ? " and " : ", ", name);
+  return out;
+}
+
+std::string told_files(std::string_view sender, const std::vector<FilePart>& files) {
+  std::vector<std::string> names;
+  for (const FilePart& file : files) {
+    names.push_back(file.filename.empty() ? file.url : file.filename);
+    if (file.url.empty()) append(names.back(), " (", file.mime_type, ", ", file.size, " bytes)");
+  }
+  return names.empty() ? "" : cat(sender, " sent ", listed(names), ".\n");
+}
+
+std::string told(const ToolCallPart& call, const ToolResultPart& result) {
+  std::vector<std::string> values;
+  for (const auto& member : parse_object(call.arguments).value_or(json::Object())) {
+    const json::Value& value = member.value();
+    values.push_back(value.is_string() ? std::string(value.get_string()) : json::write(value));
+  }
+  std::string label = shortened(listed(values));
+  std::string source = label.empty() ? "" : cat(" for ", label);
+  std::vector<std::string> lines;
+  std::istringstream text(result.text);
+  for (std::string line; std::getline(text, line);) lines.push_back(shortened(line));
+  std::string first = lines.empty() ? "" : lines[0];
+  if (!result.ok) return cat("Sorry, ", call.name, " failed", source, ": ", first, "\n");
+  if (lines.empty()) return cat(call.name, source, " gave an empty result.\n");
+  if (lines.size() == 1) return cat(label.empty() ? call.name : label, ": ", first, "\n");
+  std::string out = cat("This is what ", call.name, " gave", source);
+  if (lines.size() > kLinesMax)
+    append(out, ", the first ", kLinesMax, " of ", lines.size(), " lines");
+  append(out, ":\n\n");
+  for (std::size_t i = 0; i < std::min(lines.size(), kLinesMax); ++i)
+    append(out, lines[i].empty() ? ">" : "> ", lines[i], "\n");
+  return cat(out, "\n");
+}
+
+std::string answer_without_tool(const std::string& question, const std::vector<ToolDecl>& tools) {
+  std::vector<std::string> names;
+  for (const ToolDecl& tool : tools) names.push_back(tool.name);
+  bool greets = begins_with(question, "hello|hi|hey|good|thanks|thank");
+  std::string help = "This run has no tools, and without them I know nothing.";
+  if (!names.empty())
+    help = cat(greets ? "Ask me for something that my tools can do: "
+                      : "None of my tools fits this. I have ",
+               listed(names), ".");
+  return greets ? cat("Hello! ", kSelf, " ", help) : cat(help, " ", kSelf);
+}
+
+// The answer as text, or as an instance of the schema that the request asks for.
+std::string answer(const TurnRequest& request, const Conversation& conversation, const Plan& plan) {
+  const auto& [questions, made] = conversation;
+  std::string source = questions.empty() ? "" : questions.back()->text;
+  std::string out = questions.empty() ? "" : told_files("You", questions.back()->files);
+  if (!out.empty()) out += '\n';
+  if (made.empty() && !plan.missing.empty()) {
+    append(out, "I would ask ", plan.tool->name, ", but you did not say its ", listed(plan.missing),
+           ". What shall I use?\n\n", kSelf);
+  } else if (made.empty()) {
+    append(out, answer_without_tool(source, request.tools));
+  }
+  for (const auto& [call, result] : made) {
+    append(out, told(*call, *result), told_files(call->name, result->files));
+    append(source, "\n", result->text);
+  }
+  if (!made.empty()) append(out, out.ends_with("\n\n") ? "" : "\n", kSelf);
+  if (!request.output_schema) return out;
+  return json::write(make_instance(*request.output_schema, source, out));
+}
 
 std::int64_t tokens_of(std::size_t bytes) {
   return static_cast<std::int64_t>((bytes + kBytesPerToken - 1) / kBytesPerToken);
 }
 
-std::int64_t input_tokens(const TurnRequest& request) {
+std::size_t bytes_of(const TurnRequest& request) {
   std::size_t bytes = request.system_prompt.size();
   for (const Message& message : request.messages) {
     bytes += message.text.size();
@@ -32,76 +143,43 @@ std::int64_t input_tokens(const TurnRequest& request) {
       bytes += call.name.size() + call.arguments.size();
     for (const ToolResultPart& result : message.results) bytes += result.text.size();
   }
-  for (const ToolDecl& tool : request.tools) {
-    std::string schema;
-    json::write(schema, *tool.input_schema);
-    bytes += tool.name.size() + tool.description.size() + schema.size();
-  }
-  return tokens_of(bytes);
-}
-
-// The calls that the plan wants and nobody has made: all of them, or what a turn that broke off
-// left undone. A call that failed is not made again.
-std::vector<std::string> open_calls(const Plan& plan, const Conversation& conversation) {
-  std::vector<std::string> open;
-  for (const std::string& arguments : plan.arguments) {
-    bool is_made =
-        std::any_of(conversation.made.begin(), conversation.made.end(), [&](const MadeCall& made) {
-          return made.call->name == plan.tool->name && made.call->arguments == arguments;
-        });
-    if (!is_made) open.push_back(arguments);
-  }
-  return open;
-}
-
-std::string answer(const TurnRequest& request, const Conversation& conversation, const Plan& plan) {
-  std::string files = told_files(conversation);
-  if (!conversation.made.empty()) return cat(files, answer_from_results(conversation));
-  if (plan.tool) return cat(files, ask_for_missing(plan));
-  return cat(files, answer_without_tool(conversation, request.tools));
-}
-
-// The answer as an instance of the schema that the request asks for.
-std::string structured(const json::Object& schema, const Conversation& conversation,
-                       std::string_view answer) {
-  std::string source;
-  if (!conversation.questions.empty()) source = *conversation.questions.back();
-  for (const MadeCall& made : conversation.made) append(source, "\n", made.result->text);
-  return json::write(make_instance(schema, read_pieces(source), answer));
-}
-
-// Each piece is a word with the space after it.
-void stream_words(std::vector<TurnEvent>& events, std::string_view text) {
-  constexpr std::string_view kSeparators = " \n,";
-  while (!text.empty()) {
-    std::size_t end = text.find_first_of(kSeparators);
-    end = std::min(text.find_first_not_of(kSeparators, end), text.size());
-    events.emplace_back(TextDelta{std::string(text.substr(0, end))});
-    text.remove_prefix(end);
-  }
+  for (const ToolDecl& tool : request.tools)
+    bytes += tool.name.size() + tool.description.size() + json::write(*tool.input_schema).size();
+  return bytes;
 }
 
 std::vector<TurnEvent> events_for(const TurnRequest& request) {
   Conversation conversation = read_conversation(request.messages);
-  Plan plan = make_plan(conversation, request.tools);
+  // The plan follows from the questions alone, so that a run that is recovered or forked wants the
+  // same. A question may say what was missing, or want the same for another value.
+  Plan plan;
+  for (const Message* question : conversation.questions) {
+    bool goes_on = !plan.missing.empty() ||
+                   begins_with(question->text, "and|or|also|same|now|what about|how about");
+    plan = plan_calls(request.tools, question->text, goes_on ? plan.tool : nullptr);
+  }
   std::vector<std::string> calls;
-  if (plan.missing.empty() && !request.tools_off) calls = open_calls(plan, conversation);
-
-  std::string text = calls.empty() ? answer(request, conversation, plan) : announce(plan);
-  if (calls.empty() && request.output_schema)
-    text = structured(*request.output_schema, conversation, text);
+  if (plan.missing.empty() && !request.tools_off) calls = plan.arguments;
+  // A call is made once, even if it failed. Some are left to be made if a turn broke off.
+  for (const auto& [call, result] : conversation.made) std::erase(calls, call->arguments);
+  std::string text = calls.empty() ? answer(request, conversation, plan)
+                                   : cat("Let me ask ", plan.tool->name, ".\n");
   std::size_t bytes = text.size();
   std::vector<TurnEvent> events;
-  stream_words(events, text);
+  for (std::string_view rest = text; !rest.empty();) {
+    std::size_t end = rest.find_first_not_of(" \n,", rest.find_first_of(" \n,"));
+    events.emplace_back(TextDelta{std::string(rest.substr(0, end))});
+    rest.remove_prefix(std::min(end, rest.size()));
+  }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     bytes += plan.tool->name.size() + calls[i].size();
-    events.emplace_back(CallClosed{.provider_id = cat("call_", conversation.turns, "_", i),
+    events.emplace_back(CallClosed{.provider_id = cat("call_", request.messages.size(), "_", i),
                                    .name = plan.tool->name,
-                                   .arguments = std::move(calls[i])});
+                                   .arguments = calls[i]});
   }
   events.emplace_back(Finished{
       .finish_reason = calls.empty() ? "end_turn" : "tool_use",
-      .usage = {.input_tokens = input_tokens(request), .output_tokens = tokens_of(bytes)}});
+      .usage = {.input_tokens = tokens_of(bytes_of(request)), .output_tokens = tokens_of(bytes)}});
   return events;
 }
 

@@ -7,9 +7,8 @@
 
 namespace errand::llm {
 
-// The model that needs nothing: it picks a tool by the words of the prompt, fills its arguments,
-// and tells what came back. The same conversation gives the same answer, word by word, so that
-// recovery and forks replay exactly.
+// The model that needs nothing: it calls a tool by the words of the question and tells what came
+// back. The same conversation gives the same answer, so that recovery and forks replay exactly.
 class DemoModel final : public Model {
  public:
   DemoModel(Timers& timers, Executor home);

