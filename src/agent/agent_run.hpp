@@ -144,7 +144,6 @@ class AgentRun final {
   // Nothing if they cannot be read now; the run is then broken.
   Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> load_files();
   Task<void> ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnFiles> files);
-  llm::TurnRequest question(std::shared_ptr<const llm::TurnFiles> files);
   bool take_event(llm::TurnEvent& event);  // false: the turn's stream is over
   void close_call(llm::CallClosed call);
   void fail_turn(llm::Failed failed);
@@ -196,7 +195,6 @@ class AgentRun final {
   Cutoff cutoff_ = Cutoff::none;
 
   // Of the turn that is being streamed.
-  std::string told_prompt_;  // the system prompt with the output schema in words, if that is asked
   std::unique_ptr<llm::TurnStream> stream_;
   std::string text_;                 // since the last closed call
   std::vector<std::string> blocks_;  // since the last closed call

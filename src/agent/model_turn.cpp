@@ -1,10 +1,10 @@
-// A turn with the model: from the question to the end of its stream.
+// A turn with the model: from the request to the end of the answer's stream.
 #include <utility>
 
 #include "agent/agent_run.hpp"
 #include "agent/arguments.hpp"
 #include "agent/turn_files.hpp"
-#include "llm/answer_tool.hpp"
+#include "agent/turn_request.hpp"
 
 namespace errand::agent {
 
@@ -30,7 +30,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   blocks_.clear();
   answered_by_.reset();
   if (std::exchange(opening_, Opening::none) != Opening::ask) {
-    // What was shown of this turn's earlier attempt is void.
+    // Tells readers to drop the events of this turn's earlier attempt.
     bool is_shown =
         entry.turn == state_->turn().index && log_->last_seq() > state_->turn().after_seq;
     if (is_shown) {
@@ -49,7 +49,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   log_->set_status(RunStatus::running, RunLog::kEchoWait);
 
   ++around_.counters.model_calls;
-  stream_ = model_->ask(question(std::move(files)));
+  stream_ = model_->ask(make_turn_request(*state_, std::move(files)));
   for (bool streaming = true; streaming && !log_->failed();) {
     // While the store takes nothing, nothing is read: the vendor waits, not our memory.
     if (!log_->has_room()) co_await log_->room();
@@ -57,27 +57,6 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
     for (llm::TurnEvent& event : events) streaming = streaming && take_event(event);
   }
   stream_.reset();
-}
-
-llm::TurnRequest AgentRun::question(std::shared_ptr<const llm::TurnFiles> files) {
-  const CreatedEntry& created = state_->created();
-  const std::optional<OutputSchema>& output = created.spec.output_schema;
-  llm::TurnRequest request{.system_prompt = state_->system_prompt(),
-                           .messages = state_->messages(),
-                           .tools = *created.tools,
-                           .reasoning_level = created.spec.reasoning_level,
-                           .tools_off = state_->turn().tools_off,
-                           .files = std::move(files)};
-  if (!output) return request;
-  request.output_schema = output->schema;
-  request.output_name = output->name;
-  if (!state_->is_asked_plainly()) return request;
-  told_prompt_ = llm::prompt_with_schema(request);
-  return {.system_prompt = told_prompt_,
-          .messages = request.messages,
-          .tools = request.tools,
-          .reasoning_level = request.reasoning_level,
-          .tools_off = request.tools_off};
 }
 
 bool AgentRun::take_event(llm::TurnEvent& event) {
@@ -105,7 +84,7 @@ bool AgentRun::take_event(llm::TurnEvent& event) {
 }
 
 void AgentRun::fail_turn(llm::Failed failed) {
-  // An answer that its vendor put an end to is over, and what was said of it is a message.
+  // The vendor ended the answer on purpose: the turn is over, and its text so far is a message.
   if (ends_answer(failed.failure) && !text_.empty() && state_->turn().calls.empty()) {
     std::string reason = failed.failure.error_class;
     end_turn(std::move(reason), {}, std::move(failed.failure));

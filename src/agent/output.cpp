@@ -15,7 +15,7 @@ std::optional<std::string> output_mistakes(const State& state, json::SchemaCache
   }
   auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
   if (!value) return cat("the answer is not JSON: ", value.error().message());
-  // A schema that this version cannot compile was taken by another one; it checks nothing here.
+  // Another version accepted a schema that this version cannot compile: the answer is not checked.
   auto schema = compile_input_schema(schemas, *output->schema);
   if (!schema) return {};
   auto errors = (*schema)->validate(*value);

@@ -9,17 +9,17 @@
 
 namespace errand::agent {
 
-// A longer answer is not looked at: it does not fit.
+// A longer answer is not checked: it does not fit.
 constexpr std::size_t kOutputBytesMax = 2U * 1024 * 1024;
-// Of what is said about an answer that does not fit; the rest is left out.
+// The list of an answer's mistakes is cut off here.
 constexpr std::size_t kMistakesBytesMax = 8U * 1024;
 
-// What keeps the text of the last turn from being JSON of the run's output schema: a line for each
-// mistake, with its JSON pointer. Nothing for a text that fits, or without a schema. It follows
-// from the state alone, so that a restarted process decides alike.
+// Why the text of the last turn does not fit the run's output schema: a line for each mistake, with
+// its JSON pointer. Nothing if the text fits, or without a schema. Depends only on the state, so
+// that a restarted process decides the same.
 std::optional<std::string> output_mistakes(const State& state, json::SchemaCache& schemas);
 
-// What the model is told about them, as if by the user.
+// The user message that tells the model about these mistakes.
 std::string repair_prompt(std::string_view mistakes);
 
 }  // namespace errand::agent

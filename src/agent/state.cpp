@@ -13,11 +13,12 @@ void State::apply(const JournalEntry& entry) {
 }
 
 void State::apply_entry(const CreatedEntry& entry) {
-  created_ = entry;
-  messages_ = opening_messages(entry.spec);
+  created_ = std::make_shared<const CreatedEntry>(entry);
+  messages_ = llm::share_messages(opening_messages(entry.spec));
   bool has_more = std::any_of(entry.spec.messages.begin(), entry.spec.messages.end(),
                               [](const Message& one) { return one.role == Role::system; });
-  if (has_more) system_prompt_ = whole_system_prompt(entry.spec);
+  system_prompt_ = has_more ? llm::share_text(whole_system_prompt(entry.spec))
+                            : llm::TextPtr(created_, &created_->spec.system_prompt);
 }
 
 void State::apply_entry(const ResumedEntry&) {
@@ -40,15 +41,15 @@ void State::apply_entry(const TurnEntry& entry) {
                                  .text = call.outcome->text,
                                  .files = call.outcome->files});
     }
-    messages_.push_back(std::move(results));
+    messages_.push_back(std::make_shared<const Message>(std::move(results)));
   }
   bool is_new = entry.turn > turn_.index;
-  // How its calls ended is known with the last of them only.
+  // How a turn's calls ended is known only when the last of them has.
   if (is_new && !turn_.calls.empty() && is_own(turn_.index)) batches_.back() = batch_of(*this);
   if (is_new && entry.prompt) {
     Message said;
     said.text = *entry.prompt;
-    messages_.push_back(std::move(said));
+    messages_.push_back(std::make_shared<const Message>(std::move(said)));
   }
   bool follows_frozen =
       is_new ? turn_.end && turn_.end->finish_reason == kInterrupted : turn_.follows_frozen;
@@ -63,14 +64,17 @@ void State::apply_entry(const TurnEntry& entry) {
   if (entry.retells && !was_retold) retell_frozen_turn();
 }
 
-// Some vendors refuse an assistant turn that was cut off. What it did is then told as text, so that
-// the model neither loses it nor does it again.
+// Some vendors refuse an assistant turn that was cut off. Its calls are then told as text, so that
+// the model neither forgets them nor makes them again. The messages are replaced, not changed:
+// earlier requests share them.
 void State::retell_frozen_turn() {
-  auto last_results = std::find_if(messages_.rbegin(), messages_.rend(),
-                                   [](const Message& one) { return !one.results.empty(); });
+  auto last_results =
+      std::find_if(messages_.rbegin(), messages_.rend(),
+                   [](const llm::MessagePtr& one) { return !one->results.empty(); });
   ERRAND_ASSERT(messages_.rend() - last_results >= 2);
-  Message& results = *last_results;
-  Message& turn = *std::next(last_results);
+  auto calling = std::next(last_results);
+  Message results = **last_results;
+  Message turn = **calling;
   std::string told = "These tool calls were already made, with these results:";
   for (std::size_t i = 0; i < turn.calls.size() && i < results.results.size(); ++i) {
     const ToolResultPart& result = results.results[i];
@@ -83,6 +87,8 @@ void State::retell_frozen_turn() {
   if (turn.text.empty()) turn.text = "(called tools)";
   results.results.clear();
   results.text = std::move(told);
+  *last_results = std::make_shared<const Message>(std::move(results));
+  *calling = std::make_shared<const Message>(std::move(turn));
 }
 
 void State::apply_entry(const CallEntry& entry) {
@@ -124,7 +130,7 @@ void State::apply_entry(const TurnEndEntry& entry) {
                              .name = call.name,
                              .arguments = call.arguments});
   }
-  messages_.push_back(std::move(message));
+  messages_.push_back(std::make_shared<const Message>(std::move(message)));
 }
 
 void State::apply_entry(const CancelEntry& entry) {
@@ -142,7 +148,7 @@ const CallState* State::find_call(const ToolUseId& id) const {
 }
 
 const ToolDecl* State::find_tool(std::string_view name) const {
-  const std::vector<ToolDecl>& tools = *created_.tools;
+  const std::vector<ToolDecl>& tools = *created_->tools;
   auto found = std::find_if(tools.begin(), tools.end(),
                             [&](const ToolDecl& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;
@@ -173,7 +179,7 @@ bool State::waits_for_client() const {
 }
 
 bool State::is_own(int turn) const {
-  return !created_.forked_from || turn >= created_.forked_from->turns;
+  return !created_->forked_from || turn >= created_->forked_from->turns;
 }
 
 const std::string* State::final_text() const {
@@ -185,14 +191,14 @@ const std::string* State::final_text() const {
 }
 
 RunTotals State::totals() const {
-  RunTotals totals{.usage = usage_, .turns = asked_, .model = created_.model};
-  OutputMechanism mechanism = created_.output_mechanism;
+  RunTotals totals{.usage = usage_, .turns = asked_, .model = created_->model};
+  OutputMechanism mechanism = created_->output_mechanism;
   if (turn_.end && turn_.end->answered_by && is_own(turn_.index)) {
     totals.model = turn_.end->answered_by->model;
-    totals.model.reasoning_effort = created_.model.reasoning_effort;
+    totals.model.reasoning_effort = created_->model.reasoning_effort;
     mechanism = turn_.end->answered_by->output_mechanism;
   }
-  if (!created_.spec.output_schema) return totals;
+  if (!created_->spec.output_schema) return totals;
   totals.output = {.is_enforced = terminal_ && terminal_->status == RunStatus::succeeded,
                    .mechanism = is_asked_plainly_ ? OutputMechanism::plain : mechanism,
                    .fell_back = is_asked_plainly_};

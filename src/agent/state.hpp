@@ -1,12 +1,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "agent/guards.hpp"
+#include "llm/model.hpp"
 #include "run/event.hpp"
 #include "run/journal.hpp"
 #include "run/message.hpp"
@@ -16,7 +18,7 @@ namespace errand::agent {
 // The finish reason of a turn that was cut off after a call.
 inline constexpr std::string_view kInterrupted = "interrupted";
 
-// The error classes of ends that leave a text, although it is not an answer.
+// The error classes of failed runs that still leave a text.
 inline constexpr std::string_view kTruncation = "truncation";
 inline constexpr std::string_view kOutputInvalid = "output_invalid";
 
@@ -26,29 +28,29 @@ struct CallState {
   std::string provider_id;
   std::string name;
   std::string arguments;
-  int attempt = 0;                 // 1-based, of all calls of its tool in this run
-  int resumes = 0;                 // how often a process took the run over before it had an outcome
-  const ToolDecl* tool = nullptr;  // nullptr: the model asked for a tool there is not
+  int attempt = 0;                 // 1-based; counts all calls of this tool in the run
+  int resumes = 0;                 // how often a process took the run over before the outcome
+  const ToolDecl* tool = nullptr;  // nullptr: the run has no tool of this name
   std::optional<OutcomeEntry> outcome;
 };
 
-// The turn the run is in.
+// The current turn of the run.
 struct TurnState {
   int index = -1;
   int attempt = 0;
   EventSeq after_seq = 0;
-  std::string text;                 // of closed blocks
+  std::string text;                 // the text of closed blocks
   std::vector<std::string> blocks;  // the vendor's closed blocks
   std::vector<CallState> calls;
   std::optional<TurnEndEntry> end;
-  bool follows_frozen = false;  // the turn before it was cut off after a call
-  bool retells = false;         // and is told in plain words
+  bool follows_frozen = false;  // the previous turn was cut off after a call
+  bool retells = false;         // the previous turn is told as text
   bool tools_off = false;
-  bool repairs = false;  // the answer before it did not fit the output schema
+  bool repairs = false;  // the previous answer did not fit the output schema
 };
 
-// Everything about a run that matters for what happens next: a pure fold over its journal. The
-// tools that calls point to live in `created`, so a State is neither copied nor moved.
+// Everything about a run that decides what happens next: a pure fold over its journal. Neither
+// copied nor moved, because calls point to the tools of `created`.
 class State {
  public:
   State() = default;
@@ -59,12 +61,11 @@ class State {
   // The end was applied and could not be written: something came before it.
   void withdraw_terminal() { terminal_.reset(); }
 
-  const CreatedEntry& created() const { return created_; }
-  const std::vector<Message>& messages() const { return messages_; }
-  // With the system's messages in it.
-  const std::string& system_prompt() const {
-    return system_prompt_ ? *system_prompt_ : created_.spec.system_prompt;
-  }
+  const CreatedEntry& created() const { return *created_; }
+  // The conversation. Requests share its messages, so a message is replaced and never changed.
+  const std::vector<llm::MessagePtr>& messages() const { return messages_; }
+  // Includes the caller's system messages. Never null.
+  const llm::TextPtr& system_prompt() const { return system_prompt_; }
   const TurnState& turn() const { return turn_; }
   const std::optional<CancelEntry>& cancel() const { return cancel_; }
   const std::optional<TerminalEntry>& terminal() const { return terminal_; }
@@ -73,34 +74,34 @@ class State {
 
   const CallState* find_call(const ToolUseId& id) const;
   const ToolDecl* find_tool(std::string_view name) const;
-  // Whether nothing of the turn's order stands in the way of this call.
+  // Whether the order of the turn's calls lets this call start.
   bool may_start(std::size_t index) const;
   bool all_calls_finished() const;
-  // Calls are open, and all of them are the client's to answer.
+  // Some calls are unanswered, and only the client can answer them.
   bool waits_for_client() const;
 
-  // Text of the last complete turn.
+  // The text of the last complete turn.
   const std::string& last_text() const { return last_text_; }
-  // The text that an ended run leaves: its answer, or one that was cut off or does not fit its
-  // schema; nullptr if there is none.
+  // The text that an ended run leaves: its answer, or an answer that was cut off or does not fit
+  // the output schema. nullptr if the run leaves no text.
   const std::string* final_text() const;
   // The model was told that its answer does not fit the output schema.
   bool was_repaired() const { return was_repaired_; }
-  // The vendor would not have the output schema, and is asked without it.
+  // The vendor refused the output schema and is asked without it.
   bool is_asked_plainly() const { return is_asked_plainly_; }
-  // What this run itself has spent: not the turns that it begins with. The model is the one whose
-  // answer the run is at, which may have answered in place of the run's own.
+  // What this run has spent, without the turns that it was forked with. The model is the one that
+  // gave the last answer, which may be a fallback model.
   RunTotals totals() const;
-  // Turns of this run's own that called tools, the current one included.
+  // How many of this run's own turns called tools, including the current turn.
   int tool_turns() const { return tool_turns_; }
-  // The calls of this run's own turns that are over, for the guards.
+  // The calls of this run's own finished turns, for the guards.
   const std::vector<Batch>& batches() const { return batches_; }
-  // The current turn calls tools although no more turns may: its calls are not run.
-  bool is_over_turn_limit() const { return tool_turns_ > created_.limits.max_tool_turns; }
+  // The current turn calls tools, but the limit of tool turns is used up: the calls are not run.
+  bool is_over_turn_limit() const { return tool_turns_ > created_->limits.max_tool_turns; }
 
  private:
   void retell_frozen_turn();
-  // Whether a turn is this run's own, not one it was forked with.
+  // Whether a turn is this run's own, and not one that it was forked with.
   bool is_own(int turn) const;
 
   void apply_entry(const CreatedEntry& entry);
@@ -112,9 +113,9 @@ class State {
   void apply_entry(const CancelEntry& entry);
   void apply_entry(const TerminalEntry& entry);
 
-  CreatedEntry created_;
-  std::optional<std::string> system_prompt_;  // where it is not the caller's alone
-  std::vector<Message> messages_;
+  std::shared_ptr<const CreatedEntry> created_ = std::make_shared<const CreatedEntry>();
+  llm::TextPtr system_prompt_ = {created_, &created_->spec.system_prompt};
+  std::vector<llm::MessagePtr> messages_;
   TurnState turn_;
   std::optional<CancelEntry> cancel_;
   std::optional<TerminalEntry> terminal_;

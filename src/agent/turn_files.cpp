@@ -6,13 +6,13 @@
 namespace errand::agent {
 namespace {
 
-// Goes from the newest file to the oldest.
+// Takes files from the newest to the oldest while they fit.
 class Choice final {
  public:
   void take(const std::vector<FilePart>& files) {
     for (auto file = files.rbegin(); file != files.rend(); ++file) {
       if (!file->url.empty() || known_.contains(file->sha256)) continue;
-      if (file->size > left_) left_ = 0;  // what is older is left out as well
+      if (file->size > left_) left_ = 0;  // leaves out all older files, too
       if (left_ == 0) return;
       left_ -= file->size;
       known_.insert(file->sha256);
@@ -35,10 +35,11 @@ std::vector<FilePart> files_to_read(const State& state) {
   for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
     if (call->outcome) choice.take(call->outcome->files);
   }
-  const std::vector<Message>& messages = state.messages();
-  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
-    choice.take(message->files);
-    for (auto result = message->results.rbegin(); result != message->results.rend(); ++result) {
+  const std::vector<llm::MessagePtr>& messages = state.messages();
+  for (auto shared = messages.rbegin(); shared != messages.rend(); ++shared) {
+    const Message& message = **shared;
+    choice.take(message.files);
+    for (auto result = message.results.rbegin(); result != message.results.rend(); ++result) {
       choice.take(result->files);
     }
   }

@@ -11,15 +11,15 @@
 
 namespace errand::agent {
 
-// All files of one question together; of what is more, the oldest are left out, and the model is
-// told so. Together with what else a question says, no vendor refuses so much.
+// The bytes of all files in one request. Past this limit the oldest files are left out, and the
+// model is told so. No vendor refuses a request of this size, with the rest of the conversation.
 constexpr std::int64_t kTurnFileBytesMax = 20 * 1024 * 1024;
 
-// The files with kept bytes that the next question has to bring, each once; the newest ones that
-// fit. Results of the last turn's calls are part of that question.
+// The stored files that the next request needs, each once: the newest ones, as many as fit. The
+// results of the last turn's calls are part of that request.
 std::vector<FilePart> files_to_read(const State& state);
 
-// Their bytes. unavailable: the store cannot be read now.
+// Reads the bytes of files. unavailable: the store cannot be read now.
 Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunKey run,
                                                                std::vector<FilePart> files);
 

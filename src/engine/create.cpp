@@ -59,18 +59,14 @@ Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools) {
   return offered;
 }
 
-Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
+Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const ToolDecls& tools,
                                                const llm::Model& model) {
   auto schema = compile_input_schema(schemas_, *spec.output_schema->schema);
   if (!schema) {
     std::string place = cat("/outputSchema/schema", schema.error().pointer());
     return std::move(schema).error().pointer(place);
   }
-  const std::vector<Message> nothing_said;
-  return model.output_mechanism({.system_prompt = spec.system_prompt,
-                                 .messages = nothing_said,
-                                 .tools = tools,
-                                 .output_schema = spec.output_schema->schema});
+  return model.output_mechanism({.tools = tools, .output_schema = spec.output_schema->schema});
 }
 
 Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::string_view model_id) {
@@ -79,7 +75,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::strin
       .model = model->info, .price = model->pricing, .at = deps_.clock.now(), .key = who.key};
   ERRAND_TRY(entry.tools, resolve_tools(spec.tools));
   if (spec.output_schema) {
-    ERRAND_TRY(entry.output_mechanism, resolve_output(spec, *entry.tools, *model->model));
+    ERRAND_TRY(entry.output_mechanism, resolve_output(spec, entry.tools, *model->model));
   }
   if (spec.reasoning_level) {
     entry.model.reasoning_effort = reasoning_effort(*spec.reasoning_level);

@@ -172,7 +172,7 @@ class Engine final {
   // Leaves the set with what it offers, and remembers it for those who send it again.
   Result<void> check_schema(OfferedTool& tool, std::string_view pointer);
   Result<ToolDecls> resolve_tools(ToolSetPtr& tools);
-  Result<OutputMechanism> resolve_output(const Spec& spec, const std::vector<ToolDecl>& tools,
+  Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
   Task<Result<CreateOutcome>> create_surely(NewRun run);
 

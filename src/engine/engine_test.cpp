@@ -337,10 +337,10 @@ TEST_F(EngineTest, FrozenTurnThatTheVendorRefusesIsToldInPlainWords) {
     {"text":["ok"]}]})");
   std::vector<std::string> told;
   world.refuses = [&](const llm::TurnRequest& request) {
-    for (const Message& message : request.messages) {
-      if (!message.calls.empty()) return true;
+    for (const llm::MessagePtr& message : request.messages) {
+      if (!message->calls.empty()) return true;
     }
-    told.push_back(request.messages.back().text);
+    told.push_back(request.messages.back()->text);
     return false;
   };
   client.spec = spec_with_tools({client_tool("look")});

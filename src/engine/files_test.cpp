@@ -88,6 +88,22 @@ TEST_F(FilesTest, ARunThatWaitsHoldsNoBytes) {
   EXPECT_EQ(client.spec.messages[0].files[0].bytes.use_count(), 1);
 }
 
+TEST_F(FilesTest, ARunWhoseModelThinksHoldsNoBytes) {
+  World world(disk, R"({"turns":[{"text":["Seen."],"delayMs":1000}]})");
+  std::weak_ptr<const llm::TurnFiles> files;
+  bool had_files = false;
+  world.refuses = [&](const llm::TurnRequest& request) {
+    files = request.files;
+    had_files = !files.expired();
+    return false;
+  };
+  world.tasks.spawn("client", client.go(&world));
+  world.settle();
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_TRUE(had_files);
+  EXPECT_TRUE(files.expired());
+}
+
 TEST_F(FilesTest, AForkSharesThem) {
   World world(disk, kOneCall);
   run_to_end(world);

@@ -54,7 +54,7 @@ struct ForkTest : ::testing::Test {
   void watch(World& world) {
     world.refuses = [this](const llm::TurnRequest& request) {
       Lines lines;
-      for (const Message& message : request.messages) lines.push_back(shown(message));
+      for (const llm::MessagePtr& message : request.messages) lines.push_back(shown(*message));
       requests.push_back(std::move(lines));
       return false;
     };
@@ -252,7 +252,7 @@ TEST_F(ForkTest, FrozenTurnIsTakenOverAsItIs) {
   bool refused = false;
   world.refuses = [&](const llm::TurnRequest& request) {
     Lines lines;
-    for (const Message& message : request.messages) lines.push_back(shown(message));
+    for (const llm::MessagePtr& message : request.messages) lines.push_back(shown(*message));
     requests.push_back(std::move(lines));
     return !std::exchange(refused, true);
   };

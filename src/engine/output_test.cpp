@@ -35,8 +35,8 @@ struct OutputTest : ::testing::Test {
   // Keeps what is asked; what `says_no` to is refused.
   void watch(World& world, std::function<bool(const llm::TurnRequest&)> says_no = {}) {
     world.refuses = [this, says_no = std::move(says_no)](const llm::TurnRequest& request) {
-      asked.push_back({.system = request.system_prompt,
-                       .last_said = request.messages.back().text,
+      asked.push_back({.system = *request.system_prompt,
+                       .last_said = request.messages.back()->text,
                        .has_schema = request.output_schema != nullptr,
                        .name = request.output_name,
                        .level = request.reasoning_level,
@@ -142,6 +142,18 @@ TEST_F(OutputTest, SchemaThatTheVendorRefusesIsToldInWords) {
       "Be brief.\n\nGive the final answer as JSON of this JSON Schema, and nothing else: {"));
   EXPECT_FALSE(asked[2].has_schema) << "it is not refused twice";
   EXPECT_EQ(asked[2].system, asked[1].system);
+}
+
+TEST_F(OutputTest, FilesStayInTheRequestWhenTheSchemaIsToldInWords) {
+  World world(disk, kGood);
+  world.mechanism = OutputMechanism::native;
+  watch(world, [](const llm::TurnRequest& request) { return request.output_schema != nullptr; });
+  client.spec = spec_with_files({}, {sent_file("a.txt", "bytes of a")});
+  client.spec.output_schema = city_schema();
+  run(world);
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_FALSE(asked[1].has_schema);
+  EXPECT_EQ(world.shown_files, std::vector<std::string>{"a.txt: bytes of a"});
 }
 
 TEST_F(OutputTest, VendorThatRefusesTheSchemaFailsAStrictRun) {

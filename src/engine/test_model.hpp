@@ -53,7 +53,7 @@ class WatchedModel final : public llm::Model {
         answered_by_(answered_by) {}
   std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest request) override {
     if (!watch_(request)) return std::make_unique<RefusedTurn>();
-    auto turn = model_->ask(request);
+    auto turn = model_->ask(std::move(request));
     if (!answered_by_) return turn;
     return std::make_unique<SignedTurn>(std::move(turn), *answered_by_);
   }

@@ -218,7 +218,7 @@ class World final {
                           std::move(scripted),
                           [this](const llm::TurnRequest& request) {
                             ++asked;
-                            asked_about.push_back(request.messages[0].text);
+                            asked_about.push_back(request.messages[0]->text);
                             look_at_files(request);
                             crash.reached();
                             return !refuses || !refuses(request);
@@ -229,9 +229,9 @@ class World final {
 
   void look_at_files(const llm::TurnRequest& request) {
     shown_files.clear();
-    for (const Message& message : request.messages) {
-      for (const FilePart& file : message.files) look_at_file(request, file);
-      for (const ToolResultPart& result : message.results) {
+    for (const llm::MessagePtr& message : request.messages) {
+      for (const FilePart& file : message->files) look_at_file(request, file);
+      for (const ToolResultPart& result : message->results) {
         for (const FilePart& file : result.files) look_at_file(request, file);
       }
     }

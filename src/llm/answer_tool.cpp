@@ -46,7 +46,7 @@ class AnswerToolDecoder final : public StreamDecoder {
       out.emplace_back(std::move(call));
       return;
     }
-    // The call's own block goes with it.
+    // The call's own block is dropped with the call.
     if (!held_.empty() && std::holds_alternative<BlockClosed>(held_.back())) held_.pop_back();
     if (!answer_) answer_ = call.arguments.empty() ? "{}" : std::move(call.arguments);
   }
@@ -78,7 +78,7 @@ class AnswerToolDecoder final : public StreamDecoder {
 ToolDecl answer_tool(const TurnRequest& request) {
   std::string name = "final_report";
   auto is_taken = [&](const ToolDecl& tool) { return tool.name == name; };
-  while (std::any_of(request.tools.begin(), request.tools.end(), is_taken)) name += '_';
+  while (std::any_of(request.tools->begin(), request.tools->end(), is_taken)) name += '_';
   return {.name = std::move(name),
           .description = "Hands in the final answer. Call it once, when everything else is done.",
           .input_schema = request.output_schema};
@@ -90,7 +90,7 @@ std::unique_ptr<StreamDecoder> with_answer_tool(std::unique_ptr<StreamDecoder> i
 }
 
 std::string prompt_with_schema(const TurnRequest& request) {
-  std::string out = request.system_prompt;
+  std::string out = *request.system_prompt;
   if (!out.empty()) out += "\n\n";
   out += "Give the final answer as JSON of this JSON Schema, and nothing else: ";
   json::write(out, *request.output_schema);

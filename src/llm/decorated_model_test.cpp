@@ -1,4 +1,4 @@
-// Models made of other models: calls that are held, and others to fall back to.
+// Models made of other models: held calls and fallback models.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 namespace errand::llm {
 namespace {
 
-// Says these events, all at once, and then that it is over.
+// Returns these events, all at once, and then that the stream is closed.
 class SaidTurn final : public TurnStream {
  public:
   explicit SaidTurn(std::vector<TurnEvent> events) : events_(std::move(events)) {}
@@ -39,11 +39,16 @@ class SaidModel final : public Model {
       : events_(std::move(events)), mechanism_(mechanism) {}
 
   OutputMechanism output_mechanism(const TurnRequest&) const override { return mechanism_; }
-  std::unique_ptr<TurnStream> ask(TurnRequest) override {
+  std::unique_ptr<TurnStream> ask(TurnRequest request) override {
     ++asked;
+    files = request.files.get();
+    message = request.messages.empty() ? nullptr : request.messages.front().get();
     return std::make_unique<SaidTurn>(events_);
   }
   int asked = 0;
+  // Where the parts of the last request are.
+  const TurnFiles* files = nullptr;
+  const Message* message = nullptr;
 
  private:
   const std::vector<TurnEvent> events_;
@@ -79,9 +84,9 @@ Task<Lines> read(TurnStream* stream) {
   co_return lines;
 }
 
-Lines answer_of(Model& model, const TurnRequest& request = any_request()) {
+Lines answer_of(Model& model, TurnRequest request = {}) {
   asio::io_context io(1);
-  auto stream = model.ask(request);
+  auto stream = model.ask(std::move(request));
   return run_task(io, read(stream.get()));
 }
 
@@ -107,6 +112,13 @@ TurnRequest request_with_schema() {
   return request;
 }
 
+TurnRequest request_with_bytes(std::string bytes) {
+  TurnFiles files;
+  files.bytes["hash"] = std::move(bytes);
+  return {.messages = share_messages({{.role = Role::user, .text = "Look"}}),
+          .files = std::make_shared<const TurnFiles>(std::move(files))};
+}
+
 TurnEvent refused() {
   return Failed{.failure = make_failure(error_class::kInvalidRequest, "no", 400)};
 }
@@ -116,7 +128,7 @@ class FallbackTest : public testing::Test {
   FallbackTest() : file_(std::tmpfile()), log_(clock_, ::fileno(file_), LogFormat::json) {}
   ~FallbackTest() override { std::fclose(file_); }
 
-  // The models that say this, the first with the others behind it.
+  // A model for each list of events: the first one, and its fallback models.
   FallbackModel make(std::vector<std::vector<TurnEvent>> said,
                      OutputMechanism of_others = OutputMechanism::plain) {
     models_.clear();
@@ -134,7 +146,7 @@ class FallbackTest : public testing::Test {
     FallbackModel model = make(std::move(said));
     return answer_of(model);
   }
-  // Whether the failure of the first says that the second one would not have the schema.
+  // Whether the first model's failure says that the second model rejected the schema.
   bool refuses_schema(TurnEvent second, OutputMechanism of_second) {
     FallbackModel model =
         make({{failed(error_class::kOverloaded)}, {std::move(second)}}, of_second);
@@ -220,6 +232,49 @@ TEST_F(FallbackTest, ASchemaThatAnotherWillNotHaveIsToldWithTheFirstFailure) {
   EXPECT_TRUE(refuses_schema(refused(), OutputMechanism::native));
   EXPECT_FALSE(refuses_schema(refused(), OutputMechanism::plain));
   EXPECT_FALSE(refuses_schema(failed(error_class::kServer), OutputMechanism::native));
+}
+
+TEST_F(FallbackTest, FileBytesAreHeldUntilAnAnswerBegins) {
+  FallbackModel model = make({{failed(error_class::kServer)}, {text("a")}, {finished()}});
+  TurnRequest request = request_with_bytes("bytes");
+  std::weak_ptr<const TurnFiles> files = request.files;
+  asio::io_context io(1);
+  auto stream = model.ask(std::move(request));
+  EXPECT_FALSE(files.expired());
+  Lines lines;
+  add_lines(lines, run_task(io, stream->next()));
+  EXPECT_EQ(lines, (Lines{"answered by m2 none", "text a"}));
+  EXPECT_TRUE(files.expired());
+}
+
+TEST_F(FallbackTest, FileBytesAreNotHeldForAModelThatIsNeverAsked) {
+  FallbackModel model = make({{failed(error_class::kInvalidRequest)}, {finished()}});
+  TurnRequest request = request_with_bytes("bytes");
+  std::weak_ptr<const TurnFiles> files = request.files;
+  asio::io_context io(1);
+  auto stream = model.ask(std::move(request));
+  run_task(io, stream->next());
+  EXPECT_TRUE(files.expired());
+}
+
+TEST_F(FallbackTest, TheLastModelTakesTheRequestWithIt) {
+  FallbackModel model = make({{text("a"), finished()}});
+  TurnRequest request = request_with_bytes("bytes");
+  std::weak_ptr<const TurnFiles> files = request.files;
+  auto stream = model.ask(std::move(request));
+  EXPECT_TRUE(files.expired());
+}
+
+TEST_F(FallbackTest, EveryModelGetsTheSameBytesAndMessages) {
+  FallbackModel model = make({{failed(error_class::kServer)}, {finished()}});
+  TurnRequest request = request_with_bytes(std::string(20U * 1024 * 1024, 'x'));
+  const TurnFiles* files = request.files.get();
+  const Message* message = request.messages.front().get();
+  answer_of(model, std::move(request));
+  for (const auto& asked : models_) {
+    EXPECT_EQ(asked->files, files);
+    EXPECT_EQ(asked->message, message);
+  }
 }
 
 }  // namespace

@@ -11,30 +11,29 @@ namespace {
 
 using Events = std::vector<TurnEvent>;
 
-// The answer of the first model that has one. The models outlive it.
+// The answer of the first model that gives one.
 class FallbackTurn final : public TurnStream {
  public:
   FallbackTurn(const std::vector<NamedModel>& models, TurnRequest request, Log& log)
-      : models_(models),
-        request_(std::move(request)),
-        log_(log),
-        stream_(models_.front().model->ask(request_)) {}
+      : models_(models), log_(log), request_(std::move(request)) {
+    ask();
+  }
 
   Task<Events> next() override {
     for (;;) {
       Events events = co_await stream_->next();
       auto* failed = std::get_if<Failed>(&events.front());
-      bool is_nothing = failed && !has_begun_;
-      if (!is_nothing) {
+      if (!failed || has_begun_) {
         if (!has_begun_ && at_ > 0) events.insert(events.begin(), answered_by());
         has_begun_ = true;
+        request_.reset();
         co_return events;
       }
       if (!first_failure_) first_failure_ = *failed;
-      bool goes_on =
-          !is_aborted_ && at_ + 1 < models_.size() && may_fall_back(failed->failure.error_class);
+      bool goes_on = request_ && !is_aborted_ && may_fall_back(failed->failure.error_class);
       if (!goes_on) {
-        first_failure_->refuses_schema = at_ > 0 && refuses_schema(failed->failure);
+        request_.reset();
+        first_failure_->refuses_schema = refuses_schema(failed->failure);
         events.front() = *first_failure_;
         co_return events;
       }
@@ -48,6 +47,16 @@ class FallbackTurn final : public TurnStream {
   }
 
  private:
+  void ask() {
+    TurnRequest request = *request_;
+    bool is_last = at_ + 1 == models_.size();
+    if (is_last) request_.reset();
+    Model& model = *models_[at_].model;
+    bool is_fallback = at_ > 0;
+    if (is_fallback && request.output_schema) mechanism_ = model.output_mechanism(request);
+    stream_ = model.ask(std::move(request));
+  }
+
   void ask_next(const ModelFailure& failure) {
     const NamedModel& next = models_[++at_];
     log_.warning("a model gave no answer; another one is asked",
@@ -55,27 +64,23 @@ class FallbackTurn final : public TurnStream {
                   {"next", next.info.id},
                   {"errorClass", failure.error_class},
                   {"error", failure.message}});
-    stream_ = next.model->ask(request_);
-  }
-
-  OutputMechanism output_mechanism() const {
-    return request_.output_schema ? models_[at_].model->output_mechanism(request_)
-                                  : OutputMechanism::plain;
+    ask();
   }
 
   AnsweredBy answered_by() const {
-    return {.model = models_[at_].info, .output_mechanism = output_mechanism()};
+    return {.model = models_[at_].info, .output_mechanism = mechanism_};
   }
 
   bool refuses_schema(const ModelFailure& failure) const {
-    return output_mechanism() != OutputMechanism::plain && is_refused_question(failure);
+    return mechanism_ != OutputMechanism::plain && is_refused_question(failure);
   }
 
   const std::vector<NamedModel>& models_;
-  const TurnRequest request_;
   Log& log_;
-  std::unique_ptr<TurnStream> stream_;
-  std::size_t at_ = 0;
+  std::optional<TurnRequest> request_;                  // until no other model can be asked
+  std::size_t at_ = 0;                                  // the model that is asked
+  std::unique_ptr<TurnStream> stream_;                  // its answer
+  OutputMechanism mechanism_ = OutputMechanism::plain;  // of a fallback model
   bool has_begun_ = false;
   bool is_aborted_ = false;
   std::optional<Failed> first_failure_;

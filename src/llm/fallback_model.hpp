@@ -16,21 +16,23 @@ struct NamedModel {
   std::shared_ptr<Model> model;
 };
 
-// True if another model may answer where one failed with this class: the vendor is busy, broken,
-// slow, or does not take our key or our money. What is wrong with the question itself is wrong for
-// every model.
+// Whether another model may be asked after a failure of this class: the vendor is overloaded,
+// broken or slow, rejects the key, or has used up its quota. A request that is itself at fault
+// would fail with every model.
 bool may_fall_back(std::string_view error_class);
 
-// A model with others behind it: when nothing at all came of an answer, the next one is asked the
-// same question, with a warning in the log, and the answer says whose it is. Each follows an output
-// schema in its own way. If none has an answer, the failure is the first one's.
+// A model with fallback models. If a model fails before any part of its answer arrives, the next
+// model gets the same request, a warning is logged, and the answer begins with AnsweredBy. Each
+// model follows an output schema in its own way. If no model answers, the failure is the first
+// model's. The request, with the bytes of its files, is dropped once no other model can be asked:
+// when the last model has been asked, or when an answer has begun.
 class FallbackModel final : public Model {
  public:
-  // In the order in which they are asked; at least one.
+  // The models, in the order in which they are asked; at least one.
   FallbackModel(std::vector<NamedModel> models, Log& log);
 
   std::unique_ptr<TurnStream> ask(TurnRequest request) override;
-  // Of the first one.
+  // The first model's.
   OutputMechanism output_mechanism(const TurnRequest& request) const override {
     return models_.front().model->output_mechanism(request);
   }

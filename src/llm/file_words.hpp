@@ -7,20 +7,21 @@
 
 namespace errand::llm {
 
-// Files on their way into a vendor's request. What a vendor does not take becomes words to the
-// model, never a failed run.
+// Files in a vendor's request. If the vendor does not take a file, the model is told so in words;
+// the run never fails because of it.
 
-// What most vendors tell apart.
+// The kinds that most vendors distinguish.
 enum class FileKind {
   image,  // PNG, JPEG, GIF, WebP
   pdf,
-  text,  // anything that is read as text, such as JSON
+  text,  // anything that can be read as text, such as JSON
   other
 };
-// By the type, or for a URL without one by the end of its path.
+// Follows the MIME type, or the end of the path of a URL without one.
 FileKind kind_of(const FilePart& file);
 
-// The bytes that this request has of a file; nullptr for a URL, and where there are none.
+// The file's bytes in this request. nullptr for a URL, for an empty file, and if the bytes were
+// lost or left out.
 const std::string* bytes_in(const TurnRequest& request, const FilePart& file);
 
 // "data:image/png;base64,...".
@@ -29,10 +30,10 @@ std::string data_url(const FilePart& file, std::string_view bytes);
 // A text file as part of the conversation.
 std::string told_text(const FilePart& file, std::string_view bytes);
 
-// What the model is told in place of a file that it does not get, and why.
+// Tells the model that it does not get this file, and why.
 std::string note_on(const TurnRequest& request, const FilePart& file);
 
-// What comes before the files of a result where they stand apart from it.
+// The heading of a result's files, where they are sent apart from the result.
 std::string files_heading(const ToolResultPart& result);
 
 }  // namespace errand::llm

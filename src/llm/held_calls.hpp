@@ -6,9 +6,9 @@
 
 namespace errand::llm {
 
-// A model whose calls, and the vendor's blocks they stand in, are held until its turn has finished.
-// No call starts early then, so that a turn that breaks leaves nothing behind and is asked again as
-// a whole. Text and thoughts come as they do.
+// A model whose calls are held back until its turn has finished, together with the vendor's blocks
+// that contain them. No call starts early, so a turn that breaks off leaves nothing behind and can
+// be asked again as a whole. Text and thinking pass at once.
 class HeldCallsModel final : public Model {
  public:
   explicit HeldCallsModel(std::unique_ptr<Model> model) : model_(std::move(model)) {}

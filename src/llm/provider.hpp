@@ -12,7 +12,7 @@
 
 namespace errand::llm {
 
-// Names in lower case.
+// Names are in lower case.
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
 // One HTTP POST that asks a vendor for a streamed answer. `path` is relative to the base URL.
@@ -22,58 +22,59 @@ struct ProviderRequest {
   std::string body;
 };
 
-// An answer of a vendor that is not the stream that was asked for.
+// A vendor's answer that is not the requested stream. `body` is valid only during the call.
 struct ApiAnswer {
   int status = 0;
   HeaderList headers;
   std::string_view body;
-  WallTime now{};  // what a date in "retry-after" is measured from
+  WallTime now{};  // the pause of a "retry-after" date is counted from here
 };
 
-// One HTTP GET that costs nothing and shows whether the key is good and the model is there.
+// One HTTP GET that costs nothing and shows whether the vendor accepts the key and has the model.
 struct ProviderProbe {
   std::string path;
   HeaderList headers;
-  // Where the answer is a list of models: the id that has to be in it, or "" if any list will do.
-  // Absent: 404 says that the model is not there.
+  // The id that the answer, a list of models, must contain; "" accepts any list. Absent: the answer
+  // is no list, and 404 says that the vendor does not have the model.
   std::optional<std::string> listed_id = std::nullopt;
 };
 
 struct ApiFailure {
   ModelFailure failure;
-  // How long the vendor asks to wait; absent if it does not say, or says something absurd.
+  // The pause that the vendor asks for; absent if the vendor names none, or an absurd one.
   std::optional<milliseconds> retry_after;
 };
 
-// The server-sent events of one answer, made into what they mean. The events come out the same
-// however the bytes were split. Exactly one Finished or Failed comes, as the last one; what is fed
-// after it is ignored. Event names, fields and words that nobody knows are ignored too. The
-// BlockClosed of a call's own block comes right before its CallClosed.
+// Turns the server-sent events of one answer into TurnEvents. The result does not depend on how the
+// bytes were split. The last event is the only Finished or Failed; input after it is ignored, as
+// are unknown event names, fields and values. The BlockClosed of a call's own block comes right
+// before its CallClosed.
 class StreamDecoder {
  public:
   virtual ~StreamDecoder() = default;
   // `name` is the event's type ("message" or empty where the vendor gives none).
   virtual std::vector<TurnEvent> feed(std::string_view name, std::string_view data) = 0;
-  // The body is over. Without its terminal marker the answer has failed, whatever came of it.
+  // The body has ended. An answer without its terminal marker has failed.
   virtual std::vector<TurnEvent> finish() = 0;
-  // How long the failure that came in the stream asks to wait.
+  // The pause that a failure in the stream asks for.
   virtual std::optional<milliseconds> retry_after() const { return {}; }
 };
 
-// A vendor's wire format as pure functions over bytes; immutable, for one model and its options.
+// A vendor's wire format as pure functions over bytes, for one model and its options. Immutable.
+// Keeps no part of a request.
 class Provider {
  public:
   virtual ~Provider() = default;
   virtual ProviderRequest build(const TurnRequest& request) const = 0;
-  // For the answer to this very request.
+  // For the answer to this request.
   virtual std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest& request) const = 0;
   virtual ApiFailure classify(const ApiAnswer& answer) const = 0;
-  // Of a request that has an output schema.
+  // For a request with an output schema.
   virtual OutputMechanism output_mechanism(const TurnRequest& request) const = 0;
   virtual ProviderProbe probe() const = 0;
 };
 
-// All that one answer sends; more of it fails the turn.
+// Limits of one answer. A turn past them fails.
 constexpr std::size_t kAnswerBytesMax = 64U * 1024 * 1024;
 constexpr std::size_t kAnswerCallsMax = 512;
 

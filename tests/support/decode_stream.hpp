@@ -57,10 +57,7 @@ inline Lines decode_pieces(StreamDecoder& decoder, const std::vector<std::string
 
 // The question that most answers in tests are to.
 inline const TurnRequest& any_request() {
-  static const std::string prompt;
-  static const std::vector<Message> messages;
-  static const std::vector<ToolDecl> tools;
-  static const TurnRequest request{.system_prompt = prompt, .messages = messages, .tools = tools};
+  static const TurnRequest request;
   return request;
 }
 
@@ -119,14 +116,11 @@ inline Message turn_of(const Provider& provider, std::string_view bytes) {
 
 // The messages of the body that asks again with this turn and the results "done" of its calls.
 inline json::Value replayed(const Provider& provider, const Message& turn, std::string_view key) {
-  std::string prompt;
-  std::vector<ToolDecl> tools;
   std::vector<Message> messages = {{.role = Role::user, .text = "Go"}, turn, {.role = Role::user}};
   for (const ToolCallPart& call : turn.calls) {
     messages.back().results.push_back({call.id, call.provider_id, call.name, true, "done"});
   }
-  ProviderRequest request =
-      provider.build({.system_prompt = prompt, .messages = messages, .tools = tools});
+  ProviderRequest request = provider.build({.messages = share_messages(std::move(messages))});
   return parsed(request.body).at(key);
 }
 

@@ -28,10 +28,7 @@ class EndCheck final {
 
 // Any bytes as a vendor's stream and as its error: there is exactly one end, and always a message.
 inline void fuzz_provider(const Provider& provider, std::string_view bytes) {
-  static const std::string prompt;
-  static const std::vector<Message> messages;
-  static const std::vector<ToolDecl> tools;
-  TurnRequest request{.system_prompt = prompt, .messages = messages, .tools = tools};
+  TurnRequest request;
   std::size_t schema_bit = bytes.empty() ? 0 : static_cast<unsigned char>(bytes.front()) & 1U;
   if (schema_bit != 0) request.output_schema = share_schema({{"type", "object"}});
 

@@ -7,14 +7,16 @@
 
 namespace errand::llm {
 
-// What a model is asked, with the storage of its parts.
+// A question to a model, written down as plain values.
 struct Question {
   std::string system_prompt;
   std::vector<Message> messages;
   std::vector<ToolDecl> tools;
 
   TurnRequest request() const {
-    return {.system_prompt = system_prompt, .messages = messages, .tools = tools};
+    return {.system_prompt = share_text(system_prompt),
+            .messages = share_messages(messages),
+            .tools = share_decls(tools)};
   }
 };
 

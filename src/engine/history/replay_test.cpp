@@ -114,7 +114,7 @@ TEST_F(ReplayTest, RefusedFrozenTurnIsRetoldAgain) {
   World world(disk, R"({"turns":[
     {"text":["x"],"toolCalls":[{"name":"look"},{"name":"look"}],"cutAfter":2},{"text":["ok"]}]})");
   world.refuses = [](const llm::TurnRequest& request) {
-    return request.messages.size() > 1 && !request.messages[1].calls.empty();
+    return request.messages.size() > 1 && !request.messages[1]->calls.empty();
   };
   world.tasks.spawn("client", client.go(&world));
   world.run_until([&] { return client.done; });

@@ -219,13 +219,8 @@ TEST(AnthropicDecoder, CitationsAreKept) {
 }
 
 // A question whose answer goes by the tool.
-TurnRequest structured(const std::vector<ToolDecl>& tools) {
-  static const std::string prompt;
-  static const std::vector<Message> messages;
-  return {.system_prompt = prompt,
-          .messages = messages,
-          .tools = tools,
-          .output_schema = schema(R"({"type":"object"})")};
+TurnRequest structured(std::vector<ToolDecl> tools) {
+  return {.tools = share_decls(std::move(tools)), .output_schema = schema(R"({"type":"object"})")};
 }
 
 TEST(AnthropicDecoder, TheAnswerToolBecomesTheWholeTextWithoutBlocks) {

@@ -1,4 +1,4 @@
-// The request of a message.
+// The request for a message.
 #include "base/base64.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"
@@ -21,7 +21,7 @@ bool is_thought(const json::Object& block) {
   return type == "thinking" || type == "redacted_thinking";
 }
 
-// The vendor takes ids of [A-Za-z0-9_-] only; those of others may have more.
+// The vendor accepts only ids of [A-Za-z0-9_-]. Other vendors' ids may have more characters.
 std::string_view wire_id(std::string_view provider_id, const ToolUseId& id) {
   bool is_taken = !provider_id.empty() && provider_id.find_first_not_of(
                                               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -55,7 +55,7 @@ json::Object file_json(const TurnRequest& request, const FilePart& file) {
   return {{"type", "image"}, {"source", std::move(source)}};
 }
 
-// Puts the messages together. Those of one role in a row become one, with results first.
+// Builds the messages. Consecutive messages of one role become one message, with results first.
 class Messages final {
  public:
   Messages(const TurnRequest& request, BlockOrigin origin)
@@ -80,8 +80,8 @@ class Messages final {
   }
 
   json::Array take() { return std::move(messages_); }
-  // The last turn called tools without a thought of this model's before: as long as its results
-  // are worked on, the vendor refuses to think with a budget.
+  // The last turn called tools without thinking blocks of this model. Until the model has answered
+  // the results, the vendor refuses a thinking budget.
   bool calls_without_thought() const { return calls_without_thought_; }
 
  private:
@@ -117,7 +117,7 @@ class Messages final {
       if (!block) return neutral_blocks(message);
       out.push_back(std::move(*block));
     }
-    // A turn may not end with a thought.
+    // A turn may not end with a thinking block.
     while (!out.empty() && is_thought(out.back().as_object())) out.pop_back();
     return out;
   }
@@ -144,10 +144,10 @@ class Messages final {
 
 std::string system_text(const TurnRequest& request, const AnthropicOptions& options) {
   bool tells_schema = request.output_schema && options.output == OutputMechanism::plain;
-  std::string out = tells_schema ? prompt_with_schema(request) : request.system_prompt;
-  for (const Message& message : request.messages) {
-    if (message.role != Role::system || is_blank(message.text)) continue;
-    append(out, out.empty() ? "" : "\n\n", message.text);
+  std::string out = tells_schema ? prompt_with_schema(request) : *request.system_prompt;
+  for (const MessagePtr& message : request.messages) {
+    if (message->role != Role::system || is_blank(message->text)) continue;
+    append(out, out.empty() ? "" : "\n\n", message->text);
   }
   return out;
 }
@@ -186,12 +186,12 @@ Thinks add_thinking(json::Object& body, const TurnRequest& request, const Anthro
 void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism output,
                Thinks thinks) {
   json::Array tools;
-  for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool));
+  for (const ToolDecl& tool : *request.tools) tools.push_back(tool_json(tool));
   if (request.output_schema && output == OutputMechanism::answer_tool) {
     ToolDecl answer = answer_tool(request);
     tools.push_back(tool_json(answer));
-    // A model that thinks may not be forced to call.
-    bool is_only_one = request.tools.empty() || request.tools_off;
+    // The vendor does not let a thinking model be forced to call a tool.
+    bool is_only_one = request.tools->empty() || request.tools_off;
     if (thinks == Thinks::no && is_only_one) {
       body["tool_choice"] = json::Object{{"type", "tool"}, {"name", answer.name}};
     } else if (thinks == Thinks::no) {
@@ -224,7 +224,7 @@ OutputMechanism AnthropicProvider::output_mechanism(const TurnRequest& request) 
 
 ProviderRequest AnthropicProvider::build(const TurnRequest& request) const {
   Messages messages(request, {.provider = kAnthropicOrigin, .model = options_.model});
-  for (const Message& message : request.messages) messages.add(message);
+  for (const MessagePtr& message : request.messages) messages.add(*message);
   json::Object body{{"model", options_.model},
                     {"max_tokens", request.output_tokens_max.value_or(options_.output_tokens_max)}};
   if (std::string system = system_text(request, options_); !system.empty()) {

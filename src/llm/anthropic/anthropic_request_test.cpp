@@ -195,7 +195,7 @@ TEST(AnthropicErrors, TypesAndStatuses) {
 }
 
 TEST(AnthropicRequest, FilesFollowTheTextOfTheUser) {
-  json::Value body = body_of({.model = "m"}, attached_files().request());
+  json::Value body = body_of({.model = "m"}, attached_files());
   EXPECT_EQ(body.at("messages"), parsed(cat(R"([{"role":"user","content":[
       {"type":"text","text":"Look"},
       {"type":"image","source":{"type":"base64","media_type":"image/png","data":"YS5wbmc="}},
@@ -212,7 +212,7 @@ TEST(AnthropicRequest, FilesFollowTheTextOfTheUser) {
 }
 
 TEST(AnthropicRequest, FilesOfAResultArePartOfIt) {
-  json::Value body = body_of({.model = "m"}, files_of_a_result().request());
+  json::Value body = body_of({.model = "m"}, files_of_a_result());
   EXPECT_EQ(body.at("messages").as_array().back(), parsed(cat(R"({"role":"user","content":[
       {"type":"tool_result","tool_use_id":"call_1","content":[
         {"type":"text","text":"seen"},

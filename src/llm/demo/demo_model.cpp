@@ -28,10 +28,11 @@ struct Conversation {
   std::vector<std::pair<const ToolCallPart*, const ToolResultPart*>> made;  // for the last question
 };
 
-Conversation read_conversation(const std::vector<Message>& messages) {
+Conversation read_conversation(const std::vector<MessagePtr>& messages) {
   Conversation out;
   const Message* turn = nullptr;
-  for (const Message& message : messages) {
+  for (const MessagePtr& shared : messages) {
+    const Message& message = *shared;
     if (message.role == Role::assistant) turn = &message;
     if (message.role == Role::user && message.results.empty()) {
       if (out.questions.size() == kQuestionsMax) out.questions.erase(out.questions.begin());
@@ -49,7 +50,8 @@ Conversation read_conversation(const std::vector<Message>& messages) {
 }
 
 bool begins_with(const std::string& question, std::string_view words) {
-  return std::regex_search(question,
+  const std::string beginning(utf8_prefix(question, kLineBytesMax));
+  return std::regex_search(beginning,
                            std::regex(cat("^\\W{0,3}(?:", words, ")\\b"), std::regex::icase));
 }
 
@@ -120,7 +122,7 @@ std::string answer(const TurnRequest& request, const Conversation& conversation,
     append(out, "I would ask ", plan.tool->name, ", but you did not say its ", listed(plan.missing),
            ". What shall I use?\n\n", kSelf);
   } else if (made.empty()) {
-    append(out, answer_without_tool(source, request.tools));
+    append(out, answer_without_tool(source, *request.tools));
   }
   for (const auto& [call, result] : made) {
     append(out, told(*call, *result), told_files(call->name, result->files));
@@ -136,27 +138,26 @@ std::int64_t tokens_of(std::size_t bytes) {
 }
 
 std::size_t bytes_of(const TurnRequest& request) {
-  std::size_t bytes = request.system_prompt.size();
-  for (const Message& message : request.messages) {
-    bytes += message.text.size();
-    for (const ToolCallPart& call : message.calls)
+  std::size_t bytes = request.system_prompt->size();
+  for (const MessagePtr& message : request.messages) {
+    bytes += message->text.size();
+    for (const ToolCallPart& call : message->calls)
       bytes += call.name.size() + call.arguments.size();
-    for (const ToolResultPart& result : message.results) bytes += result.text.size();
+    for (const ToolResultPart& result : message->results) bytes += result.text.size();
   }
-  for (const ToolDecl& tool : request.tools)
+  for (const ToolDecl& tool : *request.tools)
     bytes += tool.name.size() + tool.description.size() + json::write(*tool.input_schema).size();
   return bytes;
 }
 
 std::vector<TurnEvent> events_for(const TurnRequest& request) {
   Conversation conversation = read_conversation(request.messages);
-  // The plan follows from the questions alone, so that a run that is recovered or forked wants the
-  // same. A question may say what was missing, or want the same for another value.
+  // The questions alone decide the plan, so that a recovered run and a fork want the same.
   Plan plan;
   for (const Message* question : conversation.questions) {
     bool goes_on = !plan.missing.empty() ||
                    begins_with(question->text, "and|or|also|same|now|what about|how about");
-    plan = plan_calls(request.tools, question->text, goes_on ? plan.tool : nullptr);
+    plan = plan_calls(*request.tools, question->text, goes_on ? plan.tool : nullptr);
   }
   std::vector<std::string> calls;
   if (plan.missing.empty() && !request.tools_off) calls = plan.arguments;

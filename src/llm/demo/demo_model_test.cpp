@@ -89,9 +89,9 @@ class DemoModelTest : public testing::Test {
   }
 
   Said ask() {
-    auto stream = model_.ask({.system_prompt = system_prompt_,
-                              .messages = messages_,
-                              .tools = tools_,
+    auto stream = model_.ask({.system_prompt = share_text(system_prompt_),
+                              .messages = share_messages(messages_),
+                              .tools = share_decls(tools_),
                               .output_schema = output_schema_});
     group_.spawn("read", read_all(stream.get()));
     run_ready(io_);

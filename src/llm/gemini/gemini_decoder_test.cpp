@@ -132,12 +132,7 @@ TEST(GeminiDecoder, ErrorsAndCuts) {
 }
 
 TEST(GeminiDecoder, TheAnswerToolBecomesText) {
-  std::vector<ToolDecl> tools = {{.name = "look"}};
-  std::string prompt;
-  std::vector<Message> messages;
-  TurnRequest request{.system_prompt = prompt,
-                      .messages = messages,
-                      .tools = tools,
+  TurnRequest request{.tools = share_decls({{.name = "look"}}),
                       .output_schema = schema(R"({"type":"object"})")};
   std::string call = R"({"functionCall":{"name":"final_report","args":{"n":1}}})";
   EXPECT_EQ(decode(provider(), data_frames({parts(call), stop("STOP")}), request),

@@ -1,4 +1,4 @@
-// The request of generated content.
+// The request for generated content.
 #include <algorithm>
 
 #include "base/base64.hpp"
@@ -14,7 +14,7 @@
 namespace errand::llm {
 namespace {
 
-// The vendor takes more types than others, and no GIF.
+// The vendor takes more types than other vendors, but no GIF.
 bool is_taken(const FilePart& file) {
   std::string_view type = file.mime_type;
   return type == "image/png" || type == "image/jpeg" || type == "image/webp" ||
@@ -38,7 +38,7 @@ json::Object file_json(const TurnRequest& request, const FilePart& file) {
   return {{"text", note_on(request, file)}};
 }
 
-// Puts the contents together.
+// Builds the contents.
 class Contents final {
  public:
   Contents(const TurnRequest& request, const GeminiOptions& options)
@@ -52,7 +52,7 @@ class Contents final {
     json::Array parts = is_turn ? turn_parts(message) : user_parts(message);
     if (is_turn) sign_first_call(parts);
     add_content(is_turn ? "model" : "user", std::move(parts));
-    // Responses stand by themselves, so that their files follow them.
+    // Function responses go into a content of their own; their files follow in the next one.
     add_content("user", result_files(message));
   }
 
@@ -134,17 +134,17 @@ class Contents final {
 
 std::string system_text(const TurnRequest& request, const GeminiOptions& options) {
   bool tells_schema = request.output_schema && options.output == OutputMechanism::plain;
-  std::string out = tells_schema ? prompt_with_schema(request) : request.system_prompt;
-  for (const Message& message : request.messages) {
-    if (message.role != Role::system || message.text.empty()) continue;
-    append(out, out.empty() ? "" : "\n\n", message.text);
+  std::string out = tells_schema ? prompt_with_schema(request) : *request.system_prompt;
+  for (const MessagePtr& message : request.messages) {
+    if (message->role != Role::system || message->text.empty()) continue;
+    append(out, out.empty() ? "" : "\n\n", message->text);
   }
   return out;
 }
 
 json::Object tool_json(const ToolDecl& tool) {
   json::Object out{{"name", tool.name}, {"description", tool.description}};
-  // A function without arguments has no parameters at all.
+  // A function without arguments is sent without parameters.
   const json::Object* properties = object_at(&*tool.input_schema, "properties");
   bool has_arguments = tool.input_schema->contains("$ref") || (properties && !properties->empty());
   if (has_arguments) out["parametersJsonSchema"] = *tool.input_schema;
@@ -153,7 +153,7 @@ json::Object tool_json(const ToolDecl& tool) {
 
 void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism output) {
   json::Array tools;
-  for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool));
+  for (const ToolDecl& tool : *request.tools) tools.push_back(tool_json(tool));
   if (request.output_schema && output == OutputMechanism::answer_tool) {
     ToolDecl answer = answer_tool(request);
     tools.push_back(tool_json(answer));
@@ -210,7 +210,7 @@ OutputMechanism GeminiProvider::output_mechanism(const TurnRequest& request) con
 
 ProviderRequest GeminiProvider::build(const TurnRequest& request) const {
   Contents contents(request, options_);
-  for (const Message& message : request.messages) contents.add(message);
+  for (const MessagePtr& message : request.messages) contents.add(*message);
   json::Object body{{"contents", contents.take()}};
   if (std::string system = system_text(request, options_); !system.empty()) {
     json::Object part{{"text", std::move(system)}};

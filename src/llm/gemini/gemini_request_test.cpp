@@ -166,7 +166,7 @@ TEST(GeminiErrors, WordsAndStatuses) {
 }
 
 TEST(GeminiRequest, FilesFollowTheTextOfTheUser) {
-  json::Value body = body_of({.model = "m"}, attached_files().request());
+  json::Value body = body_of({.model = "m"}, attached_files());
   EXPECT_EQ(body.at("contents"), parsed(cat(R"([{"role":"user","parts":[
       {"text":"Look"},
       {"inlineData":{"mimeType":"image/png","data":"YS5wbmc="}},
@@ -180,7 +180,7 @@ TEST(GeminiRequest, FilesFollowTheTextOfTheUser) {
 }
 
 TEST(GeminiRequest, FilesOfAResultFollowIt) {
-  json::Value body = body_of({.model = "m"}, files_of_a_result().request());
+  json::Value body = body_of({.model = "m"}, files_of_a_result());
   json::Array contents = body.at("contents").as_array();
   ASSERT_EQ(contents.size(), 4U);
   EXPECT_EQ(contents[2], parsed(R"({"role":"user","parts":[

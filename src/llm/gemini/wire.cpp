@@ -24,7 +24,7 @@ constexpr std::array<Row, 9> kMeanings = {{
     {"DEADLINE_EXCEEDED", error_class::kTimeout},
 }};
 
-// The first of the details that has something under `key`.
+// The text under `key` in the first of the details that has any.
 std::string_view detail_of(const ErrorBody& error, std::string_view key) {
   const json::Array* details = array_at(&error.object, "details");
   if (!details) return {};
@@ -39,7 +39,7 @@ std::string_view detail_of(const ErrorBody& error, std::string_view key) {
 
 OutputMechanism gemini_output(const TurnRequest& request, const GeminiOptions& options) {
   if (!request.output_schema) return OutputMechanism::plain;
-  bool has_tools = options.output == OutputMechanism::native && !request.tools.empty();
+  bool has_tools = options.output == OutputMechanism::native && !request.tools->empty();
   return has_tools ? OutputMechanism::answer_tool : options.output;
 }
 
@@ -52,7 +52,7 @@ ModelFailure gemini_failure(const ErrorBody& error, int status) {
       found != kMeanings.end() ? found->second : class_of_status(known_status);
   std::string_view reason = detail_of(error, "reason");
   if (reason == "API_KEY_INVALID") meaning = error_class::kAuth;
-  // An over-long prompt is INVALID_ARGUMENT at times and INTERNAL at others.
+  // The vendor reports a prompt that is too long as INVALID_ARGUMENT or as INTERNAL.
   bool may_be_length = meaning == error_class::kInvalidRequest || meaning == error_class::kServer;
   if (may_be_length && tells_of_context_window(error.message)) {
     meaning = error_class::kContextWindow;

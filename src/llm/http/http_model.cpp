@@ -43,15 +43,15 @@ HeaderList to_list(const std::vector<net::Header>& headers) {
   return list;
 }
 
-// A tag that is not named is "latest" to servers that have tags.
+// Servers with tags take a name without a tag for ":latest".
 std::string_view without_latest(std::string_view id) {
   constexpr std::string_view kLatest = ":latest";
   if (id.ends_with(kLatest)) id.remove_suffix(kLatest.size());
   return id;
 }
 
-// Whether the list that a vendor answered with has the model. What is no list proves nothing but
-// that the vendor is there.
+// Whether the vendor's list of models has this model. An answer that is not a list only proves that
+// the vendor is there.
 Reachability judge_list(std::string_view body, const std::optional<std::string>& listed_id) {
   auto answer = parse_object(body);
   const json::Array* models = answer ? array_at(&*answer, "data") : nullptr;
@@ -99,22 +99,22 @@ class HttpTurn final : public TurnStream {
   }
 
  private:
-  // The next events. Until the first of the answer has come, a failure is asked again while that
-  // may help, and is settled then; from the first on, every failure is told.
+  // The next events. Until the answer begins, a failure is retried while that may help, and then
+  // settled. After that, every failure is passed on.
   Task<Events> advance() {
-    for (int attempt = 0;; ++attempt) {
+    for (;; ++attempt_) {
       Part part = co_await read_on();
       auto* failed = std::get_if<Failed>(&part.events.front());
       has_begun_ = has_begun_ || !failed;
       if (has_begun_) {
-        request_.files.reset();  // it is not asked again
+        request_.reset();
         co_return std::move(part.events);
       }
-      milliseconds pause = part.retry_after.value_or(own_pause(attempt));
-      bool may_retry = failed->failure.retryable && attempt < options_.retries &&
-                       pause <= HttpModel::kPauseMax && pause < time_left() &&
-                       !aborted_.is_raised();
+      milliseconds pause = part.retry_after.value_or(own_pause());
+      bool may_retry = failed->failure.retryable && request_ && pause <= HttpModel::kPauseMax &&
+                       pause < time_left() && !aborted_.is_raised();
       if (!may_retry) {
+        request_.reset();
         failed->is_settled = true;
         co_return std::move(part.events);
       }
@@ -123,21 +123,20 @@ class HttpTurn final : public TurnStream {
     }
   }
 
-  // What came next: at least one event.
   struct Part {
-    Events events;
-    std::optional<milliseconds> retry_after;  // how long a failure asks to wait
+    Events events;                            // at least one
+    std::optional<milliseconds> retry_after;  // the pause that a failure asks for
   };
 
-  // Reads on in the stream, which is opened first if there is none.
+  // Reads on in the stream; opens it first if there is none.
   Task<Part> read_on() {
     if (!stream_) {
       auto refusal = co_await open();
       if (refusal) co_return to_part(std::move(*refusal));
     }
     Part part;
-    // Pings and comments end the silence that the idle limit is about, because vendors send them
-    // while a model thinks. The total is what ends a stream that has nothing else.
+    // Pings and comments reset the idle timeout, because vendors send them while a model thinks.
+    // A stream of nothing else ends at the total timeout.
     while (part.events.empty()) {
       auto bytes = co_await stream_->read();
       if (!bytes) co_return to_part(transport_failure(bytes.error()));
@@ -166,9 +165,13 @@ class HttpTurn final : public TurnStream {
     return events;
   }
 
-  // Asks. Nothing if the stream of an answer is open.
+  // Sends the request. Returns nothing once the stream of the answer is open.
   Task<std::optional<ApiFailure>> open() {
-    ProviderRequest built = provider_.build(request_);
+    ProviderRequest built = provider_.build(*request_);
+    decoder_ = provider_.make_decoder(*request_);
+    reader_ = {};
+    bool is_last = attempt_ >= options_.retries;
+    if (is_last) request_.reset();
     net::ClientRequest request{.method = net::Method::post,
                                .url = cat(options_.base_url, built.path),
                                .body = std::move(built.body),
@@ -180,8 +183,6 @@ class HttpTurn final : public TurnStream {
     if (!opened) co_return transport_failure(opened.error());
     if ((*opened)->status() == 200) {
       stream_ = std::move(*opened);
-      decoder_ = provider_.make_decoder(request_);
-      reader_ = {};
       co_return std::nullopt;
     }
     std::string body;
@@ -196,14 +197,15 @@ class HttpTurn final : public TurnStream {
                                   .now = deps_.clock.now()});
   }
 
-  // Of the time that all attempts and pauses have together.
+  // What is left of the time for all attempts and pauses.
   milliseconds time_left() const {
     return std::chrono::duration_cast<milliseconds>(deadline_ - deps_.timers.now());
   }
 
-  // Doubles each time, less up to a quarter, so that many do not come back at once.
-  milliseconds own_pause(int attempt) {
-    milliseconds whole = std::min(kFirstPause * (1 << std::min(attempt, 10)), kLongestPause);
+  // Doubles with each attempt, less a random part of up to a quarter: many runs that failed
+  // together must not retry together.
+  milliseconds own_pause() {
+    milliseconds whole = std::min(kFirstPause * (1 << std::min(attempt_, 10)), kLongestPause);
     auto off = static_cast<std::int64_t>(deps_.random() % 250);
     return whole - whole * off / 1000;
   }
@@ -211,14 +213,15 @@ class HttpTurn final : public TurnStream {
   HttpModel::Deps deps_;
   const Provider& provider_;
   const HttpModelOptions& options_;
-  TurnRequest request_;
+  std::optional<TurnRequest> request_;  // until it cannot be sent again
   const SteadyTime deadline_;
   Interrupt aborted_;  // outlives the stream
-  // Of the attempt that is under way.
+  int attempt_ = 0;
+  // The current attempt.
   std::unique_ptr<net::ClientStream> stream_;
   std::unique_ptr<StreamDecoder> decoder_;
   net::SseReader reader_;
-  bool has_begun_ = false;  // something of the answer has been passed on
+  bool has_begun_ = false;  // a part of the answer has been passed on
   bool is_over_ = false;
 };
 

@@ -11,17 +11,18 @@
 namespace errand::llm {
 
 struct HttpModelOptions {
-  std::string base_url;  // what the provider's paths are added to, such as "https://host/v1"
-  // `total` bounds all attempts at a question and the pauses between them together.
+  std::string base_url;  // the provider's paths are appended to it; such as "https://host/v1"
+  // `total` bounds all attempts and the pauses between them together.
   net::ClientTimeouts timeouts;
-  int retries = 2;  // of a question of whose answer nothing came
+  int retries = 2;  // while no part of an answer has arrived
 };
 
 // A model behind HTTP: sends what its provider builds, and reads the stream of the answer.
 //
-// A question is asked again, after a pause with jitter or the one that the vendor names, only as
-// long as nothing of an answer has come; when that no longer helps, the failure is settled. A
-// stream that breaks later is the agent's to judge.
+// A failed request is retried only until the first part of an answer arrives, after the pause that
+// the vendor names or one with jitter. When retrying no longer helps, the failure is settled. The
+// agent decides about a stream that breaks off later. The request, with the bytes of its files, is
+// dropped once it cannot be sent again: on the last attempt, or when an answer has begun.
 class HttpModel final : public Model {
  public:
   struct Deps {
@@ -31,7 +32,7 @@ class HttpModel final : public Model {
     std::function<std::uint64_t()> random;
   };
 
-  // A vendor that wants a longer pause than this is not waited for.
+  // A failure whose vendor asks for a longer pause is not retried.
   static constexpr milliseconds kPauseMax{60'000};
   // How long a check may take.
   static constexpr milliseconds kCheckTime{5'000};

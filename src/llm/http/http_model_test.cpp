@@ -18,7 +18,7 @@ namespace errand::llm {
 namespace {
 
 // Each event of the stream is one word: "done" ends it, "call" closes a call, "overloaded" fails
-// and asks to wait for 70 ms, and any other is text. Events that are named "ping" are nothing.
+// and asks to wait for 70 ms, and any other word is text. Events named "ping" mean nothing.
 class WordDecoder final : public StreamDecoder {
  public:
   std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
@@ -47,9 +47,15 @@ class WordDecoder final : public StreamDecoder {
   std::optional<milliseconds> retry_after_;
 };
 
+// Sends the bytes of all files as the body.
 class WordProvider final : public Provider {
  public:
-  ProviderRequest build(const TurnRequest&) const override { return {.path = "/ask"}; }
+  ProviderRequest build(const TurnRequest& request) const override {
+    ProviderRequest built{.path = "/ask"};
+    if (!request.files) return built;
+    for (const auto& [hash, bytes] : request.files->bytes) built.body += bytes.value_or("");
+    return built;
+  }
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest&) const override {
     return std::make_unique<WordDecoder>();
   }
@@ -80,7 +86,7 @@ Scripted refusal(int status, std::vector<net::Header> headers = {}) {
   return {.status = status, .body = "no", .headers = std::move(headers)};
 }
 
-// A vendor on a thread of its own, and a model that asks it while time stands still. Every pause is
+// A vendor on its own thread, and a model that asks it while time stands still. Every pause is
 // noted and passes at once.
 class HttpModelTest : public testing::Test {
  protected:
@@ -96,16 +102,16 @@ class HttpModelTest : public testing::Test {
                                        std::move(provider), std::move(options));
   }
 
-  // What a check finds out from this answer.
+  // What a check makes of this answer.
   Reachability check(Scripted answer, const std::optional<std::string>& listed_id = {}) {
     answers_ = {std::move(answer)};
     auto model = make({}, listed_id);
     return run_task(io_, model->check());
   }
 
-  Lines ask(HttpModelOptions options = {}) {
+  Lines ask(HttpModelOptions options = {}, TurnRequest request = {}) {
     auto model = make(std::move(options));
-    auto stream = model->ask(any_request());
+    auto stream = model->ask(std::move(request));
     Lines lines;
     bool is_done = false;
     asio::co_spawn(io_, read(stream.get(), &lines), [&](std::exception_ptr) { is_done = true; });
@@ -132,8 +138,9 @@ class HttpModelTest : public testing::Test {
     }
   }
 
-  static Task<net::Response> answer(HttpModelTest* self) {
+  static Task<net::Response> answer(HttpModelTest* self, std::string body) {
     ++self->asked_;
+    self->bodies_.push_back(std::move(body));
     Scripted next = std::move(self->answers_.front());
     self->answers_.pop_front();
     net::Response response{.status = next.status, .body = std::move(next.body)};
@@ -141,7 +148,9 @@ class HttpModelTest : public testing::Test {
     co_return response;
   }
 
-  std::deque<Scripted> answers_;  // in order; touched before and after asking, and by the vendor
+  // In order. The test touches them before and after it asks, the vendor in between.
+  std::deque<Scripted> answers_;
+  std::vector<std::string> bodies_;
   std::atomic<int> asked_ = 0;
   std::vector<std::int64_t> pauses_;  // in milliseconds
   bool aborts_in_pause_ = false;
@@ -149,7 +158,8 @@ class HttpModelTest : public testing::Test {
   asio::io_context io_{1};
   ManualTimers timers_;
   net::HttpClient client_;
-  net::test::TestServer server_{[this](const net::Request&) { return answer(this); }};
+  net::test::TestServer server_{
+      [this](const net::Request& request) { return answer(this, request.body); }};
 };
 
 const Lines kAnswer = {"text Hi", "finished end_turn in 0 cached 0 out 0 reasoning 0"};
@@ -199,6 +209,44 @@ TEST_F(HttpModelTest, AStreamThatFailsAfterItsFirstEventIsTheAgentsToJudge) {
   answers_ = {words({"call"})};
   EXPECT_EQ(ask(), (Lines{"call c1|look|{}", "failed server retryable 0 : no end"}));
   EXPECT_EQ(asked_, 2);
+}
+
+TurnRequest request_with_bytes(std::string bytes) {
+  TurnFiles files;
+  files.bytes["hash"] = std::move(bytes);
+  return {.files = std::make_shared<const TurnFiles>(std::move(files))};
+}
+
+TEST_F(HttpModelTest, EveryAttemptSendsTheFiles) {
+  answers_ = {refusal(529), words({"overloaded"}), words({"Hi", "done"})};
+  EXPECT_EQ(ask({}, request_with_bytes("bytes")), kAnswer);
+  EXPECT_EQ(bodies_, (std::vector<std::string>(3, "bytes")));
+}
+
+TEST_F(HttpModelTest, FileBytesAreHeldUntilTheAnswerBegins) {
+  answers_ = {words({"Hi", "done"})};
+  auto model = make({});
+  TurnRequest request = request_with_bytes("bytes");
+  std::weak_ptr<const TurnFiles> files = request.files;
+  auto stream = model->ask(std::move(request));
+  EXPECT_FALSE(files.expired());
+  run_task(io_, stream->next());
+  EXPECT_TRUE(files.expired());
+}
+
+TEST_F(HttpModelTest, TheLastAttemptHoldsNoFileBytesWhileItWaits) {
+  std::weak_ptr<const TurnFiles> files;
+  std::atomic<bool> is_held = true;
+  net::test::Peer vendor([&](net::test::PeerConnection& connection) {
+    connection.receive_head();
+    is_held = !files.expired();
+  });
+  auto model = make({.base_url = cat("http://127.0.0.1:", vendor.port()), .retries = 0});
+  TurnRequest request = request_with_bytes("bytes");
+  files = request.files;
+  auto stream = model->ask(std::move(request));
+  run_task(io_, stream->next());
+  EXPECT_FALSE(is_held);
 }
 
 TEST_F(HttpModelTest, ThePauseIsTheOneTheVendorNames) {

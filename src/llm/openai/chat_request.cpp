@@ -1,4 +1,4 @@
-// The request of a chat completion.
+// The request for a chat completion.
 #include "base/text.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/file_words.hpp"
@@ -55,7 +55,7 @@ json::Object file_json(const TurnRequest& request, const FilePart& file) {
   return text_json(note_on(request, file));
 }
 
-// Results are text there, so that their files follow as if the user had sent them.
+// Results can only be text in this format, so their files follow in a user message.
 void append_result_files(json::Array& out, const TurnRequest& request, const Message& message) {
   json::Array parts;
   for (const ToolResultPart& result : message.results) {
@@ -95,17 +95,18 @@ void append_message(json::Array& out, const TurnRequest& request, const Message&
 json::Array messages_json(const TurnRequest& request, const ChatOptions& options) {
   json::Array out;
   bool tells_schema = request.output_schema && options.output == OutputMechanism::plain;
-  std::string prompt = tells_schema ? prompt_with_schema(request) : request.system_prompt;
+  std::string prompt = tells_schema ? prompt_with_schema(request) : *request.system_prompt;
   if (!prompt.empty()) {
     out.push_back(json::Object{{"role", options.system_role}, {"content", prompt}});
   }
-  for (const Message& message : request.messages) append_message(out, request, message, options);
+  for (const MessagePtr& message : request.messages)
+    append_message(out, request, *message, options);
   return out;
 }
 
 void add_tools(json::Object& body, const TurnRequest& request, const ChatOptions& options) {
   json::Array tools;
-  for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool, options));
+  for (const ToolDecl& tool : *request.tools) tools.push_back(tool_json(tool, options));
   if (has_answer_tool(request, options)) {
     ToolDecl answer = answer_tool(request);
     tools.push_back(tool_json(answer, options));

@@ -149,7 +149,7 @@ TEST(StrictSubset, TakesClosedObjectsOnly) {
 }
 
 TEST(ChatRequest, FilesFollowTheTextOfTheUser) {
-  json::Value body = body_of({.model = "m"}, attached_files().request());
+  json::Value body = body_of({.model = "m"}, attached_files());
   EXPECT_EQ(body.at("messages"), parsed(cat(R"([{"role":"user","content":[
       {"type":"text","text":"Look"},
       {"type":"image_url","image_url":{"url":"data:image/png;base64,YS5wbmc="}},
@@ -167,7 +167,7 @@ TEST(ChatRequest, FilesFollowTheTextOfTheUser) {
 }
 
 TEST(ChatRequest, FilesOfAResultFollowItAsIfTheUserHadSentThem) {
-  json::Value body = body_of({.model = "m"}, files_of_a_result().request());
+  json::Value body = body_of({.model = "m"}, files_of_a_result());
   EXPECT_EQ(body.at("messages"), parsed(cat(R"([{"role":"user","content":"Look"},
       {"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function",
         "function":{"name":"look","arguments":"{}"}}]},
@@ -179,7 +179,7 @@ TEST(ChatRequest, FilesOfAResultFollowItAsIfTheUserHadSentThem) {
 }
 
 TEST(ChatRequest, TheModelIsToldWhyAFileIsNotThere) {
-  json::Value body = body_of({.model = "m"}, absent_files().request());
+  json::Value body = body_of({.model = "m"}, absent_files());
   std::vector<std::string> texts;
   for (const json::Value& part : body.at("messages").at(0).at("content").as_array()) {
     texts.emplace_back(part.at("text").as_string());

@@ -1,4 +1,4 @@
-// The request of a response.
+// The request for a response.
 #include "base/text.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/file_words.hpp"
@@ -12,7 +12,7 @@ namespace errand::llm {
 namespace {
 
 json::Object tool_json(const ToolDecl& tool) {
-  // Arguments are checked against the schema here, so that any schema will do.
+  // Not strict, so that any schema will do: the run itself checks the arguments.
   return {{"type", "function"},
           {"name", tool.name},
           {"description", tool.description},
@@ -40,7 +40,7 @@ json::Object file_json(const TurnRequest& request, const FilePart& file) {
   return text_json(note_on(request, file));
 }
 
-// Text as it is, or with files as a list of parts.
+// Plain text, or a list of parts if there are files.
 json::Value content_json(const TurnRequest& request, std::string_view text,
                          const std::vector<FilePart>& files) {
   if (files.empty()) return json::Value(text);
@@ -50,7 +50,7 @@ json::Value content_json(const TurnRequest& request, std::string_view text,
   return parts;
 }
 
-// Puts the items of a conversation together.
+// Builds the items of a conversation.
 class InputItems final {
  public:
   InputItems(const TurnRequest& request, BlockOrigin origin)
@@ -84,7 +84,7 @@ class InputItems final {
       }
       items_.push_back(std::move(*item));
     }
-    // Reasoning is refused without the item that it led to.
+    // The vendor refuses reasoning without the item that it led to.
     while (items_.size() > turn_start_ &&
            text_at(&items_.back().as_object(), "type") == "reasoning") {
       items_.pop_back();
@@ -118,7 +118,7 @@ class InputItems final {
     items_.push_back(std::move(item));
   }
 
-  // The call of the last turn that a result is of.
+  // The last turn's call with this id.
   const json::Object* find_call(std::string_view id) const {
     for (std::size_t i = turn_start_; i < items_.size(); ++i) {
       const json::Object& item = items_[i].as_object();
@@ -137,7 +137,7 @@ class InputItems final {
 
 void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism output) {
   json::Array tools;
-  for (const ToolDecl& tool : request.tools) tools.push_back(tool_json(tool));
+  for (const ToolDecl& tool : *request.tools) tools.push_back(tool_json(tool));
   if (request.output_schema && output == OutputMechanism::answer_tool) {
     ToolDecl answer = answer_tool(request);
     tools.push_back(tool_json(answer));
@@ -171,10 +171,10 @@ void add_reasoning(json::Object& body, const TurnRequest& request, std::string_v
 
 ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
   InputItems items(request, {.provider = options_.origin, .model = options_.model});
-  for (const Message& message : request.messages) items.add(message);
+  for (const MessagePtr& message : request.messages) items.add(*message);
   json::Object body{{"model", options_.model}, {"input", items.take()}};
   bool tells_schema = request.output_schema && options_.output == OutputMechanism::plain;
-  std::string prompt = tells_schema ? prompt_with_schema(request) : request.system_prompt;
+  std::string prompt = tells_schema ? prompt_with_schema(request) : *request.system_prompt;
   if (!prompt.empty()) body["instructions"] = prompt;
   add_tools(body, request, options_.output);
   add_output(body, request, options_.output);

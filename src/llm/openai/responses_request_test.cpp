@@ -19,10 +19,8 @@ constexpr std::string_view kEnd =
 
 json::Value body_of(const ResponsesOptions& options, const std::vector<Message>& messages,
                     const std::vector<ToolDecl>& tools = {}) {
-  std::string prompt;
-  return parsed(ResponsesProvider(options)
-                    .build({.system_prompt = prompt, .messages = messages, .tools = tools})
-                    .body);
+  TurnRequest request{.messages = share_messages(messages), .tools = share_decls(tools)};
+  return parsed(ResponsesProvider(options).build(request).body);
 }
 
 // A turn that looked once, with these blocks, and what it saw.
@@ -36,12 +34,10 @@ std::vector<Message> looked(std::vector<std::string> blocks) {
 }
 
 TEST(ResponsesRequest, PlainWithTools) {
-  std::string prompt = "Be brief.";
-  std::vector<Message> messages = {{.role = Role::user, .text = "Hi"}};
-  std::vector<ToolDecl> tools = {{.name = "stop", .description = "Stops."}};
-  ProviderRequest request =
-      ResponsesProvider({.model = "m", .api_key = "k"})
-          .build({.system_prompt = prompt, .messages = messages, .tools = tools});
+  TurnRequest question{.system_prompt = share_text("Be brief."),
+                       .messages = share_messages({{.role = Role::user, .text = "Hi"}}),
+                       .tools = share_decls({{.name = "stop", .description = "Stops."}})};
+  ProviderRequest request = ResponsesProvider({.model = "m", .api_key = "k"}).build(question);
   EXPECT_EQ(request.path, "/v1/responses");
   EXPECT_EQ(request.headers, (HeaderList{{"content-type", "application/json"},
                                          {"accept", "text/event-stream"},
@@ -89,13 +85,7 @@ TEST(ResponsesRequest, ReasoningThatLedNowhereIsLeftOut) {
 }
 
 TEST(ResponsesRequest, ReasoningLimitAndOutputSchema) {
-  std::string prompt;
-  std::vector<Message> messages;
-  std::vector<ToolDecl> tools;
-  TurnRequest request{.system_prompt = prompt,
-                      .messages = messages,
-                      .tools = tools,
-                      .output_schema = schema(R"({"type":"object"})"),
+  TurnRequest request{.output_schema = schema(R"({"type":"object"})"),
                       .output_name = "report",
                       .reasoning_level = 80,
                       .output_tokens_max = 500};
@@ -119,8 +109,7 @@ TEST(ResponsesRequest, ReasoningLimitAndOutputSchema) {
 }
 
 TEST(ResponsesRequest, FilesFollowTheTextOfTheUser) {
-  json::Value body =
-      parsed(ResponsesProvider({.model = "m"}).build(attached_files().request()).body);
+  json::Value body = parsed(ResponsesProvider({.model = "m"}).build(attached_files()).body);
   EXPECT_EQ(body.at("input"), parsed(cat(R"([{"role":"user","content":[
       {"type":"input_text","text":"Look"},
       {"type":"input_image","image_url":"data:image/png;base64,YS5wbmc="},
@@ -134,8 +123,7 @@ TEST(ResponsesRequest, FilesFollowTheTextOfTheUser) {
 }
 
 TEST(ResponsesRequest, FilesOfAResultArePartOfIt) {
-  json::Value body =
-      parsed(ResponsesProvider({.model = "m"}).build(files_of_a_result().request()).body);
+  json::Value body = parsed(ResponsesProvider({.model = "m"}).build(files_of_a_result()).body);
   EXPECT_EQ(body.at("input").as_array().back(),
             parsed(cat(R"({"type":"function_call_output","call_id":"call_1","output":[
       {"type":"input_text","text":"seen"},

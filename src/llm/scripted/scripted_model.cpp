@@ -9,7 +9,7 @@
 namespace errand::llm {
 namespace {
 
-// All events of a turn, cut where the script says so.
+// All events of a turn, cut off where the script says so.
 std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t turn_number) {
   if (turn.failure) return {Failed{*turn.failure}};
   std::vector<TurnEvent> events;
@@ -29,7 +29,7 @@ std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t turn_numb
   }
   std::string reason = turn.finish_reason;
   if (reason.empty()) reason = turn.calls.empty() ? "end_turn" : "tool_use";
-  // As vendors' streams end in these cases.
+  // Vendors' streams end the same way.
   if (reason == error_class::kRefusal || reason == error_class::kContentFilter) {
     events.emplace_back(Failed{make_failure(reason, "the model does not give this answer")});
     return events;
@@ -46,7 +46,7 @@ ScriptedModel::ScriptedModel(Script script, Timers& timers, Executor home)
 std::unique_ptr<TurnStream> ScriptedModel::ask(TurnRequest request) {
   auto turn = static_cast<std::size_t>(
       std::count_if(request.messages.begin(), request.messages.end(),
-                    [](const Message& message) { return message.role == Role::assistant; }));
+                    [](const MessagePtr& message) { return message->role == Role::assistant; }));
   if (turn < script_.size()) {
     const ScriptedTurn& played = script_[turn];
     Pace pace{.delay = played.delay, .delta_delay = played.delta_delay};

@@ -8,9 +8,9 @@
 
 namespace errand::llm {
 
-// A model that plays turns from a script: for tests of one's own agents, without a vendor. It picks
-// the turn by the number of assistant turns in the request, never by a counter, so that recovery
-// and forks see the same answers.
+// A model that plays turns from a script, for testing agents without a vendor. It picks the turn by
+// the number of assistant messages in the request, never by a counter, so that recovered and forked
+// runs get the same answers.
 class ScriptedModel final : public Model {
  public:
   ScriptedModel(Script script, Timers& timers, Executor home);

@@ -46,7 +46,7 @@ class ScriptedModelTest : public testing::Test {
       messages_.push_back({.role = Role::assistant, .text = "earlier"});
       messages_.push_back({.role = Role::user, .text = "and then?"});
     }
-    return model_->ask({.system_prompt = prompt_, .messages = messages_, .tools = tools_});
+    return model_->ask({.messages = share_messages(messages_)});
   }
 
   Lines next(TurnStream& stream) {
@@ -82,9 +82,7 @@ class ScriptedModelTest : public testing::Test {
 
   asio::io_context io_{1};
   ManualTimers timers_;
-  const std::string prompt_;
   std::vector<Message> messages_;
-  const std::vector<ToolDecl> tools_;
   std::optional<ScriptedModel> model_;
   Lines seen_;
   TaskGroup group_{io_.get_executor(),
@@ -232,7 +230,7 @@ TEST_F(ScriptedModelTest, ManyTurnsAreAskedAtOnce) {
   auto slow = ask(R"({"turns":[{"text":["slow"],"delayMs":1000},{"text":["fast"]}]})");
   std::vector<Message> later = messages_;
   later.push_back({.role = Role::assistant, .text = "earlier"});
-  auto fast = model_->ask({.system_prompt = prompt_, .messages = later, .tools = tools_});
+  auto fast = model_->ask({.messages = share_messages(later)});
   start_reading(slow.get());
   EXPECT_EQ(next(*fast), (Lines{"text fast", "finished end_turn in=0 out=0"}));
   advance(milliseconds(1000));

@@ -88,11 +88,7 @@ std::string stream_of(const llm::FakeFormat& format) {
 
 // Bytes as they come, through the reader of events and the decoder.
 void decode(const llm::Provider& provider, std::string_view bytes) {
-  static const std::string no_prompt;
-  static const std::vector<Message> no_messages;
-  static const std::vector<ToolDecl> no_tools;
-  auto decoder = provider.make_decoder(
-      {.system_prompt = no_prompt, .messages = no_messages, .tools = no_tools});
+  auto decoder = provider.make_decoder({});
   net::SseReader reader;
   std::size_t texts = 0;
   auto take = [&](const std::vector<llm::TurnEvent>& events) {

@@ -1,0 +1,29 @@
+#include "agent/turn_request.hpp"
+
+#include <utility>
+
+#include "llm/answer_tool.hpp"
+
+namespace errand::agent {
+
+llm::TurnRequest make_turn_request(const State& state,
+                                   std::shared_ptr<const llm::TurnFiles> files) {
+  const CreatedEntry& created = state.created();
+  llm::TurnRequest request{.system_prompt = state.system_prompt(),
+                           .messages = state.messages(),
+                           .tools = created.tools,
+                           .reasoning_level = created.spec.reasoning_level,
+                           .tools_off = state.turn().tools_off,
+                           .files = std::move(files)};
+  const std::optional<OutputSchema>& output = created.spec.output_schema;
+  if (!output) return request;
+  request.output_schema = output->schema;
+  request.output_name = output->name;
+  if (state.is_asked_plainly()) {
+    request.system_prompt = llm::share_text(llm::prompt_with_schema(request));
+    request.output_schema = nullptr;
+  }
+  return request;
+}
+
+}  // namespace errand::agent
