@@ -44,11 +44,14 @@ CreatedEntry created_entry() {
                   R"("description":"Reads.","parameters":{"type":"object"},"readOnly":true}]})");
   CreatedEntry entry{.spec = parse_spec(*body).value(),
                      .model = {.id = "m", .provider = "p", .vendor_model_id = "v"},
+                     .price = Pricing{.input_per_1m_usd = 3, .output_per_1m_usd = 15},
                      .limits = {.local_tool_timeout = milliseconds(5000),
                                 .on_local_tool_timeout = OnTimeout::go_on,
                                 .max_tool_turns = 4,
                                 .run_time = milliseconds(90000)},
-                     .at = from_millis(1'794'744'000'000)};
+                     .at = from_millis(1'794'744'000'000),
+                     .ends_by = StoreTime(milliseconds(90'500)),
+                     .key = *KeyId::parse("key_1")};
   entry.tools = share_decls({offered_tools(entry.spec.tools->refs[0]).at(0).decl});
   return entry;
 }
@@ -71,7 +74,8 @@ constexpr std::string_view kCreatedTail =
     R"("model":{"id":"m","provider":"p","vendorModelId":"v"},)"
     R"("limits":{"localToolTimeoutMs":5000,"onLocalToolTimeout":"continue","maxToolTurns":4,)"
     R"("runMs":90000},)"
-    R"("at":1794744000000)";
+    R"("at":1794744000000,"format":1,"endsBy":90500,"key":"key_1",)"
+    R"("price":{"inputPer1MUsd":3E0,"outputPer1MUsd":1.5E1})";
 
 constexpr std::string_view kLocalTool =
     R"({"kind":"local","name":"read","description":"Reads.","parameters":{"type":"object"},)"
@@ -336,6 +340,15 @@ TEST(Journal, ACreatedEntryWithoutItsPartsIsAnError) {
   EXPECT_EQ(refusal(cat(R"({"entry":"created","spec":{"prompt":"hi","tools":[)",
                         R"({"kind":"host","name":"clock"}]},)", kCreatedTail, "}")),
             "journal entry 1: a tool of the spec has no pinned declaration");
+}
+
+TEST(Journal, OneOfANewerFormatIsLeftAlone) {
+  auto newer = parse_journal("{\"entry\":\"created\",\"format\":2,\"spec\":{\"any\":1}}\n");
+  ASSERT_FALSE(newer);
+  EXPECT_EQ(newer.error().code(), ErrorCode::unsupported);
+  EXPECT_EQ(newer.error().message(),
+            "journal entry 1: a newer version of Errand wrote this run "
+            "(format 2, this one reads 1)");
 }
 
 }  // namespace
