@@ -311,8 +311,8 @@ Result<void> fill_labels(Database& database) {
   }
 }
 
-// Rows are rewritten up to version 5, which needs a backup and room for it. Whatever comes after it
-// only adds tables, so that no further start takes as long as the file is large.
+// Rows are rewritten up to version 5. Whatever comes after it only adds tables, so that no further
+// start takes as long as the file is large.
 constexpr std::array<SchemaStep, 5> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},
