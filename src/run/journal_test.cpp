@@ -75,7 +75,7 @@ constexpr std::string_view kCreatedTail =
     R"("limits":{"localToolTimeoutMs":5000,"onLocalToolTimeout":"continue","maxToolTurns":4,)"
     R"("runMs":90000},)"
     R"("at":1794744000000,"format":1,"endsBy":90500,"key":"key_1",)"
-    R"("price":{"inputPer1MUsd":3E0,"outputPer1MUsd":1.5E1})";
+    R"("price":{"inputPer1MUsd":3.0,"outputPer1MUsd":15.0})";
 
 constexpr std::string_view kLocalTool =
     R"({"kind":"local","name":"read","description":"Reads.","parameters":{"type":"object"},)"
