@@ -46,20 +46,22 @@ std::optional<std::string> percent_decode(std::string_view text) {
 }
 
 std::string percent_encode(std::string_view text) {
-  constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
   out.reserve(text.size());
   for (char c : text) {
     if (is_unreserved(c)) {
       out.push_back(c);
-      continue;
+    } else {
+      append_percent(out, c);
     }
-    auto byte = static_cast<unsigned char>(c);
-    out.push_back('%');
-    out.push_back(kHex[byte >> 4U]);
-    out.push_back(kHex[byte & 15U]);
   }
   return out;
+}
+
+void append_percent(std::string& out, char byte) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  auto number = static_cast<unsigned char>(byte);
+  append(out, '%', kHex[number >> 4U], kHex[number & 15U]);
 }
 
 std::size_t utf8_sequence_length(std::string_view text) {
@@ -111,6 +113,13 @@ std::string_view trim(std::string_view text) {
   auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string_view take_line(std::string_view& rest) {
+  std::size_t end = std::min(rest.find('\n'), rest.size());
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return line;
 }
 
 }  // namespace errand

@@ -51,6 +51,8 @@ std::optional<std::string> percent_decode(std::string_view text);
 
 // Everything but unreserved characters escaped, for one path segment or query value.
 std::string percent_encode(std::string_view text);
+// Appends one byte as "%2F".
+void append_percent(std::string& out, char byte);
 
 // Bytes of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none (Unicode
 // table 3-7: neither overlong forms nor surrogates).
@@ -68,5 +70,8 @@ bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 // Leading and trailing spaces and tabs removed.
 std::string_view trim(std::string_view text);
+
+// Cuts the first line off `rest` and returns it without its newline, which the last one may lack.
+std::string_view take_line(std::string_view& rest);
 
 }  // namespace errand

@@ -6,9 +6,20 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace errand {
 namespace {
+
+TEST(Text, LinesAreCutOffOneByOne) {
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = "a\n\nbc"; !rest.empty();) lines.push_back(take_line(rest));
+  EXPECT_EQ(lines, (std::vector<std::string_view>{"a", "", "bc"}));
+  std::string_view ended = "a\n";
+  EXPECT_EQ(take_line(ended), "a");
+  EXPECT_EQ(ended, "");
+}
 
 TEST(Text, CatJoinsTextCharactersAndIntegers) {
   std::string word = "run";

@@ -134,9 +134,7 @@ Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t 
   std::size_t bytes = 0;
   std::size_t number = 0;
   for (std::string_view rest = text; !rest.empty();) {
-    std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    std::string_view line = take_line(rest);
     if (number++ < after) continue;
     page.has_more = page.entries.size() >= limit || bytes >= bytes_max;
     if (page.has_more) break;

@@ -112,11 +112,9 @@ Result<std::vector<EventFacts>> read_event_facts(const std::vector<SegmentPtr>& 
   std::vector<EventFacts> events;
   for (const SegmentPtr& segment : segments) {
     for (std::string_view rest = segment->events; !rest.empty();) {
-      std::size_t end = rest.find('\n');
-      ERRAND_TRY(auto event,
-                 read_event(rest.substr(0, end), static_cast<EventSeq>(events.size()) + 1));
+      std::string_view line = take_line(rest);
+      ERRAND_TRY(auto event, read_event(line, static_cast<EventSeq>(events.size()) + 1));
       events.push_back(std::move(event));
-      rest.remove_prefix(end + 1);
     }
   }
   return events;

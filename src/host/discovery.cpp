@@ -47,7 +47,7 @@ std::string variable(const net::Environment& environment, const std::string& nam
 
 // The URL without slashes at its end.
 Result<std::string> checked_url(const std::string& name, std::string url) {
-  while (url.ends_with('/')) url.pop_back();
+  url = net::without_trailing_slashes(url);
   auto parsed = net::parse_url(url);
   if (parsed) return url;
   return Error(ErrorCode::invalid_argument,
@@ -88,8 +88,7 @@ std::string ollama_url(std::string host) {
     scheme = rest.substr(0, mark + 3);
     rest.remove_prefix(mark + 3);
   }
-  while (rest.ends_with('/')) rest.remove_suffix(1);
-  std::string address(rest);
+  std::string address(net::without_trailing_slashes(rest));
   bool is_bare_v6 = address.find("::") != std::string::npos && !address.starts_with('[');
   if (is_bare_v6) address = cat("[", address, "]");
   if (address.starts_with(':')) address = cat("127.0.0.1", address);

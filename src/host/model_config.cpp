@@ -60,7 +60,7 @@ Result<llm::HeaderList> parse_headers(Fields& in, const net::Environment& enviro
 
 std::string parse_base_url(Fields& in, const Vendor& vendor) {
   std::string text = in.optional_text("baseUrl").value_or(std::string(vendor.base_url));
-  while (text.ends_with('/')) text.pop_back();
+  text = net::without_trailing_slashes(text);
   if (text.empty()) {
     in.fail("baseUrl", cat("a model of the provider ", vendor.name, " needs a baseUrl"));
   } else if (auto url = net::parse_url(text); !url) {

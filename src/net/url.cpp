@@ -1,6 +1,7 @@
 #include "net/url.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -41,7 +42,6 @@ Result<void> split_authority(std::string_view authority, Url& url) {
 
 // What may not stand in a URL becomes %XX; line ends and tabs go, as browsers have it.
 std::string escape_unsafe(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
   constexpr std::string_view kUnsafe = "\"<>\\^`{|}";
   std::string out;
   for (char c : text) {
@@ -50,7 +50,7 @@ std::string escape_unsafe(std::string_view text) {
     if (byte > 0x20 && byte < 0x7f && kUnsafe.find(c) == std::string_view::npos) {
       out.push_back(c);
     } else {
-      append(out, '%', kHex[byte >> 4U], kHex[byte & 15U]);
+      append_percent(out, c);
     }
   }
   return out;
@@ -116,6 +116,20 @@ Result<Url> parse_url(std::string_view text) {
   std::string_view target = rest.substr(slash);
   url.target = target.starts_with('/') ? std::string(target) : cat("/", target);
   return url;
+}
+
+std::string_view without_trailing_slashes(std::string_view url) {
+  while (url.ends_with('/')) url.remove_suffix(1);
+  return url;
+}
+
+std::string with_query(std::string_view path, const Query& query) {
+  std::string out(path);
+  char mark = '?';
+  for (const auto& [name, value] : query) {
+    append(out, std::exchange(mark, '&'), name, '=', percent_encode(value));
+  }
+  return out;
 }
 
 std::optional<std::string> resolve_url(const Url& base, std::string_view reference) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -28,6 +30,14 @@ struct Url {
 
 // invalid_argument: not an absolute URL, or with user information. unsupported: another scheme.
 Result<Url> parse_url(std::string_view text);
+
+// A URL that paths are appended to.
+std::string_view without_trailing_slashes(std::string_view url);
+
+// Names need no escapes; values get theirs.
+using Query = std::vector<std::pair<std::string_view, std::string>>;
+// "/runs?limit=1&status=failed"; the path alone without a query.
+std::string with_query(std::string_view path, const Query& query);
 
 // The absolute URL that a reference on a page means ("../a", "?q", "//host/x"), with what a URL
 // cannot hold escaped. Nothing for schemes other than http and https.

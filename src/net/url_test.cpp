@@ -55,6 +55,17 @@ TEST(ResolveUrl, OtherSchemesLeadNowhere) {
   }
 }
 
+TEST(WithQuery, ValuesAreEscaped) {
+  EXPECT_EQ(with_query("/a", {}), "/a");
+  EXPECT_EQ(with_query("/a", {{"limit", "1"}, {"metadata", "k:v w"}}),
+            "/a?limit=1&metadata=k%3Av%20w");
+}
+
+TEST(WithoutTrailingSlashes, OnlyThoseAtTheEndGo) {
+  EXPECT_EQ(without_trailing_slashes("http://a/b//"), "http://a/b");
+  EXPECT_EQ(without_trailing_slashes(""), "");
+}
+
 TEST(ResolveUrl, ABaseWithoutAPathIsItsRoot) {
   EXPECT_EQ(resolve_url(parse_url("https://host:8443").value(), "x"), "https://host:8443/x");
 }

@@ -373,10 +373,7 @@ void append_journal_line(std::string& out, const JournalEntry& entry) {
 Result<std::vector<JournalEntry>> parse_journal(std::string_view text) {
   std::vector<JournalEntry> entries;
   while (!text.empty()) {
-    std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    auto entry = parse_line(line);
+    auto entry = parse_line(take_line(text));
     if (!entry) {
       bool is_newer = entry.error().code() == ErrorCode::unsupported;
       return Error(is_newer ? ErrorCode::unsupported : ErrorCode::internal,

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "json/write.hpp"
+#include "net/url.hpp"
 #include "server/error_body.hpp"
 #include "server/request_body.hpp"
 
@@ -11,7 +12,7 @@ namespace errand::server {
 
 Api::Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options)
     : engine_(engine), keys_(keys), options_(std::move(options)) {
-  while (options_.public_url.ends_with('/')) options_.public_url.pop_back();
+  options_.public_url = net::without_trailing_slashes(options_.public_url);
 }
 
 void Api::add_routes(net::Router& router) {

@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "sdk/local_calls.hpp"
 
@@ -65,11 +65,9 @@ Pieces LogLines::take_lines() {
   std::size_t end = pending_.size() > kLineBytesMax ? pending_.size() : pending_.rfind('\n') + 1;
   std::string whole = pending_.substr(0, end);
   pending_.erase(0, end);
-  for (std::size_t at = 0; at < whole.size();) {
-    std::size_t line_end = std::min(whole.find('\n', at), whole.size());
-    Pieces shown = parts_.printer.log_line(std::string_view(whole).substr(at, line_end - at));
+  for (std::string_view rest = whole; !rest.empty();) {
+    Pieces shown = parts_.printer.log_line(take_line(rest));
     std::move(shown.begin(), shown.end(), std::back_inserter(pieces));
-    at = line_end + 1;
   }
   return pieces;
 }

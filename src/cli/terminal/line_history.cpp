@@ -45,9 +45,8 @@ std::string read_tail(const fs::path& file, std::size_t bytes_max) {
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
-    std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view line = take_line(text);
+    if (!line.empty()) lines.emplace_back(line);
   }
   return lines;
 }

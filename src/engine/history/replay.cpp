@@ -180,10 +180,8 @@ class Player final {
     std::vector<json::Value> events;
     for (const SegmentPtr& segment : segments) {
       for (std::string_view rest = segment->events; !rest.empty();) {
-        std::size_t end = rest.find('\n');
-        ERRAND_TRY(auto event, json::parse(rest.substr(0, end)));
+        ERRAND_TRY(auto event, json::parse(take_line(rest)));
         events.push_back(std::move(event));
-        rest.remove_prefix(end + 1);
       }
     }
     return events;

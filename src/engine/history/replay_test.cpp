@@ -26,9 +26,7 @@ struct ReplayTest : ::testing::Test {
     std::string journal;
     for (const SegmentPtr& segment : stored.segments) journal += segment->journal;
     for (std::string_view rest = journal; !rest.empty();) {
-      std::size_t end = rest.find('\n');
-      out.journal.push_back(*json::parse(rest.substr(0, end)));
-      rest.remove_prefix(end + 1);
+      out.journal.push_back(*json::parse(take_line(rest)));
     }
     return write_export(std::move(out), disk.clock.now());
   }
