@@ -184,7 +184,7 @@ std::vector<std::string> story_of(const std::vector<std::string>& log) {
   std::vector<std::string> story;
   for (const std::string& line : log) {
     json::Object event = json::parse(line)->as_object();
-    std::string_view type = split_event_line(line).type;
+    std::string type = type_of_line(line);
     bool is_end = type == "result" || type == "error" || type == "cancelled";
     if (!is_end && type != "loop_detected" && type != "tool_budget_exceeded") continue;
     for (const char* key : {"seq", "turns", "tokens", "finishReason"}) event.erase(key);
@@ -202,20 +202,20 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
   std::map<std::string, int> offered;  // by how many assistant messages a call is listed
   std::map<std::string, std::string> answers;
   for (std::size_t i = 0; i < log.size(); ++i) {
-    EventLine line = split_event_line(log[i]);
-    EXPECT_EQ(line.seq, static_cast<EventSeq>(i + 1)) << "seq has neither gap nor repeat";
-    ends += line.type == "result" || line.type == "error" || line.type == "cancelled";
+    std::string type = type_of_line(log[i]);
+    EXPECT_EQ(parse_event(log[i])->seq, static_cast<EventSeq>(i + 1))
+        << "seq has neither gap nor repeat";
+    ends += type == "result" || type == "error" || type == "cancelled";
     json::Value event = *json::parse(log[i]);
-    if (line.type == "local_tool_call")
-      offered[std::string(event.at("toolUseId").as_string())] += 0;
-    if (line.type == "assistant_message") {
+    if (type == "local_tool_call") offered[std::string(event.at("toolUseId").as_string())] += 0;
+    if (type == "assistant_message") {
       EXPECT_EQ(event.at("turn").as_int64(), turns++) << "one message a turn, in order";
       const json::Value* calls = event.as_object().if_contains("toolCalls");
       for (const json::Value& call : calls ? calls->as_array() : json::Array()) {
         ++offered[std::string(call.at("id").as_string())];
       }
     }
-    if (line.type != "local_tool_result_in") continue;
+    if (type != "local_tool_result_in") continue;
     std::string id(event.at("toolUseId").as_string());
     EXPECT_EQ(event.as_object().contains("files"), !client.files.empty());
     EXPECT_TRUE(answers.emplace(id, std::string(event.at("result").as_string())).second)
@@ -224,7 +224,7 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
   EXPECT_EQ(ends, 1) << "a run ends once";
   for (const auto& [id, messages] : offered) EXPECT_EQ(messages, 1) << "a call belongs to one turn";
   ASSERT_FALSE(log.empty());
-  EXPECT_EQ(split_event_line(log.back()).type, flow.ends_with);
+  EXPECT_EQ(type_of_line(log.back()), flow.ends_with);
   for (const std::string& id : client.acknowledged) {
     EXPECT_EQ(answers[id], "answer to " + id) << "an accepted answer is never lost";
   }

@@ -131,7 +131,7 @@ TEST_F(FilesTest, AStoreThatCannotReadThemNowIsAskedAgain) {
   };
   EXPECT_EQ(run_to_end(world), (Lines{"a.txt: bytes of a", "b.txt: bytes of b"}));
   EXPECT_GT(failures, 2);
-  EXPECT_EQ(split_event_line(client.seen.back()).type, "result");
+  EXPECT_EQ(type_of_line(client.seen.back()), "result");
 }
 
 TEST_F(FilesTest, TheNewestAreSentIfTheyAreTooLargeTogether) {
@@ -167,9 +167,7 @@ TEST_F(FilesTest, ARunWithFilesIsReplayedWithoutTheirBytes) {
   for (const std::string& line : client.seen) out.events.push_back(*json::parse(line));
   for (const SegmentPtr& segment : stored_run(disk, *client.run).segments) {
     for (std::string_view rest = segment->journal; !rest.empty();) {
-      std::size_t end = rest.find('\n');
-      out.journal.push_back(*json::parse(rest.substr(0, end)));
-      rest.remove_prefix(end + 1);
+      out.journal.push_back(*json::parse(take_line(rest)));
     }
   }
   auto report = replay(out);

@@ -100,7 +100,7 @@ struct ForkTest : ::testing::Test {
 
   static Lines types_of(const Client& client) {
     Lines types;
-    for (const std::string& line : client.seen) types.emplace_back(split_event_line(line).type);
+    for (const std::string& line : client.seen) types.emplace_back(type_of_line(line));
     return types;
   }
 

@@ -54,7 +54,7 @@ struct OutputTest : ::testing::Test {
 
   Types types() const {
     Types out;
-    for (const std::string& line : client.seen) out.emplace_back(split_event_line(line).type);
+    for (const std::string& line : client.seen) out.emplace_back(type_of_line(line));
     return out;
   }
 

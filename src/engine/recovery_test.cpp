@@ -12,7 +12,7 @@ constexpr std::string_view kSlow = R"({"turns":[{"delayMs":60000,"text":["at las
 constexpr milliseconds kLease{15'000};
 
 std::string last_type(const Client& client) {
-  return client.seen.empty() ? "" : std::string(split_event_line(client.seen.back()).type);
+  return client.seen.empty() ? "" : type_of_line(client.seen.back());
 }
 
 struct Answerer {

@@ -13,7 +13,7 @@ using Types = std::vector<std::string>;
 
 inline Types types_of(const std::vector<std::string>& lines) {
   Types types;
-  for (const std::string& line : lines) types.emplace_back(split_event_line(line).type);
+  for (const std::string& line : lines) types.emplace_back(type_of_line(line));
   return types;
 }
 

@@ -22,6 +22,7 @@
 #include "run/event.hpp"
 #include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "store/segment_events.hpp"
 #include "support/manual_clock.hpp"
 
 // A whole engine in one thread, on time that only the test moves, for tests of what survives.
@@ -325,15 +326,14 @@ inline ToolRef client_tool(std::string name, bool read_only = false) {
   return LocalTool{.name = std::move(name), .read_only = read_only};
 }
 
+inline std::string type_of_line(std::string_view line) {
+  return std::string(type_of(parse_event(line)->event));
+}
+
 inline std::vector<std::string> lines_of(const std::vector<SegmentPtr>& segments, EventSeq after) {
   std::vector<std::string> lines;
   for (const SegmentPtr& segment : segments) {
-    EventSeq seq = segment->first_seq();
-    for (std::string_view rest = segment->events; !rest.empty(); ++seq) {
-      std::size_t end = rest.find('\n');
-      if (seq > after) lines.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(end + 1);
-    }
+    for_each_event(*segment, after, [&](std::string_view line) { lines.emplace_back(line); });
   }
   return lines;
 }

@@ -86,7 +86,7 @@ TEST_F(ToolsBesideTest, ARunGoesOnWithThemInTheNextProcess) {
   run_to_end(next);
   // The second call broke the schema, which is known again.
   EXPECT_EQ(client.acknowledged.size(), 1U);
-  EXPECT_EQ(split_event_line(client.seen.back()).type, "result");
+  EXPECT_EQ(type_of_line(client.seen.back()), "result");
 }
 
 TEST_F(ToolsBesideTest, AForkHasThemToo) {

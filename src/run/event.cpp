@@ -1,6 +1,7 @@
 #include "run/event.hpp"
 
-#include "base/assert.hpp"
+#include <utility>
+
 #include "base/text.hpp"
 #include "json/write.hpp"
 
@@ -10,13 +11,18 @@ namespace {
 using json::ObjectWriter;
 
 // Longer text is cut for display, so that a line stays far below what clients can read.
-void write_shown(ObjectWriter& out, std::string_view key, std::string_view text) {
-  out.field(key, utf8_prefix(text, kShownResultBytesMax));
+struct ShownText {
+  std::string_view text;
+  std::size_t full_length = 0;  // 0: it is whole
+};
+
+ShownText shown_text(const auto& event) {
+  if (event.text.size() <= kShownResultBytesMax) return {event.text, event.full_length};
+  return {utf8_prefix(event.text, kShownResultBytesMax), event.text.size()};
 }
 
-void write_full_length(ObjectWriter& out, std::string_view text) {
-  if (text.size() <= kShownResultBytesMax) return;
-  out.field("truncated", true).field("fullLength", text.size());
+void write_full_length(ObjectWriter& out, const ShownText& shown) {
+  if (shown.full_length > 0) out.field("truncated", true).field("fullLength", shown.full_length);
 }
 
 void write_totals(ObjectWriter& out, const RunTotals& totals) {
@@ -24,6 +30,10 @@ void write_totals(ObjectWriter& out, const RunTotals& totals) {
       .field("turns", totals.turns)
       .field("model", to_json(totals.model));
   if (totals.output) out.field("structuredOutput", to_json(*totals.output));
+}
+
+void write_members(ObjectWriter& out, const json::Object& members) {
+  for (const auto& member : members) out.field(member.key(), member.value());
 }
 
 struct FieldWriter {
@@ -53,19 +63,18 @@ struct FieldWriter {
         .field("name", event.name)
         .raw("args", event.args)
         .field("kind", event.kind);
-    if (!event.echo) return;
-    for (const auto& member : *event.echo) out.field(member.key(), member.value());
+    if (event.echo) write_members(out, *event.echo);
   }
 
   void operator()(const LocalToolResultIn& event) {
     out.field("toolUseId", event.id.view()).field("name", event.name);
+    ShownText shown = shown_text(event);
     if (event.ok) {
-      write_shown(out, "result", event.text);
-      write_shown(out, "output", event.text);
+      out.field("result", shown.text).field("output", shown.text);
     } else {
-      write_shown(out, "error", event.text);
+      out.field("error", shown.text);
     }
-    write_full_length(out, event.text);
+    write_full_length(out, shown);
     if (!event.files.empty()) out.field("files", json::Value(shown_files(event.files)));
   }
 
@@ -74,10 +83,13 @@ struct FieldWriter {
   }
 
   void operator()(const ToolResultEvent& event) {
-    out.field("toolUseId", event.id.view()).field("name", event.name).field("ok", event.ok);
-    write_shown(out, "summary", event.text);
-    write_shown(out, "result", event.text);
-    write_full_length(out, event.text);
+    ShownText shown = shown_text(event);
+    out.field("toolUseId", event.id.view())
+        .field("name", event.name)
+        .field("ok", event.ok)
+        .field("summary", shown.text)
+        .field("result", shown.text);
+    write_full_length(out, shown);
   }
 
   void operator()(const LoopDetected& event) {
@@ -126,54 +138,54 @@ struct FieldWriter {
     out.field("reason", event.reason);
     write_totals(out, event.totals);
   }
+
+  void operator()(const UnknownEvent& event) { write_members(out, event.fields); }
 };
 
 struct TypeName {
-  std::string_view operator()(const AssistantDelta&) const { return "assistant_delta"; }
-  std::string_view operator()(const ThinkingDelta&) const { return "thinking_delta"; }
-  std::string_view operator()(const AssistantMessage&) const { return "assistant_message"; }
-  std::string_view operator()(const LocalToolCall&) const { return "local_tool_call"; }
-  std::string_view operator()(const LocalToolResultIn&) const { return "local_tool_result_in"; }
-  std::string_view operator()(const ToolCallStarted&) const { return "tool_call"; }
-  std::string_view operator()(const ToolResultEvent&) const { return "tool_result"; }
-  std::string_view operator()(const LoopDetected&) const { return "loop_detected"; }
-  std::string_view operator()(const ToolBudgetExceeded&) const { return "tool_budget_exceeded"; }
-  std::string_view operator()(const TurnRestarted&) const { return "turn_restarted"; }
-  std::string_view operator()(const ResultEvent&) const { return "result"; }
-  std::string_view operator()(const ErrorEvent&) const { return "error"; }
-  std::string_view operator()(const CancelledEvent&) const { return "cancelled"; }
+  std::string_view operator()(const auto& event) const { return event.kType; }
+  std::string_view operator()(const UnknownEvent& event) const { return event.type; }
 };
 
-constexpr std::string_view kSeqStart = "{\"seq\":";
-constexpr std::string_view kTypeStart = ",\"type\":\"";
+struct Cutter {
+  void operator()(auto&) const {}
+  void operator()(LocalToolResultIn& event) const { cut(event); }
+  void operator()(ToolResultEvent& event) const { cut(event); }
 
-}  // namespace
+  static void cut(auto& event) {
+    ShownText shown = shown_text(event);
+    event.full_length = shown.full_length;
+    event.text.resize(shown.text.size());
+    event.text.shrink_to_fit();
+  }
+};
 
-void append_event_line(std::string& out, EventSeq seq, const Event& event) {
+void append_line(std::string& out, EventSeq seq, const Event& event, const json::Object* more) {
   ObjectWriter writer(out);
-  writer.field("seq", seq).field("type", std::visit(TypeName(), event));
+  writer.field("seq", seq).field("type", type_of(event));
   std::visit(FieldWriter{writer}, event);
+  if (more) write_members(writer, *more);
   writer.end();
   out.push_back('\n');
 }
 
-EventLine split_event_line(std::string_view line) {
-  ERRAND_ASSERT(line.starts_with(kSeqStart));
-  std::size_t seq_end = line.find(',');
-  auto seq = parse_integer<EventSeq>(line.substr(kSeqStart.size(), seq_end - kSeqStart.size()));
-  ERRAND_ASSERT(seq && line.substr(seq_end).starts_with(kTypeStart) && line.ends_with('}'));
-  std::size_t type_start = seq_end + kTypeStart.size();
-  std::size_t type_end = line.find('"', type_start);
-  std::string_view rest = line.substr(type_end + 1, line.size() - type_end - 2);
-  if (rest.starts_with(',')) rest.remove_prefix(1);
-  return {*seq, line.substr(type_start, type_end - type_start), rest};
+}  // namespace
+
+std::string_view type_of(const Event& event) {
+  return std::visit(TypeName(), event);
 }
 
-void append_sse_frame(std::string& out, std::string_view line) {
-  EventLine event = split_event_line(line);
-  append(out, "id: ", event.seq, "\nevent: ", event.type, "\ndata: ");
-  out.append(line.substr(0, line.size() - 1));
-  append(out, ",\"data\":{", event.fields, "}}\n\n");
+Event as_shown(Event event) {
+  std::visit(Cutter(), event);
+  return event;
+}
+
+void append_event_line(std::string& out, EventSeq seq, const Event& event) {
+  append_line(out, seq, event, nullptr);
+}
+
+void append_event_line(std::string& out, const StampedEvent& event) {
+  append_line(out, event.seq, event.event, &event.more);
 }
 
 }  // namespace errand

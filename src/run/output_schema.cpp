@@ -88,4 +88,12 @@ json::Object to_json(const StructuredOutput& output) {
           {"unconstrainedFallbackOccurred", output.fell_back}};
 }
 
+StructuredOutput parse_structured_output(const json::Value& value) {
+  json::Fields in(value, "");
+  auto mechanism = parse_output_mechanism(in.optional_text("enforcementMechanism").value_or(""));
+  return {.is_enforced = in.optional_flag("schemaEnforced").value_or(false),
+          .mechanism = mechanism.value_or(OutputMechanism::plain),
+          .fell_back = in.optional_flag("unconstrainedFallbackOccurred").value_or(false)};
+}
+
 }  // namespace errand

@@ -49,5 +49,6 @@ struct StructuredOutput {
   friend bool operator==(const StructuredOutput&, const StructuredOutput&) = default;
 };
 json::Object to_json(const StructuredOutput& output);
+StructuredOutput parse_structured_output(const json::Value& value);
 
 }  // namespace errand

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "run/event.hpp"
+#include "server/sse_frame.hpp"
+#include "store/segment_events.hpp"
 
 namespace errand::server {
 namespace {

@@ -10,6 +10,7 @@
 #include "server/request_body.hpp"
 #include "server/run_event_feed.hpp"
 #include "server/run_json.hpp"
+#include "store/segment_events.hpp"
 
 namespace errand::server {
 namespace {
