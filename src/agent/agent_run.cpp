@@ -47,7 +47,8 @@ AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observe
                       .segments = params.row.segments,
                       .status = params.row.status,
                       .on_commit = [this](const Committed& commit) { observer_.on_commit(commit); },
-                      .on_failure = [this](const Error& error) { observer_.on_broken(error); }});
+                      .on_failure = [this](const Error& error) { observer_.on_broken(error); },
+                      .typed_events = around_.typed_events});
 }
 
 TaskGroup::OnBug AgentRun::on_bug() {

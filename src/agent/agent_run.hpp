@@ -38,6 +38,7 @@ struct Surroundings {
   Log& log;
   const Lease& lease;
   Counters& counters;
+  bool typed_events = false;  // segments carry structs for readers in this process
 };
 
 // Told by a run, on its home, never from inside one of its member functions that callers call.

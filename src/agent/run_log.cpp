@@ -65,6 +65,7 @@ void RunLog::add_event(const Event& event) {
   const std::size_t before = segment.events.size();
   append_event_line(segment.events, ++last_seq_, event);
   pending_bytes_ += segment.events.size() - before;
+  if (options_.typed_events) segment.typed.push_back({.seq = last_seq_, .event = as_shown(event)});
   ++segment.events_count;
 }
 
@@ -154,6 +155,7 @@ void RunLog::take_back_end(const Commit& refused) {
   rest.segment.journal.resize(mark.journal);
   rest.segment.events.resize(mark.events);
   --rest.segment.events_count;
+  if (!rest.segment.typed.empty()) rest.segment.typed.pop_back();
   const Effects& effects = rest.effects;
   bool is_empty = rest.bytes() == 0 && effects.open.empty() && effects.close.empty();
   if (is_empty) return;

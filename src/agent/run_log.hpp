@@ -46,6 +46,7 @@ class RunLog final {
     RunStatus status = RunStatus::running;
     std::function<void(const Committed&)> on_commit;
     std::function<void(const Error&)> on_failure;
+    bool typed_events = false;  // see Surroundings
   };
   struct Deps {
     Store& store;

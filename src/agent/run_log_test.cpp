@@ -160,5 +160,27 @@ TEST_F(RunLogTest, AWriterHasToWaitWhileTheStoreTakesNothing) {
   EXPECT_EQ(committed(), (Runs{1, 1}));
 }
 
+TEST_F(RunLogTest, ReadersInThisProcessGetStructsIfTheyAreAskedFor) {
+  std::vector<std::string> lines;
+  RunLog::Options asking = options(1);
+  asking.typed_events = true;
+  asking.on_commit = [&](const auto& commit) {
+    for (const StampedEvent& event : commit.segment->typed) {
+      append_event_line(lines.emplace_back(), event);
+    }
+    EXPECT_EQ(commit.segment->events, lines[0] + lines[1]);
+  };
+  RunLog::Options other = options(2);
+  other.on_commit = [](const auto& commit) { EXPECT_TRUE(commit.segment->typed.empty()); };
+  RunLog first(deps(), asking);
+  RunLog second(deps(), other);
+  for (RunLog* log : {&first, &second}) {
+    log->emit(kDelta);
+    log->emit(TurnRestarted{.turn = 1, .attempt = 2});
+  }
+  pass(RunLog::kNoWait);
+  EXPECT_EQ(lines.size(), 2U);
+}
+
 }  // namespace
 }  // namespace errand::agent

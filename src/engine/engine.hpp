@@ -91,6 +91,7 @@ class Engine final {
     Catalog& catalog;
     ToolRegistry& tools;
     Log& log;
+    bool typed_events = false;  // see agent::Surroundings
   };
 
   Engine(Deps deps, Limits limits);

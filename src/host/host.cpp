@@ -48,7 +48,8 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .ids = ids_,
                .catalog = catalog_,
                .tools = tools_,
-               .log = around.log},
+               .log = around.log,
+               .typed_events = around.typed_events},
               config_.limits) {}
 
 Result<Config> load_config(const std::string& file) {

@@ -27,6 +27,7 @@ class Host final {
     asio::io_context& io;
     const Clock& clock;
     Log& log;
+    bool typed_events = false;  // for readers in this process, see agent::Surroundings
   };
 
   Host(Surroundings around, Config config, std::unique_ptr<Store> store);

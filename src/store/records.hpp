@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "run/event.hpp"
 #include "run/ids.hpp"
 #include "run/run_format.hpp"
 #include "run/status.hpp"
@@ -26,6 +27,8 @@ struct Segment {
   WallTime at{};
   std::string journal;  // journal entries, one JSON object per line; may be empty
   std::string events;   // events, one JSON object per line; may be empty
+  // The same events for readers in this process; stores need not keep them. All of them, or none.
+  std::vector<StampedEvent> typed = {};
 
   EventSeq first_seq() const { return last_seq - events_count + 1; }
 };
