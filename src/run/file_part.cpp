@@ -157,9 +157,6 @@ json::Object to_json(const FilePart& file) {
   if (is_link) out["url"] = file.url;
   if (!file.filename.empty()) out["filename"] = file.filename;
   if (!file.mime_type.empty()) out["mimeType"] = file.mime_type;
-  if (is_link) return out;
-  out["size"] = file.size;
-  out["sha256"] = file.sha256;
   return out;
 }
 
@@ -181,7 +178,24 @@ Result<std::vector<FilePart>> parse_kept_files(const json::Array& items, std::st
 
 json::Array to_json(const std::vector<FilePart>& files) {
   json::Array out;
-  for (const FilePart& file : files) out.push_back(to_json(file));
+  for (const FilePart& file : files) {
+    json::Object one = to_json(file);
+    if (file.url.empty()) {
+      one["size"] = file.size;
+      one["sha256"] = file.sha256;
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+json::Array sent_files(const std::vector<FilePart>& files) {
+  json::Array out;
+  for (const FilePart& file : files) {
+    json::Object one = to_json(file);
+    if (file.bytes) one["data"] = to_base64(*file.bytes);
+    out.push_back(std::move(one));
+  }
   return out;
 }
 

@@ -38,7 +38,10 @@ Result<std::vector<FilePart>> parse_attachments(const json::Array& items, std::s
 Result<std::vector<FilePart>> parse_result_files(const json::Array& items,
                                                  std::string_view pointer);
 
-// As journals and mail name files, without their bytes, and back.
+// As callers send files: with their bytes.
+json::Array sent_files(const std::vector<FilePart>& files);
+
+// As journals and mail name files: by their hash, never with their bytes; and back.
 json::Array to_json(const std::vector<FilePart>& files);
 Result<std::vector<FilePart>> parse_kept_files(const json::Array& items, std::string_view pointer);
 

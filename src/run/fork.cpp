@@ -34,6 +34,26 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   return params;
 }
 
+json::Object to_json(const ForkParams& params) {
+  const SpecOverrides& overrides = params.overrides;
+  json::Object out;
+  if (params.from_seq) out["fromSeq"] = *params.from_seq;
+  if (overrides.name) out["name"] = *overrides.name;
+  if (overrides.model_id) out["modelId"] = *overrides.model_id;
+  if (overrides.system_prompt) out["systemPrompt"] = *overrides.system_prompt;
+  if (overrides.prompt) out["prompt"] = *overrides.prompt;
+  if (overrides.tools) out["tools"] = to_json(*overrides.tools);
+  if (overrides.metadata) out["metadata"] = metadata_json(*overrides.metadata);
+  if (json::Object budgets = to_json(overrides.budgets); !budgets.empty()) {
+    out["budgets"] = std::move(budgets);
+  }
+  if (overrides.loop_detection) out["loopDetection"] = to_json(*overrides.loop_detection);
+  if (overrides.tool_budgets) out["toolBudgets"] = to_json(*overrides.tool_budgets);
+  if (overrides.reasoning_level) out["reasoningLevel"] = *overrides.reasoning_level;
+  if (overrides.output_schema) out["outputSchema"] = to_json(*overrides.output_schema);
+  return out;
+}
+
 Spec override_spec(Spec spec, const SpecOverrides& overrides) {
   if (overrides.name) spec.name = *overrides.name;
   if (overrides.model_id) spec.model_id = *overrides.model_id;

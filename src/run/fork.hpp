@@ -2,8 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/result.hpp"
 #include "run/spec.hpp"
@@ -17,7 +15,7 @@ struct SpecOverrides {
   std::optional<std::string> system_prompt;
   std::optional<std::string> prompt;  // what the user says next
   ToolSetPtr tools = nullptr;         // null: absent
-  std::optional<std::vector<std::pair<std::string, std::string>>> metadata;
+  std::optional<Metadata> metadata;
   Budgets budgets;  // each of them by itself
   std::optional<LoopDetection> loop_detection;
   std::optional<ToolBudgets> tool_budgets;
@@ -32,6 +30,7 @@ struct ForkParams {
 
 // The body of POST .../agent-runs/{id}/fork. invalid_argument: with the pointer.
 Result<ForkParams> parse_fork(const json::Value& body);
+json::Object to_json(const ForkParams& params);
 
 // Everything but the prompt, whose place depends on where the run is forked.
 Spec override_spec(Spec spec, const SpecOverrides& overrides);

@@ -29,11 +29,19 @@ TEST(Fork, WhatIsAbsentStaysAsItIs) {
   EXPECT_EQ(to_json(override_spec(spec, params->overrides)), to_json(spec));
 }
 
+constexpr std::string_view kEverything =
+    R"({"fromSeq":7,"name":"n","modelId":"m","systemPrompt":"s","prompt":"p","tools":[],)"
+    R"("metadata":{"a":"b"},"budgets":{"maxToolTurns":3},"reasoningLevel":0,)"
+    R"("outputSchema":{"schema":{"type":"object"}}})";
+
+TEST(Fork, IsWrittenAsItIsRead) {
+  EXPECT_EQ(to_json(*parse("{}")), json::Object());
+  EXPECT_EQ(to_json(*parse(R"({"systemPrompt":""})")), (json::Object{{"systemPrompt", ""}}));
+  EXPECT_EQ(to_json(*parse(kEverything)), json::parse(kEverything)->as_object());
+}
+
 TEST(Fork, EveryMemberOfARunCanBeReplaced) {
-  auto params =
-      parse(R"({"fromSeq":7,"name":"n","modelId":"m","systemPrompt":"s","prompt":"p","tools":[],)"
-            R"("metadata":{"a":"b"},"budgets":{"maxToolTurns":3},"reasoningLevel":"off",)"
-            R"("outputSchema":{"schema":{"type":"object"}}})");
+  auto params = parse(kEverything);
   ASSERT_TRUE(params);
   EXPECT_EQ(params->from_seq, 7);
   EXPECT_EQ(params->overrides.prompt, "p");

@@ -43,9 +43,11 @@ Result<Message> parse_input_message(const json::Value& value, std::string_view p
   return in.finish(std::move(message));
 }
 
-json::Object to_input_json(const Message& message) {
+json::Object to_input_json(const Message& message, MessageOrigin origin) {
   json::Object out{{"role", to_string(message.role)}, {"content", message.text}};
-  if (!message.files.empty()) out["attachments"] = to_json(message.files);
+  if (message.files.empty()) return out;
+  out["attachments"] =
+      origin == MessageOrigin::wire ? sent_files(message.files) : to_json(message.files);
   return out;
 }
 

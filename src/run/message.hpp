@@ -51,7 +51,7 @@ constexpr std::size_t kMessageCharsMax = 200'000;
 enum class MessageOrigin { wire, journal };
 Result<Message> parse_input_message(const json::Value& value, std::string_view pointer,
                                     MessageOrigin origin);
-json::Object to_input_json(const Message& message);
+json::Object to_input_json(const Message& message, MessageOrigin origin);
 
 // What is asked of a caller's messages as a whole: the last one that is not the system's is the
 // user's, and it alone has files. invalid_argument: with the pointer.

@@ -63,6 +63,11 @@ Result<OutputSchema> parse_output_schema(const json::Value& value, std::string_v
   return in.finish(std::move(output));
 }
 
+Result<void> check_output_schema(const OutputSchema& output, std::string_view pointer) {
+  ERRAND_CHECK(check_size(to_json(output), pointer));
+  return check_name(output.name, json::child_pointer(pointer, "name"));
+}
+
 json::Object to_json(const OutputSchema& output) {
   json::Object out;
   if (output.name != OutputSchema().name) out["name"] = output.name;

@@ -27,6 +27,8 @@ constexpr std::size_t kOutputNameCharsMax = 64;
 // "outputSchema" of a run. invalid_argument: with the pointer, and with the limit that was met.
 // Whether the schema itself makes sense is not looked at.
 Result<OutputSchema> parse_output_schema(const json::Value& value, std::string_view pointer);
+// The same for one that was not parsed.
+Result<void> check_output_schema(const OutputSchema& output, std::string_view pointer);
 // Never longer than what was parsed.
 json::Object to_json(const OutputSchema& output);
 

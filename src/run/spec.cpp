@@ -1,7 +1,6 @@
 #include "run/spec.hpp"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "base/text.hpp"
@@ -205,13 +204,13 @@ void parse_guards(json::Fields& in, Spec& spec) {
 
 // A word or a number from 0 to 100.
 void parse_reasoning_level(json::Fields& in, Spec& spec) {
-  constexpr std::array<int, 4> kLevels = {0, 30, 50, 80};
   const json::Value* value = in.optional_any("reasoningLevel");
   if (!value) return;
   if (value->is_string()) {
-    auto word = in.optional_choice("reasoningLevel", {"off", "low", "medium", "high"});
-    if (word) spec.reasoning_level = kLevels[*word];
-  } else if (auto level = in.optional_integer("reasoningLevel", 0, 100)) {
+    if (in.optional_choice("reasoningLevel", {"off", "low", "medium", "high"})) {
+      spec.reasoning_level = reasoning_level(json::view(value->get_string()));
+    }
+  } else if (auto level = in.optional_integer("reasoningLevel", 0, kReasoningLevelMax)) {
     spec.reasoning_level = static_cast<int>(*level);
   }
 }
@@ -222,21 +221,6 @@ void parse_output(json::Fields& in, Spec& spec) {
   auto output = parse_output_schema(*value, in.pointer_to("outputSchema"));
   if (!output) return in.fail(std::move(output).error());
   spec.output_schema = std::move(*output);
-}
-
-json::Object to_json(const Budgets& budgets) {
-  json::Object out;
-  if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
-  if (budgets.on_local_tool_timeout) {
-    out["onLocalToolTimeout"] =
-        *budgets.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue";
-  }
-  if (budgets.max_tool_turns) out["maxToolTurns"] = *budgets.max_tool_turns;
-  if (budgets.on_turns_exceeded) {
-    out["maxToolTurnsExceeded"] =
-        *budgets.on_turns_exceeded == OnTurnsExceeded::fail ? "error" : "finalize";
-  }
-  return out;
 }
 
 Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
@@ -260,7 +244,7 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   return in.finish(std::move(spec));
 }
 
-json::Object members_of(const Spec& spec, json::Array tools) {
+json::Object members_of(const Spec& spec, json::Array tools, MessageOrigin origin) {
   json::Object out;
   if (!spec.name.empty()) out["name"] = spec.name;
   if (!spec.model_id.empty()) out["modelId"] = spec.model_id;
@@ -269,7 +253,9 @@ json::Object members_of(const Spec& spec, json::Array tools) {
     out["prompt"] = *spec.prompt;
   } else {
     json::Array messages;
-    for (const Message& message : spec.messages) messages.push_back(to_input_json(message));
+    for (const Message& message : spec.messages) {
+      messages.push_back(to_input_json(message, origin));
+    }
     out["messages"] = std::move(messages);
   }
   out["tools"] = std::move(tools);
@@ -317,20 +303,37 @@ Result<Spec> parse_journaled_spec(const json::Value& value) {
 }
 
 json::Object metadata_json(const Spec& spec) {
+  return metadata_json(spec.metadata);
+}
+
+json::Object metadata_json(const Metadata& metadata) {
   json::Object out;
-  for (const auto& [key, value] : spec.metadata) out[key] = value;
+  for (const auto& [key, value] : metadata) out[key] = value;
   return out;
 }
 
-json::Object to_json(const Spec& spec) {
-  json::Array tools;
-  for (const ToolRef& tool : spec.tools->refs) tools.push_back(to_json(tool));
-  return members_of(spec, std::move(tools));
+json::Object to_json(const Budgets& budgets) {
+  json::Object out;
+  if (budgets.local_tool_timeout) out["localToolTimeoutMs"] = budgets.local_tool_timeout->count();
+  if (budgets.on_local_tool_timeout) {
+    out["onLocalToolTimeout"] =
+        *budgets.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue";
+  }
+  if (budgets.max_tool_turns) out["maxToolTurns"] = *budgets.max_tool_turns;
+  if (budgets.on_turns_exceeded) {
+    out["maxToolTurnsExceeded"] =
+        *budgets.on_turns_exceeded == OnTurnsExceeded::fail ? "error" : "finalize";
+  }
+  return out;
+}
+
+json::Object to_json(const Spec& spec, MessageOrigin origin) {
+  return members_of(spec, to_json(*spec.tools), origin);
 }
 
 void write(std::string& out, const Spec& spec) {
   json::ObjectWriter writer(out);
-  for (const auto& member : members_of(spec, {})) {
+  for (const auto& member : members_of(spec, {}, MessageOrigin::journal)) {
     std::string_view key(member.key().data(), member.key().size());
     if (key == "tools" && !spec.tools->hash.empty()) {
       writer.field(key, json::Object{{"sha256", spec.tools->hash}});
@@ -342,6 +345,14 @@ void write(std::string& out, const Spec& spec) {
     }
   }
   writer.end();
+}
+
+std::optional<int> reasoning_level(std::string_view word) {
+  if (word == "off") return 0;
+  if (word == "low") return 30;
+  if (word == "medium") return 50;
+  if (word == "high") return 80;
+  return {};
 }
 
 std::string_view reasoning_effort(int level) {

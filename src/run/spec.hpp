@@ -28,6 +28,9 @@ struct Budgets {
   std::optional<OnTurnsExceeded> on_turns_exceeded;
 };
 
+// A caller's own words about a run.
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
 // What a caller asks for. Exactly one of `prompt` and `messages` is given.
 struct Spec {
   std::string name;
@@ -36,11 +39,11 @@ struct Spec {
   std::optional<std::string> prompt;
   std::vector<Message> messages;
   ToolSetPtr tools = share_tools({});
-  std::vector<std::pair<std::string, std::string>> metadata;
+  Metadata metadata;
   Budgets budgets;
   std::optional<LoopDetection> loop_detection;
   std::optional<ToolBudgets> tool_budgets;
-  // 0 (off) to 100; absent leaves it to the model. Thinking is shown only above 0.
+  // 0 (off) to kReasoningLevelMax; absent leaves it to the model. Thinking is shown only above 0.
   std::optional<int> reasoning_level;
   std::optional<OutputSchema> output_schema;
 };
@@ -59,14 +62,19 @@ constexpr std::size_t kMetadataBytesMax = 4096;
 Result<Spec> parse_spec(const json::Value& body);
 // The same from its text. Tools that are known are not read again.
 Result<Spec> parse_spec(std::string_view body, ToolSetCache& known);
-// The same shape again, for the journal and for snapshots, and back from the journal.
-json::Object to_json(const Spec& spec);
+// The same shape again: for the journal and for snapshots, or as a caller sends it.
+json::Object to_json(const Spec& spec, MessageOrigin origin = MessageOrigin::journal);
 // As the journal keeps it: tools that are kept beside it are named by their hash.
 void write(std::string& out, const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);
 json::Object metadata_json(const Spec& spec);
+json::Object metadata_json(const Metadata& metadata);
+json::Object to_json(const Budgets& budgets);
 
-// The word by which ends and snapshots name a level: "off", "low", "medium" or "high".
+constexpr int kReasoningLevelMax = 100;
+// The level that "off", "low", "medium" or "high" stands for.
+std::optional<int> reasoning_level(std::string_view word);
+// The word by which ends and snapshots name a level.
 std::string_view reasoning_effort(int level);
 
 // The conversation the run starts with, and the system prompt with the system's messages after it.

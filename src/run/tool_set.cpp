@@ -37,14 +37,15 @@ ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text) {
       ToolSet{.refs = std::move(refs), .text = std::move(text), .hash = {}, .offered = nullptr});
 }
 
+json::Array to_json(const ToolSet& tools) {
+  json::Array out;
+  for (const ToolRef& ref : tools.refs) out.push_back(to_json(ref));
+  return out;
+}
+
 void write(std::string& out, const ToolSet& tools) {
   if (!tools.text.empty()) return append_on_one_line(out, tools.text);
-  out += '[';
-  for (const ToolRef& ref : tools.refs) {
-    if (out.back() != '[') out += ',';
-    json::write(out, to_json(ref));
-  }
-  out += ']';
+  json::write(out, to_json(tools));
 }
 
 std::string_view hash_of_tools(std::string_view journal) {

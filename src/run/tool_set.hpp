@@ -33,6 +33,7 @@ ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text = "");
 // A text of this size and more is kept beside the journals of the runs that have it, once.
 constexpr std::size_t kToolsBesideBytesMin = 4096;
 
+json::Array to_json(const ToolSet& tools);
 // Appends the refs as JSON on one line.
 void write(std::string& out, const ToolSet& tools);
 

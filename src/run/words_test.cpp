@@ -111,8 +111,17 @@ TEST(Message, ReadsBack) {
         R"("sha256":"00ff"},{"type":"input_file_url","url":"https://a.b/c"}]})"}) {
     auto message = parse_input_message(json::parse(text).value(), "", MessageOrigin::journal);
     ASSERT_TRUE(message);
-    EXPECT_EQ(json::write(to_input_json(*message)), text);
+    EXPECT_EQ(json::write(to_input_json(*message, MessageOrigin::journal)), text);
   }
+}
+
+TEST(Message, IsSentWithTheBytesOfItsFiles) {
+  std::string_view text =
+      R"({"role":"user","content":"c","attachments":[{"type":"input_file","filename":"a.png",)"
+      R"("mimeType":"image/png","data":"Zm9v"}]})";
+  auto message = parse_input_message(json::parse(text).value(), "", MessageOrigin::wire);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(json::write(to_input_json(*message, MessageOrigin::wire)), text);
 }
 
 TEST(ToolDecl, ReadsBack) {
