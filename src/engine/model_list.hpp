@@ -8,6 +8,7 @@
 
 #include "async/task.hpp"
 #include "engine/catalog.hpp"
+#include "json/value.hpp"
 #include "llm/model.hpp"
 #include "run/usage.hpp"
 
@@ -34,9 +35,11 @@ enum class ModelCheck { left_out, made };
 constexpr std::size_t kChecksAtOnce = 16;
 Task<ModelList> list_models(Catalog* catalog, ModelCheck check);
 
+// As clients are told of them, and back; what is missing there is empty.
+json::Object to_json(const ModelList& list);
+ModelList parse_model_list(const json::Value& value);
+
 // The protocol's words: "reachable", "wrong_key", "no_such_model", "unreachable".
 std::string_view to_string(llm::Reachability::State state);
-// A word that is not known means that the model cannot be used: unreachable.
-llm::Reachability::State parse_reachability(std::string_view word);
 
 }  // namespace errand::engine

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/member_text.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/limit_met.hpp"
@@ -310,6 +311,15 @@ json::Object metadata_json(const Metadata& metadata) {
   json::Object out;
   for (const auto& [key, value] : metadata) out[key] = value;
   return out;
+}
+
+Metadata parse_metadata(const json::Object* members) {
+  Metadata metadata;
+  if (!members) return metadata;
+  for (const auto& member : *members) {
+    metadata.emplace_back(member.key(), json::text_at(members, member.key()));
+  }
+  return metadata;
 }
 
 json::Object to_json(const Budgets& budgets) {

@@ -69,6 +69,7 @@ void write(std::string& out, const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);
 json::Object metadata_json(const Spec& spec);
 json::Object metadata_json(const Metadata& metadata);
+Metadata parse_metadata(const json::Object* members);  // null has none
 json::Object to_json(const Budgets& budgets);
 
 constexpr int kReasoningLevelMax = 100;
