@@ -9,9 +9,9 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
-#include "sdk/api_client.hpp"
 #include "sdk/credentials.hpp"
-#include "sdk/run_event.hpp"
+#include "sdk/http_answers.hpp"
+#include "sdk/run_end.hpp"
 
 namespace errand::cli {
 namespace {
@@ -25,6 +25,7 @@ TEST(ApiErrors, CarryTheServersMessageHintAndCandidates) {
                                 R"("candidates":["a","b"],"pointer":"/modelId"})");
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error.reason(), "invalid_model");
+  EXPECT_EQ(sdk::error_of_answer(404, R"({"code":"not_found"})").reason(), "");
   EXPECT_EQ(describe_for_people(error),
             "errand: no model is called x (at /modelId)\nhint: use one of these: a, b\n");
 }
@@ -69,47 +70,47 @@ TEST(ApiClient, SaysThatNobodyAnswers) {
             "--server URL names another\n");
 }
 
-sdk::RunEvent event(std::string type, std::string data) {
-  return *sdk::parse_run_event({.type = std::move(type), .data = std::move(data), .id = {}});
-}
-
-TEST(RunEvent, LosesTheNestedCopyAndKeepsTheOrder) {
-  sdk::RunEvent delta =
-      event("assistant_delta",
-            R"({"seq":3,"type":"assistant_delta","text":"a","data":{"text":"a"},"z":1})");
+TEST(ApiEvents, LoseTheNestedCopyAndKeepTheOrder) {
+  auto event = sdk::event_of_frame(
+      R"({"seq":3,"type":"assistant_delta","text":"a","data":{"text":"a"},"z":1})");
   EXPECT_EQ(
-      make_printer(Form::json, {})->show(delta, {}),
+      make_printer(Form::json, {})->show(*event, {}),
       (Pieces{{.text = "{\"seq\":3,\"type\":\"assistant_delta\",\"text\":\"a\",\"z\":1}\n"}}));
 }
 
-TEST(RunEvent, RefusesWhatIsNone) {
-  EXPECT_FALSE(sdk::parse_run_event({.type = "x", .data = "not json", .id = {}}));
-  EXPECT_FALSE(sdk::parse_run_event({.type = "x", .data = "[]", .id = {}}));
-  EXPECT_FALSE(sdk::parse_run_event({.type = "x", .data = R"({"text":"no seq"})", .id = {}}));
+TEST(ApiEvents, AreRefusedIfTheyAreNone) {
+  auto why = [](std::string_view data) { return sdk::event_of_frame(data).error().message(); };
+  EXPECT_EQ(why("not json"), "the server sent an event that is not a JSON object");
+  EXPECT_EQ(why("[]"), "the server sent an event that is not a JSON object");
+  EXPECT_EQ(why(R"({"type":"x"})"), "the server sent what is no event: an event has no number");
 }
 
-TEST(RunEvent, TellsWhatARunTook) {
-  auto end = sdk::end_of(
-      event("error", R"({"seq":1,"error":"busy","turns":2,"model":{"id":"fast","provider":"p"},)"
-                     R"("tokens":{"inputTokens":10,"cachedTokens":4,"outputTokens":3}})"));
-  EXPECT_EQ(end,
-            (sdk::RunEnd{.kind = sdk::RunEnd::Kind::failed,
-                         .message = "the run failed: busy",
-                         .model = "fast",
-                         .turns = 2,
-                         .usage = {.input_tokens = 10, .cached_tokens = 4, .output_tokens = 3}}));
+const RunTotals kTotals{.usage = {.input_tokens = 10, .cached_tokens = 4, .output_tokens = 3},
+                        .turns = 2,
+                        .model = {.id = "fast", .provider = "p", .vendor_model_id = "v"}};
+
+TEST(RunEnd, TellsWhatARunTook) {
+  auto end = sdk::end_of(ErrorEvent{.message = "busy", .totals = kTotals});
+  EXPECT_EQ(end->totals.usage, kTotals.usage);
+  EXPECT_EQ(end->totals.turns, 2);
+  EXPECT_EQ(end->totals.model, kTotals.model);
 }
 
-TEST(RunEvent, TellsHowARunEnded) {
+TEST(RunEnd, TellsHowARunEnded) {
   using Kind = sdk::RunEnd::Kind;
-  EXPECT_EQ(sdk::end_of(event("assistant_delta", R"({"seq":1})")), std::nullopt);
-  EXPECT_EQ(sdk::end_of(event("result", R"({"seq":1,"subtype":"success"})")), sdk::RunEnd());
-  EXPECT_EQ(sdk::end_of(event("result", R"({"seq":1,"subtype":"error_x","error":"too many"})")),
-            (sdk::RunEnd{.kind = Kind::failed, .message = "the run failed: too many (error_x)"}));
-  EXPECT_EQ(sdk::end_of(event("error", R"({"seq":1,"error":"busy","errorClass":"overloaded"})")),
-            (sdk::RunEnd{.kind = Kind::failed, .message = "the run failed: busy (overloaded)"}));
-  EXPECT_EQ(sdk::end_of(event("cancelled", R"({"seq":1})")),
-            (sdk::RunEnd{.kind = Kind::cancelled, .message = "the run was cancelled"}));
+  using End = std::pair<Kind, std::string>;
+  auto end = [](const Event& event) {
+    auto found = sdk::end_of(event);
+    return found ? End(found->kind, found->message) : End(Kind::succeeded, "none");
+  };
+  EXPECT_EQ(end(AssistantDelta()), End(Kind::succeeded, "none"));
+  EXPECT_EQ(end(UnknownEvent()), End(Kind::succeeded, "none"));
+  EXPECT_EQ(end(ResultEvent{.subtype = "success"}), End(Kind::succeeded, ""));
+  EXPECT_EQ(end(ResultEvent{.subtype = "error_x", .text = "too many"}),
+            End(Kind::failed, "the run failed: too many (error_x)"));
+  EXPECT_EQ(end(ErrorEvent{.message = "", .error_class = "overloaded"}),
+            End(Kind::failed, "the run failed: no reason was given (overloaded)"));
+  EXPECT_EQ(end(CancelledEvent()), End(Kind::cancelled, "the run was cancelled"));
 }
 
 TEST(Table, AlignsColumnsByCharacters) {

@@ -13,11 +13,6 @@
 namespace errand::sdk {
 namespace {
 
-std::string without_slashes(std::string url) {
-  while (url.ends_with('/')) url.pop_back();
-  return url;
-}
-
 Error no_server(const std::filesystem::path& file) {
   return Error(ErrorCode::not_found, cat("no server: there is no file ", file.string()))
       .hint("start one with 'errand serve', or name one with --server URL --key KEY");
@@ -58,8 +53,9 @@ std::filesystem::path credentials_file(const std::filesystem::path& data) {
 }
 
 Result<Credentials> find_server(const ServerFlags& flags, const char* environment_key) {
-  Credentials server{
-      .url = without_slashes(flags.server), .workspace = flags.workspace, .key = flags.key};
+  Credentials server{.url = std::string(net::without_trailing_slashes(flags.server)),
+                     .workspace = flags.workspace,
+                     .key = flags.key};
   if (!server.key.empty()) server.key_source = "of --key";
   if (server.key.empty() && environment_key) {
     server.key = environment_key;
@@ -71,8 +67,8 @@ Result<Credentials> find_server(const ServerFlags& flags, const char* environmen
   bool is_needed = server.url.empty() || server.key.empty();
   if (!kept && is_needed && kept.error().code() != ErrorCode::not_found) return kept.error();
   if (!kept && server.url.empty()) return no_server(file);
-  if (kept && (server.url.empty() || server.url == without_slashes(kept->url))) {
-    server.url = without_slashes(kept->url);
+  if (kept && (server.url.empty() || server.url == net::without_trailing_slashes(kept->url))) {
+    server.url = net::without_trailing_slashes(kept->url);
     if (server.key.empty()) {
       server.key = kept->key;
       server.key_source = cat("in ", file.string());

@@ -1,76 +1,130 @@
 #include "sdk/embedded_api.hpp"
 
+#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "base/text.hpp"
-#include "server/error_body.hpp"
+#include "json/parse.hpp"
 
 namespace errand::sdk {
 namespace {
 
-constexpr std::string_view kThisProcess = "this process";
+// A client cannot tell a bug, or a cut-off request, from a server that is in trouble.
+Error as_seen(const Error& error) {
+  bool is_hidden = error.code() == ErrorCode::internal || error.code() == ErrorCode::cancelled ||
+                   error.code() == ErrorCode::outcome_unknown;
+  if (!is_hidden) return error;
+  return Error(ErrorCode::unavailable, error.message()).reason(error.reason()).hint(error.hint());
+}
 
-// The events of a run as bytes, as a connection would bring them.
-class FeedStream final : public net::ClientStream {
- public:
-  explicit FeedStream(net::Response response) : response_(std::move(response)) {}
+template <class T>
+Result<T> as_seen(Result<T> result) {
+  if (!result) return as_seen(result.error());
+  return result;
+}
 
-  int status() const override { return response_.status; }
-  const std::vector<net::Header>& headers() const override { return response_.headers; }
+// What a caller may ask for; everything else is checked by the engine.
+Result<void> check(const std::optional<OutputSchema>& output) {
+  if (!output) return {};
+  return check_output_schema(*output, "/outputSchema");
+}
 
-  Task<Result<std::string>> read() override {
-    using State = net::EventFeed::State;
-    while (!has_ended_ && response_.events) {
-      auto chunk = co_await response_.events->read(SteadyTime::max());
-      has_ended_ = chunk.state == State::ended;
-      if (chunk.state == State::broken) {
-        co_return Error(ErrorCode::unavailable, "the store does not give the events of the run");
-      }
-      if (!chunk.frames.empty()) co_return std::move(chunk.frames);
-    }
-    co_return std::string();
+RunInfo info_of(const RunRow& row) {
+  RunInfo info{.id = row.id,
+               .name = row.name,
+               .status = row.status,
+               .model_id = row.model_id,
+               .last_seq = row.last_seq};
+  if (auto metadata = json::parse(row.metadata)) {
+    info.metadata = parse_metadata(metadata->if_object());
   }
+  return info;
+}
 
- private:
-  net::Response response_;
-  bool has_ended_ = false;
-};
-
-bool is_success(int status) {
-  return status >= 200 && status < 300;
+Result<LocalToolCall> call_of(const Mailbox& box) {
+  json::Object members = parse_mail_request(box.request);
+  members["toolUseId"] = box.slot;
+  members["name"] = box.name;
+  return parse_local_call(std::move(members));
 }
 
 }  // namespace
 
 EmbeddedApi::EmbeddedApi(host::Host& host)
-    : workspace_(*WorkspaceSlug::parse("default")),
-      api_(host.engine(), host.keys(),
-           {.caller = Principal{.workspace = workspace_, .key = {}},
-            .missing_result = host.config().missing_result}),
-      router_(server::render_error) {
-  api_.add_routes(router_);
+    : engine_(host.engine()), who_{.workspace = *WorkspaceSlug::parse("default"), .key = {}} {}
+
+Task<Result<RunId>> EmbeddedApi::create(Spec spec) {
+  ERRAND_CO_CHECK(check(spec.output_schema));
+  auto run = co_await engine_.create(who_, std::move(spec), {});
+  co_return as_seen(std::move(run));
 }
 
-net::Request EmbeddedApi::make(const ApiRequest& request) const {
-  net::Request out{.method = request.method, .body = request.body};
-  std::size_t question_mark = request.path.find('?');
-  out.path = cat("/api/v1/workspaces/", workspace_.view(), request.path.substr(0, question_mark));
-  if (question_mark != std::string::npos) out.query = request.path.substr(question_mark + 1);
-  return out;
+Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params) {
+  ERRAND_CO_CHECK(check(params.overrides.output_schema));
+  auto fork = co_await engine_.fork(who_, run, std::move(params), {});
+  if (!fork) co_return as_seen(fork.error());
+  co_return fork->run;
 }
 
-Task<Result<json::Value>> EmbeddedApi::send(ApiRequest request) {
-  net::Response answer = co_await router_.handle(make(request));
-  co_return value_of_answer(answer.status, answer.body, kThisProcess);
+Task<Result<std::unique_ptr<EventSource>>> EmbeddedApi::open_stream(RunId run, EventSeq after) {
+  auto reader = co_await engine_.subscribe(who_, run, after);
+  if (!reader) co_return as_seen(reader.error());
+  co_return std::make_unique<EmbeddedEvents>(std::move(*reader), counters_);
 }
 
-Task<Result<std::unique_ptr<net::ClientStream>>> EmbeddedApi::open_stream(std::string run,
-                                                                          EventSeq after, seconds) {
-  ApiRequest request{.path = run_path(run, cat("/stream?lastSeq=", after))};
-  net::Response answer = co_await router_.handle(make(request));
-  if (!is_success(answer.status)) co_return error_of_answer(answer.status, answer.body);
-  co_return std::make_unique<FeedStream>(std::move(answer));
+Task<Result<void>> EmbeddedApi::answer(RunId run, ToolUseId call, ToolAnswer answer) {
+  engine::CallAnswer params{.tool_use_id = call.str(), .answer = std::move(answer), .claim_id = {}};
+  auto answered = co_await engine_.answer(who_, run, std::move(params));
+  co_return as_seen(std::move(answered));
+}
+
+Task<Result<RunStatus>> EmbeddedApi::cancel(RunId run, seconds) {
+  auto status = co_await engine_.cancel(who_, run);
+  co_return as_seen(std::move(status));
+}
+
+Task<Result<RunInfo>> EmbeddedApi::get(RunId run) {
+  auto view = co_await engine_.get(who_, run);
+  if (!view) co_return as_seen(view.error());
+  RunInfo info = info_of(view->row);
+  const auto& end = view->state->terminal();
+  if (end && end->status == RunStatus::failed) info.error = end->message;
+  const std::string* text = end ? view->state->final_text() : nullptr;
+  if (text) info.final_text = *text;
+  for (const engine::PendingCall& call : view->pending) {
+    auto shown = call_of(call.box);
+    if (!shown) co_return as_seen(shown.error());
+    info.pending.push_back(std::move(*shown));
+  }
+  co_return info;
+}
+
+Task<Result<RunPage>> EmbeddedApi::list(RunQuery query) {
+  RunFilter filter{.workspace = who_.workspace,
+                   .status = query.status,
+                   .metadata = std::move(query.metadata),
+                   .before = RunId::parse(query.cursor),
+                   .limit = query.limit + 1};  // one more tells whether there is another page
+  auto rows = co_await engine_.list(std::move(filter));
+  if (!rows) co_return as_seen(rows.error());
+  RunPage page;
+  bool has_more = rows->size() > query.limit;
+  if (has_more) rows->resize(query.limit);
+  for (const RunRow& row : *rows) page.runs.push_back(info_of(row));
+  if (has_more) page.next_cursor = rows->back().id.str();
+  co_return page;
+}
+
+Task<Result<std::vector<JournalEntry>>> EmbeddedApi::journal(RunId run) {
+  auto page = co_await engine_.journal(who_, run, 0, SIZE_MAX, SIZE_MAX);
+  if (!page) co_return as_seen(page.error());
+  std::string text;
+  for (const std::string& entry : page->entries) append(text, entry, '\n');
+  co_return parse_journal(text);
+}
+
+Task<Result<engine::ModelList>> EmbeddedApi::models(ModelQuery query) {
+  co_return co_await engine::list_models(&engine_.catalog(), query.check);
 }
 
 }  // namespace errand::sdk

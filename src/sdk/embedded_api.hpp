@@ -1,33 +1,39 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <vector>
 
+#include "engine/engine.hpp"
 #include "host/host.hpp"
-#include "net/server/router.hpp"
-#include "run/ids.hpp"
-#include "sdk/api_client.hpp"
-#include "server/api.hpp"
+#include "run/principal.hpp"
+#include "sdk/embedded_events.hpp"
+#include "sdk/run_api.hpp"
 
 namespace errand::sdk {
 
-// The API of a host in this process, without a socket. Lives on the host's home. A request takes as
-// long as it takes: there is no network to give up on.
-class EmbeddedApi final : public ApiClient {
+// The runs of a host in this process: the verbs of its engine, for the workspace "default". Lives
+// on the host's home.
+class EmbeddedApi final : public RunApi {
  public:
   // `host` outlives this.
   explicit EmbeddedApi(host::Host& host);
 
-  Task<Result<json::Value>> send(ApiRequest request) override;
-  Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string run, EventSeq after,
-                                                               seconds silence_max) override;
+  Task<Result<RunId>> create(Spec spec) override;
+  Task<Result<RunId>> fork(RunId run, ForkParams params) override;
+  Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) override;
+  Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer) override;
+  Task<Result<RunStatus>> cancel(RunId run, seconds timeout) override;
+  Task<Result<RunInfo>> get(RunId run) override;
+  Task<Result<RunPage>> list(RunQuery query) override;
+  Task<Result<std::vector<JournalEntry>>> journal(RunId run) override;
+  Task<Result<engine::ModelList>> models(ModelQuery query) override;
+
+  const EventCounters& counters() const { return counters_; }
 
  private:
-  net::Request make(const ApiRequest& request) const;
-
-  const WorkspaceSlug workspace_;
-  server::Api api_;
-  net::Router router_;
+  engine::Engine& engine_;
+  const Principal who_;
+  EventCounters counters_;
 };
 
 }  // namespace errand::sdk

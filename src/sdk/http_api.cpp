@@ -3,11 +3,20 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+#include "net/client/sse_reader.hpp"
+#include "net/url.hpp"
+#include "sdk/http_answers.hpp"
 
 namespace errand::sdk {
 namespace {
 
 constexpr std::size_t kErrorBodyBytesMax = std::size_t{1024} * 1024;
+
+bool is_success(int status) {
+  return status >= 200 && status < 300;
+}
 
 // Nothing came back that could be read.
 Error unreachable(const Error& cause, const std::string& url) {
@@ -17,7 +26,7 @@ Error unreachable(const Error& cause, const std::string& url) {
     hint = cat("is the server at ", url,
                " running? 'errand serve' starts one, --server URL names another");
   }
-  return Error(ErrorCode::unavailable, cause.message()).reason(ApiClient::kUnreachable).hint(hint);
+  return Error(ErrorCode::unavailable, cause.message()).reason(RunApi::kUnreachable).hint(hint);
 }
 
 // The server cannot know where the key that it refuses came from.
@@ -31,7 +40,54 @@ Error refused(const Error& error, const Credentials& server) {
           "create' makes one");
 }
 
+// Server-sent events, as they come over one connection.
+class FrameSource final : public EventSource {
+ public:
+  explicit FrameSource(std::unique_ptr<net::ClientStream> stream) : stream_(std::move(stream)) {}
+
+  Task<Result<std::vector<StampedEvent>>> read() override {
+    ERRAND_CO_TRY(auto bytes, co_await stream_->read());
+    if (bytes.empty()) {
+      co_return Error(ErrorCode::unavailable, "the stream ended before the run did");
+    }
+    ERRAND_CO_TRY(auto frames, reader_.feed(bytes));
+    std::vector<StampedEvent> events;
+    for (const net::SseEvent& frame : frames) {
+      ERRAND_CO_TRY(auto event, event_of_frame(frame.data));
+      events.push_back(std::move(event));
+    }
+    co_return events;
+  }
+
+ private:
+  const std::unique_ptr<net::ClientStream> stream_;
+  net::SseReader reader_;
+};
+
+std::string answer_body(const ToolUseId& call, const ToolAnswer& answer) {
+  std::string body;
+  json::ObjectWriter out(body);
+  out.field("toolUseId", call.view()).field(answer.ok ? "result" : "error", answer.text);
+  if (!answer.files.empty()) out.field("files", json::Value(sent_files(answer.files)));
+  out.end();
+  return body;
+}
+
+net::Query query_of(const RunQuery& asked) {
+  net::Query query{{"limit", std::to_string(asked.limit)}};
+  if (asked.status) query.emplace_back("status", to_string(*asked.status));
+  for (const auto& [key, value] : asked.metadata) {
+    query.emplace_back("metadata", cat(key, ":", value));
+  }
+  if (!asked.cursor.empty()) query.emplace_back("cursor", asked.cursor);
+  return query;
+}
+
 }  // namespace
+
+std::string run_path(std::string_view run, std::string_view rest) {
+  return cat("/agent-runs/", percent_encode(run), rest);
+}
 
 HttpApi::HttpApi(Credentials server, net::ClientOptions options)
     : server_(std::move(server)), http_(std::move(options)) {}
@@ -53,24 +109,28 @@ net::ClientRequest HttpApi::make(const ApiRequest& request) const {
 Task<Result<json::Value>> HttpApi::send(ApiRequest request) {
   auto answer = co_await http_.send(make(request));
   if (!answer) co_return unreachable(answer.error(), server_.url);
-  auto value = value_of_answer(answer->status, answer->body, server_.url);
-  if (!value) co_return refused(value.error(), server_);
-  co_return value;
+  if (!is_success(answer->status)) {
+    co_return refused(error_of_answer(answer->status, answer->body), server_);
+  }
+  if (answer->body.empty()) co_return json::Value();
+  auto value = json::parse(answer->body, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (value) co_return std::move(*value);
+  co_return Error(ErrorCode::internal,
+                  cat("the answer of ", server_.url, " is not JSON: is it an Errand server?"));
 }
 
-Task<Result<std::unique_ptr<net::ClientStream>>> HttpApi::open_stream(std::string run,
-                                                                      EventSeq last_seq,
-                                                                      seconds silence_max) {
-  ApiRequest wanted{.path = run_path(run, cat("/stream?lastSeq=", last_seq))};
-  net::ClientRequest request = make(wanted);
+Task<Result<std::unique_ptr<EventSource>>> HttpApi::open_stream(RunId run, EventSeq after) {
+  std::string seq = std::to_string(after);
+  net::ClientRequest request =
+      make({.path = net::with_query(run_path(run.view(), "/stream"), {{"lastSeq", seq}})});
   request.headers.back() = {"Accept", "text/event-stream"};
-  request.headers.push_back({"Last-Event-ID", std::to_string(last_seq)});
-  request.timeouts.idle = silence_max;
+  request.headers.push_back({"Last-Event-ID", seq});
+  request.timeouts.idle = kSilenceMax;
   request.timeouts.total = net::ClientTimeouts::kNone;
   auto stream = co_await http_.open(std::move(request));
   if (!stream) co_return unreachable(stream.error(), server_.url);
   int status = (*stream)->status();
-  if (status >= 200 && status < 300) co_return std::move(*stream);
+  if (is_success(status)) co_return std::make_unique<FrameSource>(std::move(*stream));
 
   std::string body;
   while (body.size() < kErrorBodyBytesMax) {
@@ -79,6 +139,78 @@ Task<Result<std::unique_ptr<net::ClientStream>>> HttpApi::open_stream(std::strin
     body += *piece;
   }
   co_return refused(error_of_answer(status, body), server_);
+}
+
+Task<Result<json::Value>> HttpApi::post(std::string path, std::string body, seconds timeout) {
+  ApiRequest request{.method = net::Method::post,
+                     .path = std::move(path),
+                     .body = std::move(body),
+                     .timeout = timeout};
+  co_return co_await send(std::move(request));
+}
+
+Task<Result<RunId>> HttpApi::create(Spec spec) {
+  std::string body = json::write(to_json(spec, MessageOrigin::wire));
+  ERRAND_CO_TRY(auto made, co_await post("/agent-runs", std::move(body), kAnswerMax));
+  co_return parse_run_id(made);
+}
+
+Task<Result<RunId>> HttpApi::fork(RunId run, ForkParams params) {
+  std::string body = json::write(to_json(params));
+  ERRAND_CO_TRY(auto made,
+                co_await post(run_path(run.view(), "/fork"), std::move(body), kAnswerMax));
+  co_return parse_run_id(made);
+}
+
+Task<Result<void>> HttpApi::answer(RunId run, ToolUseId call, ToolAnswer answer) {
+  std::string path = run_path(run.view(), "/tool-results");
+  ERRAND_CO_CHECK(co_await post(std::move(path), answer_body(call, answer), kAnswerMax));
+  co_return Result<void>();
+}
+
+Task<Result<RunStatus>> HttpApi::cancel(RunId run, seconds timeout) {
+  ERRAND_CO_TRY(auto answer, co_await post(run_path(run.view(), "/cancel"), {}, timeout));
+  co_return parse_status(answer);
+}
+
+Task<Result<RunInfo>> HttpApi::get(RunId run) {
+  ERRAND_CO_TRY(auto answer, co_await send({.path = run_path(run.view(), "")}));
+  co_return parse_run_info(answer);
+}
+
+Task<Result<RunPage>> HttpApi::list(RunQuery query) {
+  ApiRequest request{.path = net::with_query("/agent-runs", query_of(query)),
+                     .timeout = query.timeout};
+  ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
+  co_return parse_run_page(answer);
+}
+
+Task<Result<std::vector<json::Value>>> HttpApi::read_pages(std::string run, std::string list,
+                                                           std::string key) {
+  std::vector<json::Value> all;
+  std::string after = "0";
+  while (!after.empty()) {
+    net::Query query{{"limit", std::to_string(kPageMax)}, {"after", after}};
+    std::string path = net::with_query(run_path(run, cat("/", list)), query);
+    ERRAND_CO_TRY(auto page, co_await send({.path = std::move(path)}));
+    after = take_page(page, key, all);
+  }
+  co_return all;
+}
+
+Task<Result<std::vector<JournalEntry>>> HttpApi::journal(RunId run) {
+  ERRAND_CO_TRY(auto entries, co_await read_pages(run.str(), "journal", "entries"));
+  std::string text;
+  for (const json::Value& entry : entries) append(text, json::write(entry), '\n');
+  co_return parse_journal(text);
+}
+
+Task<Result<engine::ModelList>> HttpApi::models(ModelQuery query) {
+  net::Query params;
+  if (query.check == engine::ModelCheck::made) params.emplace_back("check", "true");
+  ApiRequest request{.path = net::with_query("/models", params), .timeout = query.timeout};
+  ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
+  co_return engine::parse_model_list(answer);
 }
 
 }  // namespace errand::sdk

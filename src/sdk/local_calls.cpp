@@ -8,7 +8,7 @@
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "json/write.hpp"
+#include "json/parse.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -26,17 +26,9 @@ std::string shortened(std::string_view text, std::size_t bytes_max) {
   return cat(head, "\n[", text.size() - head.size() - tail.size(), " bytes are left out]\n", tail);
 }
 
-std::string answer_body(const std::string& tool_use, const ToolOutcome& outcome) {
-  std::string body;
-  json::ObjectWriter out(body);
-  out.field("toolUseId", tool_use);
-  if (outcome.ok) {
-    out.field("result", outcome.text);
-  } else {
-    out.field("error", shortened(outcome.text, kErrorBytesMax));
-  }
-  out.end();
-  return body;
+ToolAnswer answer_of(const ToolOutcome& outcome) {
+  if (outcome.ok) return {.ok = true, .text = outcome.text};
+  return {.ok = false, .text = shortened(outcome.text, kErrorBytesMax)};
 }
 
 ToolOutcome failed(std::string why) {
@@ -45,31 +37,28 @@ ToolOutcome failed(std::string why) {
 
 }  // namespace
 
-LocalCalls::LocalCalls(ApiClient& api, Timers& timers, Executor home, ToolRegistry& tools)
+LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, ToolRegistry& tools)
     : api_(api),
       timers_(timers),
       tools_(tools),
       posting_(home, report_bug),
       working_(home, report_bug) {}
 
-void LocalCalls::start(const std::string& run, const RunEvent& call) {
-  std::string id(call.text("toolUseId"));
-  if (id.empty() || !calls_.emplace(id, Call{.run = run, .index = calls_.size()}).second) return;
-  std::string name(call.text("name"));
-  const Tool* tool = tools_.find(name);
+void LocalCalls::start(const RunId& run, const LocalToolCall& call) {
+  bool is_new =
+      !call.id.empty() && calls_.emplace(call.id, Call{.run = run, .index = calls_.size()}).second;
+  if (!is_new) return;
+  const Tool* tool = tools_.find(call.name);
   bool is_parallel = !tool || tool->decl().annotations.parallel_safe;
   order_.add(is_parallel ? DispatchOrder::Kind::parallel : DispatchOrder::Kind::barrier);
-  const json::Value* args = call.fields.if_contains("args");
-  waiting_.push_back({.tool_use = std::move(id),
-                      .name = std::move(name),
-                      .arguments = args ? *args : json::Value(json::Object())});
+  waiting_.push_back({.id = call.id, .name = call.name, .arguments = call.args});
   start_what_may();
 }
 
 void LocalCalls::start_what_may() {
   std::deque<Waiting> later;
   for (Waiting& call : std::exchange(waiting_, {})) {
-    if (order_.may_start(calls_.find(call.tool_use)->second.index)) {
+    if (order_.may_start(calls_.at(call.id).index)) {
       working_.spawn("tool call", work(std::move(call)));
     } else {
       later.push_back(std::move(call));
@@ -78,38 +67,36 @@ void LocalCalls::start_what_may() {
   waiting_ = std::move(later);
 }
 
-std::optional<milliseconds> LocalCalls::took(std::string_view tool_use) const {
-  auto found = calls_.find(tool_use);
+std::optional<milliseconds> LocalCalls::took(const ToolUseId& call) const {
+  auto found = calls_.find(call);
   return found == calls_.end() ? std::nullopt : found->second.took;
 }
 
 Task<void> LocalCalls::work(Waiting call) {
   SteadyTime started = timers_.now();
-  std::string tool_use = call.tool_use;
-  std::string run = calls_[tool_use].run;
-  ToolOutcome outcome = co_await invoke(std::move(call), std::move(run));
+  ToolUseId id = call.id;
+  ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).run);
   // What a tool says that was cut off would only keep the run going.
   if (working_.cancelled()) co_return;
-  settle(tool_use, std::chrono::duration_cast<milliseconds>(timers_.now() - started), outcome);
+  settle(id, std::chrono::duration_cast<milliseconds>(timers_.now() - started), outcome);
   start_what_may();
 }
 
-Task<ToolOutcome> LocalCalls::invoke(Waiting call, std::string run) {
+Task<ToolOutcome> LocalCalls::invoke(Waiting call, RunId run) {
   Tool* tool = tools_.find(call.name);
   if (!tool) co_return failed(cat("there is no tool \"", call.name, "\" here"));
-  if (!call.arguments.is_object()) co_return failed("the arguments must be an object");
-  co_return co_await tool->invoke({.run = RunId::parse(run).value_or(RunId()),
-                                   .id = ToolUseId::parse(call.tool_use).value_or(ToolUseId()),
-                                   .arguments = std::move(call.arguments.get_object())});
+  auto arguments = json::parse(call.arguments, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (!arguments || !arguments->is_object()) co_return failed("the arguments must be an object");
+  co_return co_await tool->invoke(
+      {.run = run, .id = call.id, .arguments = std::move(arguments->get_object())});
 }
 
-void LocalCalls::settle(const std::string& tool_use, milliseconds took,
-                        const ToolOutcome& outcome) {
-  Call& call = calls_[tool_use];
+void LocalCalls::settle(const ToolUseId& id, milliseconds took, const ToolOutcome& outcome) {
+  Call& call = calls_.at(id);
   if (call.took) return;
   call.took = took;
   order_.finished(call.index);
-  posting_.spawn("tool result", post(call.run, answer_body(tool_use, outcome)));
+  posting_.spawn("tool result", post(call.run, id, answer_of(outcome)));
 }
 
 void LocalCalls::cut_off() {
@@ -117,8 +104,8 @@ void LocalCalls::cut_off() {
 }
 
 void LocalCalls::give_up() {
-  for (const auto& [tool_use, call] : calls_) {
-    if (!call.took) settle(tool_use, milliseconds(0), failed("the user has stopped the run"));
+  for (const auto& [id, call] : calls_) {
+    if (!call.took) settle(id, milliseconds(0), failed("the user has stopped the run"));
   }
 }
 
@@ -128,12 +115,10 @@ Task<void> LocalCalls::stop() {
 }
 
 // 404 and 409 mean that an earlier attempt was heard, or that the run is over.
-Task<void> LocalCalls::post(std::string run, std::string body) {
+Task<void> LocalCalls::post(RunId run, ToolUseId id, ToolAnswer answer) {
   milliseconds pause = kPauseFirst;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    ApiRequest request{
-        .method = net::Method::post, .path = run_path(run, "/tool-results"), .body = body};
-    auto posted = co_await api_.send(std::move(request));
+    auto posted = co_await api_.answer(run, id, answer);
     if (posted || posted.error().code() == ErrorCode::not_found ||
         posted.error().code() == ErrorCode::conflict) {
       co_return;

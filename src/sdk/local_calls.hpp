@@ -7,8 +7,7 @@
 
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
-#include "sdk/api_client.hpp"
-#include "sdk/run_event.hpp"
+#include "sdk/run_api.hpp"
 #include "tool/dispatch_order.hpp"
 #include "tool/tool.hpp"
 
@@ -23,13 +22,13 @@ class LocalCalls final {
   static constexpr milliseconds kPauseMax{5000};
   static constexpr int kAttemptsMax = 100;
 
-  LocalCalls(ApiClient& api, Timers& timers, Executor home, ToolRegistry& tools);
+  LocalCalls(RunApi& api, Timers& timers, Executor home, ToolRegistry& tools);
 
-  // Starts to work on the call of this event, unless that has begun before.
-  void start(const std::string& run, const RunEvent& call);
+  // Starts to work on the call, unless that has begun before.
+  void start(const RunId& run, const LocalToolCall& call);
 
   // How long a call ran; nothing while it does.
-  std::optional<milliseconds> took(std::string_view tool_use) const;
+  std::optional<milliseconds> took(const ToolUseId& call) const;
 
   // Cuts off what runs and starts nothing more: the user has stopped the run.
   void cut_off();
@@ -40,27 +39,27 @@ class LocalCalls final {
 
  private:
   struct Call {
-    std::string run;
+    RunId run;
     std::size_t index = 0;                  // in the order they came
     std::optional<milliseconds> took = {};  // once it has an outcome
   };
   struct Waiting {
-    std::string tool_use;
+    ToolUseId id;
     std::string name;
-    json::Value arguments;
+    std::string arguments;  // JSON text
   };
 
   void start_what_may();
   Task<void> work(Waiting call);
-  Task<ToolOutcome> invoke(Waiting call, std::string run);
-  void settle(const std::string& tool_use, milliseconds took, const ToolOutcome& outcome);
-  Task<void> post(std::string run, std::string body);
+  Task<ToolOutcome> invoke(Waiting call, RunId run);
+  void settle(const ToolUseId& id, milliseconds took, const ToolOutcome& outcome);
+  Task<void> post(RunId run, ToolUseId id, ToolAnswer answer);
 
-  ApiClient& api_;
+  RunApi& api_;
   Timers& timers_;
   ToolRegistry& tools_;
-  std::map<std::string, Call, std::less<>> calls_;  // by toolUseId
-  std::deque<Waiting> waiting_;                     // those that may not start yet
+  std::map<ToolUseId, Call> calls_;
+  std::deque<Waiting> waiting_;  // those that may not start yet
   DispatchOrder order_;
   TaskGroup posting_;
   TaskGroup working_;  // last: tasks use everything above

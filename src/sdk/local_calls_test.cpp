@@ -10,6 +10,7 @@
 
 #include "async/home.hpp"
 #include "base/text.hpp"
+#include "sdk/test_api.hpp"
 #include "sdk/toolbox.hpp"
 #include "support/run_task.hpp"
 
@@ -17,15 +18,11 @@ namespace errand::sdk {
 namespace {
 
 // Takes every answer, and keeps them.
-class RecordingApi final : public ApiClient {
+class RecordingApi final : public NoApi {
  public:
-  Task<Result<json::Value>> send(ApiRequest request) override {
-    posted.push_back(std::move(request.body));
-    co_return json::Value();
-  }
-  Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string, EventSeq,
-                                                               seconds) override {
-    co_return Error(ErrorCode::unsupported, "no streams here");
+  Task<Result<void>> answer(RunId, ToolUseId call, ToolAnswer answer) override {
+    posted.push_back(cat(call.view(), answer.ok ? " result: " : " error: ", answer.text));
+    co_return Result<void>();
   }
 
   std::vector<std::string> posted;
@@ -71,9 +68,8 @@ class LocalCallsTest : public testing::Test {
   ~LocalCallsTest() override { run_task(io_, calls_->stop()); }
 
   void start(std::string id, std::string name, std::string args = "{}") {
-    std::string data =
-        cat(R"({"seq":1,"toolUseId":")", id, R"(","name":")", name, R"(","args":)", args, "}");
-    calls_->start("run_1", *parse_run_event({.type = "local_tool_call", .data = data, .id = {}}));
+    LocalToolCall call{.id = *ToolUseId::parse(id), .name = name, .args = args};
+    calls_->start(*RunId::parse("run_1"), call);
     run_ready(io_);
   }
   std::set<std::string> running() const {
@@ -103,8 +99,8 @@ TEST_F(LocalCallsTest, EachCallIsAnsweredOnce) {
   start("tu_1", "free");
   EXPECT_EQ(running(), (Ids{"tu_1"}));
   let_go(free_, "tu_1");
-  EXPECT_EQ(api_.posted, (std::vector<std::string>{R"({"toolUseId":"tu_1","result":"done"})"}));
-  EXPECT_TRUE(calls_->took("tu_1").has_value());
+  EXPECT_EQ(api_.posted, (std::vector<std::string>{"tu_1 result: done"}));
+  EXPECT_TRUE(calls_->took(*ToolUseId::parse("tu_1")).has_value());
 }
 
 TEST_F(LocalCallsTest, AToolThatIsNotParallelSafeIsABarrier) {
@@ -121,9 +117,8 @@ TEST_F(LocalCallsTest, AToolThatIsNotParallelSafeIsABarrier) {
 TEST_F(LocalCallsTest, WhatCannotBeCalledIsAnsweredToo) {
   start("tu_1", "nobody");
   start("tu_2", "free", "7");
-  EXPECT_EQ(api_.posted, (std::vector<std::string>{
-                             R"({"toolUseId":"tu_1","error":"there is no tool \"nobody\" here"})",
-                             R"({"toolUseId":"tu_2","error":"the arguments must be an object"})"}));
+  EXPECT_EQ(api_.posted, (std::vector<std::string>{"tu_1 error: there is no tool \"nobody\" here",
+                                                   "tu_2 error: the arguments must be an object"}));
 }
 
 TEST_F(LocalCallsTest, ALongFailureKeepsItsBeginningAndItsEnd) {
@@ -133,9 +128,9 @@ TEST_F(LocalCallsTest, ALongFailureKeepsItsBeginningAndItsEnd) {
   let_go(free_, "tu_1");
   std::string answer = api_.posted.at(0);
   EXPECT_LE(answer.size(), 8100U);
-  EXPECT_TRUE(answer.starts_with(R"({"toolUseId":"tu_1","error":"first xxx)"));
-  EXPECT_NE(answer.find(R"(x\n[12073 bytes are left out]\nx)"), std::string::npos);
-  EXPECT_TRUE(answer.ends_with(R"(xé last"})"));
+  EXPECT_TRUE(answer.starts_with("tu_1 error: first xxx"));
+  EXPECT_NE(answer.find("x\n[12073 bytes are left out]\nx"), std::string::npos);
+  EXPECT_TRUE(answer.ends_with("xé last"));
 }
 
 TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
@@ -146,9 +141,8 @@ TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
   EXPECT_EQ(api_.posted, std::vector<std::string>());
   calls_->give_up();
   run_ready(io_);
-  EXPECT_EQ(api_.posted, (std::vector<std::string>{
-                             R"({"toolUseId":"tu_1","error":"the user has stopped the run"})",
-                             R"({"toolUseId":"tu_2","error":"the user has stopped the run"})"}));
+  EXPECT_EQ(api_.posted, (std::vector<std::string>{"tu_1 error: the user has stopped the run",
+                                                   "tu_2 error: the user has stopped the run"}));
   EXPECT_EQ(running(), Ids());
 }
 

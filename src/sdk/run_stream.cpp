@@ -8,7 +8,7 @@ namespace {
 // A connection that breaks is as good as none.
 Error broken(const Error& error) {
   if (!is_worth_retrying(error)) return error;
-  return Error(ErrorCode::unavailable, error.message()).reason(ApiClient::kUnreachable);
+  return Error(ErrorCode::unavailable, error.message()).reason(RunApi::kUnreachable);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ Task<Result<RunStream::Item>> RunStream::next() {
     }
     auto advanced = co_await advance();
     if (advanced) continue;
-    stream_.reset();
+    source_.reset();
     if (!is_patient_ || !is_worth_retrying(advanced.error())) {
       co_return std::move(advanced).error();
     }
@@ -39,44 +39,34 @@ Task<Result<RunStream::Item>> RunStream::next() {
 std::optional<RunStream::Item> RunStream::take_notice() {
   if (!lost_at_) return {};
   if (!std::exchange(has_told_lost_, true)) return Item{.kind = Item::Kind::lost, .why = why_};
-  if (stream_ && !std::exchange(has_told_back_, true)) return Item{.kind = Item::Kind::back};
+  if (source_ && !std::exchange(has_told_back_, true)) return Item{.kind = Item::Kind::back};
   return {};
 }
 
 Task<Result<void>> RunStream::advance() {
-  if (stream_) co_return co_await read();
+  if (source_) co_return co_await read();
   co_return co_await open();
 }
 
 Task<Result<void>> RunStream::open() {
   if (lost_at_) co_await timers_.sleep_until(next_attempt_);
-  ERRAND_CO_TRY(stream_, co_await api_.open_stream(run_, last_seq_, kSilenceMax));
-  reader_ = net::SseReader();
+  ERRAND_CO_TRY(source_, co_await api_.open_stream(run_, last_seq_));
   is_patient_ = true;
   co_return Result<void>();
 }
 
 Task<Result<void>> RunStream::read() {
-  auto bytes = co_await stream_->read();
-  if (!bytes) co_return broken(bytes.error());
-  if (bytes->empty()) {
-    co_return broken({ErrorCode::unavailable, "the stream ended before the run did"});
-  }
+  auto events = co_await source_->read();
+  if (!events) co_return broken(events.error());
   lost_at_.reset();
   has_told_lost_ = false;
   has_told_back_ = false;
-  co_return take(*bytes);
-}
-
-Result<void> RunStream::take(const std::string& bytes) {
-  ERRAND_TRY(auto events, reader_.feed(bytes));
-  for (const net::SseEvent& one : events) {
-    ERRAND_TRY(auto event, parse_run_event(one));
+  for (StampedEvent& event : *events) {
     if (event.seq <= last_seq_) continue;
     last_seq_ = event.seq;
     ready_.push_back(std::move(event));
   }
-  return {};
+  co_return Result<void>();
 }
 
 }  // namespace errand::sdk

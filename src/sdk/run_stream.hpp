@@ -6,9 +6,7 @@
 #include <string>
 
 #include "async/timers.hpp"
-#include "net/client/sse_reader.hpp"
-#include "sdk/api_client.hpp"
-#include "sdk/run_event.hpp"
+#include "sdk/run_api.hpp"
 
 namespace errand::sdk {
 
@@ -18,46 +16,43 @@ class RunStream final {
  public:
   static constexpr milliseconds kPause{500};  // between attempts
   static constexpr seconds kPatience{30};     // how long attempts go on
-  static constexpr seconds kSilenceMax{45};   // a server says something every 15 s
 
   // What a first connection that fails means. The run of one's own is surely there.
   enum class FirstFailure { is_final, is_retried };
 
-  RunStream(ApiClient& api, Timers& timers, std::string run, EventSeq after, FirstFailure first)
+  RunStream(RunApi& api, Timers& timers, RunId run, EventSeq after, FirstFailure first)
       : api_(api),
         timers_(timers),
-        run_(std::move(run)),
+        run_(run),
         last_seq_(after),
         is_patient_(first == FirstFailure::is_retried) {}
 
   struct Item {
     enum class Kind { event, lost, back };  // lost, back: the connection broke, stands again
     Kind kind = Kind::event;
-    RunEvent event = {};
+    StampedEvent event = {};
     std::string why = {};  // of lost
   };
   // The next event. Fails if the server refuses, or stays away longer than kPatience.
   // Not to be called again after a terminal event or a failure.
   Task<Result<Item>> next();
 
-  const std::string& run() const { return run_; }
+  const RunId& run() const { return run_; }
   EventSeq last_seq() const { return last_seq_; }
 
  private:
   Task<Result<void>> advance();
   Task<Result<void>> open();
   Task<Result<void>> read();
-  Result<void> take(const std::string& bytes);
   std::optional<Item> take_notice();
 
-  ApiClient& api_;
+  RunApi& api_;
   Timers& timers_;
-  const std::string run_;
+  const RunId run_;
   EventSeq last_seq_;
   bool is_patient_;
-  std::unique_ptr<net::ClientStream> stream_;
-  net::SseReader reader_;
-  std::deque<RunEvent> ready_;
+  std::unique_ptr<EventSource> source_;
+  std::deque<StampedEvent> ready_;
 
   // Since the server was last heard of.
   std::optional<SteadyTime> lost_at_;

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "json/value.hpp"
+#include "run/tool_set.hpp"
 #include "tool/tool.hpp"
 
 namespace errand::sdk {
@@ -16,11 +16,13 @@ class Toolbox final : public ToolRegistry {
 
   Tool* find(std::string_view name) override;
 
-  // As a run takes them under "tools": tools that its client answers for.
-  json::Array declarations() const;
+  // As a run takes them: tools that its client answers for.
+  const ToolSetPtr& declared() const { return declared_; }
+  const std::vector<std::unique_ptr<Tool>>& tools() const { return tools_; }
 
  private:
   const std::vector<std::unique_ptr<Tool>> tools_;
+  const ToolSetPtr declared_;
 };
 
 }  // namespace errand::sdk

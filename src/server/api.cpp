@@ -62,7 +62,6 @@ std::string_view Api::credential(const net::Request& request) {
 }
 
 Result<Principal> Api::authenticate(const net::Request& request) const {
-  if (options_.caller) return *options_.caller;
   std::string_view secret = credential(request);
   if (secret.empty()) {
     return Error(ErrorCode::unauthorized, "no credential was sent")

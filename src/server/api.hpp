@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "async/task.hpp"
@@ -15,8 +14,6 @@ namespace errand::server {
 
 struct ApiOptions {
   std::string public_url = {};  // with it, streamUrl is absolute
-  // With it, whoever reaches the routes is this one and shows no key: they stay in this process.
-  std::optional<Principal> caller = std::nullopt;
   MissingResult missing_result = MissingResult::refuse;
 };
 

@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "cli/show/answer_text.hpp"
 #include "cli/show/run_summary.hpp"
-#include "json/fields.hpp"
 
 namespace errand::cli {
 namespace {
@@ -15,42 +13,36 @@ constexpr seconds kPricesMax{2};
 }  // namespace
 
 Error with_way_out(const Error& error) {
-  if (error.reason() != sdk::ApiClient::kUnreachable) return error;
+  if (error.reason() != sdk::RunApi::kUnreachable) return error;
   return Error(error).hint(cat(error.hint(), ", --embedded runs without one"));
 }
 
-OwnRun::OwnRun(Parts parts, Executor home)
-    : parts_(parts),
-      started_(parts.timers.now()),
-      calls_(parts.api, parts.timers, home, parts.tools),
-      cancelling_(home, sdk::report_bug) {}
+OwnRun::OwnRun(AgentSession& session)
+    : session_(session),
+      started_(session.timers().now()),
+      calls_(session.api(), session.timers(), session.home(), session.tools()),
+      cancelling_(session.home(), sdk::report_bug) {}
 
-Task<Result<sdk::RunEnd>> OwnRun::ask(sdk::ApiRequest request) {
-  auto created = co_await parts_.api.send(std::move(request));
-  if (!created) co_return with_way_out(created.error());
-  json::Fields fields(*created, "");
-  run_ = fields.text("runId");
-  ERRAND_CO_CHECK(fields.finish());
+Task<Result<sdk::RunEnd>> OwnRun::ask(Task<Result<RunId>> making) {
+  auto made = co_await std::move(making);
+  if (!made) co_return with_way_out(made.error());
+  run_ = *made;
   co_return co_await follow_from(0);
 }
 
-Task<Result<sdk::RunEnd>> OwnRun::rejoin(json::Value run) {
-  json::Fields fields(run, "");
-  run_ = fields.text("runId");
-  EventSeq last_seq = fields.integer("lastSeq", 0, INT64_MAX);
-  ERRAND_CO_CHECK(fields.finish());
-  for (json::Value& call : items_of(run, "pendingCalls")) {
-    if (call.is_object()) calls_.start(run_, {.fields = std::move(call.get_object())});
-  }
-  co_return co_await follow_from(last_seq);
+Task<Result<sdk::RunEnd>> OwnRun::rejoin(sdk::RunInfo run) {
+  run_ = run.id;
+  for (const LocalToolCall& call : run.pending) calls_.start(run_, call);
+  co_return co_await follow_from(run.last_seq);
 }
 
 Task<Result<sdk::RunEnd>> OwnRun::follow_from(EventSeq calls_after) {
   if (is_interrupted_) cancelling_.spawn("cancel", cancel());
-  stream_.emplace(parts_.api, parts_.timers, run_, 0, sdk::RunStream::FirstFailure::is_retried);
+  stream_.emplace(session_.api(), session_.timers(), run_, 0,
+                  sdk::RunStream::FirstFailure::is_retried);
   FollowParams params{.stream = *stream_,
-                      .console = parts_.console,
-                      .printer = parts_.printer,
+                      .console = session_.console(),
+                      .printer = session_.printer(),
                       .calls = &calls_,
                       .calls_after = calls_after};
   co_return co_await follow(params);
@@ -58,10 +50,11 @@ Task<Result<sdk::RunEnd>> OwnRun::follow_from(EventSeq calls_after) {
 
 // Prices are nice to have: whoever cannot tell them is not asked twice.
 Task<void> OwnRun::sum_up(sdk::RunEnd end) {
-  auto took = std::chrono::duration_cast<milliseconds>(parts_.timers.now() - started_);
-  auto models = co_await parts_.api.send({.path = "/models", .timeout = kPricesMax});
-  std::string text = summary_of(end, models ? *models : json::Value(), took);
-  [[maybe_unused]] auto written = co_await parts_.console.write(parts_.printer.aside(text));
+  auto took = std::chrono::duration_cast<milliseconds>(session_.timers().now() - started_);
+  auto models = co_await session_.api().models({.timeout = kPricesMax});
+  std::string text = summary_of(end.totals, models ? *models : engine::ModelList(), took);
+  Pieces pieces = session_.printer().aside(text);
+  [[maybe_unused]] auto written = co_await session_.console().write(std::move(pieces));
 }
 
 void OwnRun::interrupt() {
@@ -73,15 +66,14 @@ void OwnRun::interrupt() {
 // The stream then ends with the event that says so. Calls are answered after the run knows, so that
 // it does not go on with the answers.
 Task<void> OwnRun::cancel() {
-  auto written = co_await parts_.console.write(
-      parts_.printer.note("cancelling the run; Ctrl-C again leaves at once"));
-  sdk::ApiRequest request{
-      .method = net::Method::post, .path = sdk::run_path(run_, "/cancel"), .timeout = kCancelGrace};
-  auto cancelled = co_await parts_.api.send(std::move(request));
+  EventPrinter& printer = session_.printer();
+  auto written = co_await session_.console().write(
+      printer.note("cancelling the run; Ctrl-C again leaves at once"));
+  auto cancelled = co_await session_.api().cancel(run_, kCancelGrace);
   calls_.give_up();
   if (cancelled || !written) co_return;
-  written = co_await parts_.console.write(
-      parts_.printer.note(cat("cannot cancel the run: ", cancelled.error().message())));
+  written = co_await session_.console().write(
+      printer.note(cat("cannot cancel the run: ", cancelled.error().message())));
 }
 
 Task<void> OwnRun::clean_up() {

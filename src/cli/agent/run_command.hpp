@@ -2,8 +2,10 @@
 
 #include <string>
 
+#include "base/result.hpp"
 #include "cli/agent/agent_options.hpp"
 #include "cli/show/event_printer.hpp"
+#include "run/spec.hpp"
 
 namespace errand::cli {
 
@@ -17,5 +19,9 @@ struct RunOptions {
 // Creates a run and shows it until it ends; returns the exit code. SIGINT, SIGTERM and SIGHUP
 // cancel the run first; a second signal ends at once.
 int run_command(const RunOptions& options);
+
+// What the flags ask for of an agent. Reads stdin if the prompt is "-". Every error is
+// invalid_argument and names the flag.
+Result<Spec> make_run_spec(const RunOptions& options, Spec agent);
 
 }  // namespace errand::cli

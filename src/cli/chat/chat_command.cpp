@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "base/id.hpp"
-#include "cli/agent/agent_api.hpp"
-#include "cli/agent/agent_terminal.hpp"
-#include "cli/agent/run_body.hpp"
+#include "cli/agent/agent_session.hpp"
 #include "cli/chat/chat.hpp"
 #include "cli/terminal/edited_input.hpp"
 #include "cli/terminal/plain_input.hpp"
@@ -59,33 +57,15 @@ AgentOptions with_data(AgentOptions agent) {
 
 int chat_command(const ChatOptions& options) {
   ignore_broken_pipes();
-  if (auto right = check_options(options.agent); !right) return fail_usage(right.error());
   AgentOptions agent = with_data(options.agent);
-  auto config = load_agent_config(agent);
-  if (!config) return fail_usage(config.error());
   Look look = look_here();
   auto manner = ::isatty(STDIN_FILENO) == 1 ? Chat::Manner::conversation : Chat::Manner::script;
-  AgentTerminal terminal(agent, make_printer(Form::text, look));
-  if (auto taken = terminal.take_tools(agent, *config); !taken) return fail_usage(taken.error());
-  auto fields = make_agent_fields(agent, terminal.tools().declarations());
-  if (!fields) return fail_usage(fields.error());
+  AgentSession session(agent, make_printer(Form::text, look));
+  if (auto opened = session.open(); !opened) return fail_usage(opened.error());
   auto input = make_input(look, manner);
   if (!input) return fail(input.error());
-  return with_api(terminal.api(), agent, std::move(*config), [&](AgentApi place) {
-    Chat chat({.place = place,
-               .tools = terminal.tools(),
-               .printer = terminal.printer(),
-               .console = terminal.console(),
-               .input = **input,
-               .pool = terminal.pool()},
-              {.id = new_chat_id(),
-               .fields = std::move(*fields),
-               .resume = options.resume,
-               .manner = manner});
-    chat.start();
-    terminal.io().run();
-    return chat.exit_code();
-  });
+  Chat chat(session, **input, {.id = new_chat_id(), .resume = options.resume, .manner = manner});
+  return session.run(chat);
 }
 
 }  // namespace errand::cli

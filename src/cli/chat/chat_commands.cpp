@@ -10,7 +10,6 @@
 #include "base/whole_file.hpp"
 #include "cli/chat/chat.hpp"
 #include "cli/chat/conversation.hpp"
-#include "cli/show/answer_text.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 
@@ -18,14 +17,9 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kShownModelsMax = 20;
-constexpr std::size_t kShownChars = 120;
 
 Pieces on_stderr(std::string text) {
   return {{.to = Piece::To::err, .text = std::move(text)}};
-}
-
-std::string shown_id(std::string_view id) {
-  return clean_line(id, kShownChars);
 }
 
 Error wrong(std::string message) {
@@ -35,12 +29,6 @@ Error wrong(std::string message) {
 std::string first_sentence(const std::string& text) {
   std::size_t end = text.find(". ");
   return end == std::string::npos ? text : text.substr(0, end + 1);
-}
-
-std::vector<std::string> ids_of(const json::Value& models) {
-  std::vector<std::string> ids;
-  for (const json::Value& model : items_of(models, "models")) ids.push_back(text_of(model, "id"));
-  return ids;
 }
 
 Error no_model(const std::string& id, std::vector<std::string> known) {
@@ -72,9 +60,9 @@ Task<Chat::ExitCode> Chat::take(ChatLine line) {
 
 Task<Chat::ExitCode> Chat::show_tools() {
   std::string out;
-  for (const json::Value& tool : parts_.tools.declarations()) {
-    append(out, shown_id(text_of(tool, "name")), "  ",
-           clean_line(first_sentence(text_of(tool, "description")), kShownChars), "\n");
+  for (const std::unique_ptr<Tool>& tool : session_.tools().tools()) {
+    append(out, shown_line(tool->decl().name), "  ",
+           shown_line(first_sentence(tool->decl().description)), "\n");
   }
   if (out.empty()) out = "no tools; --files DIR, --shell and --web-fetch lend some to a chat\n";
   co_await tell(on_stderr(std::move(out)));
@@ -82,20 +70,22 @@ Task<Chat::ExitCode> Chat::show_tools() {
 }
 
 Task<Chat::ExitCode> Chat::choose_model(std::string id) {
-  auto models = co_await parts_.place.api.send({.path = "/models"});
+  auto models = co_await session_.api().models({});
   if (!models) co_return co_await complain(models.error());
-  std::vector<std::string> ids = ids_of(*models);
+  std::vector<std::string> ids;
+  for (const engine::ListedModel& model : models->models) ids.push_back(model.info.id);
   bool is_known = std::find(ids.begin(), ids.end(), id) != ids.end();
   if (!id.empty() && !is_known) co_return co_await complain(no_model(id, std::move(ids)));
   if (is_known) {
-    thread_.choose_model(id);
+    thread_->choose_model(id);
     model_ = id;
   }
   std::string others;
   for (const std::string& one : ids) {
-    if (one != model_) append(others, others.empty() ? "; there are also: " : ", ", shown_id(one));
+    if (one != model_)
+      append(others, others.empty() ? "; there are also: " : ", ", shown_line(one));
   }
-  co_await tell(on_stderr(cat(shown_id(model_), is_known ? "" : others, "\n")));
+  co_await tell(on_stderr(cat(shown_line(model_), is_known ? "" : others, "\n")));
   co_return ExitCode();
 }
 
@@ -103,17 +93,17 @@ Task<Chat::ExitCode> Chat::save(std::string text) {
   const char* home = std::getenv("HOME");
   SaveTarget target = parse_save_target(text, home ? home : "");
   if (target.file.empty()) co_return co_await complain(wrong("/save needs the name of a file"));
-  if (thread_.last_run().empty()) co_return co_await complain(wrong("nothing has been said yet"));
+  if (thread_->last_run().empty()) co_return co_await complain(wrong("nothing has been said yet"));
   std::error_code error;
   bool is_there = std::filesystem::exists(std::filesystem::symlink_status(target.file, error));
   if (is_there && !target.force) {
     co_return co_await complain(wrong(cat("there is a file ", target.file, " already"))
                                     .hint(cat("/save ", target.file, " --force replaces it")));
   }
-  auto sayings = co_await read_conversation(&parts_.place.api, thread_.last_run());
-  if (!sayings) co_return co_await complain(sayings.error());
-  std::string document = to_markdown(cat("Chat ", thread_.id()), *sayings);
-  auto written = co_await parts_.pool.run([file = target.file, document = std::move(document)] {
+  auto journal = co_await session_.api().journal(thread_->last_run());
+  if (!journal) co_return co_await complain(journal.error());
+  std::string document = to_markdown(cat("Chat ", thread_->id()), sayings_of(*journal));
+  auto written = co_await session_.pool().run([file = target.file, document = std::move(document)] {
     return write_whole_file(file, document);
   });
   if (!written) co_return co_await complain(written.error());
@@ -122,10 +112,10 @@ Task<Chat::ExitCode> Chat::save(std::string text) {
 }
 
 Task<Chat::ExitCode> Chat::leave() {
-  if (!is_script() && !thread_.last_run().empty()) {
+  if (!is_script() && !thread_->last_run().empty()) {
     std::string how =
-        cat("errand chat --resume ", shown_id(thread_.id()), " goes on with this chat");
-    co_await tell(parts_.printer.aside(how));
+        cat("errand chat --resume ", shown_line(thread_->id()), " goes on with this chat");
+    co_await tell(session_.printer().aside(how));
   }
   co_return kExitOk;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/terminal_text.hpp"
 #include "base/text.hpp"
 
 namespace errand::cli {
@@ -43,6 +44,11 @@ SaveTarget parse_save_target(std::string_view text, std::string_view home) {
   bool is_at_home = text.starts_with("~/") && !home.empty();
   target.file = is_at_home ? cat(home, text.substr(1)) : std::string(text);
   return target;
+}
+
+std::string shown_line(std::string_view text) {
+  constexpr std::size_t kCharsMax = 120;
+  return clean_line(text, kCharsMax);
 }
 
 const std::string_view kChatHelp =

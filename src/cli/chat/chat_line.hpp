@@ -28,6 +28,9 @@ struct SaveTarget {
 // `home` is the folder that "~/" stands for; empty if it stands for itself.
 SaveTarget parse_save_target(std::string_view text, std::string_view home);
 
+// A name or a sentence as a chat shows it.
+std::string shown_line(std::string_view text);
+
 // What /help shows.
 extern const std::string_view kChatHelp;
 

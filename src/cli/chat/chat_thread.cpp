@@ -1,22 +1,17 @@
 #include "cli/chat/chat_thread.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
-#include "cli/show/answer_text.hpp"
-#include "json/write.hpp"
 
 namespace errand::cli {
 namespace {
 
 // Metadata of the runs of all chats, and of one.
-constexpr std::string_view kCommandKey = "errand.command";
-constexpr std::string_view kCommand = "chat";
-constexpr std::string_view kChatKey = "errand.chat";
-
-std::string list_path(std::string_view key, std::string_view value) {
-  return cat("/agent-runs?limit=1&metadata=", percent_encode(cat(key, ":", value)));
-}
+constexpr const char* kCommandKey = "errand.command";
+constexpr const char* kCommand = "chat";
+constexpr const char* kChatKey = "errand.chat";
 
 Error no_chat(const std::string& id) {
   if (id.empty()) {
@@ -27,44 +22,49 @@ Error no_chat(const std::string& id) {
       .hint("'errand chat --resume' goes on with the latest one");
 }
 
+std::string chat_of(const sdk::RunInfo& run) {
+  auto found = std::find_if(run.metadata.begin(), run.metadata.end(),
+                            [](const auto& pair) { return pair.first == kChatKey; });
+  return found == run.metadata.end() ? std::string() : found->second;
+}
+
+// What a fork has that the run before may not have had.
+ForkParams fork_for(const Spec& agent, std::string message) {
+  SpecOverrides overrides{.prompt = std::move(message),
+                          .tools = agent.tools,
+                          .budgets = agent.budgets,
+                          .reasoning_level = agent.reasoning_level};
+  if (!agent.model_id.empty()) overrides.model_id = agent.model_id;
+  if (!agent.system_prompt.empty()) overrides.system_prompt = agent.system_prompt;
+  return {.from_seq = {}, .overrides = std::move(overrides)};
+}
+
 }  // namespace
 
-ChatThread::ChatThread(sdk::ApiClient& api, std::string id, json::Object fields)
-    : api_(api), id_(std::move(id)), fields_(std::move(fields)) {}
+ChatThread::ChatThread(sdk::RunApi& api, std::string id, Spec agent)
+    : api_(api), id_(std::move(id)), agent_(std::move(agent)) {}
 
-Task<Result<json::Value>> ChatThread::resume(std::string id) {
-  std::string path = id.empty() ? list_path(kCommandKey, kCommand) : list_path(kChatKey, id);
-  ERRAND_CO_TRY(auto answer, co_await api_.send({.path = std::move(path)}));
-  json::Array runs = items_of(answer, "runs");
-  const json::Value* metadata = runs.empty() ? nullptr : member(runs.front(), "metadata");
-  std::string found = metadata ? text_of(*metadata, kChatKey) : std::string();
+Task<Result<sdk::RunInfo>> ChatThread::resume(std::string id) {
+  sdk::RunQuery latest{.limit = 1};
+  if (id.empty()) latest.metadata.emplace_back(kCommandKey, kCommand);
+  if (!id.empty()) latest.metadata.emplace_back(kChatKey, id);
+  ERRAND_CO_TRY(auto page, co_await api_.list(std::move(latest)));
+  std::string found = page.runs.empty() ? std::string() : chat_of(page.runs.front());
   if (found.empty()) co_return no_chat(id);
-  std::string last = text_of(runs.front(), "runId");
-  ERRAND_CO_TRY(auto run, co_await api_.send({.path = sdk::run_path(last, "")}));
+  ERRAND_CO_TRY(auto run, co_await api_.get(page.runs.front().id));
   id_ = std::move(found);
-  last_run_ = std::move(last);
+  last_run_ = run.id;
   co_return run;
 }
 
-sdk::ApiRequest ChatThread::say(std::string_view message) const {
-  json::Object body = fields_;
-  bool is_first = last_run_.empty();
-  if (is_first) body["metadata"] = json::Object{{kCommandKey, kCommand}, {kChatKey, id_}};
-  if (!is_first && !body.contains("tools")) body["tools"] = json::Array();
-  body["prompt"] = message;
-  return {.method = net::Method::post,
-          .path = is_first ? "/agent-runs" : sdk::run_path(last_run_, "/fork"),
-          .body = json::write(body)};
-}
-
-std::string ChatThread::chosen_model() const {
-  const json::Value* id = fields_.if_contains("modelId");
-  return id && id->is_string() ? std::string(json::view(id->get_string())) : std::string();
-}
-
-bool has_ended(const json::Value& run) {
-  std::string status = text_of(run, "status");
-  return status == "succeeded" || status == "failed" || status == "cancelled";
+Task<Result<RunId>> ChatThread::say(std::string message) {
+  if (!last_run_.empty()) {
+    co_return co_await api_.fork(last_run_, fork_for(agent_, std::move(message)));
+  }
+  Spec first = agent_;
+  first.prompt = std::move(message);
+  first.metadata = {{kCommandKey, kCommand}, {kChatKey, id_}};
+  co_return co_await api_.create(std::move(first));
 }
 
 }  // namespace errand::cli

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
-#include "json/value.hpp"
-#include "sdk/api_client.hpp"
+#include "sdk/run_api.hpp"
 
 namespace errand::cli {
 
@@ -14,33 +12,30 @@ namespace errand::cli {
 // Lives on one home.
 class ChatThread final {
  public:
-  // `fields` are the members of a request for a run that every message has; the tools among them
-  // are all that the model may call, also in a chat that had others.
-  ChatThread(sdk::ApiClient& api, std::string id, json::Object fields);
+  // `agent` is what every run is asked for with; its tools are all that the model may call, also in
+  // a chat that had others.
+  ChatThread(sdk::RunApi& api, std::string id, Spec agent);
 
-  // Goes on with a chat that is there, or the latest one if `id` is empty; gives what the API says
-  // of its last run. not_found: there is no such chat.
-  Task<Result<json::Value>> resume(std::string id);
+  // Goes on with a chat that is there, or the latest one if `id` is empty; gives its last run.
+  // not_found: there is no such chat.
+  Task<Result<sdk::RunInfo>> resume(std::string id);
 
-  // The request for the run of the next message.
-  sdk::ApiRequest say(std::string_view message) const;
+  // Makes the run of the next message.
+  Task<Result<RunId>> say(std::string message);
   // The next message goes on from this run.
-  void go_on_from(std::string run) { last_run_ = std::move(run); }
+  void go_on_from(const RunId& run) { last_run_ = run; }
 
-  void choose_model(std::string_view id) { fields_["modelId"] = id; }
-  std::string chosen_model() const;  // empty: the one before, or the default
+  void choose_model(std::string id) { agent_.model_id = std::move(id); }
+  const std::string& chosen_model() const { return agent_.model_id; }  // empty: the one before
 
   const std::string& id() const { return id_; }
-  const std::string& last_run() const { return last_run_; }  // empty before the first
+  const RunId& last_run() const { return last_run_; }  // empty before the first
 
  private:
-  sdk::ApiClient& api_;
+  sdk::RunApi& api_;
   std::string id_;
-  json::Object fields_;
-  std::string last_run_;
+  Spec agent_;
+  RunId last_run_;
 };
-
-// Whether what the API says of a run is that it has ended.
-bool has_ended(const json::Value& run);
 
 }  // namespace errand::cli

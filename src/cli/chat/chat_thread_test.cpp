@@ -3,85 +3,91 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
-#include <map>
-#include <optional>
+#include <string>
+#include <utility>
 
 #include "base/text.hpp"
-#include "json/parse.hpp"
 #include "json/write.hpp"
+#include "sdk/test_api.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::cli {
 namespace {
 
-// An API that knows a few answers.
-class CannedApi final : public sdk::ApiClient {
+const RunId kFirst = *RunId::parse("run_1");
+const RunId kLast = *RunId::parse("run_7");
+
+// Tells what it was asked for, and knows the runs of one chat.
+class ChatApi final : public sdk::NoApi {
  public:
-  Task<Result<json::Value>> send(sdk::ApiRequest request) override {
-    auto found = answers.find(request.path);
-    if (found == answers.end()) co_return Error(ErrorCode::not_found, request.path);
-    co_return json::parse(found->second);
+  Task<Result<RunId>> create(Spec spec) override {
+    asked = json::write(to_json(spec));
+    co_return kFirst;
   }
-  Task<Result<std::unique_ptr<net::ClientStream>>> open_stream(std::string, EventSeq,
-                                                               seconds) override {
-    co_return Error(ErrorCode::unsupported, "no streams");
+  Task<Result<RunId>> fork(RunId run, ForkParams params) override {
+    asked = cat(run.view(), " ", json::write(to_json(params)));
+    co_return kLast;
+  }
+  Task<Result<sdk::RunPage>> list(sdk::RunQuery query) override {
+    const auto& [key, value] = query.metadata.at(0);
+    sdk::RunPage page;
+    bool is_there = value == "chat" || value == "chat_9";
+    if (is_there) page.runs = {{.id = kLast, .metadata = {{"errand.chat", "chat_9"}}}};
+    asked = cat(query.limit, " ", key, " ", value);
+    co_return page;
+  }
+  Task<Result<sdk::RunInfo>> get(RunId run) override {
+    co_return sdk::RunInfo{.id = run, .status = RunStatus::running};
   }
 
-  std::map<std::string, std::string> answers;
+  std::string asked;
 };
-
-std::string shown(const sdk::ApiRequest& request) {
-  return cat(request.path, " ", request.body);
-}
 
 class ChatThreadTest : public testing::Test {
  protected:
-  std::string resume(ChatThread& thread, const std::string& id) {
-    auto run = run_task(io_, thread.resume(id));
-    return run ? json::write(*run) : run.error().message();
+  std::string say(ChatThread& thread, std::string message) {
+    EXPECT_TRUE(run_task(io_, thread.say(std::move(message))));
+    return api_.asked;
+  }
+  std::string resume(ChatThread& thread, std::string id) {
+    auto run = run_task(io_, thread.resume(std::move(id)));
+    return run ? cat(run->id.view(), " ", to_string(run->status)) : run.error().message();
   }
 
   asio::io_context io_;
-  CannedApi api_;
+  ChatApi api_;
 };
 
 TEST_F(ChatThreadTest, TheFirstMessageIsARunAndTheOthersAreForks) {
-  ChatThread thread(api_, "chat_1", {{"tools", json::Array{"t"}}});
-  EXPECT_EQ(shown(thread.say("Hi")),
-            R"(/agent-runs {"tools":["t"],"metadata":{"errand.command":"chat",)"
-            R"("errand.chat":"chat_1"},"prompt":"Hi"})");
-  thread.go_on_from("run_1");
-  EXPECT_EQ(shown(thread.say("And?")), R"(/agent-runs/run_1/fork {"tools":["t"],"prompt":"And?"})");
+  ChatThread thread(api_, "chat_1",
+                    {.system_prompt = "Be kind.", .tools = share_tools({PluginTool{"t"}})});
+  EXPECT_EQ(say(thread, "Hi"),
+            R"({"systemPrompt":"Be kind.","prompt":"Hi","tools":[{"kind":"mantyx_plugin",)"
+            R"("name":"t"}],"metadata":{"errand.command":"chat","errand.chat":"chat_1"}})");
+  thread.go_on_from(kFirst);
+  EXPECT_EQ(say(thread, "And?"),
+            R"(run_1 {"systemPrompt":"Be kind.","prompt":"And?","tools":[{"kind":)"
+            R"("mantyx_plugin","name":"t"}]})");
 }
 
 TEST_F(ChatThreadTest, AForkHasNoToolsThatNobodyHereAnswersFor) {
   ChatThread thread(api_, "chat_1", {});
-  thread.go_on_from("run_1");
+  thread.go_on_from(kFirst);
   thread.choose_model("fast");
-  EXPECT_EQ(shown(thread.say("And?")),
-            R"(/agent-runs/run_1/fork {"modelId":"fast","tools":[],"prompt":"And?"})");
+  EXPECT_EQ(say(thread, "And?"), R"(run_1 {"modelId":"fast","prompt":"And?","tools":[]})");
 }
 
 TEST_F(ChatThreadTest, AChatIsFoundByWhatItsRunsCarry) {
-  std::string runs = R"({"runs":[{"runId":"run_7","metadata":{"errand.chat":"chat_9"}}]})";
-  api_.answers = {{"/agent-runs?limit=1&metadata=errand.command%3Achat", runs},
-                  {"/agent-runs?limit=1&metadata=errand.chat%3Achat_9", runs},
-                  {"/agent-runs?limit=1&metadata=errand.chat%3Achat_2", R"({"runs":[]})"},
-                  {"/agent-runs/run_7", R"({"status":"running"})"}};
   ChatThread latest(api_, "chat_1", {});
-  EXPECT_EQ(resume(latest, ""), R"({"status":"running"})");
+  EXPECT_EQ(resume(latest, ""), "run_7 running");
+  EXPECT_EQ(api_.asked, "1 errand.command chat");
   EXPECT_EQ(latest.id(), "chat_9");
-  EXPECT_EQ(latest.last_run(), "run_7");
+  EXPECT_EQ(latest.last_run(), kLast);
   ChatThread named(api_, "chat_1", {});
-  EXPECT_EQ(resume(named, "chat_9"), R"({"status":"running"})");
+  EXPECT_EQ(resume(named, "chat_9"), "run_7 running");
+  EXPECT_EQ(api_.asked, "1 errand.chat chat_9");
   EXPECT_EQ(resume(named, "chat_2"), "there is no chat \"chat_2\" here");
   EXPECT_EQ(named.id(), "chat_9");
-}
-
-TEST(HasEnded, IsSoInTheLastStatesOnly) {
-  auto is_over = [](const char* status) { return has_ended(json::Object{{"status", status}}); };
-  EXPECT_TRUE(is_over("succeeded") && is_over("failed") && is_over("cancelled"));
-  EXPECT_FALSE(is_over("queued") || is_over("running") || is_over(""));
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "json/value.hpp"
-#include "sdk/api_client.hpp"
+#include "run/journal.hpp"
 
 namespace errand::cli {
 
@@ -19,12 +18,8 @@ struct Saying {
   friend bool operator==(const Saying&, const Saying&) = default;
 };
 
-// What the entries of a journal tell, in its order. Turns that were asked again count once. What
-// cannot be understood is left out.
-std::vector<Saying> sayings_of(const std::vector<json::Value>& journal);
-
-// The whole conversation that a run ends.
-Task<Result<std::vector<Saying>>> read_conversation(sdk::ApiClient* api, std::string run);
+// What the entries of a journal tell, in its order. Turns that were asked again count once.
+std::vector<Saying> sayings_of(const std::vector<JournalEntry>& journal);
 
 // A document for people. What was said stays as it is, Markdown included; what tools were given and
 // gave back is in fences.

@@ -2,49 +2,46 @@
 
 #include <gtest/gtest.h>
 
-#include "json/parse.hpp"
-
 namespace errand::cli {
 namespace {
 
 using Kind = Saying::Kind;
 
-std::vector<Saying> read(std::initializer_list<std::string_view> entries) {
-  std::vector<json::Value> journal;
-  for (std::string_view entry : entries) journal.push_back(*json::parse(entry));
-  return sayings_of(journal);
+const ToolUseId kCall = *ToolUseId::parse("a");
+
+CreatedEntry created(std::string prompt) {
+  CreatedEntry entry;
+  entry.spec.prompt = std::move(prompt);
+  return entry;
 }
 
 TEST(Conversation, HasTheTurnsOfAllRunsItGoesOnFrom) {
-  EXPECT_EQ(
-      read({R"({"entry":"created","spec":{"prompt":"Look."}})", R"({"entry":"turn","turn":0})",
-            R"({"entry":"call","id":"a","name":"read","arguments":"{}","text":"Wait."})",
-            R"({"entry":"turn_end","text":""})",
-            R"({"entry":"outcome","id":"a","ok":true,"text":"one"})",
-            R"({"entry":"turn","turn":1})", R"({"entry":"turn_end","text":"It is one."})",
-            R"({"entry":"turn","turn":2,"prompt":"Thanks."})",
-            R"({"entry":"turn_end","text":"Gladly."})"}),
-      (std::vector<Saying>{{Kind::user, "Look."},
-                           {Kind::model, "Wait."},
-                           {Kind::call, "{}", "read"},
-                           {Kind::result, "one", "read"},
-                           {Kind::model, "It is one."},
-                           {Kind::user, "Thanks."},
-                           {Kind::model, "Gladly."}}));
+  EXPECT_EQ(sayings_of({created("Look."), TurnEntry{.turn = 0},
+                        CallEntry{.id = kCall, .name = "read", .arguments = "{}", .text = "Wait."},
+                        TurnEndEntry{.text = ""}, OutcomeEntry{.id = kCall, .text = "one"},
+                        TurnEntry{.turn = 1}, TurnEndEntry{.text = "It is one."},
+                        TurnEntry{.turn = 2, .prompt = "Thanks."}, TurnEndEntry{.text = "Gladly."},
+                        TerminalEntry()}),
+            (std::vector<Saying>{{Kind::user, "Look."},
+                                 {Kind::model, "Wait."},
+                                 {Kind::call, "{}", "read"},
+                                 {Kind::result, "one", "read"},
+                                 {Kind::model, "It is one."},
+                                 {Kind::user, "Thanks."},
+                                 {Kind::model, "Gladly."}}));
 }
 
 TEST(Conversation, ATurnThatWasAskedAgainCountsOnce) {
-  EXPECT_EQ(
-      read({R"({"entry":"created","spec":{"prompt":"Look."}})", R"({"entry":"turn","turn":0})",
-            R"({"entry":"call","id":"a","name":"read","arguments":"{}","text":""})",
-            R"({"entry":"turn","turn":0})", R"({"entry":"turn_end","text":"No."})"}),
-      (std::vector<Saying>{{Kind::user, "Look."}, {Kind::model, "No."}}));
+  EXPECT_EQ(sayings_of({created("Look."), TurnEntry{.turn = 0},
+                        CallEntry{.id = kCall, .name = "read", .arguments = "{}"},
+                        TurnEntry{.turn = 0, .attempt = 2}, TurnEndEntry{.text = "No."}}),
+            (std::vector<Saying>{{Kind::user, "Look."}, {Kind::model, "No."}}));
 }
 
-TEST(Conversation, WhatIsNotAJournalTellsNothing) {
-  EXPECT_EQ(read({"null", "[]", R"({"entry":7})", R"({"entry":"created"})",
-                  R"({"entry":"turn_end","text":{}})"}),
-            std::vector<Saying>());
+TEST(Conversation, ACallThatFailedSaysSo) {
+  EXPECT_EQ(sayings_of({CallEntry{.id = kCall, .name = "read"},
+                        OutcomeEntry{.id = kCall, .ok = false, .text = "gone"}}),
+            (std::vector<Saying>{{Kind::call, "", "read"}, {Kind::failure, "gone", "read"}}));
 }
 
 TEST(Conversation, IsADocumentWhoseFencesHold) {

@@ -2,12 +2,8 @@
 
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
-#include <memory>
-#include <optional>
 #include <utility>
 
-#include "async/task_group.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
@@ -16,7 +12,6 @@
 #include "cli/terminal/report.hpp"
 #include "engine/history/check.hpp"
 #include "host/store_file.hpp"
-#include "sdk/local_calls.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
 
@@ -78,24 +73,14 @@ Result<fs::path> find_file(const CheckOptions& options) {
       .hint("name the directory of 'errand serve' with --data DIR");
 }
 
-Task<void> keep_report(Store* store, engine::OnProgress on_progress,
-                       std::optional<Result<engine::CheckReport>>* report) {
-  auto got = co_await engine::check_store(store, std::move(on_progress));
-  report->emplace(std::move(got));
-}
-
 Result<engine::CheckReport> check(Store& store) {
   bool is_watched = ::isatty(STDERR_FILENO) == 1;
   asio::io_context io(1);
-  std::optional<Result<engine::CheckReport>> report;
-  TaskGroup tasks(io.get_executor(), sdk::report_bug);
   engine::OnProgress on_progress;
   if (is_watched) on_progress = show_progress;
-  tasks.spawn("check", keep_report(&store, std::move(on_progress), &report));
-  io.run();
+  auto report = wait_for(io, engine::check_store(&store, std::move(on_progress)));
   if (is_watched) clear_progress();
-  if (!report) return Error(ErrorCode::internal, "the check came to no end");
-  return std::move(*report);
+  return report;
 }
 
 }  // namespace

@@ -14,44 +14,31 @@
 #include "cli/terminal/report.hpp"
 #include "engine/history/replay.hpp"
 #include "json/write.hpp"
+#include "run/fork.hpp"
 #include "run/run_export.hpp"
 
 namespace errand::cli {
 namespace {
 
-constexpr int kPageMax = 1000;
 constexpr std::size_t kIdChars = 200;
 constexpr std::size_t kEventChars = 2000;
 
 std::string fork_body(const ForkOptions& options) {
-  json::Object body;
-  if (options.from_seq) body["fromSeq"] = *options.from_seq;
-  if (options.prompt) body["prompt"] = *options.prompt;
-  if (!options.model.empty()) body["modelId"] = options.model;
-  return json::write(body);
-}
-
-// As many pages as it takes.
-Result<std::vector<json::Value>> read_pages(const sdk::Credentials& server, const std::string& run,
-                                            std::string_view what, std::string_view key) {
-  std::vector<json::Value> all;
-  std::string after = "0";
-  while (!after.empty()) {
-    std::string query = cat("/", what, "?limit=", kPageMax, "&after=", percent_encode(after));
-    ERRAND_TRY(auto page, ask(server, {.path = sdk::run_path(run, query)}));
-    json::Array items = items_of(page, key);
-    all.insert(all.end(), items.begin(), items.end());
-    after = items.empty() ? std::string() : text_of(page, "nextCursor");
-  }
-  return all;
+  ForkParams params{.from_seq = options.from_seq, .overrides = {.prompt = options.prompt}};
+  if (!options.model.empty()) params.overrides.model_id = options.model;
+  return json::write(to_json(params));
 }
 
 // Of a run that goes on, the events may be a little older than the journal.
 Result<RunExport> read_export(const sdk::Credentials& server, const std::string& run) {
   RunExport out;
   ERRAND_TRY(out.run, ask(server, {.path = sdk::run_path(run, "")}));
-  ERRAND_TRY(out.events, read_pages(server, run, "events", "events"));
-  ERRAND_TRY(out.journal, read_pages(server, run, "journal", "entries"));
+  ERRAND_TRY(out.events, ask_with(server, [&](sdk::HttpApi& api) {
+               return api.read_pages(run, "events", "events");
+             }));
+  ERRAND_TRY(out.journal, ask_with(server, [&](sdk::HttpApi& api) {
+               return api.read_pages(run, "journal", "entries");
+             }));
   return out;
 }
 
@@ -89,28 +76,23 @@ Result<engine::ReplayReport> replay_file(const std::string& file) {
 }  // namespace
 
 int fork_run(const ForkOptions& options) {
-  ignore_broken_pipes();
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
   sdk::ApiRequest request{.method = net::Method::post,
                           .path = sdk::run_path(options.run, "/fork"),
                           .body = fork_body(options)};
-  auto answer = ask(*server, std::move(request));
-  if (!answer) return fail(answer.error());
-  if (options.form == Form::json) return print_json(*answer);
-  return print(cat(clean_line(text_of(*answer, "runId"), kIdChars), "\n"));
+  return ask_and_show({options.form, options.server}, std::move(request), [](const auto& answer) {
+    return cat(clean_line(text_of(answer, "runId"), kIdChars), "\n");
+  });
 }
 
 int export_run(const ExportOptions& options) {
-  ignore_broken_pipes();
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
-  auto run = read_export(*server, options.run);
-  if (!run) return fail(run.error());
-  std::string text = escape_json_controls(write_export(std::move(*run), SystemClock().now()));
-  if (options.output.empty()) return print(text);
-  auto written = write_whole_file(options.output, text);
-  return written ? kExitOk : fail(written.error());
+  return with_server(options.server, [&](const sdk::Credentials& server) {
+    auto run = read_export(server, options.run);
+    if (!run) return fail(run.error());
+    std::string text = escape_json_controls(write_export(std::move(*run), SystemClock().now()));
+    if (options.output.empty()) return print(text);
+    auto written = write_whole_file(options.output, text);
+    return written ? kExitOk : fail(written.error());
+  });
 }
 
 int replay_run(const std::string& file) {

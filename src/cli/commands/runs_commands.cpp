@@ -1,8 +1,7 @@
 #include "cli/commands/runs_commands.hpp"
 
 #include <algorithm>
-#include <boost/asio/io_context.hpp>
-#include <optional>
+#include <array>
 #include <utility>
 
 #include "async/home.hpp"
@@ -10,24 +9,23 @@
 #include "base/text.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/show/follow.hpp"
-#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
-#include "host/environment.hpp"
-#include "sdk/http_api.hpp"
+#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
 
 constexpr int kPageMax = 200;
 constexpr std::size_t kShownPromptChars = 200;
+constexpr std::size_t kShownIdBytes = 80;
 
 std::string list_path(const RunsListOptions& options, std::size_t wanted,
                       const std::string& cursor) {
-  std::string path = cat("/agent-runs?limit=", std::min<std::size_t>(wanted, kPageMax));
-  if (!options.status.empty()) append(path, "&status=", percent_encode(options.status));
-  if (!cursor.empty()) append(path, "&cursor=", percent_encode(cursor));
-  return path;
+  net::Query query{{"limit", std::to_string(std::min<std::size_t>(wanted, kPageMax))}};
+  if (!options.status.empty()) query.emplace_back("status", options.status);
+  if (!cursor.empty()) query.emplace_back("cursor", cursor);
+  return net::with_query("/agent-runs", query);
 }
 
 // As many pages as it takes, joined to one answer.
@@ -76,13 +74,15 @@ std::string fork_line(const json::Value& run) {
 std::string run_text(const json::Value& run) {
   const json::Value* spec = member(run, "spec");
   std::string out;
-  append_line(out, "run", text_of(run, "runId"));
-  append_line(out, "name", text_of(run, "name"));
-  append_line(out, "status", text_of(run, "status"));
-  append_line(out, "model", text_of(run, "modelId"));
-  append_line(out, "created", text_of(run, "createdAt"));
-  append_line(out, "updated", text_of(run, "updatedAt"));
-  append_line(out, "events", text_of(run, "lastSeq"));
+  constexpr auto kFirst =
+      std::to_array<std::pair<const char*, const char*>>({{"run", "runId"},
+                                                          {"name", "name"},
+                                                          {"status", "status"},
+                                                          {"model", "modelId"},
+                                                          {"created", "createdAt"},
+                                                          {"updated", "updatedAt"},
+                                                          {"events", "lastSeq"}});
+  for (const auto& [label, key] : kFirst) append_line(out, label, text_of(run, key));
   append_line(out, "forked", fork_line(run));
   append_line(out, "turns", text_of(run, "turns"));
   append_line(out, "tokens", token_line(run));
@@ -94,61 +94,45 @@ std::string run_text(const json::Value& run) {
   return out;
 }
 
-Task<void> keep_end(FollowParams params, std::optional<Result<sdk::RunEnd>>* end) {
-  auto got = co_await follow(params);
-  end->emplace(std::move(got));
-}
-
 }  // namespace
 
 int list_runs(const RunsListOptions& options) {
-  ignore_broken_pipes();
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
-  auto runs = read_runs(*server, options);
-  if (!runs) return fail(runs.error());
-  if (options.form == Form::json) return print_json(*runs);
-  return print(runs_table(*runs));
+  return with_server(options.server, [&](const sdk::Credentials& server) {
+    auto runs = read_runs(server, options);
+    if (!runs) return fail(runs.error());
+    return options.form == Form::json ? print_json(*runs) : print(runs_table(*runs));
+  });
 }
 
 int show_run(const RunChoice& options) {
-  ignore_broken_pipes();
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
-  auto run = ask(*server, {.path = sdk::run_path(options.run, "")});
-  if (!run) return fail(run.error());
-  if (options.form == Form::json) return print_json(*run);
-  return print(run_text(*run));
+  return ask_and_show({options.form, options.server}, {.path = sdk::run_path(options.run, "")},
+                      run_text);
 }
 
 int cancel_run(const RunChoice& options) {
-  ignore_broken_pipes();
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
-  auto answer =
-      ask(*server, {.method = net::Method::post, .path = sdk::run_path(options.run, "/cancel")});
-  if (!answer) return fail(answer.error());
-  if (options.form == Form::json) return print_json(*answer);
-  return print(cat(clean_line(text_of(*answer, "status"), kShownPromptChars), "\n"));
+  sdk::ApiRequest request{.method = net::Method::post,
+                          .path = sdk::run_path(options.run, "/cancel")};
+  return ask_and_show({options.form, options.server}, std::move(request), [](const auto& answer) {
+    return cat(clean_line(text_of(answer, "status"), kShownPromptChars), "\n");
+  });
 }
 
 int tail_run(const RunChoice& options, EventSeq after) {
-  ignore_broken_pipes();
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
-  asio::io_context io(1);
-  Home home(io);
-  AsioTimers timers(home);
-  sdk::HttpApi api(*server, host::client_options_here());
-  sdk::RunStream stream(api, timers, options.run, after, sdk::RunStream::FirstFailure::is_final);
-  Console console;
-  auto printer = make_printer(options.form, look_here());
-  std::optional<Result<sdk::RunEnd>> end;
-  TaskGroup tasks(home.executor(), sdk::report_bug);
-  FollowParams params{.stream = stream, .console = console, .printer = *printer};
-  tasks.spawn("tail", keep_end(params, &end));
-  io.run();
-  return end ? report_end(*end) : kExitFailed;
+  return with_server(options.server, [&](const sdk::Credentials& server) {
+    auto run = RunId::parse(options.run);
+    if (!run) {
+      std::string_view shown = utf8_prefix(options.run, kShownIdBytes);
+      return fail(Error(ErrorCode::not_found, cat("there is no run \"", shown, "\"")));
+    }
+    asio::io_context io(1);
+    AsioTimers timers{Home(io)};
+    sdk::HttpApi api(server, host::client_options_here());
+    sdk::RunStream stream(api, timers, *run, after, sdk::RunStream::FirstFailure::is_final);
+    Console console;
+    auto printer = make_printer(options.form, look_here());
+    FollowParams params{.stream = stream, .console = console, .printer = *printer};
+    return report_end(wait_for(io, follow(params)));
+  });
 }
 
 }  // namespace errand::cli

@@ -9,8 +9,6 @@
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "cli/show/answer_text.hpp"
-#include "cli/terminal/console.hpp"
-#include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/write.hpp"
 
@@ -47,18 +45,6 @@ std::string models_table(const json::Value& answer) {
                     text_of(model, "label"), status_of(model)});
   }
   return render_table(rows);
-}
-
-// Asks, and shows the answer as JSON or by `show`.
-template <class Show>
-int ask_and_show(const AnswerOptions& options, sdk::ApiRequest request, Show show) {
-  ignore_broken_pipes();
-  auto server = find_server_here(options.server);
-  if (!server) return fail_setup(server.error());
-  auto answer = ask(*server, std::move(request));
-  if (!answer) return fail(answer.error());
-  if (options.form == Form::json && !answer->is_null()) return print_json(*answer);
-  return print(show(*answer));
 }
 
 }  // namespace

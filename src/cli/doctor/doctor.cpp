@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "async/task_group.hpp"
 #include "base/http_date.hpp"
 #include "base/text.hpp"
 #include "cli/doctor/findings.hpp"
@@ -24,32 +23,19 @@
 #include "json/parse.hpp"
 #include "net/url.hpp"
 #include "sdk/embedded_api.hpp"
-#include "sdk/local_calls.hpp"
+#include "sdk/http_answers.hpp"
 #include "store/memory/memory_store.hpp"
 
 namespace errand::cli {
 namespace {
 
 using Level = Finding::Level;
+using State = llm::Reachability::State;
 
 constexpr const char* kDefaultUrl = "http://127.0.0.1:7300";
 constexpr seconds kAnswerMax{5};
 constexpr seconds kModelChecksMax{60};
 constexpr std::int64_t kClockMillisMax = 5'000;
-
-template <class T>
-using Kept = std::optional<Result<T>>;
-
-Task<void> keep_response(net::HttpClient* client, net::ClientRequest request,
-                         Kept<net::ClientResponse>* kept) {
-  auto got = co_await client->send(std::move(request));
-  kept->emplace(std::move(got));
-}
-
-Task<void> keep_answer(sdk::ApiClient* api, sdk::ApiRequest request, Kept<json::Value>* kept) {
-  auto got = co_await api->send(std::move(request));
-  kept->emplace(std::move(got));
-}
 
 Result<net::ClientResponse> fetch(const std::string& url) {
   asio::io_context io(1);
@@ -57,12 +43,7 @@ Result<net::ClientResponse> fetch(const std::string& url) {
   net::ClientRequest request{.url = url};
   request.timeouts.first_byte = kAnswerMax;
   request.timeouts.total = kAnswerMax;
-  Kept<net::ClientResponse> kept;
-  TaskGroup tasks(io.get_executor(), sdk::report_bug);
-  tasks.spawn("request", keep_response(&client, std::move(request), &kept));
-  io.run();
-  if (!kept) return Error(ErrorCode::internal, "the request came to no end");
-  return std::move(*kept);
+  return wait_for(io, client.send(std::move(request)));
 }
 
 // What a server says about itself without a key.
@@ -152,7 +133,8 @@ Finding check_key(const Result<sdk::Credentials>& server) {
     out.next = server.error().hint();
     return out;
   }
-  auto answer = ask(*server, {.path = "/agent-runs?limit=1", .timeout = kAnswerMax});
+  auto answer = ask_with(
+      *server, [](sdk::HttpApi& api) { return api.list({.limit = 1, .timeout = kAnswerMax}); });
   out.message = cat("accepted for the workspace ", server->workspace);
   if (answer) return out;
   out.level = Level::wrong;
@@ -174,7 +156,7 @@ Findings check_skew(const ServerState& server, const Clock& clock) {
 }
 
 // The models that a server with this configuration would have, as it would see them.
-Result<json::Value> models_here(const std::string& file) {
+Result<engine::ModelList> models_here(const std::string& file) {
   ERRAND_TRY(host::Config config, host::load_config(file));
   SystemClock clock;
   Log log(clock, STDERR_FILENO, LogFormat::text, LogLevel::warning);
@@ -182,40 +164,44 @@ Result<json::Value> models_here(const std::string& file) {
   host::Host host({.io = io, .clock = clock, .log = log}, std::move(config),
                   std::make_unique<MemoryStore>(make_memory_store_data(), clock));
   sdk::EmbeddedApi api(host);
-  Kept<json::Value> kept;
-  TaskGroup tasks(host.home().executor(), sdk::report_bug);
-  tasks.spawn("models", keep_answer(&api, {.path = "/models?check=true"}, &kept));
-  io.run();
-  if (!kept) return Error(ErrorCode::internal, "the request came to no end");
-  return std::move(*kept);
+  return wait_for(io, api.models({.check = engine::ModelCheck::made}));
 }
 
-std::string next_for_model(const std::string& status) {
-  if (status == "wrong_key") return "Put a right key into its apiKey, or into the environment.";
-  if (status == "no_such_model") return "Put a name that the vendor knows into its vendorModelId.";
+Result<engine::ModelList> models_there(const sdk::Credentials& server) {
+  return ask_with(server, [](sdk::HttpApi& api) {
+    return api.models({.check = engine::ModelCheck::made, .timeout = kModelChecksMax});
+  });
+}
+
+std::string_view next_for_model(State state) {
+  switch (state) {
+    case State::reachable: return "";
+    case State::wrong_key: return "Put a right key into its apiKey, or into the environment.";
+    case State::no_such_model: return "Put a name that the vendor knows into its vendorModelId.";
+    case State::unreachable: break;
+  }
   return "See whether its baseUrl is right and the network lets you through.";
 }
 
-Finding check_model(const json::Value& model) {
-  std::string status = text_of(model, "status");
-  Finding out{.subject = cat("model ", text_of(model, "id")), .message = status};
-  if (status == "reachable") return out;
-  out.level = Level::wrong;
-  std::string message = text_of(model, "statusMessage");
-  if (!message.empty()) append(out.message, ": ", message);
-  out.next = next_for_model(status);
+Finding check_model(const engine::ListedModel& model) {
+  llm::Reachability found = model.reachability.value_or(llm::Reachability{State::unreachable, {}});
+  Finding out{.level = found.state == State::reachable ? Level::well : Level::wrong,
+              .subject = cat("model ", model.info.id),
+              .message = std::string(engine::to_string(found.state)),
+              .next = std::string(next_for_model(found.state))};
+  if (out.level == Level::wrong && !found.message.empty()) append(out.message, ": ", found.message);
   return out;
 }
 
-Findings check_models(const Result<json::Value>& answer) {
-  if (!answer) {
+Findings check_models(const Result<engine::ModelList>& list) {
+  if (!list) {
     return {{.level = Level::wrong,
              .subject = "models",
-             .message = answer.error().describe(),
-             .next = answer.error().hint()}};
+             .message = list.error().describe(),
+             .next = list.error().hint()}};
   }
   Findings out;
-  for (const json::Value& model : items_of(*answer, "models")) out.push_back(check_model(model));
+  for (const engine::ListedModel& model : list->models) out.push_back(check_model(model));
   return out;
 }
 
@@ -237,8 +223,8 @@ int doctor(const DoctorOptions& options) {
   }
   auto credentials = find_server_here(options.server);
   std::string named = options.server.server.empty() ? kDefaultUrl : options.server.server;
-  while (named.ends_with('/')) named.pop_back();
-  ServerState server = look_at_server(credentials ? credentials->url : named);
+  ServerState server = look_at_server(
+      credentials ? credentials->url : std::string(net::without_trailing_slashes(named)));
   add(findings, check_port(server));
   findings.push_back(check_server(server, options));
   findings.push_back(check_clock(clock));
@@ -249,9 +235,8 @@ int doctor(const DoctorOptions& options) {
     has_key = findings.back().level == Level::well;
   }
   bool asks_server = has_key && options.config.empty();
-  add(findings, check_models(asks_server ? ask(*credentials, {.path = "/models?check=true",
-                                                              .timeout = kModelChecksMax})
-                                         : models_here(options.config)));
+  add(findings,
+      check_models(asks_server ? models_there(*credentials) : models_here(options.config)));
   findings.push_back(check_descriptors());
   findings.push_back(check_certificates());
   int printed = print(render(findings, options.form));

@@ -1,5 +1,8 @@
 #include "cli/show/answer_text.hpp"
 
+#include <utility>
+
+#include "cli/terminal/report.hpp"
 #include "json/write.hpp"
 
 namespace errand::cli {
@@ -18,6 +21,16 @@ std::string text_of(const json::Value& value, std::string_view key) {
 json::Array items_of(const json::Value& value, std::string_view key) {
   const json::Value* found = member(value, key);
   return found && found->is_array() ? found->get_array() : json::Array();
+}
+
+int ask_and_show(const AnswerOptions& options, sdk::ApiRequest request,
+                 const std::function<std::string(const json::Value&)>& text) {
+  return with_server(options.server, [&](const sdk::Credentials& server) {
+    auto answer = ask(server, std::move(request));
+    if (!answer) return fail(answer.error());
+    if (options.form == Form::json && !answer->is_null()) return print_json(*answer);
+    return print(text(*answer));
+  });
 }
 
 }  // namespace errand::cli

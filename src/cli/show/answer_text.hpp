@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "cli/show/event_printer.hpp"
 #include "json/value.hpp"
+#include "sdk/http_api.hpp"
 
 namespace errand::cli {
 
@@ -12,5 +15,13 @@ namespace errand::cli {
 const json::Value* member(const json::Value& value, std::string_view key);
 std::string text_of(const json::Value& value, std::string_view key);  // a text, number or flag
 json::Array items_of(const json::Value& value, std::string_view key);
+
+struct AnswerOptions {
+  Form form = Form::text;
+  sdk::ServerFlags server;
+};
+// Asks a server, and shows its answer as it is, or as `text` has it; returns the exit code.
+int ask_and_show(const AnswerOptions& options, sdk::ApiRequest request,
+                 const std::function<std::string(const json::Value&)>& text);
 
 }  // namespace errand::cli

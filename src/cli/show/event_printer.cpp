@@ -6,26 +6,23 @@
 #include "base/text.hpp"
 #include "cli/show/plain_printer.hpp"
 #include "cli/show/terminal_printer.hpp"
-#include "json/write.hpp"
 
 namespace errand::cli {
 namespace {
 
+// What people are told when a turn is asked again.
+constexpr std::string_view kTurnRestarted =
+    "errand: the model broke off; what it said since its last tool call starts again";
+
 // Each event as one line of JSON on stdout.
 class JsonPrinter final : public EventPrinter {
  public:
-  Pieces show(const sdk::RunEvent& event, std::optional<milliseconds>) override {
+  Pieces show(const StampedEvent& event, std::optional<milliseconds>) override {
     std::string line;
-    json::write(line, event.fields);
-    return {{.to = Piece::To::out, .text = escape_json_controls(line) + "\n"}};
+    append_event_line(line, event);
+    return {{.to = Piece::To::out, .text = escape_json_controls(line)}};
   }
   Pieces finish() override { return {}; }
-  Pieces note(std::string_view text) override {
-    return {{.to = Piece::To::err, .text = cat("errand: ", clean_text(text), "\n")}};
-  }
-  Pieces log_line(std::string_view line) override {
-    return {{.to = Piece::To::err, .text = cat(line, "\n")}};
-  }
   Pieces make_room() override { return {}; }
   Pieces aside(std::string_view) override { return {}; }
 };
@@ -36,6 +33,38 @@ std::unique_ptr<EventPrinter> make_printer(Form form, Look look) {
   if (form == Form::json) return std::make_unique<JsonPrinter>();
   if (look.kind == Look::Kind::plain) return std::make_unique<PlainPrinter>();
   return std::make_unique<TerminalPrinter>(std::move(look));
+}
+
+Pieces EventPrinter::note(std::string_view text) {
+  return log_line(cat("errand: ", clean_text(text)));
+}
+
+Pieces EventPrinter::log_line(std::string_view line) {
+  Pieces pieces = make_room();
+  pieces.push_back({.to = Piece::To::err, .text = cat(line_start(), line, "\n")});
+  return pieces;
+}
+
+Pieces TextPrinter::show(const StampedEvent& event, std::optional<milliseconds> took) {
+  const Event& what = event.event;
+  if (auto* delta = std::get_if<AssistantDelta>(&what)) return stream(Piece::To::out, delta->text);
+  if (auto* delta = std::get_if<ThinkingDelta>(&what)) return stream(Piece::To::err, delta->text);
+  if (std::holds_alternative<AssistantMessage>(what)) return finish();
+  if (auto* call = std::get_if<LocalToolCall>(&what)) return show_call(*call);
+  if (auto* call = std::get_if<ToolCallStarted>(&what)) {
+    return show_call({.id = call->id, .name = call->name, .args = call->input});
+  }
+  if (auto* result = std::get_if<LocalToolResultIn>(&what)) return show_result(*result, took);
+  if (auto* result = std::get_if<ToolResultEvent>(&what)) {
+    return show_result({.id = result->id,
+                        .name = result->name,
+                        .ok = result->ok,
+                        .text = result->text,
+                        .full_length = result->full_length},
+                       took);
+  }
+  if (std::holds_alternative<TurnRestarted>(what)) return show_line(kTurnRestarted);
+  return {};
 }
 
 std::string shown_duration(milliseconds took) {

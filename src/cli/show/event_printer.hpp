@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "cli/terminal/piece.hpp"
 #include "cli/terminal/terminal.hpp"
-#include "sdk/run_event.hpp"
+#include "run/event.hpp"
 
 namespace errand::cli {
 
@@ -22,24 +22,38 @@ class EventPrinter {
   virtual ~EventPrinter() = default;
 
   // `took` is how long the tool ran whose result the event is, if that is known.
-  virtual Pieces show(const sdk::RunEvent& event, std::optional<milliseconds> took) = 0;
+  virtual Pieces show(const StampedEvent& event, std::optional<milliseconds> took) = 0;
   // Ends an open line; when no more events come.
   virtual Pieces finish() = 0;
-  // A line on stderr that leaves stdout as it is.
-  virtual Pieces note(std::string_view text) = 0;
+  // A line of our own on stderr that leaves stdout as it is.
+  Pieces note(std::string_view text);
   // A line of a log on stderr, as it is. What was being typed in the same row is not left there.
-  virtual Pieces log_line(std::string_view line) = 0;
+  Pieces log_line(std::string_view line);
   // What makes room for a question on the terminal, which is not ours to change afterwards.
   virtual Pieces make_room() = 0;
   // A line of our own on stderr that is less important than the rest, such as what the run took.
   virtual Pieces aside(std::string_view text) = 0;
+
+ private:
+  // What clears the row in which a line is to stand.
+  virtual std::string_view line_start() const { return ""; }
 };
 
 std::unique_ptr<EventPrinter> make_printer(Form form, Look look);
 
-// What people are told when a turn is asked again.
-inline constexpr std::string_view kTurnRestarted =
-    "errand: the model broke off; what it said since its last tool call starts again";
+// What printers for people show of events, each in its way. A tool of the server is shown like one
+// of this process.
+class TextPrinter : public EventPrinter {
+ public:
+  Pieces show(const StampedEvent& event, std::optional<milliseconds> took) final;
+
+ private:
+  // Continues the text of a stream.
+  virtual Pieces stream(Piece::To to, std::string_view text) = 0;
+  virtual Pieces show_call(const LocalToolCall& call) = 0;
+  virtual Pieces show_result(const LocalToolResultIn& result, std::optional<milliseconds> took) = 0;
+  virtual Pieces show_line(std::string_view text) = 0;
+};
 
 // "850 ms", "3.4 s", "2 min 05 s".
 std::string shown_duration(milliseconds took);

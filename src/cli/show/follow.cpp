@@ -20,24 +20,25 @@ Pieces pieces_of(const FollowParams& params, const Item& item) {
     case Item::Kind::back: return params.printer.note("connected again");
     case Item::Kind::event: break;
   }
-  bool is_answer = item.event.type == "local_tool_result_in";
+  const auto* answer = std::get_if<LocalToolResultIn>(&item.event.event);
   std::optional<milliseconds> took;
-  if (params.calls && is_answer) took = params.calls->took(item.event.text("toolUseId"));
+  if (params.calls && answer) took = params.calls->took(answer->id);
   return params.printer.show(item.event, took);
 }
 
-bool is_for_us(const FollowParams& params, const Item& item) {
-  return params.calls && item.kind == Item::Kind::event && item.event.type == "local_tool_call" &&
-         item.event.seq > params.calls_after;
+void start_call(const FollowParams& params, const StampedEvent& event) {
+  const auto* call = std::get_if<LocalToolCall>(&event.event);
+  bool is_for_us = params.calls && call && event.seq > params.calls_after;
+  if (is_for_us) params.calls->start(params.stream.run(), *call);
 }
 
 // The run does not depend on whoever watches it.
 Error with_advice(const Error& error, const sdk::RunStream& stream) {
-  if (error.reason() != sdk::ApiClient::kUnreachable || stream.last_seq() == 0) return error;
+  if (error.reason() != sdk::RunApi::kUnreachable || stream.last_seq() == 0) return error;
   return Error(error.code(), error.message())
       .reason(error.reason())
-      .hint(cat("the run goes on with the server: 'errand runs tail ", stream.run(), " --after ",
-                stream.last_seq(), "' shows the rest"));
+      .hint(cat("the run goes on with the server: 'errand runs tail ", stream.run().view(),
+                " --after ", stream.last_seq(), "' shows the rest"));
 }
 
 }  // namespace
@@ -49,9 +50,10 @@ Task<Result<sdk::RunEnd>> follow(FollowParams params) {
       [[maybe_unused]] auto written = co_await params.console.write(params.printer.finish());
       co_return with_advice(item.error(), params.stream);
     }
-    if (is_for_us(params, *item)) params.calls->start(params.stream.run(), item->event);
+    bool is_event = item->kind == Item::Kind::event;
+    if (is_event) start_call(params, item->event);
     ERRAND_CO_CHECK(co_await params.console.write(pieces_of(params, *item)));
-    auto end = item->kind == Item::Kind::event ? sdk::end_of(item->event) : std::nullopt;
+    auto end = is_event ? sdk::end_of(item->event.event) : std::nullopt;
     if (!end) continue;
     ERRAND_CO_CHECK(co_await params.console.write(params.printer.finish()));
     co_return std::move(*end);

@@ -3,6 +3,7 @@
 #include "cli/show/event_printer.hpp"
 #include "cli/terminal/console.hpp"
 #include "sdk/local_calls.hpp"
+#include "sdk/run_end.hpp"
 #include "sdk/run_stream.hpp"
 
 namespace errand::cli {

@@ -1,11 +1,9 @@
 #include "cli/show/plain_printer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
-#include "json/write.hpp"
 
 namespace errand::cli {
 namespace {
@@ -20,70 +18,41 @@ std::string count_lines(std::string_view text) {
   return cat(lines, lines == 1 ? " line" : " lines");
 }
 
-std::string name_of(const sdk::RunEvent& event) {
-  return clean_line(event.text("name"), kShownNameChars);
-}
-
-std::string call_line(const sdk::RunEvent& event) {
-  const json::Value* arguments = sdk::arguments_of_call(event);
-  std::string shown = arguments ? json::write(*arguments) : "";
-  return cat("-> ", name_of(event), " ", clean_line(shown, kShownArgumentsChars));
-}
-
-std::string result_line(const sdk::RunEvent& event, std::optional<milliseconds> took) {
-  std::string out = cat("<- ", name_of(event), " ");
-  if (sdk::has_call_failed(event)) {
-    return cat(out, "failed: ", clean_line(sdk::text_of_result(event), kShownErrorChars));
-  }
-  if (const json::Value* bytes = event.fields.if_contains("fullLength");
-      bytes && bytes->is_int64()) {
-    append(out, bytes->get_int64(), " bytes");
-  } else {
-    out += count_lines(event.text("result"));
-  }
-  if (took) append(out, ", ", shown_duration(*took));
-  return out;
-}
-
 }  // namespace
 
-Pieces PlainPrinter::show(const sdk::RunEvent& event, std::optional<milliseconds> took) {
-  if (event.type == "assistant_delta" || event.type == "thinking_delta") {
-    std::string text = clean_text(event.text("text"));
-    auto to = event.type == "assistant_delta" ? Piece::To::out : Piece::To::err;
-    return open_.continue_with(to, text, text);
+Pieces PlainPrinter::show_call(const LocalToolCall& call) {
+  return show_line(cat("-> ", clean_line(call.name, kShownNameChars), " ",
+                       clean_line(call.args, kShownArgumentsChars)));
+}
+
+Pieces PlainPrinter::show_result(const LocalToolResultIn& result,
+                                 std::optional<milliseconds> took) {
+  std::string out = cat("<- ", clean_line(result.name, kShownNameChars), " ");
+  if (!result.ok) {
+    return show_line(cat(out, "failed: ", clean_line(result.text, kShownErrorChars)));
   }
-  if (event.type == "assistant_message") return finish();
-  if (sdk::is_tool_call(event)) return line(call_line(event));
-  if (sdk::is_tool_result(event)) return line(result_line(event, took));
-  if (event.type == "turn_restarted") return line(std::string(kTurnRestarted));
-  return {};
+  if (result.full_length > 0) {
+    append(out, result.full_length, " bytes");
+  } else {
+    out += count_lines(result.text);
+  }
+  if (took) append(out, ", ", shown_duration(*took));
+  return show_line(out);
 }
 
-Pieces PlainPrinter::line(std::string text) {
+Pieces PlainPrinter::stream(Piece::To to, std::string_view text) {
+  std::string clean = clean_text(text);
+  return open_.continue_with(to, clean, clean);
+}
+
+Pieces PlainPrinter::show_line(std::string_view text) {
   Pieces pieces = finish();
-  pieces.push_back({.to = Piece::To::err, .text = std::move(text) + "\n"});
+  pieces.push_back({.to = Piece::To::err, .text = cat(text, "\n")});
   return pieces;
-}
-
-Pieces PlainPrinter::note(std::string_view text) {
-  Pieces pieces = make_room();
-  pieces.push_back({.to = Piece::To::err, .text = cat("errand: ", clean_text(text), "\n")});
-  return pieces;
-}
-
-Pieces PlainPrinter::log_line(std::string_view line) {
-  Pieces pieces = make_room();
-  pieces.push_back({.to = Piece::To::err, .text = cat(line, "\n")});
-  return pieces;
-}
-
-Pieces PlainPrinter::make_room() {
-  return open_.step_aside();
 }
 
 Pieces PlainPrinter::aside(std::string_view text) {
-  return line(clean_text(text));
+  return show_line(clean_text(text));
 }
 
 }  // namespace errand::cli

@@ -5,17 +5,17 @@
 namespace errand::cli {
 
 // Lines for files, pipes and simple terminals: one for each call of a tool and one for each result.
-class PlainPrinter final : public EventPrinter {
+class PlainPrinter final : public TextPrinter {
  public:
-  Pieces show(const sdk::RunEvent& event, std::optional<milliseconds> took) override;
   Pieces finish() override { return open_.close(); }
-  Pieces note(std::string_view text) override;
-  Pieces log_line(std::string_view line) override;
-  Pieces make_room() override;
+  Pieces make_room() override { return open_.step_aside(); }
   Pieces aside(std::string_view text) override;
 
  private:
-  Pieces line(std::string text);
+  Pieces stream(Piece::To to, std::string_view text) override;
+  Pieces show_call(const LocalToolCall& call) override;
+  Pieces show_result(const LocalToolResultIn& result, std::optional<milliseconds> took) override;
+  Pieces show_line(std::string_view text) override;
 
   OpenLine open_;
 };

@@ -3,21 +3,28 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "base/text.hpp"
 #include "cli/show/event_printer.hpp"
 #include "cli/show/plain_printer.hpp"
 #include "cli/show/run_summary.hpp"
 #include "cli/show/terminal_printer.hpp"
 #include "cli/terminal/text_width.hpp"
-#include "json/parse.hpp"
-#include "sdk/run_event.hpp"
 
 namespace errand::cli {
 namespace {
 
-sdk::RunEvent event(std::string type, std::string data) {
-  return *sdk::parse_run_event({.type = std::move(type), .data = std::move(data), .id = {}});
+ToolUseId tool_use(std::string_view text) {
+  return *ToolUseId::parse(text);
+}
+StampedEvent stamped(Event event) {
+  return {.seq = 1, .event = std::move(event)};
+}
+StampedEvent said(std::string text) {
+  return stamped(AssistantDelta{.text = std::move(text)});
+}
+StampedEvent thought(std::string text) {
+  return stamped(ThinkingDelta{.text = std::move(text)});
 }
 
 Piece out(std::string text) {
@@ -29,45 +36,43 @@ Piece err(std::string text) {
 
 TEST(PlainPrinter, ShowsTextAndCallsOnLinesOfTheirOwn) {
   PlainPrinter printer;
-  EXPECT_EQ(printer.show(event("assistant_delta", R"({"seq":1,"text":"Let me"})"), {}),
-            (Pieces{out("Let me")}));
+  EXPECT_EQ(printer.show(said("Let me"), {}), (Pieces{out("Let me")}));
   EXPECT_EQ(
-      printer.show(event("local_tool_call", R"({"seq":2,"name":"read_file","args":{"path":"a"}})"),
-                   {}),
+      printer.show(stamped(LocalToolCall{.name = "read_file", .args = R"({"path":"a"})"}), {}),
       (Pieces{out("\n"), err("-> read_file {\"path\":\"a\"}\n")}));
-  EXPECT_EQ(printer.show(event("assistant_message", R"({"seq":3,"text":"Let me"})"), {}), Pieces());
-  EXPECT_EQ(
-      printer.show(event("local_tool_result_in", R"({"seq":4,"name":"read_file","result":"a\nb"})"),
-                   milliseconds(3)),
-      (Pieces{err("<- read_file 2 lines, 3 ms\n")}));
+  EXPECT_EQ(printer.show(stamped(AssistantMessage{.text = "Let me"}), {}), Pieces());
+  EXPECT_EQ(printer.show(stamped(LocalToolResultIn{.name = "read_file", .text = "a\nb"}),
+                         milliseconds(3)),
+            (Pieces{err("<- read_file 2 lines, 3 ms\n")}));
   EXPECT_EQ(printer.finish(), Pieces());
 }
 
 TEST(PlainPrinter, ShowsResultsOfAllKinds) {
   PlainPrinter printer;
-  auto shown = [&](std::string fields) {
-    return printer.show(event("tool_result", cat(R"({"seq":1,"name":"t",)", fields, "}")), {})
-        .front()
-        .text;
+  auto shown = [&](Event event) {
+    return printer.show(stamped(std::move(event)), {}).front().text;
   };
-  EXPECT_EQ(shown(R"("ok":true,"result":"")"), "<- t empty\n");
-  EXPECT_EQ(shown(R"("ok":true,"result":"a\n")"), "<- t 1 line\n");
-  EXPECT_EQ(shown(R"("ok":true,"result":"a","fullLength":70000)"), "<- t 70000 bytes\n");
-  EXPECT_EQ(shown(R"("ok":false,"result":"no\u001b such")"), "<- t failed: no\\x1b such\n");
-  EXPECT_EQ(shown(R"("error":"gone")"), "<- t failed: gone\n");
+  EXPECT_EQ(shown(ToolResultEvent{.name = "t", .text = ""}), "<- t empty\n");
+  EXPECT_EQ(shown(ToolResultEvent{.name = "t", .text = "a\n"}), "<- t 1 line\n");
+  EXPECT_EQ(shown(ToolResultEvent{.name = "t", .text = "a", .full_length = 70000}),
+            "<- t 70000 bytes\n");
+  EXPECT_EQ(shown(ToolResultEvent{.name = "t", .ok = false, .text = "no\x1b such"}),
+            "<- t failed: no\\x1b such\n");
+  EXPECT_EQ(shown(LocalToolResultIn{.name = "t", .ok = false, .text = "gone"}),
+            "<- t failed: gone\n");
 }
 
 TEST(PlainPrinter, ANoteLeavesStdoutAlone) {
   PlainPrinter printer;
   EXPECT_EQ(printer.note("a"), (Pieces{err("errand: a\n")}));
-  printer.show(event("assistant_delta", R"({"seq":1,"text":"open"})"), {});
+  printer.show(said("open"), {});
   EXPECT_EQ(printer.note("a"), (Pieces{err("\n"), err("errand: a\n")}));
   EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
 }
 
 TEST(PlainPrinter, ALineOfTheLogLeavesStdoutAlone) {
   PlainPrinter printer;
-  printer.show(event("assistant_delta", R"({"seq":1,"text":"open"})"), {});
+  printer.show(said("open"), {});
   EXPECT_EQ(printer.log_line("12:00 warning slow disk"),
             (Pieces{err("\n"), err("12:00 warning slow disk\n")}));
   EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
@@ -75,41 +80,34 @@ TEST(PlainPrinter, ALineOfTheLogLeavesStdoutAlone) {
 
 TEST(PlainPrinter, NoTextOfAModelReachesTheTerminalRaw) {
   PlainPrinter text;
-  sdk::RunEvent delta =
-      event("assistant_delta", R"({"seq":1,"text":"\u001b]0;x\u0007\u009b2J\u007f"})");
+  StampedEvent delta = said(
+      "\x1b]0;x\x07\u009b"
+      "2J\x7f");
   EXPECT_EQ(text.show(delta, {}), (Pieces{out("\\x1b]0;x\\x07\\x9b2J\\x7f")}));
   EXPECT_EQ(make_printer(Form::json, {})->show(delta, {}),
-            (Pieces{out("{\"seq\":1,\"text\":\"\\u001b]0;x\\u0007\\u009b2J\\u007f\"}\n")}));
+            (Pieces{out("{\"seq\":1,\"type\":\"assistant_delta\","
+                        "\"text\":\"\\u001b]0;x\\u0007\\u009b2J\\u007f\"}\n")}));
 }
 
 TEST(PlainPrinter, ThinkingGoesToStderrOnLinesOfItsOwn) {
   PlainPrinter printer;
-  EXPECT_EQ(printer.show(event("thinking_delta", R"({"seq":1,"text":"hm"})"), {}),
-            (Pieces{err("hm")}));
-  EXPECT_EQ(printer.show(event("assistant_delta", R"({"seq":2,"text":"Yes"})"), {}),
-            (Pieces{err("\n"), out("Yes")}));
+  EXPECT_EQ(printer.show(thought("hm"), {}), (Pieces{err("hm")}));
+  EXPECT_EQ(printer.show(said("Yes"), {}), (Pieces{err("\n"), out("Yes")}));
   EXPECT_EQ(printer.aside("demo, 1 turn"), (Pieces{out("\n"), err("demo, 1 turn\n")}));
 }
 
 // A terminal whose size a test chooses.
 class TerminalPrinterTest : public testing::Test {
  protected:
-  std::string call(std::string id, std::string args) {
-    return text_of(printer_.show(
-        event("local_tool_call",
-              cat(R"({"seq":1,"toolUseId":")", id, R"(","name":"read","args":)", args, "}")),
-        {}));
+  std::string call(std::string_view id, std::string args) {
+    LocalToolCall call{.id = tool_use(id), .name = "read", .args = std::move(args)};
+    return text_of(printer_.show(stamped(std::move(call)), {}));
   }
-  std::string result(std::string id, std::string text) {
-    return text_of(printer_.show(
-        event("local_tool_result_in",
-              cat(R"({"seq":1,"toolUseId":")", id, R"(","name":"read","result":")", text, "\"}")),
-        milliseconds(12)));
+  std::string result(std::string_view id, std::string text) {
+    LocalToolResultIn result{.id = tool_use(id), .name = "read", .text = std::move(text)};
+    return text_of(printer_.show(stamped(std::move(result)), milliseconds(12)));
   }
-  std::string say(std::string text) {
-    return text_of(
-        printer_.show(event("assistant_delta", cat(R"({"seq":1,"text":")", text, "\"}")), {}));
-  }
+  std::string say(std::string text) { return text_of(printer_.show(said(std::move(text)), {})); }
   static std::string text_of(const Pieces& pieces) {
     std::string all;
     for (const Piece& piece : pieces) all += piece.text;
@@ -123,7 +121,7 @@ class TerminalPrinterTest : public testing::Test {
 
 TEST_F(TerminalPrinterTest, ACallBecomesItsResult) {
   EXPECT_EQ(call("a", R"({"path":"README.md","limit":3})"), "· read README.md limit=3\n");
-  EXPECT_EQ(result("a", "# Hello\\n\\n  World"),
+  EXPECT_EQ(result("a", "# Hello\n\n  World"),
             "\033[1A\r\033[2K✓ read README.md limit=3  12 ms  # Hello World\r\033[1B");
 }
 
@@ -139,7 +137,7 @@ TEST_F(TerminalPrinterTest, AResultIsANewLineOnceSomethingElseWasWritten) {
   EXPECT_EQ(say("Meanwhile"), "Meanwhile");
   EXPECT_EQ(result("a", "x"), "\n✓ read a  12 ms  x\n");
   call("b", R"({"path":"b"})");
-  EXPECT_EQ(say("A whole line.\\n"), "A whole line.\n");
+  EXPECT_EQ(say("A whole line.\n"), "A whole line.\n");
   EXPECT_EQ(result("b", "x"), "✓ read b  12 ms  x\n");
 }
 
@@ -165,9 +163,11 @@ TEST_F(TerminalPrinterTest, NoLineIsAsWideAsTheTerminal) {
 
 TEST_F(TerminalPrinterTest, NoToolReachesTheTerminalRaw) {
   EXPECT_EQ(call("a", R"({"path":"\u001b[2J"})"), "· read \\x1b[2J\n");
-  EXPECT_EQ(result("a", "\\u001b]0;x\\u0007\\u009b2J"),
+  EXPECT_EQ(result("a",
+                   "\x1b]0;x\x07\u009b"
+                   "2J"),
             "\033[1A\r\033[2K✓ read \\x1b[2J  12 ms  \\x1b]0;x\\x07\\x9b2J\r\033[1B");
-  EXPECT_EQ(say("\\u001b"), "\\x1b");
+  EXPECT_EQ(say("\x1b"), "\\x1b");
   EXPECT_EQ(say("[31m"), "[31m");
 }
 
@@ -181,11 +181,9 @@ TEST_F(TerminalPrinterTest, ANoteTakesTheLineInWhichTheUserTyped) {
 
 TEST(TerminalPrinter, ColoursMarksAndDimsWhatIsNotTheAnswer) {
   TerminalPrinter printer(Look{.kind = Look::Kind::live, .has_colour = true});
-  EXPECT_EQ(printer.show(event("thinking_delta", R"({"seq":1,"text":"hm"})"), {}),
-            (Pieces{err("\033[2mhm\033[0m")}));
-  EXPECT_EQ(
-      printer.show(event("tool_result", R"({"seq":2,"name":"t","ok":false,"result":"no"})"), {}),
-      (Pieces{err("\n"), err("\033[31m✗ \033[0mt\033[2m  no\033[0m\n")}));
+  EXPECT_EQ(printer.show(thought("hm"), {}), (Pieces{err("\033[2mhm\033[0m")}));
+  EXPECT_EQ(printer.show(stamped(ToolResultEvent{.name = "t", .ok = false, .text = "no"}), {}),
+            (Pieces{err("\n"), err("\033[31m✗ \033[0mt\033[2m  no\033[0m\n")}));
   EXPECT_EQ(printer.aside("demo"), (Pieces{err("\033[2mdemo\033[0m\n")}));
 }
 
@@ -230,37 +228,37 @@ TEST(Duration, IsShort) {
   EXPECT_EQ(shown_duration(milliseconds(125'000)), "2 min 05 s");
 }
 
-sdk::RunEnd end_with(Usage usage) {
-  return {.model = "fast", .turns = 2, .usage = usage};
+RunTotals totals_with(Usage usage) {
+  return {.usage = usage, .turns = 2, .model = {.id = "fast"}};
 }
 
-json::Value models_with(std::string pricing) {
-  return *json::parse(
-      cat(R"({"models":[{"id":"slow","pricing":null},{"id":"fast","pricing":)", pricing, "}]}"));
+engine::ModelList models_with(std::optional<engine::Pricing> pricing) {
+  return {.models = {{.info = {.id = "slow"}}, {.info = {.id = "fast"}, .pricing = pricing}}};
 }
 
 TEST(Summary, SaysWhatARunTook) {
-  sdk::RunEnd end = end_with({.input_tokens = 1200, .cached_tokens = 1000, .output_tokens = 80});
-  EXPECT_EQ(
-      summary_of(end, models_with(R"({"inputPer1MUsd":10,"outputPer1MUsd":50})"), milliseconds(9)),
-      "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, $0.0160, 9 ms");
-  EXPECT_EQ(summary_of(end, json::Value(), milliseconds(9)),
+  RunTotals totals =
+      totals_with({.input_tokens = 1200, .cached_tokens = 1000, .output_tokens = 80});
+  EXPECT_EQ(summary_of(totals, models_with({{.input_per_1m_usd = 10, .output_per_1m_usd = 50}}),
+                       milliseconds(9)),
+            "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, $0.0160, 9 ms");
+  EXPECT_EQ(summary_of(totals, {}, milliseconds(9)),
             "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, 9 ms");
 }
 
 TEST(Summary, CachedTokensHaveTheirOwnPrice) {
-  sdk::RunEnd end = end_with({.input_tokens = 3'000'000, .cached_tokens = 2'000'000});
-  EXPECT_EQ(cost_usd(end, models_with(R"({"inputPer1MUsd":3,"outputPer1MUsd":15,)"
-                                      R"("cacheReadPer1MUsd":0.5})")),
+  RunTotals totals = totals_with({.input_tokens = 3'000'000, .cached_tokens = 2'000'000});
+  EXPECT_EQ(cost_usd(totals, models_with({{.input_per_1m_usd = 3,
+                                           .output_per_1m_usd = 15,
+                                           .cache_read_per_1m_usd = 0.5}})),
             4.0);
 }
 
 TEST(Summary, ACostIsNotGuessed) {
-  sdk::RunEnd end = end_with({.input_tokens = 1000});
-  EXPECT_EQ(cost_usd(end, models_with(R"({"inputPer1MUsd":3,"outputPer1MUsd":null})")),
-            std::nullopt);
-  EXPECT_EQ(cost_usd(end, models_with("null")), std::nullopt);
-  EXPECT_EQ(cost_usd({.model = "other"}, models_with("{}")), std::nullopt);
+  RunTotals totals = totals_with({.input_tokens = 1000});
+  EXPECT_EQ(cost_usd(totals, models_with({{.input_per_1m_usd = 3}})), std::nullopt);
+  EXPECT_EQ(cost_usd(totals, models_with({})), std::nullopt);
+  EXPECT_EQ(cost_usd({.model = {.id = "other"}}, models_with({})), std::nullopt);
 }
 
 }  // namespace

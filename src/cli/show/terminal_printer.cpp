@@ -6,6 +6,7 @@
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "cli/terminal/text_width.hpp"
+#include "json/parse.hpp"
 #include "json/write.hpp"
 
 namespace errand::cli {
@@ -33,8 +34,9 @@ std::string shown_value(const json::Value& value) {
 }
 
 // "README.md limit=10": a text that comes first needs no name.
-std::string shown_arguments(const json::Value* arguments) {
+std::string shown_arguments(std::string_view text) {
   std::string out;
+  auto arguments = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
   if (!arguments || !arguments->is_object()) return out;
   for (const auto& member : arguments->get_object()) {
     bool is_first_text = out.empty() && member.value().is_string();
@@ -44,10 +46,6 @@ std::string shown_arguments(const json::Value* arguments) {
     if (out.size() > kShownTextChars) break;
   }
   return clean_line(out, kShownTextChars);
-}
-
-std::string name_of(const sdk::RunEvent& event) {
-  return clean_line(event.text("name"), kShownNameChars);
 }
 
 // The first words, with every stretch of white space as one space.
@@ -69,18 +67,8 @@ std::size_t width_of(const std::vector<Span>& spans) {
 
 TerminalPrinter::TerminalPrinter(Look look) : look_(std::move(look)) {}
 
-Pieces TerminalPrinter::show(const sdk::RunEvent& event, std::optional<milliseconds> took) {
-  if (event.type == "assistant_delta") return stream(Piece::To::out, event);
-  if (event.type == "thinking_delta") return stream(Piece::To::err, event);
-  if (event.type == "assistant_message") return finish();
-  if (sdk::is_tool_call(event)) return show_call(event);
-  if (sdk::is_tool_result(event)) return show_result(event, took);
-  if (event.type == "turn_restarted") return add_row("", {{.text = std::string(kTurnRestarted)}});
-  return {};
-}
-
-Pieces TerminalPrinter::stream(Piece::To to, const sdk::RunEvent& event) {
-  std::string text = clean_text(event.text("text"));
+Pieces TerminalPrinter::stream(Piece::To to, std::string_view said) {
+  std::string text = clean_text(said);
   std::string written =
       to == Piece::To::err ? styled({.style = Span::Style::dim, .text = text}) : text;
   Pieces pieces = open_.continue_with(to, text, std::move(written));
@@ -88,49 +76,50 @@ Pieces TerminalPrinter::stream(Piece::To to, const sdk::RunEvent& event) {
   return pieces;
 }
 
-Pieces TerminalPrinter::show_call(const sdk::RunEvent& event) {
-  std::string label = name_of(event);
-  std::string arguments = shown_arguments(sdk::arguments_of_call(event));
+Pieces TerminalPrinter::show_call(const LocalToolCall& call) {
+  std::string label = clean_line(call.name, kShownNameChars);
+  std::string arguments = shown_arguments(call.args);
   if (!arguments.empty()) append(label, " ", arguments);
-  std::string tool_use(event.text("toolUseId"));
-  labels_[tool_use] = label;
-  return add_row(std::move(tool_use),
-                 {{.style = Span::Style::dim, .text = "· "}, {.text = std::move(label)}});
+  labels_[call.id] = label;
+  return add_row(call.id, {{.style = Span::Style::dim, .text = "· "}, {.text = std::move(label)}});
 }
 
-Pieces TerminalPrinter::show_result(const sdk::RunEvent& event, std::optional<milliseconds> took) {
-  bool has_failed = sdk::has_call_failed(event);
-  std::string_view tool_use = event.text("toolUseId");
-  auto known = labels_.extract(std::string(tool_use));
-  std::vector<Span> spans{{.style = has_failed ? Span::Style::bad : Span::Style::good,
-                           .text = has_failed ? "✗ " : "✓ "},
-                          {.text = known ? known.mapped() : name_of(event)}};
+Pieces TerminalPrinter::show_result(const LocalToolResultIn& result,
+                                    std::optional<milliseconds> took) {
+  auto known = labels_.extract(result.id);
+  std::vector<Span> spans{
+      {.style = result.ok ? Span::Style::good : Span::Style::bad, .text = result.ok ? "✓ " : "✗ "},
+      {.text = known ? known.mapped() : clean_line(result.name, kShownNameChars)}};
   if (took) spans.push_back({.style = Span::Style::dim, .text = cat("  ", shown_duration(*took))});
-  std::string words = first_words(sdk::text_of_result(event));
+  std::string words = first_words(result.text);
   if (!words.empty()) spans.push_back({.style = Span::Style::dim, .text = cat("  ", words)});
 
   TerminalSize size = look_.size();
-  auto up = rows_up_to(tool_use, size);
-  if (!up) return add_row("", spans);
+  auto up = rows_up_to(result.id, size);
+  if (!up) return add_row({}, spans);
   std::size_t columns_max = size.columns - 1;
-  rows_[rows_.size() - *up] = {.tool_use = {}, .width = std::min(width_of(spans), columns_max)};
+  rows_[rows_.size() - *up] = {.call = {}, .width = std::min(width_of(spans), columns_max)};
   return {{.to = Piece::To::err,
            .text = cat("\033[", *up, "A", kClearLine, rendered(spans, columns_max), "\r\033[", *up,
                        "B")}};
 }
 
-std::optional<std::size_t> TerminalPrinter::rows_up_to(std::string_view tool_use,
+Pieces TerminalPrinter::show_line(std::string_view text) {
+  return add_row({}, {{.text = std::string(text)}});
+}
+
+std::optional<std::size_t> TerminalPrinter::rows_up_to(const ToolUseId& call,
                                                        TerminalSize size) const {
-  if (tool_use.empty() || open_.is_open() || size.columns < 2) return {};
+  if (call.empty() || open_.is_open() || size.columns < 2) return {};
   for (std::size_t up = 1; up <= rows_.size() && up < size.rows; ++up) {
     const Row& row = rows_[rows_.size() - up];
     if (row.width >= size.columns) return {};
-    if (row.tool_use == tool_use) return up;
+    if (row.call == call) return up;
   }
   return {};
 }
 
-Pieces TerminalPrinter::add_row(std::string tool_use, const std::vector<Span>& spans) {
+Pieces TerminalPrinter::add_row(const ToolUseId& call, const std::vector<Span>& spans) {
   constexpr std::size_t kRowsMax = 500;  // further up than any screen
   Pieces pieces = open_.close();
   if (!pieces.empty()) rows_.clear();
@@ -138,8 +127,7 @@ Pieces TerminalPrinter::add_row(std::string tool_use, const std::vector<Span>& s
   std::size_t columns_max = columns > 1 ? columns - 1 : 1;
   pieces.push_back({.to = Piece::To::err, .text = rendered(spans, columns_max) + "\n"});
   if (rows_.size() == kRowsMax) rows_.erase(rows_.begin());
-  rows_.push_back(
-      {.tool_use = std::move(tool_use), .width = std::min(width_of(spans), columns_max)});
+  rows_.push_back({.call = call, .width = std::min(width_of(spans), columns_max)});
   return pieces;
 }
 
@@ -150,17 +138,8 @@ Pieces TerminalPrinter::finish() {
 }
 
 // The terminal may have shown what the user typed, such as ^C, in the empty line.
-Pieces TerminalPrinter::note(std::string_view text) {
-  Pieces pieces = make_room();
-  pieces.push_back(
-      {.to = Piece::To::err, .text = cat(kClearLine, "errand: ", clean_text(text), "\n")});
-  return pieces;
-}
-
-Pieces TerminalPrinter::log_line(std::string_view line) {
-  Pieces pieces = make_room();
-  pieces.push_back({.to = Piece::To::err, .text = cat(kClearLine, line, "\n")});
-  return pieces;
+std::string_view TerminalPrinter::line_start() const {
+  return kClearLine;
 }
 
 Pieces TerminalPrinter::make_room() {

@@ -19,36 +19,35 @@ struct Span {
 // Lines on a terminal. The line of a call becomes the line of its result, as long as nothing but
 // such lines was written below it and all of them are still where they were written: no line is as
 // wide as the terminal, and none has left the screen. Otherwise the result is a new line.
-class TerminalPrinter final : public EventPrinter {
+class TerminalPrinter final : public TextPrinter {
  public:
   explicit TerminalPrinter(Look look);
 
-  Pieces show(const sdk::RunEvent& event, std::optional<milliseconds> took) override;
   Pieces finish() override;
-  Pieces note(std::string_view text) override;
-  Pieces log_line(std::string_view line) override;
   Pieces make_room() override;
   Pieces aside(std::string_view text) override;
 
  private:
   struct Row {
-    std::string tool_use;  // of a call without a result; else empty
+    ToolUseId call;  // one without a result; else empty
     std::size_t width = 0;
   };
 
-  Pieces stream(Piece::To to, const sdk::RunEvent& event);
-  Pieces show_call(const sdk::RunEvent& event);
-  Pieces show_result(const sdk::RunEvent& event, std::optional<milliseconds> took);
-  Pieces add_row(std::string tool_use, const std::vector<Span>& spans);
+  Pieces stream(Piece::To to, std::string_view text) override;
+  Pieces show_call(const LocalToolCall& call) override;
+  Pieces show_result(const LocalToolResultIn& result, std::optional<milliseconds> took) override;
+  Pieces show_line(std::string_view text) override;
+  std::string_view line_start() const override;
+  Pieces add_row(const ToolUseId& call, const std::vector<Span>& spans);
   // How many rows above the cursor the line of this call is; nothing if it cannot be reached.
-  std::optional<std::size_t> rows_up_to(std::string_view tool_use, TerminalSize size) const;
+  std::optional<std::size_t> rows_up_to(const ToolUseId& call, TerminalSize size) const;
   std::string styled(const Span& span) const;
   std::string rendered(const std::vector<Span>& spans, std::size_t columns_max) const;
 
   const Look look_;
   OpenLine open_;
   std::vector<Row> rows_;  // right above the cursor, which is at the start of an empty line
-  std::map<std::string, std::string, std::less<>> labels_;  // of calls without a result
+  std::map<ToolUseId, std::string> labels_;  // of calls without a result
 };
 
 }  // namespace errand::cli

@@ -2,30 +2,18 @@
 
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
-#include "async/task_group.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/exit_code.hpp"
-#include "host/environment.hpp"
 #include "json/write.hpp"
-#include "sdk/http_api.hpp"
-#include "sdk/local_calls.hpp"
 
 namespace errand::cli {
 namespace {
-
-Task<void> keep_answer(sdk::ApiClient* api, sdk::ApiRequest request,
-                       std::optional<Result<json::Value>>* answer) {
-  auto got = co_await api->send(std::move(request));
-  answer->emplace(std::move(got));
-}
 
 int fail_with(const Error& error, int exit_code) {
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, describe_for_people(error));
@@ -34,15 +22,15 @@ int fail_with(const Error& error, int exit_code) {
 
 }  // namespace
 
+int with_server(const sdk::ServerFlags& flags,
+                const std::function<int(const sdk::Credentials&)>& work) {
+  ignore_broken_pipes();
+  auto server = find_server_here(flags);
+  return server ? work(*server) : fail_setup(server.error());
+}
+
 Result<json::Value> ask(const sdk::Credentials& server, sdk::ApiRequest request) {
-  asio::io_context io(1);
-  sdk::HttpApi api(server, host::client_options_here());
-  std::optional<Result<json::Value>> answer;
-  TaskGroup tasks(io.get_executor(), sdk::report_bug);
-  tasks.spawn("request", keep_answer(&api, std::move(request), &answer));
-  io.run();
-  if (!answer) return Error(ErrorCode::internal, "the request came to no end");
-  return std::move(*answer);
+  return ask_with(server, [&](sdk::HttpApi& api) { return api.send(std::move(request)); });
 }
 
 std::string describe_for_people(const Error& error) {
@@ -59,8 +47,8 @@ std::string describe_for_people(const Error& error) {
 
 int exit_code_of(const Error& error) {
   bool is_refused = error.code() == ErrorCode::unauthorized || error.code() == ErrorCode::forbidden;
-  return is_refused || error.reason() == sdk::ApiClient::kUnreachable ? kExitUnreachable
-                                                                      : kExitFailed;
+  bool is_unreachable = error.reason() == sdk::RunApi::kUnreachable;
+  return is_refused || is_unreachable ? kExitUnreachable : kExitFailed;
 }
 
 int fail(const Error& error) {

@@ -1,17 +1,32 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
-#include "sdk/api_client.hpp"
+#include "cli/terminal/wait_for.hpp"
+#include "host/environment.hpp"
 #include "sdk/credentials.hpp"
+#include "sdk/http_api.hpp"
 
 namespace errand::cli {
 
 // What the commands that talk to a server have in common.
 
-// A whole answer of the server, or what is wrong. Blocks.
+// Works with the server that the flags mean; returns the exit code of the work, or that of what is
+// wrong with the flags. A reader that goes away does not end the process.
+int with_server(const sdk::ServerFlags& flags,
+                const std::function<int(const sdk::Credentials&)>& work);
+
+// What `question` asks of the server, with sdk::HttpApi&. Blocks.
+template <class Question>
+auto ask_with(const sdk::Credentials& server, Question question) {
+  asio::io_context io(1);
+  sdk::HttpApi api(server, host::client_options_here());
+  return wait_for(io, question(api));
+}
+// A whole answer of the server, to be shown as it is. Blocks.
 Result<json::Value> ask(const sdk::Credentials& server, sdk::ApiRequest request);
 
 // "errand: MESSAGE" and "hint: ..." lines, safe to show.

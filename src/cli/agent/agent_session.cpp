@@ -1,0 +1,164 @@
+#include "cli/agent/agent_session.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "base/text.hpp"
+#include "cli/agent/agent_tools.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/report.hpp"
+#include "host/environment.hpp"
+#include "sdk/embedded_api.hpp"
+#include "sdk/http_api.hpp"
+#include "sdk/local_calls.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace errand::cli {
+namespace {
+
+using Consent = TerminalApprover::Consent;
+
+constexpr milliseconds kDecisionMax = std::chrono::hours(1);  // people think before they agree
+
+// A store of its own is gone with the process; one in a directory is continued by the next process.
+Result<std::unique_ptr<Store>> make_store(const AgentOptions& options, const Clock& clock,
+                                          BlockingPool& pool, Log& log) {
+  if (!options.server.data) {
+    return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
+  }
+  auto store = host::open_store({.data = *options.server.data, .store = {}}, clock, pool, log);
+  if (store || store.error().code() != ErrorCode::conflict) return store;
+  return Error(store.error())
+      .hint("wait for it, be its client with --server URL --key KEY, or choose another --data DIR");
+}
+
+// Whoever started this process may want it to outlive its terminal (nohup).
+bool is_hangup_ignored() {
+  struct sigaction now{};
+  return ::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+Result<int> reasoning_of(const std::string& text) {
+  if (auto level = reasoning_level(text)) return *level;
+  auto number = parse_integer<int>(text);
+  if (number && *number >= 0 && *number <= kReasoningLevelMax) return *number;
+  return Error(
+      ErrorCode::invalid_argument,
+      cat("--reasoning ", text, ": expected off, low, medium, high, or 0 to ", kReasoningLevelMax));
+}
+
+}  // namespace
+
+void leave_now(int exit_code) {
+  std::_Exit(exit_code);
+}
+
+Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools) {
+  Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = std::move(tools)};
+  spec.budgets.max_tool_turns = options.max_turns;
+  if (options.shell) spec.budgets.local_tool_timeout = kDecisionMax;
+  if (!options.reasoning.empty()) {
+    ERRAND_TRY(spec.reasoning_level, reasoning_of(options.reasoning));
+  }
+  return spec;
+}
+
+AgentSession::AgentSession(const AgentOptions& options, std::unique_ptr<EventPrinter> printer)
+    : options_(options),
+      printer_(std::move(printer)),
+      pool_(kToolThreads, kToolQueueMax),
+      approver_(console_, *printer_, kTerminal, options.yes ? Consent::given : Consent::asked_for),
+      home_(io_),
+      timers_(home_),
+      signals_(io_),
+      exit_code_(kExitFailed),
+      tasks_(home_.executor(), [this](const char* task, const std::string& what) {
+        sdk::report_bug(task, what);
+        signals_.cancel();
+      }) {}
+
+Result<void> AgentSession::open() {
+  ERRAND_CHECK(check_options(options_));
+  if (is_embedded(options_)) {
+    ERRAND_TRY(config_, host::load_config(options_.config));
+  }
+  ToolSurroundings around{.approver = approver_, .pool = pool_, .networks = {}};
+  if (config_) around.networks = config_->networks;
+  ERRAND_TRY(auto tools, make_tools(options_, around));
+  tools_.emplace(std::move(tools));
+  ERRAND_TRY(spec_, make_agent_spec(options_, tools_->declared()));
+  return {};
+}
+
+int AgentSession::run(AgentWork& work) {
+  return config_ ? run_with_host(work) : run_with_server(work);
+}
+
+int AgentSession::run_with_server(AgentWork& work) {
+  auto server = find_server_here(options_.server);
+  if (!server) return fail_setup(server.error());
+  sdk::HttpApi api(*server, host::client_options_here());
+  return run_with(api, work);
+}
+
+int AgentSession::run_with_host(AgentWork& work) {
+  SystemClock clock;
+  LogLines lines({.io = io_, .printer = *printer_, .console = console_});
+  Log log(clock, lines.fd(), LogFormat::text, LogLevel::warning);
+  BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
+  auto store = make_store(options_, clock, pool, log);
+  if (!store) {
+    bool is_usage = store.error().code() == ErrorCode::invalid_argument;
+    return is_usage ? fail_usage(store.error()) : fail(store.error());
+  }
+  host::Host host({.io = io_, .clock = clock, .log = log, .typed_events = true},
+                  std::move(*config_), std::move(*store));
+  sdk::EmbeddedApi api(host);
+  host_ = &host;
+  log_ = &lines;
+  return run_with(api, work);
+}
+
+// Whoever waits for signals does so before the work can be over and call that off.
+int AgentSession::run_with(sdk::RunApi& api, AgentWork& work) {
+  api_ = &api;
+  for (int signal : {SIGINT, SIGTERM}) signals_.add(signal);
+  if (!is_hangup_ignored()) signals_.add(SIGHUP);
+  tasks_.spawn("signals", watch_signals(&work));
+  tasks_.spawn("work", live(&work));
+  io_.run();
+  return exit_code_;
+}
+
+Task<void> AgentSession::live(AgentWork* work) {
+  if (host_) {
+    log_->start([work] { work->on_log_shown(); });
+    host_->engine().start();
+  }
+  exit_code_ = co_await work->work();
+  leave_after(kCleanUpMax, exit_code_);
+  signals_.cancel();
+  signals_.clear();  // what is left may take a moment, and Ctrl-C need not wait for it
+  co_await work->clean_up();
+  if (host_) {
+    host_->engine().drain();
+    co_await host_->engine().stop();
+    log_->close();
+  }
+  last_resort_.reset();
+}
+
+Task<void> AgentSession::watch_signals(AgentWork* work) {
+  for (;;) {
+    auto [error, signal] = co_await signals_.async_wait(as_result);
+    if (error) co_return;
+    work->on_signal(signal);
+  }
+}
+
+void AgentSession::leave_after(seconds patience, int exit_code) {
+  last_resort_.emplace(timers_, timers_.now() + patience, [exit_code] { leave_now(exit_code); });
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,133 @@
+#include "sdk/http_answers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/members.hpp"
+#include "json/parse.hpp"
+
+namespace errand::sdk {
+namespace {
+
+constexpr std::size_t kMessageBytesMax = 2000;
+// What a server says where an error has no reason of its own.
+constexpr auto kPlainCodes = std::to_array<std::string_view>(
+    {"invalid_request", "unauthorized", "forbidden", "not_found", "conflict", "too_large",
+     "rate_limited", "unsupported", "timeout", "store_unavailable", "cancelled", "internal"});
+
+std::string text_member(const json::Object* body, std::string_view key) {
+  return std::string(utf8_prefix(json::text_at(body, key), kMessageBytesMax));
+}
+
+ErrorCode code_of(int status) {
+  switch (status) {
+    case 401: return ErrorCode::unauthorized;
+    case 403: return ErrorCode::forbidden;
+    case 404: return ErrorCode::not_found;
+    case 408: return ErrorCode::timeout;
+    case 409: return ErrorCode::conflict;
+    case 413:
+    case 431: return ErrorCode::too_large;
+    case 429: return ErrorCode::rate_limited;
+    case 501: return ErrorCode::unsupported;
+    default: return status >= 500 ? ErrorCode::unavailable : ErrorCode::invalid_argument;
+  }
+}
+
+Error wrong_answer(std::string_view what) {
+  return {ErrorCode::internal, cat("the answer of the server has no ", what)};
+}
+
+}  // namespace
+
+Error error_of_answer(int status, std::string_view body) {
+  auto parsed = json::parse(body, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  const json::Object* members = parsed ? parsed->if_object() : nullptr;
+  std::string message = text_member(members, "message");
+  if (message.empty()) message = text_member(members, "error");
+  if (message.empty()) message = cat("the server answered with HTTP status ", status);
+  std::string code = text_member(members, "code");
+  bool is_plain = std::find(kPlainCodes.begin(), kPlainCodes.end(), code) != kPlainCodes.end();
+  std::vector<std::string> candidates;
+  if (const json::Array* listed = json::array_at(members, "candidates")) {
+    for (const json::Value& one : *listed) {
+      if (one.is_string()) candidates.emplace_back(json::view(one.get_string()));
+    }
+  }
+  return Error(code_of(status), std::move(message))
+      .reason(is_plain ? "" : code)
+      .pointer(text_member(members, "pointer"))
+      .hint(text_member(members, "hint"))
+      .candidates(std::move(candidates));
+}
+
+Result<StampedEvent> event_of_frame(std::string_view data) {
+  auto value = json::parse(data, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (!value || !value->is_object()) {
+    return Error(ErrorCode::internal, "the server sent an event that is not a JSON object");
+  }
+  json::Object& members = value->get_object();
+  if (auto copy = members.find("data"); copy != members.end()) members.stable_erase(copy);
+  auto event = parse_event(std::move(members));
+  if (event) return event;
+  return Error(ErrorCode::internal,
+               cat("the server sent what is no event: ", event.error().message()));
+}
+
+Result<RunId> parse_run_id(const json::Value& answer) {
+  auto id = RunId::parse(json::text_at(answer.if_object(), "runId"));
+  if (id) return *id;
+  return wrong_answer("id of a run");
+}
+
+Result<RunStatus> parse_status(const json::Value& answer) {
+  auto status = parse_run_status(json::text_at(answer.if_object(), "status"));
+  if (status) return *status;
+  return wrong_answer("status of a run");
+}
+
+Result<RunInfo> parse_run_info(const json::Value& answer) {
+  RunInfo run;
+  ERRAND_TRY(run.id, parse_run_id(answer));
+  ERRAND_TRY(run.status, parse_status(answer));
+  const json::Object* members = answer.if_object();
+  run.name = json::text_at(members, "name");
+  run.model_id = json::text_at(members, "modelId");
+  run.last_seq = json::integer_at(members, "lastSeq").value_or(0);
+  run.metadata = parse_metadata(json::object_at(members, "metadata"));
+  run.error = json::text_at(members, "error");
+  run.final_text = json::text_at(members, "finalText");
+  const json::Array* pending = json::array_at(members, "pendingCalls");
+  for (std::size_t i = 0; pending && i < pending->size(); ++i) {
+    if (!(*pending)[i].is_object()) continue;
+    json::Object call = (*pending)[i].get_object();
+    for (const char* key : {"id", "runId", "status", "createdAt", "expiresAt", "claimedUntil"}) {
+      call.erase(key);
+    }
+    ERRAND_TRY(run.pending.emplace_back(), parse_local_call(std::move(call)));
+  }
+  return run;
+}
+
+Result<RunPage> parse_run_page(const json::Value& answer) {
+  std::vector<json::Value> items;
+  RunPage page;
+  page.next_cursor = take_page(answer, "runs", items);
+  for (const json::Value& item : items) {
+    ERRAND_TRY(page.runs.emplace_back(), parse_run_info(item));
+  }
+  return page;
+}
+
+std::string take_page(const json::Value& page, std::string_view key,
+                      std::vector<json::Value>& all) {
+  const json::Object* members = page.if_object();
+  const json::Array* items = json::array_at(members, key);
+  if (!items || items->empty()) return {};
+  all.insert(all.end(), items->begin(), items->end());
+  return std::string(json::text_at(members, "nextCursor"));
+}
+
+}  // namespace errand::sdk

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/task.hpp"
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "engine/model_list.hpp"
+#include "run/event.hpp"
+#include "run/fork.hpp"
+#include "run/ids.hpp"
+#include "run/journal.hpp"
+#include "run/mail.hpp"
+#include "run/spec.hpp"
+#include "run/status.hpp"
+
+namespace errand::sdk {
+
+// What is said about a run.
+struct RunInfo {
+  RunId id;
+  std::string name = {};
+  RunStatus status = RunStatus::queued;
+  std::string model_id = {};
+  EventSeq last_seq = 0;
+  Metadata metadata = {};
+  // Not in lists.
+  std::string error = {};  // why it failed
+  std::string final_text = {};
+  std::vector<LocalToolCall> pending = {};  // calls that wait for a client
+};
+
+inline constexpr seconds kAnswerMax{30};  // how long a server may take, unless told otherwise
+
+struct RunQuery {
+  std::optional<RunStatus> status = {};
+  Metadata metadata = {};  // every pair must match
+  std::size_t limit = 50;
+  std::string cursor = {};  // RunPage::next_cursor of the page before
+  seconds timeout = kAnswerMax;
+};
+
+struct RunPage {
+  std::vector<RunInfo> runs;     // the latest first
+  std::string next_cursor = {};  // empty: there are no more
+};
+
+struct ModelQuery {
+  engine::ModelCheck check = engine::ModelCheck::left_out;
+  seconds timeout = kAnswerMax;
+};
+
+// One connection to the events of a run.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+  // Waits for a sign of life; what comes may be no event. unavailable: the connection has broken or
+  // ended. internal: what came is not an event.
+  virtual Task<Result<std::vector<StampedEvent>>> read() = 0;
+};
+
+// The verbs on runs, wherever those are driven: by a server, or in this process. Lives on one home.
+// Errors are those of the engine's verbs in either case. unavailable with the reason kUnreachable:
+// no answer at all. Timeouts are for networks; in this process a verb takes as long as it takes.
+class RunApi {
+ public:
+  static constexpr std::string_view kUnreachable = "unreachable";
+
+  virtual ~RunApi() = default;
+
+  virtual Task<Result<RunId>> create(Spec spec) = 0;
+  virtual Task<Result<RunId>> fork(RunId run, ForkParams params) = 0;
+  // The events behind `after`; see RunStream for all of them over any number of connections.
+  virtual Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) = 0;
+  virtual Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer) = 0;
+  // The status is what the run will end as.
+  virtual Task<Result<RunStatus>> cancel(RunId run, seconds timeout) = 0;
+  virtual Task<Result<RunInfo>> get(RunId run) = 0;
+  virtual Task<Result<RunPage>> list(RunQuery query) = 0;
+  // The whole journal, with its secrets blotted out.
+  virtual Task<Result<std::vector<JournalEntry>>> journal(RunId run) = 0;
+  virtual Task<Result<engine::ModelList>> models(ModelQuery query) = 0;
+};
+
+// True if the same request may be answered better a little later.
+inline bool is_worth_retrying(const Error& error) {
+  return error.code() == ErrorCode::unavailable || error.code() == ErrorCode::timeout ||
+         error.code() == ErrorCode::rate_limited;
+}
+
+}  // namespace errand::sdk

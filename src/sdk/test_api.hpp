@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sdk/run_api.hpp"
+
+namespace errand::sdk {
+
+// An API that can do nothing; tests override what they need.
+class NoApi : public RunApi {
+ public:
+  Task<Result<RunId>> create(Spec) override { co_return no(); }
+  Task<Result<RunId>> fork(RunId, ForkParams) override { co_return no(); }
+  Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId, EventSeq) override {
+    co_return no();
+  }
+  Task<Result<void>> answer(RunId, ToolUseId, ToolAnswer) override { co_return no(); }
+  Task<Result<RunStatus>> cancel(RunId, seconds) override { co_return no(); }
+  Task<Result<RunInfo>> get(RunId) override { co_return no(); }
+  Task<Result<RunPage>> list(RunQuery) override { co_return no(); }
+  Task<Result<std::vector<JournalEntry>>> journal(RunId) override { co_return no(); }
+  Task<Result<engine::ModelList>> models(ModelQuery) override { co_return no(); }
+
+ private:
+  static Error no() { return {ErrorCode::unsupported, "not here"}; }
+};
+
+}  // namespace errand::sdk
