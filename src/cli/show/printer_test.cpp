@@ -232,7 +232,7 @@ RunTotals totals_with(Usage usage) {
   return {.usage = usage, .turns = 2, .model = {.id = "fast"}};
 }
 
-engine::ModelList models_with(std::optional<engine::Pricing> pricing) {
+engine::ModelList models_with(std::optional<Pricing> pricing) {
   return {.models = {{.info = {.id = "slow"}}, {.info = {.id = "fast"}, .pricing = pricing}}};
 }
 

@@ -28,7 +28,7 @@ std::optional<double> cost_usd(const RunTotals& totals, const engine::ModelList&
   auto model = std::find_if(models.models.begin(), models.models.end(),
                             [&](const auto& one) { return one.info.id == totals.model.id; });
   if (model == models.models.end() || !model->pricing) return {};
-  const engine::Pricing& pricing = *model->pricing;
+  const Pricing& pricing = *model->pricing;
   if (!pricing.input_per_1m_usd || !pricing.output_per_1m_usd) return {};
   double input = *pricing.input_per_1m_usd;
   auto cached = static_cast<double>(totals.usage.cached_tokens);
