@@ -1,6 +1,5 @@
 #include "async/task_group.hpp"
 
-#include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -39,24 +38,27 @@ TaskGroup::TaskGroup(Executor home, OnBug on_bug)
 TaskGroup::~TaskGroup() {
   if (children_.empty()) return;
   std::fprintf(stderr, "errand: a task group was destroyed while \"%s\" still ran\n",
-               children_.front()->name);
+               children_.begin()->second->name);
   std::abort();
 }
 
-void TaskGroup::spawn(const char* name, Task<void> task) {
-  if (cancelled_) return;
-  children_.push_back(std::make_unique<Child>());
-  auto child = std::prev(children_.end());
-  (*child)->name = name;
+TaskGroup::Ticket TaskGroup::spawn(const char* name, Task<void> task) {
+  const Ticket ticket = next_ticket_++;
+  if (cancelled_) return ticket;
+  std::unique_ptr<Child>& child = children_[ticket];
+  child = std::make_unique<Child>();
+  child->name = name;
   asio::co_spawn(home_, begin_later(std::move(task)),
-                 asio::bind_cancellation_slot((*child)->cancel.slot(),
-                                              [this, child](std::exception_ptr failure) {
-                                                finished(child, std::move(failure));
+                 asio::bind_cancellation_slot(child->cancel.slot(),
+                                              [this, ticket](std::exception_ptr failure) {
+                                                finished(ticket, std::move(failure));
                                               }));
+  return ticket;
 }
 
-void TaskGroup::finished(Children::iterator child, std::exception_ptr failure) {
-  const char* name = (*child)->name;
+void TaskGroup::finished(Ticket ticket, std::exception_ptr failure) {
+  auto child = children_.find(ticket);
+  const char* name = child->second->name;
   children_.erase(child);
   if (children_.empty() && joining_) joining_->notify();
   if (!failure) return;
@@ -71,14 +73,17 @@ void TaskGroup::finished(Children::iterator child, std::exception_ptr failure) {
 
 void TaskGroup::cancel(CancelReason reason) {
   if (!cancelled_) cancelled_ = reason;
-  // Emitting may finish a task at once and so change the list.
-  std::vector<Child*> running;
-  for (auto& child : children_) running.push_back(child.get());
-  for (Child* child : running) {
-    bool alive = std::any_of(children_.begin(), children_.end(),
-                             [&](const auto& other) { return other.get() == child; });
-    if (alive) child->cancel.emit(asio::cancellation_type::terminal);
+  // Emitting may finish tasks at once, so the next one is looked up by its ticket.
+  for (auto child = children_.begin(); child != children_.end();) {
+    const Ticket ticket = child->first;
+    child->second->cancel.emit(asio::cancellation_type::terminal);
+    child = children_.upper_bound(ticket);
   }
+}
+
+void TaskGroup::cancel_one(Ticket ticket) {
+  auto child = children_.find(ticket);
+  if (child != children_.end()) child->second->cancel.emit(asio::cancellation_type::terminal);
 }
 
 Task<void> TaskGroup::join() {

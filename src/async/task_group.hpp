@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "async/task.hpp"
 #include "async/wakeup.hpp"
@@ -28,12 +27,17 @@ class TaskGroup final {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
+  // Names one task of the group.
+  using Ticket = std::uint64_t;
+
   // Starts a task from the home's loop, after the caller has given way; `name` is a literal. After
   // cancel() the task is dropped unstarted.
-  void spawn(const char* name, Task<void> task);
+  Ticket spawn(const char* name, Task<void> task);
 
   // Asks every task to unwind at its next co_await. Call on the home.
   void cancel(CancelReason reason);
+  // The same for one task; a task that has ended is nobody's business.
+  void cancel_one(Ticket ticket);
   std::optional<CancelReason> cancelled() const { return cancelled_; }
 
   // Returns once no task is left. One waiter at a time.
@@ -44,12 +48,13 @@ class TaskGroup final {
 
  private:
   struct Child;
-  using Children = std::list<std::unique_ptr<Child>>;
-  void finished(Children::iterator child, std::exception_ptr failure);
+  using Children = std::map<Ticket, std::unique_ptr<Child>>;
+  void finished(Ticket ticket, std::exception_ptr failure);
 
   Executor home_;
   OnBug on_bug_;
   Children children_;
+  Ticket next_ticket_ = 1;
   std::optional<CancelReason> cancelled_;
   Wakeup* joining_ = nullptr;  // rung when the last task ends
 };
