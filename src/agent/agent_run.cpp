@@ -204,6 +204,10 @@ void AgentRun::fold_inbox() {
       fold_cancel(mail.body);
       continue;
     }
+    if (mail.kind == MailKind::progress) {
+      fold_progress(mail);
+      continue;
+    }
     if (!turn_is_over) {
       later.push_back(std::move(mail));
       continue;
@@ -215,12 +219,15 @@ void AgentRun::fold_inbox() {
                     .ok = answer->ok,
                     .text = std::move(answer->text),
                     .timed_out = answer->timed_out,
-                    .files = std::move(answer->files)});
+                    .files = std::move(answer->files),
+                    .is_fatal = answer->is_fatal});
   }
   inbox_ = std::move(later);
   if (!turn_is_over) return;
-  for (OutcomeEntry& outcome : std::exchange(host_outcomes_, {}))
-    record_outcome(std::move(outcome));
+  for (HostOutcome& outcome : std::exchange(host_outcomes_, {})) {
+    log_->keep_blobs(std::move(outcome.blobs));
+    record_outcome(std::move(outcome.entry));
+  }
 }
 
 void AgentRun::fold_cancel(const std::string& reason) {

@@ -22,7 +22,7 @@
 #include "llm/model.hpp"
 #include "run/mail.hpp"
 #include "store/store.hpp"
-#include "tool/tool.hpp"
+#include "tool/tool_source.hpp"
 
 namespace errand::agent {
 
@@ -33,7 +33,7 @@ struct Surroundings {
   const Clock& clock;
   Timers& timers;
   IdSource& ids;
-  ToolRegistry& tools;
+  const ToolSources& tools;
   json::SchemaCache& schemas;
   Log& log;
   const Lease& lease;
@@ -70,6 +70,8 @@ class AgentRun final {
   static constexpr milliseconds kCancelGrace{2000};
   // A run whose model is not there looks for it this often.
   static constexpr milliseconds kModelPoll{30'000};
+  // A call tells so often at most how far it has come; what it tells after that is dropped.
+  static constexpr int kReportsMax = 1000;
 
   struct Params {
     RunRow row;
@@ -156,7 +158,14 @@ class AgentRun final {
   void offer_to_client(const CallState& call);
   void settle_without_running();
   void record_outcome(OutcomeEntry outcome);
-  Task<void> run_host_tool(ToolUseId id, Tool* tool, json::Object arguments);
+  ToolPtr open_tool(const ToolDecl& binding) const;
+  void make_call(const CallState& call, ToolPtr tool);
+  Task<void> run_host_tool(ToolPtr tool, ToolCall call, ToolContext context);
+  void settle_host_call(const ToolUseId& id, ToolOutcome outcome);
+  void watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup::Ticket task);
+  void show_progress(ToolProgress progress);
+  void fold_progress(const Mailbox& mail);
+  void forget_timeout(const ToolUseId& id);
   void watch_timeout(const ToolUseId& id, SteadyTime when);
   Task<void> expire(ToolUseId id);
 
@@ -169,12 +178,18 @@ class AgentRun final {
   std::unique_ptr<State> state_;
 
   std::vector<Mailbox> inbox_;
-  std::vector<OutcomeEntry> host_outcomes_;
+  struct HostOutcome {
+    OutcomeEntry entry;
+    std::vector<RunBlob> blobs;  // of its files
+  };
+  std::vector<HostOutcome> host_outcomes_;
   // What this process knows of a call of the turn besides what the state says.
   struct Progress {
     bool is_started = false;  // it was offered or invoked
     bool is_judged = false;   // whether it is refused is known
     std::unique_ptr<const Refusal> refusal = nullptr;
+    bool is_settled = false;  // a call of this process whose outcome is known
+    int reports = 0;          // how often it was told how far the call has come
   };
   bool is_started(const ToolUseId& call) const;
   std::map<ToolUseId, Progress> progress_;

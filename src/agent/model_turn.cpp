@@ -11,6 +11,11 @@ namespace errand::agent {
 Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files() {
   std::vector<FilePart> wanted = files_to_read(*state_);
   if (wanted.empty()) co_return nullptr;
+  // The bytes of a result that was recorded just now may not be in the store yet.
+  if (log_->has_pending()) {
+    auto durable = co_await log_->flush();
+    if (!durable) co_return std::nullopt;
+  }
   auto files = co_await read_files(&around_.store, key_, std::move(wanted));
   if (!files) {
     observer_.on_broken(files.error());

@@ -20,6 +20,11 @@ std::string unknown_tool_text(const State& state, const std::string& name) {
   return text;
 }
 
+std::string gone_tool_text(const std::string& name) {
+  return cat("The tool \"", name,
+             "\" is not available any more. Go on without it, and tell the user if it was needed.");
+}
+
 std::optional<Refusal> refusal_of(const State& state, const CallState& call,
                                   json::SchemaCache& schemas) {
   const ToolBudgets& budgets = state.created().limits.tool_budgets;

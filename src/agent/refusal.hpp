@@ -19,6 +19,9 @@ struct Refusal {
 std::optional<Refusal> refusal_of(const State& state, const CallState& call,
                                   json::SchemaCache& schemas);
 
+// What the model is told of a tool that the run was bound to and that has gone since.
+std::string gone_tool_text(const std::string& name);
+
 // What the model is told of a tool that there is not.
 std::string unknown_tool_text(const State& state, const std::string& name);
 

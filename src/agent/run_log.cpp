@@ -69,6 +69,11 @@ void RunLog::add_event(const Event& event) {
   ++segment.events_count;
 }
 
+void RunLog::keep_blobs(std::vector<RunBlob> blobs) {
+  std::vector<RunBlob>& kept = current().effects.blobs;
+  std::move(blobs.begin(), blobs.end(), std::back_inserter(kept));
+}
+
 void RunLog::open_mailbox(Mailbox mailbox) {
   current().effects.open.push_back(std::move(mailbox));
   send_within(kNoWait);

@@ -74,6 +74,8 @@ class RunLog final {
   void write(const JournalEntry& entry, milliseconds wait_max = kNoWait);
   void emit(const Event& event, milliseconds wait_max = kNoWait);
   void emit_delta(const Event& event);
+  // The bytes that the entries written along with them name.
+  void keep_blobs(std::vector<RunBlob> blobs);
   void open_mailbox(Mailbox mailbox);
   void close_mailbox(std::string slot, milliseconds wait_max = kNoWait);
   void set_status(RunStatus status, milliseconds wait_max = kNoWait);

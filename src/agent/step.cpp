@@ -4,6 +4,7 @@
 #include "agent/output.hpp"
 #include "base/text.hpp"
 #include "llm/failure.hpp"
+#include "run/mail.hpp"
 
 namespace errand::agent {
 namespace {
@@ -75,6 +76,13 @@ bool timed_out_and_fails(const State& state) {
   return false;
 }
 
+bool has_open_host_calls(const State& state) {
+  for (const CallState& call : state.turn().calls) {
+    if (!call.outcome && call.tool && call.tool->site == ToolSite::host) return true;
+  }
+  return false;
+}
+
 Step after_calls(const State& state, EventSeq last_seq) {
   const TurnState& turn = state.turn();
   if (turn.end->fatal) return fail_with(*turn.end->fatal);
@@ -103,6 +111,13 @@ bool may_ask_plainly(const State& state, const llm::Failed& failed) {
 
 }  // namespace
 
+const OutcomeEntry* fatal_outcome_of(const State& state) {
+  for (const CallState& call : state.turn().calls) {
+    if (call.outcome && call.outcome->is_fatal) return &*call.outcome;
+  }
+  return nullptr;
+}
+
 bool ends_answer(const ModelFailure& failure) {
   return failure.error_class == "refusal" || failure.error_class == "content_filter";
 }
@@ -117,6 +132,11 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
   if (timed_out_and_fails(state)) {
     return limit_met("error_local_tool_timeout", "Timed out waiting for local tool result",
                      "local_timeout");
+  }
+  if (const OutcomeEntry* fatal = fatal_outcome_of(state)) {
+    if (has_open_host_calls(state)) return AwaitCalls{};
+    return limit_met("error_tool_fatal", std::string(utf8_prefix(fatal->text, kErrorBytesMax)),
+                     "tool_fatal");
   }
   if (turn.end) {
     if (turn.calls.empty()) return answered(state, last_seq, schemas);

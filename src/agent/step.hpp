@@ -35,6 +35,10 @@ constexpr int kCallResumesMax = 3;
 // `last_seq` is that of the log's end.
 Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas);
 
+// The failure of the turn's calls with which the run ends, once the calls that this process makes
+// are over. Calls that a client still works on do not hold up the end. nullptr: there is none.
+const OutcomeEntry* fatal_outcome_of(const State& state);
+
 // The vendor itself put an end to an answer: it refuses to give it, or filters it out.
 bool ends_answer(const ModelFailure& failure);
 

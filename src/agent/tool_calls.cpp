@@ -1,8 +1,12 @@
 // The calls of a turn and their outcomes.
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <functional>
 #include <utility>
 
 #include "agent/agent_run.hpp"
 #include "agent/arguments.hpp"
+#include "agent/file_bytes.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -18,23 +22,74 @@ LocalToolCall offer_of(const CallState& call) {
           .echo = call.tool->echo};
 }
 
+bool promises_repeat(const ToolDecl& tool) {
+  return tool.annotations.read_only || tool.annotations.idempotent;
+}
+
 // A call that was running whenever the process ended may be what ends it, whatever it promises.
 bool may_run_again(const CallState& call) {
-  const ToolAnnotations& promises = call.tool->annotations;
-  return (promises.read_only || promises.idempotent) && call.resumes < kCallResumesMax;
+  return promises_repeat(*call.tool) && call.resumes < kCallResumesMax;
 }
 
 constexpr std::string_view kOutcomeUnknown =
-    "The server was restarted while this call was running. It may or may not have taken effect. "
-    "Check before calling it again.";
+    "A restart cut this call off. It may or may not have taken effect. Check before calling it "
+    "again.";
 
 constexpr std::string_view kCutOff =
     "The run was cancelled while this call was running. It may or may not have taken effect.";
 
+constexpr std::string_view kNotMade =
+    "This call was not made: another call of the turn ended the run.";
+
+bool is_cancellation(const boost::system::system_error& error) {
+  return error.code() == asio::error::operation_aborted;
+}
+
+// Tools may be a user's own code: whatever they throw fails the call and nothing else. What it says
+// is for the log, because it may tell more than a model should know.
+Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context, Log* log) {
+  std::string what = "an exception of an unknown type";
+  const std::string run = call.run.str();
+  const std::string name = tool->decl().name;
+  try {
+    co_return co_await tool->invoke(std::move(call), context);
+  } catch (const boost::system::system_error& error) {
+    if (is_cancellation(error)) throw;
+    what = error.what();
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {  // the sentence above says it
+  }
+  log->error("a tool threw an exception", {{"run", run}, {"tool", name}, {"what", what}});
+  co_return failed_outcome(
+      "The tool failed because of an internal error. It may or may not have taken effect.");
+}
+
+// Passes on what a call reports, as long as it runs.
+class CallProgress final : public ProgressSink {
+ public:
+  using Show = std::function<void(ToolProgress)>;
+  CallProgress(ToolUseId id, std::string name, Show show)
+      : id_(std::move(id)), name_(std::move(name)), show_(std::move(show)) {}
+
+  void report(ProgressReport report) override {
+    show_({.id = id_,
+           .name = name_,
+           .message = std::move(report.message),
+           .progress = report.progress,
+           .total = report.total});
+  }
+
+ private:
+  const ToolUseId id_;
+  const std::string name_;
+  const Show show_;
+};
+
 }  // namespace
 
 void AgentRun::start_ready_calls() {
-  if (state_->cancel() || holds_calls(*state_)) return;
+  if (state_->cancel() || holds_calls(*state_) || fatal_outcome_of(*state_)) return;
   if (state_->turn().end && batch_refusal(*state_)) return;
   const std::vector<CallState>& calls = state_->turn().calls;
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -45,21 +100,18 @@ void AgentRun::start_ready_calls() {
       hold_ = Hold::lease;
       continue;
     }
-    Progress& progress = progress_[call.id];
-    progress.is_started = true;
     if (call.tool->site == ToolSite::client) {
+      progress_[call.id].is_started = true;
       offer_to_client(call);
-    } else if (Tool* tool = around_.tools.find(call.name)) {
-      log_->emit(ToolCallStarted{.id = call.id, .name = call.name, .input = call.arguments});
-      if (!host_tools_) {
-        host_tools_ = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
-      }
-      host_tools_->spawn("run.tool",
-                         run_host_tool(call.id, tool, parse_arguments(call.arguments).value()));
-    } else {
-      progress.is_started = false;
+    } else if (ToolPtr tool = open_tool(*call.tool)) {
+      progress_[call.id].is_started = true;
+      make_call(call, std::move(tool));
     }
   }
+}
+
+ToolPtr AgentRun::open_tool(const ToolDecl& binding) const {
+  return around_.tools.open(binding, {.workspace = key_.workspace, .key = state_->created().key});
 }
 
 bool AgentRun::is_started(const ToolUseId& call) const {
@@ -77,7 +129,8 @@ const Refusal* AgentRun::refusal(const CallState& call) {
 }
 
 void AgentRun::offer_to_client(const CallState& call) {
-  milliseconds timeout = state_->created().limits.local_tool_timeout;
+  milliseconds timeout =
+      call.tool->annotations.timeout.value_or(state_->created().limits.local_tool_timeout);
   LocalToolCall offer = offer_of(call);
   log_->emit(offer);
   log_->open_mailbox({.run = key_.run,
@@ -85,7 +138,7 @@ void AgentRun::offer_to_client(const CallState& call) {
                       .kind = MailKind::tool_result,
                       .name = call.name,
                       .request = to_mail_request(offer),
-                      .offer_again = call.tool->annotations.read_only,
+                      .offer_again = promises_repeat(*call.tool),
                       .opened_at = around_.clock.now(),
                       .deadline = around_.store.now() + timeout});
   watch_timeout(call.id, around_.timers.now() + timeout);
@@ -98,23 +151,23 @@ void AgentRun::settle_without_running() {
     if (call && !call->outcome) log_->emit(offer_of(*call));
   }
   std::optional<std::string> all_refused = batch_refusal(*state_);
+  if (fatal_outcome_of(*state_)) all_refused = kNotMade;
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
     bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(call);
-    if (all_refused && !is_started(call.id)) {
+    if (all_refused && !is_started(call.id) && !maybe_started_.contains(call.id)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = *all_refused, .synthetic = true});
     } else if (const Refusal* refused = refusal(call)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
-    } else if (call.tool->site == ToolSite::host && !around_.tools.find(call.name)) {
-      outcomes.push_back({.id = call.id,
-                          .ok = false,
-                          .text = unknown_tool_text(*state_, call.name),
-                          .synthetic = true});
     } else if (state_->cancel() && call.tool->site == ToolSite::host) {
       outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kCutOff)});
     } else if (is_lost) {
       outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kOutcomeUnknown)});
+    } else if (call.tool->site == ToolSite::host && !is_started(call.id) &&
+               !open_tool(*call.tool)) {
+      outcomes.push_back(
+          {.id = call.id, .ok = false, .text = gone_tool_text(call.name), .synthetic = true});
     }
   }
   maybe_started_.clear();
@@ -128,10 +181,8 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
   // What came by mail is durable there until its mailbox is closed along with this.
   milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;
-  if (is_offered) {
-    log_->close_mailbox(outcome.id.str(), wait_max);
-    if (auto timer = timeouts_.extract(outcome.id)) around_.timers.cancel(timer.mapped().timer);
-  }
+  if (is_offered) log_->close_mailbox(outcome.id.str(), wait_max);
+  forget_timeout(outcome.id);
   // What nobody sent is not shown as if somebody had.
   if (is_offered && !outcome.timed_out) {
     log_->emit(LocalToolResultIn{.id = outcome.id,
@@ -141,10 +192,12 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
                                  .files = outcome.files},
                wait_max);
   } else {
-    log_->emit(
-        ToolResultEvent{
-            .id = outcome.id, .name = call->name, .ok = outcome.ok, .text = outcome.text},
-        wait_max);
+    log_->emit(ToolResultEvent{.id = outcome.id,
+                               .name = call->name,
+                               .ok = outcome.ok,
+                               .text = outcome.text,
+                               .files = outcome.files},
+               wait_max);
   }
   const Refusal* refused = outcome.synthetic ? refusal(*call) : nullptr;
   if (refused && refused->event && refused->text == outcome.text) log_->emit(*refused->event);
@@ -152,16 +205,83 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   start_ready_calls();
 }
 
-Task<void> AgentRun::run_host_tool(ToolUseId id, Tool* tool, json::Object arguments) {
+void AgentRun::make_call(const CallState& call, ToolPtr tool) {
+  log_->emit(ToolCallStarted{.id = call.id, .name = call.name, .input = call.arguments});
+  if (!host_tools_) {
+    host_tools_ = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
+  }
+  const SteadyTime deadline =
+      around_.timers.now() + call.tool->annotations.timeout.value_or(kHostToolTimeout);
+  ToolCall made{
+      .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
+  ToolContext context{.who = {.workspace = key_.workspace, .key = state_->created().key},
+                      .deadline = deadline};
+  TaskGroup::Ticket task =
+      host_tools_->spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
+  watch_host_call(call.id, deadline, task);
+}
+
+Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext context) {
   // An effect that cannot be repeated waits until the call is in the journal for good.
   if (!tool->decl().annotations.read_only) {
     auto durable = co_await log_->flush();
     if (!durable) co_return;
   }
-  ToolOutcome outcome =
-      co_await tool->invoke({.run = key_.run, .id = id, .arguments = std::move(arguments)});
-  host_outcomes_.push_back({.id = id, .ok = outcome.ok, .text = std::move(outcome.text)});
+  const ToolUseId id = call.id;
+  CallProgress progress(id, tool->decl().name,
+                        [this](ToolProgress report) { show_progress(std::move(report)); });
+  context.progress = &progress;
+  ToolOutcome outcome = co_await invoke_safely(tool, std::move(call), context, &around_.log);
+  settle_host_call(id, std::move(outcome));
+}
+
+void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
+  if (std::exchange(progress_[id].is_settled, true)) return;
+  forget_timeout(id);
+  const bool is_fatal = outcome.kind == ToolOutcome::Kind::fatal;
+  const bool ok = outcome.ok();
+  FlatContent flat = flatten(std::move(outcome.content));
+  std::vector<RunBlob> blobs = take_bytes(flat.files);
+  host_outcomes_.push_back({.entry = {.id = id,
+                                      .ok = ok,
+                                      .text = std::move(flat.text),
+                                      .files = std::move(flat.files),
+                                      .is_fatal = is_fatal},
+                            .blobs = std::move(blobs)});
   kick();
+}
+
+// A call whose time is over is cut off, and nobody waits until it has noticed.
+void AgentRun::watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup::Ticket task) {
+  const SteadyTime begun = around_.timers.now();
+  Timers::Id timer = around_.timers.set(deadline, [this, id, deadline, begun, task] {
+    timeouts_.erase(id);
+    host_tools_->cancel_one(task);
+    auto limit = std::chrono::duration_cast<seconds>(deadline - begun);
+    settle_host_call(id, failed_outcome(cat("The call took longer than ", limit.count(),
+                                            " s and was cut off. It may or may not have taken "
+                                            "effect.")));
+  });
+  timeouts_[id] = {.when = deadline, .timer = timer};
+}
+
+void AgentRun::forget_timeout(const ToolUseId& id) {
+  if (auto timer = timeouts_.extract(id)) around_.timers.cancel(timer.mapped().timer);
+}
+
+// Progress is shown like streamed text. A tool that reports faster than the store can write, or
+// without end, is not waited for: its reports are dropped.
+void AgentRun::show_progress(ToolProgress progress) {
+  const CallState* call = state_->find_call(progress.id);
+  if (!call || call->outcome || state_->terminal() || !log_->has_room()) return;
+  if (++progress_[progress.id].reports > kReportsMax) return;
+  progress.message = utf8_prefix(progress.message, kProgressMessageBytesMax);
+  log_->emit_delta(progress);
+}
+
+void AgentRun::fold_progress(const Mailbox& mail) {
+  if (auto progress = parse_progress(mail.body)) show_progress(std::move(*progress));
+  log_->close_mailbox(mail.slot, RunLog::kDeltaWait);
 }
 
 void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {

@@ -1,16 +1,40 @@
 // How a run begins: what could change later is pinned, and all of it is one commit.
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "agent/file_bytes.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "engine/engine.hpp"
-#include "engine/kept_files.hpp"
 #include "json/write.hpp"
 #include "run/journal.hpp"
 #include "tool/input_schema.hpp"
 
 namespace errand::engine {
+namespace {
+
+// The name under which a text is kept beside the journals of runs; empty if it stands in them.
+std::string hash_if_large(const std::string& text) {
+  bool is_large = text.size() >= kToolsBesideBytesMin;
+  return is_large ? crypto::to_hex(crypto::sha256(text)) : "";
+}
+
+// The refs of a spec have names of their own; what a source calls its tools is known only here.
+Result<void> check_names(const std::vector<ToolDecl>& tools) {
+  bool has_bound = std::any_of(tools.begin(), tools.end(),
+                               [](const ToolDecl& tool) { return tool.site == ToolSite::host; });
+  if (!has_bound) return {};
+  std::set<std::string_view> names;
+  for (const ToolDecl& tool : tools) {
+    if (names.insert(tool.name).second) continue;
+    return Error(ErrorCode::invalid_argument, cat("two tools are called \"", tool.name, "\""))
+        .pointer("/tools");
+  }
+  return {};
+}
+
+}  // namespace
 
 // Of many tools few are called: a schema that surely compiles waits for its first call.
 Result<void> Engine::check_schema(OfferedTool& tool, std::string_view pointer) {
@@ -24,39 +48,40 @@ Result<void> Engine::check_schema(OfferedTool& tool, std::string_view pointer) {
   return {};
 }
 
-Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools) {
+// What a ref means in this process; empty if nobody here knows it.
+Result<std::vector<ToolDecl>> Engine::bind(const ToolRef& ref, std::size_t index,
+                                           const Principal& who) {
+  auto bound = deps_.tools.bind(ref, who);
+  if (!bound) {
+    std::string place = cat("/tools/", index, bound.error().pointer());
+    return std::move(bound).error().pointer(place);
+  }
+  for (ToolDecl& tool : *bound) tool.origin.ref = index;
+  return bound;
+}
+
+Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const Principal& who) {
   if (tools->offered) return tools->offered;
   std::vector<ToolDecl> decls;
-  bool has_host_tools = false;
   for (std::size_t i = 0; i < tools->refs.size(); ++i) {
     const ToolRef& ref = tools->refs[i];
-    if (const auto* host = std::get_if<HostTool>(&ref)) {
-      Tool* tool = deps_.tools.find(host->name);
-      if (!tool) {
-        return Error(ErrorCode::invalid_argument,
-                     cat("there is no tool called \"", host->name, "\""))
-            .pointer(cat("/tools/", i, "/name"));
-      }
-      decls.push_back(tool->decl());
-      has_host_tools = true;
-      continue;
-    }
+    ERRAND_TRY(auto bound, bind(ref, i, who));
+    for (ToolDecl& tool : bound) decls.push_back(std::move(tool));
+    if (!bound.empty()) continue;
     for (OfferedTool& tool : offered_tools(ref)) {
       ERRAND_CHECK(check_schema(tool, cat("/tools/", i)));
       decls.push_back(std::move(tool.decl));
     }
   }
-  ToolDecls offered = share_decls(std::move(decls));
-  if (!has_host_tools) {
-    bool is_large = tools->text.size() >= kToolsBesideBytesMin;
-    tools = std::make_shared<const ToolSet>(
-        ToolSet{.refs = tools->refs,
-                .text = tools->text,
-                .hash = is_large ? crypto::to_hex(crypto::sha256(tools->text)) : "",
-                .offered = offered});
-    tool_sets_.insert(tools);
-  }
-  return offered;
+  ERRAND_CHECK(check_names(decls));
+  ToolSet whole{.refs = tools->refs, .text = tools->text, .hash = {}};
+  whole.offered = share_decls(std::move(decls));
+  whole.bindings = bindings_of(*whole.offered);
+  whole.hash = hash_if_large(whole.text);
+  whole.bindings_hash = hash_if_large(whole.bindings);
+  tools = std::make_shared<const ToolSet>(std::move(whole));
+  tool_sets_.insert(tools);
+  return tools->offered;
 }
 
 Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const ToolDecls& tools,
@@ -73,7 +98,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::strin
   ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
   CreatedEntry entry{
       .model = model->info, .price = model->pricing, .at = deps_.clock.now(), .key = who.key};
-  ERRAND_TRY(entry.tools, resolve_tools(spec.tools));
+  ERRAND_TRY(entry.tools, resolve_tools(spec.tools, who));
   if (spec.output_schema) {
     ERRAND_TRY(entry.output_mechanism, resolve_output(spec, entry.tools, *model->model));
   }
@@ -104,7 +129,7 @@ Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempot
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   std::vector<RunBlob> blobs;
   for (Message& message : spec.messages) {
-    for (RunBlob& blob : take_bytes(message.files)) blobs.push_back(std::move(blob));
+    for (RunBlob& blob : agent::take_bytes(message.files)) blobs.push_back(std::move(blob));
   }
   ERRAND_CO_TRY(auto created, resolve(who, std::move(spec), model_id));
   std::vector<JournalEntry> journal;
@@ -130,8 +155,12 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
     state->apply(entry);
   }
   const CreatedEntry& created = state->created();
-  if (const ToolSetPtr& tools = created.spec.tools; !tools->hash.empty()) {
+  const ToolSetPtr& tools = created.spec.tools;
+  if (!tools->hash.empty()) {
     run.effects.blobs.push_back({.hash = tools->hash, .bytes = {tools, &tools->text}});
+  }
+  if (!tools->bindings_hash.empty()) {
+    run.effects.blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
   }
   run.first.at = created.at;
   run.row = {.id = deps_.ids.make<RunIdTag>("run_"),

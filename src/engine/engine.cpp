@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/file_bytes.hpp"
 #include "base/text.hpp"
 #include "engine/call_errors.hpp"
-#include "engine/kept_files.hpp"
 #include "engine/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
@@ -60,7 +60,7 @@ Engine::Engine(Deps deps, Limits limits)
 Engine::~Engine() = default;
 
 Task<Result<void>> Engine::answer(Principal who, RunId run, CallAnswer answer) {
-  std::vector<RunBlob> blobs = take_bytes(answer.answer.files);
+  std::vector<RunBlob> blobs = agent::take_bytes(answer.answer.files);
   const RunKey key{.workspace = who.workspace, .run = run};
   Mail mail{.to = key,
             .slot = std::move(answer.tool_use_id),

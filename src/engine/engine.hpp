@@ -23,7 +23,7 @@
 #include "run/principal.hpp"
 #include "run/spec.hpp"
 #include "store/store.hpp"
-#include "tool/tool.hpp"
+#include "tool/tool_source.hpp"
 
 namespace errand::engine {
 
@@ -89,7 +89,7 @@ class Engine final {
     Timers& timers;
     IdSource& ids;
     Catalog& catalog;
-    ToolRegistry& tools;
+    const ToolSources& tools;
     Log& log;
     bool typed_events = false;  // see agent::Surroundings
   };
@@ -135,6 +135,11 @@ class Engine final {
   Task<Result<PendingCall>> extend_claim(Principal who, std::string tool_use_id,
                                          std::string claim_id, milliseconds ttl);
 
+  // Tells how far a pending call has come; shown as an event, and nobody waits for that. not_found
+  // with reason "unknown_tool_use": it is not pending. conflict with reason "run_terminal": the run
+  // has ended.
+  Task<Result<void>> report_progress(Principal who, std::string tool_use_id, ProgressReport report);
+
   // Asks a run to stop; durable when it returns. The status is what the run will end as.
   Task<Result<RunStatus>> cancel(Principal who, RunId run);
 
@@ -172,7 +177,8 @@ class Engine final {
   Result<CreatedEntry> resolve(const Principal& who, Spec spec, std::string_view model_id);
   // Leaves the set with what it offers, and remembers it for those who send it again.
   Result<void> check_schema(OfferedTool& tool, std::string_view pointer);
-  Result<ToolDecls> resolve_tools(ToolSetPtr& tools);
+  Result<std::vector<ToolDecl>> bind(const ToolRef& ref, std::size_t index, const Principal& who);
+  Result<ToolDecls> resolve_tools(ToolSetPtr& tools, const Principal& who);
   Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
   Task<Result<CreateOutcome>> create_surely(NewRun run);

@@ -1,20 +1,6 @@
 #include "engine/kept_files.hpp"
 
-#include <utility>
-
-#include "crypto/digest.hpp"
-
 namespace errand::engine {
-
-std::vector<RunBlob> take_bytes(std::vector<FilePart>& files) {
-  std::vector<RunBlob> blobs;
-  for (FilePart& file : files) {
-    if (!file.bytes) continue;
-    file.sha256 = crypto::to_hex(crypto::sha256(*file.bytes));
-    blobs.push_back({.hash = file.sha256, .bytes = std::exchange(file.bytes, nullptr)});
-  }
-  return blobs;
-}
 
 std::vector<FilePart> files_of(const JournalEntry& entry) {
   if (const auto* outcome = std::get_if<OutcomeEntry>(&entry)) return outcome->files;

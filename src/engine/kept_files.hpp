@@ -7,10 +7,6 @@
 
 namespace errand::engine {
 
-// Takes the bytes of files that a caller sent out of them, for the store to keep. From then on the
-// files name them by their hash.
-std::vector<RunBlob> take_bytes(std::vector<FilePart>& files);
-
 // The files that an entry names.
 std::vector<FilePart> files_of(const JournalEntry& entry);
 

@@ -1,4 +1,5 @@
 // Calls that wait for a client, as work that many clients share.
+#include <algorithm>
 #include <utility>
 
 #include "engine/call_errors.hpp"
@@ -10,6 +11,14 @@ namespace {
 // Calls that become free without this process noticing (a claim of a former one has run out, or
 // another node opened them) are seen this late at most.
 constexpr milliseconds kLookAgain{5000};
+
+// A page that begins after this has the slot first, if it is there: slots are ASCII.
+std::string just_before(std::string slot) {
+  if (slot.empty()) return slot;
+  --slot.back();
+  slot.push_back('\x7f');
+  return slot;
+}
 
 }  // namespace
 
@@ -51,6 +60,34 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
 
 void Engine::tell_watchers() {
   for (Wakeup* watcher : call_watchers_) watcher->notify();
+}
+
+Task<Result<void>> Engine::report_progress(Principal who, std::string tool_use_id,
+                                           ProgressReport report) {
+  auto call = ToolUseId::parse(tool_use_id);
+  if (!call) co_return call_not_pending(tool_use_id);
+  CallFilter filter{.workspace = who.workspace, .after = just_before(tool_use_id), .limit = 1};
+  ERRAND_CO_TRY(auto boxes, co_await deps_.store.pending_calls(std::move(filter)));
+  if (boxes.empty() || boxes.front().slot != tool_use_id) co_return call_not_pending(tool_use_id);
+  const RunKey key{.workspace = who.workspace, .run = boxes.front().run};
+  Mailbox filled{.run = key.run,
+                 .slot = progress_slot(*call),
+                 .kind = MailKind::progress,
+                 .filled = true,
+                 .body = to_mail_body(ToolProgress{.id = *call,
+                                                   .name = boxes.front().name,
+                                                   .message = std::move(report.message),
+                                                   .progress = report.progress,
+                                                   .total = report.total})};
+  Mail mail{.to = key, .slot = filled.slot, .kind = filled.kind, .body = filled.body};
+  ++counters_.durable_waits;
+  ERRAND_CO_TRY(auto outcome, co_await deps_.store.mail(std::move(mail)));
+  if (outcome == MailOutcome::run_ended) {
+    co_return Error(ErrorCode::conflict, "the run has ended").reason("run_terminal");
+  }
+  // Otherwise the run has not taken an earlier report yet, and this one is dropped.
+  if (outcome == MailOutcome::accepted) residency_.deliver(key, std::move(filled));
+  co_return Result<void>();
 }
 
 Task<Result<PendingCall>> Engine::take_call(CallClaim claim) {

@@ -38,11 +38,11 @@ class CountingTool final : public Tool {
   CountingTool(ToolDecl decl, ToolLog& log, std::function<void()> before_effect)
       : decl_(std::move(decl)), log_(log), before_effect_(std::move(before_effect)) {}
   const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call) override {
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override {
     before_effect_();
     ++log_.begun;
     log_.keys.insert(call.id.str());
-    co_return ToolOutcome{.text = "counted"};
+    co_return text_outcome("counted");
   }
 
  private:
@@ -57,14 +57,14 @@ class SlowTool final : public Tool {
   SlowTool(ToolDecl decl, Timers& timers, int& ended)
       : decl_(std::move(decl)), timers_(timers), ended_(ended) {}
   const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall) override {
+  Task<ToolOutcome> invoke(ToolCall, ToolContext) override {
     struct Ending {
       int& count;
       ~Ending() { ++count; }
     };
     Ending ending{ended_};
     co_await timers_.sleep_until(timers_.now() + std::chrono::hours(1));
-    co_return ToolOutcome{.text = "done at last"};
+    co_return text_outcome("done at last");
   }
 
  private:
@@ -73,13 +73,20 @@ class SlowTool final : public Tool {
   int& ended_;
 };
 
-class ToolTable final : public ToolRegistry {
+class ToolTable final : public ToolSource {
  public:
-  Tool* find(std::string_view name) override {
-    auto found = tools.find(std::string(name));
-    return found == tools.end() ? nullptr : found->second.get();
+  Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal&) override {
+    auto found = tools.find(std::get<HostTool>(ref).name);
+    if (found == tools.end()) {
+      return Error(ErrorCode::invalid_argument, "there is no such tool").pointer("/name");
+    }
+    return std::vector<ToolDecl>{found->second->decl()};
   }
-  std::map<std::string, std::unique_ptr<Tool>> tools;
+  ToolPtr open(const ToolDecl& binding, const Principal&) override {
+    auto found = tools.find(binding.name);
+    return found == tools.end() ? nullptr : found->second;
+  }
+  std::map<std::string, ToolPtr> tools;
 };
 
 // Where the process dies. Steps are counted over everything that is written or has an effect.
@@ -123,15 +130,16 @@ class World final {
                 .timers = timers,
                 .ids = ids_,
                 .catalog = catalog,
-                .tools = tools,
+                .tools = sources,
                 .log = log_},
                limits),
         tasks(home.executor(),
               [this](const char*, const std::string& what) { bugs.push_back(what); }) {
+    sources.add("program", {"host"}, tools);
     add_tool("careless", {.parallel_safe = false}, disk.careless);
     add_tool("idempotent", {.idempotent = true}, disk.idempotent);
     ToolDecl slow{.name = "slow", .site = ToolSite::host};
-    tools.tools["slow"] = std::make_unique<SlowTool>(slow, timers, slow_tools_ended);
+    tools.tools["slow"] = std::make_shared<SlowTool>(slow, timers, slow_tools_ended);
   }
 
   ~World() {
@@ -248,7 +256,7 @@ class World final {
 
   void add_tool(const std::string& name, ToolAnnotations annotations, ToolLog& log) {
     ToolDecl decl{.name = name, .site = ToolSite::host, .annotations = annotations};
-    tools.tools[name] = std::make_unique<CountingTool>(decl, log, [this] { crash.reached(); });
+    tools.tools[name] = std::make_shared<CountingTool>(decl, log, [this] { crash.reached(); });
   }
 
   Disk& disk_;
@@ -270,6 +278,7 @@ class World final {
 
  public:
   ToolTable tools;
+  ToolSources sources;
   Catalog catalog;
   Engine engine;
   TaskGroup tasks;
@@ -323,7 +332,7 @@ inline Spec spec_with_files(std::vector<ToolRef> tools, std::vector<FilePart> fi
 }
 
 inline ToolRef client_tool(std::string name, bool read_only = false) {
-  return LocalTool{.name = std::move(name), .read_only = read_only};
+  return LocalTool{.name = std::move(name), .annotations = {.read_only = read_only}};
 }
 
 inline std::string type_of_line(std::string_view line) {

@@ -58,20 +58,22 @@ Task<Result<std::string>> read_tools(Store* store, RunKey run, std::string hash)
 
 Task<Result<std::string>> read_whole_journal(Store* store, RunKey run) {
   ERRAND_CO_TRY(auto journal, co_await store->read_journal(run));
-  std::string hash(hash_of_tools(journal));
-  if (hash.empty()) co_return journal;
-  ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, std::move(hash)));
-  put_tools_back(journal, tools);
+  for (const std::string& hash : hashes_of_tools(journal)) {
+    ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, hash));
+    put_tools_back(journal, hash, tools);
+  }
   co_return journal;
 }
 
 Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments) {
   if (segments->empty()) co_return Result<void>();
-  std::string hash(hash_of_tools(segments->front()->journal));
-  if (hash.empty()) co_return Result<void>();
-  ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, std::move(hash)));
+  std::vector<std::string> hashes = hashes_of_tools(segments->front()->journal);
+  if (hashes.empty()) co_return Result<void>();
   Segment first = *segments->front();
-  put_tools_back(first.journal, tools);
+  for (const std::string& hash : hashes) {
+    ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, hash));
+    put_tools_back(first.journal, hash, tools);
+  }
   segments->front() = std::make_shared<const Segment>(std::move(first));
   co_return Result<void>();
 }

@@ -10,11 +10,16 @@
 #include "host/environment.hpp"
 #include "host/store_file.hpp"
 #include "store/sqlite/sqlite_store.hpp"
+#include "tool/builtin/plugins.hpp"
 
 namespace errand::host {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Threads for tools that block.
+constexpr std::size_t kToolThreads = 2;
+constexpr std::size_t kToolQueueMax = 1000;
 
 Result<void> make_data_directory(const fs::path& data) {
   std::error_code error;
@@ -26,6 +31,21 @@ Result<void> make_data_directory(const fs::path& data) {
           error ? error.message() : "permission denied", "; choose another one with --data DIR"));
 }
 
+// How tools of this process reach the web: addresses that are not public are refused, save those
+// that the configuration allows.
+net::ClientOptions web_options(const Config& config) {
+  net::ClientOptions options = client_options_here();
+  options.addresses = net::AddressRules(config.networks);
+  return options;
+}
+
+ToolSources make_sources(ToolSource& plugins, ToolSource* program) {
+  ToolSources sources;
+  sources.add("errand", {"mantyx_plugin"}, plugins);
+  if (program) sources.add("program", {"host"}, *program);
+  return sources;
+}
+
 }  // namespace
 
 Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
@@ -34,6 +54,9 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
       timers_(home_),
       ids_(around.clock, crypto::random_bits),
       store_(std::move(store)),
+      tool_pool_(kToolThreads, kToolQueueMax),
+      plugins_(make_plugins(around.clock, web_options(config_), tool_pool_)),
+      tools_(make_sources(plugins_, around.program)),
       client_(client_options_here()),
       catalog_(make_catalog(config_, {.client = client_,
                                       .timers = timers_,

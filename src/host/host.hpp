@@ -27,7 +27,8 @@ class Host final {
     asio::io_context& io;
     const Clock& clock;
     Log& log;
-    bool typed_events = false;  // for readers in this process, see agent::Surroundings
+    ToolSource* program = nullptr;  // tools of the program itself, for runs that it asks for
+    bool typed_events = false;      // for readers in this process, see agent::Surroundings
   };
 
   Host(Surroundings around, Config config, std::unique_ptr<Store> store);
@@ -41,18 +42,14 @@ class Host final {
   engine::Engine& engine() { return engine_; }
 
  private:
-  // Clients bring their tools themselves.
-  class NoTools final : public ToolRegistry {
-   public:
-    Tool* find(std::string_view) override { return nullptr; }
-  };
-
   Config config_;
   Home home_;
   AsioTimers timers_;
   IdSource ids_;
   std::unique_ptr<Store> store_;
-  NoTools tools_;
+  BlockingPool tool_pool_;  // apart from the store's, which must not wait behind a large page
+  FixedTools plugins_;
+  ToolSources tools_;
   net::HttpClient client_;
   engine::Catalog catalog_;
   engine::KeyRing keys_;

@@ -90,6 +90,16 @@ struct FieldWriter {
         .field("summary", shown.text)
         .field("result", shown.text);
     write_full_length(out, shown);
+    if (!event.files.empty()) out.field("files", json::Value(shown_files(event.files)));
+  }
+
+  void operator()(const ToolProgress& event) {
+    out.field("toolUseId", event.id.view()).field("name", event.name);
+    if (!event.message.empty()) {
+      out.field("message", utf8_prefix(event.message, kProgressMessageBytesMax));
+    }
+    if (event.progress) out.field("progress", json::Value(*event.progress));
+    if (event.total) out.field("total", json::Value(*event.total));
   }
 
   void operator()(const LoopDetected& event) {

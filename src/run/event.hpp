@@ -80,8 +80,22 @@ struct ToolResultEvent {
   std::string name;
   bool ok = true;
   std::string text;
+  std::vector<FilePart> files = {};
   std::size_t full_length = 0;  // of a text that is cut; 0: it is whole
 };
+
+// How far a call has come, wherever it runs.
+struct ToolProgress {
+  static constexpr std::string_view kType = "tool_progress";
+  ToolUseId id;
+  std::string name;
+  std::string message;  // may be empty
+  std::optional<double> progress = {};
+  std::optional<double> total = {};
+};
+
+// Longer ones are cut.
+constexpr std::size_t kProgressMessageBytesMax = 4096;
 
 // The model repeats itself. What it was told, or that it has to answer now, is in force already.
 struct LoopDetected {
@@ -149,8 +163,8 @@ struct UnknownEvent {
 
 using Event =
     std::variant<AssistantDelta, ThinkingDelta, AssistantMessage, LocalToolCall, LocalToolResultIn,
-                 ToolCallStarted, ToolResultEvent, LoopDetected, ToolBudgetExceeded, TurnRestarted,
-                 ResultEvent, ErrorEvent, CancelledEvent, UnknownEvent>;
+                 ToolCallStarted, ToolResultEvent, ToolProgress, LoopDetected, ToolBudgetExceeded,
+                 TurnRestarted, ResultEvent, ErrorEvent, CancelledEvent, UnknownEvent>;
 std::string_view type_of(const Event& event);
 
 // An event with its place in the run's log.

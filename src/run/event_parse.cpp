@@ -31,6 +31,12 @@ class Taker final {
     return value.get_bool();
   }
 
+  std::optional<double> optional_number(std::string_view key) {
+    json::Value value = take(key);
+    if (value.is_null() || !check(value.is_number(), key)) return {};
+    return value.to_number<double>();
+  }
+
   template <std::integral N>
   N integer(std::string_view key) {
     json::Value value = take(key);
@@ -113,6 +119,18 @@ void read(Taker& in, LocalToolCall& event) {
   if (!rest.empty()) event.echo = std::make_shared<const json::Object>(std::move(rest));
 }
 
+std::vector<FilePart> read_files(Taker& in) {
+  std::vector<FilePart> files;
+  for (json::Value& item : in.array("files")) {
+    if (!item.is_object()) continue;
+    Taker file(std::move(item.get_object()));
+    files.push_back({.filename = file.text("filename"),
+                     .mime_type = file.text("mimeType"),
+                     .size = file.integer<std::int64_t>("size")});
+  }
+  return files;
+}
+
 void read(Taker& in, LocalToolResultIn& event) {
   event.id = in.tool_use("toolUseId");
   event.name = in.text("name");
@@ -123,13 +141,7 @@ void read(Taker& in, LocalToolResultIn& event) {
   in.take("output");
   in.take("truncated");
   event.full_length = in.integer<std::size_t>("fullLength");
-  for (json::Value& item : in.array("files")) {
-    if (!item.is_object()) continue;
-    Taker file(std::move(item.get_object()));
-    event.files.push_back({.filename = file.text("filename"),
-                           .mime_type = file.text("mimeType"),
-                           .size = file.integer<std::int64_t>("size")});
-  }
+  event.files = read_files(in);
 }
 
 void read(Taker& in, ToolCallStarted& event) {
@@ -146,6 +158,15 @@ void read(Taker& in, ToolResultEvent& event) {
   in.take("summary");
   in.take("truncated");
   event.full_length = in.integer<std::size_t>("fullLength");
+  event.files = read_files(in);
+}
+
+void read(Taker& in, ToolProgress& event) {
+  event.id = in.tool_use("toolUseId");
+  event.name = in.text("name");
+  event.message = in.text("message");
+  event.progress = in.optional_number("progress");
+  event.total = in.optional_number("total");
 }
 
 void read(Taker& in, LoopDetected& event) {

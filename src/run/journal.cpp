@@ -165,14 +165,13 @@ struct EntryWriter {
     if (entry.spec.output_schema) {
       out.field("outputMechanism", to_string(entry.output_mechanism));
     }
-    // Most follow from the spec; only tools of this process need their declaration pinned.
-    std::string host_tools;
-    for (const ToolDecl& tool : *entry.tools) {
-      if (tool.site != ToolSite::host) continue;
-      host_tools += host_tools.empty() ? "[" : ",";
-      json::write(host_tools, errand::to_json(tool));
+    // Tools of clients follow from the spec.
+    const ToolSet& set = *entry.spec.tools;
+    if (!set.bindings_hash.empty()) {
+      out.field("bindings", json::Object{{"sha256", set.bindings_hash}});
+    } else if (std::string pinned = bindings_of(*entry.tools); !pinned.empty()) {
+      out.raw("bindings", pinned);
     }
-    if (!host_tools.empty()) out.raw("hostTools", host_tools + "]");
   }
 
   void operator()(const ResumedEntry& entry) {
@@ -209,6 +208,7 @@ struct EntryWriter {
     if (entry.timed_out) out.field("timedOut", true);
     if (entry.synthetic) out.field("synthetic", true);
     if (!entry.files.empty()) out.field("files", json::Value(errand::to_json(entry.files)));
+    if (entry.is_fatal) out.field("fatal", true);
   }
 
   void operator()(const TurnEndEntry& entry) {
@@ -238,25 +238,36 @@ struct EntryWriter {
   }
 };
 
-// Every tool of the run in the order of the spec: those of this process as pinned.
-Result<ToolDecls> collect_tools(const Spec& spec, const json::Array* host_tools) {
+// Every tool of the run in the order of the spec: those that this process calls as pinned.
+Result<ToolDecls> collect_tools(const Spec& spec, const json::Array* bindings) {
+  std::vector<ToolDecl> pinned;
+  for (std::size_t i = 0; bindings && i < bindings->size(); ++i) {
+    ERRAND_TRY(auto tool, parse_binding((*bindings)[i], json::child_pointer("/bindings", i)));
+    pinned.push_back(std::move(tool));
+  }
   std::vector<ToolDecl> tools;
-  std::size_t next_host = 0;
-  for (const ToolRef& ref : spec.tools->refs) {
-    if (!std::holds_alternative<HostTool>(ref)) {
-      for (OfferedTool& tool : offered_tools(ref)) tools.push_back(std::move(tool.decl));
-      continue;
+  auto next = pinned.begin();
+  for (std::size_t ref = 0; ref < spec.tools->refs.size(); ++ref) {
+    bool is_pinned = false;
+    for (; next != pinned.end() && next->origin.ref == ref; ++next) {
+      tools.push_back(std::move(*next));
+      is_pinned = true;
     }
-    if (!host_tools || next_host >= host_tools->size()) {
+    if (is_pinned) continue;
+    if (std::holds_alternative<HostTool>(spec.tools->refs[ref])) {
       return Error(ErrorCode::internal, "a tool of the spec has no pinned declaration");
     }
-    ERRAND_TRY(auto decl, parse_tool_decl((*host_tools)[next_host++], "/hostTools"));
-    tools.push_back(std::move(decl));
+    for (OfferedTool& tool : offered_tools(spec.tools->refs[ref])) {
+      tools.push_back(std::move(tool.decl));
+    }
+  }
+  if (next != pinned.end()) {
+    return Error(ErrorCode::internal, "a pinned tool belongs to no tool of the spec");
   }
   return share_decls(std::move(tools));
 }
 
-Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {
+Result<JournalEntry> parse_created(Fields& in) {
   CreatedEntry entry;
   entry.format = static_cast<int>(in.optional_integer("format", 1, INT32_MAX).value_or(1));
   if (entry.format > kRunFormat) {
@@ -274,8 +285,7 @@ Result<JournalEntry> parse_created(const json::Value& value, Fields& in) {
     ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));
   }
   entry.output_mechanism = parse_mechanism(in);
-  const json::Value* host_tools = value.as_object().if_contains("hostTools");
-  ERRAND_TRY(entry.tools, collect_tools(entry.spec, host_tools ? host_tools->if_array() : nullptr));
+  ERRAND_TRY(entry.tools, collect_tools(entry.spec, in.optional_array("bindings")));
   return in.finish<JournalEntry>(std::move(entry));
 }
 
@@ -298,7 +308,9 @@ Result<JournalEntry> parse_outcome(Fields& in) {
                      .ok = in.optional_flag("ok").value_or(false),
                      .text = in.text("text"),
                      .timed_out = in.optional_flag("timedOut").value_or(false),
-                     .synthetic = in.optional_flag("synthetic").value_or(false)};
+                     .synthetic = in.optional_flag("synthetic").value_or(false),
+                     .files = {},
+                     .is_fatal = in.optional_flag("fatal").value_or(false)};
   if (const json::Array* files = in.optional_array("files")) {
     ERRAND_TRY(entry.files, parse_kept_files(*files, "/files"));
   }
@@ -323,7 +335,7 @@ Result<JournalEntry> parse_terminal(Fields& in) {
 Result<JournalEntry> parse_entry(const json::Value& value) {
   Fields in(value, "");
   std::string kind = in.text("entry");
-  if (kind == "created") return parse_created(value, in);
+  if (kind == "created") return parse_created(in);
   if (kind == "turn_end") return parse_turn_end(in);
   if (kind == "terminal") return parse_terminal(in);
   if (kind == "outcome") return parse_outcome(in);

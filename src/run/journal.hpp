@@ -93,6 +93,7 @@ struct OutcomeEntry {
   bool timed_out = false;  // nobody answered in time
   bool synthetic = false;  // the call was never made: it follows from the entries before
   std::vector<FilePart> files = {};
+  bool is_fatal = false;  // the run ends with it
 };
 
 // Why a turn's model call failed.

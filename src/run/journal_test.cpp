@@ -61,12 +61,13 @@ void add_host_tool(CreatedEntry& entry) {
   refs.insert(refs.begin(), HostTool{.name = "clock"});
   entry.spec.tools = share_tools(std::move(refs));
   std::vector<ToolDecl> decls = *entry.tools;
-  decls.insert(decls.begin(),
-               ToolDecl{.name = "clock",
-                        .description = "The time.",
-                        .input_schema = share_schema({{"type", "object"}}),
-                        .site = ToolSite::host,
-                        .annotations = {.idempotent = true, .parallel_safe = false}});
+  decls.insert(decls.begin(), ToolDecl{.name = "clock",
+                                       .description = "The time.",
+                                       .input_schema = share_schema({{"type", "object"}}),
+                                       .site = ToolSite::host,
+                                       .annotations = {.idempotent = true, .parallel_safe = false},
+                                       .kind = "host",
+                                       .origin = {.source = "program"}});
   entry.tools = share_decls(std::move(decls));
 }
 
@@ -74,7 +75,7 @@ constexpr std::string_view kCreatedTail =
     R"("model":{"id":"m","provider":"p","vendorModelId":"v"},)"
     R"("limits":{"localToolTimeoutMs":5000,"onLocalToolTimeout":"continue","maxToolTurns":4,)"
     R"("runMs":90000},)"
-    R"("at":1794744000000,"format":1,"endsBy":90500,"key":"key_1",)"
+    R"("at":1794744000000,"format":2,"endsBy":90500,"key":"key_1",)"
     R"("price":{"inputPer1MUsd":3.0,"outputPer1MUsd":15.0})";
 
 constexpr std::string_view kLocalTool =
@@ -97,9 +98,10 @@ void add_created(std::vector<Stored>& all) {
       {with_host,
        cat(R"({"entry":"created","spec":{"name":"agent","prompt":"hi","tools":[)",
            R"({"kind":"host","name":"clock"},)", kLocalTool, "]},", kCreatedTail,
-           R"(,"hostTools":[{"name":"clock","description":"The time.",)",
+           R"(,"bindings":[{"name":"clock","kind":"host","ref":0,"source":{"id":"program"},)",
+           R"("decl":{"name":"clock","description":"The time.",)",
            R"("inputSchema":{"type":"object"},"site":"host","annotations":{"readOnly":false,)",
-           R"("idempotent":true,"parallelSafe":false,"longRunning":false}}]})", "\n")});
+           R"("idempotent":true,"parallelSafe":false,"longRunning":false}}}]})", "\n")});
   CreatedEntry with_output = created_entry();
   with_output.spec.output_schema = {.schema = share_schema({{"type", "object"}})};
   with_output.output_mechanism = OutputMechanism::answer_tool;
@@ -343,12 +345,12 @@ TEST(Journal, ACreatedEntryWithoutItsPartsIsAnError) {
 }
 
 TEST(Journal, OneOfANewerFormatIsLeftAlone) {
-  auto newer = parse_journal("{\"entry\":\"created\",\"format\":2,\"spec\":{\"any\":1}}\n");
+  auto newer = parse_journal("{\"entry\":\"created\",\"format\":3,\"spec\":{\"any\":1}}\n");
   ASSERT_FALSE(newer);
   EXPECT_EQ(newer.error().code(), ErrorCode::unsupported);
   EXPECT_EQ(newer.error().message(),
             "journal entry 1: a newer version of Errand wrote this run "
-            "(format 2, this one reads 1)");
+            "(format 3, this one reads 2)");
 }
 
 }  // namespace

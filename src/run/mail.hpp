@@ -24,7 +24,13 @@ struct ToolAnswer {
   std::string text;
   bool timed_out = false;  // nobody answered in time; put there by the owner itself
   std::vector<FilePart> files = {};
+  bool is_fatal = false;  // a failure with which the run ends
 };
+
+// What a result of a call holds at most, wherever the call is made. A text that is longer is cut in
+// the middle, or refused if a client sends it.
+constexpr std::size_t kResultBytesMax = 2U * 1024 * 1024;
+constexpr std::size_t kErrorBytesMax = 8U * 1024;
 
 // A tool result with neither "result" nor "error".
 enum class MissingResult {
@@ -38,5 +44,12 @@ Result<ToolAnswer> parse_tool_answer(std::string_view body);
 
 // The mailbox of a cancel request; its body is the reason.
 inline constexpr std::string_view kCancelSlot = "cancel";
+
+// The mailbox in which a client tells how far a call has come. It has room for one report: what
+// comes before the owner has taken that is dropped, because nobody waits for it.
+std::string progress_slot(const ToolUseId& call);
+std::string to_mail_body(const ToolProgress& progress);
+// internal: the text is not one that to_mail_body made.
+Result<ToolProgress> parse_progress(std::string_view body);
 
 }  // namespace errand

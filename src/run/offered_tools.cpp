@@ -91,8 +91,8 @@ struct Offer {
                   .description = tool.description,
                   .input_schema = tool.parameters,
                   .output_schema = tool.output_schema,
-                  .annotations = {.read_only = tool.read_only, .long_running = tool.long_running}};
-    if (tool.long_running) {
+                  .annotations = tool.annotations};
+    if (tool.annotations.long_running) {
       append(decl.description, decl.description.empty() ? "" : "\n\n", kLongRunningNote);
     }
     return {{.decl = std::move(decl), .name_pointer = "/name", .schema_pointer = "/parameters"}};

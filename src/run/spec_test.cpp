@@ -107,8 +107,8 @@ TEST(Spec, MembersLandInTheirFields) {
   EXPECT_EQ(spec.messages[1].text, "a");
   const auto& tool = std::get<LocalTool>(spec.tools->refs.at(0));
   EXPECT_EQ(tool.name, "read_file");
-  EXPECT_TRUE(tool.read_only);
-  EXPECT_TRUE(tool.long_running);
+  EXPECT_TRUE(tool.annotations.read_only);
+  EXPECT_TRUE(tool.annotations.long_running);
   EXPECT_EQ(spec.metadata[1], (std::pair<std::string, std::string>{"a-key", ""}));
   EXPECT_EQ(spec.budgets.local_tool_timeout, milliseconds(1000));
   EXPECT_EQ(spec.budgets.on_local_tool_timeout, OnTimeout::go_on);

@@ -11,6 +11,29 @@ namespace {
 // In the order of ToolSite.
 constexpr std::array<std::string_view, 3> kSites = {"client", "host", "nowhere"};
 
+json::Object to_json(const ToolAnnotations& notes) {
+  json::Object out{{"readOnly", notes.read_only},
+                   {"idempotent", notes.idempotent},
+                   {"parallelSafe", notes.parallel_safe},
+                   {"longRunning", notes.long_running}};
+  if (notes.destructive) out["destructive"] = true;
+  if (notes.timeout) out["timeoutMs"] = notes.timeout->count();
+  return out;
+}
+
+Result<ToolAnnotations> parse_annotations(const json::Value& value, std::string_view pointer) {
+  json::Fields in(value, pointer);
+  ToolAnnotations notes{.read_only = in.optional_flag("readOnly").value_or(false),
+                        .idempotent = in.optional_flag("idempotent").value_or(false),
+                        .parallel_safe = in.optional_flag("parallelSafe").value_or(true),
+                        .long_running = in.optional_flag("longRunning").value_or(false),
+                        .destructive = in.optional_flag("destructive").value_or(false)};
+  if (auto millis = in.optional_integer("timeoutMs", 1, INT64_MAX)) {
+    notes.timeout = milliseconds(*millis);
+  }
+  return in.finish(notes);
+}
+
 }  // namespace
 
 SchemaPtr share_schema(json::Object schema) {
@@ -27,16 +50,12 @@ bool is_valid_tool_name(std::string_view name) {
 }
 
 json::Object to_json(const ToolDecl& tool) {
-  const ToolAnnotations& notes = tool.annotations;
   json::Object out{{"name", tool.name},
                    {"description", tool.description},
                    {"inputSchema", *tool.input_schema},
                    {"site", kSites[static_cast<std::size_t>(tool.site)]},
-                   {"annotations",
-                    {{"readOnly", notes.read_only},
-                     {"idempotent", notes.idempotent},
-                     {"parallelSafe", notes.parallel_safe},
-                     {"longRunning", notes.long_running}}}};
+                   {"annotations", to_json(tool.annotations)}};
+  if (!tool.title.empty()) out["title"] = tool.title;
   if (tool.output_schema) out["outputSchema"] = *tool.output_schema;
   return out;
 }
@@ -45,6 +64,7 @@ Result<ToolDecl> parse_tool_decl(const json::Value& value, std::string_view poin
   json::Fields in(value, pointer);
   ToolDecl tool;
   tool.name = in.text("name");
+  tool.title = in.optional_text("title").value_or("");
   tool.description = in.optional_text("description").value_or("");
   if (const json::Object* schema = in.optional_object("inputSchema")) {
     tool.input_schema = share_schema(*schema);
@@ -54,12 +74,39 @@ Result<ToolDecl> parse_tool_decl(const json::Value& value, std::string_view poin
   }
   auto site = in.optional_choice("site", {kSites[0], kSites[1], kSites[2]});
   tool.site = static_cast<ToolSite>(site.value_or(0));
-  json::Fields notes(in.any("annotations"), in.pointer_to("annotations"));
-  tool.annotations = {.read_only = notes.optional_flag("readOnly").value_or(false),
-                      .idempotent = notes.optional_flag("idempotent").value_or(false),
-                      .parallel_safe = notes.optional_flag("parallelSafe").value_or(true),
-                      .long_running = notes.optional_flag("longRunning").value_or(false)};
-  if (auto done = notes.finish(); !done) in.fail(std::move(done).error());
+  auto notes = parse_annotations(in.any("annotations"), in.pointer_to("annotations"));
+  if (!notes) {
+    in.fail(std::move(notes).error());
+  } else {
+    tool.annotations = *notes;
+  }
+  return in.finish(std::move(tool));
+}
+
+json::Object binding_json(const ToolDecl& tool) {
+  json::Object source{{"id", tool.origin.source}};
+  if (!tool.origin.version.empty()) source["version"] = tool.origin.version;
+  json::Object out{{"name", tool.name},
+                   {"kind", tool.kind},
+                   {"ref", tool.origin.ref},
+                   {"source", std::move(source)}};
+  if (!tool.origin.upstream.empty()) out["upstream"] = tool.origin.upstream;
+  out["decl"] = to_json(tool);
+  return out;
+}
+
+Result<ToolDecl> parse_binding(const json::Value& value, std::string_view pointer) {
+  json::Fields in(value, pointer);
+  std::string kind = in.text("kind");
+  json::Fields source(in.any("source"), in.pointer_to("source"));
+  ToolOrigin origin{.ref = static_cast<std::size_t>(in.integer("ref", 0, INT32_MAX)),
+                    .source = source.text("id"),
+                    .version = source.optional_text("version").value_or(""),
+                    .upstream = in.optional_text("upstream").value_or("")};
+  ERRAND_CHECK(source.finish());
+  ERRAND_TRY(auto tool, parse_tool_decl(in.any("decl"), in.pointer_to("decl")));
+  tool.kind = std::move(kind);
+  tool.origin = std::move(origin);
   return in.finish(std::move(tool));
 }
 

@@ -18,38 +18,62 @@ struct ToolAnnotations {
   bool idempotent = false;    // running it again with the same key changes nothing more
   bool parallel_safe = true;  // else a barrier: waits for earlier calls, later ones wait for it
   bool long_running = false;
+  bool destructive = false;  // what it changes cannot be had back
+  // How long one call may take; absent leaves it to the run.
+  std::optional<milliseconds> timeout = {};
 
   friend bool operator==(const ToolAnnotations&, const ToolAnnotations&) = default;
 };
 
 enum class ToolSite {
   client,  // the caller's process answers: local_tool_call out, tool-result in
-  host,    // this process runs it
+  host,    // a ToolSource of this process makes the call
   nowhere  // cannot run: each call is answered with the description, which says so
 };
+
+// A call that this process makes takes no longer, unless its tool says otherwise.
+constexpr milliseconds kHostToolTimeout{120'000};
+constexpr milliseconds kToolTimeoutMax{86'400'000};
 
 // Shared, because many hold the same one and nobody changes it.
 using ObjectPtr = std::shared_ptr<const json::Object>;
 using SchemaPtr = ObjectPtr;  // a JSON Schema
 SchemaPtr share_schema(json::Object schema);
 
+// Where the calls of a tool go. Sources are named by what they are called, never by a connection.
+struct ToolOrigin {
+  std::size_t ref = 0;   // the index of the run's tool ref that it comes from
+  std::string source;    // the id of its ToolSource
+  std::string version;   // of the source, if it has versions
+  std::string upstream;  // what the source calls the tool; empty: the same as the model does
+
+  friend bool operator==(const ToolOrigin&, const ToolOrigin&) = default;
+};
+
 // A tool as the model and the dispatcher see it, wherever it lives.
 struct ToolDecl {
   std::string name;
+  std::string title = {};  // for people
   std::string description;
   SchemaPtr input_schema = share_schema({});
   SchemaPtr output_schema = nullptr;
   json::CompiledSchemaPtr checker = nullptr;  // the input schema compiled, if somebody has
   ToolSite site = ToolSite::client;
   ToolAnnotations annotations;
-  // For tools of a client: what every call tells it besides name and arguments.
-  std::string kind = "local";
-  ObjectPtr echo = nullptr;
+  std::string kind = "local";  // of the ref that it comes from
+  ToolOrigin origin = {};      // of a tool that this process calls
+  ObjectPtr echo = nullptr;    // what every call tells a client besides name and arguments
 };
 
 bool is_valid_tool_name(std::string_view name);
 
 json::Object to_json(const ToolDecl& tool);
 Result<ToolDecl> parse_tool_decl(const json::Value& value, std::string_view pointer);
+
+// What a journal pins of a tool that this process calls:
+// {"name","kind","ref","source":{"id","version"?},"upstream"?,"decl"}. A run means the same after
+// an upgrade, because what is pinned is never looked up again.
+json::Object binding_json(const ToolDecl& tool);
+Result<ToolDecl> parse_binding(const json::Value& value, std::string_view pointer);
 
 }  // namespace errand

@@ -1,6 +1,7 @@
 #include "run/tool_ref.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
@@ -115,8 +116,13 @@ Result<ToolRef> parse_local_tool(Fields in, const ValuePtr& keeper) {
                         : share_schema({{"type", "object"}, {"properties", json::Object()}});
   const json::Object* output = in.optional_object("outputSchema");
   if (is_object_schema(output)) tool.output_schema = share(*output, keeper);
-  tool.read_only = in.optional_flag("readOnly").value_or(false);
-  tool.long_running = in.optional_flag("longRunning").value_or(false);
+  tool.annotations = {.read_only = in.optional_flag("readOnly").value_or(false),
+                      .idempotent = in.optional_flag("idempotent").value_or(false),
+                      .parallel_safe = in.optional_flag("parallelSafe").value_or(true),
+                      .long_running = in.optional_flag("longRunning").value_or(false)};
+  if (auto millis = in.optional_integer("timeoutMs", 1, kToolTimeoutMax.count())) {
+    tool.annotations.timeout = milliseconds(*millis);
+  }
   return in.finish<ToolRef>(std::move(tool));
 }
 
@@ -212,8 +218,12 @@ struct RefWriter {
                      {"description", tool.description},
                      {"parameters", *tool.parameters}};
     if (tool.output_schema) out["outputSchema"] = *tool.output_schema;
-    if (tool.read_only) out["readOnly"] = true;
-    if (tool.long_running) out["longRunning"] = true;
+    const ToolAnnotations& notes = tool.annotations;
+    if (notes.read_only) out["readOnly"] = true;
+    if (notes.idempotent) out["idempotent"] = true;
+    if (!notes.parallel_safe) out["parallelSafe"] = false;
+    if (notes.long_running) out["longRunning"] = true;
+    if (notes.timeout) out["timeoutMs"] = notes.timeout->count();
     return out;
   }
 
@@ -295,6 +305,12 @@ Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointe
                    "\" is not a kind of tool: use \"local\", \"a2a_local\", \"mcp_local\", "
                    "\"mantyx\", \"mantyx_plugin\", \"mcp\" or \"a2a\""))
       .pointer(in.pointer_to("kind"));
+}
+
+std::string_view kind_of(const ToolRef& ref) {
+  static constexpr std::array<std::string_view, std::variant_size_v<ToolRef>> kKinds = {
+      "local", "a2a_local", "mcp_local", "mcp", "a2a", "mantyx", "mantyx_plugin", "host"};
+  return kKinds[ref.index()];
 }
 
 json::Object to_json(const ToolRef& ref) {

@@ -19,8 +19,7 @@ struct LocalTool {
   std::string description;
   SchemaPtr parameters = share_schema({});
   SchemaPtr output_schema = nullptr;  // of what it answers, if that is told
-  bool read_only = false;
-  bool long_running = false;
+  ToolAnnotations annotations = {};
 };
 
 // An agent that only the caller's process can reach. Its card is kept as it was sent, and goes
@@ -74,6 +73,9 @@ struct HostTool {
 
 using ToolRef = std::variant<LocalTool, LocalAgent, LocalMcpServer, McpServer, RemoteAgent,
                              WorkspaceTool, PluginTool, HostTool>;
+
+// The word for it in "kind".
+std::string_view kind_of(const ToolRef& ref);
 
 // Limits of one ref; past them: invalid_argument with the pointer and the limit.
 constexpr std::size_t kMcpLocalToolsMax = 64;

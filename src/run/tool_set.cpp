@@ -1,5 +1,6 @@
 #include "run/tool_set.hpp"
 
+#include <array>
 #include <utility>
 
 #include "json/member_text.hpp"
@@ -20,10 +21,16 @@ void append_on_one_line(std::string& out, std::string_view json) {
   }
 }
 
-// What the first entry of a journal says of its tools.
-std::string_view tools_in(std::string_view journal) {
+// What the first entry of a journal says of its tools: their refs and their bindings.
+std::array<std::string_view, 2> tools_in(std::string_view journal) {
   std::string_view first = journal.substr(0, journal.find('\n'));
-  return json::member_text(json::member_text(first, "spec"), "tools");
+  return {json::member_text(json::member_text(first, "spec"), "tools"),
+          json::member_text(first, "bindings")};
+}
+
+std::string_view hash_in(std::string_view named) {
+  std::string_view quoted = json::member_text(named, "sha256");
+  return quoted.size() < 2 ? std::string_view() : quoted.substr(1, quoted.size() - 2);
 }
 
 }  // namespace
@@ -34,7 +41,7 @@ ToolDecls share_decls(std::vector<ToolDecl> decls) {
 
 ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text) {
   return std::make_shared<const ToolSet>(
-      ToolSet{.refs = std::move(refs), .text = std::move(text), .hash = {}, .offered = nullptr});
+      ToolSet{.refs = std::move(refs), .text = std::move(text), .hash = {}});
 }
 
 json::Array to_json(const ToolSet& tools) {
@@ -48,13 +55,28 @@ void write(std::string& out, const ToolSet& tools) {
   json::write(out, to_json(tools));
 }
 
-std::string_view hash_of_tools(std::string_view journal) {
-  std::string_view quoted = json::member_text(tools_in(journal), "sha256");
-  return quoted.size() < 2 ? std::string_view() : quoted.substr(1, quoted.size() - 2);
+std::string bindings_of(const std::vector<ToolDecl>& tools) {
+  std::string out;
+  for (const ToolDecl& tool : tools) {
+    if (tool.site != ToolSite::host) continue;
+    out += out.empty() ? "[" : ",";
+    json::write(out, binding_json(tool));
+  }
+  if (!out.empty()) out += "]";
+  return out;
 }
 
-void put_tools_back(std::string& journal, std::string_view text) {
-  std::string_view named = tools_in(journal);
+std::vector<std::string> hashes_of_tools(std::string_view journal) {
+  std::vector<std::string> hashes;
+  for (std::string_view named : tools_in(journal)) {
+    if (std::string_view hash = hash_in(named); !hash.empty()) hashes.emplace_back(hash);
+  }
+  return hashes;
+}
+
+void put_tools_back(std::string& journal, std::string_view hash, std::string_view text) {
+  std::array<std::string_view, 2> places = tools_in(journal);
+  std::string_view named = hash_in(places[0]) == hash ? places[0] : places[1];
   const std::size_t begin = static_cast<std::size_t>(named.data() - journal.data());
   std::string whole = journal.substr(0, begin);
   append_on_one_line(whole, text);

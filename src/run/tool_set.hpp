@@ -23,9 +23,11 @@ struct ToolSet {
   std::vector<ToolRef> refs;
   std::string text;  // the JSON that the refs were read from; empty if that is not known
   std::string hash;  // SHA-256 of the text in hex, if it is kept beside the journal
-  // What the refs offer, with compiled schemas. Null until somebody has compiled them, and for
-  // tools of this process, which are not looked up before a run is made.
+  // What the refs offer, with compiled schemas. Null until somebody has compiled them.
   ToolDecls offered = nullptr;
+  // What a journal pins of `offered`, and its hash, if it is kept beside the journal.
+  std::string bindings = {};
+  std::string bindings_hash = {};
 };
 using ToolSetPtr = std::shared_ptr<const ToolSet>;
 ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text = "");
@@ -37,10 +39,14 @@ json::Array to_json(const ToolSet& tools);
 // Appends the refs as JSON on one line.
 void write(std::string& out, const ToolSet& tools);
 
-// The hash by which a journal names tools that are kept beside it; empty if it holds them itself.
-std::string_view hash_of_tools(std::string_view journal);
-// Puts the text of the tools in the place of their hash.
-void put_tools_back(std::string& journal, std::string_view text);
+// The JSON array of what a journal pins of these tools; empty if there is nothing to pin.
+std::string bindings_of(const std::vector<ToolDecl>& tools);
+
+// The hashes by which a journal names what is kept beside it of its tools: refs and bindings. Empty
+// if the journal holds all of it itself.
+std::vector<std::string> hashes_of_tools(std::string_view journal);
+// Puts a text in the place of its hash.
+void put_tools_back(std::string& journal, std::string_view hash, std::string_view text);
 
 // Sets that callers have sent, by their text, so that one that is sent again need not be read
 // again. What was used longest ago is forgotten first. Call on one home.

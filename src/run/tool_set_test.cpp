@@ -123,12 +123,12 @@ TEST(ToolSet, ThatIsKeptBesideTheJournalIsNamedThereAndPutBack) {
   write(text, spec);
   EXPECT_EQ(text, R"({"prompt":"p","tools":{"sha256":"ab12"}})");
   std::string journal = cat(R"({"entry":"created","spec":)", text, "}\n{\"entry\":\"turn\"}\n");
-  EXPECT_EQ(hash_of_tools(journal), "ab12");
-  put_tools_back(journal, "[1,\n2]");
+  EXPECT_EQ(hashes_of_tools(journal), std::vector<std::string>{"ab12"});
+  put_tools_back(journal, "ab12", "[1,\n2]");
   EXPECT_EQ(journal, cat(R"({"entry":"created","spec":{"prompt":"p","tools":[1, 2]}})",
                          "\n{\"entry\":\"turn\"}\n"));
-  EXPECT_EQ(hash_of_tools(journal), "");
-  EXPECT_EQ(hash_of_tools(""), "");
+  EXPECT_TRUE(hashes_of_tools(journal).empty());
+  EXPECT_TRUE(hashes_of_tools("").empty());
   EXPECT_FALSE(parse_journaled_spec(json::parse(text).value()));
 }
 

@@ -68,6 +68,7 @@ std::string answer_body(const ToolUseId& call, const ToolAnswer& answer) {
   std::string body;
   json::ObjectWriter out(body);
   out.field("toolUseId", call.view()).field(answer.ok ? "result" : "error", answer.text);
+  if (answer.is_fatal) out.field("fatal", true);
   if (!answer.files.empty()) out.field("files", json::Value(sent_files(answer.files)));
   out.end();
   return body;

@@ -13,7 +13,7 @@
 namespace errand::sdk {
 namespace {
 
-constexpr std::size_t kErrorBytesMax = 8000;  // a server takes little more
+constexpr std::size_t kErrorShownMax = 8000;  // a server takes little more
 
 // The beginning and the end of a text that is too long: what a command says last tells most.
 std::string shortened(std::string_view text, std::size_t bytes_max) {
@@ -26,18 +26,17 @@ std::string shortened(std::string_view text, std::size_t bytes_max) {
   return cat(head, "\n[", text.size() - head.size() - tail.size(), " bytes are left out]\n", tail);
 }
 
-ToolAnswer answer_of(const ToolOutcome& outcome) {
-  if (outcome.ok) return {.ok = true, .text = outcome.text};
-  return {.ok = false, .text = shortened(outcome.text, kErrorBytesMax)};
-}
-
-ToolOutcome failed(std::string why) {
-  return {.ok = false, .text = std::move(why)};
+ToolAnswer answer_of(ToolOutcome outcome) {
+  FlatContent flat = flatten(std::move(outcome.content));
+  if (outcome.ok()) return {.text = std::move(flat.text), .files = std::move(flat.files)};
+  return {.ok = false,
+          .text = shortened(flat.text, kErrorShownMax),
+          .is_fatal = outcome.kind == ToolOutcome::Kind::fatal};
 }
 
 }  // namespace
 
-LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, ToolRegistry& tools)
+LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools)
     : api_(api),
       timers_(timers),
       tools_(tools),
@@ -48,7 +47,7 @@ void LocalCalls::start(const RunId& run, const LocalToolCall& call) {
   bool is_new =
       !call.id.empty() && calls_.emplace(call.id, Call{.run = run, .index = calls_.size()}).second;
   if (!is_new) return;
-  const Tool* tool = tools_.find(call.name);
+  ToolPtr tool = tools_.find(call.name);
   bool is_parallel = !tool || tool->decl().annotations.parallel_safe;
   order_.add(is_parallel ? DispatchOrder::Kind::parallel : DispatchOrder::Kind::barrier);
   waiting_.push_back({.id = call.id, .name = call.name, .arguments = call.args});
@@ -78,25 +77,27 @@ Task<void> LocalCalls::work(Waiting call) {
   ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).run);
   // What a tool says that was cut off would only keep the run going.
   if (working_.cancelled()) co_return;
-  settle(id, std::chrono::duration_cast<milliseconds>(timers_.now() - started), outcome);
+  auto took = std::chrono::duration_cast<milliseconds>(timers_.now() - started);
+  settle(id, took, std::move(outcome));
   start_what_may();
 }
 
 Task<ToolOutcome> LocalCalls::invoke(Waiting call, RunId run) {
-  Tool* tool = tools_.find(call.name);
-  if (!tool) co_return failed(cat("there is no tool \"", call.name, "\" here"));
+  ToolPtr tool = tools_.find(call.name);
+  if (!tool) co_return failed_outcome(cat("there is no tool \"", call.name, "\" here"));
   auto arguments = json::parse(call.arguments, {.duplicate_keys = json::DuplicateKeys::last_wins});
-  if (!arguments || !arguments->is_object()) co_return failed("the arguments must be an object");
-  co_return co_await tool->invoke(
-      {.run = run, .id = call.id, .arguments = std::move(arguments->get_object())});
+  if (!arguments || !arguments->is_object())
+    co_return failed_outcome("the arguments must be an object");
+  ToolCall made{.run = run, .id = call.id, .arguments = std::move(arguments->get_object())};
+  co_return co_await tool->invoke(std::move(made), {});
 }
 
-void LocalCalls::settle(const ToolUseId& id, milliseconds took, const ToolOutcome& outcome) {
+void LocalCalls::settle(const ToolUseId& id, milliseconds took, ToolOutcome outcome) {
   Call& call = calls_.at(id);
   if (call.took) return;
   call.took = took;
   order_.finished(call.index);
-  posting_.spawn("tool result", post(call.run, id, answer_of(outcome)));
+  posting_.spawn("tool result", post(call.run, id, answer_of(std::move(outcome))));
 }
 
 void LocalCalls::cut_off() {
@@ -105,7 +106,7 @@ void LocalCalls::cut_off() {
 
 void LocalCalls::give_up() {
   for (const auto& [id, call] : calls_) {
-    if (!call.took) settle(id, milliseconds(0), failed("the user has stopped the run"));
+    if (!call.took) settle(id, milliseconds(0), failed_outcome("the user has stopped the run"));
   }
 }
 

@@ -9,7 +9,7 @@
 #include "async/timers.hpp"
 #include "sdk/run_api.hpp"
 #include "tool/dispatch_order.hpp"
-#include "tool/tool.hpp"
+#include "tool/tool_source.hpp"
 
 namespace errand::sdk {
 
@@ -22,7 +22,7 @@ class LocalCalls final {
   static constexpr milliseconds kPauseMax{5000};
   static constexpr int kAttemptsMax = 100;
 
-  LocalCalls(RunApi& api, Timers& timers, Executor home, ToolRegistry& tools);
+  LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools);
 
   // Starts to work on the call, unless that has begun before.
   void start(const RunId& run, const LocalToolCall& call);
@@ -52,12 +52,12 @@ class LocalCalls final {
   void start_what_may();
   Task<void> work(Waiting call);
   Task<ToolOutcome> invoke(Waiting call, RunId run);
-  void settle(const ToolUseId& id, milliseconds took, const ToolOutcome& outcome);
+  void settle(const ToolUseId& id, milliseconds took, ToolOutcome outcome);
   Task<void> post(RunId run, ToolUseId id, ToolAnswer answer);
 
   RunApi& api_;
   Timers& timers_;
-  ToolRegistry& tools_;
+  const FixedTools& tools_;
   std::map<ToolUseId, Call> calls_;
   std::deque<Waiting> waiting_;  // those that may not start yet
   DispatchOrder order_;

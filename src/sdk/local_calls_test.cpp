@@ -37,7 +37,7 @@ class HeldTool final : public Tool {
   }
 
   const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call) override {
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override {
     std::string id = call.id.str();
     Wakeup bell(co_await asio::this_coro::executor);
     running[id] = &bell;
@@ -47,7 +47,7 @@ class HeldTool final : public Tool {
   }
 
   std::map<std::string, Wakeup*> running;
-  ToolOutcome outcome{.ok = true, .text = "done"};
+  ToolOutcome outcome = text_outcome("done");
 
  private:
   ToolDecl decl_;
@@ -56,14 +56,14 @@ class HeldTool final : public Tool {
 class LocalCallsTest : public testing::Test {
  protected:
   LocalCallsTest() {
-    std::vector<std::unique_ptr<Tool>> tools;
+    std::vector<ToolPtr> tools;
     for (bool is_parallel : {true, false}) {
-      auto tool = std::make_unique<HeldTool>(is_parallel ? "free" : "alone", is_parallel);
+      auto tool = std::make_shared<HeldTool>(is_parallel ? "free" : "alone", is_parallel);
       (is_parallel ? free_ : alone_) = tool.get();
       tools.push_back(std::move(tool));
     }
-    toolbox_ = std::make_unique<Toolbox>(std::move(tools));
-    calls_ = std::make_unique<LocalCalls>(api_, timers_, io_.get_executor(), *toolbox_);
+    tools_ = std::make_unique<FixedTools>(std::move(tools));
+    calls_ = std::make_unique<LocalCalls>(api_, timers_, io_.get_executor(), *tools_);
   }
   ~LocalCallsTest() override { run_task(io_, calls_->stop()); }
 
@@ -90,7 +90,7 @@ class LocalCallsTest : public testing::Test {
   RecordingApi api_;
   HeldTool* free_ = nullptr;
   HeldTool* alone_ = nullptr;
-  std::unique_ptr<Toolbox> toolbox_;
+  std::unique_ptr<FixedTools> tools_;
   std::unique_ptr<LocalCalls> calls_;
 };
 
@@ -123,7 +123,7 @@ TEST_F(LocalCallsTest, WhatCannotBeCalledIsAnsweredToo) {
 
 TEST_F(LocalCallsTest, ALongFailureKeepsItsBeginningAndItsEnd) {
   std::string long_text = cat("first ", std::string(20'000, 'x'), "é last");
-  free_->outcome = {.ok = false, .text = long_text};
+  free_->outcome = failed_outcome(long_text);
   start("tu_1", "free");
   let_go(free_, "tu_1");
   std::string answer = api_.posted.at(0);

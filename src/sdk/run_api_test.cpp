@@ -29,18 +29,16 @@ class EchoTool final : public Tool {
   }
 
   const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call) override {
-    co_return ToolOutcome{.text = cat("echo ", json::view(call.arguments["word"].as_string()))};
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override {
+    co_return text_outcome(cat("echo ", json::view(call.arguments["word"].as_string())));
   }
 
  private:
   ToolDecl decl_;
 };
 
-std::vector<std::unique_ptr<Tool>> echo_tools() {
-  std::vector<std::unique_ptr<Tool>> tools;
-  tools.push_back(std::make_unique<EchoTool>());
-  return tools;
+std::vector<ToolPtr> echo_tools() {
+  return {std::make_shared<EchoTool>()};
 }
 
 enum class Way { http, embedded };
@@ -67,13 +65,13 @@ class RunApiTest : public HostTest, public testing::WithParamInterface<Way> {
   }
 
   Spec spec() const {
-    Spec spec{.name = "n", .prompt = "Go.", .tools = toolbox_.declared()};
+    Spec spec{.name = "n", .prompt = "Go.", .tools = lend_as_client(tools_.tools())};
     spec.metadata = {{"a", "b"}};
     return spec;
   }
   std::vector<std::string> follow(const RunId& run, bool answers = true) {
     RunStream stream(*api_, host_.timers(), run, 0, RunStream::FirstFailure::is_final);
-    LocalCalls calls(*api_, host_.timers(), io_.get_executor(), toolbox_);
+    LocalCalls calls(*api_, host_.timers(), io_.get_executor(), tools_);
     auto lines = run_task(io_, lines_until_end(&stream, answers ? &calls : nullptr));
     run_task(io_, calls.stop());
     return lines;
@@ -84,7 +82,7 @@ class RunApiTest : public HostTest, public testing::WithParamInterface<Way> {
   }
 
   const RunId nobody_ = *RunId::parse("run_none");
-  Toolbox toolbox_{echo_tools()};
+  FixedTools tools_{echo_tools()};
   server::Api routes_{host_.engine(), host_.keys(), {}};
   net::Router router_{server::render_error};
   net::HttpServer server_{
@@ -239,14 +237,14 @@ TEST_P(RunApiTest, AnAnswerMayHaveFiles) {
 }
 
 TEST(Toolbox, DeclaresToolsAsARunTakesThem) {
-  Toolbox toolbox(echo_tools());
-  EXPECT_EQ(toolbox.declared()->text,
+  FixedTools tools(echo_tools());
+  EXPECT_EQ(lend_as_client(tools.tools())->text,
             R"([{"kind":"local","name":"echo","description":"Echo a word.",)"
             R"("parameters":{"type":"object","properties":{"word":{"type":"string"}}},)"
             R"("readOnly":true}])");
-  EXPECT_EQ(toolbox.declared()->refs.size(), 1U);
-  EXPECT_EQ(toolbox.find("echo")->decl().name, "echo");
-  EXPECT_EQ(toolbox.find("other"), nullptr);
+  EXPECT_EQ(lend_as_client(tools.tools())->refs.size(), 1U);
+  EXPECT_EQ(tools.find("echo")->decl().name, "echo");
+  EXPECT_EQ(tools.find("other"), nullptr);
 }
 
 }  // namespace

@@ -4,34 +4,34 @@
 #include <utility>
 
 namespace errand::sdk {
-
 namespace {
 
-ToolSetPtr declare(const std::vector<std::unique_ptr<Tool>>& tools) {
-  std::vector<ToolRef> refs;
-  for (const std::unique_ptr<Tool>& tool : tools) {
-    const ToolDecl& decl = tool->decl();
-    refs.emplace_back(LocalTool{.name = decl.name,
-                                .description = decl.description,
-                                .parameters = decl.input_schema,
-                                .read_only = decl.annotations.read_only,
-                                .long_running = decl.annotations.long_running});
-  }
-  std::string text;  // with it, runs that have the same tools share them
+// With their text, runs that have the same tools share them.
+ToolSetPtr share_with_text(std::vector<ToolRef> refs) {
+  std::string text;
   write(text, ToolSet{.refs = refs});
   return share_tools(std::move(refs), std::move(text));
 }
 
 }  // namespace
 
-Toolbox::Toolbox(std::vector<std::unique_ptr<Tool>> tools)
-    : tools_(std::move(tools)), declared_(declare(tools_)) {}
-
-Tool* Toolbox::find(std::string_view name) {
-  for (const std::unique_ptr<Tool>& tool : tools_) {
-    if (tool->decl().name == name) return tool.get();
+ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools) {
+  std::vector<ToolRef> refs;
+  for (const ToolPtr& tool : tools) {
+    const ToolDecl& decl = tool->decl();
+    refs.emplace_back(LocalTool{.name = decl.name,
+                                .description = decl.description,
+                                .parameters = decl.input_schema,
+                                .output_schema = decl.output_schema,
+                                .annotations = decl.annotations});
   }
-  return nullptr;
+  return share_with_text(std::move(refs));
+}
+
+ToolSetPtr lend_as_host(const std::vector<ToolPtr>& tools) {
+  std::vector<ToolRef> refs;
+  for (const ToolPtr& tool : tools) refs.emplace_back(HostTool{.name = tool->decl().name});
+  return share_with_text(std::move(refs));
 }
 
 }  // namespace errand::sdk

@@ -1,28 +1,17 @@
 #pragma once
 
-#include <memory>
-#include <string_view>
 #include <vector>
 
 #include "run/tool_set.hpp"
 #include "tool/tool.hpp"
 
+// How this process lends its tools to a run.
 namespace errand::sdk {
 
-// The tools that this process lends to a run. Lives on one home.
-class Toolbox final : public ToolRegistry {
- public:
-  explicit Toolbox(std::vector<std::unique_ptr<Tool>> tools);
+// To a run of a server: as tools that its client answers for.
+ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools);
 
-  Tool* find(std::string_view name) override;
-
-  // As a run takes them: tools that its client answers for.
-  const ToolSetPtr& declared() const { return declared_; }
-  const std::vector<std::unique_ptr<Tool>>& tools() const { return tools_; }
-
- private:
-  const std::vector<std::unique_ptr<Tool>> tools_;
-  const ToolSetPtr declared_;
-};
+// To a run that is driven in this process, whose engine calls them itself.
+ToolSetPtr lend_as_host(const std::vector<ToolPtr>& tools);
 
 }  // namespace errand::sdk

@@ -32,6 +32,7 @@ void Api::add_routes(net::Router& router) {
   route(router, Method::get, "/tool-calls", &Api::list_tool_calls);
   route(router, Method::post, "/tool-calls/{}/claim", &Api::claim_tool_call);
   route(router, Method::post, "/tool-calls/{}/extend", &Api::extend_tool_call);
+  route(router, Method::post, "/tool-calls/{}/progress", &Api::report_progress);
   route(router, Method::get, "/models", &Api::list_models);
   route(router, Method::post, "/api-keys", &Api::create_key);
   route(router, Method::get, "/api-keys", &Api::list_keys);

@@ -54,6 +54,7 @@ class Api final {
   Answer list_tool_calls(Principal who, net::Request request);
   Answer claim_tool_call(Principal who, net::Request request);
   Answer extend_tool_call(Principal who, net::Request request);
+  Answer report_progress(Principal who, net::Request request);
   Answer list_models(Principal who, net::Request request);
 
   Answer create_key(Principal who, net::Request request);

@@ -20,8 +20,6 @@ constexpr std::int64_t kPageDefault = 50;
 constexpr std::int64_t kEventsPageMax = 1000;
 constexpr std::int64_t kEventsPageDefault = 200;
 constexpr std::size_t kEventsPageBytesMax = 4U * 1024 * 1024;
-constexpr std::size_t kResultBytesMax = 2U * 1024 * 1024;
-constexpr std::size_t kErrorBytesMax = 8U * 1024;
 
 void check_size(json::Fields& in, std::string_view key, const std::optional<std::string>& text,
                 std::size_t bytes_max) {
@@ -57,6 +55,10 @@ Result<engine::CallAnswer> parse_tool_result(const json::Value& body, MissingRes
   }
   params.answer = {.ok = result.has_value(), .text = result ? *result : error.value_or("")};
   parse_files(in, params.answer);
+  params.answer.is_fatal = in.optional_flag("fatal").value_or(false);
+  if (in.ok() && params.answer.is_fatal && params.answer.ok) {
+    in.fail("fatal", "\"fatal\" goes along with an \"error\" only");
+  }
   return in.finish(std::move(params));
 }
 

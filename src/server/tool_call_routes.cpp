@@ -90,4 +90,19 @@ Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
   co_return claim_response(call);
 }
 
+Api::Answer Api::report_progress(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  json::Fields in(body, "");
+  ProgressReport report{.message = in.optional_text("message").value_or(""),
+                        .progress = in.optional_number("progress"),
+                        .total = in.optional_number("total")};
+  if (in.ok() && report.message.empty() && !report.progress) {
+    in.fail("message", "give a \"message\", a \"progress\" or both");
+  }
+  ERRAND_CO_CHECK(in.finish());
+  ERRAND_CO_TRY(auto id, tool_use_of_path(request));
+  ERRAND_CO_CHECK(co_await engine_.report_progress(who, std::move(id), std::move(report)));
+  co_return json_response(204, {});
+}
+
 }  // namespace errand::server

@@ -57,7 +57,14 @@ struct RunRow {
 
 // A mailbox. Those for answers are opened by the owner and filled at most once; those for requests
 // exist only once filled.
-enum class MailKind : std::uint8_t { tool_result, cancel, approval, session_message, interrupt };
+enum class MailKind : std::uint8_t {
+  tool_result,
+  cancel,
+  approval,
+  session_message,
+  interrupt,
+  progress
+};
 constexpr bool is_answer(MailKind kind) {
   return kind == MailKind::tool_result || kind == MailKind::approval;
 }

@@ -1,10 +1,17 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "async/task.hpp"
+#include "base/clock.hpp"
 #include "json/value.hpp"
+#include "run/content.hpp"
 #include "run/ids.hpp"
+#include "run/principal.hpp"
 #include "run/tool_decl.hpp"
 
 namespace errand {
@@ -16,25 +23,55 @@ struct ToolCall {
   json::Object arguments;
 };
 
-// What the model is told. A failure is data for the model, not an Error.
-struct ToolOutcome {
-  bool ok = true;
-  std::string text;
+// How far a call has come.
+struct ProgressReport {
+  std::string message = {};
+  std::optional<double> progress = {};
+  std::optional<double> total = {};
 };
 
-// A tool that runs in this process. Lives on the engine's home and outlives every run.
+// Takes what a call reports while it runs. Nobody waits for a report, and some may be dropped.
+class ProgressSink {
+ public:
+  virtual ~ProgressSink() = default;
+  virtual void report(ProgressReport report) = 0;
+};
+
+// What a call is made with. A call that is to stop (its run was cancelled, its time is over) is
+// cancelled like any task: it unwinds at its next co_await.
+struct ToolContext {
+  Principal who;  // for whom the call is made
+  SteadyTime deadline = SteadyTime::max();
+  ProgressSink* progress = nullptr;  // valid until the call returns; null: nobody listens
+};
+
+// What a call gives back. A failure is data for the model, not an Error.
+struct ToolOutcome {
+  enum class Kind {
+    ok,
+    failed,  // the model may try something else
+    fatal    // the run ends with it
+  };
+  Kind kind = Kind::ok;
+  std::vector<Content> content = {};
+  std::optional<json::Value> structured = {};  // as the output schema says
+
+  bool ok() const { return kind == Kind::ok; }
+};
+ToolOutcome text_outcome(std::string text);
+ToolOutcome failed_outcome(std::string text);
+ToolOutcome fatal_outcome(std::string text);
+// All that an outcome says as one text.
+std::string text_of(const ToolOutcome& outcome);
+
+// A tool that this process calls. Lives on the engine's home; whoever calls it holds it.
 class Tool {
  public:
   virtual ~Tool() = default;
   virtual const ToolDecl& decl() const = 0;
-  virtual Task<ToolOutcome> invoke(ToolCall call) = 0;
+  // An exception that comes out is a bug of the tool; the model is told that the call failed.
+  virtual Task<ToolOutcome> invoke(ToolCall call, ToolContext context) = 0;
 };
-
-// The tools of this process by name; nullptr if there is none.
-class ToolRegistry {
- public:
-  virtual ~ToolRegistry() = default;
-  virtual Tool* find(std::string_view name) = 0;
-};
+using ToolPtr = std::shared_ptr<Tool>;
 
 }  // namespace errand

@@ -243,7 +243,7 @@ class ResumeTest(ChatCase):
         self.assertIn("\nThird.\n", shown)
         self.check_data()
 
-    def test_only_calls_without_an_answer_are_made_again(self):
+    def test_a_command_that_was_cut_off_is_not_run_again(self):
         words = ("--shell", "--yes")
         killed = self.chat("--model", "shell", *words)
         self.say(killed, "Go")
@@ -253,7 +253,7 @@ class ResumeTest(ChatCase):
         (self.shared / "go").touch()
         terminal = self.chat("--resume", *words)
         shown = self.end(terminal, 2)
-        self.assertRegex(shown, r"(?s)✓ shell echo once .*✓ shell until .*gone\nDone\.\n")
+        self.assertRegex(shown, r"(?s)✓ shell echo once .*✗ shell until .*A restart cut .*Done\.\n")
         self.assertEqual((self.shared / "count").read_text(), "once\n")
 
     def test_a_server_keeps_the_chats_of_its_clients(self):

@@ -72,7 +72,7 @@ class WithoutServerTest(EmbeddedRunCase):
         events = [json.loads(line) for line in out.splitlines()]
         self.assertEqual([event["seq"] for event in events], list(range(1, len(events) + 1)))
         self.assertEqual([event["type"] for event in events], [
-            "assistant_delta", "local_tool_call", "assistant_message", "local_tool_result_in",
+            "assistant_delta", "tool_call", "assistant_message", "tool_result",
             "assistant_delta", "assistant_message", "result"])
 
     def test_prices_give_the_cost(self):

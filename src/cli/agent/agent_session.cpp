@@ -12,14 +12,13 @@
 #include "sdk/embedded_api.hpp"
 #include "sdk/http_api.hpp"
 #include "sdk/local_calls.hpp"
+#include "sdk/toolbox.hpp"
 #include "store/memory/memory_store.hpp"
 
 namespace errand::cli {
 namespace {
 
 using Consent = TerminalApprover::Consent;
-
-constexpr milliseconds kDecisionMax = std::chrono::hours(1);  // people think before they agree
 
 // A store of its own is gone with the process; one in a directory is continued by the next process.
 Result<std::unique_ptr<Store>> make_store(const AgentOptions& options, const Clock& clock,
@@ -57,7 +56,6 @@ void leave_now(int exit_code) {
 Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools) {
   Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = std::move(tools)};
   spec.budgets.max_tool_turns = options.max_turns;
-  if (options.shell) spec.budgets.local_tool_timeout = kDecisionMax;
   if (!options.reasoning.empty()) {
     ERRAND_TRY(spec.reasoning_level, reasoning_of(options.reasoning));
   }
@@ -68,8 +66,10 @@ AgentSession::AgentSession(const AgentOptions& options, std::unique_ptr<EventPri
     : options_(options),
       printer_(std::move(printer)),
       pool_(kToolThreads, kToolQueueMax),
-      approver_(console_, *printer_, kTerminal, options.yes ? Consent::given : Consent::asked_for),
       home_(io_),
+      shown_calls_(home_.executor()),
+      approver_(console_, *printer_, shown_calls_, kTerminal,
+                options.yes ? Consent::given : Consent::asked_for),
       timers_(home_),
       signals_(io_),
       exit_code_(kExitFailed),
@@ -87,7 +87,9 @@ Result<void> AgentSession::open() {
   if (config_) around.networks = config_->networks;
   ERRAND_TRY(auto tools, make_tools(options_, around));
   tools_.emplace(std::move(tools));
-  ERRAND_TRY(spec_, make_agent_spec(options_, tools_->declared()));
+  ToolSetPtr lent =
+      config_ ? sdk::lend_as_host(tools_->tools()) : sdk::lend_as_client(tools_->tools());
+  ERRAND_TRY(spec_, make_agent_spec(options_, std::move(lent)));
   return {};
 }
 
@@ -112,8 +114,9 @@ int AgentSession::run_with_host(AgentWork& work) {
     bool is_usage = store.error().code() == ErrorCode::invalid_argument;
     return is_usage ? fail_usage(store.error()) : fail(store.error());
   }
-  host::Host host({.io = io_, .clock = clock, .log = log, .typed_events = true},
-                  std::move(*config_), std::move(*store));
+  host::Host host(
+      {.io = io_, .clock = clock, .log = log, .program = &*tools_, .typed_events = true},
+      std::move(*config_), std::move(*store));
   sdk::EmbeddedApi api(host);
   host_ = &host;
   log_ = &lines;

@@ -17,7 +17,7 @@
 #include "host/host.hpp"
 #include "run/spec.hpp"
 #include "sdk/run_api.hpp"
-#include "sdk/toolbox.hpp"
+#include "tool/tool_source.hpp"
 
 namespace errand::cli {
 
@@ -60,7 +60,8 @@ class AgentSession final {
 
   // What every run of this agent is asked for with. After open().
   const Spec& spec() const { return spec_; }
-  sdk::Toolbox& tools() { return *tools_; }
+  const FixedTools& tools() const { return *tools_; }
+  ShownCalls& shown_calls() { return shown_calls_; }
   EventPrinter& printer() { return *printer_; }
   Console& console() { return console_; }
   BlockingPool& pool() { return pool_; }
@@ -85,11 +86,12 @@ class AgentSession final {
   const std::unique_ptr<EventPrinter> printer_;
   Console console_;
   BlockingPool pool_;
-  TerminalApprover approver_;
   std::optional<host::Config> config_;  // of an agent without a server
-  std::optional<sdk::Toolbox> tools_;
+  std::optional<FixedTools> tools_;
   Spec spec_;
   Home home_;
+  ShownCalls shown_calls_;
+  TerminalApprover approver_;
   AsioTimers timers_;
   asio::signal_set signals_;
   int exit_code_;

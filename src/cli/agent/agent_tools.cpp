@@ -15,7 +15,7 @@
 namespace errand::cli {
 namespace {
 
-using Tools = std::vector<std::unique_ptr<Tool>>;
+using Tools = std::vector<ToolPtr>;
 
 Result<void> add_files(Tools& tools, const AgentOptions& options, BlockingPool& pool) {
   auto directory = SharedDirectory::open(
@@ -31,7 +31,7 @@ Result<void> add_files(Tools& tools, const AgentOptions& options, BlockingPool& 
 void add_shell(Tools& tools, const AgentOptions& options, Approver& approver) {
   ShellOptions shell{.directory = options.files.empty() ? "." : options.files};
   for (char** variable = environ; *variable; ++variable) shell.environment.emplace_back(*variable);
-  tools.push_back(std::make_unique<ShellTool>(std::move(shell), approver));
+  tools.push_back(std::make_shared<ShellTool>(std::move(shell), approver));
 }
 
 Result<void> add_web_fetch(Tools& tools, const AgentOptions& options,
@@ -46,7 +46,7 @@ Result<void> add_web_fetch(Tools& tools, const AgentOptions& options,
   }
   net::ClientOptions client = host::client_options_here();
   client.addresses = net::AddressRules(std::move(allowed));
-  tools.push_back(std::make_unique<WebFetchTool>(std::move(client), around.pool));
+  tools.push_back(std::make_shared<WebFetchTool>(std::move(client), around.pool));
   return {};
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "async/blocking_pool.hpp"
@@ -23,7 +22,7 @@ struct ToolSurroundings {
 };
 
 // The tools that the flags lend to a run. Every error names the flag.
-Result<std::vector<std::unique_ptr<Tool>>> make_tools(const AgentOptions& options,
-                                                      const ToolSurroundings& around);
+Result<std::vector<ToolPtr>> make_tools(const AgentOptions& options,
+                                        const ToolSurroundings& around);
 
 }  // namespace errand::cli

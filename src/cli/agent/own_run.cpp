@@ -24,8 +24,12 @@ OwnRun::OwnRun(AgentSession& session)
       cancelling_(session.home(), sdk::report_bug) {}
 
 Task<Result<sdk::RunEnd>> OwnRun::ask(Task<Result<RunId>> making) {
+  session_.shown_calls().expect();
   auto made = co_await std::move(making);
-  if (!made) co_return with_way_out(made.error());
+  if (!made) {
+    session_.shown_calls().end();
+    co_return with_way_out(made.error());
+  }
   run_ = *made;
   co_return co_await follow_from(0);
 }
@@ -37,15 +41,20 @@ Task<Result<sdk::RunEnd>> OwnRun::rejoin(sdk::RunInfo run) {
 }
 
 Task<Result<sdk::RunEnd>> OwnRun::follow_from(EventSeq calls_after) {
-  if (is_interrupted_) cancelling_.spawn("cancel", cancel());
+  session_.shown_calls().begin(run_);
+  if (is_interrupted_) cancel();
   stream_.emplace(session_.api(), session_.timers(), run_, 0,
                   sdk::RunStream::FirstFailure::is_retried);
   FollowParams params{.stream = *stream_,
                       .console = session_.console(),
                       .printer = session_.printer(),
                       .calls = &calls_,
-                      .calls_after = calls_after};
-  co_return co_await follow(params);
+                      .calls_after = calls_after,
+                      .shown = &session_.shown_calls(),
+                      .timers = &session_.timers()};
+  auto end = co_await follow(params);
+  session_.shown_calls().end();
+  co_return end;
 }
 
 // Prices are nice to have: whoever cannot tell them is not asked twice.
@@ -60,20 +69,26 @@ Task<void> OwnRun::sum_up(sdk::RunEnd end) {
 void OwnRun::interrupt() {
   is_interrupted_ = true;
   calls_.cut_off();
-  if (!run_.empty()) cancelling_.spawn("cancel", cancel());
+  if (!run_.empty()) cancel();
+}
+
+// Nobody may be reading what is written, and a call may hold the terminal for its question: the run
+// is cancelled whether or not the user can be told.
+void OwnRun::cancel() {
+  cancelling_.spawn("note", note("cancelling the run; Ctrl-C again leaves at once"));
+  cancelling_.spawn("cancel", cancel_run());
 }
 
 // The stream then ends with the event that says so. Calls are answered after the run knows, so that
 // it does not go on with the answers.
-Task<void> OwnRun::cancel() {
-  EventPrinter& printer = session_.printer();
-  auto written = co_await session_.console().write(
-      printer.note("cancelling the run; Ctrl-C again leaves at once"));
+Task<void> OwnRun::cancel_run() {
   auto cancelled = co_await session_.api().cancel(run_, kCancelGrace);
   calls_.give_up();
-  if (cancelled || !written) co_return;
-  written = co_await session_.console().write(
-      printer.note(cat("cannot cancel the run: ", cancelled.error().message())));
+  if (!cancelled) co_await note(cat("cannot cancel the run: ", cancelled.error().message()));
+}
+
+Task<void> OwnRun::note(std::string text) {
+  [[maybe_unused]] auto written = co_await session_.console().write(session_.printer().note(text));
 }
 
 Task<void> OwnRun::clean_up() {

@@ -38,7 +38,9 @@ class OwnRun final {
 
  private:
   Task<Result<sdk::RunEnd>> follow_from(EventSeq calls_after);
-  Task<void> cancel();
+  void cancel();
+  Task<void> cancel_run();
+  Task<void> note(std::string text);
 
   AgentSession& session_;
   const SteadyTime started_;

@@ -52,11 +52,6 @@ TEST_F(RunSpecTest, HasWhatTheFlagsSay) {
             R"("outputSchema":{"schema":{"type":"object"}}})");
 }
 
-TEST_F(RunSpecTest, ACommandMayWaitForItsUser) {
-  EXPECT_EQ(spec({.prompt = "Go.", .agent = {.shell = true}}),
-            R"({"prompt":"Go.","tools":[],"budgets":{"localToolTimeoutMs":3600000}})");
-}
-
 TEST_F(RunSpecTest, AReasoningLevelIsAWordOrANumber) {
   EXPECT_EQ(spec({.prompt = "Go.", .agent = {.reasoning = "0"}}),
             R"({"prompt":"Go.","tools":[],"reasoningLevel":0})");

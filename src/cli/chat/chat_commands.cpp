@@ -60,7 +60,7 @@ Task<Chat::ExitCode> Chat::take(ChatLine line) {
 
 Task<Chat::ExitCode> Chat::show_tools() {
   std::string out;
-  for (const std::unique_ptr<Tool>& tool : session_.tools().tools()) {
+  for (const ToolPtr& tool : session_.tools().tools()) {
     append(out, shown_line(tool->decl().name), "  ",
            shown_line(first_sentence(tool->decl().description)), "\n");
   }

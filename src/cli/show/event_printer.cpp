@@ -60,6 +60,7 @@ Pieces TextPrinter::show(const StampedEvent& event, std::optional<milliseconds> 
                         .name = result->name,
                         .ok = result->ok,
                         .text = result->text,
+                        .files = result->files,
                         .full_length = result->full_length},
                        took);
   }

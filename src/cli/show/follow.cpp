@@ -1,5 +1,6 @@
 #include "cli/show/follow.hpp"
 
+#include <map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,7 +13,30 @@ namespace {
 
 using Item = sdk::RunStream::Item;
 
-Pieces pieces_of(const FollowParams& params, const Item& item) {
+// When the calls that the engine makes began, as far as that was seen.
+class CallTimes final {
+ public:
+  CallTimes(const Timers* timers, EventSeq after) : timers_(timers), after_(after) {}
+
+  // How long a call took, if the event is its result.
+  std::optional<milliseconds> see(const StampedEvent& event) {
+    if (!timers_ || event.seq <= after_) return {};
+    if (const auto* call = std::get_if<ToolCallStarted>(&event.event)) {
+      begun_[call->id] = timers_->now();
+    }
+    const auto* result = std::get_if<ToolResultEvent>(&event.event);
+    auto known = result ? begun_.extract(result->id) : decltype(begun_)::node_type();
+    if (!known) return {};
+    return std::chrono::duration_cast<milliseconds>(timers_->now() - known.mapped());
+  }
+
+ private:
+  const Timers* const timers_;
+  const EventSeq after_;
+  std::map<ToolUseId, SteadyTime> begun_;
+};
+
+Pieces pieces_of(const FollowParams& params, const Item& item, CallTimes& times) {
   switch (item.kind) {
     case Item::Kind::lost:
       return params.printer.note(
@@ -21,7 +45,7 @@ Pieces pieces_of(const FollowParams& params, const Item& item) {
     case Item::Kind::event: break;
   }
   const auto* answer = std::get_if<LocalToolResultIn>(&item.event.event);
-  std::optional<milliseconds> took;
+  std::optional<milliseconds> took = times.see(item.event);
   if (params.calls && answer) took = params.calls->took(answer->id);
   return params.printer.show(item.event, took);
 }
@@ -30,6 +54,11 @@ void start_call(const FollowParams& params, const StampedEvent& event) {
   const auto* call = std::get_if<LocalToolCall>(&event.event);
   bool is_for_us = params.calls && call && event.seq > params.calls_after;
   if (is_for_us) params.calls->start(params.stream.run(), *call);
+}
+
+void note_call(ShownCalls& shown, const Event& event) {
+  if (const auto* call = std::get_if<ToolCallStarted>(&event)) shown.add(call->id);
+  if (const auto* call = std::get_if<LocalToolCall>(&event)) shown.add(call->id);
 }
 
 // The run does not depend on whoever watches it.
@@ -44,6 +73,7 @@ Error with_advice(const Error& error, const sdk::RunStream& stream) {
 }  // namespace
 
 Task<Result<sdk::RunEnd>> follow(FollowParams params) {
+  CallTimes times(params.timers, params.calls_after);
   for (;;) {
     auto item = co_await params.stream.next();
     if (!item) {
@@ -52,7 +82,8 @@ Task<Result<sdk::RunEnd>> follow(FollowParams params) {
     }
     bool is_event = item->kind == Item::Kind::event;
     if (is_event) start_call(params, item->event);
-    ERRAND_CO_CHECK(co_await params.console.write(pieces_of(params, *item)));
+    ERRAND_CO_CHECK(co_await params.console.write(pieces_of(params, *item, times)));
+    if (is_event && params.shown) note_call(*params.shown, item->event.event);
     auto end = is_event ? sdk::end_of(item->event.event) : std::nullopt;
     if (!end) continue;
     ERRAND_CO_CHECK(co_await params.console.write(params.printer.finish()));

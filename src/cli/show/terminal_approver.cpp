@@ -38,15 +38,16 @@ Task<std::string> read_line(int terminal) {
 
 }  // namespace
 
-Task<bool> TerminalApprover::approve(std::string what) {
+Task<bool> TerminalApprover::approve(ApprovalRequest request) {
   if (is_all_allowed_) co_return true;
+  co_await shown_.wait(request.run, request.call);
   Descriptor terminal = open_terminal(terminal_);
-  if (!terminal.is_open()) co_return co_await refuse(std::move(what));
+  if (!terminal.is_open()) co_return co_await refuse(std::move(request.what));
   Gate::Pass pass = co_await console_.take();
   if (is_all_allowed_) co_return true;
   ::tcflush(terminal.get(), TCIFLUSH);
   auto asked = co_await console_.ask(printer_.make_room(), terminal.get(),
-                                     cat(clean_line(what, kShownChars), "? [y/N/a] "));
+                                     cat(clean_line(request.what, kShownChars), "? [y/N/a] "));
   if (!asked) co_return false;
   std::string answer = co_await read_line(terminal.get());
   is_all_allowed_ = answer == "a";

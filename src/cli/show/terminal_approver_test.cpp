@@ -20,7 +20,7 @@ namespace errand::cli {
 namespace {
 
 Task<void> keep_answer(TerminalApprover* approver, std::string what, std::optional<bool>* answer) {
-  *answer = co_await approver->approve(std::move(what));
+  *answer = co_await approver->approve({.what = std::move(what)});
 }
 
 int open_keyboard() {
@@ -72,7 +72,9 @@ class TerminalApproverTest : public testing::Test {
   const std::string terminal_{::ptsname(keyboard_.get())};
   Descriptor shell_;
   std::optional<bool> answer_;
-  TerminalApprover approver_{console_, *printer_, terminal_, TerminalApprover::Consent::asked_for};
+  ShownCalls shown_{io_.get_executor()};
+  TerminalApprover approver_{console_, *printer_, shown_, terminal_,
+                             TerminalApprover::Consent::asked_for};
   TaskGroup tasks_{io_.get_executor(), sdk::report_bug};
 };
 
@@ -87,7 +89,7 @@ TEST_F(TerminalApproverTest, OnlyAYesIsOne) {
 
 TEST_F(TerminalApproverTest, AnAIsAYesToAllThatFollow) {
   EXPECT_TRUE(ask("ls", "a\n"));
-  EXPECT_TRUE(run_task(io_, approver_.approve("rm")));
+  EXPECT_TRUE(run_task(io_, approver_.approve({.what = "rm"})));
 }
 
 TEST_F(TerminalApproverTest, TheQuestionCannotMoveTheCursor) {
@@ -130,14 +132,15 @@ TEST(TerminalApprover, WithoutATerminalTheAnswerIsNo) {
   Console console;
   auto printer = make_printer(Form::text, {});
   using Consent = TerminalApprover::Consent;
-  TerminalApprover asking(console, *printer, "/dev/null", Consent::asked_for);
+  ShownCalls shown(io.get_executor());
+  TerminalApprover asking(console, *printer, shown, "/dev/null", Consent::asked_for);
   testing::internal::CaptureStderr();
-  EXPECT_FALSE(run_task(io, asking.approve("run \x1bls")));
+  EXPECT_FALSE(run_task(io, asking.approve({.what = "run \x1bls"})));
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "errand: refused, as there is no terminal to ask on (--yes allows it): "
             "run \\x1bls\n");
-  TerminalApprover allowing(console, *printer, "/dev/null", Consent::given);
-  EXPECT_TRUE(run_task(io, allowing.approve("ls")));
+  TerminalApprover allowing(console, *printer, shown, "/dev/null", Consent::given);
+  EXPECT_TRUE(run_task(io, allowing.approve({.what = "ls"})));
 }
 
 }  // namespace

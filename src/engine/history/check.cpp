@@ -71,8 +71,8 @@ class RunCheck final {
       return false;
     }
     events_ = std::move(*events);
-    if (!run_.tools_hash.empty()) {
-      files_.push_back({.filename = "the run's tools", .sha256 = run_.tools_hash});
+    for (const std::string& hash : run_.tools_hashes) {
+      files_.push_back({.filename = "the run's tools", .sha256 = hash});
     }
     auto entries = parse_journal(journal_of(run_.segments));
     if (!entries) {
@@ -188,6 +188,12 @@ class RunCheck final {
       }
       return;
     }
+    if (box.kind == MailKind::progress) {
+      if (!parse_progress(box.body)) {
+        add({"mail_body", cat("the mail in ", box.slot, " is no report of progress")});
+      }
+      return;
+    }
     if (!offered.contains(box.slot)) {
       add({"call_mail",
            cat("there is a mailbox for ", box.slot, ", which is no call that waits for a client")});
@@ -215,7 +221,7 @@ class RunCheck final {
 Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
   StoredRun run{.row = std::move(row)};
   ERRAND_CO_TRY(run.segments, co_await read_stored_log(store, run.row.key()));
-  if (!run.segments.empty()) run.tools_hash = hash_of_tools(run.segments.front()->journal);
+  if (!run.segments.empty()) run.tools_hashes = hashes_of_tools(run.segments.front()->journal);
   auto whole = co_await read_tools_back(store, run.row.key(), &run.segments);
   // Tools that are lost or damaged are a finding of their own, and of what follows from them.
   if (!whole && whole.error().code() != ErrorCode::internal) co_return std::move(whole).error();

@@ -27,7 +27,7 @@ struct StoredRun {
   RunRow row;
   std::vector<SegmentPtr> segments;
   std::vector<Mailbox> mail;
-  std::string tools_hash = {};  // of tools that are kept beside the journal
+  std::vector<std::string> tools_hashes = {};  // of what is kept of its tools beside the journal
 };
 
 // One finding a rule. What cannot be judged, because a rule that it builds on does not hold, is not

@@ -13,7 +13,7 @@
 #include "engine/history/recording.hpp"
 #include "llm/model.hpp"
 #include "run/mail.hpp"
-#include "tool/tool.hpp"
+#include "tool/tool_source.hpp"
 
 // What stands around a run that is replayed: a clock, a model and tools that do as they did.
 namespace errand::engine {
@@ -103,7 +103,11 @@ class PlayedCalls final {
     Leave leave{waiting_, id};
     co_await wakeup.wait();
     const ToolAnswer& answer = answers_[id];
-    co_return ToolOutcome{.ok = answer.ok, .text = answer.text};
+    ToolOutcome outcome = answer.ok ? text_outcome(answer.text) : failed_outcome(answer.text);
+    if (answer.is_fatal) outcome.kind = ToolOutcome::Kind::fatal;
+    for (const FilePart& file : answer.files)
+      outcome.content.emplace_back(FileContent{.file = file});
+    co_return outcome;
   }
 
  private:
@@ -116,29 +120,38 @@ class PlayedTool final : public Tool {
  public:
   PlayedTool(ToolDecl decl, PlayedCalls& calls) : decl_(std::move(decl)), calls_(calls) {}
   const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call) override { return calls_.wait(call.id); }
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override { return calls_.wait(call.id); }
 
  private:
   const ToolDecl decl_;
   PlayedCalls& calls_;
 };
 
-class PlayedTools final : public ToolRegistry {
+class PlayedTools final : public ToolSource {
  public:
   PlayedTools(const Recording& recording, PlayedCalls& calls) {
     for (const ToolDecl& decl : *std::get<CreatedEntry>(recording.head.front()).tools) {
       const std::vector<std::string>& used = recording.host_tools;
       if (std::find(used.begin(), used.end(), decl.name) == used.end()) continue;
-      tools_[decl.name] = std::make_unique<PlayedTool>(decl, calls);
+      tools_[decl.name] = std::make_shared<PlayedTool>(decl, calls);
+      sources_.add(decl.origin.source, {}, *this);
     }
   }
-  Tool* find(std::string_view name) override {
-    auto found = tools_.find(name);
-    return found == tools_.end() ? nullptr : found->second.get();
+
+  // All sources of the recorded run, played by this one.
+  const ToolSources& sources() const { return sources_; }
+
+  Result<std::vector<ToolDecl>> bind(const ToolRef&, const Principal&) override {
+    return std::vector<ToolDecl>();
+  }
+  ToolPtr open(const ToolDecl& binding, const Principal&) override {
+    auto found = tools_.find(binding.name);
+    return found == tools_.end() ? nullptr : found->second;
   }
 
  private:
-  std::map<std::string, std::unique_ptr<Tool>, std::less<>> tools_;
+  std::map<std::string, ToolPtr, std::less<>> tools_;
+  ToolSources sources_;
 };
 
 }  // namespace errand::engine

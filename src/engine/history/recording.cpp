@@ -180,7 +180,8 @@ class JournalReader final {
                                      .answer = {.ok = entry.ok,
                                                 .text = entry.text,
                                                 .timed_out = entry.timed_out,
-                                                .files = entry.files}});
+                                                .files = entry.files,
+                                                .is_fatal = entry.is_fatal}});
   }
 
   const CreatedEntry& created_;

@@ -26,6 +26,18 @@ constexpr milliseconds kPatience{60'000};
 // Nothing times out by itself: timeouts come as they were recorded.
 constexpr std::chrono::hours kNoTimeout{24 * 365};
 
+// The same for what tools say of themselves.
+void forget_timeouts(CreatedEntry& created) {
+  std::vector<ToolDecl> tools = *created.tools;
+  for (ToolDecl& tool : tools) tool.annotations.timeout = kNoTimeout;
+  created.tools = share_decls(std::move(tools));
+  std::vector<ToolRef> refs = created.spec.tools->refs;
+  for (ToolRef& ref : refs) {
+    if (auto* local = std::get_if<LocalTool>(&ref)) local->annotations.timeout.reset();
+  }
+  created.spec.tools = share_tools(std::move(refs));
+}
+
 template <class T>
 Task<void> keep(Task<Result<T>> task, std::optional<Result<T>>* out) {
   auto result = co_await std::move(task);
@@ -51,7 +63,7 @@ class Player final {
                  .timers = timers_,
                  .ids = ids_,
                  .catalog = catalog_,
-                 .tools = tools_,
+                 .tools = tools_.sources(),
                  .log = log_},
                 {}),
         tasks_(home_.executor(), [](const char*, const std::string&) {}) {}
@@ -70,6 +82,7 @@ class Player final {
     bool runs_out_of_time = recording_.end && recording_.end->subtype == "error_max_run_time";
     created.limits.local_tool_timeout = kNoTimeout;
     if (!runs_out_of_time) created.limits.run_time = kNoTimeout;
+    forget_timeouts(created);
     ERRAND_TRY(auto begun, result_of(engine_.begin(someone_, recording_.head, {}, {})));
     run_ = begun.run;
     for (const RecordedNews& news : recording_.news) {
@@ -208,7 +221,7 @@ class Player final {
 };
 
 // Events as they are compared: without seq, with calls named in the order of their appearance, and
-// with a call that was offered again left out.
+// without calls that were offered again and reports of progress, which nothing depends on.
 class Comparable final {
  public:
   explicit Comparable(const std::vector<json::Value>& events) {
@@ -225,6 +238,7 @@ class Comparable final {
   void add(const json::Value& event) {
     json::Object plain = event.as_object();
     plain.erase("seq");
+    if (plain["type"] == "tool_progress") return;
     bool is_call = plain["type"] == "local_tool_call" || plain["type"] == "tool_call";
     if (json::Value* id = plain.if_contains("toolUseId")) {
       std::string name = name_of(*id);

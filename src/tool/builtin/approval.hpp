@@ -3,15 +3,23 @@
 #include <string>
 
 #include "async/task.hpp"
+#include "run/ids.hpp"
 
 namespace errand {
+
+// What a call wants to do.
+struct ApprovalRequest {
+  RunId run;
+  ToolUseId call;
+  std::string what;  // one line, safe to show
+};
 
 // Asks whoever is responsible before something is done that cannot be undone.
 class Approver {
  public:
   virtual ~Approver() = default;
-  // Whether the user lets this be done; `what` is one line, safe to show.
-  virtual Task<bool> approve(std::string what) = 0;
+  // Whether the user lets this be done.
+  virtual Task<bool> approve(ApprovalRequest request) = 0;
 };
 
 }  // namespace errand

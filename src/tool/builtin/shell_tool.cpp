@@ -36,7 +36,9 @@ ToolDecl make_decl() {
                                         {"required", json::Array{"command"}},
                                         {"additionalProperties", false}}),
           .site = ToolSite::host,
-          .annotations = {.read_only = false, .idempotent = false, .parallel_safe = false}};
+          .annotations = {.parallel_safe = false,
+                          .destructive = true,
+                          .timeout = ShellTool::kDecisionMax + seconds(ShellTool::kSecondsMax)}};
 }
 
 std::string signal_name(int number) {
@@ -54,16 +56,12 @@ std::string with_output(std::string status, const KeptOutput& output) {
   return text.empty() ? cat(status, " It printed nothing.") : cat(status, "\n", text);
 }
 
-ToolOutcome failed(std::string text) {
-  return {.ok = false, .text = std::move(text)};
-}
-
 }  // namespace
 
 ShellTool::ShellTool(ShellOptions options, Approver& approver)
     : options_(std::move(options)), approver_(approver), decl_(make_decl()) {}
 
-Task<ToolOutcome> ShellTool::invoke(ToolCall call) {
+Task<ToolOutcome> ShellTool::invoke(ToolCall call, ToolContext) {
   json::Value arguments = std::move(call.arguments);
   json::Fields in(arguments, "");
   std::string command = in.text("command");
@@ -76,11 +74,13 @@ Task<ToolOutcome> ShellTool::invoke(ToolCall call) {
                            " bytes: write it in smaller steps"));
   }
   auto checked = in.finish();
-  if (!checked) co_return failed(checked.error().describe());
+  if (!checked) co_return failed_outcome(checked.error().describe());
 
-  bool is_approved = co_await approver_.approve(cat("run ", to_visible_line(command)));
+  ApprovalRequest request{
+      .run = call.run, .call = call.id, .what = cat("run ", to_visible_line(command))};
+  bool is_approved = co_await approver_.approve(std::move(request));
   if (!is_approved) {
-    co_return failed(
+    co_return failed_outcome(
         "The user refused to let this command run. Nothing was done. Do not try it again in "
         "another form; go on without it, or ask what to do instead.");
   }
@@ -96,7 +96,7 @@ Task<ToolOutcome> ShellTool::run(std::string command, seconds limit) const {
                                         .environment = shell_environment(options_.environment),
                                         .directory = options_.directory,
                                         .grace = options_.grace});
-  if (!spawned) co_return failed(spawned.error().describe());
+  if (!spawned) co_return failed_outcome(spawned.error().describe());
   process::Subprocess& process = **spawned;
   KeptOutput output;
   for (;;) {
@@ -107,12 +107,13 @@ Task<ToolOutcome> ShellTool::run(std::string command, seconds limit) const {
     }
     if (event.kind == process::ProcessEvent::Kind::ended) break;
     co_await process.stop();
-    co_return failed(with_output(
+    co_return failed_outcome(with_output(
         cat("The command took longer than ", limit.count(), " s and was ended."), output));
   }
   process::ProcessEnd end = process.end();
-  co_return ToolOutcome{.ok = end == process::ProcessEnd{},
-                        .text = with_output(how_it_ended(end), output)};
+  std::string text = with_output(how_it_ended(end), output);
+  co_return end == process::ProcessEnd{} ? text_outcome(std::move(text))
+                                         : failed_outcome(std::move(text));
 }
 
 }  // namespace errand

@@ -24,11 +24,12 @@ class ShellTool final : public Tool {
   static constexpr std::size_t kCommandBytesMax = 20'000;  // longer ones are refused
   static constexpr int kDefaultSeconds = 60;
   static constexpr int kSecondsMax = 600;
+  static constexpr milliseconds kDecisionMax = std::chrono::hours(1);  // for whoever approves
 
   ShellTool(ShellOptions options, Approver& approver);
 
   const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call) override;
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override;
 
  private:
   Task<ToolOutcome> run(std::string command, seconds limit) const;

@@ -21,8 +21,8 @@ namespace {
 // Says what it is told to say, and keeps what it was asked.
 class ScriptedApprover final : public Approver {
  public:
-  Task<bool> approve(std::string what) override {
-    asked.push_back(std::move(what));
+  Task<bool> approve(ApprovalRequest request) override {
+    asked.push_back(std::move(request.what));
     co_return answer;
   }
 
@@ -49,8 +49,8 @@ class ShellToolTest : public testing::Test {
   }
   // "ok: text" or "failed: text".
   std::string outcome(json::Object arguments) {
-    ToolOutcome result = run_task(io_, tool_->invoke(call(std::move(arguments))));
-    return cat(result.ok ? "ok: " : "failed: ", result.text);
+    ToolOutcome result = run_task(io_, tool_->invoke(call(std::move(arguments)), {}));
+    return cat(result.ok() ? "ok: " : "failed: ", text_of(result));
   }
   std::string outcome(std::string_view command) { return outcome({{"command", command}}); }
 
@@ -127,7 +127,9 @@ TEST_F(ShellToolTest, ADirectoryThatIsGoneIsAFailureOfTheCall) {
 TEST_F(ShellToolTest, ACallThatIsCancelledEndsItsCommand) {
   TaskGroup group(io_.get_executor(), [](const char*, const std::string& what) { FAIL() << what; });
   std::string started = folder_ + "/started";
-  auto ignore = [](Tool* tool, ToolCall of) -> Task<void> { co_await tool->invoke(std::move(of)); };
+  auto ignore = [](Tool* tool, ToolCall of) -> Task<void> {
+    co_await tool->invoke(std::move(of), {});
+  };
   group.spawn("call", ignore(&*tool_, call({{"command",
                                              "echo $$ > part; mv part started; "
                                              "sleep 1000"}})));
@@ -141,7 +143,10 @@ TEST_F(ShellToolTest, ACallThatIsCancelledEndsItsCommand) {
 }
 
 TEST_F(ShellToolTest, SaysThatItHasEffectsAndGoesAlone) {
-  EXPECT_EQ(tool_->decl().annotations, (ToolAnnotations{.parallel_safe = false}));
+  EXPECT_EQ(tool_->decl().annotations,
+            (ToolAnnotations{.parallel_safe = false,
+                             .destructive = true,
+                             .timeout = std::chrono::hours(1) + std::chrono::minutes(10)}));
   EXPECT_EQ(tool_->decl().site, ToolSite::host);
 }
 

@@ -40,10 +40,6 @@ ToolDecl make_decl() {
           .annotations = {.read_only = true, .idempotent = true}};
 }
 
-ToolOutcome failed(std::string text) {
-  return {.ok = false, .text = std::move(text)};
-}
-
 bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
@@ -89,7 +85,7 @@ ToolOutcome to_outcome(const Shown& shown, const WebPage& page) {
   if (shown.is_cut || page.is_cut) {
     append(out, out.ends_with('\n') ? "" : "\n", "[the page is too large: its end is missing]");
   }
-  return {.ok = is_ok, .text = std::move(out)};
+  return is_ok ? text_outcome(std::move(out)) : failed_outcome(std::move(out));
 }
 
 }  // namespace
@@ -100,7 +96,7 @@ WebFetchTool::WebFetchTool(net::ClientOptions options, BlockingPool& pool, WebFe
       pool_(pool),
       decl_(make_decl()) {}
 
-Task<ToolOutcome> WebFetchTool::invoke(ToolCall call) {
+Task<ToolOutcome> WebFetchTool::invoke(ToolCall call, ToolContext) {
   constexpr std::int64_t kStartMax = std::int64_t{1} << 40U;
   json::Value arguments = std::move(call.arguments);
   json::Fields in(arguments, "");
@@ -108,10 +104,10 @@ Task<ToolOutcome> WebFetchTool::invoke(ToolCall call) {
   std::int64_t chars_max = in.optional_integer("maxChars", 1, kCharsMax).value_or(kCharsMax);
   std::int64_t start = in.optional_integer("start", 0, kStartMax).value_or(0);
   auto checked = in.finish();
-  if (!checked) co_return failed(checked.error().describe());
+  if (!checked) co_return failed_outcome(checked.error().describe());
 
   auto fetched = co_await fetch(std::move(url));
-  if (!fetched) co_return failed(fetched.error().describe());
+  if (!fetched) co_return failed_outcome(fetched.error().describe());
   Shown shown{.url = fetched->shown_url,
               .status = fetched->status,
               .start = start,
@@ -125,7 +121,7 @@ Task<ToolOutcome> WebFetchTool::invoke(ToolCall call) {
     }
     return read_page(kind, type, of.body, of.url);
   });
-  if (!page) co_return failed(page.error().describe());
+  if (!page) co_return failed_outcome(page.error().describe());
   co_return to_outcome(shown, *page);
 }
 

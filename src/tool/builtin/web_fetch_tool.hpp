@@ -26,7 +26,7 @@ class WebFetchTool final : public Tool {
   WebFetchTool(net::ClientOptions options, BlockingPool& pool, WebFetchLimits limits = {});
 
   const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call) override;
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override;
 
  private:
   // An answer that is no redirect.

@@ -41,10 +41,11 @@ class WebFetchToolTest : public testing::Test {
 
   // "ok: text" or "failed: text".
   std::string fetch(json::Object arguments) {
-    ToolOutcome result = loop_.run(tool_->invoke({.run = *RunId::parse("run_1"),
-                                                  .id = *ToolUseId::parse("tu_1"),
-                                                  .arguments = std::move(arguments)}));
-    return cat(result.ok ? "ok: " : "failed: ", result.text);
+    ToolCall call{.run = *RunId::parse("run_1"),
+                  .id = *ToolUseId::parse("tu_1"),
+                  .arguments = std::move(arguments)};
+    ToolOutcome result = loop_.run(tool_->invoke(std::move(call), {}));
+    return cat(result.ok() ? "ok: " : "failed: ", text_of(result));
   }
   std::string fetch(const std::string& url) { return fetch({{"url", url}}); }
 

@@ -71,12 +71,13 @@ class OneFileTool final : public Tool {
 
   const ToolDecl& decl() const override { return decl_; }
 
-  Task<ToolOutcome> invoke(ToolCall call) override {
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override {
     CallFiles work{
         .files = files_, .name = decl_.name, .arguments = json::Value(std::move(call.arguments))};
     auto answer = co_await pool_.run(std::move(work));
-    if (!answer) co_return ToolOutcome{.ok = false, .text = answer.error().message()};
-    co_return ToolOutcome{.ok = answer->ok, .text = std::move(answer->text)};
+    if (!answer) co_return failed_outcome(answer.error().message());
+    co_return answer->ok ? text_outcome(std::move(answer->text))
+                         : failed_outcome(std::move(answer->text));
   }
 
  private:
@@ -183,11 +184,11 @@ Result<std::string> FilesTool::search_files(const json::Value& args) const {
   return search.finish();
 }
 
-std::vector<std::unique_ptr<Tool>> make_file_tools(SharedDirectory directory, BlockingPool& pool) {
+std::vector<ToolPtr> make_file_tools(SharedDirectory directory, BlockingPool& pool) {
   auto files = std::make_shared<const FilesTool>(std::move(directory));
-  std::vector<std::unique_ptr<Tool>> tools;
+  std::vector<ToolPtr> tools;
   for (ToolDecl& decl : FilesTool::declarations()) {
-    tools.push_back(std::make_unique<OneFileTool>(files, std::move(decl), pool));
+    tools.push_back(std::make_shared<OneFileTool>(files, std::move(decl), pool));
   }
   return tools;
 }

@@ -47,6 +47,6 @@ class FilesTool final {
 };
 
 // The same as tools, which read on threads of `pool`. It outlives them.
-std::vector<std::unique_ptr<Tool>> make_file_tools(SharedDirectory directory, BlockingPool& pool);
+std::vector<ToolPtr> make_file_tools(SharedDirectory directory, BlockingPool& pool);
 
 }  // namespace errand

@@ -1,0 +1,80 @@
+#include "tool/tool_source.hpp"
+
+#include <utility>
+
+#include "base/close_names.hpp"
+#include "base/text.hpp"
+
+namespace errand {
+namespace {
+
+constexpr std::string_view kOwnPlugins = "@errand/";
+
+// The name of a tool here, and whether it can mean nothing else.
+struct Wanted {
+  std::string_view name;
+  bool is_ours = true;
+};
+
+std::optional<Wanted> wanted_by(const ToolRef& ref) {
+  if (const auto* host = std::get_if<HostTool>(&ref)) return Wanted{.name = host->name};
+  const auto* plugin = std::get_if<PluginTool>(&ref);
+  if (!plugin) return {};
+  std::string_view name = plugin->name;
+  if (name.starts_with(kOwnPlugins)) return Wanted{.name = name.substr(kOwnPlugins.size())};
+  return Wanted{.name = name, .is_ours = false};
+}
+
+}  // namespace
+
+void ToolSources::add(std::string id, const std::vector<std::string>& kinds, ToolSource& source) {
+  for (const std::string& kind : kinds) ids_by_kind_[kind] = id;
+  by_id_[std::move(id)] = &source;
+}
+
+Result<std::vector<ToolDecl>> ToolSources::bind(const ToolRef& ref, const Principal& who) const {
+  auto id = ids_by_kind_.find(kind_of(ref));
+  if (id == ids_by_kind_.end()) return std::vector<ToolDecl>();
+  ERRAND_TRY(auto tools, by_id_.find(id->second)->second->bind(ref, who));
+  for (ToolDecl& tool : tools) {
+    tool.site = ToolSite::host;
+    tool.kind = id->first;
+    tool.origin.source = id->second;
+  }
+  return tools;
+}
+
+ToolPtr ToolSources::open(const ToolDecl& binding, const Principal& who) const {
+  auto source = by_id_.find(binding.origin.source);
+  return source == by_id_.end() ? nullptr : source->second->open(binding, who);
+}
+
+FixedTools::FixedTools(std::vector<ToolPtr> tools) : tools_(std::move(tools)) {}
+
+ToolPtr FixedTools::find(std::string_view name) const {
+  for (const ToolPtr& tool : tools_) {
+    if (tool->decl().name == name) return tool;
+  }
+  return nullptr;
+}
+
+Result<std::vector<ToolDecl>> FixedTools::bind(const ToolRef& ref, const Principal&) {
+  auto wanted = wanted_by(ref);
+  if (!wanted) return std::vector<ToolDecl>();
+  if (ToolPtr tool = find(wanted->name)) return std::vector<ToolDecl>{tool->decl()};
+  if (!wanted->is_ours) return std::vector<ToolDecl>();
+  std::vector<std::string_view> names;
+  for (const ToolPtr& tool : tools_) names.emplace_back(tool->decl().name);
+  std::string meant = did_you_mean(wanted->name, names);
+  return Error(ErrorCode::invalid_argument,
+               cat("there is no tool called \"", utf8_prefix(wanted->name, 80), "\"",
+                   meant.empty() ? "" : cat("; ", meant)))
+      .pointer("/name")
+      .candidates({names.begin(), names.end()});
+}
+
+ToolPtr FixedTools::open(const ToolDecl& binding, const Principal&) {
+  return find(binding.origin.upstream.empty() ? binding.name : binding.origin.upstream);
+}
+
+}  // namespace errand

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "run/tool_ref.hpp"
+#include "tool/tool.hpp"
+
+namespace errand {
+
+// Where tools that this process calls come from: built-ins, the embedding program, servers that it
+// reaches. A run is bound to its tools once, when it is made; from then on its journal says which
+// they are, and calls only open what is bound. Lives on the engine's home and outlives every run.
+class ToolSource {
+ public:
+  virtual ~ToolSource() = default;
+  // What a ref of a run means here. Empty: the source does not know it, and the ref is offered as
+  // unavailable. invalid_argument: the ref is a mistake; the pointer is relative to the ref.
+  virtual Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) = 0;
+  // The tool of a binding, for one call. nullptr: it is not there any more.
+  virtual ToolPtr open(const ToolDecl& binding, const Principal& who) = 0;
+};
+
+// The sources of a process, each under the name by which bindings know it, in this process and in
+// the next one. They outlive this.
+class ToolSources final {
+ public:
+  // `kinds` are the kinds of refs that the source binds.
+  void add(std::string id, const std::vector<std::string>& kinds, ToolSource& source);
+
+  // See ToolSource. Says of each tool which source it is from.
+  Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) const;
+  ToolPtr open(const ToolDecl& binding, const Principal& who) const;
+
+ private:
+  std::map<std::string, ToolSource*, std::less<>> by_id_;
+  std::map<std::string, std::string, std::less<>> ids_by_kind_;
+};
+
+// Tools that are there as long as the process is, by their names: those of the embedding program
+// (`host` refs), or built-in ones (`mantyx_plugin` refs).
+class FixedTools final : public ToolSource {
+ public:
+  explicit FixedTools(std::vector<ToolPtr> tools);
+
+  Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) override;
+  ToolPtr open(const ToolDecl& binding, const Principal& who) override;
+
+  // nullptr: none has this name.
+  ToolPtr find(std::string_view name) const;
+  const std::vector<ToolPtr>& tools() const { return tools_; }
+
+ private:
+  const std::vector<ToolPtr> tools_;
+};
+
+}  // namespace errand
