@@ -1,0 +1,173 @@
+"""kill -9 while the engine itself calls tools: no effect happens twice.
+
+A shell command cannot be repeated, so it happens once or not at all, and the model is told if
+nobody knows. A page can be fetched again, so its run always comes to its answer. ERRAND_TORTURE
+multiplies the number of kills; ERRAND_SEED chooses the moments.
+"""
+
+import http.server
+import os
+import random
+import subprocess
+import threading
+import time
+import unittest
+
+from support.agent import Agent, Availability, join_all
+from support.embedded import EmbeddedCase
+from support.http import Frame
+from support.script import turn, write_config
+from support.server import ServerCase, binary, die_with_parent
+
+TORTURE = int(os.environ.get("ERRAND_TORTURE", "1"))
+SEED = int(os.environ.get("ERRAND_SEED", "1"))
+END_SECONDS_MAX = 60
+
+
+class KillShellTest(EmbeddedCase):
+    """Runs without a server, whose shell commands append to a file."""
+
+    KILLS = 15 * TORTURE
+    STEPS = ("a", "b", "c")
+    LINES_MAX = 10  # the events of such a run
+    PAUSE_SECONDS_MAX = 0.02
+
+    def run_and_kill(self, number: int) -> None:
+        """Kills a run after some of its events."""
+        effects = self.root / f"effects-{number}"
+        calls = [turn(calls=[("shell", {"command": f"echo {step} >> {effects}"})])
+                 for step in self.STEPS]
+        self.config = write_config(self.root, {"scripted": [*calls, turn("Done.")]})
+        command = [binary(), "run", "Go.", "--config", str(self.config), "--data", str(self.data),
+                   "--shell", "--yes", "--json"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, cwd=str(self.cwd),
+                                   preexec_fn=die_with_parent)
+        with process.stdout:
+            for _ in range(self.random.randint(0, self.LINES_MAX)):
+                if not process.stdout.readline():
+                    break
+            pause = self.random.random() * self.PAUSE_SECONDS_MAX
+            time.sleep(pause)  # paced: kills between the events that a reader can see
+            process.kill()
+        process.wait()
+
+    def effects_of(self, number: int) -> list[str]:
+        path = self.root / f"effects-{number}"
+        return path.read_text().split() if path.exists() else []
+
+    def finish_runs(self) -> None:
+        """Lets a server, which has no shell to lend, bring every run to its end."""
+        if not self.server:
+            self.server = self.serve_data()
+        else:
+            self.server.restart()
+        client = self.server.client()
+        deadline = time.monotonic() + END_SECONDS_MAX
+        while client.request("GET", "/agent-runs?status=running").json()["runs"]:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)  # paced: asks again
+        self.server.stop()
+
+    def test_command_happens_once_or_not_at_all(self):
+        self.random = random.Random(SEED)
+        self.server = None
+        cut_short = 0
+        for number in range(self.KILLS):
+            self.run_and_kill(number)
+            self.finish_runs()
+            effects = self.effects_of(number)
+            # A call whose outcome nobody knows may leave a hole, but nothing comes twice.
+            self.assertEqual(effects, [step for step in self.STEPS if step in effects],
+                             f"seed {SEED}, kill {number}")
+            cut_short += len(effects) < len(self.STEPS)
+        self.check_data()
+        print(f"kill_tools: {self.KILLS} runs killed, {cut_short} cut short")
+
+
+class CountingPages(http.server.ThreadingHTTPServer):
+    """Counts how often each page is fetched."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Page)
+        self.lock = threading.Lock()
+        self.fetched = 0
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        with self.server.lock:
+            self.server.fetched += 1
+        body = b"The page."
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class KillFetchTest(ServerCase):
+    """A server whose runs fetch pages, killed again and again."""
+
+    KILLS = 5 * TORTURE
+    CLIENTS = 3
+
+    def setUp(self):
+        self.pages = CountingPages()
+        self.addCleanup(self.pages.server_close)
+        threading.Thread(target=self.pages.serve_forever, daemon=True).start()
+        self.addCleanup(self.pages.shutdown)
+        url = f"http://127.0.0.1:{self.pages.server_address[1]}/"
+        fetch = turn("Let me look.", calls=[("web_fetch", {"url": url})])
+        self.server = self.start_server([fetch, fetch, turn("Done.")],
+                                        {"network": {"allow": ["127.0.0.0/8"]}})
+        self.random = random.Random(SEED)
+        self.availability = Availability()
+        self.seen = threading.Semaphore(0)
+        self.done = threading.Event()
+        self.agents: list[Agent] = []
+        self.failures: list[BaseException] = []
+
+    def saw(self, _agent: Agent, _frame: Frame) -> None:
+        self.seen.release()
+
+    def work(self) -> None:
+        try:
+            while not self.done.is_set():
+                spec = {"prompt": "Go.", "tools": [{"kind": "mantyx_plugin", "name": "web_fetch"}]}
+                agent = Agent(self.server.client(), spec, self.availability, self.saw,
+                              lambda *_: None)
+                self.agents.append(agent)
+                agent.follow()
+        except BaseException as error:
+            self.failures.append(error)
+
+    def test_every_run_comes_to_its_answer(self):
+        workers = [threading.Thread(target=self.work, daemon=True) for _ in range(self.CLIENTS)]
+        for worker in workers:
+            worker.start()
+        for _ in range(self.KILLS):
+            for _ in range(self.random.randint(1, 40)):
+                self.assertTrue(self.seen.acquire(timeout=END_SECONDS_MAX), self.failures)
+            self.availability.went_down()
+            self.server.kill()
+            self.server.restart()
+            self.availability.came_up()
+        self.done.set()
+        self.assertEqual((join_all(workers, END_SECONDS_MAX), self.failures), (0, []),
+                         f"seed {SEED}")
+        for agent in self.agents:
+            results = [frame.json() for frame in agent.frames if frame.event == "tool_result"]
+            self.assertEqual([result["ok"] for result in results], [True, True], agent.run)
+            self.assertEqual(agent.frames[-1].json()["subtype"], "success", agent.run)
+        self.assertGreaterEqual(self.pages.fetched, 2 * len(self.agents))
+        self.check_data(self.server)
+
+
+if __name__ == "__main__":
+    unittest.main()
