@@ -10,6 +10,7 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "store/run_filter.hpp"
+#include "store/sqlite/change_bytes.hpp"
 #include "store/sqlite/changes.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/file/file_lock.hpp"
@@ -114,21 +115,25 @@ StoreTime SqliteStore::now() const {
 
 Task<Result<CreateOutcome>> SqliteStore::create(NewRun run) {
   Labels labels = labels_of(run.row.metadata);
+  const std::size_t bytes = sqlite::bytes_of(run);
   return parts_->writer->write<CreateOutcome>(
       [run = std::move(run), labels = std::move(labels)](Changes& changes) {
         return changes.create(run, labels);
-      });
+      },
+      bytes);
 }
 
 Task<Result<Appended>> SqliteStore::append(Commit commit) {
   ERRAND_ASSERT(commit.segment->first_seq() == commit.expected_seq + 1);
+  const std::size_t bytes = sqlite::bytes_of(commit);
   return parts_->writer->write<Appended>(
-      [commit = std::move(commit)](Changes& changes) { return changes.append(commit); });
+      [commit = std::move(commit)](Changes& changes) { return changes.append(commit); }, bytes);
 }
 
 Task<Result<MailOutcome>> SqliteStore::mail(Mail mail) {
+  const std::size_t bytes = sqlite::bytes_of(mail);
   return parts_->writer->write<MailOutcome>(
-      [mail = std::move(mail)](Changes& changes) { return changes.mail(mail); });
+      [mail = std::move(mail)](Changes& changes) { return changes.mail(mail); }, bytes);
 }
 
 Task<Result<CallClaimOutcome>> SqliteStore::claim_call(CallClaim claim) {
@@ -208,8 +213,10 @@ Task<Result<PruneOutcome>> SqliteStore::prune(Prune prune) {
 }
 
 Task<Result<RecordsOutcome>> SqliteStore::change_records(std::vector<RecordChange> changes) {
+  const std::size_t bytes = sqlite::bytes_of(changes);
   return parts_->writer->write<RecordsOutcome>(
-      [records = std::move(changes)](Changes& changes) { return changes.change_records(records); });
+      [records = std::move(changes)](Changes& changes) { return changes.change_records(records); },
+      bytes);
 }
 
 Task<Result<Record>> SqliteStore::find_record(RecordKey key) {
@@ -244,7 +251,8 @@ Task<Result<void>> SqliteStore::ping() {
 SqliteStats SqliteStore::stats() const {
   return {.commits = parts_->writer->commits(),
           .items = parts_->writer->items(),
-          .pages = parts_->writer->pages()};
+          .pages = parts_->writer->pages(),
+          .queued_bytes = parts_->writer->queued_bytes()};
 }
 
 }  // namespace errand

@@ -27,8 +27,9 @@ struct SqliteOptions {
 
 struct SqliteStats {
   std::uint64_t commits = 0;
-  std::uint64_t items = 0;  // writes that these commits made durable
-  std::uint64_t pages = 0;  // that these commits wrote
+  std::uint64_t items = 0;       // writes that these commits made durable
+  std::uint64_t pages = 0;       // that these commits wrote
+  std::size_t queued_bytes = 0;  // of waiting writes; 64 MB at most
 };
 
 // A Store in one SQLite file, for one process: writes go through one thread that groups them into

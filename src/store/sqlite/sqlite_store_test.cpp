@@ -140,6 +140,45 @@ TEST_F(SqliteStoreTest, AppendsOfManyRunsShareCommits) {
   EXPECT_LE(after.commits - before.commits, 20U);
 }
 
+// Each of these writes brings more than a third of the bytes that may wait.
+TEST_F(SqliteStoreTest, WritesThatBringTooMuchAtOnceAreRefused) {
+  constexpr std::size_t kLarge = 22U * 1024 * 1024;
+  auto epoch = create(1);
+  create(2);
+  Commit opening = commit_of(2, epoch, events_segment(1, 1, 1));
+  opening.effects.open = {open_mailbox(2, "tu_a")};
+  ASSERT_TRUE(append(opening));
+  NewRun run = new_run(3);
+  run.effects.blobs = {{.hash = "h1", .bytes = std::make_shared<const std::string>(kLarge, 'x')}};
+  RecordChange change{.key = {.workspace = workspace(), .kind = "k", .id = "a"},
+                      .body = std::string(kLarge, 'x')};
+  auto code_of = [](const auto& result) {
+    return result ? std::string() : std::string(to_string(result.error().code()));
+  };
+  asio::io_context io;
+  std::optional<Result<CreateOutcome>> created;
+  std::optional<Result<Appended>> appended;
+  std::optional<Result<MailOutcome>> mailed;
+  std::optional<Result<RecordsOutcome>> changed;
+  TaskGroup tasks(io.get_executor(), fail_test);
+  SqliteStore& store = file_.store();
+  tasks.spawn("create", keep_result(store.create(run), &created));
+  tasks.spawn("append",
+              keep_result(store.append(commit_of(1, epoch, large_segment(1, kLarge))), &appended));
+  tasks.spawn("mail",
+              keep_result(store.mail(answer(2, "tu_a", std::string(kLarge, 'x'))), &mailed));
+  tasks.spawn("record", keep_result(store.change_records({change}), &changed));
+  io.run();
+
+  EXPECT_EQ(code_of(*created), "");
+  EXPECT_EQ(code_of(*appended), "");
+  EXPECT_EQ(code_of(*mailed), "unavailable");
+  EXPECT_EQ(code_of(*changed), "unavailable");
+  EXPECT_EQ(store.stats().queued_bytes, 0U);
+  EXPECT_EQ(wait_for(store.mail(answer(2, "tu_a", std::string(kLarge, 'x')))).value(),
+            MailOutcome::accepted);
+}
+
 TEST_F(SqliteStoreTest, ClosingMakesDurableWhatWasAskedFor) {
   asio::io_context io;
   std::vector<std::optional<Result<CreateOutcome>>> results(50);

@@ -5,10 +5,13 @@
 namespace errand::sqlite {
 
 WriteQueue::Pushed WriteQueue::push(std::unique_ptr<WriteItem>& item) {
+  const std::size_t bytes = item->bytes();
   std::size_t count = 0;
   {
     std::lock_guard lock(mutex_);
-    if (items_.size() == kItemsMax) return Pushed::refused;
+    const bool is_too_much = bytes_ + bytes > kBytesMax && !items_.empty();
+    if (items_.size() == kItemsMax || is_too_much) return Pushed::refused;
+    bytes_ += bytes;
     items_.push_back(std::move(item));
     count = items_.size();
   }
@@ -32,7 +35,13 @@ bool WriteQueue::take(WriteBatch& batch) {
   ready_.wait(lock, [this] { return awake_ || stopping_; });
   awake_ = false;
   batch.swap(items_);
+  bytes_ = 0;
   return !batch.empty();
+}
+
+std::size_t WriteQueue::bytes() const {
+  std::lock_guard lock(mutex_);
+  return bytes_;
 }
 
 void WriteQueue::stop() {

@@ -14,7 +14,8 @@ namespace errand::sqlite {
 class WriteItem {
  public:
   virtual ~WriteItem() = default;
-  virtual Executor home() const = 0;  // of the task
+  virtual Executor home() const = 0;      // of the task
+  virtual std::size_t bytes() const = 0;  // of memory that the change holds
   virtual void apply(Changes& changes) = 0;
   virtual void fail(const Error& error) = 0;  // takes the place of what apply() has given
   virtual void resume() = 0;                  // at home, after either: the task gets its result
@@ -26,10 +27,12 @@ using WriteBatch = std::vector<std::unique_ptr<WriteItem>>;
 class WriteQueue final {
  public:
   static constexpr std::size_t kItemsMax = 65'536;
+  static constexpr std::size_t kBytesMax = 64 * 1024 * 1024;
   static constexpr std::size_t kEnough = 16;
 
-  // What is refused, because kItemsMax wait, stays with the caller. A push that says `wake` must be
-  // followed by wake(); better a little later, so that more is pushed meanwhile.
+  // An item that would exceed kItemsMax or kBytesMax is refused and stays with the caller. An empty
+  // queue takes one item of any size. A push that says `wake` must be followed by wake(); better a
+  // little later, so that more is pushed meanwhile.
   enum class Pushed { no_need_to_wake, wake, refused };
   [[nodiscard]] Pushed push(std::unique_ptr<WriteItem>& item);
   void wake();
@@ -38,11 +41,14 @@ class WriteQueue final {
   bool take(WriteBatch& batch);
   void stop();
 
+  std::size_t bytes() const;  // of all waiting items
+
  private:
-  std::mutex mutex_;  // protects what follows
+  mutable std::mutex mutex_;  // protects what follows
   std::condition_variable ready_;
   WriteBatch items_;
-  bool awake_ = false;  // what is there may be taken
+  std::size_t bytes_ = 0;  // of these
+  bool awake_ = false;     // what is there may be taken
   bool stopping_ = false;
 };
 

@@ -11,14 +11,19 @@ using Pushed = WriteQueue::Pushed;
 
 class IdleItem final : public WriteItem {
  public:
+  explicit IdleItem(std::size_t bytes) : bytes_(bytes) {}
   Executor home() const override { return {}; }
+  std::size_t bytes() const override { return bytes_; }
   void apply(Changes&) override {}
   void fail(const Error&) override {}
   void resume() override {}
+
+ private:
+  const std::size_t bytes_;
 };
 
-Pushed push(WriteQueue& queue) {
-  std::unique_ptr<WriteItem> item = std::make_unique<IdleItem>();
+Pushed push(WriteQueue& queue, std::size_t bytes = 0) {
+  std::unique_ptr<WriteItem> item = std::make_unique<IdleItem>(bytes);
   const Pushed pushed = queue.push(item);
   EXPECT_EQ(item != nullptr, pushed == Pushed::refused);
   return pushed;
@@ -66,6 +71,28 @@ TEST(WriteQueue, RefusesWhatIsBeyondItsBound) {
 
   EXPECT_EQ(push(queue), Pushed::refused);
   EXPECT_EQ(take(queue), WriteQueue::kItemsMax);
+}
+
+TEST(WriteQueue, RefusesWhatHasTooManyBytesUntilTheOthersAreTaken) {
+  WriteQueue queue;
+  EXPECT_NE(push(queue, WriteQueue::kBytesMax - 10), Pushed::refused);
+  EXPECT_EQ(push(queue, 11), Pushed::refused);
+  EXPECT_NE(push(queue, 10), Pushed::refused);
+  EXPECT_EQ(push(queue, 1), Pushed::refused);
+  EXPECT_NE(push(queue, 0), Pushed::refused);
+  EXPECT_EQ(queue.bytes(), WriteQueue::kBytesMax);
+  queue.wake();
+
+  EXPECT_EQ(take(queue), 3U);
+  EXPECT_EQ(queue.bytes(), 0U);
+  EXPECT_NE(push(queue, 11), Pushed::refused);
+}
+
+TEST(WriteQueue, TakesAnItemOfAnySizeIfNothingElseWaits) {
+  WriteQueue queue;
+
+  EXPECT_NE(push(queue, 2 * WriteQueue::kBytesMax), Pushed::refused);
+  EXPECT_EQ(push(queue, 1), Pushed::refused);
 }
 
 TEST(WriteQueue, GivesWhatIsLeftBeforeItStops) {

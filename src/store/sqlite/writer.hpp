@@ -23,26 +23,29 @@ class Writer final {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Calls `change`, a function from Changes& to Result<T>, inside a transaction, and gives its
-  // result once it is durable. Safe to call from any home.
+  // Calls `change`, a function from Changes& to Result<T> that holds `bytes`, inside a transaction,
+  // and gives its result once it is durable. unavailable: too many writes wait, or the batch was
+  // rolled back. Safe to call from any home.
   template <class T, class F>
-  Task<Result<T>> write(F change) {
-    return submit<T>(queue_, std::move(change));
+  Task<Result<T>> write(F change, std::size_t bytes = 0) {
+    return submit<T>(queue_, std::move(change), bytes);
   }
 
   std::uint64_t commits() const { return commits_; }
   std::uint64_t items() const { return items_; }
   std::uint64_t pages() const { return pages_; }  // that these commits wrote
+  std::size_t queued_bytes() const { return queue_->bytes(); }
 
  private:
   template <class T, class F>
   class Item;
 
   template <class T, class F>
-  static Task<Result<T>> submit(std::shared_ptr<WriteQueue> queue, F change) {
-    co_return co_await await_resumption<Result<T>>([&queue, &change](Waiter<Result<T>> waiter) {
-      push(queue, std::make_unique<Item<T, F>>(std::move(change), std::move(waiter)));
-    });
+  static Task<Result<T>> submit(std::shared_ptr<WriteQueue> queue, F change, std::size_t bytes) {
+    auto start = [&queue, &change, bytes](Waiter<Result<T>> waiter) {
+      push(queue, std::make_unique<Item<T, F>>(std::move(change), bytes, std::move(waiter)));
+    };
+    co_return co_await await_resumption<Result<T>>(start);
   }
   static void push(const std::shared_ptr<WriteQueue>& queue, std::unique_ptr<WriteItem> item);
   // Each task gets its result.
@@ -75,16 +78,18 @@ class Writer final {
 template <class T, class F>
 class Writer::Item final : public WriteItem {
  public:
-  Item(F change, Waiter<Result<T>> waiter)
-      : change_(std::move(change)), waiter_(std::move(waiter)) {}
+  Item(F change, std::size_t bytes, Waiter<Result<T>> waiter)
+      : change_(std::move(change)), bytes_(bytes), waiter_(std::move(waiter)) {}
 
   Executor home() const override { return waiter_.home(); }
+  std::size_t bytes() const override { return bytes_; }
   void apply(Changes& changes) override { result_.emplace(change_(changes)); }
   void fail(const Error& error) override { result_.emplace(error); }
   void resume() override { waiter_.resume(std::move(*result_)); }
 
  private:
   F change_;
+  const std::size_t bytes_;
   Waiter<Result<T>> waiter_;
   std::optional<Result<T>> result_;
 };
