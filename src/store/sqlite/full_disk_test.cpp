@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
+#include <string>
 
+#include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
 namespace {
@@ -16,6 +19,12 @@ constexpr std::int64_t kPlenty = 1000 * kMegabyte;
 std::atomic<std::int64_t> free_bytes = kPlenty;
 std::atomic<int> looks = 0;
 std::atomic<bool> disk_is_full = false;
+std::atomic<bool> shared_memory_is_full = false;
+
+bool is_shared_memory(int fd) {
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  return std::filesystem::read_symlink(link).string().ends_with("-shm");
+}
 
 }  // namespace
 
@@ -28,7 +37,8 @@ extern "C" int statvfs(const char*, struct statvfs* info) {
   return 0;
 }
 extern "C" ssize_t pwrite64(int fd, const void* data, std::size_t size, off64_t offset) {
-  if (!disk_is_full) return ::syscall(SYS_pwrite64, fd, data, size, offset);
+  const bool fails = disk_is_full || (shared_memory_is_full && is_shared_memory(fd));
+  if (!fails) return ::syscall(SYS_pwrite64, fd, data, size, offset);
   errno = ENOSPC;
   return -1;
 }
@@ -42,6 +52,7 @@ class FullDiskTest : public testing::Test {
  protected:
   ~FullDiskTest() override {
     disk_is_full = false;
+    shared_memory_is_full = false;
     free_bytes = kPlenty;
   }
   Result<CreateOutcome> create(int number) {
@@ -113,6 +124,31 @@ TEST_F(FullDiskTest, WhatADiskWithoutRoomRefusesIsNotThereAndWhatItTookIs) {
   EXPECT_TRUE(accepted);
   EXPECT_EQ(segments_read(), 2U);
   EXPECT_FALSE(wait_for(file_->store().find(run_key(2))));
+}
+
+// A reader keeps the write-ahead log from starting over, until SQLite has to extend its shared
+// memory for a commit that is in the log already.
+TEST_F(FullDiskTest, ACommitThatOnlyTheLogKnowsIsToldAsUnknown) {
+  start({});
+  auto reader = sqlite::Database::open(file_->path(), sqlite::Database::Access::read).value();
+  ASSERT_TRUE(reader->execute("BEGIN; SELECT count(*) FROM runs;"));
+  shared_memory_is_full = true;
+  std::int32_t n = 1;
+  auto unknown = append(n, 50'000);
+  while (unknown && n < 1000) unknown = append(++n, 50'000);
+  shared_memory_is_full = false;
+  const std::string copy = cat(file_->folder(), "/copy.db");
+  for (const char* suffix : {"", "-wal"}) {
+    std::filesystem::copy_file(file_->path() + suffix, copy + suffix);
+  }
+
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code(), ErrorCode::outcome_unknown);
+  EXPECT_EQ(wait_for(file_->store().find(run_key(1))).value().segments, n);
+  EXPECT_EQ(wait_for(file_->open(copy).value()->find(run_key(1))).value().segments, n + 1)
+      << "a process that begins anew finds it";
+  ASSERT_TRUE(reader->execute("COMMIT"));
+  EXPECT_TRUE(is_appended(append(n, 50'000)));
 }
 
 TEST_F(FullDiskTest, TheReserveIsForTheRunsThatAreThere) {

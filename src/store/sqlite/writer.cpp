@@ -23,7 +23,6 @@ Writer::Writer(std::unique_ptr<Database> database, const Timekeeper& time, Log& 
       log_(log),
       changes_(*database_, time, epoch, std::move(limits)),
       begin_(*database_, "BEGIN IMMEDIATE"),
-      commit_(*database_, "COMMIT"),
       thread_([this] { loop(); }) {}
 
 Writer::~Writer() {
@@ -95,7 +94,7 @@ Result<void> Writer::apply(WriteBatch& batch) {
   if (database_->total_changes() > changes) {
     ERRAND_CHECK(changes_.save_clock(Changes::Saving::if_old));
   }
-  return commit_.run();
+  return database_->commit();
 }
 
 void Writer::vacuum() {
@@ -110,7 +109,7 @@ void Writer::vacuum() {
 void Writer::save_clock() {
   auto done = begin_.run();
   if (done) done = changes_.save_clock(Changes::Saving::always);
-  if (done) done = commit_.run();
+  if (done) done = database_->commit();
   if (done) return;
   end_process_if_sync_failed();
   database_->rollback();

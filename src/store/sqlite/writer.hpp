@@ -25,7 +25,7 @@ class Writer final {
 
   // Calls `change`, a function from Changes& to Result<T> that holds `bytes`, inside a transaction,
   // and gives its result once it is durable. unavailable: too many writes wait, or the batch was
-  // rolled back. Safe to call from any home.
+  // rolled back. outcome_unknown: it may be durable or not. Safe to call from any home.
   template <class T, class F>
   Task<Result<T>> write(F change, std::size_t bytes = 0) {
     return submit<T>(queue_, std::move(change), bytes);
@@ -63,7 +63,6 @@ class Writer final {
   Log& log_;
   Changes changes_;
   Statement begin_;
-  Statement commit_;
   bool checkpoint_failed_ = false;
 
   std::atomic<std::uint64_t> commits_ = 0;

@@ -83,6 +83,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
 }
 
 Database::~Database() {
+  sqlite3_finalize(commit_);
   sqlite3_close(handle_);
 }
 
@@ -154,6 +155,30 @@ void Database::rollback() {
     if (code != SQLITE_OK) fail(code);
   }
   if (sqlite3_get_autocommit(handle_) != 0) failure_.reset();
+}
+
+Result<void> Database::commit() {
+  int code = SQLITE_OK;
+  if (!commit_) {
+    code = sqlite3_prepare_v3(handle_, "COMMIT", -1, SQLITE_PREPARE_PERSISTENT, &commit_, nullptr);
+  }
+  if (code == SQLITE_OK) code = sqlite3_step(commit_);
+  const bool is_sure = is_rolled_back_for_sure(code);
+  Result<void> done;
+  if (code != SQLITE_DONE) done = fail(code);
+  sqlite3_reset(commit_);
+  if (done || is_sure) return done;
+  return Error(ErrorCode::outcome_unknown, done.error().message());
+}
+
+// COMMIT writes the changed pages to the write-ahead log and marks the last of them as the end of a
+// transaction. A failed write leaves no such mark. After the write, SQLite tells the other
+// connections through shared memory. If that fails, this process goes on without the transaction,
+// but a process that reads the log anew finds it.
+bool Database::is_rolled_back_for_sure(int code) const {
+  if (sqlite3_get_autocommit(handle_) == 0)
+    return true;  // it is still open and will be rolled back
+  return (code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE;
 }
 
 std::int64_t Database::changes() const {

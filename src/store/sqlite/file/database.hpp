@@ -49,6 +49,10 @@ class Database final {
   // to match the disk any more.
   bool sync_failed() const { return sync_failed_; }
   void rollback();
+  // Ends a transaction. unavailable: nothing of it is kept. outcome_unknown: this connection has
+  // rolled it back, but the write-ahead log may hold all of it, and a new process would find it
+  // there.
+  Result<void> commit();
 
   // Number of rows that the last statement changed, and that all together did.
   std::int64_t changes() const;
@@ -71,6 +75,7 @@ class Database final {
   friend class Rows;
   explicit Database(sqlite3* handle) : handle_(handle) {}
   Error fail(int code);
+  bool is_rolled_back_for_sure(int code) const;
 
   struct LogSize {
     int pages = 0;
@@ -80,6 +85,7 @@ class Database final {
   static int call_work(void* work);
 
   sqlite3* handle_;
+  sqlite3_stmt* commit_ = nullptr;  // prepared when first used
   LogSize log_;
   std::function<void()> work_;
   bool sync_failed_ = false;
