@@ -16,13 +16,6 @@ constexpr std::int64_t kPageBytes = 4096;
 constexpr milliseconds kLookInterval{1000};
 constexpr std::int64_t kLookPages = 2000;
 
-// What is left for us on the file system; everything if it does not say.
-std::int64_t left_beside(const std::string& path) {
-  struct statvfs info{};
-  if (::statvfs(path.c_str(), &info) != 0) return std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
-}
-
 Result<std::int64_t> integer(Statement& statement) {
   Rows rows = statement.query();
   ERRAND_TRY(bool found, rows.next());
@@ -30,6 +23,12 @@ Result<std::int64_t> integer(Statement& statement) {
 }
 
 }  // namespace
+
+std::int64_t bytes_left_beside(const std::string& path) {
+  struct statvfs info{};
+  if (::statvfs(path.c_str(), &info) != 0) return std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+}
 
 DiskRoom::DiskRoom(Database& database, const Timekeeper& time, Limits limits)
     : database_(database),
@@ -57,7 +56,7 @@ Result<void> DiskRoom::check_file_system() {
     has_looked_ = true;
     looked_at_ = time_.now();
     pages_written_ = database_.pages_written();
-    left_bytes_ = left_beside(limits_.path);
+    left_bytes_ = bytes_left_beside(limits_.path);
   }
   if (left_bytes_ >= limits_.reserve_bytes) return {};
   return refusal(left_bytes_, cat("on the file system of ", limits_.path));

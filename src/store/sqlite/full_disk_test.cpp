@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <string>
 
+#include "base/size_text.hpp"
 #include "store/sqlite/file/database.hpp"
+#include "store/sqlite/old_database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
 namespace {
@@ -213,6 +215,30 @@ TEST_F(FullDiskTest, AFileOfLimitedSizeHasAReserveToo) {
   EXPECT_EQ(refused.error().reason(), "disk_full");
   EXPECT_NE(refused.error().message().find(" are left of the 400 KB that "), std::string::npos);
   EXPECT_TRUE(goes_on);
+}
+
+TEST_F(FullDiskTest, AnOldDatabaseIsNotRewrittenWithoutRoomForItsBackup) {
+  start({});
+  file_->close();
+  make_old_database(file_->path(), 4, many_old_runs(2000));
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file_->path()));
+  free_bytes = 2 * bytes - 100 * 1024;
+
+  auto refused = file_->open(file_->path());
+  const bool has_backup = std::filesystem::exists(file_->path() + ".schema4.bak");
+  free_bytes = 2 * bytes;
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(refused.error().reason(), "disk_full");
+  EXPECT_EQ(refused.error().message(),
+            cat("cannot use ", file_->path(), ": the upgrade to schema version 5 needs ",
+                size_text(2 * bytes), " of free disk space for a backup and the new tables, and ",
+                "100 KB are missing"));
+  EXPECT_EQ(refused.error().hint(),
+            "Free some disk space and start again. The database is unchanged.");
+  EXPECT_FALSE(has_backup);
+  EXPECT_TRUE(file_->open(file_->path()));
 }
 
 TEST_F(FullDiskTest, AKeyFindsItsRunThoughThereIsNoRoom) {

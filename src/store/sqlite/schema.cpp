@@ -190,11 +190,12 @@ ALTER TABLE doomed ADD COLUMN log_end INTEGER NOT NULL DEFAULT 0;
 // not 0, the segments that are still to be merged have the numbers from `next` on, and should have
 // those from `merged` on; `place` is that of the last segment before them.
 //
-// Times on the wall become store times. The store was last served when the latest of its times was
-// written, or later; if that is taken for now, everything is kept long enough. Unfinished runs get
-// all of their time anew, whatever they waited through.
+// Times on the wall become store times. The latest of them counts as the moment when the store's
+// clock stopped, so that nothing is forgotten early. If it lies in the future, a clock was wrong,
+// and the present counts instead. No store time is later than the store's clock. Unfinished runs
+// get all of their time anew, whatever they waited through.
 constexpr const char* kVersion5 = R"sql(
-CREATE TEMP TABLE moment AS SELECT store_now, store_now - min(wall_now, latest) AS shift, latest
+CREATE TEMP TABLE moment AS SELECT store_now, store_now - min(wall_now, latest) AS shift
 FROM (SELECT
   (SELECT value FROM meta WHERE key = 'clock') AS store_now,
   (SELECT wall_now FROM migration) AS wall_now,
@@ -230,11 +231,11 @@ INSERT INTO runs
   SELECT workspace, id, status, finished, last_seq, segments, epoch, created_at, updated_at, name,
          model_id, metadata,
          iif(finished, ends_by + shift, store_now + max(ends_by - created_at, 0)),
-         iif(keyed_at = 0, NULL, keyed_at + shift),
+         iif(keyed_at = 0, NULL, min(keyed_at + shift, store_now)),
          iif(log_end <> 0, log_end, coalesce((
            SELECT place FROM segments INDEXED BY anchors
            WHERE run = id AND anchor = 1 ORDER BY last_seq DESC, n DESC LIMIT 1), 0)),
-         iif(finished, updated_at + shift, 0), 1
+         iif(finished, min(updated_at + shift, store_now), 0), 1
   FROM moment CROSS JOIN old_runs;
 DROP TABLE old_runs;
 
@@ -246,8 +247,8 @@ CREATE TABLE labels (
   PRIMARY KEY (workspace, key, value, run)
 ) STRICT, WITHOUT ROWID;
 
-DELETE FROM idempotency WHERE at + 86400000 <= (SELECT latest FROM moment);
-UPDATE idempotency SET at = at + (SELECT shift FROM moment);
+UPDATE idempotency SET at = min(at + shift, store_now) FROM moment;
+DELETE FROM idempotency WHERE at + 86400000 <= (SELECT store_now FROM moment);
 
 DROP INDEX blob_uses;
 ALTER TABLE blobs RENAME TO old_blobs;
@@ -311,8 +312,8 @@ Result<void> fill_labels(Database& database) {
   }
 }
 
-// Rows are rewritten up to version 5. Whatever comes after it only adds tables, so that no further
-// start takes as long as the file is large.
+// Steps after version 5 only add tables. They rewrite no rows, so that no later upgrade takes long
+// or needs disk space for a backup.
 constexpr std::array<SchemaStep, 5> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},
@@ -320,6 +321,7 @@ constexpr std::array<SchemaStep, 5> kSchema = {{
     {.script = kVersion4},
     {.script = kVersion5, .fill = fill_labels},
 }};
+static_assert(kSchema.size() == kLastRewrite);  // until a step adds tables
 
 }  // namespace
 
@@ -357,17 +359,11 @@ Result<void> migrate(Database& database, std::span<const SchemaStep> steps, Wall
   if (version == static_cast<std::int64_t>(steps.size())) return {};
   ERRAND_CHECK(database.execute(
       cat("CREATE TEMP TABLE migration AS SELECT ", to_millis(now), " AS wall_now")));
-  while (version < static_cast<std::int64_t>(steps.size())) {
-    auto next = steps.subspan(static_cast<std::size_t>(version));
-    // A new database has nothing to lose, and is made at once.
-    if (version > 0) next = next.first(1);
-    auto done = take(database, next, version);
-    version += static_cast<std::int64_t>(next.size());
-    if (!done) {
-      database.rollback();
-      return with_context(cat("cannot bring the database to schema version ", version),
-                          done.error());
-    }
+  auto done = take(database, steps.subspan(static_cast<std::size_t>(version)), version);
+  if (!done) {
+    database.rollback();
+    return with_context(cat("cannot bring the database to schema version ", steps.size()),
+                        done.error());
   }
   return database.execute("DROP TABLE temp.migration");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "base/clock.hpp"
@@ -8,7 +9,7 @@
 
 namespace errand::sqlite {
 
-// What leads from one version of the tables to the next, in one transaction.
+// What leads from one version of the tables to the next.
 struct SchemaStep {
   const char* script;
   Result<void> (*fill)(Database&) = nullptr;  // what no script can do, after it
@@ -18,11 +19,14 @@ struct SchemaStep {
 // changes are added as a further one.
 std::span<const SchemaStep> schema();
 
+// Steps up to this version rewrite rows, which takes long on a large file. Later steps only add
+// tables.
+inline constexpr std::int64_t kLastRewrite = 5;
+
 // unsupported: the database is newer than `steps` lead to.
 Result<void> check_version(Database& database, std::span<const SchemaStep> steps);
 
-// Brings a database to the version that `steps` lead to, each step in its own transaction; a new
-// one in one.
+// Brings a database to the version that `steps` lead to, in one transaction.
 // unsupported: the database is newer than that.
 Result<void> migrate(Database& database, std::span<const SchemaStep> steps, WallTime now);
 

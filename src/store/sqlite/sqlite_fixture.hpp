@@ -71,7 +71,7 @@ class SqliteFile final {
  private:
   TemporaryFolder folder_;
   ManualClock clock_{store_contract::kStart};
-  Log log_{clock_, STDERR_FILENO, LogFormat::text};
+  Log log_{clock_, STDERR_FILENO, LogFormat::text, LogLevel::warning};
   BlockingPool pool_{2, 1000};
   std::unique_ptr<SqliteStore> store_;  // null while closed
 };

@@ -14,8 +14,8 @@
 #include "store/sqlite/changes.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/file/file_lock.hpp"
+#include "store/sqlite/migration.hpp"
 #include "store/sqlite/queries.hpp"
-#include "store/sqlite/schema.hpp"
 #include "store/sqlite/timekeeper.hpp"
 #include "store/sqlite/writer.hpp"
 
@@ -70,7 +70,8 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
   ERRAND_TRY(auto lock, sqlite::FileLock::take(cat(options.path, ".lock")));
   ERRAND_CHECK(make_file(options.path));
   ERRAND_TRY(auto database, Database::open(options.path, Database::Access::write));
-  auto migrated = sqlite::migrate(*database, sqlite::schema(), options.clock.now());
+  auto migrated = sqlite::bring_up_to_date(
+      *database, {.path = options.path, .clock = options.clock, .log = options.log});
   if (!migrated) {
     return sqlite::with_context(cat("cannot use ", options.path), migrated.error());
   }

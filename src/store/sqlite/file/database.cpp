@@ -140,7 +140,7 @@ Result<std::string> Database::text(const std::string& sql) {
 
 void Database::while_working(std::function<void()> work) {
   work_ = std::move(work);
-  sqlite3_progress_handler(handle_, kWorkSteps, call_work, &work_);
+  sqlite3_progress_handler(handle_, kWorkSteps, work_ ? call_work : nullptr, &work_);
 }
 
 int Database::call_work(void* work) {

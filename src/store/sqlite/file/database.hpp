@@ -64,7 +64,7 @@ class Database final {
   // Pages that all commits have written to the log.
   std::int64_t pages_written() const { return log_.pages_written; }
 
-  // Calls `work` often during long statements.
+  // Calls `work` often during long statements. An empty function ends that.
   void while_working(std::function<void()> work);
 
   // Gives up to `pages_max` free pages of the file back. Not inside a transaction.
