@@ -459,7 +459,7 @@ inline std::vector<std::string> log_of(Disk& disk, const RunId& run) {
 inline StoredRun stored_run(Disk& disk, const RunId& run) {
   return {.row = read_disk<RunRow>(disk, [&](Store* store) { return store->find(key_of(run)); }),
           .segments = read_disk<std::vector<SegmentPtr>>(
-              disk, [&](Store* store) { return store->read_log(key_of(run), 0, SIZE_MAX); }),
+              disk, [&](Store* store) { return store->read_log(key_of(run), -1, SIZE_MAX); }),
           .mail = read_disk<std::vector<Mailbox>>(
               disk, [&](Store* store) { return store->mailboxes(key_of(run)); })};
 }

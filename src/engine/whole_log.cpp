@@ -9,6 +9,7 @@
 #include "json/parse.hpp"
 #include "run/journal.hpp"
 #include "run/tool_set.hpp"
+#include "store/log_pages.hpp"
 
 namespace errand::engine {
 namespace {
@@ -86,14 +87,12 @@ Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunKey run) {
 }
 
 Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run) {
-  std::vector<SegmentPtr> all;
-  for (bool is_done = false; !is_done;) {
-    std::int32_t next = all.empty() ? 0 : all.back()->n + 1;
-    ERRAND_CO_TRY(auto segments, co_await store->read_log(run, next, kBytesAtOnce));
-    is_done = segments.empty();
-    all.insert(all.end(), segments.begin(), segments.end());
+  LogPages log;
+  while (!log.is_whole()) {
+    ERRAND_CO_TRY(auto page, co_await store->read_log(run, log.after(), kBytesAtOnce));
+    log.add(page);
   }
-  co_return all;
+  co_return log.take();
 }
 
 Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run) {

@@ -83,15 +83,19 @@ class Store {
   // Bytes that came with a run, or with mail to it. not_found: the run has none with this hash.
   virtual Task<Result<std::string>> read_blob(RunKey run, std::string hash) = 0;
 
-  // For those who look through everything: all runs by workspace and id, and whole segments from
-  // the n-th on, at least one if there is any, then until `bytes_max` is passed.
+  // For those who look through everything: all runs by workspace and id, and whole segments.
   virtual Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunKey> after,
                                                      std::size_t limit) = 0;
-  virtual Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, std::int32_t from_n,
+  // A page of a log (see LogPages): the segments after a seq, -1 for the whole log; at least one if
+  // there is any, then until `bytes_max` is passed. Segments without events have the seq of the
+  // last event before them, and are in the page of that event.
+  virtual Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, EventSeq after,
                                                          std::size_t bytes_max) = 0;
 
   // Removes a little of what is old, idempotency keys that are over included, and gives the room
   // back. What is removed from lists first goes for good in later steps, also of later processes.
+  // May also merge the small segments of runs that ended a while ago. That changes the segments'
+  // `n` and their number, but neither events, journal nor seqs: readers continue by seq.
   virtual Task<Result<PruneOutcome>> prune(Prune prune) = 0;
 
   // Records: see RecordChange. not_found: no such record.

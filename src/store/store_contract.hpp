@@ -292,8 +292,8 @@ class StoreContract : public testing::TestWithParam<store_contract::MakeSubject>
     for (const SegmentPtr& segment : segments) out.push_back(*segment);
     return out;
   }
-  std::vector<Segment> log(int number, std::int32_t from_n, std::size_t bytes_max) {
-    auto read = store().read_log(store_contract::run_key(number), from_n, bytes_max);
+  std::vector<Segment> log(int number, EventSeq after, std::size_t bytes_max) {
+    auto read = store().read_log(store_contract::run_key(number), after, bytes_max);
     auto segments = store_contract::wait_for(std::move(read)).value();
     std::vector<Segment> out;
     for (const SegmentPtr& segment : segments) out.push_back(*segment);

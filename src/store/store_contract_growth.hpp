@@ -31,7 +31,7 @@ TEST_P(StoreContract, RunsThatEndedLongAgoAreRemovedWithEverythingOfTheirs) {
 
   EXPECT_EQ(removed, 1U);
   EXPECT_FALSE(exists(1));
-  EXPECT_EQ(log(1, 0, 1 << 20), std::vector<Segment>());
+  EXPECT_EQ(log(1, -1, 1 << 20), std::vector<Segment>());
   EXPECT_TRUE(exists(2)) << "too young";
   EXPECT_TRUE(exists(3)) << "spared";
   EXPECT_TRUE(exists(4)) << "unfinished";
@@ -63,7 +63,7 @@ TEST_P(StoreContract, ARunIsRemovedInSmallStepsThatAnotherProcessMayFinish) {
   prune_all(store(), everything_ended(store(), 10));
 
   EXPECT_FALSE(first.is_done);
-  EXPECT_EQ(log(1, 0, 1 << 20), std::vector<Segment>());
+  EXPECT_EQ(log(1, -1, 1 << 20), std::vector<Segment>());
   EXPECT_FALSE(exists(2));
 }
 
@@ -100,7 +100,7 @@ TEST_P(StoreContract, PruningLeavesTheEventsAndTheJournalOfAnEndedRunAsTheyAre) 
 
   EXPECT_EQ(text_of_events(events(1, 0, 1 << 20)), all_events);
   EXPECT_EQ(journal(1), all_journal);
-  expected.segments = static_cast<std::int32_t>(log(1, 0, 1 << 20).size());
+  expected.segments = static_cast<std::int32_t>(log(1, -1, 1 << 20).size());
   EXPECT_EQ(find(1), expected);
   EXPECT_EQ(events(1, 100, 1 << 20).front().first_seq() <= 101, true);
   EXPECT_EQ(events(1, 200, 1 << 20), std::vector<Segment>());

@@ -81,6 +81,23 @@ struct CheckTest : ::testing::Test {
   }
 };
 
+TEST_F(CheckTest, AMergedLogIsAsGood) {
+  StoredRun run = ended_run();
+  Segment merged = *run.segments.back();
+  merged.n = 0;
+  merged.events_count = static_cast<std::int32_t>(merged.last_seq);
+  merged.journal.clear();
+  merged.events.clear();
+  for (const SegmentPtr& segment : run.segments) {
+    merged.journal += segment->journal;
+    merged.events += segment->events;
+  }
+  run.segments = {std::make_shared<const Segment>(std::move(merged))};
+  run.row.segments = 1;
+
+  EXPECT_EQ(broken_rules(run), Rules{});
+}
+
 TEST_F(CheckTest, RunsThatEndedAndRunsThatWaitHaveNoFindings) {
   EXPECT_EQ(broken_rules(ended_run()), Rules());
   client = {.spec = client.spec};

@@ -108,9 +108,9 @@ Task<Result<std::vector<RunRow>>> FaultyStore::all_runs(std::optional<RunKey> af
   return late(store_.all_runs(after, limit));
 }
 
-Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_log(RunKey run, std::int32_t from_n,
+Task<Result<std::vector<SegmentPtr>>> FaultyStore::read_log(RunKey run, EventSeq after,
                                                             std::size_t bytes_max) {
-  return late(store_.read_log(run, from_n, bytes_max));
+  return late(store_.read_log(run, after, bytes_max));
 }
 
 Task<Result<PruneOutcome>> FaultyStore::prune(Prune prune) {

@@ -147,11 +147,11 @@ Task<Result<std::vector<RunRow>>> MemoryStore::all_runs(std::optional<RunKey> af
   co_return data_->all_runs(after, limit);
 }
 
-Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_log(RunKey run, std::int32_t from_n,
+Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_log(RunKey run, EventSeq after,
                                                             std::size_t bytes_max) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->read_log(run, from_n, bytes_max);
+  co_return data_->read_log(run, after, bytes_max);
 }
 
 Task<Result<PruneOutcome>> MemoryStore::prune(Prune prune) {

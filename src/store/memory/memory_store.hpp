@@ -47,7 +47,7 @@ class MemoryStore final : public Store {
   Task<Result<std::string>> read_blob(RunKey run, std::string hash) override;
   Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunKey> after,
                                              std::size_t limit) override;
-  Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, std::int32_t from_n,
+  Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, EventSeq after,
                                                  std::size_t bytes_max) override;
   Task<Result<PruneOutcome>> prune(Prune prune) override;
   Task<Result<RecordsOutcome>> change_records(std::vector<RecordChange> changes) override;

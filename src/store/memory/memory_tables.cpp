@@ -366,17 +366,17 @@ std::vector<RunRow> MemoryStoreData::all_runs(const std::optional<RunKey>& after
   return rows;
 }
 
-std::vector<SegmentPtr> MemoryStoreData::read_log(const RunKey& run, std::int32_t from_n,
+std::vector<SegmentPtr> MemoryStoreData::read_log(const RunKey& run, EventSeq after,
                                                   std::size_t bytes_max) const {
   std::vector<SegmentPtr> out;
   const StoredRun* found = find_run(run);
   if (!found) return out;
   std::size_t bytes = 0;
   for (const SegmentPtr& segment : found->log) {
-    if (segment->n < from_n) continue;
+    if (segment->last_seq <= after) continue;
+    if (!out.empty() && bytes >= bytes_max && segment->last_seq > out.back()->last_seq) break;
     out.push_back(segment);
     bytes += segment->events.size() + segment->journal.size();
-    if (bytes >= bytes_max) break;
   }
   return out;
 }

@@ -55,8 +55,7 @@ struct MemoryStoreData {
   std::string read_journal(const RunKey& run) const;
   Result<std::string> read_blob(const RunKey& run, const std::string& hash) const;
   std::vector<RunRow> all_runs(const std::optional<RunKey>& after, std::size_t limit) const;
-  std::vector<SegmentPtr> read_log(const RunKey& run, std::int32_t from_n,
-                                   std::size_t bytes_max) const;
+  std::vector<SegmentPtr> read_log(const RunKey& run, EventSeq after, std::size_t bytes_max) const;
   PruneOutcome prune(const Prune& prune, StoreTime now);
 
   RecordsOutcome change_records(const std::vector<RecordChange>& changes, WallTime now);

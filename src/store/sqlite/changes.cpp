@@ -191,11 +191,6 @@ Result<RecordsOutcome> Changes::change_records(const std::vector<RecordChange>& 
   return records_.change(changes, time_.wall_now());
 }
 
-Result<PruneOutcome> Changes::prune(const Prune& prune) {
-  pruned_ = true;
-  return pruning_.step(prune, time_.now());
-}
-
 Result<AddKeyOutcome> Changes::add_key(const ApiKeyRow& key, const Idempotency& idempotency) {
   const StoreTime now = time_.now();
   ERRAND_TRY(auto made, keyed_.find(key.workspace, idempotency, now));

@@ -36,7 +36,7 @@ class Changes final {
     return owners_.release(run, epoch);
   }
   Result<void> leave();
-  Result<PruneOutcome> prune(const Prune& prune);
+  Result<PruneOutcome> prune(const Prune& prune) { return pruning_.step(prune, time_.now()); }
   Result<RecordsOutcome> change_records(const std::vector<RecordChange>& changes);
   Result<AddKeyOutcome> add_key(const ApiKeyRow& key, const Idempotency& idempotency);
   Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);
@@ -45,9 +45,6 @@ class Changes final {
   // done a while ago.
   enum class Saving { always, if_old };
   Result<void> save_clock(Saving saving);
-
-  // Whether something was pruned since the last call, so that there may be room to give back.
-  bool take_pruned() { return std::exchange(pruned_, false); }
 
  private:
   Result<void> insert_run(const NewRun& run, StoreTime now);
@@ -62,7 +59,6 @@ class Changes final {
   const Timekeeper& time_;
   const std::int64_t epoch_;
   StoreTime saved_clock_;
-  bool pruned_ = false;
 
   DiskRoom room_;
   KeyedRequests keyed_;

@@ -114,6 +114,32 @@ TEST_F(GrowthTest, AnAppendThatDoesNotEndItsRunWritesTwoPages) {
   EXPECT_EQ(pages() - before, 10U * 2) << "run and segment";
 }
 
+TEST_F(GrowthTest, ARunBeginsWithFourPagesAndEndsWithFive) {
+  auto epoch = create(1);
+  const std::uint64_t before = pages();
+  create(2);
+  const std::uint64_t created = pages();
+  ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(1, 1, 1))));
+
+  EXPECT_EQ(created - before, 4U) << "segment and its anchor, run and the index of unfinished ones";
+  EXPECT_EQ(pages() - created, 5U) << "segment, run, and the indices that it leaves and joins";
+}
+
+TEST_F(GrowthTest, FreePagesAreUsedAgainBeforeTheyAreGivenBack) {
+  for (int number = 1; number <= 10; ++number) fill(number, 5);
+  create(11);
+  file_.reopen();
+  const auto before = std::filesystem::file_size(file_.path());
+  ASSERT_TRUE(wait_for(store().claim({.limit = 10})));
+  Prune one = everything_ended(store(), 100);
+  for (int number = 2; number <= 10; ++number) one.spared.push_back(run_id(number));
+
+  EXPECT_TRUE(wait_for(store().prune(one)).value().is_done);
+  file_.reopen();
+
+  EXPECT_EQ(std::filesystem::file_size(file_.path()), before);
+}
+
 TEST_F(GrowthTest, TheWriteAheadLogIsShortAgainOnceAReaderIsDone) {
   auto epoch = create(1);
   auto reader = Database::open(file_.path(), Database::Access::read).value();

@@ -77,7 +77,7 @@ TEST_P(MigrationTest, TheBackupHasTheOldVersionAndAllRuns) {
 }
 
 TEST_P(MigrationTest, LogsAreWhole) {
-  auto log = wait_for(store().read_log(run_key(1), 0, 1 << 20)).value();
+  auto log = wait_for(store().read_log(run_key(1), -1, 1 << 20)).value();
 
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(log[0]->journal, "{\"j\":1}");
@@ -92,10 +92,10 @@ TEST_P(MigrationTest, LogsGoOnAndAreRemovedAsAWhole) {
   const auto epoch = wait_for(store().claim({.limit = 10})).value().runs.at(0).row.epoch;
   ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(2, 2, 1))));
   ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(3, 3, 1))));
-  EXPECT_EQ(wait_for(store().read_log(run_key(1), 0, 1 << 20)).value().size(), 4U);
+  EXPECT_EQ(wait_for(store().read_log(run_key(1), -1, 1 << 20)).value().size(), 4U);
 
   ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(4, 4, 1))));
-  EXPECT_EQ(wait_for(store().read_log(run_key(1), 0, 1 << 20)).value().size(), 5U);
+  EXPECT_EQ(wait_for(store().read_log(run_key(1), -1, 1 << 20)).value().size(), 5U);
   EXPECT_EQ(sqlite::verify(file_.path()).value(), Findings());
 
   const Prune step = everything_ended(store(), 2);
@@ -104,6 +104,19 @@ TEST_P(MigrationTest, LogsGoOnAndAreRemovedAsAWhole) {
   }
   auto reader = sqlite::Database::open(file_.path(), sqlite::Database::Access::read).value();
   EXPECT_EQ(reader->integer("SELECT count(*) FROM segments").value(), 0);
+}
+
+TEST_P(MigrationTest, LogsAreMergedOnceTheyEnded) {
+  const auto epoch = wait_for(store().claim({.limit = 10})).value().runs.at(0).row.epoch;
+  ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(2, 2, 1))));
+  file_.clock().pass(hours(1));
+  ASSERT_TRUE(wait_for(store().prune({.segments_max = 100})).value().is_done);
+
+  auto log = wait_for(store().read_log(run_key(1), -1, 1 << 20)).value();
+  ASSERT_EQ(log.size(), 1U);
+  EXPECT_EQ(log[0]->journal, "{\"j\":1}{\"n\":2}\n");
+  EXPECT_EQ(log[0]->events, "{\"seq\":1}{\"seq\":2}\n");
+  EXPECT_EQ(sqlite::verify(file_.path()).value(), Findings());
 }
 
 TEST_P(MigrationTest, KeysAreKnownUntilTheirRunIsRemoved) {

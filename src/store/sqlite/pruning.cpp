@@ -9,6 +9,14 @@ namespace {
 
 // So many keys that are over go in a step.
 constexpr std::size_t kKeysMax = 500;
+// Clients have read the end of a run by then. Longer than the store's clock may go back when a
+// process dies, so that every run ends after those that are merged already.
+constexpr milliseconds kMergedAfter{60'000};
+// One page in so many may stay free. New runs use free pages, which is cheaper than moving pages to
+// shorten the file.
+constexpr std::int64_t kKeptFree = 8;
+// So many bytes of a segment cost as much as one more segment.
+constexpr std::int64_t kBytesPerCost = 8192;
 
 constexpr const char* kFindEnded =
     "SELECT workspace, id, segments, keyed_at, log_end, metadata FROM runs INDEXED BY ended "
@@ -21,7 +29,10 @@ constexpr const char* kRemoveDoomed = "DELETE FROM doomed WHERE run = ?";
 // The last ones first: as long as the first one is there, no other run gets this id. Anchors that
 // no segment leads to are those that an older program has written, and what was merged.
 constexpr const char* kRemoveSegment =
-    "DELETE FROM segments WHERE place = ? AND run = ? RETURNING previous";
+    "DELETE FROM segments WHERE place = ? AND run = ? "
+    "RETURNING previous, length(journal) + length(events)";
+// Half a megabyte in a step.
+constexpr const char* kVacuum = "PRAGMA incremental_vacuum(128)";
 constexpr const char* kRemoveAnchors =
     "DELETE FROM segments WHERE place IN (SELECT place FROM segments INDEXED BY anchors "
     "WHERE run = ? AND anchor = 1 ORDER BY last_seq DESC, n DESC LIMIT ?)";
@@ -37,6 +48,7 @@ Pruning::Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, L
       keyed_(keyed),
       blobs_(blobs),
       labels_(labels),
+      merging_(database),
       find_ended_(database, kFindEnded),
       remove_run_(database, kRemoveRun),
       insert_doomed_(database, kInsertDoomed),
@@ -44,14 +56,20 @@ Pruning::Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, L
       shorten_doomed_(database, kShortenDoomed),
       remove_doomed_(database, kRemoveDoomed),
       remove_segment_(database, kRemoveSegment),
-      remove_anchors_(database, kRemoveAnchors) {}
+      remove_anchors_(database, kRemoveAnchors),
+      page_count_(database, "PRAGMA page_count"),
+      free_count_(database, "PRAGMA freelist_count"),
+      vacuum_(database, kVacuum) {}
 
 Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
   ERRAND_TRY(std::size_t keys, keyed_.remove_old(now, kKeysMax));
   ERRAND_TRY(std::size_t removed, remove_doomed(prune.segments_max));
   ERRAND_TRY(Found ended, find_ended(prune, prune.segments_max - removed));
+  std::size_t runs = 0;
   for (const EndedRun& run : ended.runs) {
+    if (removed >= prune.segments_max) break;
     ERRAND_CHECK(remove_run(run));
+    ++runs;
     const std::size_t limit = prune.segments_max - removed;
     Doomed log{.run = run.key.run, .log_end = run.log_end};
     ERRAND_TRY(std::size_t count, remove_log(log, limit));
@@ -59,8 +77,29 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
     removed += std::min(count, limit);
   }
   ERRAND_TRY(Doomed left, next_doomed());
-  return PruneOutcome{.runs = ended.runs.size(),
-                      .is_done = keys < kKeysMax && ended.is_all && left.run.empty()};
+  ERRAND_TRY(auto merged, merging_.step(now - kMergedAfter, prune.segments_max - removed));
+  ERRAND_TRY(bool is_given_back, give_back());
+  const bool is_all_removed =
+      keys < kKeysMax && ended.is_all && runs == ended.runs.size() && left.run.empty();
+  return PruneOutcome{.runs = runs, .is_done = is_all_removed && merged.is_all && is_given_back};
+}
+
+Result<bool> Pruning::give_back() {
+  auto integer = [](Statement& statement) -> Result<std::int64_t> {
+    Rows rows = statement.query();
+    ERRAND_TRY(bool found, rows.next());
+    return found ? rows.integer(0) : 0;
+  };
+  ERRAND_TRY(std::int64_t pages, integer(page_count_));
+  ERRAND_TRY(std::int64_t free_pages, integer(free_count_));
+  if (free_pages * kKeptFree <= pages) return true;
+  Rows rows = vacuum_.query();
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) break;
+  }
+  ERRAND_TRY(std::int64_t left, integer(free_count_));
+  return left == free_pages || left * kKeptFree <= pages;
 }
 
 Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segments_max) {
@@ -87,7 +126,7 @@ Result<void> Pruning::remove_run(const EndedRun& run) {
   ERRAND_CHECK(remove_run_.run(run.key.workspace, run.key.run));
   ERRAND_CHECK(labels_.remove(run.key, run.labels));
   if (run.keyed_at) ERRAND_CHECK(keyed_.forget(*run.keyed_at, run.key.run));
-  return {};
+  return merging_.forget(run.key.run);
 }
 
 Result<std::size_t> Pruning::remove_doomed(std::size_t segments_max) {
@@ -117,20 +156,22 @@ Result<std::size_t> Pruning::remove_log(Doomed& run, std::size_t segments_max) {
 
 Result<std::size_t> Pruning::shorten(Doomed& run, std::size_t segments_max) {
   std::size_t count = 0;
-  for (; run.log_end != 0 && count < segments_max; ++count) {
-    ERRAND_TRY(run.log_end, remove_segment(run.run, run.log_end));
+  while (run.log_end != 0 && count < segments_max) {
+    ERRAND_TRY(count, remove_last_segment(run, count));
   }
-  if (count == segments_max) return count;
+  if (count >= segments_max) return count;
   ERRAND_CHECK(remove_anchors_.run(run.run, segments_max - count));
   return count + static_cast<std::size_t>(database_.changes());
 }
 
-Result<std::int64_t> Pruning::remove_segment(const RunId& run, std::int64_t place) {
-  Rows rows = remove_segment_.query(place, run);
+Result<std::size_t> Pruning::remove_last_segment(Doomed& run, std::size_t count) {
+  Rows rows = remove_segment_.query(run.log_end, run.run);
   ERRAND_TRY(bool found, rows.next());
-  const std::int64_t previous = found ? rows.integer(0) : 0;
-  if (found) ERRAND_CHECK(rows.next());  // it has written only at its end
-  return previous;
+  run.log_end = found ? rows.integer(0) : 0;
+  if (!found) return count;
+  count += static_cast<std::size_t>(1 + rows.integer(1) / kBytesPerCost);
+  ERRAND_CHECK(rows.next());  // the statement writes only at its end
+  return count;
 }
 
 Result<Pruning::Doomed> Pruning::next_doomed() {

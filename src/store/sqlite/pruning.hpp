@@ -5,12 +5,15 @@
 #include "store/sqlite/blob_changes.hpp"
 #include "store/sqlite/keyed_requests.hpp"
 #include "store/sqlite/label_changes.hpp"
+#include "store/sqlite/merging.hpp"
 
 namespace errand::sqlite {
 
 // Removes what is old in small steps, inside transactions that the caller begins and ends. A run
 // leaves the lists as a whole. If its log is too long for the step, it is then doomed: its blobs
-// and segments go a few at a time, in this process or a later one.
+// and segments go a few at a time, in this process or a later one. A step that is not used up by
+// removals merges the logs of other ended runs. New runs use free pages again; if a large part of
+// the file is free, each step gives some of it back.
 class Pruning final {
  public:
   Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, LabelChanges& labels);
@@ -41,16 +44,20 @@ class Pruning final {
   Result<std::size_t> remove_doomed(std::size_t segments_max);
   // Removes those of one run; fewer than asked for were the last ones.
   Result<std::size_t> remove_log(Doomed& run, std::size_t segments_max);
-  // Takes segments from the log's end and says how many; fewer than asked for were the last ones.
+  // Takes segments from the log's end and says how many, or what counts as many; fewer than asked
+  // for were the last ones.
   Result<std::size_t> shorten(Doomed& run, std::size_t segments_max);
-  // Gives the place of the one before; 0 if this one is not of the run.
-  Result<std::int64_t> remove_segment(const RunId& run, std::int64_t place);
+  // Gives `count` and what this segment counts.
+  Result<std::size_t> remove_last_segment(Doomed& run, std::size_t count);
   Result<Doomed> next_doomed();
+  // Says whether no more pages are free than the file may keep.
+  Result<bool> give_back();
 
   Database& database_;
   KeyedRequests& keyed_;
   BlobChanges& blobs_;
   LabelChanges& labels_;
+  Merging merging_;
 
   Statement find_ended_;
   Statement remove_run_;
@@ -60,6 +67,9 @@ class Pruning final {
   Statement remove_doomed_;
   Statement remove_segment_;
   Statement remove_anchors_;
+  Statement page_count_;
+  Statement free_count_;
+  Statement vacuum_;
 };
 
 }  // namespace errand::sqlite

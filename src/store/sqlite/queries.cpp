@@ -108,8 +108,7 @@ Result<void> Queries::each_segment(const RunKey& run, LogPart part, Take take) {
 template <class Take>
 Result<void> Queries::walk(const RunKey& run, LogPart part, Take take) {
   ERRAND_TRY(const Log log, find_log(run));
-  std::int64_t n = log.stored_number_of(part.n);
-  for (std::int64_t place = 0; place != log.end;) {
+  for (std::int64_t n = 0, place = 0; place != log.end;) {
     Rows rows =
         next_segments_.query(run.run, part.after, n, part.with_journal, part.with_events, log.end);
     ERRAND_TRY(bool has_row, rows.next());
@@ -125,16 +124,19 @@ Result<void> Queries::walk(const RunKey& run, LogPart part, Take take) {
   return {};
 }
 
-// At least one segment if there is any, then until `bytes_max` is passed.
+// At least one segment if there is any, then until `bytes_max` is passed. With their journals,
+// segments that have the same seq stay together.
 Result<std::vector<SegmentPtr>> Queries::read_segments(const RunKey& run, LogPart part,
                                                        std::size_t bytes_max) {
   std::vector<SegmentPtr> found;
   std::size_t bytes = 0;
   ERRAND_CHECK(each_segment(run, part, [&](const Rows& rows, std::int64_t n) {
+    const bool is_full = !found.empty() && bytes >= bytes_max;
+    if (is_full && rows.integer(0) > found.back()->last_seq) return false;
     auto segment = std::make_shared<const Segment>(read_segment(rows, n));
     bytes += segment->journal.size() + segment->events.size();
     if (part.with_journal || segment->events_count > 0) found.push_back(std::move(segment));
-    return found.empty() || bytes < bytes_max;
+    return found.empty() || bytes < bytes_max || part.with_journal;
   }));
   return found;
 }
@@ -144,9 +146,9 @@ Result<std::vector<SegmentPtr>> Queries::read_events(const RunKey& run, EventSeq
   return read_segments(run, {.after = after, .with_journal = false}, bytes_max);
 }
 
-Result<std::vector<SegmentPtr>> Queries::read_log(const RunKey& run, std::int32_t from_n,
+Result<std::vector<SegmentPtr>> Queries::read_log(const RunKey& run, EventSeq after,
                                                   std::size_t bytes_max) {
-  return read_segments(run, {.n = from_n}, bytes_max);
+  return read_segments(run, {.after = after}, bytes_max);
 }
 
 Result<std::string> Queries::read_journal(const RunKey& run) {

@@ -28,7 +28,7 @@ class Queries final {
   Result<std::string> read_blob(const RunKey& run, const std::string& hash);
   Result<std::vector<Mailbox>> pending_calls(const CallFilter& filter, StoreTime now);
   Result<std::vector<RunRow>> all_runs(const std::optional<RunKey>& after, std::size_t limit);
-  Result<std::vector<SegmentPtr>> read_log(const RunKey& run, std::int32_t from_n,
+  Result<std::vector<SegmentPtr>> read_log(const RunKey& run, EventSeq after,
                                            std::size_t bytes_max);
   Result<Record> find_record(const RecordKey& key);
   Result<std::vector<Record>> list_records(const RecordFilter& filter);
@@ -38,10 +38,9 @@ class Queries final {
   bool failed() const { return database_->failed(); }
 
  private:
-  // What has events after this seq, from this n on.
+  // The segments after a seq.
   struct LogPart {
     EventSeq after = -1;
-    std::int32_t n = 0;
     bool with_journal = true;
     bool with_events = true;
   };
@@ -51,11 +50,8 @@ class Queries final {
     std::int64_t merged = 0;
     std::int64_t next = 0;
 
-    // From the number that a segment has in the table to the one it should have, and back.
+    // From the number that a segment has in the table to its position in the log.
     std::int64_t number_of(std::int64_t n) const { return n < next ? n : n - next + merged; }
-    std::int64_t stored_number_of(std::int64_t n) const {
-      return n < merged ? n : n - merged + next;
-    }
   };
   Result<Log> find_log(const RunKey& run);
   // Calls `take` with each segment of a log in turn, as of one moment, until it gives false.

@@ -201,10 +201,10 @@ Task<Result<std::vector<RunRow>>> SqliteStore::all_runs(std::optional<RunKey> af
   return read([after, limit](Queries& queries) { return queries.all_runs(after, limit); });
 }
 
-Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunKey run, std::int32_t from_n,
+Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunKey run, EventSeq after,
                                                             std::size_t bytes_max) {
-  return read([run, from_n, bytes_max](Queries& queries) {
-    return queries.read_log(run, from_n, bytes_max);
+  return read([run, after, bytes_max](Queries& queries) {
+    return queries.read_log(run, after, bytes_max);
   });
 }
 

@@ -12,8 +12,6 @@ namespace {
 
 // The log of a busy database is moved into it this often, and then used again from its start.
 constexpr int kLogPagesMax = 1000;
-// Given back after each step of pruning: one megabyte.
-constexpr int kVacuumPages = 256;
 
 }  // namespace
 
@@ -63,7 +61,6 @@ void Writer::loop() {
     commit(batch);
     hand_back(batch);
     batch.clear();
-    vacuum();
     checkpoint();
   }
   save_clock();
@@ -95,15 +92,6 @@ Result<void> Writer::apply(WriteBatch& batch) {
     ERRAND_CHECK(changes_.save_clock(Changes::Saving::if_old));
   }
   return database_->commit();
-}
-
-void Writer::vacuum() {
-  if (!changes_.take_pruned()) return;
-  auto done = database_->vacuum(kVacuumPages);
-  if (done) return;
-  end_process_if_sync_failed();
-  database_->rollback();
-  log_.warning("free room in the database is not given back", {{"reason", done.error().message()}});
 }
 
 void Writer::save_clock() {

@@ -54,7 +54,6 @@ class Writer final {
   void loop();
   void commit(WriteBatch& batch);
   Result<void> apply(WriteBatch& batch);
-  void vacuum();
   void checkpoint();
   void save_clock();
   void end_process_if_sync_failed();

@@ -189,12 +189,6 @@ std::int64_t Database::total_changes() const {
   return sqlite3_total_changes64(handle_);
 }
 
-Result<void> Database::vacuum(int pages_max) {
-  ERRAND_TRY(std::int64_t free_pages, integer("PRAGMA freelist_count"));
-  if (free_pages == 0) return {};
-  return execute(cat("PRAGMA incremental_vacuum(", pages_max, ")"));
-}
-
 Result<void> Database::checkpoint() {
   int code =
       sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);

@@ -67,9 +67,6 @@ class Database final {
   // Calls `work` often during long statements. An empty function ends that.
   void while_working(std::function<void()> work);
 
-  // Gives up to `pages_max` free pages of the file back. Not inside a transaction.
-  Result<void> vacuum(int pages_max);
-
  private:
   friend class Statement;
   friend class Rows;

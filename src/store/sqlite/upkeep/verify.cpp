@@ -37,7 +37,8 @@ constexpr const char* kRunRules[] = {
     "WHERE p.place = s.previous AND p.run = s.run AND p.n = s.n - 1) AND NOT EXISTS "
     "(SELECT 1 FROM segments AS p WHERE p.run = s.run AND p.n = s.n - 1 AND p.anchor = 1) "
     "AND NOT EXISTS (SELECT 1 FROM merging WHERE run = s.run AND next = s.n AND EXISTS "
-    "(SELECT 1 FROM segments AS p WHERE p.run = s.run AND p.n = merged - 1 AND p.anchor = 1))",
+    "(SELECT 1 FROM segments AS p WHERE p.run = s.run AND p.n = merged - 1 AND p.anchor = 1)) "
+    "AND run NOT IN (SELECT run FROM doomed)",
 
     "SELECT 'the last segment of ' || id || ' cannot be found' FROM runs LEFT JOIN merging "
     "ON merging.run = id AND next > 0 WHERE NOT EXISTS (SELECT 1 FROM segments AS s "
