@@ -13,11 +13,14 @@ constexpr milliseconds kClockInterval{1000};
 // From one anchor of a log to the next; a reader goes back over so many segments at most.
 constexpr std::int32_t kAnchorDistance = 64;
 
-// Inserts none if another run has, or had a moment ago, this id.
+// Finds a run with this id in any workspace, also one that is being removed. As a condition of the
+// insert below, this would cost three times as much: SQLite copies the row to a table in memory if
+// an insert reads its own table.
+constexpr const char* kFindAnchor =
+    "SELECT 1 FROM segments INDEXED BY anchors WHERE run = ? AND anchor = 1 LIMIT 1";
 constexpr const char* kInsertFirstSegment =
     "INSERT INTO segments (run, last_seq, n, events_count, at, anchor, previous, journal, events) "
-    "SELECT ?1, ?2, ?3, ?4, ?5, 1, 0, ?6, ?7 WHERE NOT EXISTS "
-    "(SELECT 1 FROM segments INDEXED BY anchors WHERE run = ?1 AND anchor = 1)";
+    "VALUES (?, ?, ?, ?, ?, 1, 0, ?, ?)";
 constexpr const char* kInsertRun =
     "INSERT INTO runs (workspace, id, status, finished, last_seq, segments, epoch, created_at, "
     "updated_at, name, model_id, metadata, ends_by, keyed_at, log_end, ended_at, format) "
@@ -63,6 +66,7 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
       records_(database),
       owners_(database, time, epoch, mail_),
       pruning_(database, keyed_, blobs_, labels_),
+      find_anchor_(database, kFindAnchor),
       insert_first_segment_(database, kInsertFirstSegment),
       insert_run_(database, kInsertRun),
       insert_segment_(database, kInsertSegment),
@@ -85,18 +89,22 @@ Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
   }
   ERRAND_CHECK(room_.check());
   ERRAND_CHECK(blobs_.check(row.workspace, run.effects.blobs));
-  // The first segment comes first, because it finds out whether the id is taken: if it is, nothing
-  // has been written yet.
+  ERRAND_TRY(bool is_taken, has_log(row.id));
+  if (is_taken) return conflict("a run with this id exists");
   ERRAND_CHECK(insert_first_segment_.run(row.id, run.first.last_seq, run.first.n,
                                          run.first.events_count, run.first.at,
                                          Blob{run.first.journal}, Blob{run.first.events}));
-  if (database_.changes() == 0) return conflict("a run with this id exists");
   ERRAND_CHECK(insert_run(run, now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
   ERRAND_CHECK(mail_.open(row.key(), run.effects.open));
   ERRAND_CHECK(blobs_.keep(row.key(), run.effects.blobs));
   ERRAND_CHECK(labels_.add(row.key(), labels));
   return CreateOutcome{.kind = Creation::created, .run = row.id, .epoch = epoch_};
+}
+
+Result<bool> Changes::has_log(const RunId& run) {
+  Rows rows = find_anchor_.query(run);
+  return rows.next();
 }
 
 Result<void> Changes::insert_run(const NewRun& run, StoreTime now) {

@@ -47,6 +47,8 @@ class Changes final {
   Result<void> save_clock(Saving saving);
 
  private:
+  // Whether a run with this id is there, or is being removed.
+  Result<bool> has_log(const RunId& run);
   Result<void> insert_run(const NewRun& run, StoreTime now);
   // Why a commit has to be refused, if not for its mail.
   Result<std::optional<CommitRefusal>> refusal(const Commit& commit);
@@ -69,6 +71,7 @@ class Changes final {
   OwnerChanges owners_;
   Pruning pruning_;
 
+  Statement find_anchor_;
   Statement insert_first_segment_;
   Statement insert_run_;
   Statement insert_segment_;
