@@ -13,31 +13,29 @@ constexpr milliseconds kClockInterval{1000};
 // From one anchor of a log to the next; a reader goes back over so many segments at most.
 constexpr std::int32_t kAnchorDistance = 64;
 
-// Finds a run with this id in any workspace, also one that is being removed. As a condition of the
-// insert below, this would cost three times as much: SQLite copies the row to a table in memory if
-// an insert reads its own table.
+// Finds a run with this id in any workspace, also one that is being removed. An INSERT with such a
+// condition would cost three times as much: if it reads its own table, SQLite first copies the row
+// to a table in memory.
 constexpr const char* kFindAnchor =
     "SELECT 1 FROM segments INDEXED BY anchors WHERE run = ? AND anchor = 1 LIMIT 1";
-constexpr const char* kInsertFirstSegment =
-    "INSERT INTO segments (run, last_seq, n, events_count, at, anchor, previous, journal, events) "
-    "VALUES (?, ?, ?, ?, ?, 1, 0, ?, ?)";
 constexpr const char* kInsertRun =
     "INSERT INTO runs (workspace, id, status, finished, last_seq, segments, epoch, created_at, "
     "updated_at, name, model_id, metadata, ends_by, keyed_at, log_end, ended_at, format) "
     "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, last_insert_rowid(), ?, ?)";
-// Inserts none if the commit has to be refused.
 constexpr const char* kInsertSegment =
     "INSERT INTO segments (run, last_seq, n, events_count, at, anchor, previous, journal, events) "
-    "SELECT id, ?, segments, ?, ?, ?, log_end, ?, ? FROM runs WHERE workspace = ? AND id = ? "
-    "AND epoch = ? AND last_seq = ? AND segments = ? AND finished = 0 AND format <= ?";
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+// Without the status, SQLite need not look at the index `outcomes`.
 constexpr const char* kAdvanceRun =
-    "UPDATE runs SET status = ?, last_seq = ?, segments = segments + 1, updated_at = ?, "
-    "log_end = last_insert_rowid() WHERE workspace = ? AND id = ?";
+    "UPDATE runs SET last_seq = ?, segments = ?, updated_at = ?, log_end = last_insert_rowid() "
+    "WHERE workspace = ? AND id = ?";
+constexpr const char* kSetStatus = "UPDATE runs SET status = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kEndRun =
-    "UPDATE runs SET status = ?, last_seq = ?, segments = segments + 1, updated_at = ?, "
+    "UPDATE runs SET status = ?, last_seq = ?, segments = ?, updated_at = ?, "
     "log_end = last_insert_rowid(), finished = 1, ended_at = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kFindRun =
-    "SELECT finished, epoch, last_seq, segments, format FROM runs WHERE workspace = ? AND id = ?";
+    "SELECT finished, epoch, last_seq, segments, format, status, log_end FROM runs "
+    "WHERE workspace = ? AND id = ?";
 constexpr const char* kInsertApiKey =
     "INSERT OR IGNORE INTO api_keys (id, workspace, name, hash, prefix, created_at, revoked_at) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)";
@@ -67,10 +65,10 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
       owners_(database, time, epoch, mail_),
       pruning_(database, keyed_, blobs_, labels_),
       find_anchor_(database, kFindAnchor),
-      insert_first_segment_(database, kInsertFirstSegment),
       insert_run_(database, kInsertRun),
       insert_segment_(database, kInsertSegment),
       advance_run_(database, kAdvanceRun),
+      set_status_(database, kSetStatus),
       end_run_(database, kEndRun),
       find_run_(database, kFindRun),
       insert_api_key_(database, kInsertApiKey),
@@ -91,9 +89,7 @@ Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
   ERRAND_CHECK(blobs_.check(row.workspace, run.effects.blobs));
   ERRAND_TRY(bool is_taken, has_log(row.id));
   if (is_taken) return conflict("a run with this id exists");
-  ERRAND_CHECK(insert_first_segment_.run(row.id, run.first.last_seq, run.first.n,
-                                         run.first.events_count, run.first.at,
-                                         Blob{run.first.journal}, Blob{run.first.events}));
+  ERRAND_CHECK(insert_segment(row.id, run.first, 0));
   ERRAND_CHECK(insert_run(run, now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
   ERRAND_CHECK(mail_.open(row.key(), run.effects.open));
@@ -118,73 +114,76 @@ Result<void> Changes::insert_run(const NewRun& run, StoreTime now) {
 }
 
 Result<Appended> Changes::append(const Commit& commit) {
+  ERRAND_TRY(const auto head, find_head(commit.key));
+  if (const auto refused = refusal(head, commit)) return Appended{.refused = refused};
   auto mail = MailChanges::AtEnd::nothing;
   if (is_terminal(commit.status)) {
     ERRAND_TRY(mail, mail_.at_end(commit));
   }
   if (mail == MailChanges::AtEnd::unread_cancel) {
-    ERRAND_TRY(auto refused, refusal(commit));
-    return Appended{.refused = refused.value_or(CommitRefusal::mail_waiting)};
+    return Appended{.refused = CommitRefusal::mail_waiting};
   }
-  if (auto has_blobs = blobs_.check(commit.key.workspace, commit.effects.blobs); !has_blobs) {
-    if (database_.failed()) return has_blobs.error();
-    ERRAND_TRY(auto refused, refusal(commit));
-    if (refused) return Appended{.refused = refused};
-    return has_blobs.error();
-  }
-  ERRAND_CHECK(insert_segment(commit));
-  if (database_.changes() == 0) {
-    ERRAND_TRY(auto refused, refusal(commit));
-    return Appended{.refused = refused.value_or(CommitRefusal::not_at_end)};
-  }
-  ERRAND_CHECK(is_terminal(commit.status) ? end(commit, mail) : advance(commit));
+  ERRAND_CHECK(blobs_.check(commit.key.workspace, commit.effects.blobs));
+  ERRAND_CHECK(insert_segment(commit.key.run, *commit.segment, head->log_end));
+  ERRAND_CHECK(is_terminal(commit.status) ? end(commit, mail) : advance(commit, head->status));
   ERRAND_CHECK(blobs_.keep(commit.key, commit.effects.blobs));
   return Appended();
 }
 
-Result<void> Changes::insert_segment(const Commit& commit) {
-  const Segment& segment = *commit.segment;
+Result<void> Changes::insert_segment(const RunId& run, const Segment& segment,
+                                     std::int64_t previous) {
   const bool is_anchor = segment.n % kAnchorDistance == 0;
-  return insert_segment_.run(segment.last_seq, segment.events_count, segment.at, is_anchor,
-                             Blob{segment.journal}, Blob{segment.events}, commit.key.workspace,
-                             commit.key.run, commit.epoch, commit.expected_seq, segment.n,
-                             kRunFormat);
+  return insert_segment_.run(run, segment.last_seq, segment.n, segment.events_count, segment.at,
+                             is_anchor, previous, Blob{segment.journal}, Blob{segment.events});
 }
 
-Result<void> Changes::advance(const Commit& commit) {
-  ERRAND_CHECK(advance_run_.run(commit.status, commit.segment->last_seq, commit.segment->at,
-                                commit.key.workspace, commit.key.run));
+Result<void> Changes::advance(const Commit& commit, RunStatus status) {
+  const Segment& segment = *commit.segment;
+  ERRAND_CHECK(advance_run_.run(segment.last_seq, segment.n + 1, segment.at, commit.key.workspace,
+                                commit.key.run));
+  if (commit.status != status) {
+    ERRAND_CHECK(set_status_.run(commit.status, commit.key.workspace, commit.key.run));
+  }
   return mail_.update(commit);
 }
 
 Result<void> Changes::end(const Commit& commit, MailChanges::AtEnd mail) {
-  ERRAND_CHECK(end_run_.run(commit.status, commit.segment->last_seq, commit.segment->at,
-                            time_.now(), commit.key.workspace, commit.key.run));
+  const Segment& segment = *commit.segment;
+  ERRAND_CHECK(end_run_.run(commit.status, segment.last_seq, segment.n + 1, segment.at, time_.now(),
+                            commit.key.workspace, commit.key.run));
   if (mail == MailChanges::AtEnd::nothing) return {};
   return mail_.clear(commit.key.run);
 }
 
-Result<std::optional<CommitRefusal>> Changes::refusal(const Commit& commit) {
-  using Refusal = std::optional<CommitRefusal>;
-  Rows rows = find_run_.query(commit.key.workspace, commit.key.run);
+Result<std::optional<Changes::Head>> Changes::find_head(const RunKey& run) {
+  Rows rows = find_run_.query(run.workspace, run.run);
   ERRAND_TRY(bool found, rows.next());
-  if (!found || rows.integer(1) != commit.epoch) return Refusal(CommitRefusal::stale_epoch);
-  if (rows.integer(4) > kRunFormat) return Refusal(CommitRefusal::newer_format);
-  const bool is_at_end = rows.integer(0) == 0 && rows.integer(2) == commit.expected_seq &&
-                         rows.integer(3) == commit.segment->n;
-  return is_at_end ? Refusal() : Refusal(CommitRefusal::not_at_end);
+  if (!found) return std::optional<Head>();
+  return std::optional(Head{.is_finished = rows.integer(0) != 0,
+                            .epoch = rows.integer(1),
+                            .last_seq = rows.integer(2),
+                            .segments = rows.integer(3),
+                            .format = rows.integer(4),
+                            .status = static_cast<RunStatus>(rows.integer(5)),
+                            .log_end = rows.integer(6)});
+}
+
+std::optional<CommitRefusal> Changes::refusal(const std::optional<Head>& head,
+                                              const Commit& commit) {
+  if (!head || head->epoch != commit.epoch) return CommitRefusal::stale_epoch;
+  if (head->format > kRunFormat) return CommitRefusal::newer_format;
+  const bool is_at_end = !head->is_finished && head->last_seq == commit.expected_seq &&
+                         head->segments == commit.segment->n;
+  if (!is_at_end) return CommitRefusal::not_at_end;
+  return {};
 }
 
 Result<MailOutcome> Changes::mail(const Mail& mail) {
-  {
-    Rows rows = find_run_.query(mail.to.workspace, mail.to.run);
-    ERRAND_TRY(bool found, rows.next());
-    if (!found) return MailOutcome::unknown_run;
-    if (rows.integer(4) > kRunFormat) return MailOutcome::newer_format;
-    if (rows.integer(0) != 0) return MailOutcome::run_ended;
-    const std::int64_t epoch = rows.integer(1);
-    if (mail.owner_epoch.value_or(epoch) != epoch) return MailOutcome::stale_epoch;
-  }
+  ERRAND_TRY(const auto head, find_head(mail.to));
+  if (!head) return MailOutcome::unknown_run;
+  if (head->format > kRunFormat) return MailOutcome::newer_format;
+  if (head->is_finished) return MailOutcome::run_ended;
+  if (mail.owner_epoch.value_or(head->epoch) != head->epoch) return MailOutcome::stale_epoch;
   ERRAND_TRY(MailOutcome outcome, mail_.fill(mail));
   if (outcome == MailOutcome::accepted) ERRAND_CHECK(blobs_.keep(mail.to, mail.effects.blobs));
   return outcome;

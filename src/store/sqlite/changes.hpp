@@ -50,10 +50,22 @@ class Changes final {
   // Whether a run with this id is there, or is being removed.
   Result<bool> has_log(const RunId& run);
   Result<void> insert_run(const NewRun& run, StoreTime now);
+  // The parts of a run's row that decide what may be written to the run.
+  struct Head {
+    bool is_finished = false;
+    std::int64_t epoch = 0;
+    EventSeq last_seq = 0;
+    std::int64_t segments = 0;
+    std::int64_t format = 0;
+    RunStatus status = RunStatus::queued;
+    std::int64_t log_end = 0;
+  };
+  Result<std::optional<Head>> find_head(const RunKey& run);
   // Why a commit has to be refused, if not for its mail.
-  Result<std::optional<CommitRefusal>> refusal(const Commit& commit);
-  Result<void> insert_segment(const Commit& commit);  // changes nothing if it has to be refused
-  Result<void> advance(const Commit& commit);
+  static std::optional<CommitRefusal> refusal(const std::optional<Head>& head,
+                                              const Commit& commit);
+  Result<void> insert_segment(const RunId& run, const Segment& segment, std::int64_t previous);
+  Result<void> advance(const Commit& commit, RunStatus status);
   Result<void> end(const Commit& commit, MailChanges::AtEnd mail);
   Result<AddKeyOutcome> find_made_key(const KeyedRequests::Made& made);
 
@@ -72,10 +84,10 @@ class Changes final {
   Pruning pruning_;
 
   Statement find_anchor_;
-  Statement insert_first_segment_;
   Statement insert_run_;
   Statement insert_segment_;
   Statement advance_run_;
+  Statement set_status_;
   Statement end_run_;
   Statement find_run_;
   Statement insert_api_key_;
