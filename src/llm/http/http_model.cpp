@@ -176,6 +176,7 @@ class HttpTurn final : public TurnStream {
                                .url = cat(options_.base_url, built.path),
                                .body = std::move(built.body),
                                .timeouts = options_.timeouts,
+                               .resend = net::Resend::once,  // a model's answer has no effects
                                .interrupt = &aborted_};
     request.timeouts.total = std::max(time_left(), milliseconds(1));
     for (auto& [name, value] : built.headers) request.headers.push_back({name, value});

@@ -6,10 +6,13 @@
 
 namespace errand::net {
 
-std::unique_ptr<ClientConnection> ConnectionPool::take(const Route& route, SteadyTime now) {
+std::unique_ptr<ClientConnection> ConnectionPool::take(const Route& route, TakenFor purpose,
+                                                       SteadyTime now) {
   close_expired(now);
   for (auto at = idle_.begin(); at != idle_.end();) {
-    if (at->route != route) {
+    bool is_too_old =
+        purpose == TakenFor::single_send && now - at->since >= limits_.idle_time_for_single_send;
+    if (at->route != route || is_too_old) {
       ++at;
       continue;
     }

@@ -36,8 +36,9 @@ class ConnectionPoolTest : public testing::Test {
     pool_.put(route, std::make_unique<FakeConnection>(std::move(name), closed_), now);
   }
   // The name of the connection, which is then closed.
-  std::string take(const Route& route, SteadyTime now = {}) {
-    auto taken = pool_.take(route, now);
+  std::string take(const Route& route, SteadyTime now = {},
+                   TakenFor purpose = TakenFor::repeatable) {
+    auto taken = pool_.take(route, purpose, now);
     return taken ? dynamic_cast<FakeConnection&>(*taken).name : "none";
   }
 
@@ -105,6 +106,15 @@ TEST_F(ConnectionPoolTest, WhatThePeerHasClosedIsNotTaken) {
   put(a_, "dead 2");
   EXPECT_EQ(take(a_), "1");
   EXPECT_EQ(closed_, (Names{"dead 2", "1"}));
+}
+
+TEST_F(ConnectionPoolTest, ASingleSendGetsOnlyAConnectionThatWasUsedAMomentAgo) {
+  SteadyTime start{};
+  put(a_, "1", start);
+  put(a_, "2", start + seconds(3));
+  EXPECT_EQ(take(a_, start + seconds(5), TakenFor::single_send), "2");
+  EXPECT_EQ(take(a_, start + seconds(5), TakenFor::single_send), "none");
+  EXPECT_EQ(take(a_, start + seconds(5)), "1");
 }
 
 TEST(ConnectionPool, MayKeepNothing) {
@@ -175,6 +185,42 @@ Peer::Script leaves_second_unanswered(std::string partial = "") {
 TEST_F(ReuseTest, ADeadConnectionIsReplacedOnce) {
   Peer peer({leaves_second_unanswered(), answers_often(kOk, 1)});
   EXPECT_EQ(shown(get(peer.url())), "200 ok");
+  EXPECT_EQ(shown(get(peer.url())), "200 ok");
+  EXPECT_EQ(peer.accepted(), 2);
+  loop_.call([this] { client_.reset(); });
+}
+
+TEST_F(ReuseTest, ARequestThatIsSafeToRepeatMaySaySo) {
+  Peer peer({leaves_second_unanswered(), answers_often(kOk, 1)});
+  EXPECT_EQ(shown(get(peer.url())), "200 ok");
+  EXPECT_EQ(shown(send({.method = Method::post, .url = peer.url(), .resend = Resend::once})),
+            "200 ok");
+  EXPECT_EQ(peer.accepted(), 2);
+  loop_.call([this] { client_.reset(); });
+}
+
+TEST_F(ReuseTest, ARequestWithEffectsIsNeverSentTwice) {
+  Peer peer({leaves_second_unanswered(), answers_often(kOk, 1)});
+  EXPECT_EQ(shown(get(peer.url())), "200 ok");
+  EXPECT_EQ(shown(send({.method = Method::post, .url = peer.url()})), "unavailable");
+  EXPECT_EQ(peer.accepted(), 1);
+}
+
+TEST_F(ReuseTest, AGetThatHasEffectsIsNeverSentTwice) {
+  Peer peer({leaves_second_unanswered(), answers_often(kOk, 1)});
+  EXPECT_EQ(shown(get(peer.url())), "200 ok");
+  EXPECT_EQ(shown(send({.url = peer.url(), .resend = Resend::never})), "unavailable");
+  EXPECT_EQ(peer.accepted(), 1);
+}
+
+TEST_F(ReuseTest, AnIdleConnectionThatThePeerHasClosedCostsARequestWithEffectsNothing) {
+  Peer peer({[](PeerConnection& connection) {
+               connection.receive_head();
+               connection.send(kOk);
+             },
+             answers_often(kOk, 1)});
+  EXPECT_EQ(shown(get(peer.url())), "200 ok");
+  peer.wait_for_ended(1);
   EXPECT_EQ(shown(send({.method = Method::post, .url = peer.url()})), "200 ok");
   EXPECT_EQ(peer.accepted(), 2);
   loop_.call([this] { client_.reset(); });

@@ -204,6 +204,13 @@ bool was_closed_unheard(const Exchange& exchange, const Error& error) {
   return !exchange.has_begun() && error.code() == ErrorCode::unavailable;
 }
 
+TakenFor purpose_of(const ClientRequest& request) {
+  bool is_read = request.method == Method::get || request.method == Method::head;
+  bool is_repeatable =
+      request.resend == Resend::once || (request.resend == Resend::by_method && is_read);
+  return is_repeatable ? TakenFor::repeatable : TakenFor::single_send;
+}
+
 }  // namespace
 
 ClientOptions ClientOptions::from(const Environment& environment) {
@@ -229,7 +236,8 @@ Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest reque
     if (auto alive = weak.lock()) alive->pool.put(std::move(of), std::move(connection), now());
   };
 
-  std::unique_ptr<ClientConnection> connection = shared->pool.take(route, now());
+  const TakenFor purpose = purpose_of(request);
+  std::unique_ptr<ClientConnection> connection = shared->pool.take(route, purpose, now());
   for (;;) {
     if (request.interrupt && request.interrupt->is_raised()) {
       co_return Error(ErrorCode::cancelled,
@@ -249,7 +257,8 @@ Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest reque
       std::unique_ptr<ClientStream> opened = std::move(exchange);
       co_return opened;
     }
-    if (!is_reused || !was_closed_unheard(*exchange, begun.error())) {
+    bool may_resend = is_reused && purpose == TakenFor::repeatable;
+    if (!may_resend || !was_closed_unheard(*exchange, begun.error())) {
       co_return std::move(begun).error();
     }
     connection = nullptr;

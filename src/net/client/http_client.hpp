@@ -21,6 +21,14 @@ namespace errand::net {
 // What becomes of an answer that leads elsewhere: an error, or an answer like any other.
 enum class Redirects : std::uint8_t { refused, shown };
 
+// Whether a request may be sent a second time, after a kept connection has closed before the first
+// byte of the answer: the peer may have received the first one all the same.
+enum class Resend : std::uint8_t {
+  by_method,  // GET and HEAD: once; any other method: never
+  once,       // the request is safe to repeat, whatever its method
+  never,      // the request may have effects
+};
+
 struct ClientRequest {
   Method method = Method::get;
   std::string url;              // http://host:port/path?query, or https
@@ -28,6 +36,7 @@ struct ClientRequest {
   std::string body;
   ClientTimeouts timeouts = {};
   Redirects redirects = Redirects::refused;
+  Resend resend = Resend::by_method;
   // Closes the connection once raised, whatever is waited for: opening it, or the answer. Outlives
   // the stream.
   Interrupt* interrupt = nullptr;

@@ -118,6 +118,10 @@ class Peer final {
     return cat("http://127.0.0.1:", port_, target);
   }
   int accepted() const { return accepted_; }
+  // Returns once this many scripts have ended and their connections are closed.
+  void wait_for_ended(int count) const {
+    for (int ended = ended_; ended < count; ended = ended_) ended_.wait(ended);
+  }
 
  private:
   void accept_all(const std::vector<Script>& scripts) {
@@ -126,9 +130,13 @@ class Peer final {
       int fd = ::accept(listener_, nullptr, nullptr);
       if (fd < 0) break;
       ++accepted_;
-      threads.emplace_back([fd, &script] {
-        PeerConnection connection(fd);
-        script(connection);
+      threads.emplace_back([this, fd, &script] {
+        {
+          PeerConnection connection(fd);
+          script(connection);
+        }
+        ++ended_;
+        ended_.notify_all();
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -137,6 +145,7 @@ class Peer final {
   int listener_;
   std::uint16_t port_ = 0;
   std::atomic<int> accepted_ = 0;
+  std::atomic<int> ended_ = 0;
   std::thread thread_;
 };
 
