@@ -12,12 +12,14 @@
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <csignal>
+#include <deque>
 #include <system_error>
 #include <utility>
 
 #include "async/wakeup.hpp"
 #include "base/descriptor.hpp"
 #include "base/text.hpp"
+#include "process/find_program.hpp"
 
 // The header of glibc 2.36 says nothing of C++.
 extern "C" {
@@ -79,7 +81,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 // process with threads needs, and leaves no other file open.
 class SpawnPlan final {
  public:
-  SpawnPlan(const ProcessOptions& options, int input, int output) {
+  SpawnPlan(const ProcessOptions& options, int input, int output, int errors) {
     check(::posix_spawn_file_actions_init(&actions_));
     check(::posix_spawnattr_init(&attributes_));
     if (input >= 0) {
@@ -88,8 +90,9 @@ class SpawnPlan final {
       check(::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0));
     }
     check(::posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO));
-    if (options.errors == ProcessOptions::Errors::with_output) {
-      check(::posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO));
+    if (options.errors != ProcessOptions::Errors::inherited) {
+      int to = options.errors == ProcessOptions::Errors::apart ? errors : output;
+      check(::posix_spawn_file_actions_adddup2(&actions_, to, STDERR_FILENO));
     }
     check(::posix_spawn_file_actions_addclosefrom_np(&actions_, kFirstFree));
     if (!options.directory.empty()) {
@@ -105,11 +108,11 @@ class SpawnPlan final {
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
   // 0, or what failed.
-  int run(const ProcessOptions& options, pid_t& pid) const {
+  int run(const ProcessOptions& options, const std::string& program, pid_t& pid) const {
     if (failure_ != 0) return failure_;
     auto arguments = pointers(options.command);
     auto environment = pointers(options.environment);
-    return ::posix_spawn(&pid, arguments.front(), &actions_, &attributes_, arguments.data(),
+    return ::posix_spawn(&pid, program.c_str(), &actions_, &attributes_, arguments.data(),
                          environment.data());
   }
 
@@ -145,11 +148,13 @@ ProcessEnd to_end(const siginfo_t& info) {
 // destroyed. The leader is waited for only after its group is killed: until then its number names
 // no other.
 struct Subprocess::State : std::enable_shared_from_this<State> {
-  State(const Executor& home, pid_t started, milliseconds grace_time)
+  State(const Executor& home, pid_t started, const ProcessOptions& options)
       : pid(started),
-        grace(grace_time),
+        patience(options.patience),
+        grace(options.grace),
         leader(home),
         output(home),
+        errors(home),
         input(home),
         timer(home),
         bell(home) {}
@@ -180,39 +185,83 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     });
   }
 
+  // Always read, because a program waits when nobody reads what it says.
+  void watch_errors() {
+    if (!errors.is_open()) return;
+    errors.async_wait(OutputPipe::wait_read, [self = shared_from_this()](error_code error) {
+      if (error || self->is_over) return;
+      self->read_errors();
+      self->watch_errors();
+    });
+  }
+  void read_errors() {
+    kept_errors += read_some(errors);
+    if (kept_errors.size() <= kErrorsBytesMax) return;
+    kept_errors.erase(0, kept_errors.size() - kErrorsBytesMax);
+  }
+
   // What is in the pipe, up to one buffer. Closes our end once nobody holds the other.
-  std::string read_output() {
-    is_readable = false;
-    if (!output.is_open()) return {};
+  static std::string read_some(OutputPipe& from) {
+    if (!from.is_open()) return {};
     std::string bytes(kReadBytes, '\0');
-    auto count = ::read(output.native_handle(), bytes.data(), bytes.size());
+    auto count = ::read(from.native_handle(), bytes.data(), bytes.size());
     bool has_nothing_yet = count < 0 && (errno == EAGAIN || errno == EINTR);
-    if (count <= 0 && !has_nothing_yet) close_output();
+    if (count <= 0 && !has_nothing_yet) close(from);
     bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
     return bytes;
   }
-  void close_output() {
-    error_code ignored;
-    output.close(ignored);
+  std::string read_output() {
+    is_readable = false;
+    return read_some(output);
   }
-  void close_input() {
+  template <class Stream>
+  static void close(Stream& stream) {
     error_code ignored;
-    input.close(ignored);
+    stream.close(ignored);
+  }
+
+  // Writes the oldest of the queue, then the next one.
+  void write_queued() {
+    asio::async_write(
+        input, asio::buffer(queue.front()),
+        [self = shared_from_this()](error_code error, std::size_t) { self->written(error); });
+  }
+  void written(error_code error) {
+    queued_bytes -= queue.front().size();
+    queue.pop_front();
+    if (error) close(input);
+    if (!input.is_open()) {
+      queue.clear();
+      queued_bytes = 0;
+    }
+    if (!queue.empty()) write_queued();
   }
 
   void stop() {
     if (is_over || std::exchange(is_stopping, true)) return;
-    close_input();
-    send_signal(SIGTERM);
-    timer.expires_after(grace);
-    timer.async_wait([self = shared_from_this()](error_code error) {
-      if (error) return;
-      self->is_killed = true;
-      self->send_signal(SIGKILL);
-      self->finish_if_done();
-    });
+    close(input);
+    if (patience > milliseconds(0)) {
+      after(patience, &State::terminate);
+    } else {
+      terminate();
+    }
     watch_output();
     finish_if_done();
+  }
+  void terminate() {
+    send_signal(SIGTERM);
+    after(grace, &State::kill);
+  }
+  void kill() {
+    is_killed = true;
+    send_signal(SIGKILL);
+    finish_if_done();
+  }
+  void after(milliseconds time, void (State::*step)()) {
+    timer.expires_after(time);
+    timer.async_wait([self = shared_from_this(), step](error_code error) {
+      if (!error && !self->is_over) (self.get()->*step)();
+    });
   }
 
   void throw_output_away() {
@@ -234,19 +283,25 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     auto fd = static_cast<id_t>(leader.native_handle());
     ::waitid(P_PIDFD, fd, &info, WEXITED | WNOHANG);
     end = to_end(info);
-    error_code ignored;
-    leader.close(ignored);
-    close_output();
-    close_input();
+    read_errors();
+    close(leader);
+    close(output);
+    close(errors);
+    close(input);
     timer.cancel();
     bell.notify();
   }
 
   const pid_t pid;
+  const milliseconds patience;
   const milliseconds grace;
   OutputPipe leader;  // readable once the program has ended
   OutputPipe output;
+  OutputPipe errors;  // open if they are kept apart
+  std::string kept_errors;
   InputSocket input;
+  std::deque<std::string> queue;  // the first one is being written
+  std::size_t queued_bytes = 0;
   asio::steady_timer timer;
   Wakeup bell;
   std::size_t bytes_after_exit = 0;
@@ -268,15 +323,19 @@ Subprocess::~Subprocess() {
 Result<std::unique_ptr<Subprocess>> Subprocess::spawn(const Executor& home,
                                                       const ProcessOptions& options) {
   ERRAND_ASSERT(!options.command.empty());
+  ERRAND_TRY(const std::string program, find_program(options.command.front(), options.environment));
   Ends output;
+  Ends errors;
   Ends input;
   bool has_input = options.input == ProcessOptions::Input::open;
-  if (!open_output(output) || (has_input && !open_input(input))) {
+  bool has_errors = options.errors == ProcessOptions::Errors::apart;
+  if (!open_output(output) || (has_errors && !open_output(errors)) ||
+      (has_input && !open_input(input))) {
     return cannot_start(options, errno);
   }
   pid_t pid = 0;
-  SpawnPlan plan(options, input.childs.get(), output.childs.get());
-  int failure = plan.run(options, pid);
+  SpawnPlan plan(options, input.childs.get(), output.childs.get(), errors.childs.get());
+  int failure = plan.run(options, program, pid);
   if (failure != 0) return cannot_start(options, failure);
 
   Descriptor leader(::pidfd_open(pid, 0));
@@ -286,11 +345,13 @@ Result<std::unique_ptr<Subprocess>> Subprocess::spawn(const Executor& home,
     ::waitpid(pid, nullptr, 0);
     return cannot_start(options, failure);
   }
-  auto state = std::make_shared<State>(home, pid, options.grace);
+  auto state = std::make_shared<State>(home, pid, options);
   state->leader.assign(leader.release());
   state->output.assign(output.ours.release());
+  if (has_errors) state->errors.assign(errors.ours.release());
   if (has_input) state->input.assign(asio::local::stream_protocol(), input.ours.release());
   state->watch_leader();
+  state->watch_errors();
   return std::unique_ptr<Subprocess>(new Subprocess(std::move(state)));
 }
 
@@ -333,8 +394,29 @@ Task<Result<void>> Subprocess::write(const std::string* bytes) {
   co_return Result<void>();
 }
 
+Result<void> Subprocess::send(std::string bytes) {
+  State& state = *state_;
+  if (!state.input.is_open()) {
+    return Error(ErrorCode::unavailable, "the program does not read its input")
+        .reason("input_closed");
+  }
+  if (state.queued_bytes + bytes.size() > kQueuedBytesMax) {
+    return Error(ErrorCode::too_large, "the program does not read its input fast enough")
+        .reason("input_full")
+        .limit("queuedBytes", kQueuedBytesMax);
+  }
+  state.queued_bytes += bytes.size();
+  state.queue.push_back(std::move(bytes));
+  if (state.queue.size() == 1) state.write_queued();
+  return {};
+}
+
 void Subprocess::close_input() {
-  state_->close_input();
+  State::close(state_->input);
+}
+
+std::string_view Subprocess::errors() const {
+  return state_->kept_errors;
 }
 
 Task<void> Subprocess::stop() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "async/task.hpp"
@@ -14,15 +15,19 @@
 namespace errand::process {
 
 struct ProcessOptions {
-  enum class Input : std::uint8_t { none, open };               // none: /dev/null
-  enum class Errors : std::uint8_t { with_output, inherited };  // where standard error goes
+  enum class Input : std::uint8_t { none, open };  // none: /dev/null
+  // Where standard error goes. apart: to Subprocess::errors().
+  enum class Errors : std::uint8_t { with_output, inherited, apart };
 
-  std::vector<std::string> command;      // the path of a program, looked up nowhere; its arguments
+  // The program and its arguments. A name without a slash is looked up in the PATH of
+  // `environment`, of which only absolute folders count.
+  std::vector<std::string> command;
   std::vector<std::string> environment;  // "NAME=value", and nothing besides
   std::string directory;                 // empty: that of this process
   Input input = Input::none;
   Errors errors = Errors::with_output;
-  milliseconds grace = seconds(2);  // from SIGTERM to SIGKILL
+  milliseconds patience = milliseconds(0);  // of stop(): from the end of the input to SIGTERM
+  milliseconds grace = seconds(2);          // from SIGTERM to SIGKILL
 };
 
 // How a process ended: by itself, or by a signal.
@@ -42,13 +47,16 @@ struct ProcessEvent {
 
 // A program in a session and a process group of its own, so that whatever it starts ends with it:
 // the group is killed when the program ends, save what has left the group. Lives on one home.
-// Destroying one that still runs asks its group to end (SIGTERM) and kills what is left of it after
-// the grace, or when the home's loop is destroyed.
+// Destroying one that still runs ends its group as stop() does, or at once when the home's loop is
+// destroyed.
 class Subprocess final {
  public:
   static constexpr std::size_t kReadBytes = 64U * 1024;
+  static constexpr std::size_t kErrorsBytesMax = 16U * 1024;  // beyond, the oldest are dropped
+  static constexpr std::size_t kQueuedBytesMax = 32U * 1024 * 1024;  // beyond, send() refuses
 
-  // unavailable: the program cannot be started; the message says why.
+  // unavailable: the program cannot be started; the message says why. not_found: no folder of PATH
+  // has an executable file of that name.
   static Result<std::unique_ptr<Subprocess>> spawn(const Executor& home,
                                                    const ProcessOptions& options);
   ~Subprocess();
@@ -63,10 +71,16 @@ class Subprocess final {
 
   // Returns once everything is in the pipe. unavailable: the program no longer reads.
   Task<Result<void>> write(const std::string* bytes);
+  // Queues bytes, which are written whole and in order while the program reads. Not together with
+  // write(). too_large: kQueuedBytesMax are waiting already. unavailable: the input is closed.
+  Result<void> send(std::string bytes);
   void close_input();
 
-  // Asks the group to end, kills what is left of it after the grace, and returns when it is over.
-  // Output is thrown away meanwhile.
+  // The last bytes of a standard error that is kept apart.
+  std::string_view errors() const;
+
+  // Closes the input, asks the group to end (SIGTERM) after the patience, kills what is left of it
+  // after the grace, and returns when it is over. Output is thrown away meanwhile.
   Task<void> stop();
 
  private:

@@ -206,6 +206,77 @@ TEST_F(SubprocessTest, AProgramThatCannotStartSaysWhy) {
             "cannot start /bin/sh in /nonexistent: No such file or directory");
 }
 
+TEST_F(SubprocessTest, ANameWithoutASlashIsLookedUpInThePathOfTheProgram) {
+  auto process =
+      spawn({.command = {"echo", "hi"}, .environment = {"PATH=relative:/nonexistent:/bin"}});
+  EXPECT_EQ(rest(*process.value()), "hi\n");
+}
+
+TEST_F(SubprocessTest, ANameThatNoFolderHasSaysWhereItWasSought) {
+  auto process = spawn({.command = {"no-such-program"}, .environment = {"PATH=/usr/bin:/bin"}});
+  ASSERT_FALSE(process);
+  EXPECT_EQ(process.error().code(), ErrorCode::not_found);
+  EXPECT_EQ(process.error().message(),
+            "cannot start no-such-program: PATH (/usr/bin:/bin) has no such program");
+}
+
+TEST_F(SubprocessTest, AFileThatCannotBeExecutedIsNamed) {
+  auto process = spawn({.command = {"passwd"}, .environment = {"PATH=/etc"}});
+  ASSERT_FALSE(process);
+  EXPECT_EQ(process.error().message(),
+            "cannot start passwd: /etc/passwd is not an executable file");
+}
+
+TEST_F(SubprocessTest, ErrorsAreKeptApartFromTheOutput) {
+  auto process = shell("echo out; echo err >&2", {.errors = ProcessOptions::Errors::apart});
+  EXPECT_EQ(rest(*process), "out\n");
+  EXPECT_EQ(process->errors(), "err\n");
+}
+
+TEST_F(SubprocessTest, OfManyErrorsTheLastOnesAreKept) {
+  auto process = shell("head -c 3000000 /dev/zero >&2; echo the end >&2; echo out",
+                       {.errors = ProcessOptions::Errors::apart});
+  EXPECT_EQ(rest(*process), "out\n");
+  EXPECT_EQ(process->errors().size(), Subprocess::kErrorsBytesMax);
+  EXPECT_TRUE(process->errors().ends_with("the end\n"));
+}
+
+TEST_F(SubprocessTest, SentBytesArriveWholeAndInOrder) {
+  auto process = shell("cat", {.input = ProcessOptions::Input::open});
+  const std::string large(1'000'000, 'x');
+  ASSERT_TRUE(process->send(large + "1\n"));
+  ASSERT_TRUE(process->send("two\n"));
+  EXPECT_EQ(wait_for(*process, "two\n"), large + "1\ntwo\n");
+  process->close_input();
+  EXPECT_EQ(rest(*process), "");
+}
+
+TEST_F(SubprocessTest, AProgramThatDoesNotReadMeetsALimit) {
+  auto process = shell("sleep 1000", {.input = ProcessOptions::Input::open});
+  const std::string part(Subprocess::kQueuedBytesMax / 2, 'x');
+  ASSERT_TRUE(process->send(part));
+  ASSERT_TRUE(process->send(part));
+  auto refused = process->send("x");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason(), "input_full");
+  run_task(io_, process->stop());
+}
+
+TEST_F(SubprocessTest, WithPatienceStopLetsTheEndOfTheInputEndAProgram) {
+  auto process = shell("trap 'exit 8' TERM; cat; exit 6",
+                       {.input = ProcessOptions::Input::open, .patience = std::chrono::hours(1)});
+  run_task(io_, process->stop());
+  EXPECT_EQ(process->end().exit_code, 6);
+}
+
+TEST_F(SubprocessTest, PatienceHasAnEnd) {
+  auto process = shell("trap 'exit 8' TERM; echo ready; while :; do :; done",
+                       {.input = ProcessOptions::Input::open, .patience = milliseconds(20)});
+  EXPECT_EQ(wait_for(*process, "\n"), "ready\n");
+  run_task(io_, process->stop());
+  EXPECT_EQ(process->end().exit_code, 8);
+}
+
 TEST_F(SubprocessTest, StopLetsAProgramEndByItself) {
   auto process = shell("trap 'exit 7' TERM; echo ready; while :; do :; done");
   EXPECT_EQ(wait_for(*process, "\n"), "ready\n");
