@@ -28,6 +28,7 @@ class LineProcess final {
   // Once receive() has returned nothing, or stop() has returned.
   ProcessEnd end() const { return process_->end(); }
   Task<void> stop();
+  void begin_stop() { process_->begin_stop(); }
 
  private:
   LineProcess(std::unique_ptr<Subprocess> process, std::size_t line_bytes_max)

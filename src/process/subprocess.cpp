@@ -419,6 +419,10 @@ std::string_view Subprocess::errors() const {
   return state_->kept_errors;
 }
 
+void Subprocess::begin_stop() {
+  state_->stop();
+}
+
 Task<void> Subprocess::stop() {
   std::shared_ptr<State> state = state_;
   state->stop();

@@ -82,6 +82,8 @@ class Subprocess final {
   // Closes the input, asks the group to end (SIGTERM) after the patience, kills what is left of it
   // after the grace, and returns when it is over. Output is thrown away meanwhile.
   Task<void> stop();
+  // Begins what stop() does, without waiting for it.
+  void begin_stop();
 
  private:
   struct State;  // with the handlers that outlive a Subprocess

@@ -1,0 +1,325 @@
+#include "rpc/peer.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "async/wakeup.hpp"
+#include "base/text.hpp"
+#include "json/members.hpp"
+
+namespace errand::rpc {
+namespace {
+
+constexpr std::string_view kCancelled = "notifications/cancelled";
+constexpr std::string_view kProgress = "notifications/progress";
+constexpr int kMessagesAtOnce = 32;  // then others of the home have their turn
+
+SteadyTime after(SteadyTime start, milliseconds time) {
+  auto left = std::chrono::duration_cast<milliseconds>(SteadyTime::max() - start);
+  return time >= left ? SteadyTime::max() : start + time;
+}
+
+std::optional<double> number_at(const json::Object& from, std::string_view key) {
+  const json::Value* value = from.if_contains(key);
+  if (!value || !value->is_number()) return {};
+  return value->to_number<double>();
+}
+
+const json::Value* progress_token_of(const json::Object& params) {
+  const json::Object* meta = json::object_at(&params, "_meta");
+  return meta ? meta->if_contains("progressToken") : nullptr;
+}
+
+Error closed() {
+  return Error(ErrorCode::unavailable, "the connection is closed").reason("closed");
+}
+
+// A request that was sent may have been carried out, whatever became of the connection.
+Error unknown_outcome(const Error& why) {
+  if (why.code() != ErrorCode::unavailable) return why;
+  return Error(ErrorCode::outcome_unknown, cat("no answer came: ", why.message()))
+      .reason(why.reason());
+}
+
+}  // namespace
+
+// A request of ours; lives in the frame of its call.
+struct Peer::Call {
+  Call(const Executor& home, std::int64_t number, CallOptions given)
+      : id(number),
+        options(std::move(given)),
+        started(std::chrono::steady_clock::now()),
+        heard(started),
+        bell(home) {}
+
+  SteadyTime deadline() const {
+    return std::min(after(heard, options.silence_max), after(started, options.total_max));
+  }
+
+  const std::int64_t id;
+  const CallOptions options;
+  const SteadyTime started;
+  SteadyTime heard;
+  double progress = -1;
+  bool is_sent = false;
+  std::optional<Result<Answer>> outcome;
+  Wakeup bell;
+};
+
+// Leaves no trace of a call, however it ends.
+class Peer::CallScope final {
+ public:
+  CallScope(Peer& peer, Call& call)
+      : peer_(peer),
+        call_(call),
+        waiting_(call.options.interrupt, [&call] { call.bell.notify(); }) {
+    peer_.calls_[call.id] = &call;
+  }
+  ~CallScope() {
+    peer_.calls_.erase(call_.id);
+    if (!call_.is_sent) return;
+    bool is_abandoned = !call_.outcome && !peer_.end_;
+    if (is_abandoned && call_.options.on_abandon == CallOptions::OnAbandon::tell_peer) {
+      // A connection that takes no more is about to end anyhow.
+      (void)peer_.notify(std::string(kCancelled), {{"requestId", call_.id}});
+    }
+    peer_.connection_.settled(call_.id);
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  Peer& peer_;
+  Call& call_;
+  Interrupt::Scope waiting_;
+};
+
+// A request of the other side.
+struct Peer::Served {
+  Interrupt interrupt;
+};
+
+class Peer::ServedScope final {
+ public:
+  ServedScope(Peer& peer, Id id) : peer_(peer), id_(std::move(id)) {}
+  ~ServedScope() { peer_.served_.erase(id_); }
+  ServedScope(const ServedScope&) = delete;
+  ServedScope& operator=(const ServedScope&) = delete;
+
+ private:
+  Peer& peer_;
+  const Id id_;
+};
+
+void ServedRequest::report(const Progress& progress) {
+  if (!progress_token_) return;
+  json::Object params{{"progressToken", *progress_token_}, {"progress", progress.progress}};
+  if (progress.total) params["total"] = *progress.total;
+  if (!progress.message.empty()) params["message"] = progress.message;
+  // Progress that cannot be sent is not worth a failure; the answer will tell.
+  (void)peer_.notify(std::string(kProgress), std::move(params));
+}
+
+Peer::Peer(Executor home, Connection& connection, Handler& handler, TaskGroup::OnBug on_bug,
+           PeerOptions options)
+    : home_(std::move(home)),
+      connection_(connection),
+      handler_(handler),
+      options_(options),
+      batches_(options.batches),
+      tasks_(home_, std::move(on_bug)) {}
+
+void Peer::start() {
+  tasks_.spawn("rpc.pump", pump());
+}
+
+Task<Result<Answer>> Peer::call(std::string method, json::Object params, CallOptions options) {
+  if (end_) co_return *end_;
+  if (options.interrupt && options.interrupt->is_raised()) {
+    co_return Error(ErrorCode::cancelled, "the request was cancelled");
+  }
+  if (calls_.size() >= options_.calls_max) {
+    co_return Error(ErrorCode::rate_limited, "too many requests wait for their answers")
+        .limit("callsInFlight", static_cast<std::int64_t>(options_.calls_max));
+  }
+  Call call(home_, ++last_id_, std::move(options));
+  CallScope scope(*this, call);
+  if (call.options.on_progress) {
+    if (!params["_meta"].is_object()) params["_meta"] = json::Object();
+    params["_meta"].as_object()["progressToken"] = call.id;
+  }
+  Request request{.id = call.id, .method = std::move(method), .params = std::move(params)};
+  std::string text = write(request);
+  Outgoing message{.text = std::move(text),
+                   .method = std::move(request.method),
+                   .id = call.id,
+                   .params = std::move(request.params)};
+  ERRAND_CO_CHECK(connection_.send(std::move(message)));
+  call.is_sent = true;
+  while (!call.outcome) {
+    co_await call.bell.wait_until(call.deadline());
+    if (call.outcome) break;
+    if (call.options.interrupt && call.options.interrupt->is_raised()) {
+      co_return Error(ErrorCode::cancelled, "the request was cancelled");
+    }
+    if (std::chrono::steady_clock::now() >= call.deadline()) {
+      co_return Error(ErrorCode::timeout, "no answer came in time").reason("call_timeout");
+    }
+  }
+  co_return std::move(*call.outcome);
+}
+
+Result<void> Peer::notify(std::string method, json::Object params) {
+  if (end_) return *end_;
+  Notification notification{.method = std::move(method), .params = std::move(params)};
+  std::string text = write(notification);
+  return connection_.send({.text = std::move(text), .method = std::move(notification.method)});
+}
+
+Task<void> Peer::stop() {
+  fail_all(closed());
+  connection_.close();
+  co_await tasks_.stop(CancelReason::shutdown);
+  co_await connection_.join();
+}
+
+Task<void> Peer::pump() {
+  for (int taken = 1;; ++taken) {
+    auto received = co_await connection_.receive();
+    if (!received || !*received) {
+      Error why = received ? closed() : std::move(received).error();
+      connection_.close();
+      fail_all(why);
+      for (auto& [id, served] : served_) served->interrupt.raise();
+      handler_.ended(why);
+      co_return;
+    }
+    take(std::move(**received));
+    if (taken % kMessagesAtOnce == 0) co_await asio::post(asio::use_awaitable);
+  }
+}
+
+void Peer::take(Received received) {
+  if (auto* text = std::get_if<std::string>(&received)) {
+    for (Incoming& message : read_messages(*text, batches_)) take(std::move(message));
+  } else if (auto* oversized = std::get_if<Oversized>(&received)) {
+    take_oversized(*oversized);
+  } else {
+    auto& lost = std::get<Lost>(received);
+    settle(lost.id, std::move(lost.error));
+  }
+}
+
+void Peer::take(Incoming message) {
+  if (auto* request = std::get_if<Request>(&message)) return take_request(std::move(*request));
+  if (auto* told = std::get_if<Notification>(&message)) return take_notification(std::move(*told));
+  if (auto* response = std::get_if<Response>(&message)) return take_response(std::move(*response));
+  take_malformed(std::get<Malformed>(message));
+}
+
+void Peer::take_request(Request request) {
+  if (served_.contains(request.id)) {
+    return send_answer({}, RpcError{.code = code::kInvalidRequest,
+                                    .message = "a request with this id is unanswered"});
+  }
+  if (served_.size() >= options_.served_max) {
+    return send_answer(request.id, RpcError{.code = code::kOverloaded,
+                                            .message = "too many requests are unanswered"});
+  }
+  auto served = std::make_shared<Served>();
+  served_[request.id] = served;
+  tasks_.spawn("rpc.serve", serve(std::move(request), std::move(served)));
+}
+
+Task<void> Peer::serve(Request request, std::shared_ptr<Served> of) {
+  Id id = request.id;
+  ServedScope scope(*this, id);
+  std::optional<json::Value> token;
+  if (const json::Value* wanted = progress_token_of(request.params)) token = *wanted;
+  Interrupt& interrupt = of->interrupt;
+  if (interrupt.is_raised()) co_return;
+  ServedRequest served(*this, interrupt, std::move(token));
+  Answer answer = co_await handler_.handle(std::move(request), &served);
+  if (!interrupt.is_raised()) send_answer(std::move(id), std::move(answer));
+}
+
+void Peer::take_notification(Notification notification) {
+  if (notification.method == kCancelled) {
+    const json::Value* of = notification.params.if_contains("requestId");
+    auto id = of ? parse_id(*of) : std::nullopt;
+    auto found = id ? served_.find(*id) : served_.end();
+    if (found != served_.end()) found->second->interrupt.raise();
+    return;
+  }
+  if (notification.method != kProgress) return handler_.notice(std::move(notification));
+  auto token = json::integer_at(&notification.params, "progressToken");
+  auto progress = number_at(notification.params, "progress");
+  auto found = token ? calls_.find(*token) : calls_.end();
+  // Progress that does not rise would keep a call alive that gets nowhere.
+  if (found == calls_.end() || !progress || *progress <= found->second->progress) return;
+  Call& call = *found->second;
+  call.progress = *progress;
+  call.heard = std::chrono::steady_clock::now();
+  call.bell.notify();
+  if (!call.options.on_progress) return;
+  call.options.on_progress(
+      {.progress = *progress,
+       .total = number_at(notification.params, "total"),
+       .message = std::string(json::text_at(&notification.params, "message"))});
+}
+
+void Peer::take_response(Response response) {
+  if (response.id) return settle(*response.id, std::move(response.answer));
+  if (Call* call = only_call()) settle(call->id, std::move(response.answer));
+}
+
+void Peer::take_malformed(const Malformed& message) {
+  if (message.kind == Malformed::Kind::request) {
+    bool is_noise = message.error.code == code::kParseError;
+    if (is_noise && options_.noise == PeerOptions::Noise::ignored) return;
+    send_answer(message.id, message.error);
+    return;
+  }
+  if (!message.id) return;
+  settle(*message.id, Error(ErrorCode::unsupported,
+                            cat("the answer cannot be understood: ", message.error.message))
+                          .reason("bad_response"));
+}
+
+void Peer::take_oversized(const Oversized& message) {
+  auto id = find_response_id(message.head, message.tail);
+  Error error =
+      Error(ErrorCode::too_large, cat("the answer is too large: ", message.bytes, " bytes"))
+          .reason("answer_too_large");
+  if (id) return settle(*id, std::move(error));
+  if (Call* call = only_call()) return settle(call->id, std::move(error));
+  connection_.close();
+}
+
+void Peer::settle(const Id& id, Result<Answer> outcome) {
+  const auto* number = std::get_if<std::int64_t>(&id);
+  auto found = number ? calls_.find(*number) : calls_.end();
+  if (found == calls_.end() || found->second->outcome) return;
+  found->second->outcome = std::move(outcome);
+  found->second->bell.notify();
+}
+
+void Peer::fail_all(const Error& why) {
+  if (end_) return;
+  end_ = why;
+  for (auto& [id, call] : calls_) settle(id, call->is_sent ? unknown_outcome(why) : why);
+}
+
+void Peer::send_answer(std::optional<Id> id, Answer answer) {
+  if (end_) return;
+  auto sent = connection_.send({.text = write({.id = std::move(id), .answer = std::move(answer)})});
+  // A peer that asks and does not read what it is told has no more use for the connection.
+  if (!sent) connection_.close();
+}
+
+Peer::Call* Peer::only_call() {
+  return calls_.size() == 1 ? calls_.begin()->second : nullptr;
+}
+
+}  // namespace errand::rpc
