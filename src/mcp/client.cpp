@@ -1,0 +1,226 @@
+#include "mcp/client.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/write.hpp"
+#include "mcp/tool_result.hpp"
+
+namespace errand::mcp {
+namespace {
+
+constexpr std::size_t kNotesMax = 20;
+
+std::size_t size_of(const Tool& tool) {
+  return json::write(to_json(tool)).size();
+}
+
+// Collects pages, within the limits.
+class ToolCollector final {
+ public:
+  explicit ToolCollector(const ClientLimits& limits) : limits_(limits) {}
+
+  // False once no more tools are wanted.
+  bool add(ToolPage page) {
+    ++pages_;
+    for (std::string& note : page.dropped) add_note(std::move(note));
+    for (Tool& tool : page.tools) {
+      if (!names_.insert(tool.name).second) {
+        add_note(cat("tool ", utf8_prefix(tool.name, 128), ": the name is there twice"));
+        continue;
+      }
+      bytes_ += size_of(tool);
+      if (list.tools.size() >= limits_.tools_max || bytes_ > limits_.tools_bytes_max) {
+        return cut("the server has more tools than are used");
+      }
+      list.tools.push_back(std::move(tool));
+    }
+    if (!page.next_cursor) return false;
+    if (pages_ >= limits_.pages_max) return cut("the list of tools has too many pages");
+    if (!cursors_.insert(*page.next_cursor).second) {
+      return cut("the server gives the same page of its tools twice");
+    }
+    cursor = std::move(page.next_cursor);
+    return true;
+  }
+
+  ToolList list;
+  std::optional<std::string> cursor;
+
+ private:
+  bool cut(std::string_view why) {
+    list.notes.push_back(cat(why, ": the first ", list.tools.size(), " are used"));
+    return false;
+  }
+  void add_note(std::string note) {
+    if (list.notes.size() < kNotesMax) list.notes.push_back(std::move(note));
+  }
+
+  const ClientLimits& limits_;
+  std::set<std::string> names_;
+  std::set<std::string> cursors_;
+  std::size_t bytes_ = 0;
+  std::size_t pages_ = 0;
+};
+
+}  // namespace
+
+const Tool* ToolList::find(std::string_view name) const {
+  auto found =
+      std::find_if(tools.begin(), tools.end(), [&](const Tool& tool) { return tool.name == name; });
+  return found == tools.end() ? nullptr : &*found;
+}
+
+Client::Client(ClientDeps deps, ClientOptions options)
+    : deps_(std::move(deps)), options_(std::move(options)), tasks_(deps_.home, deps_.on_bug) {}
+
+Task<void> Client::stop() {
+  co_await tasks_.stop(CancelReason::shutdown);
+  if (opening_) co_await opening_->stop();
+  if (session_) co_await session_->stop();
+  while (!retired_.empty()) {
+    co_await retired_.front()->stop();
+    retired_.pop_front();
+  }
+  opening_.reset();
+  session_.reset();
+}
+
+Task<Result<ServerInfo>> Client::connect() {
+  auto session = co_await connected();
+  if (!session) co_return std::move(session).error();
+  co_return (*session)->info();
+}
+
+Task<Result<ToolListPtr>> Client::tools() {
+  auto session = co_await connected();
+  if (!session) co_return std::move(session).error();
+  bool is_fresh = (*session)->is_told_of_changes() || deps_.timers.now() < tools_expire_;
+  if (tools_ && is_fresh) co_return tools_;
+  auto listed = co_await list_tools(*session);
+  co_return listed;
+}
+
+void Client::forget_tools() {
+  tools_.reset();
+  ++tools_changes_;
+}
+
+Task<Result<ToolListPtr>> Client::list_tools(SessionPtr session) {
+  const std::uint64_t changes = tools_changes_;
+  ToolCollector collector(options_.limits);
+  milliseconds ttl = milliseconds::max();
+  for (bool is_more = session->info().has_tools; is_more;) {
+    json::Object params;
+    if (collector.cursor) params["cursor"] = *collector.cursor;
+    auto answer = co_await ask(session, "tools/list", std::move(params));
+    if (!answer) co_return std::move(answer).error();
+    if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) co_return to_error(*error);
+    ERRAND_CO_TRY(auto page, parse_tool_page(std::get<json::Value>(*answer)));
+    ttl = std::min(ttl, milliseconds(page.ttl_millis));
+    is_more = collector.add(std::move(page));
+  }
+  auto list = std::make_shared<const ToolList>(std::move(collector.list));
+  if (changes != tools_changes_) co_return ToolListPtr(list);  // it has changed meanwhile
+  tools_ = list;
+  bool has_ttl = session->info().era == Era::modern;
+  auto longest = std::chrono::duration_cast<milliseconds>(SteadyTime::max() - deps_.timers.now());
+  tools_expire_ = has_ttl && ttl < longest ? deps_.timers.now() + ttl : SteadyTime::max();
+  output_schemas_.clear();
+  if (session->http()) {
+    std::map<std::string, std::vector<HeaderParameter>> headers;
+    for (const Tool& tool : list->tools) {
+      if (!tool.header_parameters.empty()) headers[tool.name] = tool.header_parameters;
+    }
+    session->http()->set_header_parameters(std::move(headers));
+  }
+  co_return ToolListPtr(list);
+}
+
+Task<Result<rpc::Answer>> Client::ask(SessionPtr session, std::string method, json::Object params) {
+  auto answer = co_await session->call(std::move(method), std::move(params),
+                                       {.silence_max = options_.limits.answer_time});
+  if (answer) co_return answer;
+  if (answer.error().reason() == "session_ended" && session == session_) drop_session();
+  co_return without_effects(answer.error());
+}
+
+Task<Result<CallToolResult>> Client::call_tool(CallToolParams params, CallToolOptions options) {
+  for (int attempt = 0;; ++attempt) {
+    auto session = co_await connected();
+    if (!session) co_return std::move(session).error();
+    auto result = co_await call_on(*session, params, options);
+    // A server that does not know the session, or the headers, has not taken the call.
+    bool is_ended = !result && result.error().reason() == "session_ended";
+    bool is_mismatch = !result && result.error().reason() == "header_mismatch";
+    if (attempt > 0 || (!is_ended && !is_mismatch)) co_return result;
+    if (is_ended && *session == session_) drop_session();
+    if (is_mismatch) {
+      forget_tools();
+      auto listed = co_await tools();
+      if (!listed) co_return std::move(listed).error();
+    }
+  }
+}
+
+Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams params,
+                                             CallToolOptions options) {
+  json::Object extra;
+  for (std::size_t round = 0; round <= options_.limits.input_rounds_max; ++round) {
+    json::Object message{{"name", params.name}, {"arguments", params.arguments}};
+    for (const auto& [key, value] : extra) message[key] = value;
+    auto answer = co_await session->call("tools/call", std::move(message),
+                                         {.silence_max = options.silence_max,
+                                          .total_max = options.total_max,
+                                          .on_progress = options.on_progress,
+                                          .interrupt = options.interrupt});
+    if (!answer) co_return std::move(answer).error();
+    if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) {
+      if (error->code != code::kHeaderMismatch) co_return to_error(*error);
+      co_return Error(ErrorCode::conflict, to_error(*error).message()).reason("header_mismatch");
+    }
+    ERRAND_CO_TRY(auto outcome, parse_call_outcome(std::get<json::Value>(*answer)));
+    if (auto* result = std::get_if<CallToolResult>(&outcome)) {
+      check_output(params.name, *result);
+      cut_result(*result, options_.limits.result_bytes_max);
+      co_return std::move(*result);
+    }
+    extra = co_await answer_inputs(std::move(std::get<InputRequired>(outcome)));
+  }
+  co_return Error(ErrorCode::unsupported, "the MCP server asks for input again and again")
+      .reason("too_many_inputs");
+}
+
+Task<json::Object> Client::answer_inputs(InputRequired wanted) {
+  json::Object responses;
+  for (auto& [key, request] : wanted.requests) {
+    rpc::Answer answer = co_await answer_request(options_.features, std::move(request.method),
+                                                 std::move(request.params));
+    // There is no way to answer with an error. The server asks again or gives up.
+    if (auto* value = std::get_if<json::Value>(&answer)) responses[key] = std::move(*value);
+  }
+  json::Object out{{"inputResponses", std::move(responses)}};
+  if (wanted.state) out["requestState"] = *wanted.state;
+  co_return out;
+}
+
+void Client::check_output(const std::string& name, CallToolResult& result) {
+  const Tool* tool = tools_ ? tools_->find(name) : nullptr;
+  if (!tool || !tool->output_schema || !result.structured_content || result.is_error) return;
+  auto found = output_schemas_.find(name);
+  if (found == output_schemas_.end()) {
+    auto compiled = json::compile_schema(*tool->output_schema);
+    found = output_schemas_.emplace(name, compiled ? *compiled : nullptr).first;
+  }
+  if (!found->second) return;
+  auto errors = found->second->validate(*result.structured_content);
+  if (errors.empty()) return;
+  result.is_error = true;
+  result.structured_content.reset();
+  result.content.emplace_back(TextContent{
+      cat("The result does not fit the tool's output schema:\n", json::describe(errors))});
+}
+
+}  // namespace errand::mcp

@@ -1,0 +1,141 @@
+#include "mcp/session.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/members.hpp"
+
+namespace errand::mcp {
+namespace {
+
+constexpr milliseconds kSubscribePause = seconds(5);
+constexpr int kSubscribeAttemptsMax = 10;
+
+// Whether a server that fails like this might understand the legacy era's handshake.
+bool may_be_legacy(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::timeout:
+    case ErrorCode::unsupported:
+    case ErrorCode::outcome_unknown:
+    case ErrorCode::too_large: return true;
+    default: return false;
+  }
+}
+
+bool lists_legacy_version(const rpc::RpcError& error) {
+  const json::Object* data = error.data ? error.data->if_object() : nullptr;
+  const json::Array* versions = json::array_at(data, "supported");
+  if (!versions) return false;
+  for (const json::Value& one : *versions) {
+    if (one.is_string() && is_legacy_version(json::view(one.as_string()))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Session::Session(ClientDeps deps, SessionOptions options,
+                 std::unique_ptr<rpc::Connection> connection, HttpConnection* http)
+    : deps_(std::move(deps)),
+      options_(std::move(options)),
+      connection_(std::move(connection)),
+      http_(http),
+      peer_(deps_.home, *connection_, *this, deps_.on_bug),
+      tasks_(deps_.home, deps_.on_bug) {
+  peer_.start();
+}
+
+Task<void> Session::stop() {
+  co_await tasks_.stop(CancelReason::shutdown);
+  co_await peer_.stop();
+}
+
+Task<Result<Dialect>> Session::handshake(std::optional<Dialect> known) {
+  if (!known || *known == Dialect::modern) {
+    auto found = co_await discover();
+    if (!found && (known || !may_be_legacy(found.error()))) co_return std::move(found).error();
+    if (found && *found == Found::modern) {
+      if (info_.announces_tool_changes) tasks_.spawn("mcp.subscribe", subscribe());
+      co_return Dialect::modern;
+    }
+    // A program that ends over a question must be started again.
+    if (peer_.end()) co_return *peer_.end();
+  }
+  auto ready = co_await initialize();
+  if (!ready) co_return std::move(ready).error();
+  is_told_of_changes_ = info_.announces_tool_changes;
+  co_return Dialect::legacy;
+}
+
+Task<Result<Session::Found>> Session::discover() {
+  info_.era = Era::modern;
+  if (http_) http_->speak(Era::modern, std::string(kModernVersion));
+  auto answer = co_await call("server/discover", {}, {.silence_max = options_.limits.detect_time});
+  if (!answer) co_return std::move(answer).error();
+  if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) {
+    bool is_modern = is_modern_code(error->code) && !lists_legacy_version(*error);
+    if (is_modern) co_return to_error(*error);
+    co_return Found::other;
+  }
+  auto info = parse_discover_result(std::get<json::Value>(*answer));
+  if (!info) co_return Found::other;
+  info_ = std::move(*info);
+  co_return Found::modern;
+}
+
+Task<Result<void>> Session::initialize() {
+  info_.era = Era::legacy;
+  if (http_) http_->speak(Era::legacy, {});
+  rpc::CallOptions options{.silence_max = options_.limits.answer_time,
+                           .on_abandon = rpc::CallOptions::OnAbandon::say_nothing};
+  auto answer = co_await peer_.call("initialize", initialize_params(options_.client, offered()),
+                                    std::move(options));
+  if (!answer) co_return std::move(answer).error();
+  if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) co_return to_error(*error);
+  ERRAND_CO_TRY(info_, parse_initialize_result(std::get<json::Value>(*answer)));
+  if (http_) http_->speak(Era::legacy, info_.protocol_version);
+  if (info_.protocol_version == kBatchVersion) peer_.set_batches(rpc::Batches::accepted);
+  ERRAND_CO_CHECK(peer_.notify("notifications/initialized", {}));
+  co_await connection_->flush();
+  if (http_) http_->listen();
+  co_return Result<void>();
+}
+
+Task<Result<rpc::Answer>> Session::call(std::string method, json::Object params,
+                                        rpc::CallOptions options) {
+  if (info_.era == Era::modern) {
+    params["_meta"] = modern_meta(options_.client, offered());
+    // Over HTTP, closing the stream is the cancellation.
+    if (http_) options.on_abandon = rpc::CallOptions::OnAbandon::say_nothing;
+  }
+  return peer_.call(std::move(method), std::move(params), std::move(options));
+}
+
+// Holds a request open that brings the news, for as long as the server allows.
+Task<void> Session::subscribe() {
+  for (int attempt = 0; attempt < kSubscribeAttemptsMax && !is_over(); ++attempt) {
+    is_told_of_changes_ = true;
+    json::Object params{{"notifications", json::Object{{"toolsListChanged", true}}}};
+    auto answer = co_await call("subscriptions/listen", std::move(params),
+                                {.silence_max = rpc::CallOptions::kNone});
+    is_told_of_changes_ = false;
+    bool is_refused = answer && std::holds_alternative<rpc::RpcError>(*answer);
+    if (is_refused) co_return;
+    options_.on_tools_changed();  // what was missed meanwhile
+    co_await deps_.timers.sleep_until(deps_.timers.now() + kSubscribePause);
+  }
+}
+
+ClientCapabilities Session::offered() const {
+  return options_.features ? options_.features->offered() : ClientCapabilities{};
+}
+
+Task<rpc::Answer> Session::handle(rpc::Request request, rpc::ServedRequest* /*served*/) {
+  return answer_request(options_.features, std::move(request.method), std::move(request.params));
+}
+
+void Session::notice(rpc::Notification notification) {
+  if (notification.method == "notifications/tools/list_changed") options_.on_tools_changed();
+}
+
+}  // namespace errand::mcp
