@@ -324,6 +324,34 @@ TEST_F(ModernClientTest, WithoutASubscriptionToolsAreKeptForTheTimeThatTheServer
   EXPECT_EQ(tools(), Names{"three"});
 }
 
+TEST_F(ModernClientTest, AVersionThatIsRefusedAndOfferedIsAskedForAgain) {
+  server_.on("server/discover", [this](const rpc::Request&) -> rpc::Answer {
+    if (server_.methods.size() > 1) {
+      return json::Value(json::Object{{"supportedVersions", json::Array{"2026-07-28"}}});
+    }
+    json::Object data{{"supported", json::Array{"2026-07-28"}}};
+    return rpc::RpcError{.code = -32022, .message = "no", .data = json::Value(data)};
+  });
+  EXPECT_EQ(run_task(io_, client().connect()).value().era, Era::modern);
+}
+
+TEST_F(ModernClientTest, AServerThatOffersOnlyAnOlderVersionIsInitialized) {
+  server_.on("server/discover", [](const rpc::Request&) -> rpc::Answer {
+    json::Object data{{"supported", json::Array{"2025-11-25"}}};
+    return rpc::RpcError{.code = -32022, .message = "no", .data = json::Value(data)};
+  });
+  server_.on("initialize", json::Object{{"protocolVersion", "2025-11-25"}});
+  EXPECT_EQ(run_task(io_, client().connect()).value().era, Era::legacy);
+}
+
+TEST_F(ModernClientTest, AServerThatOffersNothingWeSpeakIsRefused) {
+  server_.on("server/discover", [](const rpc::Request&) -> rpc::Answer {
+    return rpc::RpcError{.code = -32022, .message = "no"};
+  });
+  EXPECT_EQ(run_task(io_, client().connect()).error().describe(),
+            "the server answers with error -32022: no");
+}
+
 TEST_F(ModernClientTest, AResultOfAnUnknownTypeIsAnError) {
   server_.on_call({{"resultType", "surprise"}, {"content", json::Array()}});
   EXPECT_EQ(shown(call()), "unsupported: the server's result is of the unknown type \"surprise\"");

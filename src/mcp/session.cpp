@@ -1,5 +1,6 @@
 #include "mcp/session.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -22,14 +23,20 @@ bool may_be_legacy(const Error& error) {
   }
 }
 
-bool lists_legacy_version(const rpc::RpcError& error) {
+// Whether the server, which refuses a version, names one that `is_wanted`.
+template <class F>
+bool offers_version(const rpc::RpcError& error, F is_wanted) {
+  if (error.code != code::kUnsupportedVersion) return false;
   const json::Object* data = error.data ? error.data->if_object() : nullptr;
   const json::Array* versions = json::array_at(data, "supported");
   if (!versions) return false;
-  for (const json::Value& one : *versions) {
-    if (one.is_string() && is_legacy_version(json::view(one.as_string()))) return true;
-  }
-  return false;
+  return std::any_of(versions->begin(), versions->end(), [&](const json::Value& one) {
+    return one.is_string() && is_wanted(json::view(one.as_string()));
+  });
+}
+
+bool is_modern_version(std::string_view version) {
+  return version == kModernVersion;
 }
 
 }  // namespace
@@ -70,10 +77,17 @@ Task<Result<Dialect>> Session::handshake(std::optional<Dialect> known) {
 Task<Result<Session::Found>> Session::discover() {
   info_.era = Era::modern;
   if (http_) http_->speak(Era::modern, std::string(kModernVersion));
-  auto answer = co_await call("server/discover", {}, {.silence_max = options_.limits.detect_time});
+  const rpc::CallOptions options{.silence_max = options_.limits.detect_time};
+  auto answer = co_await call("server/discover", {}, options);
+  const auto* error = answer ? std::get_if<rpc::RpcError>(&*answer) : nullptr;
+  // A server may refuse the version once although it speaks it.
+  if (error && offers_version(*error, is_modern_version)) {
+    answer = co_await call("server/discover", {}, options);
+    error = answer ? std::get_if<rpc::RpcError>(&*answer) : nullptr;
+  }
   if (!answer) co_return std::move(answer).error();
-  if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) {
-    bool is_modern = is_modern_code(error->code) && !lists_legacy_version(*error);
+  if (error) {
+    bool is_modern = is_modern_code(error->code) && !offers_version(*error, is_legacy_version);
     if (is_modern) co_return to_error(*error);
     co_return Found::other;
   }

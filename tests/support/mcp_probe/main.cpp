@@ -37,6 +37,20 @@ void print_error(const Error& error) {
   print({{"error", to_string(error.code())}, {"message", error.describe()}});
 }
 
+// The defaults of a form; nothing if a field has none.
+std::optional<json::Object> defaults_of(const json::Object& schema) {
+  json::Object out;
+  const json::Object* fields = json::object_at(&schema, "properties");
+  if (!fields) return {};
+  for (const auto& [name, field] : *fields) {
+    const json::Object* about = field.if_object();
+    const json::Value* value = about ? about->if_contains("default") : nullptr;
+    if (!value) return {};
+    out[name] = *value;
+  }
+  return out;
+}
+
 // Answers every question of a server with something fixed.
 class FixedFeatures final : public ClientFeatures {
  public:
@@ -51,8 +65,10 @@ class FixedFeatures final : public ClientFeatures {
         .content = TextContent{cat("sampled from ", params.messages.size(), " message")},
         .model = "fixed"};
   }
-  Task<Result<ElicitResult>> elicit(ElicitParams /*params*/) override {
-    co_return ElicitResult{.action = ElicitResult::Action::decline};
+  Task<Result<ElicitResult>> elicit(ElicitParams params) override {
+    auto content = defaults_of(params.requested_schema);
+    if (!content) co_return ElicitResult{.action = ElicitResult::Action::decline};
+    co_return ElicitResult{.action = ElicitResult::Action::accept, .content = std::move(*content)};
   }
 };
 
