@@ -51,6 +51,49 @@ class CheckLayersTest(unittest.TestCase):
              "store/sqlite is layer 4, store/memory is layer 4"],
         )
 
+    def test_a_public_header_includes_its_kind_and_the_standard_library(self):
+        self.assertEqual(
+            self.problems({
+                "include/errand/a.hpp": "#include <errand/b.hpp>\n#include <vector>\n"
+                                        "#include <boost/json.hpp>\n#include <coroutine>\n"
+                                        "#include <openssl/ssl.h>\n",
+                "include/errand/detail/c.hpp": '#include "json/value.hpp"\n',
+            }),
+            [
+                *(f"include/errand/a.hpp:{line}: public: <{header}>: a public header includes "
+                  "<errand/...> and the standard library, without coroutines"
+                  for line, header in ((3, "boost/json.hpp"), (4, "coroutine"),
+                                       (5, "openssl/ssl.h"))),
+                'include/errand/detail/c.hpp:1: public: "json/value.hpp": write <errand/...>, '
+                "as users do",
+            ],
+        )
+
+    def test_only_the_sdk_and_the_commands_include_public_headers(self):
+        self.assertEqual(
+            self.problems({
+                "src/sdk/api/a.cpp": "#include <errand/detail/a.hpp>\n",
+                "src/sdk/a.cpp": "#include <errand/a.hpp>\n#include <errand/detail/a.hpp>\n",
+                "src/cli/chat/a.cpp": "#include <errand/a.hpp>\n",
+                "src/engine/a.cpp": "#include <errand/a.hpp>\n",
+            }),
+            [
+                "src/engine/a.cpp:1: public: <errand/a.hpp>: the public headers are for users, "
+                "src/sdk/api and src/sdk and src/cli",
+                "src/sdk/a.cpp:2: detail: <errand/detail/a.hpp> is private to include/errand and "
+                "src/sdk/api",
+            ],
+        )
+
+    def test_a_library_that_includes_public_headers_links_their_compiled_half(self):
+        self.assertEqual(
+            self.problems({
+                "CMakeLists.txt": "errand_module(sdk_api FOLDERS sdk/api)\nerrand_module(sdk)\n",
+                "src/sdk/a.cpp": "#include <errand/a.hpp>\n",
+            }),
+            ["CMakeLists.txt:2: link: sdk does not link sdk_api, which src/sdk/a.cpp includes"],
+        )
+
     def test_a_room_includes_the_rooms_below_it_and_no_other(self):
         self.assertEqual(
             self.problems({

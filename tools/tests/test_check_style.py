@@ -21,7 +21,7 @@ class CheckStyleTest(unittest.TestCase):
                 path = root / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-                if with_readmes and name.startswith("src/"):
+                if with_readmes and name.startswith(("src/", "include/")):
                     (path.parent / "README.md").write_text("# it\n")
             return [str(problem) for problem in sorted(check_style.check_tree(root))]
 
@@ -116,6 +116,18 @@ class CheckStyleTest(unittest.TestCase):
             ['src/a/a.cpp:1: own-header: include "a/a.hpp" first'],
         )
 
+    def test_the_compiled_half_of_a_public_header_includes_it_first(self):
+        self.assertEqual(
+            self.problems({
+                "include/errand/json.hpp": "#pragma once\n",
+                "include/errand/detail/reader.hpp": "#pragma once\n",
+                "src/sdk/api/json.cpp": "#include <vector>\n#include <errand/json.hpp>\n",
+                "src/sdk/api/reader.cpp": "#include <errand/detail/reader.hpp>\n",
+                "src/json/json.cpp": "#include <vector>\n",
+            }),
+            ['src/sdk/api/json.cpp:1: own-header: include "errand/json.hpp" first'],
+        )
+
     def test_banned_words_fail_and_a_dated_todo_passes(self):
         self.assertEqual(
             self.problems({
@@ -188,11 +200,13 @@ class CheckStyleTest(unittest.TestCase):
              "docs/a.md:2: white-space: no newline at the end of the file"],
         )
 
-    def test_every_folder_of_src_has_a_readme_save_detail(self):
+    def test_every_folder_of_src_and_include_has_a_readme_save_detail(self):
         self.assertEqual(
             self.problems({"src/a/a.cpp": "\n", "src/a/detail/b.cpp": "\n",
-                           "src/b/README.md": "# b\n", "src/b/b.cpp": "\n"}, with_readmes=False),
-            ["src/a/README.md:1: readme: every folder of src/ has one"],
+                           "src/b/README.md": "# b\n", "src/b/b.cpp": "\n",
+                           "include/c/c.hpp": "#pragma once\n"}, with_readmes=False),
+            ["include/c/README.md:1: readme: every folder of include/ has one",
+             "src/a/README.md:1: readme: every folder of src/ has one"],
         )
 
 
