@@ -1,0 +1,141 @@
+#include "sdk/api/coerce.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace errand::v1::detail {
+namespace {
+
+// References that lead back to themselves, and values that nest without end, stop here.
+constexpr int kReferencesMax = 32;
+
+// Walks a value and its schema side by side.
+class Walk {
+ public:
+  enum class What { coerce, drop_unknown };
+
+  Walk(const Json& root, What what) : root_(root), what_(what) {}
+
+  void visit(const Json& schema, Json& value) const;
+
+ private:
+  const Json* resolve(const Json& schema) const;
+  const Json* find(const std::string& reference) const;
+  void convert(const Json& schema, Json& value) const;
+  void visit_members(const Json& schema, JsonObject& members) const;
+  void visit_items(const Json& schema, JsonArray& items) const;
+
+  const Json& root_;
+  What what_;
+};
+
+const Json* Walk::find(const std::string& reference) const {
+  if (reference == "#") return &root_;
+  constexpr std::string_view kDefs = "#/$defs/";
+  if (!reference.starts_with(kDefs)) return nullptr;
+  const Json* definitions = root_.find("$defs");
+  return definitions ? definitions->find(std::string_view(reference).substr(kDefs.size()))
+                     : nullptr;
+}
+
+// Past references, and past an "anyOf" or "oneOf" with one alternative beside null.
+const Json* Walk::resolve(const Json& schema) const {
+  const Json* at = &schema;
+  for (int steps = 0; at && steps < kReferencesMax; ++steps) {
+    const Json* reference = at->find("$ref");
+    if (reference && reference->if_string()) {
+      at = find(*reference->if_string());
+      continue;
+    }
+    const Json* any = at->find("anyOf");
+    if (!any) any = at->find("oneOf");
+    if (!any || !any->if_array()) return at;
+    const Json* only = nullptr;
+    for (const Json& one : *any->if_array()) {
+      const Json* type = one.find("type");
+      if (type && *type == Json("null")) continue;
+      if (only) return at;
+      only = &one;
+    }
+    at = only;
+  }
+  return nullptr;
+}
+
+bool takes(const Json& schema, std::string_view type) {
+  const Json* types = schema.find("type");
+  if (!types) return false;
+  if (const JsonArray* list = types->if_array()) {
+    return std::ranges::any_of(*list, [&](const Json& one) { return one == Json(type); });
+  }
+  return *types == Json(type);
+}
+
+bool fits(const Json& schema, const Json& value) {
+  switch (value.kind()) {
+    case Json::Kind::null: return takes(schema, "null");
+    case Json::Kind::boolean: return takes(schema, "boolean");
+    case Json::Kind::int64:
+    case Json::Kind::uint64: return takes(schema, "integer") || takes(schema, "number");
+    case Json::Kind::number:
+      return takes(schema, "number") || (takes(schema, "integer") && value.to_int64());
+    case Json::Kind::array: return takes(schema, "array");
+    case Json::Kind::object: return takes(schema, "object");
+    case Json::Kind::string: return false;
+  }
+  return false;
+}
+
+void Walk::convert(const Json& schema, Json& value) const {
+  const std::string* text = value.if_string();
+  if (!text || !schema.find("type") || takes(schema, "string")) return;
+  auto parsed = Json::parse(*text);
+  if (parsed && fits(schema, *parsed)) value = std::move(*parsed);
+}
+
+void Walk::visit(const Json& schema, Json& value) const {
+  const Json* at = resolve(schema);
+  if (!at) return;
+  if (what_ == What::coerce) convert(*at, value);
+  if (JsonObject* members = value.if_object()) visit_members(*at, *members);
+  if (JsonArray* items = value.if_array()) visit_items(*at, *items);
+}
+
+void Walk::visit_members(const Json& schema, JsonObject& members) const {
+  const Json* properties = schema.find("properties");
+  const Json* others = schema.find("additionalProperties");
+  bool takes_others = !others || *others != Json(false) || schema.find("patternProperties");
+  std::vector<std::string> unknown;
+  for (const JsonMember& member : members) {
+    const Json* known = properties ? properties->find(member.name) : nullptr;
+    if (!known && !takes_others) unknown.push_back(member.name);
+    const Json* one = known ? known : others;
+    if (one && one->if_object()) visit(*one, members[member.name]);
+  }
+  if (what_ != What::drop_unknown) return;
+  for (const std::string& name : unknown) members.erase(name);
+}
+
+void Walk::visit_items(const Json& schema, JsonArray& items) const {
+  const Json* prefix = schema.find("prefixItems");
+  const Json* rest = schema.find("items");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Json* one = prefix ? prefix->find(i) : nullptr;
+    if (!one) one = rest;
+    if (one) visit(*one, items[i]);
+  }
+}
+
+}  // namespace
+
+Json coerce_to(const Json& schema, Json value) {
+  Walk(schema, Walk::What::coerce).visit(schema, value);
+  return value;
+}
+
+Json without_unknown_members(const Json& schema, Json value) {
+  Walk(schema, Walk::What::drop_unknown).visit(schema, value);
+  return value;
+}
+
+}  // namespace errand::v1::detail
