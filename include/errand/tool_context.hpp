@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <errand/error.hpp>
+
+namespace errand::ERRAND_V1 {
+
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
+
+// How far a call is. `total` is 0 where it is not known.
+struct ToolProgress {
+  std::string message = {};
+  double done = 0;
+  double total = 0;
+
+  bool operator==(const ToolProgress&) const = default;
+};
+
+// Which call this is. Empty texts where there is no run, as in a test.
+struct ToolCallInfo {
+  std::string run_id = {};
+  std::string call_id = {};  // the same on every attempt: an idempotency key
+  std::string tool = {};
+  std::string caller = {};        // who calls, in a room
+  std::string on_behalf_of = {};  // whom an agent acts for
+  std::string room = {};
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
+};
+
+// What a runtime does for a call. Runtimes and test kits implement it. Every function may be called
+// from any thread while the call runs.
+class ToolCallHost {
+ public:
+  virtual ~ToolCallHost();
+  virtual bool cancelled() const = 0;
+  virtual void progress(const ToolProgress& progress) = 0;
+  // Nothing if there is no secret of this name.
+  virtual std::optional<std::string> secret(std::string_view name) = 0;
+  virtual void log(LogLevel level, std::string_view message) = 0;
+};
+
+// What a handler knows of its call. Valid while the handler runs; safe to use from any thread.
+class ToolContext final {
+ public:
+  // Of no run: never cancelled, without secrets; progress and log go nowhere.
+  ToolContext();
+  ToolContext(ToolCallInfo info, std::shared_ptr<ToolCallHost> host);
+  ToolContext(const ToolContext&) = delete;
+  ToolContext& operator=(const ToolContext&) = delete;
+  ~ToolContext();
+
+  const ToolCallInfo& info() const { return info_; }
+  const std::string& run_id() const { return info_.run_id; }
+  // The same on every attempt of the call. Pass it on as an idempotency key.
+  const std::string& call_id() const { return info_.call_id; }
+
+  std::optional<std::chrono::steady_clock::time_point> deadline() const { return info_.deadline; }
+
+  // Whether the result is no longer wanted. A long handler asks now and then and returns early.
+  bool cancelled() const;
+  // Throws an Error (cancelled) if the result is no longer wanted.
+  void throw_if_cancelled() const;
+
+  void progress(std::string message, double done = 0, double total = 0);
+
+  // Throws an Error (not_found) if there is no secret of this name.
+  std::string secret(std::string_view name) const;
+  std::optional<std::string> find_secret(std::string_view name) const;
+
+  void log(std::string_view message) { log(LogLevel::info, message); }
+  void log(LogLevel level, std::string_view message);
+
+ private:
+  ToolCallInfo info_;
+  std::shared_ptr<ToolCallHost> host_;
+};
+
+}  // namespace errand::ERRAND_V1

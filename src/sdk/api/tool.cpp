@@ -1,0 +1,104 @@
+#include <errand/tool.hpp>
+#include <new>
+#include <utility>
+
+#include "base/text.hpp"
+#include "sdk/api/coerce.hpp"
+#include "sdk/api/tool_state.hpp"
+
+namespace errand::v1 {
+
+FatalToolError::~FatalToolError() = default;
+
+const std::string& Tool::name() const {
+  return state_->name;
+}
+const std::string& Tool::title() const {
+  return state_->options.title.empty() ? state_->name : state_->options.title;
+}
+const std::string& Tool::description() const {
+  return state_->description;
+}
+const ToolOptions& Tool::options() const {
+  return state_->options;
+}
+const Json& Tool::input_schema() const {
+  return state_->input ? state_->input->json() : *state_->written_input;
+}
+const Json* Tool::output_schema() const {
+  if (state_->output) return &state_->output->json();
+  return state_->written_output ? &*state_->written_output : nullptr;
+}
+
+ToolResult Tool::call(ToolContext& context, const Json& arguments) const {
+  return call(context, arguments, detail::ArgumentRules::strict);
+}
+
+ToolResult Tool::call(const Json& arguments) const {
+  ToolContext context;
+  return call(context, arguments);
+}
+
+namespace {
+
+ToolResult bad_arguments(const std::string& name, std::string_view errors) {
+  return ToolResult::failed(cat("The arguments of ", name,
+                                " do not fit its schema. Correct them and call again.\n", errors));
+}
+
+// Runs the handler. What it throws becomes a result.
+ToolResult run(const detail::ToolState& state, ToolContext& context, const Json& arguments) {
+  constexpr std::string_view kNoDetails = "The tool failed for an unknown reason.";
+  try {
+    return state.handler->call(context, arguments);
+  } catch (const detail::BadArguments& bad) {
+    return bad_arguments(state.name, bad.error.describe());
+  } catch (const FatalToolError& error) {
+    return ToolResult::fatal(std::string(utf8_prefix(error.what(), Tool::kMessageBytesMax)));
+  } catch (const std::bad_alloc&) {
+    return ToolResult::failed("The tool ran out of memory.");
+  } catch (const std::exception& error) {
+    std::string_view message = utf8_prefix(error.what(), Tool::kMessageBytesMax);
+    return ToolResult::failed(std::string(message.empty() ? kNoDetails : message));
+  } catch (...) {
+    return ToolResult::failed(std::string(kNoDetails));
+  }
+}
+
+ToolResult checked(const detail::ToolState& state, ToolResult result) {
+  if (!result.ok() || !state.output) return result;
+  if (!result.structured) {
+    return ToolResult::failed(cat("The result of ", state.name,
+                                  " has no structured content, which its schema asks for."));
+  }
+  std::string errors = state.output->describe_errors(*result.structured);
+  if (errors.empty()) return result;
+  return ToolResult::failed(
+      cat("The result of ", state.name, " does not fit its schema.\n", errors));
+}
+
+}  // namespace
+
+ToolResult Tool::call(ToolContext& context, Json arguments, detail::ArgumentRules rules) const {
+  if (!state_->input || state_->written_output) {
+    return ToolResult::failed(
+        cat("The schema of ", name(), " refers to definitions that it lacks."));
+  }
+  bool is_lenient = rules == detail::ArgumentRules::lenient;
+  if (state_->options.coerce || is_lenient) arguments = state_->input->coerce(std::move(arguments));
+  if (is_lenient) {
+    arguments = detail::without_unknown_members(state_->input->json(), std::move(arguments));
+    return run(*state_, context, arguments);
+  }
+  std::string errors = state_->input->describe_errors(arguments);
+  if (!errors.empty()) return bad_arguments(name(), errors);
+  return checked(*state_, run(*state_, context, arguments));
+}
+
+Tool Tool::with_definitions(const JsonObject& definitions) const {
+  auto state = std::make_shared<detail::ToolState>(*state_);
+  detail::add_definitions(*state, definitions);
+  return Tool(std::move(state));
+}
+
+}  // namespace errand::v1

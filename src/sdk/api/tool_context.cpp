@@ -1,0 +1,39 @@
+#include <errand/tool_context.hpp>
+
+#include "base/text.hpp"
+
+namespace errand::v1 {
+
+ToolCallHost::~ToolCallHost() = default;
+
+ToolContext::ToolContext() = default;
+ToolContext::ToolContext(ToolCallInfo info, std::shared_ptr<ToolCallHost> host)
+    : info_(std::move(info)), host_(std::move(host)) {}
+ToolContext::~ToolContext() = default;
+
+bool ToolContext::cancelled() const {
+  return host_ && host_->cancelled();
+}
+
+void ToolContext::throw_if_cancelled() const {
+  if (cancelled()) throw Error(ErrorCode::cancelled, "the call was cancelled");
+}
+
+void ToolContext::progress(std::string message, double done, double total) {
+  if (host_) host_->progress({std::move(message), done, total});
+}
+
+std::optional<std::string> ToolContext::find_secret(std::string_view name) const {
+  return host_ ? host_->secret(name) : std::nullopt;
+}
+
+std::string ToolContext::secret(std::string_view name) const {
+  if (auto found = find_secret(name)) return std::move(*found);
+  throw Error(ErrorCode::not_found, cat("there is no secret named ", name));
+}
+
+void ToolContext::log(LogLevel level, std::string_view message) {
+  if (host_) host_->log(level, message);
+}
+
+}  // namespace errand::v1

@@ -1,0 +1,141 @@
+#include <errand/toolkit.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/close_names.hpp"
+#include "base/text.hpp"
+
+namespace errand::v1 {
+namespace {
+
+std::vector<std::string_view> names_of(const std::vector<Tool>& tools) {
+  std::vector<std::string_view> out;
+  for (const Tool& tool : tools) out.push_back(tool.name());
+  return out;
+}
+
+std::string unknown_tool(const Toolkit& toolkit, std::string_view name) {
+  std::vector<std::string_view> known = names_of(toolkit.tools());
+  std::string out = cat("There is no tool ", name, " in ", toolkit.name());
+  std::string hint = did_you_mean(name, known);
+  if (!hint.empty()) append(out, "; ", hint);
+  if (known.empty()) return cat(out, ". It has no tools.");
+  std::string list;
+  for (std::string_view one : known) append(list, list.empty() ? "" : ", ", one);
+  return cat(out, hint.empty() ? ". It has: " : " It has: ", list, ".");
+}
+
+bool takes_null(const Json& schema) {
+  const Json* type = schema.find("type");
+  if (type && (*type == Json("null"))) return true;
+  if (type && type->if_array()) {
+    return std::ranges::any_of(*type->if_array(),
+                               [](const Json& one) { return one == Json("null"); });
+  }
+  for (std::string_view keyword : {"anyOf", "oneOf"}) {
+    const Json* any = schema.find(keyword);
+    if (any && any->if_array() && std::ranges::any_of(*any->if_array(), takes_null)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A required member that is missing and may be null is null.
+Json with_nulls(const Json& schema, Json arguments) {
+  JsonObject* members = arguments.if_object();
+  const Json* required = schema.find("required");
+  const Json* properties = schema.find("properties");
+  if (!members || !required || !required->if_array() || !properties) return arguments;
+  for (const Json& name : *required->if_array()) {
+    const std::string* text = name.if_string();
+    if (!text || members->contains(*text)) continue;
+    const Json* property = properties->find(*text);
+    if (property && takes_null(*property)) members->set(*text, nullptr);
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Toolkit::Toolkit(ToolkitOptions options) : options_(std::move(options)) {
+  if (options_.name.empty()) throw Error(ErrorCode::invalid_argument, "a toolkit needs a name");
+  for (Tool& tool : std::exchange(options_.tools, {})) add(std::move(tool));
+}
+
+void Toolkit::add(Tool tool) {
+  if (find(tool.name())) {
+    throw Error(ErrorCode::conflict,
+                cat("the toolkit ", name(), " has two tools named ", tool.name()));
+  }
+  options_.tools.push_back(tool.with_definitions(options_.defs));
+}
+
+const Tool* Toolkit::find(std::string_view name) const {
+  for (const Tool& tool : options_.tools) {
+    if (tool.name() == name) return &tool;
+  }
+  return nullptr;
+}
+
+const Tool& Toolkit::get_tool(std::string_view name) const {
+  if (const Tool* tool = find(name)) return *tool;
+  throw Error(ErrorCode::not_found, unknown_tool(*this, name));
+}
+
+ToolResult Toolkit::execute(ToolContext& context, std::string_view name,
+                            const Content& input) const {
+  if (std::holds_alternative<EmptyContent>(input)) return execute(context, name, Json::object());
+  if (const auto* json = std::get_if<JsonContent>(&input)) {
+    return execute(context, name, json->value);
+  }
+  return ToolResult::failed(cat("The input of ", name, " must be a JSON object."));
+}
+
+ToolResult Toolkit::execute(ToolContext& context, std::string_view name,
+                            const Json& arguments) const {
+  const Tool* tool = find(name);
+  if (!tool) return ToolResult::failed(unknown_tool(*this, name));
+  if (!arguments.if_object()) {
+    return ToolResult::failed(
+        cat("The input of ", name, " must be a JSON object, not ", arguments.kind_name(), "."));
+  }
+  if (validation() == Validation::full) {
+    return tool->call(context, with_nulls(tool->input_schema(), arguments));
+  }
+  ToolResult result = tool->call(context, arguments, detail::ArgumentRules::lenient);
+  bool lacks_structure = result.ok() && tool->output_schema() && !result.structured;
+  if (validation() == Validation::content_types && lacks_structure) {
+    return ToolResult::failed(
+        cat("The result of ", name, " has no structured content, which its schema asks for."));
+  }
+  return result;
+}
+
+// ---- Copies -------------------------------------------------------------------------------------
+
+Toolkit Toolkit::only(const std::vector<std::string>& names) const {
+  Toolkit out = *this;
+  out.options_.tools.clear();
+  for (const std::string& name : names) out.add(get_tool(name));
+  return out;
+}
+
+Toolkit Toolkit::without(const std::vector<std::string>& names) const {
+  Toolkit out = *this;
+  for (const std::string& name : names) {
+    get_tool(name);
+    std::erase_if(out.options_.tools, [&](const Tool& tool) { return tool.name() == name; });
+  }
+  return out;
+}
+
+Toolkit Toolkit::plus(const Toolkit& other) const {
+  Toolkit out = *this;
+  for (const Tool& tool : other.tools()) out.add(tool);
+  for (const std::string& rule : other.rules()) out.options_.rules.push_back(rule);
+  return out;
+}
+
+}  // namespace errand::v1
