@@ -1,0 +1,153 @@
+"""The installed C++ SDK, compiled against with g++ 12 and clang 19."""
+
+import os
+import resource
+import subprocess
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from sdk.refused import CASES
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HERE = ROOT / "tests" / "sdk"
+COMPILERS = ("g++", "clang++-19")
+FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+ONE_TOOL_SECONDS_MAX = 2.5  # of processor time, with g++
+INCLUDES = """#include <errand/errand.hpp>
+#include <functional>
+#include <map>
+#include <string_view>
+"""
+PROJECT = """cmake_minimum_required(VERSION 3.16)
+project(user LANGUAGES CXX)
+find_package(errand 0.1 REQUIRED)
+add_executable(user "{source}")
+target_link_libraries(user PRIVATE errand::errand)
+"""
+
+
+def run(*command, **options) -> subprocess.CompletedProcess:
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False, **options)
+
+
+def in_parallel(function, items) -> list:
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        return list(pool.map(function, items))
+
+
+class InstallTest(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        built = run(ROOT / "dev", "build", "release", "errand_archive", cwd=ROOT)
+        if built.returncode != 0:
+            raise AssertionError(built.stdout + built.stderr)
+        cls.folder = tempfile.TemporaryDirectory(prefix="errand-test-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.work = Path(cls.folder.name)
+        cls.prefix = cls.work / "prefix"
+        installed = run("cmake", "--install", ROOT / "build" / "release", "--component", "sdk",
+                        "--prefix", cls.prefix)
+        if installed.returncode != 0:
+            raise AssertionError(installed.stdout + installed.stderr)
+
+    def must(self, *command, **options) -> str:
+        done = run(*command, **options)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def pkg_config(self) -> list[str]:
+        environment = os.environ | {"PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
+        return self.must("pkg-config", "--static", "--cflags", "--libs", "errand",
+                         env=environment).split()
+
+    def output_of(self, compiler: str, source: Path, *more: str) -> str:
+        """What a program prints that is compiled with the flags of pkg-config."""
+        program = self.work / f"{source.stem}-{compiler}"
+        self.must(compiler, *FLAGS, *more, source, *self.pkg_config(), "-o", program)
+        return self.must(program)
+
+    def test_a_program_prints_the_same_with_both_compilers(self):
+        expected = HERE / "user_program.txt"
+        for compiler in COMPILERS:
+            with self.subTest(compiler):
+                output = self.output_of(compiler, HERE / "user_program.cpp")
+                if os.environ.get("ERRAND_UPDATE"):
+                    expected.write_text(output)
+                self.assertEqual(output, expected.read_text())
+
+    def test_both_compilers_find_the_same_schemas(self):
+        expected = (ROOT / "src" / "sdk" / "api" / "test_schemas.txt").read_text()
+        outputs = in_parallel(
+            lambda compiler: self.output_of(compiler, HERE / "print_schemas.cpp",
+                                            f"-I{ROOT / 'src'}"), COMPILERS)
+        self.assertEqual(outputs[0], outputs[1])
+        self.assertEqual(outputs[0][:len(expected)], expected)
+
+    def test_a_project_finds_the_package(self):
+        project = self.work / "project"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            PROJECT.format(source=(HERE / "user_program.cpp").as_posix()))
+        for compiler in COMPILERS:
+            with self.subTest(compiler):
+                build = self.work / f"build-{compiler}"
+                self.must("cmake", "-S", project, "-B", build, f"-DCMAKE_CXX_COMPILER={compiler}",
+                          f"-DCMAKE_PREFIX_PATH={self.prefix}")
+                self.must("cmake", "--build", build)
+                self.assertEqual(self.must(build / "user"),
+                                 (HERE / "user_program.txt").read_text())
+
+    def test_every_header_compiles_alone_and_without_warnings(self):
+        headers = sorted(path.relative_to(self.prefix / "include").as_posix()
+                         for path in (self.prefix / "include").rglob("*.hpp"))
+        self.assertIn("errand/errand.hpp", headers)
+
+        def compile_alone(case: tuple[str, str]) -> str:
+            compiler, header = case
+            done = run(compiler, *FLAGS, "-fsyntax-only", f"-I{self.prefix / 'include'}",
+                       "-xc++", "-", input=f"#include <{header}>\nint main() {{}}\n")
+            return f"{compiler} {header}: {done.stderr}" if done.returncode else ""
+
+        cases = [(compiler, header) for header in headers for compiler in COMPILERS]
+        self.assertEqual([wrong for wrong in in_parallel(compile_alone, cases) if wrong], [])
+
+    def test_what_json_cannot_carry_is_a_compile_error_that_says_what_to_do(self):
+        def compile_refused(case: tuple) -> str:
+            compiler, refused = case
+            done = run(compiler, *FLAGS, "-fsyntax-only", f"-I{self.prefix / 'include'}",
+                       "-xc++", "-", input=INCLUDES + refused.code)
+            if done.returncode == 0:
+                return f"{compiler} compiles: {refused.name}"
+            said = " ".join(done.stderr.split())
+            return "" if refused.sentence in said else f"{compiler} {refused.name}: {done.stderr}"
+
+        cases = [(compiler, refused) for refused in CASES for compiler in COMPILERS]
+        self.assertEqual([wrong for wrong in in_parallel(compile_refused, cases) if wrong], [])
+
+    def test_one_tool_costs_a_compiler_little(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        self.must("g++", *FLAGS, f"-I{self.prefix / 'include'}", "-c", HERE / "one_tool.cpp", "-o",
+                  self.work / "one_tool.o")
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        self.assertLess(seconds, ONE_TOOL_SECONDS_MAX)
+
+    def test_the_library_shows_no_symbols_of_its_own(self):
+        """A shared library with the SDK inside exports nothing of it."""
+        source = self.work / "plugin.cpp"
+        source.write_text('#include <errand/errand.hpp>\n'
+                          'extern "C" bool parses(const char* text) {\n'
+                          "  return errand::Json::parse(text).has_value();\n}\n")
+        library = self.work / "plugin.so"
+        self.must("g++", *FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", source,
+                  *self.pkg_config(), "-o", library)
+        exported = self.must("nm", "-CD", "--defined-only", library)
+        self.assertEqual([line for line in exported.splitlines() if "errand::" in line], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
