@@ -1,5 +1,6 @@
 #include "store/sqlite/merging.hpp"
 
+#include "base/text.hpp"
 #include "store/log_pages.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
@@ -314,7 +315,7 @@ TEST_F(MergingTest, RunsOfANewerFormatAreLeftAlone) {
   file_.close();
   {
     auto database = sqlite::Database::open(file_.path(), sqlite::Database::Access::write).value();
-    ASSERT_TRUE(database->execute("UPDATE runs SET format = 2"));
+    ASSERT_TRUE(database->execute(cat("UPDATE runs SET format = ", kRunFormat + 1)));
   }
   file_.reopen();
   merge_all();
