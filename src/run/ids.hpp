@@ -7,6 +7,7 @@
 namespace errand {
 
 using RunId = Id<struct RunIdTag>;          // "run_..."
+using SessionId = Id<struct SessionIdTag>;  // "sess_..."
 using ToolUseId = Id<struct ToolUseIdTag>;  // "tu_...", unique within its run
 using ClaimId = Id<struct ClaimIdTag>;      // "claim_...", of a pending call
 using KeyId = Id<struct KeyIdTag>;          // "key_..."

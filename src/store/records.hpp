@@ -14,6 +14,8 @@
 #include "run/ids.hpp"
 #include "run/run_format.hpp"
 #include "run/status.hpp"
+#include "store/idempotency.hpp"
+#include "store/sessions.hpp"
 
 // What goes into a Store and comes out of it.
 namespace errand {
@@ -51,6 +53,7 @@ struct RunRow {
   std::int32_t segments = 0;  // number of segments in the log; the next one gets it as `n`
   std::int64_t epoch = 0;
   int format = kRunFormat;
+  SessionId session = {};  // empty: of no session
 
   RunKey key() const { return {.workspace = workspace, .run = id}; }
 };
@@ -84,21 +87,6 @@ struct Mailbox {
   StoreTime claimed_until{};
 };
 
-// What makes a request that creates something count once: the caller's Idempotency-Key with a
-// fingerprint of what was asked. Both are empty without one.
-struct Idempotency {
-  std::string key;
-  std::string fingerprint;
-};
-// For so long a key finds what it made; after that it is as new.
-constexpr std::chrono::hours kIdempotencyKept{24};
-
-enum class Creation {
-  created,
-  existing,  // an equal request with the same key has made it
-  conflict   // another request has used the key
-};
-
 // Bytes that a run's log names by a hash and does not hold, such as files. They are kept once,
 // however many runs name them, and go with the last of these.
 struct RunBlob {
@@ -111,6 +99,8 @@ struct Effects {
   std::vector<Mailbox> open;       // mailboxes to open
   std::vector<std::string> close;  // slots whose mail is folded, or no longer wanted: removed
   std::vector<RunBlob> blobs;      // kept for the run
+  // Entries for the history of the run's session, in order; of a run without one: a bug.
+  std::vector<std::string> history = {};
 };
 
 struct NewRun {
@@ -118,12 +108,17 @@ struct NewRun {
   Segment first;  // journal only: n = 0, last_seq = 0
   Idempotency idempotency;
   Effects effects;  // if the run is created
+  std::optional<SessionTurn> session = {};
 };
 
 struct CreateOutcome {
   Creation kind = Creation::created;
   RunId run;               // the new or the existing run
   std::int64_t epoch = 0;  // valid for `created`: the caller owns the run
+  // Of a run of a session. Refused: nothing was created, and `kind` says nothing.
+  std::optional<SessionRefusal> refused = {};
+  bool waits_for_turn = false;            // it was created with the status `queued`
+  std::optional<RunId> interrupted = {};  // has a cancel in its mailbox from now on
 };
 
 // What the owner of a run writes at once.
@@ -148,6 +143,9 @@ std::string_view to_string(CommitRefusal refusal);
 
 struct Appended {
   std::optional<CommitRefusal> refused = {};
+  // The commit ended the run of a session, and this run has the turn from now on: its status is
+  // `running`, and it is owned with the epoch of the commit.
+  std::optional<RunId> started = {};
 };
 
 enum class MailOutcome {

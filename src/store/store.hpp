@@ -98,6 +98,26 @@ class Store {
   // `n` and their number, but neither events, journal nor seqs: readers continue by seq.
   virtual Task<Result<PruneOutcome>> prune(Prune prune) = 0;
 
+  // Sessions: see store/sessions.hpp. Decided by the idempotency key like `create`.
+  virtual Task<Result<CreateSessionOutcome>> create_session(NewSession session) = 0;
+  // not_found: no such session.
+  virtual Task<Result<SessionRow>> find_session(SessionKey session) = 0;
+  virtual Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter) = 0;
+  virtual Task<Result<std::int64_t>> count_sessions(SessionFilter filter) = 0;
+  // Entries with n in (after, until], in order, at least one if there is any, then until
+  // `bytes_max` is passed. not_found: no such session.
+  virtual Task<Result<std::vector<SessionEntry>>> read_history(SessionKey session,
+                                                               std::int64_t after,
+                                                               std::int64_t until,
+                                                               std::size_t bytes_max) = 0;
+  // No run is created in the session any more, and its unfinished runs are asked to stop, with
+  // `reason` as the body of their cancel mail. not_found: no such session.
+  virtual Task<Result<EndedSession>> end_session(SessionKey session, std::string reason) = 0;
+  // The runs of a session, newest first: those before `before`, at most `limit`.
+  virtual Task<Result<std::vector<RunRow>>> session_runs(SessionKey session,
+                                                         std::optional<RunId> before,
+                                                         std::size_t limit) = 0;
+
   // Records: see RecordChange. not_found: no such record.
   virtual Task<Result<RecordsOutcome>> change_records(std::vector<RecordChange> changes) = 0;
   virtual Task<Result<Record>> find_record(RecordKey key) = 0;
