@@ -99,7 +99,8 @@ struct Effects {
   std::vector<Mailbox> open;       // mailboxes to open
   std::vector<std::string> close;  // slots whose mail is folded, or no longer wanted: removed
   std::vector<RunBlob> blobs;      // kept for the run
-  // Entries for the history of the run's session, in order; of a run without one: a bug.
+  // Entries for the history of the run's session, in order. Only commits of a run that has the turn
+  // may bring them.
   std::vector<std::string> history = {};
 };
 

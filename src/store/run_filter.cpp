@@ -20,12 +20,12 @@ bool matches_status(const RunFilter& filter, RunStatus status) {
   return *filter.status == status;
 }
 
-bool matches_metadata(const RunFilter& filter, std::string_view metadata) {
-  if (filter.metadata.empty()) return true;
+bool matches_metadata(const Labels& wanted, std::string_view metadata) {
+  if (wanted.empty()) return true;
   auto parsed = json::parse(metadata);
   if (!parsed || !parsed->is_object()) return false;
-  return std::all_of(filter.metadata.begin(), filter.metadata.end(),
-                     [&](const auto& wanted) { return has_member(parsed->get_object(), wanted); });
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const auto& pair) { return has_member(parsed->get_object(), pair); });
 }
 
 Labels labels_of(std::string_view metadata) {

@@ -9,13 +9,16 @@
 
 namespace errand {
 
-// The parts of a RunFilter that stores decide row by row.
+// Pairs that lists are filtered by.
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// The parts of a filter that stores decide row by row.
 bool matches_status(const RunFilter& filter, RunStatus status);
-// `metadata` is JSON object text; a pair matches a string member that equals it.
-bool matches_metadata(const RunFilter& filter, std::string_view metadata);
+// `metadata` is JSON object text; a pair matches a string member that equals it. Every pair must
+// match.
+bool matches_metadata(const Labels& wanted, std::string_view metadata);
 
 // The pairs that match some metadata.
-using Labels = std::vector<std::pair<std::string, std::string>>;
 Labels labels_of(std::string_view metadata);
 
 }  // namespace errand

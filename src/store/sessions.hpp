@@ -46,7 +46,7 @@ struct SessionRow {
 };
 
 struct NewSession {
-  SessionRow row;
+  SessionRow row;  // the store fills in what later changes: the session is active, unused and empty
   Idempotency idempotency;
 };
 
@@ -100,7 +100,7 @@ struct SessionFilter {
 // What the end of a session leaves to do: its runs, unfinished, have a cancel in their mailboxes.
 struct EndedSession {
   bool was_active = false;       // false: it had ended before, and nothing was changed
-  std::vector<RunId> cancelled;  // the run that had the turn, and those that waited for it
+  std::vector<RunId> cancelled;  // the run that had the turn, then those that waited, in order
 };
 
 }  // namespace errand

@@ -43,7 +43,8 @@ class Store {
   // Appends one segment, with its effects. Durable when it returns; a refused commit has changed
   // nothing. Many runs' commits share one transaction. unavailable: nothing was changed.
   // outcome_unknown: it may have been appended; read the row before anything else. not_found: a
-  // blob that it names without bytes is not there; nothing was changed.
+  // blob that it names without bytes is not there; nothing was changed. internal: it has entries
+  // for a session's history, but its run does not have the turn; nothing was changed.
   virtual Task<Result<Appended>> append(Commit commit) = 0;
 
   // Fills a mailbox, first wins: an open one for an answer, an absent one for a request. While a

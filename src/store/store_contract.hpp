@@ -22,7 +22,7 @@ inline bool operator==(const RunRow& a, const RunRow& b) {
   auto tie = [](const RunRow& row) {
     return std::tie(row.id, row.workspace, row.status, row.name, row.model_id, row.metadata,
                     row.created_at, row.updated_at, row.last_seq, row.ends_by, row.segments,
-                    row.epoch, row.format);
+                    row.epoch, row.format, row.session);
   };
   return tie(a) == tie(b);
 }

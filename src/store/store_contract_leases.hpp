@@ -3,7 +3,7 @@
 // The part of the contract about many nodes on one store. A store for one process has no use for
 // it: there, every opening is a new owner of everything.
 
-#include "store/store_contract.hpp"
+#include "store/store_contract_session_setup.hpp"
 
 namespace errand {
 
@@ -110,6 +110,29 @@ TEST_P(StoreLeaseContract, TheRunsOfANodeThatHasLeftAreAnyonesAtOnce) {
 
   ASSERT_EQ(claimed.size(), 1U);
   EXPECT_TRUE(claimed[0].was_left);
+}
+
+TEST_P(StoreLeaseContract, TheOwnerOfAnInterruptedRunLearnsOfItWithARenewal) {
+  start_session(first(), 1);
+
+  ASSERT_EQ(create_told(second(), session_run(2, WhenBusy::interrupt)),
+            "waits, interrupts run_1001");
+  auto ended = wait_for(first().end_session(session_key(1), "over")).value();
+
+  EXPECT_EQ(ended.cancelled, (std::vector{run_id(1), run_id(2)}));
+  EXPECT_EQ(wait_for(first().renew()).value().mail, std::vector{cancel_box(1, "make way for 2")});
+  EXPECT_EQ(wait_for(second().renew()).value().mail, std::vector{cancel_box(2, "over")});
+}
+
+TEST_P(StoreLeaseContract, ARunThatGetsTheTurnMovesToTheNodeThatGivesIt) {
+  start_session(first(), 1);
+  ASSERT_EQ(create_told(second(), session_run(2)), "waits");
+
+  ASSERT_EQ(end_run(first(), 1), run_id(2));
+
+  EXPECT_EQ(wait_for(first().find(run_key(2))).value().epoch, first().epoch());
+  Commit late = commit_of(2, second().epoch(), events_segment(1, 1, 1));
+  EXPECT_EQ(wait_for(second().append(late)).value().refused, CommitRefusal::stale_epoch);
 }
 
 }  // namespace errand

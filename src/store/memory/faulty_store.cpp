@@ -117,6 +117,39 @@ Task<Result<PruneOutcome>> FaultyStore::prune(Prune prune) {
   return store_.prune(std::move(prune));
 }
 
+Task<Result<CreateSessionOutcome>> FaultyStore::create_session(NewSession session) {
+  return with_fault(Kind::create_session, store_.create_session(std::move(session)));
+}
+
+Task<Result<SessionRow>> FaultyStore::find_session(SessionKey session) {
+  return with_fault(Kind::read, late(store_.find_session(session)));
+}
+
+Task<Result<std::vector<SessionRow>>> FaultyStore::list_sessions(SessionFilter filter) {
+  return late(store_.list_sessions(std::move(filter)));
+}
+
+Task<Result<std::int64_t>> FaultyStore::count_sessions(SessionFilter filter) {
+  return late(store_.count_sessions(std::move(filter)));
+}
+
+Task<Result<std::vector<SessionEntry>>> FaultyStore::read_history(SessionKey session,
+                                                                  std::int64_t after,
+                                                                  std::int64_t until,
+                                                                  std::size_t bytes_max) {
+  return with_fault(Kind::read, late(store_.read_history(session, after, until, bytes_max)));
+}
+
+Task<Result<EndedSession>> FaultyStore::end_session(SessionKey session, std::string reason) {
+  return with_fault(Kind::end_session, store_.end_session(session, std::move(reason)));
+}
+
+Task<Result<std::vector<RunRow>>> FaultyStore::session_runs(SessionKey session,
+                                                            std::optional<RunId> before,
+                                                            std::size_t limit) {
+  return late(store_.session_runs(session, before, limit));
+}
+
 Task<Result<RecordsOutcome>> FaultyStore::change_records(std::vector<RecordChange> changes) {
   return store_.change_records(std::move(changes));
 }

@@ -4,7 +4,7 @@
 
 #include "async/task_group.hpp"
 #include "store/memory/memory_store.hpp"
-#include "store/store_contract.hpp"
+#include "store/store_contract_session_setup.hpp"
 
 namespace errand {
 namespace {
@@ -98,6 +98,24 @@ TEST_F(FaultyStoreTest, AStoppedCallUnwindsWhenItsTaskIsCancelled) {
 
   EXPECT_EQ(tasks.size(), 0U);
   EXPECT_EQ(report, "nothing");
+}
+
+TEST_F(FaultyStoreTest, SessionsBeginAndEndWithFaultsToo) {
+  FaultyStore before = with(Fault::fail_before);
+  FaultyStore after = with(Fault::fail_after);
+
+  EXPECT_FALSE(wait_for(before.create_session(new_session(1))));
+  EXPECT_FALSE(wait_for(memory_.find_session(session_key(1))));
+  EXPECT_FALSE(wait_for(after.create_session(new_session(1))));
+  EXPECT_EQ(find_session(memory_, 1).status, SessionStatus::active);
+
+  EXPECT_FALSE(wait_for(before.end_session(session_key(1), "over")));
+  EXPECT_EQ(find_session(memory_, 1).status, SessionStatus::active);
+  EXPECT_FALSE(wait_for(after.end_session(session_key(1), "over")));
+  EXPECT_EQ(find_session(memory_, 1).status, SessionStatus::ended);
+
+  EXPECT_FALSE(wait_for(before.find_session(session_key(1))));
+  EXPECT_FALSE(wait_for(before.read_history(session_key(1), 0, 9, 100)));
 }
 
 TEST_F(FaultyStoreTest, OperationsAreToldByKindAndNumber) {

@@ -21,6 +21,11 @@ std::int64_t start_process(MemoryStoreData& data, const Clock& clock,
   return data.start_process(clock.steady_now(), lease);
 }
 
+MemoryStoreData::Sender sender_of(const MemoryStoreData& data, const Clock& clock,
+                                  std::int64_t epoch) {
+  return {.epoch = epoch, .now = data.now(clock.steady_now()), .wall_now = clock.now()};
+}
+
 Task<void> give_way() {
   co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
 }
@@ -40,9 +45,11 @@ StoreTime MemoryStore::now() const {
 }
 
 Task<Result<CreateOutcome>> MemoryStore::create(NewRun run) {
+  ERRAND_ASSERT(run.effects.history.empty());
+  ERRAND_ASSERT(!run.session || !is_terminal(run.row.status));
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->create(std::move(run), epoch_, data_->now(clock_.steady_now()));
+  co_return data_->create(std::move(run), sender_of(*data_, clock_, epoch_));
 }
 
 Task<Result<Appended>> MemoryStore::append(Commit commit) {
@@ -55,9 +62,10 @@ Task<Result<Appended>> MemoryStore::append(Commit commit) {
 }
 
 Task<Result<MailOutcome>> MemoryStore::mail(Mail mail) {
+  ERRAND_ASSERT(mail.effects.history.empty());
   co_await give_way();
   std::lock_guard lock(data_->mutex);
-  co_return data_->mail(std::move(mail), epoch_, data_->now(clock_.steady_now()), clock_.now());
+  co_return data_->mail(std::move(mail), sender_of(*data_, clock_, epoch_));
 }
 
 Task<Result<CallClaimOutcome>> MemoryStore::claim_call(CallClaim claim) {
@@ -158,6 +166,53 @@ Task<Result<PruneOutcome>> MemoryStore::prune(Prune prune) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->prune(prune, data_->now(clock_.steady_now()));
+}
+
+Task<Result<CreateSessionOutcome>> MemoryStore::create_session(NewSession session) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->create_session(std::move(session), data_->now(clock_.steady_now()));
+}
+
+Task<Result<SessionRow>> MemoryStore::find_session(SessionKey session) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->find_session(session);
+}
+
+Task<Result<std::vector<SessionRow>>> MemoryStore::list_sessions(SessionFilter filter) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->list_sessions(filter);
+}
+
+Task<Result<std::int64_t>> MemoryStore::count_sessions(SessionFilter filter) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->count_sessions(filter);
+}
+
+Task<Result<std::vector<SessionEntry>>> MemoryStore::read_history(SessionKey session,
+                                                                  std::int64_t after,
+                                                                  std::int64_t until,
+                                                                  std::size_t bytes_max) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->read_history(session, after, until, bytes_max);
+}
+
+Task<Result<EndedSession>> MemoryStore::end_session(SessionKey session, std::string reason) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->end_session(session, reason, sender_of(*data_, clock_, epoch_));
+}
+
+Task<Result<std::vector<RunRow>>> MemoryStore::session_runs(SessionKey session,
+                                                            std::optional<RunId> before,
+                                                            std::size_t limit) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->session_runs(session, before, limit);
 }
 
 Task<Result<RecordsOutcome>> MemoryStore::change_records(std::vector<RecordChange> changes) {

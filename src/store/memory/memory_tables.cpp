@@ -80,6 +80,10 @@ bool matches(const CallFilter& filter, const Mailbox& box, StoreTime now) {
   return is_claimed(box, now) == (filter.status == CallFilter::Status::claimed);
 }
 
+Error no_turn() {
+  return Error(ErrorCode::internal, "a run without the turn adds to the history of a session");
+}
+
 SegmentPtr without_journal(const SegmentPtr& segment) {
   if (segment->journal.empty()) return segment;
   Segment copy = *segment;
@@ -118,26 +122,33 @@ void MemoryStoreData::remember_made(const WorkspaceSlug& workspace, const Idempo
       .subject = std::move(subject), .fingerprint = idempotency.fingerprint, .at = now};
 }
 
-Result<CreateOutcome> MemoryStoreData::create(NewRun run, std::int64_t epoch, StoreTime now) {
-  if (const Made* made = find_made(run.row.workspace, run.idempotency, now)) {
+Result<CreateOutcome> MemoryStoreData::create(NewRun run, const Sender& sender) {
+  if (const Made* made = find_made(run.row.workspace, run.idempotency, sender.now)) {
     bool same = made->fingerprint == run.idempotency.fingerprint;
     if (!same) return CreateOutcome{.kind = Creation::conflict};
     return CreateOutcome{.kind = Creation::existing, .run = *RunId::parse(made->subject)};
   }
+  if (run.session) {
+    auto refused = sessions_.refusal_of(run.row.workspace, *run.session);
+    if (refused) return CreateOutcome{.refused = refused};
+  }
   const RunId id = run.row.id;
   if (runs_.contains(id)) return Error(ErrorCode::conflict, "a run with this id exists");
   ERRAND_CHECK(check_blobs(run.row.workspace, run.effects.blobs));
-  remember_made(run.row.workspace, run.idempotency, id.str(), now);
+  remember_made(run.row.workspace, run.idempotency, id.str(), sender.now);
   StoredRun& stored = runs_[id];
   stored.row = std::move(run.row);
-  stored.row.epoch = epoch;
+  stored.row.epoch = sender.epoch;
+  stored.row.session = {};
   stored.row.segments = 1;
   stored.row.last_seq = run.first.last_seq;
   stored.log.push_back(std::make_shared<const Segment>(std::move(run.first)));
-  if (is_terminal(stored.row.status)) stored.ended_at = now;
+  if (is_terminal(stored.row.status)) stored.ended_at = sender.now;
   for (const Mailbox& box : run.effects.open) stored.mail.emplace(box.slot, box);
   keep_blobs(stored, run.effects.blobs);
-  return CreateOutcome{.run = id, .epoch = epoch};
+  CreateOutcome outcome{.run = id, .epoch = sender.epoch};
+  if (run.session) join_session(stored, *run.session, sender, outcome);
+  return outcome;
 }
 
 std::shared_ptr<const std::string> MemoryStoreData::find_blob(const WorkspaceSlug& workspace,
@@ -169,6 +180,7 @@ Result<Appended> MemoryStoreData::append(const Commit& commit, StoreTime now) {
   StoredRun* run = find_run(commit.key);
   if (auto refused = refusal_of(run, commit)) return Appended{.refused = refused};
   ERRAND_CHECK(check_blobs(commit.key.workspace, commit.effects.blobs));
+  if (!commit.effects.history.empty() && !sessions_.has_turn(run->row)) return no_turn();
   run->row.status = commit.status;
   run->row.last_seq = commit.segment->last_seq;
   run->row.segments = commit.segment->n + 1;
@@ -177,19 +189,21 @@ Result<Appended> MemoryStoreData::append(const Commit& commit, StoreTime now) {
   run->log.push_back(commit.segment);
   update_mail(*run, commit);
   keep_blobs(*run, commit.effects.blobs);
-  return Appended();
+  sessions_.add_history(run->row, commit.effects.history);
+  Appended appended;
+  if (is_terminal(commit.status)) appended.started = leave_session(*run, commit);
+  return appended;
 }
 
-MailOutcome MemoryStoreData::mail(Mail mail, std::int64_t sender, StoreTime now,
-                                  WallTime wall_now) {
+MailOutcome MemoryStoreData::mail(Mail mail, const Sender& sender) {
   StoredRun* run = find_run(mail.to);
   if (!run) return MailOutcome::unknown_run;
   std::pair<RunId, std::string> place(mail.to.run, mail.slot);
   std::vector<RunBlob> blobs = std::move(mail.effects.blobs);
-  MailOutcome outcome = fill(*run, std::move(mail), now, wall_now);
+  MailOutcome outcome = fill(*run, std::move(mail), sender.now, sender.wall_now);
   if (outcome == MailOutcome::accepted) keep_blobs(*run, blobs);
-  bool owner_knows = outcome == MailOutcome::accepted && run->row.epoch == sender;
-  if (owner_knows) processes_[sender].mail.insert(std::move(place));
+  bool owner_knows = outcome == MailOutcome::accepted && run->row.epoch == sender.epoch;
+  if (owner_knows) processes_[sender.epoch].mail.insert(std::move(place));
   return outcome;
 }
 
@@ -310,7 +324,7 @@ std::vector<RunRow> MemoryStoreData::list(const RunFilter& filter) const {
     if (rows.size() == filter.limit) break;
     const RunRow& row = at->second.row;
     if (row.workspace == filter.workspace && matches_status(filter, row.status) &&
-        matches_metadata(filter, row.metadata)) {
+        matches_metadata(filter.metadata, row.metadata)) {
       rows.push_back(row);
     }
   }

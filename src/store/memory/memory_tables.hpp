@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/memory/memory_sessions.hpp"
 #include "store/records.hpp"
 
 namespace errand {
@@ -35,9 +36,16 @@ struct MemoryStoreData {
   StoreTime now(SteadyTime steady_now) const { return clock_base_ + since_anchor(steady_now); }
   void save_clock(StoreTime now) { saved_clock_ = std::max(saved_clock_, now); }
 
-  Result<CreateOutcome> create(NewRun run, std::int64_t epoch, StoreTime now);
+  // Who calls, and when.
+  struct Sender {
+    std::int64_t epoch = 0;
+    StoreTime now{};
+    WallTime wall_now{};
+  };
+
+  Result<CreateOutcome> create(NewRun run, const Sender& sender);
   Result<Appended> append(const Commit& commit, StoreTime now);
-  MailOutcome mail(Mail mail, std::int64_t sender, StoreTime now, WallTime wall_now);
+  MailOutcome mail(Mail mail, const Sender& sender);
   CallClaimOutcome claim_call(const CallClaim& claim, StoreTime now);
   std::vector<Mailbox> pending_calls(const CallFilter& filter, StoreTime now) const;
 
@@ -58,6 +66,19 @@ struct MemoryStoreData {
   std::vector<SegmentPtr> read_log(const RunKey& run, EventSeq after, std::size_t bytes_max) const;
   PruneOutcome prune(const Prune& prune, StoreTime now);
 
+  Result<CreateSessionOutcome> create_session(NewSession session, StoreTime now);
+  Result<SessionRow> find_session(const SessionKey& key) const;
+  std::vector<SessionRow> list_sessions(const SessionFilter& filter) const {
+    return sessions_.list(filter);
+  }
+  std::int64_t count_sessions(const SessionFilter& filter) const { return sessions_.count(filter); }
+  Result<std::vector<SessionEntry>> read_history(const SessionKey& key, std::int64_t after,
+                                                 std::int64_t until, std::size_t bytes_max) const;
+  Result<EndedSession> end_session(const SessionKey& key, const std::string& reason,
+                                   const Sender& sender);
+  std::vector<RunRow> session_runs(const SessionKey& key, const std::optional<RunId>& before,
+                                   std::size_t limit) const;
+
   RecordsOutcome change_records(const std::vector<RecordChange>& changes, WallTime now);
   Result<Record> find_record(const RecordKey& key) const;
   std::vector<Record> list_records(const RecordFilter& filter) const;
@@ -72,7 +93,7 @@ struct MemoryStoreData {
     std::set<std::pair<RunId, std::string>> mail;  // told to it, or written by itself
   };
   struct Made {
-    std::string subject;  // id of the run or key
+    std::string subject;  // id of the run, session or key
     std::string fingerprint;
     StoreTime at{};
   };
@@ -88,6 +109,11 @@ struct MemoryStoreData {
   // not_found: the workspace does not have one that comes without bytes.
   Result<void> check_blobs(const WorkspaceSlug& workspace, const std::vector<RunBlob>& blobs) const;
   void keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs);
+  // A new run gets the turn or waits for it; it was not refused.
+  void join_session(StoredRun& run, const SessionTurn& turn, const Sender& sender,
+                    CreateOutcome& outcome);
+  // A run ends. Gives the run that gets the turn.
+  std::optional<RunId> leave_session(const StoredRun& run, const Commit& commit);
   Mailbox* find_open_call(const WorkspaceSlug& workspace, const std::string& slot);
   bool is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const;
   // What an equal or another request with this key has made; nothing if it is new.
@@ -108,6 +134,7 @@ struct MemoryStoreData {
   // What runs hold, to be shared; what none of them holds any more is gone.
   std::map<std::pair<WorkspaceSlug, std::string>, std::weak_ptr<const std::string>> blobs_;
   std::map<RecordKey, Record> records_;
+  MemorySessions sessions_;
 };
 
 }  // namespace errand

@@ -1,0 +1,321 @@
+#pragma once
+
+// The part of the contract about what sessions keep: their histories, lists of them and of their
+// runs, and their workspaces.
+
+#include "store/store_contract_blobs.hpp"
+#include "store/store_contract_lists.hpp"
+#include "store/store_contract_session_setup.hpp"
+
+namespace errand {
+
+using namespace store_contract;
+
+inline Commit with_history(Commit commit, std::vector<std::string> bodies) {
+  commit.effects.history = std::move(bodies);
+  return commit;
+}
+
+inline std::vector<std::string> bodies(const std::vector<SessionEntry>& entries) {
+  std::vector<std::string> out;
+  for (const SessionEntry& entry : entries) out.push_back(entry.body);
+  return out;
+}
+
+inline std::vector<std::string> history_page(Store& store, std::int64_t after, std::int64_t until,
+                                             std::size_t bytes_max) {
+  return bodies(wait_for(store.read_history(session_key(1), after, until, bytes_max)).value());
+}
+
+// Sessions by number that a filter finds.
+inline std::vector<SessionId> found(Store& store, SessionFilter filter) {
+  std::vector<SessionId> out;
+  auto rows = wait_for(store.list_sessions(std::move(filter))).value();
+  for (const SessionRow& row : rows) out.push_back(row.id);
+  return out;
+}
+
+inline std::int64_t counted(Store& store, SessionFilter filter) {
+  return wait_for(store.count_sessions(std::move(filter))).value();
+}
+
+inline void create_session_with(Store& store, int number, std::string metadata) {
+  NewSession session = new_session(number);
+  session.row.metadata = std::move(metadata);
+  ASSERT_TRUE(wait_for(store.create_session(session)));
+}
+
+TEST_P(StoreContract, TheHistoryGrowsWithTheCommitsOfTheRunsThatHaveTheTurn) {
+  start_session(store(), 2);
+  const std::string binary("a\0\xff", 3);
+  auto epoch = store().epoch();
+
+  ASSERT_TRUE(append(with_history(commit_of(1, epoch, events_segment(1, 1, 1)), {"hi", binary})));
+  ASSERT_TRUE(append(with_history(last_commit(1, epoch, events_segment(2, 2, 1)), {""})));
+  ASSERT_TRUE(append(with_history(last_commit(2, epoch, events_segment(1, 1, 1)), {"you", "me"})));
+  reopen();
+
+  EXPECT_EQ(history(store(), 1),
+            (std::vector<SessionEntry>{{.n = 1, .run = run_id(1), .body = "hi"},
+                                       {.n = 2, .run = run_id(1), .body = binary},
+                                       {.n = 3, .run = run_id(1), .body = ""},
+                                       {.n = 4, .run = run_id(2), .body = "you"},
+                                       {.n = 5, .run = run_id(2), .body = "me"}}));
+  EXPECT_EQ(find_session(store(), 1).entries, 5);
+}
+
+TEST_P(StoreContract, AHistoryIsReadInPages) {
+  start_session(store(), 1);
+  ASSERT_TRUE(append(with_history(commit_of(1, store().epoch(), events_segment(1, 1, 1)),
+                                  {"11111", "22222", "33333", "44444"})));
+
+  using Page = std::vector<std::string>;
+  EXPECT_EQ(history_page(store(), 0, 4, 1), Page{"11111"}) << "at least one";
+  EXPECT_EQ(history_page(store(), 0, 4, 5), Page{"11111"});
+  EXPECT_EQ(history_page(store(), 0, 4, 6), (Page{"11111", "22222"}));
+  EXPECT_EQ(history_page(store(), 1, 3, 100), (Page{"22222", "33333"}));
+  EXPECT_EQ(history_page(store(), 3, 3, 100), Page());
+  EXPECT_EQ(history_page(store(), 4, 100, 100), Page());
+  EXPECT_EQ(history_page(store(), 3, 100, 0), Page{"44444"});
+}
+
+TEST_P(StoreContract, OnlyTheRunThatHasTheTurnAddsToTheHistory) {
+  start_session(store(), 2);
+  create(3);
+  auto epoch = store().epoch();
+  const RunRow waiting = find(2);
+  const RunRow of_none = find(3);
+
+  auto refused = wait_for(
+      store().append(with_history(commit_of(2, epoch, events_segment(1, 1, 1)), {"too early"})));
+  auto at_end = wait_for(
+      store().append(with_history(last_commit(2, epoch, events_segment(1, 1, 1)), {"too early"})));
+  auto elsewhere = wait_for(
+      store().append(with_history(last_commit(3, epoch, events_segment(1, 1, 1)), {"nowhere"})));
+  auto stale = with_history(commit_of(3, epoch - 1, events_segment(1, 1, 1)), {"nowhere"});
+
+  EXPECT_EQ(refused.error().code(), ErrorCode::internal);
+  EXPECT_EQ(at_end.error().code(), ErrorCode::internal);
+  EXPECT_EQ(elsewhere.error().code(), ErrorCode::internal);
+  EXPECT_EQ(refusal(stale), CommitRefusal::stale_epoch) << "a refusal comes first";
+  EXPECT_EQ(find(2), waiting);
+  EXPECT_EQ(find(3), of_none);
+  EXPECT_EQ(history(store(), 1), std::vector<SessionEntry>());
+}
+
+TEST_P(StoreContract, ACommitThatNamesABlobThatIsNotThereLeavesNoHistory) {
+  start_session(store(), 2);
+  Commit commit =
+      with_history(last_commit(1, store().epoch(), events_segment(1, 1, 1)), {"an image"});
+  commit.effects.blobs = {shared_blob("h1")};
+  const SessionRow before = find_session(store(), 1);
+
+  EXPECT_EQ(wait_for(store().append(commit)).error().code(), ErrorCode::not_found);
+
+  EXPECT_EQ(find_session(store(), 1), before);
+  EXPECT_EQ(history(store(), 1), std::vector<SessionEntry>());
+}
+
+TEST_P(StoreContract, CommitsOfOneBatchAddToEachHistoryInTheirOrder) {
+  start_session(store(), 2);
+  ASSERT_TRUE(wait_for(store().create_session(new_session(2))));
+  NewRun of_second = session_run(3);
+  of_second.session->session = session_id(2);
+  ASSERT_EQ(create_told(store(), of_second), "has the turn");
+  auto epoch = store().epoch();
+
+  std::vector<Task<Result<Appended>>> batch;
+  batch.push_back(
+      store().append(with_history(last_commit(1, epoch, events_segment(1, 1, 1)), {"one"})));
+  batch.push_back(
+      store().append(with_history(last_commit(2, epoch - 1, events_segment(1, 1, 1)), {"no"})));
+  batch.push_back(
+      store().append(with_history(last_commit(2, epoch, events_segment(1, 1, 1)), {"two"})));
+  batch.push_back(
+      store().append(with_history(last_commit(3, epoch, events_segment(1, 1, 1)), {"other"})));
+  std::vector<std::optional<RunId>> started;
+  for (const auto& result : wait_for_all(std::move(batch))) started.push_back(result->started);
+
+  EXPECT_EQ(started, (std::vector<std::optional<RunId>>{run_id(2), {}, {}, {}}));
+  EXPECT_EQ(bodies(history(store(), 1)), (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(bodies(history(store(), 2)), std::vector<std::string>{"other"});
+}
+
+TEST_P(StoreContract, RunsSayTheirSessionWhereverTheyAreRead) {
+  start_session(store(), 2);
+  create(3);
+  auto sessions = [](const std::vector<RunRow>& rows) {
+    std::vector<SessionId> out;
+    for (const RunRow& row : rows) out.push_back(row.session);
+    return out;
+  };
+  const SessionId none;
+  const SessionId first = session_id(1);
+  RunFilter succeeded = with_status(RunStatus::succeeded);
+  ASSERT_EQ(end_run(store(), 1), run_id(2));
+
+  EXPECT_EQ(find(1).session, first);
+  EXPECT_EQ(sessions(wait_for(store().list(everything())).value()),
+            (std::vector{none, first, first}));
+  EXPECT_EQ(sessions(wait_for(store().list(succeeded)).value()), std::vector{first});
+  EXPECT_EQ(sessions(wait_for(store().list(with_status(RunStatus::running))).value()),
+            std::vector{first});
+  EXPECT_EQ(sessions(wait_for(store().all_runs({}, 10)).value()),
+            (std::vector{first, first, none}));
+}
+
+TEST_P(StoreContract, ARunWithMetadataSaysItsSessionInLists) {
+  start_session(store(), 0);
+  NewRun run = session_run(1);
+  run.row.metadata = R"({"team":"red"})";
+  ASSERT_EQ(create_told(store(), run), "has the turn");
+
+  EXPECT_EQ(wait_for(store().list(with_metadata({{"team", "red"}}))).value(), std::vector{find(1)});
+  EXPECT_EQ(find(1).session, session_id(1));
+}
+
+TEST_P(StoreContract, TheRunsOfASessionAreListedNewestFirstAndByPage) {
+  start_session(store(), 4);
+  create(5);
+  end_run(store(), 1);
+
+  EXPECT_EQ(session_runs(store(), session_key(1)),
+            (std::vector{run_id(4), run_id(3), run_id(2), run_id(1)}));
+  EXPECT_EQ(session_runs(store(), session_key(1), run_id(4), 2),
+            (std::vector{run_id(3), run_id(2)}));
+  EXPECT_EQ(session_runs(store(), session_key(1), run_id(1)), std::vector<RunId>());
+  EXPECT_EQ(wait_for(store().session_runs(session_key(1), run_id(2), 1)).value(),
+            std::vector{find(1)});
+}
+
+TEST_P(StoreContract, SessionsAreListedNewestFirstByCursorAndByOffset) {
+  for (int number = 1; number <= 5; ++number) {
+    ASSERT_TRUE(wait_for(store().create_session(new_session(number))));
+  }
+  SessionFilter filter{.workspace = workspace(), .limit = 2};
+
+  EXPECT_EQ(found(store(), filter), (std::vector{session_id(5), session_id(4)}));
+  filter.before = session_id(4);
+  EXPECT_EQ(found(store(), filter), (std::vector{session_id(3), session_id(2)}));
+  filter.offset = 1;
+  EXPECT_EQ(found(store(), filter), (std::vector{session_id(2), session_id(1)}));
+  EXPECT_EQ(counted(store(), filter), 5) << "whatever page";
+  filter.before = {};
+  filter.offset = 4;
+  EXPECT_EQ(found(store(), filter), std::vector{session_id(1)});
+  filter.offset = 5;
+  EXPECT_EQ(found(store(), filter), std::vector<SessionId>());
+}
+
+TEST_P(StoreContract, AListHasWholeSessions) {
+  start_session(store(), 3);
+  ASSERT_TRUE(
+      append(with_history(commit_of(1, store().epoch(), events_segment(1, 1, 1)), {"one", "two"})));
+
+  auto rows = wait_for(store().list_sessions({.workspace = workspace()})).value();
+
+  SessionRow expected = session_row(new_session(1).row, 1, 2, 5003);
+  expected.entries = 2;
+  EXPECT_EQ(rows, std::vector{expected});
+}
+
+TEST_P(StoreContract, SessionsAreListedAndCountedByStatusAndMetadata) {
+  for (int number = 1; number <= 30; ++number) {
+    create_session_with(store(), number,
+                        cat(R"({"team":")", number % 2 ? "red" : "blue", R"(","size":")",
+                            number % 3, R"(","n":)", number, "}"));
+    if (number % 5) continue;
+    ASSERT_TRUE(wait_for(store().end_session(session_key(number), "over")));
+  }
+  SessionFilter red{.workspace = workspace(), .metadata = {{"team", "red"}, {"size", "0"}}};
+  SessionFilter ended{.workspace = workspace(), .status = SessionStatus::ended};
+  SessionFilter both = red;
+  both.status = SessionStatus::ended;
+  SessionFilter active = red;
+  active.status = SessionStatus::active;
+  active.offset = 1;
+  active.limit = 2;
+  SessionFilter number{.workspace = workspace(), .metadata = {{"n", "7"}}};
+
+  EXPECT_EQ(found(store(), red), (std::vector{session_id(27), session_id(21), session_id(15),
+                                              session_id(9), session_id(3)}));
+  EXPECT_EQ(counted(store(), red), 5);
+  EXPECT_EQ(found(store(), ended), (std::vector{session_id(30), session_id(25), session_id(20),
+                                                session_id(15), session_id(10), session_id(5)}));
+  EXPECT_EQ(counted(store(), ended), 6);
+  EXPECT_EQ(found(store(), both), std::vector{session_id(15)});
+  EXPECT_EQ(counted(store(), both), 1);
+  EXPECT_EQ(found(store(), active), (std::vector{session_id(21), session_id(9)}));
+  EXPECT_EQ(counted(store(), active), 4);
+  active.before = session_id(9);
+  active.offset = 0;
+  EXPECT_EQ(found(store(), active), std::vector{session_id(3)});
+  EXPECT_EQ(found(store(), number), std::vector<SessionId>()) << "only text matches";
+  EXPECT_EQ(counted(store(), number), 0);
+}
+
+TEST_P(StoreContract, SessionsOfTwoWorkspacesWithOneIdAreTwo) {
+  ASSERT_TRUE(wait_for(store().create_session(new_session(1))));
+  NewSession theirs = new_session(1, "other");
+  theirs.row.metadata = R"({"team":"red"})";
+  theirs.idempotency = {.key = "k", .fingerprint = "a"};
+  ASSERT_TRUE(wait_for(store().create_session(theirs)));
+  NewRun their_run = session_run(1);
+  their_run.row.workspace = workspace("other");
+  their_run.first.journal = "{\"theirs\":1}\n";
+
+  EXPECT_EQ(create_told(store(), their_run), "has the turn");
+  EXPECT_EQ(create_told(store(), session_run(2)), "has the turn");
+  Commit commit = with_history(last_commit(1, store().epoch(), events_segment(1, 1, 1)), {"x"});
+  commit.key.workspace = workspace("other");
+  ASSERT_TRUE(append(commit));
+  ASSERT_TRUE(wait_for(store().end_session(session_key(1, "other"), "over")));
+
+  EXPECT_EQ(find_session(store(), 1), session_row(new_session(1).row, 2, 0, 5002));
+  EXPECT_EQ(history(store(), 1), std::vector<SessionEntry>());
+  EXPECT_EQ(mailboxes(2), std::vector<Mailbox>());
+  EXPECT_EQ(session_runs(store(), session_key(1)), std::vector{run_id(2)});
+  EXPECT_EQ(session_runs(store(), session_key(1, "other")), std::vector{run_id(1)});
+  EXPECT_EQ(counted(store(), {.workspace = workspace()}), 1);
+  EXPECT_EQ(counted(store(), {.workspace = workspace(), .status = SessionStatus::ended}), 0);
+  EXPECT_EQ(counted(store(), {.workspace = workspace(), .metadata = {{"team", "red"}}}), 0);
+  EXPECT_EQ(found(store(), {.workspace = workspace(), .metadata = {{"team", "red"}}}),
+            std::vector<SessionId>());
+  EXPECT_EQ(wait_for(store().create_session(keyed_session(2, "k", "a"))).value().kind,
+            Creation::created)
+      << "keys belong to their workspace, too";
+}
+
+TEST_P(StoreContract, ASessionOfAnotherWorkspaceIsNotFoundNorUsed) {
+  start_session(store(), 1);
+  ASSERT_TRUE(
+      append(with_history(commit_of(1, store().epoch(), events_segment(1, 1, 1)), {"ours"})));
+  const SessionRow before = find_session(store(), 1);
+  const SessionKey elsewhere = session_key(1, "other");
+  NewRun stranger = session_run(2, WhenBusy::interrupt);
+  stranger.row.workspace = workspace("other");
+
+  EXPECT_EQ(create_told(store(), stranger), "unknown_session");
+  EXPECT_EQ(wait_for(store().find_session(elsewhere)).error().code(), ErrorCode::not_found);
+  EXPECT_EQ(wait_for(store().read_history(elsewhere, 0, 9, 100)).error().code(),
+            ErrorCode::not_found);
+  EXPECT_EQ(wait_for(store().end_session(elsewhere, "x")).error().code(), ErrorCode::not_found);
+  EXPECT_EQ(session_runs(store(), elsewhere), std::vector<RunId>());
+  EXPECT_EQ(found(store(), {.workspace = workspace("other")}), std::vector<SessionId>());
+  EXPECT_EQ(counted(store(), {.workspace = workspace("other")}), 0);
+
+  EXPECT_EQ(find_session(store(), 1), before);
+  EXPECT_EQ(mailboxes(1), std::vector<Mailbox>());
+}
+
+TEST_P(StoreContract, RunsOfAnotherWorkspaceDoNotGiveATurnOn) {
+  start_session(store(), 2);
+  Commit end = last_commit(1, store().epoch(), events_segment(1, 1, 1));
+  end.key.workspace = workspace("other");
+
+  EXPECT_EQ(refusal(end), CommitRefusal::stale_epoch);
+
+  EXPECT_EQ(find_session(store(), 1).current, run_id(1));
+}
+
+}  // namespace errand
