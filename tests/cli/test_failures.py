@@ -14,8 +14,13 @@ from support.terminal import plain_environment
 
 SECONDS_MAX = 60
 TMPFS = "mount -t tmpfs -o size=32m none \"$0\" && exec \"$@\""
-# Undoes what version 5 of the database has brought.
+# Undoes what versions 5 and 6 of the database have brought.
 TO_VERSION_4 = """
+DROP TABLE sessions;
+DROP TABLE session_settings;
+DROP TABLE session_labels;
+DROP TABLE session_runs;
+DROP TABLE session_history;
 DROP INDEX unfinished;
 DROP INDEX outcomes;
 DROP INDEX ended;
@@ -128,7 +133,7 @@ class ServeFailureTest(FailureCase):
         said = self.serve("--data", str(self.data))
         self.assertEqual(said, (
             1, "", "TIME error cannot use ROOT/data/errand.db: the database has schema version 99, "
-                   "but this program knows only versions up to 5. Use the program version that "
+                   "but this program knows only versions up to 6. Use the program version that "
                    "wrote it, or a newer one.\n"))
 
     def test_data_of_an_older_program_is_brought_up_to_date(self):

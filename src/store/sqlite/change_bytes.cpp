@@ -11,6 +11,7 @@ std::size_t bytes_of(const Effects& effects) {
   std::size_t bytes = 0;
   for (const Mailbox& box : effects.open) bytes += box.request.size() + box.body.size();
   for (const RunBlob& blob : effects.blobs) bytes += blob.bytes ? blob.bytes->size() : 0;
+  for (const std::string& entry : effects.history) bytes += entry.size();
   return bytes;
 }
 
@@ -26,6 +27,10 @@ std::size_t bytes_of(const Commit& commit) {
 
 std::size_t bytes_of(const Mail& mail) {
   return mail.body.size() + bytes_of(mail.effects);
+}
+
+std::size_t bytes_of(const NewSession& session) {
+  return session.row.spec.size() + session.row.metadata.size();
 }
 
 std::size_t bytes_of(const std::vector<RecordChange>& changes) {

@@ -11,6 +11,7 @@ namespace errand::sqlite {
 std::size_t bytes_of(const NewRun& run);
 std::size_t bytes_of(const Commit& commit);
 std::size_t bytes_of(const Mail& mail);
+std::size_t bytes_of(const NewSession& session);
 std::size_t bytes_of(const std::vector<RecordChange>& changes);
 
 }  // namespace errand::sqlite

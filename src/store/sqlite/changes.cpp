@@ -62,6 +62,7 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
       blobs_(database),
       labels_(database),
       records_(database),
+      sessions_(database, time, mail_),
       owners_(database, time, epoch, mail_),
       pruning_(database, keyed_, blobs_, labels_),
       find_anchor_(database, kFindAnchor),
@@ -86,16 +87,23 @@ Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
     return CreateOutcome{.kind = Creation::existing, .run = *id};
   }
   ERRAND_CHECK(room_.check());
+  SessionChanges::Admission admission;
+  if (run.session) {
+    ERRAND_TRY(admission, sessions_.admit(row.workspace, *run.session));
+    if (admission.refused) return CreateOutcome{.refused = admission.refused};
+  }
   ERRAND_CHECK(blobs_.check(row.workspace, run.effects.blobs));
   ERRAND_TRY(bool is_taken, has_log(row.id));
   if (is_taken) return conflict("a run with this id exists");
   ERRAND_CHECK(insert_segment(row.id, run.first, 0));
-  ERRAND_CHECK(insert_run(run, now));
+  ERRAND_CHECK(insert_run(run, admission.place != 0 ? RunStatus::queued : row.status, now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
   ERRAND_CHECK(mail_.open(row.key(), run.effects.open));
   ERRAND_CHECK(blobs_.keep(row.key(), run.effects.blobs));
   ERRAND_CHECK(labels_.add(row.key(), labels));
-  return CreateOutcome{.kind = Creation::created, .run = row.id, .epoch = epoch_};
+  CreateOutcome outcome{.kind = Creation::created, .run = row.id, .epoch = epoch_};
+  if (run.session) ERRAND_CHECK(sessions_.join(run, admission, outcome));
+  return outcome;
 }
 
 Result<bool> Changes::has_log(const RunId& run) {
@@ -103,12 +111,12 @@ Result<bool> Changes::has_log(const RunId& run) {
   return rows.next();
 }
 
-Result<void> Changes::insert_run(const NewRun& run, StoreTime now) {
+Result<void> Changes::insert_run(const NewRun& run, RunStatus status, StoreTime now) {
   const RunRow& row = run.row;
-  const bool is_finished = is_terminal(row.status);
+  const bool is_finished = is_terminal(status);
   std::optional<StoreTime> keyed_at;
   if (!run.idempotency.key.empty()) keyed_at = now;
-  return insert_run_.run(row.workspace, row.id, row.status, is_finished, run.first.last_seq, epoch_,
+  return insert_run_.run(row.workspace, row.id, status, is_finished, run.first.last_seq, epoch_,
                          row.created_at, row.updated_at, row.name, row.model_id, row.metadata,
                          row.ends_by, keyed_at, is_finished ? now : StoreTime(), row.format);
 }
@@ -123,11 +131,22 @@ Result<Appended> Changes::append(const Commit& commit) {
   if (mail == MailChanges::AtEnd::unread_cancel) {
     return Appended{.refused = CommitRefusal::mail_waiting};
   }
-  ERRAND_CHECK(blobs_.check(commit.key.workspace, commit.effects.blobs));
+  SessionChanges::Member member;
+  if (is_terminal(commit.status) || !commit.effects.history.empty()) {
+    ERRAND_TRY(member, sessions_.find_member(commit.key));
+  }
+  ERRAND_CHECK(check_effects(commit, member));
   ERRAND_CHECK(insert_segment(commit.key.run, *commit.segment, head->log_end));
   ERRAND_CHECK(is_terminal(commit.status) ? end(commit, mail) : advance(commit, head->status));
   ERRAND_CHECK(blobs_.keep(commit.key, commit.effects.blobs));
-  return Appended();
+  return sessions_.follow(commit, member);
+}
+
+Result<void> Changes::check_effects(const Commit& commit, const SessionChanges::Member& member) {
+  if (!commit.effects.history.empty() && !member.has_turn()) {
+    return Error(ErrorCode::internal, "a run without the turn adds to the history of a session");
+  }
+  return blobs_.check(commit.key.workspace, commit.effects.blobs);
 }
 
 Result<void> Changes::insert_segment(const RunId& run, const Segment& segment,
@@ -196,6 +215,24 @@ Result<void> Changes::leave() {
 
 Result<RecordsOutcome> Changes::change_records(const std::vector<RecordChange>& changes) {
   return records_.change(changes, time_.wall_now());
+}
+
+Result<CreateSessionOutcome> Changes::create_session(const NewSession& session,
+                                                     const Labels& labels) {
+  const SessionKey key = session.row.key();
+  const StoreTime now = time_.now();
+  ERRAND_TRY(auto made, keyed_.find(key.workspace, session.idempotency, now));
+  if (made) {
+    const SessionKey known{.workspace = key.workspace,
+                           .session = SessionId::parse(made->subject).value_or(SessionId())};
+    ERRAND_TRY(bool is_there, sessions_.exists(known));
+    if (!made->is_equal || !is_there) return CreateSessionOutcome{.kind = Creation::conflict};
+    return CreateSessionOutcome{.kind = Creation::existing, .session = known.session};
+  }
+  ERRAND_CHECK(room_.check());
+  ERRAND_CHECK(sessions_.add(session.row, labels));
+  ERRAND_CHECK(keyed_.remember(key.workspace, session.idempotency, key.session.view(), now));
+  return CreateSessionOutcome{.kind = Creation::created, .session = key.session};
 }
 
 Result<AddKeyOutcome> Changes::add_key(const ApiKeyRow& key, const Idempotency& idempotency) {

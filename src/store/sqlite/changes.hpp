@@ -13,6 +13,7 @@
 #include "store/sqlite/owner_changes.hpp"
 #include "store/sqlite/pruning.hpp"
 #include "store/sqlite/record_changes.hpp"
+#include "store/sqlite/session_changes.hpp"
 #include "store/sqlite/timekeeper.hpp"
 
 namespace errand::sqlite {
@@ -37,6 +38,11 @@ class Changes final {
   }
   Result<void> leave();
   Result<PruneOutcome> prune(const Prune& prune) { return pruning_.step(prune, time_.now()); }
+  // `labels` are those of the session's metadata.
+  Result<CreateSessionOutcome> create_session(const NewSession& session, const Labels& labels);
+  Result<EndedSession> end_session(const SessionKey& session, const std::string& reason) {
+    return sessions_.end(session, reason);
+  }
   Result<RecordsOutcome> change_records(const std::vector<RecordChange>& changes);
   Result<AddKeyOutcome> add_key(const ApiKeyRow& key, const Idempotency& idempotency);
   Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);
@@ -49,7 +55,9 @@ class Changes final {
  private:
   // Whether a run with this id is there, or is being removed.
   Result<bool> has_log(const RunId& run);
-  Result<void> insert_run(const NewRun& run, StoreTime now);
+  Result<void> insert_run(const NewRun& run, RunStatus status, StoreTime now);
+  // not_found, internal: the commit has effects that cannot be; nothing was written.
+  Result<void> check_effects(const Commit& commit, const SessionChanges::Member& member);
   // The parts of a run's row that decide what may be written to the run.
   struct Head {
     bool is_finished = false;
@@ -80,6 +88,7 @@ class Changes final {
   BlobChanges blobs_;
   LabelChanges labels_;
   RecordChanges records_;
+  SessionChanges sessions_;
   OwnerChanges owners_;
   Pruning pruning_;
 

@@ -15,7 +15,7 @@ class KeyedRequests final {
   explicit KeyedRequests(Database& database);
 
   struct Made {
-    std::string subject;  // id of the run or key
+    std::string subject;  // id of the run, session or key
     bool is_equal = false;
   };
   // What an equal or another request with this key has made; nothing if the key is as new.

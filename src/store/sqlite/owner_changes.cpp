@@ -11,8 +11,9 @@ namespace {
 constexpr std::int64_t kLeftMax = 1000;
 
 constexpr const char* kFindClaimable =
-    "SELECT * FROM runs INDEXED BY unfinished WHERE finished = 0 AND (workspace, id) > (?, ?) "
-    "AND epoch < ? AND format <= ? ORDER BY workspace, id LIMIT ?";
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY unfinished "
+    "WHERE finished = 0 AND (workspace, id) > (?, ?) AND epoch < ? AND format <= ? "
+    "ORDER BY workspace, id LIMIT ?";
 constexpr const char* kSetEpoch = "UPDATE runs SET epoch = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kRelease =
     "UPDATE runs SET epoch = 0 WHERE workspace = ? AND id = ? AND epoch = ? AND finished = 0";

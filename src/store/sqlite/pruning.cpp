@@ -22,6 +22,7 @@ constexpr const char* kFindEnded =
     "SELECT workspace, id, segments, keyed_at, log_end, metadata FROM runs INDEXED BY ended "
     "WHERE finished = 1 AND ended_at < ? AND format <= ? ORDER BY ended_at, workspace, id";
 constexpr const char* kRemoveRun = "DELETE FROM runs WHERE workspace = ? AND id = ?";
+constexpr const char* kLeaveSession = "DELETE FROM session_runs WHERE run = ?";
 constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run, log_end) VALUES (?, ?)";
 constexpr const char* kFindDoomed = "SELECT run, log_end FROM doomed ORDER BY run LIMIT 1";
 constexpr const char* kShortenDoomed = "UPDATE doomed SET log_end = ? WHERE run = ?";
@@ -51,6 +52,7 @@ Pruning::Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, L
       merging_(database),
       find_ended_(database, kFindEnded),
       remove_run_(database, kRemoveRun),
+      leave_session_(database, kLeaveSession),
       insert_doomed_(database, kInsertDoomed),
       find_doomed_(database, kFindDoomed),
       shorten_doomed_(database, kShortenDoomed),
@@ -124,6 +126,7 @@ Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segme
 
 Result<void> Pruning::remove_run(const EndedRun& run) {
   ERRAND_CHECK(remove_run_.run(run.key.workspace, run.key.run));
+  ERRAND_CHECK(leave_session_.run(run.key.run));
   ERRAND_CHECK(labels_.remove(run.key, run.labels));
   if (run.keyed_at) ERRAND_CHECK(keyed_.forget(*run.keyed_at, run.key.run));
   return merging_.forget(run.key.run);

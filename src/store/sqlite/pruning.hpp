@@ -61,6 +61,7 @@ class Pruning final {
 
   Statement find_ended_;
   Statement remove_run_;
+  Statement leave_session_;
   Statement insert_doomed_;
   Statement find_doomed_;
   Statement shorten_doomed_;

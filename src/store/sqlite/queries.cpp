@@ -5,7 +5,6 @@
 namespace errand::sqlite {
 namespace {
 
-constexpr const char* kFindRun = "SELECT * FROM runs WHERE workspace = ? AND id = ?";
 constexpr const char* kFindLog =
     "SELECT log_end, coalesce(merged, 0), coalesce(next, 0) FROM runs "
     "LEFT JOIN merging ON run = id AND next > 0 WHERE runs.workspace = ? AND id = ?";
@@ -36,7 +35,8 @@ constexpr const char* kFindPending =
 static_assert(static_cast<int>(CallFilter::Status::any) == 0 &&
               static_cast<int>(CallFilter::Status::claimed) == 2);
 constexpr const char* kAllRuns =
-    "SELECT * FROM runs WHERE (workspace, id) > (?, ?) ORDER BY workspace, id LIMIT ?";
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs "
+    "WHERE (workspace, id) > (?, ?) ORDER BY workspace, id LIMIT ?";
 constexpr const char* kListRecords =
     "SELECT * FROM records WHERE workspace = ? AND kind = ? AND id > ? ORDER BY id LIMIT ?";
 constexpr const char* kListKeys = "SELECT * FROM api_keys ORDER BY id";
@@ -56,9 +56,10 @@ Segment read_segment(const Rows& rows, std::int64_t n) {
 Queries::Queries(std::unique_ptr<Database> database)
     : database_(std::move(database)),
       lists_(*database_),
+      sessions_(*database_),
       begin_(*database_, "BEGIN"),
       end_(*database_, "COMMIT"),
-      find_run_(*database_, kFindRun),
+      find_run_(*database_, kRunById),
       find_mail_(*database_, kMailOfRun),
       find_log_(*database_, kFindLog),
       next_segments_(*database_, kNextSegments),
@@ -176,6 +177,30 @@ Result<std::string> Queries::read_blob(const RunKey& run, const std::string& has
   ERRAND_TRY(bool found, rows.next());
   if (!found) return Error(ErrorCode::not_found, "the run has no such file");
   return rows.text(0);
+}
+
+Result<SessionRow> Queries::find_session(const SessionKey& session) {
+  return at_one_moment([&] { return sessions_.find(session); });
+}
+
+Result<std::vector<SessionRow>> Queries::list_sessions(const SessionFilter& filter) {
+  return at_one_moment([&] { return sessions_.list(filter); });
+}
+
+Result<std::int64_t> Queries::count_sessions(const SessionFilter& filter) {
+  return at_one_moment([&] { return sessions_.count(filter); });
+}
+
+Result<std::vector<SessionEntry>> Queries::read_history(const SessionKey& session,
+                                                        std::int64_t after, std::int64_t until,
+                                                        std::size_t bytes_max) {
+  return at_one_moment([&] { return sessions_.read_history(session, after, until, bytes_max); });
+}
+
+Result<std::vector<RunRow>> Queries::session_runs(const SessionKey& session,
+                                                  const std::optional<RunId>& before,
+                                                  std::size_t limit) {
+  return at_one_moment([&] { return sessions_.runs(session, before, limit); });
 }
 
 Result<Record> Queries::find_record(const RecordKey& key) {

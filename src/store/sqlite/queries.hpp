@@ -9,6 +9,7 @@
 
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/run_lists.hpp"
+#include "store/sqlite/session_queries.hpp"
 #include "store/store.hpp"
 
 namespace errand::sqlite {
@@ -30,6 +31,13 @@ class Queries final {
   Result<std::vector<RunRow>> all_runs(const std::optional<RunKey>& after, std::size_t limit);
   Result<std::vector<SegmentPtr>> read_log(const RunKey& run, EventSeq after,
                                            std::size_t bytes_max);
+  Result<SessionRow> find_session(const SessionKey& session);
+  Result<std::vector<SessionRow>> list_sessions(const SessionFilter& filter);
+  Result<std::int64_t> count_sessions(const SessionFilter& filter);
+  Result<std::vector<SessionEntry>> read_history(const SessionKey& session, std::int64_t after,
+                                                 std::int64_t until, std::size_t bytes_max);
+  Result<std::vector<RunRow>> session_runs(const SessionKey& session,
+                                           const std::optional<RunId>& before, std::size_t limit);
   Result<Record> find_record(const RecordKey& key);
   Result<std::vector<Record>> list_records(const RecordFilter& filter);
   Result<std::vector<ApiKeyRow>> list_keys();
@@ -68,6 +76,7 @@ class Queries final {
   const std::unique_ptr<Database> database_;
 
   RunLists lists_;
+  SessionQueries sessions_;
   Statement begin_;
   Statement end_;
   Statement find_run_;

@@ -36,7 +36,8 @@ RunRow read_run(const Rows& rows) {
           .ends_by = store_time(rows, 12),
           .segments = static_cast<std::int32_t>(rows.integer(5)),
           .epoch = rows.integer(6),
-          .format = static_cast<int>(rows.integer(16))};
+          .format = static_cast<int>(rows.integer(16)),
+          .session = rows.id<SessionId>(17)};
 }
 
 Result<std::vector<RunRow>> read_runs(Rows rows) {

@@ -9,8 +9,8 @@ namespace errand::sqlite {
 
 StoreTime store_time(const Rows& rows, int column);
 
-// Rows of the tables as the structs of the Store. A statement that gives runs begins with
-// "SELECT * FROM runs", so that columns are read by their place in the schema.
+// Rows of the tables as the structs of the Store. A statement that gives runs selects all columns
+// of the table, so that they are read by their place in the schema, and then the run's session.
 RunRow read_run(const Rows& rows);
 RunStatus read_status(const Rows& rows);  // that of the run
 Result<std::vector<RunRow>> read_runs(Rows rows);
@@ -27,6 +27,10 @@ Result<std::vector<Record>> read_records(Rows rows);
 ApiKeyRow read_api_key(const Rows& rows);
 Result<std::vector<ApiKeyRow>> read_api_keys(Rows rows);
 
+// Takes the workspace and the id.
+inline constexpr const char* kRunById =
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs "
+    "WHERE workspace = ? AND id = ?";
 // Takes the run and its workspace.
 inline constexpr const char* kMailOfRun =
     "SELECT * FROM mail WHERE run = ? AND workspace = ? ORDER BY slot";

@@ -4,23 +4,21 @@
 
 #include "base/text.hpp"
 #include "store/run_filter.hpp"
+#include "store/sqlite/common_ids.hpp"
 #include "store/sqlite/rows.hpp"
 
 namespace errand::sqlite {
 namespace {
 
-// Sorts after every id; and after one id, but before the next.
-constexpr std::string_view kAfterAllIds = "\x7f";
-constexpr char kJustAfter = '\x01';
-
-constexpr const char* kAll = "SELECT * FROM runs WHERE workspace = ? AND id < ? ORDER BY id DESC";
+constexpr const char* kAll =
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs "
+    "WHERE workspace = ? AND id < ? ORDER BY id DESC";
 constexpr const char* kOutcomes =
-    "SELECT * FROM runs INDEXED BY outcomes WHERE workspace = ? AND id < ? AND status = ? "
-    "AND finished = 1 ORDER BY id DESC";
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY outcomes "
+    "WHERE workspace = ? AND id < ? AND status = ? AND finished = 1 ORDER BY id DESC";
 constexpr const char* kUnfinished =
-    "SELECT * FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
-    "ORDER BY id DESC";
-constexpr const char* kFindRun = "SELECT * FROM runs WHERE workspace = ? AND id = ?";
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY unfinished "
+    "WHERE workspace = ? AND id < ? AND finished = 0 ORDER BY id DESC";
 constexpr const char* kFindLabel =
     "SELECT run FROM labels WHERE workspace = ? AND key = ? AND value = ? AND run < ? "
     "ORDER BY run DESC LIMIT 1";
@@ -41,7 +39,7 @@ RunLists::RunLists(Database& database)
     : all_(database, kAll),
       outcomes_(database, kOutcomes),
       unfinished_(database, kUnfinished),
-      find_run_(database, kFindRun),
+      find_run_(database, kRunById),
       find_label_(database, kFindLabel),
       find_outcome_(database, kFindOutcome),
       find_unfinished_(database, kFindUnfinished) {}
@@ -80,16 +78,9 @@ Result<std::vector<RunRow>> RunLists::leap(const RunFilter& filter) {
 
 Result<std::string> RunLists::find_common(const RunFilter& filter, std::string bound) {
   const std::size_t parts = filter.metadata.size() + (filter.status ? 1 : 0);
-  std::string candidate;
-  // Parts in turn, until as many in a row as there are have the same.
-  for (std::size_t part = 0, agreeing = 0; agreeing < parts; part = (part + 1) % parts) {
-    ERRAND_TRY(std::string found, find_part(filter, part, bound));
-    if (found.empty()) return found;
-    agreeing = found == candidate ? agreeing + 1 : 1;
-    candidate = std::move(found);
-    bound = candidate + kJustAfter;
-  }
-  return candidate;
+  return find_common_id(parts, std::move(bound), [&](std::size_t part, std::string_view before) {
+    return find_part(filter, part, before);
+  });
 }
 
 Result<std::string> RunLists::find_part(const RunFilter& filter, std::size_t part,

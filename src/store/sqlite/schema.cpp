@@ -299,6 +299,62 @@ INSERT INTO merging VALUES (-9223372036854775808, '', '', 0, 0, 0);
 DROP TABLE moment;
 )sql";
 
+// A session's row is small, because each of its runs writes it twice; what never changes about a
+// session is in `session_settings`. `turn` is the run that has the turn, or empty. A run that waits
+// has a `place` in the queue: from 1 on, or from -1 downwards if it interrupted another run. Any
+// other run has the place 0.
+//
+// The history goes to the end of its table for the same reason as segments do.
+constexpr const char* kVersion6 = R"sql(
+CREATE TABLE sessions (
+  workspace    TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  status       INTEGER NOT NULL,
+  created_at   INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  ended_at     INTEGER,
+  entries      INTEGER NOT NULL,
+  turn         TEXT NOT NULL,
+  PRIMARY KEY (workspace, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_statuses ON sessions (workspace, status, id);
+
+CREATE TABLE session_settings (
+  workspace TEXT NOT NULL,
+  session   TEXT NOT NULL,
+  name      TEXT NOT NULL,
+  metadata  TEXT NOT NULL,
+  spec      BLOB NOT NULL,
+  PRIMARY KEY (workspace, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session_labels (
+  workspace TEXT NOT NULL,
+  key       TEXT NOT NULL,
+  value     TEXT NOT NULL,
+  session   TEXT NOT NULL,
+  PRIMARY KEY (workspace, key, value, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session_runs (
+  run       TEXT NOT NULL PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  session   TEXT NOT NULL,
+  place     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_of_session ON session_runs (workspace, session, run);
+CREATE UNIQUE INDEX waiting ON session_runs (workspace, session, place) WHERE place <> 0;
+
+CREATE TABLE session_history (
+  workspace TEXT NOT NULL,
+  session   TEXT NOT NULL,
+  n         INTEGER NOT NULL,
+  run       TEXT NOT NULL,
+  body      BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX session_entries ON session_history (workspace, session, n);
+)sql";
+
 // What lists are filtered by, of the runs that are there.
 Result<void> fill_labels(Database& database) {
   LabelChanges labels(database);
@@ -314,14 +370,15 @@ Result<void> fill_labels(Database& database) {
 
 // Steps after version 5 only add tables. They rewrite no rows, so that no later upgrade takes long
 // or needs disk space for a backup.
-constexpr std::array<SchemaStep, 5> kSchema = {{
+constexpr std::array<SchemaStep, 6> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},
     {.script = kVersion3},
     {.script = kVersion4},
     {.script = kVersion5, .fill = fill_labels},
+    {.script = kVersion6},
 }};
-static_assert(kSchema.size() == kLastRewrite);  // until a step adds tables
+static_assert(kSchema.size() > kLastRewrite);
 
 }  // namespace
 

@@ -3,12 +3,15 @@
 #include "store/store_contract_claims.hpp"
 #include "store/store_contract_commits.hpp"
 #include "store/store_contract_growth.hpp"
+#include "store/store_contract_histories.hpp"
 #include "store/store_contract_lists.hpp"
 #include "store/store_contract_log.hpp"
 #include "store/store_contract_mail.hpp"
 #include "store/store_contract_owners.hpp"
 #include "store/store_contract_records.hpp"
+#include "store/store_contract_sessions.hpp"
 #include "store/store_contract_time.hpp"
+#include "store/store_contract_turns.hpp"
 #include "store/store_contract_workspaces.hpp"
 
 namespace errand {

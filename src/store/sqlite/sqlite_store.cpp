@@ -115,6 +115,8 @@ StoreTime SqliteStore::now() const {
 }
 
 Task<Result<CreateOutcome>> SqliteStore::create(NewRun run) {
+  ERRAND_ASSERT(run.effects.history.empty());
+  ERRAND_ASSERT(!run.session || !is_terminal(run.row.status));
   Labels labels = labels_of(run.row.metadata);
   const std::size_t bytes = sqlite::bytes_of(run);
   return parts_->writer->write<CreateOutcome>(
@@ -132,6 +134,7 @@ Task<Result<Appended>> SqliteStore::append(Commit commit) {
 }
 
 Task<Result<MailOutcome>> SqliteStore::mail(Mail mail) {
+  ERRAND_ASSERT(mail.effects.history.empty());
   const std::size_t bytes = sqlite::bytes_of(mail);
   return parts_->writer->write<MailOutcome>(
       [mail = std::move(mail)](Changes& changes) { return changes.mail(mail); }, bytes);
@@ -211,6 +214,54 @@ Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunKey run, EventSeq
 Task<Result<PruneOutcome>> SqliteStore::prune(Prune prune) {
   return parts_->writer->write<PruneOutcome>(
       [prune = std::move(prune)](Changes& changes) { return changes.prune(prune); });
+}
+
+Task<Result<CreateSessionOutcome>> SqliteStore::create_session(NewSession session) {
+  Labels labels = labels_of(session.row.metadata);
+  const std::size_t bytes = sqlite::bytes_of(session);
+  return parts_->writer->write<CreateSessionOutcome>(
+      [session = std::move(session), labels = std::move(labels)](Changes& changes) {
+        return changes.create_session(session, labels);
+      },
+      bytes);
+}
+
+Task<Result<SessionRow>> SqliteStore::find_session(SessionKey session) {
+  return read([session](Queries& queries) { return queries.find_session(session); });
+}
+
+Task<Result<std::vector<SessionRow>>> SqliteStore::list_sessions(SessionFilter filter) {
+  return read(
+      [filter = std::move(filter)](Queries& queries) { return queries.list_sessions(filter); });
+}
+
+Task<Result<std::int64_t>> SqliteStore::count_sessions(SessionFilter filter) {
+  return read(
+      [filter = std::move(filter)](Queries& queries) { return queries.count_sessions(filter); });
+}
+
+Task<Result<std::vector<SessionEntry>>> SqliteStore::read_history(SessionKey session,
+                                                                  std::int64_t after,
+                                                                  std::int64_t until,
+                                                                  std::size_t bytes_max) {
+  return read([session, after, until, bytes_max](Queries& queries) {
+    return queries.read_history(session, after, until, bytes_max);
+  });
+}
+
+Task<Result<EndedSession>> SqliteStore::end_session(SessionKey session, std::string reason) {
+  return parts_->writer->write<EndedSession>(
+      [session, reason = std::move(reason)](Changes& changes) {
+        return changes.end_session(session, reason);
+      });
+}
+
+Task<Result<std::vector<RunRow>>> SqliteStore::session_runs(SessionKey session,
+                                                            std::optional<RunId> before,
+                                                            std::size_t limit) {
+  return read([session, before, limit](Queries& queries) {
+    return queries.session_runs(session, before, limit);
+  });
 }
 
 Task<Result<RecordsOutcome>> SqliteStore::change_records(std::vector<RecordChange> changes) {

@@ -72,6 +72,16 @@ class SqliteStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, EventSeq after,
                                                  std::size_t bytes_max) override;
   Task<Result<PruneOutcome>> prune(Prune prune) override;
+  Task<Result<CreateSessionOutcome>> create_session(NewSession session) override;
+  Task<Result<SessionRow>> find_session(SessionKey session) override;
+  Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter) override;
+  Task<Result<std::int64_t>> count_sessions(SessionFilter filter) override;
+  Task<Result<std::vector<SessionEntry>>> read_history(SessionKey session, std::int64_t after,
+                                                       std::int64_t until,
+                                                       std::size_t bytes_max) override;
+  Task<Result<EndedSession>> end_session(SessionKey session, std::string reason) override;
+  Task<Result<std::vector<RunRow>>> session_runs(SessionKey session, std::optional<RunId> before,
+                                                 std::size_t limit) override;
   Task<Result<RecordsOutcome>> change_records(std::vector<RecordChange> changes) override;
   Task<Result<Record>> find_record(RecordKey key) override;
   Task<Result<std::vector<Record>>> list_records(RecordFilter filter) override;

@@ -1,6 +1,8 @@
 #include "store/sqlite/upkeep/verify.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "base/text.hpp"
@@ -61,7 +63,8 @@ constexpr const char* kOtherRules[] = {
 
     "SELECT 'the idempotency key of ' || subject || ' belongs to nothing that is there' "
     "FROM idempotency WHERE subject NOT IN (SELECT id FROM runs) "
-    "AND subject NOT IN (SELECT id FROM api_keys)",
+    "AND subject NOT IN (SELECT id FROM api_keys) "
+    "AND (workspace, subject) NOT IN (SELECT workspace, id FROM sessions)",
 
     "SELECT 'label ' || key || ' of ' || run || ' is not in the metadata of any run' FROM labels "
     "WHERE NOT EXISTS (SELECT 1 FROM runs, json_each(iif(json_valid(metadata), metadata, '{}')) "
@@ -93,6 +96,68 @@ constexpr const char* kOtherRules[] = {
     "WHERE name NOT IN (SELECT key FROM meta)",
 
     "SELECT 'merging has ' || count(*) || ' rows' FROM merging HAVING count(*) <> 1",
+};
+
+// Entries of a history may name runs that are no longer there.
+constexpr const char* kSessionRules[] = {
+    "SELECT 'session ' || id || ' has no settings' FROM sessions "
+    "WHERE (workspace, id) NOT IN (SELECT workspace, session FROM session_settings)",
+
+    "SELECT 'settings of ' || session || ' belong to no session' FROM session_settings "
+    "WHERE (workspace, session) NOT IN (SELECT workspace, id FROM sessions)",
+
+    "SELECT 'session ' || id || ' has status ' || status || ' but ' || "
+    "iif(ended_at IS NULL, 'no time of its end', 'the time of an end') FROM sessions "
+    "WHERE status NOT IN (0, 1) OR (ended_at IS NULL) <> (status = 0)",
+
+    "SELECT 'run ' || run || ' is one of session ' || session || ', which is not there' "
+    "FROM session_runs WHERE (workspace, session) NOT IN (SELECT workspace, id FROM sessions)",
+
+    "SELECT 'run ' || run || ' of session ' || session || ' is not there' FROM session_runs "
+    "WHERE (workspace, run) NOT IN (SELECT workspace, id FROM runs)",
+
+    "SELECT 'run ' || turn || ' has the turn in session ' || sessions.id || "
+    "' but is no unfinished run of it' FROM sessions WHERE turn <> '' AND NOT EXISTS "
+    "(SELECT 1 FROM session_runs AS s JOIN runs ON runs.workspace = s.workspace AND runs.id = run "
+    "WHERE run = turn AND s.workspace = sessions.workspace AND session = sessions.id "
+    "AND place = 0 AND finished = 0)",
+
+    "SELECT 'run ' || run || ' of session ' || session || ' neither has the turn nor waits' "
+    "FROM session_runs AS s JOIN runs ON runs.workspace = s.workspace AND runs.id = run "
+    "JOIN sessions ON sessions.workspace = s.workspace AND sessions.id = session "
+    "WHERE place = 0 AND finished = 0 AND turn <> run",
+
+    "SELECT 'run ' || run || ' waits in session ' || session || ' with status ' || runs.status "
+    "FROM session_runs AS s JOIN runs ON runs.workspace = s.workspace AND runs.id = run "
+    "WHERE place <> 0 AND runs.status <> 0",
+
+    "SELECT DISTINCT 'runs wait in session ' || session || ', but nobody has the turn' "
+    "FROM session_runs AS s JOIN sessions ON sessions.workspace = s.workspace "
+    "AND sessions.id = session WHERE place <> 0 AND turn = ''",
+
+    "SELECT 'session ' || id || ' should have ' || entries || ' entries, but its history has ' || "
+    "coalesce(log.n, 0) || ' up to ' || coalesce(log.last, 0) FROM sessions LEFT JOIN "
+    "(SELECT workspace, session, count(*) AS n, min(n) AS first, max(n) AS last "
+    "FROM session_history GROUP BY workspace, session) AS log "
+    "ON log.workspace = sessions.workspace AND log.session = id "
+    "WHERE coalesce(log.n, 0) <> entries OR coalesce(log.last, 0) <> entries "
+    "OR coalesce(log.first, 1) <> 1",
+
+    "SELECT DISTINCT 'a history belongs to session ' || session || ', which is not there' "
+    "FROM session_history "
+    "WHERE (workspace, session) NOT IN (SELECT workspace, id FROM sessions)",
+
+    "SELECT 'label ' || key || ' of ' || session || ' is not in the metadata of any session' "
+    "FROM session_labels AS l WHERE NOT EXISTS (SELECT 1 FROM session_settings AS s, "
+    "json_each(iif(json_valid(metadata), metadata, '{}')) AS pair "
+    "WHERE s.workspace = l.workspace AND s.session = l.session AND pair.type = 'text' "
+    "AND pair.key = l.key AND pair.value = l.value) AND instr(value, char(0)) = 0",
+
+    "SELECT 'session ' || s.session || ' is not found by its metadata ' || pair.key "
+    "FROM session_settings AS s, json_each(iif(json_valid(metadata), metadata, '{}')) AS pair "
+    "WHERE metadata <> '{}' AND pair.type = 'text' AND instr(metadata, '\\u0000') = 0 "
+    "AND NOT EXISTS (SELECT 1 FROM session_labels AS l WHERE l.workspace = s.workspace "
+    "AND l.key = pair.key AND l.value = pair.value AND l.session = s.session)",
 };
 
 Result<void> add_findings(Database& database, const std::string& sql, Findings& findings) {
@@ -139,11 +204,12 @@ Result<std::vector<std::string>> verify(const std::string& path) {
     if (!done) findings.push_back(done.error().message());
   };
   note(check_pages(*database, findings));
-  for (const char* rule : kRunRules) {
-    note(add_findings(*database, cat(rule, " LIMIT ", kFindingsMax), findings));
-  }
-  for (const char* rule : kOtherRules) {
-    note(add_findings(*database, cat(rule, " LIMIT ", kFindingsMax), findings));
+  const std::initializer_list<std::span<const char* const>> parts = {kRunRules, kOtherRules,
+                                                                     kSessionRules};
+  for (const auto& rules : parts) {
+    for (const char* rule : rules) {
+      note(add_findings(*database, cat(rule, " LIMIT ", kFindingsMax), findings));
+    }
   }
   return findings;
 }

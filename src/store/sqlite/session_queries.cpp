@@ -1,0 +1,199 @@
+#include "store/sqlite/session_queries.hpp"
+
+#include <utility>
+
+#include "store/sqlite/common_ids.hpp"
+#include "store/sqlite/rows.hpp"
+
+namespace errand::sqlite {
+namespace {
+
+constexpr const char* kFind =
+    "SELECT s.workspace, s.id, status, name, spec, metadata, created_at, last_used_at, ended_at, "
+    "entries, turn, (SELECT count(*) FROM session_runs INDEXED BY waiting "
+    "WHERE workspace = s.workspace AND session = s.id AND place <> 0) "
+    "FROM sessions AS s CROSS JOIN session_settings AS t "
+    "ON t.workspace = s.workspace AND t.session = s.id WHERE s.workspace = ? AND s.id = ?";
+constexpr const char* kExists = "SELECT 1 FROM sessions WHERE workspace = ? AND id = ?";
+constexpr const char* kIds =
+    "SELECT id FROM sessions WHERE workspace = ? AND id < ? ORDER BY id DESC LIMIT ? OFFSET ?";
+constexpr const char* kIdsByStatus =
+    "SELECT id FROM sessions INDEXED BY session_statuses "
+    "WHERE workspace = ? AND id < ? AND status = ? ORDER BY id DESC LIMIT ? OFFSET ?";
+constexpr const char* kCount =
+    "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ?";
+constexpr const char* kCountByStatus =
+    "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ? AND status = ?";
+constexpr const char* kFindLabel =
+    "SELECT session FROM session_labels WHERE workspace = ? AND key = ? AND value = ? "
+    "AND session < ? ORDER BY session DESC LIMIT 1";
+constexpr const char* kFindStatus =
+    "SELECT id FROM sessions INDEXED BY session_statuses "
+    "WHERE workspace = ? AND status = ? AND id < ? ORDER BY id DESC LIMIT 1";
+constexpr const char* kHistory =
+    "SELECT n, run, body FROM session_history INDEXED BY session_entries "
+    "WHERE workspace = ? AND session = ? AND n > ? AND n <= ? ORDER BY n";
+constexpr const char* kRuns =
+    "SELECT runs.*, s.session FROM session_runs AS s INDEXED BY runs_of_session CROSS JOIN runs "
+    "ON runs.workspace = s.workspace AND runs.id = s.run "
+    "WHERE s.workspace = ? AND s.session = ? AND s.run < ? ORDER BY s.run DESC LIMIT ?";
+
+SessionRow read_session(const Rows& rows) {
+  SessionRow row{.id = rows.id<SessionId>(1),
+                 .workspace = rows.id<WorkspaceSlug>(0),
+                 .status = static_cast<SessionStatus>(rows.integer(2)),
+                 .name = rows.text(3),
+                 .spec = rows.text(4),
+                 .metadata = rows.text(5),
+                 .created_at = rows.time(6),
+                 .last_used_at = rows.time(7),
+                 .entries = rows.integer(9),
+                 .current = RunId::parse(rows.view(10)),
+                 .queued = rows.integer(11)};
+  if (!rows.is_null(8)) row.ended_at = rows.time(8);
+  return row;
+}
+
+Error no_such_session() {
+  return Error(ErrorCode::not_found, "there is no such session");
+}
+
+Result<bool> has_row(Rows rows) {
+  return rows.next();
+}
+
+std::string bound_of(const SessionFilter& filter) {
+  return filter.before ? filter.before->str() : std::string(kAfterAllIds);
+}
+
+Result<std::int64_t> read_count(Rows rows) {
+  ERRAND_TRY([[maybe_unused]] bool found, rows.next());
+  return rows.integer(0);
+}
+
+Result<std::vector<SessionId>> read_ids(Rows rows) {
+  std::vector<SessionId> ids;
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return ids;
+    ids.push_back(rows.id<SessionId>(0));
+  }
+}
+
+Result<std::string> read_first(Rows rows) {
+  ERRAND_TRY(bool found, rows.next());
+  return found ? rows.text(0) : std::string();
+}
+
+}  // namespace
+
+SessionQueries::SessionQueries(Database& database)
+    : find_(database, kFind),
+      exists_(database, kExists),
+      ids_(database, kIds),
+      ids_by_status_(database, kIdsByStatus),
+      count_(database, kCount),
+      count_by_status_(database, kCountByStatus),
+      find_label_(database, kFindLabel),
+      find_status_(database, kFindStatus),
+      history_(database, kHistory),
+      runs_(database, kRuns) {}
+
+Result<SessionRow> SessionQueries::find(const SessionKey& session) {
+  Rows rows = find_.query(session.workspace, session.session);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return no_such_session();
+  return read_session(rows);
+}
+
+Result<std::vector<SessionRow>> SessionQueries::list(const SessionFilter& filter) {
+  ERRAND_TRY(auto found, filter.metadata.empty() ? ids(filter) : ids_by_metadata(filter));
+  std::vector<SessionRow> sessions;
+  for (const SessionId& id : found) {
+    ERRAND_TRY(SessionRow row, find({.workspace = filter.workspace, .session = id}));
+    sessions.push_back(std::move(row));
+  }
+  return sessions;
+}
+
+Result<std::vector<SessionId>> SessionQueries::ids(const SessionFilter& filter) {
+  const std::string bound = bound_of(filter);
+  if (!filter.status) {
+    return read_ids(ids_.query(filter.workspace, bound, filter.limit, filter.offset));
+  }
+  return read_ids(
+      ids_by_status_.query(filter.workspace, bound, *filter.status, filter.limit, filter.offset));
+}
+
+Result<std::vector<SessionId>> SessionQueries::ids_by_metadata(const SessionFilter& filter) {
+  std::vector<SessionId> found;
+  if (filter.limit == 0) return found;
+  std::size_t skipped = 0;
+  ERRAND_CHECK(each_common_id(filter, bound_of(filter), [&](const std::string& id) {
+    if (skipped++ >= filter.offset) found.push_back(SessionId::parse(id).value_or(SessionId()));
+    return found.size() < filter.limit;
+  }));
+  return found;
+}
+
+Result<std::int64_t> SessionQueries::count(const SessionFilter& filter) {
+  if (filter.metadata.empty()) {
+    if (!filter.status) return read_count(count_.query(filter.workspace));
+    return read_count(count_by_status_.query(filter.workspace, *filter.status));
+  }
+  std::int64_t count = 0;
+  ERRAND_CHECK(each_common_id(filter, std::string(kAfterAllIds), [&count](const std::string&) {
+    ++count;
+    return true;
+  }));
+  return count;
+}
+
+template <class Take>
+Result<void> SessionQueries::each_common_id(const SessionFilter& filter, std::string bound,
+                                            Take take) {
+  const std::size_t parts = filter.metadata.size() + (filter.status ? 1 : 0);
+  auto find = [&](std::size_t part, std::string_view before) {
+    return find_part(filter, part, before);
+  };
+  for (;;) {
+    ERRAND_TRY(bound, find_common_id(parts, std::move(bound), find));
+    if (bound.empty() || !take(bound)) return {};
+  }
+}
+
+Result<std::string> SessionQueries::find_part(const SessionFilter& filter, std::size_t part,
+                                              std::string_view bound) {
+  if (part < filter.metadata.size()) {
+    const auto& [key, value] = filter.metadata[part];
+    return read_first(find_label_.query(filter.workspace, key, value, bound));
+  }
+  return read_first(find_status_.query(filter.workspace, *filter.status, bound));
+}
+
+Result<std::vector<SessionEntry>> SessionQueries::read_history(const SessionKey& session,
+                                                               std::int64_t after,
+                                                               std::int64_t until,
+                                                               std::size_t bytes_max) {
+  ERRAND_TRY(bool is_there, has_row(exists_.query(session.workspace, session.session)));
+  if (!is_there) return no_such_session();
+  std::vector<SessionEntry> entries;
+  std::size_t bytes = 0;
+  Rows rows = history_.query(session.workspace, session.session, after, until);
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return entries;
+    entries.push_back({.n = rows.integer(0), .run = rows.id<RunId>(1), .body = rows.text(2)});
+    bytes += entries.back().body.size();
+    if (bytes >= bytes_max) return entries;
+  }
+}
+
+Result<std::vector<RunRow>> SessionQueries::runs(const SessionKey& session,
+                                                 const std::optional<RunId>& before,
+                                                 std::size_t limit) {
+  const std::string_view bound = before ? before->view() : kAfterAllIds;
+  return read_runs(runs_.query(session.workspace, session.session, bound, limit));
+}
+
+}  // namespace errand::sqlite
