@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/session_history.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -14,10 +15,11 @@ AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observe
       key_(params.row.key()),
       epoch_(params.row.epoch),
       start_(params.start),
+      has_turn_(params.row.status != RunStatus::queued),
       state_(std::move(params.state)),
       end_time_(around.timers.now() +
                 std::max(milliseconds(0), params.row.ends_by - around.store.now())),
-      opening_(params.start == Start::fresh ? Opening::ask : Opening::none),
+      opening_(params.start == Start::fresh && state_->has_begun() ? Opening::ask : Opening::none),
       cutoff_(params.is_given_up ? Cutoff::given_up : Cutoff::none),
       tasks_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
@@ -118,8 +120,8 @@ Task<void> AgentRun::drive() {
     fold_inbox();
     Step step = choose_step();
     if (auto* ask = std::get_if<Ask>(&step)) {
-      if (!model_) {
-        hold_ = Hold::no_model;
+      if (!model_ || !has_turn_) {
+        hold_ = has_turn_ ? Hold::no_model : Hold::no_turn;
         break;
       }
       co_await back_off();
@@ -130,6 +132,11 @@ Task<void> AgentRun::drive() {
       if (!around_.lease.allows_effects()) {
         hold_ = Hold::lease;
         break;
+      }
+      if (!state_->has_begun()) {
+        bool is_ready = co_await join_session(&ask->entry);
+        if (!is_ready) break;
+        if (cancel_waits() || activity_ == Activity::stopping) continue;
       }
       co_await ask_model(ask->entry, std::move(*files));
     } else if (std::holds_alternative<Freeze>(step)) {
@@ -152,7 +159,7 @@ Task<void> AgentRun::drive() {
 
 // Nothing happens before its client answers, or its model is there again.
 bool AgentRun::rests() const {
-  bool waits = state_->waits_for_client() || hold_ == Hold::no_model;
+  bool waits = state_->waits_for_client() || hold_ == Hold::no_model || hold_ == Hold::no_turn;
   return waits && !state_->cancel();
 }
 
@@ -288,12 +295,35 @@ Event terminal_event(const State& state, const TerminalEntry& terminal) {
 Task<void> AgentRun::finish(TerminalEntry terminal) {
   state_->apply(terminal);
   Event event = terminal_event(*state_, terminal);
-  auto end = co_await log_->finish(&terminal, &event);
+  std::vector<std::string> history;
+  bool is_told = !state_->created().session.empty() && terminal.status == RunStatus::succeeded;
+  if (is_told) history = history_entries(*state_);
+  auto end = co_await log_->finish(&terminal, &event, std::move(history));
   if (!end) co_return;
   if (*end == RunLog::End::durable) co_return observer_.on_end();
   // A cancel was accepted before the end: whoever asked for it was told that the run will end so.
   state_->withdraw_terminal();
   co_await fetch_mail();
+}
+
+// The run has the turn, so nobody else adds to the history until it ends.
+Task<bool> AgentRun::join_session(TurnEntry* first) {
+  const SessionKey session{.workspace = key_.workspace, .session = state_->created().session};
+  auto row = co_await around_.store.find_session(session);
+  if (!row) {
+    observer_.on_broken(row.error());
+    co_return false;
+  }
+  auto history = co_await read_history(&around_.store, session, row->entries);
+  if (!history) {
+    observer_.on_broken(history.error());
+    co_return false;
+  }
+  // A cancel may have come meanwhile; then the history is read again, or never.
+  if (cancel_waits() || activity_ == Activity::stopping) co_return true;
+  state_->begin_after(std::move(*history));
+  first->history = row->entries;
+  co_return true;
 }
 
 // Requests that the store has and nobody has delivered yet.

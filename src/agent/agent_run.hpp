@@ -115,7 +115,7 @@ class AgentRun final {
     confirm_resume  // the entry that says that the run was resumed has to be durable
   };
   // What keeps the run from an effect that it is to begin.
-  enum class Hold : std::uint8_t { none, lease, no_model };
+  enum class Hold : std::uint8_t { none, lease, no_model, no_turn };
   enum class Cancelling : std::uint8_t { no, in_grace, grace_over };
   // Why the run may not go on.
   enum class Cutoff : std::uint8_t { none, given_up, out_of_time };
@@ -133,6 +133,8 @@ class AgentRun final {
   void freeze();
   Task<void> finish(TerminalEntry terminal);
   Task<void> fetch_mail();
+  // Reads what was said in the session before. False: it cannot be read; the run is then broken.
+  Task<bool> join_session(TurnEntry* first);
   Task<void> back_off();
   void recover();
   bool rests() const;
@@ -175,6 +177,7 @@ class AgentRun final {
   const RunKey key_;
   const std::int64_t epoch_;
   const Start start_;
+  const bool has_turn_;  // false: another run of its session has it
   std::unique_ptr<State> state_;
 
   std::vector<Mailbox> inbox_;

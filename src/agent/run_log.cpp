@@ -133,13 +133,15 @@ Task<void> RunLog::room() {
   while (!has_room() && !failure_) co_await next_commit();
 }
 
-Task<Result<RunLog::End>> RunLog::finish(const TerminalEntry* entry, const Event* event) {
+Task<Result<RunLog::End>> RunLog::finish(const TerminalEntry* entry, const Event* event,
+                                         std::vector<std::string> history) {
   Pending& last = current();
   before_end_ = Mark{.journal = last.segment.journal.size(),
                      .events = last.segment.events.size(),
                      .status = status_};
   write(*entry);
   emit(*event);
+  current().effects.history = std::move(history);
   set_status(entry->status);
   ++deps_.counters.durable_waits;
   const std::int32_t target = next_segment_;
@@ -159,6 +161,7 @@ void RunLog::take_back_end(const Commit& refused) {
   Pending rest{.segment = *refused.segment, .effects = refused.effects};
   rest.segment.journal.resize(mark.journal);
   rest.segment.events.resize(mark.events);
+  rest.effects.history.clear();
   --rest.segment.events_count;
   if (!rest.segment.typed.empty()) rest.segment.typed.pop_back();
   const Effects& effects = rest.effects;
@@ -179,20 +182,23 @@ Task<void> RunLog::pump() {
       fail(std::move(appended).error());
       break;
     }
-    if (appended->refused == CommitRefusal::mail_waiting && before_end_) {
+    const std::optional<CommitRefusal>& refused = appended->appended.refused;
+    if (refused == CommitRefusal::mail_waiting && before_end_) {
       take_back_end(commit);
       wake_waiters();
       continue;
     }
-    if (appended->refused) {
-      fail(Error(ErrorCode::conflict, std::string(to_string(*appended->refused))));
+    if (refused) {
+      fail(Error(ErrorCode::conflict, std::string(to_string(*refused))));
       break;
     }
     committed_seq_ = commit.segment->last_seq;
     durable_segments_ = commit.segment->n + 1;
     options_.on_commit({.segment = commit.segment,
                         .status = commit.status,
-                        .offers_calls = !commit.effects.open.empty()});
+                        .offers_calls = !commit.effects.open.empty(),
+                        .started = appended->appended.started,
+                        .is_turn_unknown = appended->is_read_back && is_terminal(commit.status)});
     wake_waiters();
   } while (pending_.size() > 1 || (!pending_.empty() && wait_max_ == kNoWait));
   pumping_ = false;
@@ -205,10 +211,10 @@ void RunLog::fail(Error error) {
   options_.on_failure(*failure_);
 }
 
-Task<Result<Appended>> RunLog::append(Commit commit) {
+Task<Result<RunLog::Outcome>> RunLog::append(Commit commit) {
   for (milliseconds pause = kRetryFirst;; pause = std::min(pause * 2, kRetryMax)) {
     auto appended = co_await deps_.store.append(commit);
-    if (appended) co_return appended;
+    if (appended) co_return Outcome{.appended = std::move(*appended)};
     if (appended.error().code() == ErrorCode::outcome_unknown) {
       ERRAND_CO_TRY(auto known, co_await read_back(commit));
       if (known) co_return std::move(*known);
@@ -220,14 +226,16 @@ Task<Result<Appended>> RunLog::append(Commit commit) {
 }
 
 // What became of a commit whose outcome was lost; nothing if it was not made.
-Task<Result<std::optional<Appended>>> RunLog::read_back(Commit commit) {
+Task<Result<std::optional<RunLog::Outcome>>> RunLog::read_back(Commit commit) {
   for (milliseconds pause = kRetryFirst;; pause = std::min(pause * 2, kRetryMax)) {
     auto row = co_await deps_.store.find(commit.key);
     if (row) {
       bool is_ours = row->epoch == commit.epoch;
-      if (is_ours && row->segments == commit.segment->n) co_return std::optional<Appended>();
+      if (is_ours && row->segments == commit.segment->n) co_return std::optional<Outcome>();
       bool is_done = is_ours && row->segments == commit.segment->n + 1;
-      co_return is_done ? Appended() : Appended{.refused = CommitRefusal::stale_epoch};
+      Outcome outcome{.is_read_back = true};
+      if (!is_done) outcome.appended.refused = CommitRefusal::stale_epoch;
+      co_return outcome;
     }
     if (row.error().code() != ErrorCode::unavailable) co_return std::move(row).error();
     co_await deps_.timers.sleep_until(deps_.timers.now() + scattered(pause));

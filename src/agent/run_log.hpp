@@ -23,6 +23,10 @@ struct Committed {
   SegmentPtr segment;
   RunStatus status = RunStatus::running;
   bool offers_calls = false;  // mailboxes were opened with it
+  // The run has ended and gave its session's turn to this run.
+  std::optional<RunId> started = {};
+  // The run has ended, and the store has not told whether it gave the turn to another.
+  bool is_turn_unknown = false;
 };
 
 // The pen of a run's owner: gathers events and journal entries, gives out seq, and appends them to
@@ -87,7 +91,9 @@ class RunLog final {
   // request that lies in the run's mailbox comes first: then the end is taken back, and the log
   // stands as if it had not been written.
   enum class End { durable, cancel_waits };
-  Task<Result<End>> finish(const TerminalEntry* entry, const Event* event);
+  // `history` is what the run adds to the history of its session.
+  Task<Result<End>> finish(const TerminalEntry* entry, const Event* event,
+                           std::vector<std::string> history);
 
   bool has_room() const { return pending_bytes_ <= kPendingBytesMax; }
   // Waits until there is room again, or the log is dead.
@@ -119,8 +125,12 @@ class RunLog final {
   Task<void> pump();
   Commit take_first();
   // Tries until the outcome is known.
-  Task<Result<Appended>> append(Commit commit);
-  Task<Result<std::optional<Appended>>> read_back(Commit commit);
+  struct Outcome {
+    Appended appended;
+    bool is_read_back = false;  // the store's own answer was lost
+  };
+  Task<Result<Outcome>> append(Commit commit);
+  Task<Result<std::optional<Outcome>>> read_back(Commit commit);
   milliseconds scattered(milliseconds pause) const;
   void take_back_end(const Commit& refused);
   void fail(Error error);

@@ -1,6 +1,7 @@
 #include "agent/state.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
@@ -19,6 +20,11 @@ void State::apply_entry(const CreatedEntry& entry) {
                               [](const Message& one) { return one.role == Role::system; });
   system_prompt_ = has_more ? llm::share_text(whole_system_prompt(entry.spec))
                             : llm::TextPtr(created_, &created_->spec.system_prompt);
+}
+
+void State::begin_after(std::vector<llm::MessagePtr> history) {
+  messages_.insert(messages_.begin(), std::make_move_iterator(history.begin()),
+                   std::make_move_iterator(history.end()));
 }
 
 void State::apply_entry(const ResumedEntry&) {

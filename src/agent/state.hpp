@@ -58,6 +58,9 @@ class State {
   State& operator=(const State&) = delete;
 
   void apply(const JournalEntry& entry);
+  // What was said in the session before this run. Called once, between `created` and the first
+  // turn.
+  void begin_after(std::vector<llm::MessagePtr> history);
   // The end was applied and could not be written: something came before it.
   void withdraw_terminal() { terminal_.reset(); }
 
@@ -67,6 +70,8 @@ class State {
   // Includes the caller's system messages. Never null.
   const llm::TextPtr& system_prompt() const { return system_prompt_; }
   const TurnState& turn() const { return turn_; }
+  // Whether the model has been asked at all. A run of a session is created before that.
+  bool has_begun() const { return turn_.index >= 0; }
   const std::optional<CancelEntry>& cancel() const { return cancel_; }
   const std::optional<TerminalEntry>& terminal() const { return terminal_; }
   // Whether a process took the run over and nothing has come of it yet.

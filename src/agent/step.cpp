@@ -157,6 +157,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
     }
     return state.all_calls_finished() ? after_calls(state, last_seq) : Step(AwaitCalls{});
   }
+  if (!state.has_begun()) return Ask{{.turn = 0, .attempt = 1, .after_seq = last_seq}};
   return Ask{{.turn = turn.index,
               .attempt = turn.attempt + 1,
               .after_seq = last_seq,

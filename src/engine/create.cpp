@@ -142,14 +142,17 @@ Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempot
 }
 
 Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntry> journal,
-                                          std::vector<RunBlob> blobs, Idempotency idempotency) {
+                                          std::vector<RunBlob> blobs, Idempotency idempotency,
+                                          std::optional<SessionTurn> session) {
   ERRAND_ASSERT_HOME(deps_.home);
   if (draining_) {
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new runs")
         .reason("draining");
   }
   auto state = std::make_unique<agent::State>();
-  NewRun run{.idempotency = std::move(idempotency), .effects = {.blobs = std::move(blobs)}};
+  NewRun run{.idempotency = std::move(idempotency),
+             .effects = {.blobs = std::move(blobs)},
+             .session = std::move(session)};
   for (const JournalEntry& entry : journal) {
     append_journal_line(run.first.journal, entry);
     state->apply(entry);
@@ -172,19 +175,20 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
              .created_at = created.at,
              .updated_at = created.at,
              .ends_by = created.ends_by,
-             .segments = 1};
+             .segments = 1,
+             .session = created.session};
 
   const RunRow row = run.row;
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto outcome, co_await create_surely(std::move(run)));
-  if (outcome.kind == Creation::existing) co_return outcome;
+  if (outcome.refused || outcome.kind == Creation::existing) co_return outcome;
   if (outcome.kind == Creation::conflict) {
     co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
         .reason("idempotency_conflict");
   }
   RunRow owned = row;
   owned.epoch = outcome.epoch;
-  residency_.begin(owned, std::move(state));
+  if (!outcome.waits_for_turn) residency_.begin(owned, std::move(state));
   co_return outcome;
 }
 

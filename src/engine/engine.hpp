@@ -61,10 +61,37 @@ struct JournalPage {
   bool has_more = false;
 };
 
+// What somebody thinks of a run.
+struct Feedback {
+  enum class Verdict { up, down };
+  Verdict verdict = Verdict::up;
+  std::string explanation = {};
+  std::optional<std::string> content = {};  // what it is about; absent: the run's final text
+};
+
 // A run that goes on from another one.
 struct ForkedRun {
   RunId run;
   ForkedFrom from;
+};
+
+// What a session is asked for with; runs of the session are asked for with the same.
+struct SessionParams {
+  Spec spec;  // without prompt and messages
+  WhenBusy when_busy = WhenBusy::queue;
+};
+
+// What is said in a session, and what this one run has other than the session's others.
+struct SessionMessage {
+  Spec said;  // prompt or messages
+  SpecOverrides overrides = {};
+  std::optional<WhenBusy> when_busy = {};
+};
+
+struct SessionView {
+  SessionRow row;
+  SessionParams params;
+  std::vector<SessionEntry> history;
 };
 
 // A run as it stands in the store.
@@ -77,9 +104,9 @@ struct RunView {
 // All runs: the verbs that the HTTP server and the in-process runtime call. Lives on one home.
 // Every verb may fail with unavailable (the store) or internal; only other codes are listed.
 //
-// Files: engine.cpp (verbs on runs), create.cpp, fork.cpp, pending_calls.cpp (verbs on calls that
-// wait for a client), upkeep.cpp (lease and retention). Where runs are and how they move is in
-// residency.hpp.
+// Files: engine.cpp (verbs on runs), create.cpp, fork.cpp, feedback.cpp, sessions.cpp,
+// pending_calls.cpp (verbs on calls that wait for a client), upkeep.cpp (lease and retention).
+// Where runs are and how they move is in residency.hpp.
 class Engine final {
  public:
   struct Deps {
@@ -119,7 +146,8 @@ class Engine final {
   // The same for a run whose first journal entries are there: `created`, what it takes over, and
   // the turn to ask. `blobs` is what these name. Never gives `conflict`.
   Task<Result<CreateOutcome>> begin(Principal who, std::vector<JournalEntry> journal,
-                                    std::vector<RunBlob> blobs, Idempotency idempotency);
+                                    std::vector<RunBlob> blobs, Idempotency idempotency,
+                                    std::optional<SessionTurn> session = {});
 
   // Answers a client's call. not_found: no such run, or (reason "unknown_tool_use") the call is not
   // pending. conflict with reason "run_terminal": the run has ended; with reason "claimed": the
@@ -154,8 +182,30 @@ class Engine final {
   Task<Result<JournalPage>> journal(Principal who, RunId run, std::size_t after, std::size_t limit,
                                     std::size_t bytes_max);
 
+  // What somebody thinks of a run; a later word replaces an earlier one. True: it is the first.
+  // not_found: no such run.
+  Task<Result<bool>> give_feedback(Principal who, RunId run, Feedback feedback);
+
   Task<Result<RunView>> get(Principal who, RunId run);
   Task<Result<std::vector<RunRow>>> list(RunFilter filter);
+
+  // Sessions. not_found: no such session. conflict with reason "session_ended", "session_busy" or
+  // "idempotency_conflict"; rate_limited with reason "session_queue_full".
+  Task<Result<SessionId>> create_session(Principal who, SessionParams params,
+                                         Idempotency idempotency);
+  // A run that carries the session on; it may have to wait for its turn.
+  Task<Result<RunId>> send(Principal who, SessionId session, SessionMessage message,
+                           Idempotency idempotency);
+  // With the whole history.
+  Task<Result<SessionView>> get_session(Principal who, SessionId session);
+  // Entries with n in (after, until], as far as `bytes_max` reaches.
+  Task<Result<std::vector<SessionEntry>>> session_history(Principal who, SessionId session,
+                                                          std::int64_t after, std::int64_t until,
+                                                          std::size_t bytes_max);
+  Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter);
+  Task<Result<std::int64_t>> count_sessions(SessionFilter filter);
+  // Takes no more messages, and cancels what is not over. False: it had ended before.
+  Task<Result<bool>> end_session(Principal who, SessionId session);
 
   // Refuses new runs from now on; answers and reads go on.
   void drain();

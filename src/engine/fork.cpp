@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "agent/session_history.hpp"
 #include "engine/engine.hpp"
 #include "engine/kept_files.hpp"
 #include "engine/whole_log.hpp"
@@ -143,6 +144,24 @@ std::vector<JournalEntry> first_entries(CreatedEntry created, std::vector<PastTu
   return journal;
 }
 
+// How far the history of its session reached when a run began.
+std::int64_t history_of(const std::vector<JournalEntry>& entries) {
+  for (const JournalEntry& entry : entries) {
+    const auto* turn = std::get_if<TurnEntry>(&entry);
+    if (turn && turn->history) return *turn->history;
+  }
+  return 0;
+}
+
+// A fork belongs to no session: what was said before becomes its own.
+void begin_with(Spec& spec, const std::vector<llm::MessagePtr>& history) {
+  std::vector<Message> messages;
+  for (const llm::MessagePtr& message : history) messages.push_back(*message);
+  for (Message& message : opening_messages(spec)) messages.push_back(std::move(message));
+  spec.prompt.reset();
+  spec.messages = std::move(messages);
+}
+
 }  // namespace
 
 Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params,
@@ -162,7 +181,16 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   const auto& origin = std::get<CreatedEntry>(entries.front());
   std::string model_id = params.overrides.model_id.value_or(origin.model.id);
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  ERRAND_CO_TRY(auto created, resolve(who, override_spec(origin.spec, params.overrides), model_id));
+  Spec spec = override_spec(origin.spec, params.overrides);
+  if (std::int64_t entries_before = history_of(entries); entries_before > 0) {
+    ERRAND_CO_TRY(auto history, co_await agent::read_history(
+                                    &deps_.store, {who.workspace, origin.session}, entries_before));
+    begin_with(spec, history);
+    if (point.turns == 0 && point.prompt) {
+      spec.messages.back().text = *std::exchange(point.prompt, {});
+    }
+  }
+  ERRAND_CO_TRY(auto created, resolve(who, std::move(spec), model_id));
   created.forked_from = {.run = run,
                          .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
                          .turns = static_cast<int>(point.turns)};

@@ -48,6 +48,7 @@ void LiveRun::on_commit(const agent::Committed& commit) {
   committed_seq_ = commit.segment->last_seq;
   status_ = commit.status;
   if (commit.offers_calls) keeper_.on_calls_offered(*this);
+  if (commit.started || commit.is_turn_unknown) keeper_.on_turn_given(*this, commit.started);
   if (commit.segment->events_count == 0) return;
   keep(commit.segment);
   for (Subscription* reader : readers_) reader->push(commit.segment);

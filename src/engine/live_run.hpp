@@ -25,6 +25,9 @@ class LiveRun final : public agent::RunObserver {
     // Calls of the run can be seen by those who look for work.
     virtual void on_calls_offered(LiveRun& run) = 0;
     virtual void on_broken(LiveRun& run, const Error& error) = 0;
+    // The run has ended and gave its session's turn to another; absent: the store has not told to
+    // whom, if to anybody.
+    virtual void on_turn_given(LiveRun& run, std::optional<RunId> to) = 0;
     // Neither an agent nor a reader is left.
     virtual void on_unused(LiveRun& run) = 0;
   };

@@ -105,11 +105,12 @@ void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
   if (is_cancelled) release(id);
 }
 
-// A run that only waits for its client, and whose client need not be told again, has nothing to
-// do: it comes into memory when there is something.
+// A run that only waits for its client, and whose client need not be told again, or for its
+// session's turn, has nothing to do: it comes into memory when there is something.
 bool Residency::leave_resting(const ClaimedRun& run) {
   Resident* resident = look_up(run.row.id);
-  bool is_waiting = run.row.status == RunStatus::waiting && !run.mail.empty();
+  bool is_waiting = (run.row.status == RunStatus::waiting && !run.mail.empty()) ||
+                    run.row.status == RunStatus::queued;
   if (!resident || !is_waiting || (resident->live && resident->live->has_early_mail()))
     return false;
   StoreTime now = deps_.store.now();

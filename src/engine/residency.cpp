@@ -125,6 +125,39 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
   }
 }
 
+void Residency::take_turn(const RunKey& run) {
+  if (deps_.pauses.ended()) return;
+  Resident& resident = enter(run);
+  if (resident.place == Place::loading) {
+    resident.is_read_again = true;
+    return;
+  }
+  if (resident.place == Place::ended) return;
+  if (!resident.live || !resident.live->agent()) return load(run, resident, Start::activated);
+  // Its agent knows only that it has to wait.
+  move(resident, Place::loading);
+  tasks_.spawn("engine.replace", replace(run, resident.live->detach(), milliseconds(0)));
+}
+
+void Residency::on_turn_given(LiveRun& run, std::optional<RunId> to) {
+  if (to) return take_turn({.workspace = run.workspace(), .run = *to});
+  tasks_.spawn("engine.find_turn", find_turn(run.key()));
+}
+
+Task<void> Residency::find_turn(RunKey ended) {
+  for (milliseconds pause = kReloadPauseFirst; !deps_.pauses.ended();
+       pause = std::min(pause * 2, kReloadPauseMax)) {
+    auto row = co_await deps_.store.find(ended);
+    if (row && row->session.empty()) co_return;
+    if (row) {
+      auto session = co_await deps_.store.find_session({ended.workspace, row->session});
+      if (session && !session->current) co_return;
+      if (session) co_return take_turn({.workspace = ended.workspace, .run = *session->current});
+    }
+    co_await deps_.pauses.pause(pause);
+  }
+}
+
 void Residency::deliver_news(std::vector<Mailbox> news) {
   for (Mailbox& mail : news) {
     const Resident* resident = look_up(mail.run);
@@ -194,6 +227,8 @@ Task<bool> Residency::try_reload(RunKey run, Start start) {
   auto state = co_await fold_run(&deps_.store, run);
   if (!state && state.error().code() != ErrorCode::internal) co_return false;
   if (deps_.pauses.ended()) co_return true;
+  Resident* loading = look_up(run.run);
+  if (loading && std::exchange(loading->is_read_again, false)) co_return false;
   if (!state) {
     deps_.log.error("a run cannot be read; 'errand check-data' tells more",
                     {{"run", run.run.str()}, {"error", state.error().describe()}});

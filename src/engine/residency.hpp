@@ -77,6 +77,8 @@ class Residency final : private LiveRun::Keeper {
   void begin(const RunRow& row, std::unique_ptr<agent::State> state);
   // Brings a filled mailbox, which is durable, to its run.
   void deliver(const RunKey& run, Mailbox mail);
+  // Drives a run that has waited for its session's turn and has it now.
+  void take_turn(const RunKey& run);
   // Brings mail of other nodes to those of its runs that are here.
   void deliver_news(std::vector<Mailbox> news);
 
@@ -113,6 +115,7 @@ class Residency final : private LiveRun::Keeper {
     Timers::Id timer = {};   // waiting: puts the run aside; resting: its next deadline
     LivePtr live = nullptr;  // always there with an agent, a reader or early mail
     std::unique_ptr<ClaimedRun> held = nullptr;  // of a suspect
+    bool is_read_again = false;  // loading: the run was given its turn while it was being read
     SteadyTime broke_at = {};
     milliseconds reload_pause{};
   };
@@ -129,6 +132,8 @@ class Residency final : private LiveRun::Keeper {
   void rest(const RunId& run, Resident& resident, SteadyTime until);
   void load(const RunKey& run, Resident& resident, Start start);
   Task<void> reload(RunKey run, Start start);
+  // Finds out who has the turn of an ended run's session.
+  Task<void> find_turn(RunKey ended);
   Task<bool> try_reload(RunKey run, Start start);
   Task<void> replace(RunKey run, std::unique_ptr<agent::AgentRun> broken, milliseconds pause);
   Task<void> destroy(LivePtr run, std::unique_ptr<agent::AgentRun> agent);
@@ -138,6 +143,7 @@ class Residency final : private LiveRun::Keeper {
   void on_waiting(LiveRun& run) override;
   void on_calls_offered(LiveRun& run) override;
   void on_broken(LiveRun& run, const Error& error) override;
+  void on_turn_given(LiveRun& run, std::optional<RunId> to) override;
   void on_unused(LiveRun& run) override;
 
   // recovery.cpp

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "agent/session_history.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/members.hpp"
@@ -99,7 +100,15 @@ Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run) {
   ERRAND_CO_TRY(auto journal, co_await read_whole_journal(store, run));
   ERRAND_CO_TRY(auto entries, parse_journal(journal));
   auto state = std::make_unique<agent::State>();
-  for (const JournalEntry& entry : entries) state->apply(entry);
+  for (const JournalEntry& entry : entries) {
+    const auto* turn = std::get_if<TurnEntry>(&entry);
+    if (turn && turn->history && !state->has_begun()) {
+      SessionKey session{.workspace = run.workspace, .session = state->created().session};
+      ERRAND_CO_TRY(auto history, co_await agent::read_history(store, session, *turn->history));
+      state->begin_after(std::move(history));
+    }
+    state->apply(entry);
+  }
   co_return state;
 }
 

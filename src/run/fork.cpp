@@ -6,20 +6,12 @@
 
 namespace errand {
 
-Result<ForkParams> parse_fork(const json::Value& body) {
-  json::Fields in(body, "");
-  ForkParams params{.from_seq = in.optional_integer("fromSeq", 0, INT64_MAX)};
-  if (in.optional_any("messages")) {
-    in.fail("messages", "a fork goes on with the messages that are there: give a \"prompt\"");
-  }
-  ERRAND_CHECK(in.finish());
-
-  // All other members are those of a run, and are read as such; a prompt may be missing here.
-  json::Object as_run = body.get_object();
-  auto is_given = [&](std::string_view key) { return in.optional_any(key) != nullptr; };
-  if (!is_given("prompt")) as_run["prompt"] = "";
-  ERRAND_TRY(Spec spec, parse_spec(as_run));
-  SpecOverrides& overrides = params.overrides;
+SpecOverrides take_overrides(const json::Object& body, Spec spec) {
+  SpecOverrides overrides;
+  auto is_given = [&body](std::string_view key) {
+    const json::Value* value = body.if_contains(key);
+    return value && !value->is_null();
+  };
   if (is_given("name")) overrides.name = std::move(spec.name);
   if (is_given("modelId")) overrides.model_id = std::move(spec.model_id);
   if (is_given("systemPrompt")) overrides.system_prompt = std::move(spec.system_prompt);
@@ -31,6 +23,22 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   overrides.budgets = spec.budgets;
   overrides.loop_detection = spec.loop_detection;
   overrides.tool_budgets = std::move(spec.tool_budgets);
+  return overrides;
+}
+
+Result<ForkParams> parse_fork(const json::Value& body) {
+  json::Fields in(body, "");
+  ForkParams params{.from_seq = in.optional_integer("fromSeq", 0, INT64_MAX)};
+  if (in.optional_any("messages")) {
+    in.fail("messages", "a fork goes on with the messages that are there: give a \"prompt\"");
+  }
+  ERRAND_CHECK(in.finish());
+
+  // All other members are those of a run, and are read as such; a prompt may be missing here.
+  json::Object as_run = body.get_object();
+  if (!in.optional_any("prompt")) as_run["prompt"] = "";
+  ERRAND_TRY(Spec spec, parse_spec(as_run));
+  params.overrides = take_overrides(body.get_object(), std::move(spec));
   return params;
 }
 

@@ -8,7 +8,8 @@
 
 namespace errand {
 
-// What a fork has other than the run it comes from; what is absent stays as it is there.
+// What a run has other than the run, or the session, that it goes on with; what is absent stays as
+// it is there.
 struct SpecOverrides {
   std::optional<std::string> name;
   std::optional<std::string> model_id;
@@ -22,6 +23,9 @@ struct SpecOverrides {
   std::optional<int> reasoning_level;
   std::optional<OutputSchema> output_schema;
 };
+
+// What of a spec was given in the body that it was read from.
+SpecOverrides take_overrides(const json::Object& body, Spec spec);
 
 struct ForkParams {
   std::optional<EventSeq> from_seq;  // absent: the end of the log

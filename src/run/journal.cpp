@@ -160,6 +160,7 @@ struct EntryWriter {
         .field("format", entry.format)
         .field("endsBy", to_millis(entry.ends_by));
     if (!entry.key.empty()) out.field("key", entry.key.view());
+    if (!entry.session.empty()) out.field("session", entry.session.view());
     if (entry.price) out.field("price", errand::to_json(*entry.price));
     if (entry.forked_from) out.field("forkedFrom", to_json(*entry.forked_from));
     if (entry.spec.output_schema) {
@@ -188,6 +189,7 @@ struct EntryWriter {
     if (entry.repairs) out.field("repairs", true);
     if (entry.plain_output) out.field("plainOutput", true);
     if (entry.prompt) out.field("prompt", *entry.prompt);
+    if (entry.history) out.field("history", *entry.history);
   }
 
   void operator()(const CallEntry& entry) {
@@ -280,6 +282,9 @@ Result<JournalEntry> parse_created(Fields& in) {
   entry.at = from_millis(in.integer("at", 0, INT64_MAX));
   entry.ends_by = StoreTime(milliseconds(in.optional_integer("endsBy", 0, INT64_MAX).value_or(0)));
   if (auto key = in.optional_text("key")) entry.key = KeyId::parse(*key).value_or(KeyId());
+  if (auto session = in.optional_text("session")) {
+    entry.session = SessionId::parse(*session).value_or(SessionId());
+  }
   if (const json::Value* price = in.optional_any("price")) entry.price = parse_pricing(*price);
   if (const json::Value* fork = in.optional_any("forkedFrom")) {
     ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));
@@ -351,7 +356,8 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
                   .tools_off = in.optional_flag("toolsOff").value_or(false),
                   .repairs = in.optional_flag("repairs").value_or(false),
                   .plain_output = in.optional_flag("plainOutput").value_or(false),
-                  .prompt = in.optional_text("prompt")});
+                  .prompt = in.optional_text("prompt"),
+                  .history = in.optional_integer("history", 0, INT64_MAX)});
   }
   if (kind == "call") {
     return in.finish<JournalEntry>(CallEntry{.id = parse_tool_use_id(in),

@@ -49,8 +49,9 @@ struct CreatedEntry {
   ToolDecls tools = share_decls({});  // all of them, in the order of the spec
   RunLimits limits;
   WallTime at{};
-  StoreTime ends_by{};  // when the run is out of time; 0 in journals without it
-  KeyId key = {};       // of whoever asked; empty in this process
+  StoreTime ends_by{};     // when the run is out of time; 0 in journals without it
+  KeyId key = {};          // of whoever asked; empty in this process
+  SessionId session = {};  // that it carries on; empty: none
   int format = kRunFormat;
   std::optional<ForkedFrom> forked_from;
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
@@ -74,6 +75,8 @@ struct TurnEntry {
   bool plain_output = false;
   // What the user says before it, after the results of the turn before it. On a first attempt only.
   std::optional<std::string> prompt;
+  // Of the first turn of a session's run: how far the session's history reached.
+  std::optional<std::int64_t> history = {};
 };
 
 // The block of a call is closed: the turn is frozen from here on if it breaks.

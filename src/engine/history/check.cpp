@@ -107,6 +107,7 @@ class RunCheck final {
     compare("row_model", "model", row_.model_id, created.model.id);
     compare("row_created_at", "created_at", to_millis(row_.created_at), to_millis(created.at));
     compare("row_format", "format", row_.format, created.format);
+    compare("row_session", "session", row_.session.view(), created.session.view());
     if (created.ends_by != StoreTime()) {
       compare("row_ends_by", "ends_by", to_millis(row_.ends_by), to_millis(created.ends_by));
     }
@@ -130,6 +131,9 @@ class RunCheck final {
       compare("row_status", "status", name_of(status), name_of(end->status));
       return;
     }
+    // A run of a session waits for its turn before the model is asked.
+    bool may_queue = !state_.created().session.empty() && !state_.has_begun();
+    if (status == RunStatus::queued && may_queue) return;
     bool has_ended_turn = state_.turn().end.has_value();
     bool waits = has_ended_turn && state_.waits_for_client();
     // With the last answer a run goes on, but it may not have come to that yet.

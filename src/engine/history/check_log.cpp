@@ -132,6 +132,8 @@ Shown shown_by_journal(const std::vector<JournalEntry>& entries) {
       }
       turn = *asked;
       calls.clear();
+    } else if (const auto* end = std::get_if<TerminalEntry>(&entry)) {
+      shown.ends.push_back(type_of_end(*end));
     } else if (turn.turn < taken_over) {
       continue;  // what a run begins with is not shown
     } else if (const auto* call = std::get_if<CallEntry>(&entry)) {
@@ -140,8 +142,6 @@ Shown shown_by_journal(const std::vector<JournalEntry>& entries) {
       shown.messages.push_back({turn.turn, calls});
     } else if (const auto* outcome = std::get_if<OutcomeEntry>(&entry)) {
       shown.outcomes.push_back(outcome->id.str());
-    } else if (const auto* end = std::get_if<TerminalEntry>(&entry)) {
-      shown.ends.push_back(type_of_end(*end));
     }
   }
   return shown;
@@ -201,7 +201,10 @@ std::optional<std::string> check_order(const std::vector<JournalEntry>& entries)
     std::string wrong = order.take(entries[i]);
     if (!wrong.empty()) return cat("entry ", i + 1, " of the journal ", wrong);
   }
-  if (!order.has_turn()) return "the journal has no turn";
+  // A run of a session may have to wait before the model is asked.
+  const auto* created = entries.empty() ? nullptr : std::get_if<CreatedEntry>(&entries.front());
+  bool may_wait = created && !created->session.empty();
+  if (!order.has_turn() && !may_wait) return "the journal has no turn";
   return {};
 }
 

@@ -239,6 +239,12 @@ Result<Recording> read_recording(const RunExport& run) {
                       .news = std::move(reader.news),
                       .events = run.events,
                       .end = std::move(reader.end)};
+  // It is replayed by itself; what was said in its session before makes no difference to a model
+  // that repeats its answers.
+  for (JournalEntry& entry : recording.head) {
+    if (auto* begun = std::get_if<CreatedEntry>(&entry)) begun->session = {};
+    if (auto* turn = std::get_if<TurnEntry>(&entry)) turn->history.reset();
+  }
   for (std::size_t i = 0; i < reader.asked.size(); ++i) {
     recording.attempts.push_back(read_attempt(reader.asked, i, run.events, recording.end));
   }

@@ -1,0 +1,43 @@
+#include "engine/session_spec.hpp"
+
+#include <array>
+
+#include "json/fields.hpp"
+#include "json/parse.hpp"
+
+namespace errand::engine {
+namespace {
+
+// In the order of WhenBusy.
+constexpr std::array<std::string_view, 3> kWords = {"queue", "reject", "interrupt"};
+
+}  // namespace
+
+std::string_view to_string(WhenBusy when_busy) {
+  return kWords[static_cast<std::size_t>(when_busy)];
+}
+
+std::optional<WhenBusy> parse_when_busy(std::string_view word) {
+  for (std::size_t i = 0; i < kWords.size(); ++i) {
+    if (kWords[i] == word) return static_cast<WhenBusy>(i);
+  }
+  return {};
+}
+
+json::Object to_json(const SessionParams& params) {
+  return {{"spec", errand::to_json(params.spec)}, {"whenBusy", to_string(params.when_busy)}};
+}
+
+Result<SessionParams> parse_session_params(std::string_view text) {
+  auto value = json::parse(text);
+  if (!value) return Error(ErrorCode::internal, value.error().message());
+  json::Fields in(*value, "");
+  auto spec = parse_journaled_spec(in.any("spec"));
+  auto when_busy = parse_when_busy(in.text("whenBusy"));
+  if (!spec) return Error(ErrorCode::internal, spec.error().describe());
+  auto done = in.finish();
+  if (!done || !when_busy) return Error(ErrorCode::internal, "the spec of a session is damaged");
+  return SessionParams{.spec = std::move(*spec), .when_busy = *when_busy};
+}
+
+}  // namespace errand::engine

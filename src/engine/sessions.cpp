@@ -1,0 +1,175 @@
+// Sessions: conversations that runs carry on, one run at a time.
+#include <utility>
+
+#include "agent/file_bytes.hpp"
+#include "base/text.hpp"
+#include "engine/engine.hpp"
+#include "engine/session_spec.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+
+namespace errand::engine {
+namespace {
+
+// Messages that wait for their turn; past that, a sender has to come back later.
+constexpr std::size_t kQueuedMax = 100;
+constexpr std::string_view kInterrupted = "interrupted by another message of the session";
+constexpr std::string_view kEnded = "the session has ended";
+constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
+
+Error no_such_session(const SessionId& session) {
+  return {ErrorCode::not_found, cat("there is no session \"", session.view(), "\"")};
+}
+
+Error refusal_of(SessionRefusal refused, const SessionId& session) {
+  switch (refused) {
+    case SessionRefusal::unknown_session: return no_such_session(session);
+    case SessionRefusal::session_ended:
+      return Error(ErrorCode::conflict, "the session has ended").reason("session_ended");
+    case SessionRefusal::session_busy:
+      return Error(ErrorCode::conflict, "a run of the session is going on")
+          .reason("session_busy")
+          .hint("wait for it to end, or send with \"whenBusy\": \"queue\" or \"interrupt\"");
+    case SessionRefusal::queue_full:
+      return Error(ErrorCode::rate_limited,
+                   cat("more than ", kQueuedMax, " messages of the session wait for their turn"))
+          .reason("session_queue_full")
+          .limit("queuedMessages", static_cast<std::int64_t>(kQueuedMax));
+  }
+  return no_such_session(session);
+}
+
+Mailbox cancel_mail(const RunId& run, std::string_view reason) {
+  return {.run = run,
+          .slot = std::string(kCancelSlot),
+          .kind = MailKind::cancel,
+          .filled = true,
+          .body = std::string(reason)};
+}
+
+// Message keys win.
+Metadata merged(Metadata metadata, const Metadata& more) {
+  for (const auto& [key, value] : more) {
+    std::erase_if(metadata, [&key](const auto& known) { return known.first == key; });
+    metadata.emplace_back(key, value);
+  }
+  return metadata;
+}
+
+// The session's spec with what the message has of its own.
+Spec spec_of(const SessionParams& session, SessionMessage message) {
+  if (message.overrides.metadata) {
+    message.overrides.metadata = merged(session.spec.metadata, *message.overrides.metadata);
+  }
+  Spec spec = override_spec(session.spec, message.overrides);
+  spec.prompt = std::move(message.said.prompt);
+  spec.messages = std::move(message.said.messages);
+  return spec;
+}
+
+}  // namespace
+
+Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams params,
+                                               Idempotency idempotency) {
+  if (draining_) {
+    co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new sessions")
+        .reason("draining");
+  }
+  // Mistakes are told now, and not with the first message.
+  std::string model_id = params.spec.model_id;
+  if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
+  ERRAND_CO_TRY(auto resolved, resolve(who, params.spec, model_id));
+  WallTime now = deps_.clock.now();
+  NewSession session{.row = {.id = deps_.ids.make<SessionIdTag>("sess_"),
+                             .workspace = who.workspace,
+                             .name = params.spec.name,
+                             .spec = json::write(to_json(params)),
+                             .metadata = json::write(metadata_json(params.spec)),
+                             .created_at = now,
+                             .last_used_at = now},
+                     .idempotency = std::move(idempotency)};
+  ++counters_.durable_waits;
+  ERRAND_CO_TRY(auto outcome, co_await deps_.store.create_session(std::move(session)));
+  if (outcome.kind == Creation::conflict) {
+    co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
+        .reason("idempotency_conflict");
+  }
+  co_return outcome.session;
+}
+
+Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessage message,
+                                 Idempotency idempotency) {
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
+  ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
+  SessionTurn turn{.session = session,
+                   .when_busy = message.when_busy.value_or(params.when_busy),
+                   .queued_max = kQueuedMax,
+                   .cancel_reason = std::string(kInterrupted)};
+  std::vector<RunBlob> blobs;
+  for (Message& said : message.said.messages) {
+    for (RunBlob& blob : agent::take_bytes(said.files)) blobs.push_back(std::move(blob));
+  }
+  Spec spec = spec_of(params, std::move(message));
+  std::string model_id = spec.model_id;
+  if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
+  ERRAND_CO_TRY(auto created, resolve(who, std::move(spec), model_id));
+  created.session = session;
+  std::vector<JournalEntry> journal;
+  journal.emplace_back(std::move(created));
+  ERRAND_CO_TRY(auto outcome, co_await begin(who, std::move(journal), std::move(blobs),
+                                             std::move(idempotency), std::move(turn)));
+  if (outcome.refused) co_return refusal_of(*outcome.refused, session);
+  if (outcome.interrupted) {
+    residency_.deliver({who.workspace, *outcome.interrupted},
+                       cancel_mail(*outcome.interrupted, kInterrupted));
+  }
+  co_return outcome.run;
+}
+
+Task<Result<SessionView>> Engine::get_session(Principal who, SessionId session) {
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
+  ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
+  ERRAND_CO_TRY(auto history,
+                co_await session_history(who, session, 0, row.entries, kHistoryBytesMax));
+  co_return SessionView{
+      .row = std::move(row), .params = std::move(params), .history = std::move(history)};
+}
+
+Task<Result<std::vector<SessionEntry>>> Engine::session_history(Principal who, SessionId session,
+                                                                std::int64_t after,
+                                                                std::int64_t until,
+                                                                std::size_t bytes_max) {
+  const SessionKey key{.workspace = who.workspace, .session = session};
+  std::vector<SessionEntry> entries;
+  for (std::size_t bytes = 0; after < until && bytes < bytes_max;) {
+    ERRAND_CO_TRY(auto page,
+                  co_await deps_.store.read_history(key, after, until, bytes_max - bytes));
+    if (page.empty()) break;
+    after = page.back().n;
+    for (SessionEntry& entry : page) {
+      bytes += entry.body.size();
+      entries.push_back(std::move(entry));
+    }
+  }
+  co_return entries;
+}
+
+Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
+  return deps_.store.list_sessions(std::move(filter));
+}
+
+Task<Result<std::int64_t>> Engine::count_sessions(SessionFilter filter) {
+  return deps_.store.count_sessions(std::move(filter));
+}
+
+Task<Result<bool>> Engine::end_session(Principal who, SessionId session) {
+  ++counters_.durable_waits;
+  ERRAND_CO_TRY(auto ended,
+                co_await deps_.store.end_session({who.workspace, session}, std::string(kEnded)));
+  for (const RunId& run : ended.cancelled) {
+    residency_.deliver({who.workspace, run}, cancel_mail(run, kEnded));
+  }
+  co_return ended.was_active;
+}
+
+}  // namespace errand::engine
