@@ -21,13 +21,28 @@ constexpr std::int64_t kEventsPageMax = 1000;
 constexpr std::int64_t kEventsPageDefault = 200;
 constexpr std::size_t kEventsPageBytesMax = 4U * 1024 * 1024;
 
-void check_size(json::Fields& in, std::string_view key, const std::optional<std::string>& text,
-                std::size_t bytes_max) {
-  if (!text || text->size() <= bytes_max) return;
-  in.fail(Error(ErrorCode::invalid_argument, cat("\"", key, "\" has ", text->size(),
-                                                 " bytes; at most ", bytes_max, " are allowed"))
-              .pointer(in.pointer_to(key))
-              .limit(cat(key, "Bytes"), static_cast<std::int64_t>(bytes_max)));
+// An answer that a client posts for a call.
+struct PostedAnswer {
+  engine::CallAnswer answer;
+  // The size of a result that is too large: the call counts as failed then. Clients do not post
+  // again after a refusal, and the run would wait for nobody.
+  std::optional<std::size_t> refused_bytes = {};
+};
+
+// The text of an exception may have any length, and nobody sends a shorter one.
+std::string cut_error(std::string text) {
+  constexpr std::size_t kNoteBytesMax = 60;
+  if (text.size() <= kErrorBytesMax) return text;
+  std::string_view head = utf8_prefix(text, kErrorBytesMax - kNoteBytesMax);
+  return cat(head, "\n[", text.size() - head.size(), " more bytes are left out]");
+}
+
+Error too_large(std::size_t bytes) {
+  return Error(ErrorCode::too_large,
+               cat("\"result\" has ", bytes, " bytes; at most ", kResultBytesMax,
+                   " are allowed. The call counts as failed."))
+      .pointer("/result")
+      .limit("resultBytes", static_cast<std::int64_t>(kResultBytesMax));
 }
 
 void parse_files(json::Fields& in, ToolAnswer& answer) {
@@ -40,30 +55,36 @@ void parse_files(json::Fields& in, ToolAnswer& answer) {
   answer.files = std::move(*files);
 }
 
-Result<engine::CallAnswer> parse_tool_result(const json::Value& body, MissingResult missing) {
+Result<PostedAnswer> parse_tool_result(const json::Value& body, MissingResult missing) {
   json::Fields in(body, "");
-  engine::CallAnswer params;
+  PostedAnswer posted;
+  engine::CallAnswer& params = posted.answer;
   params.tool_use_id = in.text("toolUseId");
   params.claim_id = in.optional_text("claimId").value_or("");
   auto result = in.optional_text("result");
   auto error = in.optional_text("error");
-  check_size(in, "result", result, kResultBytesMax);
-  check_size(in, "error", error, kErrorBytesMax);
   if (!result && !error && missing == MissingResult::empty) result.emplace();
   if (in.ok() && result.has_value() == error.has_value()) {
     in.fail("result", "give either \"result\" or \"error\", as a string");
   }
-  params.answer = {.ok = result.has_value(), .text = result ? *result : error.value_or("")};
+  params.answer = {.ok = result.has_value(),
+                   .text = result ? std::move(*result) : cut_error(error.value_or(""))};
   parse_files(in, params.answer);
+  if (result && params.answer.text.size() > kResultBytesMax) {
+    posted.refused_bytes = params.answer.text.size();
+    params.answer = {.ok = false,
+                     .text = cat("The tool's result has ", *posted.refused_bytes,
+                                 " bytes, and at most ", kResultBytesMax, " are allowed.")};
+  }
   params.answer.is_fatal = in.optional_flag("fatal").value_or(false);
   if (in.ok() && params.answer.is_fatal && params.answer.ok) {
     in.fail("fatal", "\"fatal\" goes along with an \"error\" only");
   }
-  return in.finish(std::move(params));
+  return in.finish(std::move(posted));
 }
 
 // Bodies with files are large: their JSON is let go of before anything is waited for.
-Result<engine::CallAnswer> tool_result_of(const net::Request& request, MissingResult missing) {
+Result<PostedAnswer> tool_result_of(const net::Request& request, MissingResult missing) {
   ERRAND_TRY(auto body, json_body(request));
   return parse_tool_result(body, missing);
 }
@@ -167,9 +188,10 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
 }
 
 Api::Answer Api::post_tool_result(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto params, tool_result_of(request, options_.missing_result));
+  ERRAND_CO_TRY(auto posted, tool_result_of(request, options_.missing_result));
   ERRAND_CO_TRY(auto id, run_of_path(request));
-  ERRAND_CO_CHECK(co_await engine_.answer(who, id, std::move(params)));
+  ERRAND_CO_CHECK(co_await engine_.answer(who, id, std::move(posted.answer)));
+  if (posted.refused_bytes) co_return too_large(*posted.refused_bytes);
   co_return json_response(204, {});
 }
 

@@ -275,28 +275,41 @@ class LimitsTest(ServerCase):
         listed = [call["args"]["message"] for page in pages for call in page["toolCalls"]]
         self.assertEqual(listed, [str(n) for n in range(20)])
 
-    def check_answer(self, outcome: str, max_bytes: int, letter: str) -> None:
-        client, run, call = self.start_waiting()
+    def check_result(self, letter: str) -> None:
+        max_bytes = 2 * KIB * KIB
         count = max_bytes // len(letter.encode())
-        past = client.answer(run, call, **{outcome: letter * count + "x"})
-        self.assertEqual((past.status, refusal_of(past)), (400, {
-            "code": "invalid_request", "pointer": f"/{outcome}", "limit": f"{outcome}Bytes",
-            "max": max_bytes}))
-        at = client.answer(run, call, **{outcome: letter * count})
+        client, run, call = self.start_waiting()
+        at = client.answer(run, call, result=letter * count)
         self.assertEqual(at.status, 204, at.body[:500])
         log = client.log(run)
         shown = next(frame for frame in log if frame.event == "local_tool_result_in").json()
-        self.assertEqual(shown.get("fullLength", max_bytes), max_bytes)
+        self.assertEqual(shown["fullLength"], max_bytes)
+        self.assertEqual(log[-1].event, "result")
+
+        # One byte more is refused, and the run goes on with a failure.
+        client, run, call = self.start_waiting()
+        past = client.answer(run, call, result=letter * count + "x")
+        self.assertEqual((past.status, refusal_of(past)), (413, {
+            "code": "too_large", "pointer": "/result", "limit": "resultBytes", "max": max_bytes}))
+        log = client.log(run)
+        shown = next(frame for frame in log if frame.event == "local_tool_result_in").json()
+        self.assertIn("bytes, and at most", shown["error"])
         self.assertEqual(log[-1].event, "result")
 
     def test_a_result_of_two_megabytes(self):
-        self.check_answer("result", 2 * KIB * KIB, "x")
+        self.check_result("x")
 
     def test_a_result_of_two_megabytes_that_are_escaped(self):
-        self.check_answer("result", 2 * KIB * KIB, "\u0001")
+        self.check_result("\u0001")
 
-    def test_an_error_of_eight_kilobytes(self):
-        self.check_answer("error", 8 * KIB, "ä")
+    def test_an_error_of_more_than_eight_kilobytes_is_cut(self):
+        for text, ending in (("ä" * 4 * KIB, "ä"), ("ä" * 5 * KIB, "more bytes are left out]")):
+            client, run, call = self.start_waiting()
+            self.assertEqual(client.answer(run, call, error=text).status, 204)
+            log = client.log(run)
+            shown = next(frame for frame in log if frame.event == "local_tool_result_in").json()
+            self.assertTrue(shown["error"].endswith(ending), shown["error"][-100:])
+            self.assertLessEqual(len(shown["error"].encode()), 8 * KIB)
 
     def test_how_long_a_claim_lasts(self):
         client, _, call = self.start_waiting()
