@@ -14,6 +14,7 @@
 #include "cli/commands/history_commands.hpp"
 #include "cli/commands/runs_commands.hpp"
 #include "cli/commands/serve.hpp"
+#include "cli/commands/session_commands.hpp"
 #include "cli/commands/workspace_commands.hpp"
 #include "cli/completion.hpp"
 #include "cli/doctor/doctor.hpp"
@@ -278,6 +279,31 @@ void add_keys(CLI::App& app, ExitCode exit_code) {
       [=](CLI::App* command) { add_argument(command, "KEY", *id, "Key id"); });
 }
 
+void add_sessions(CLI::App& app, ExitCode exit_code) {
+  CLI::App* sessions =
+      add_command(app, "sessions", "List, show or end sessions.", "errand sessions list");
+  sessions->require_subcommand(1);
+  auto which = std::make_shared<SessionListOptions>();
+  add_question(
+      *sessions, "list", "List sessions, newest first.", "errand sessions list --status active",
+      [=](const AnswerOptions& options) { *exit_code = list_sessions(options, *which); },
+      [=](CLI::App* command) {
+        add(command, "--status", which->status, "STATUS", "Only active or ended")
+            ->check(CLI::IsMember({"active", "ended"}));
+        add(command, "--limit", which->limit, "N", "Maximum number of sessions (default 50)")
+            ->check(CLI::Range(1, kRunsMax));
+      });
+  auto id = std::make_shared<std::string>();
+  auto add_id = [=](CLI::App* command) { add_argument(command, "SESSION", *id, "Session id"); };
+  add_question(
+      *sessions, "show", "Show a session and what was said in it.",
+      "errand sessions show sess_0123abcd",
+      [=](const AnswerOptions& options) { *exit_code = show_session(options, *id); }, add_id);
+  add_question(
+      *sessions, "end", "End a session and cancel its runs.", "errand sessions end sess_0123abcd",
+      [=](const AnswerOptions& options) { *exit_code = end_session(options, *id); }, add_id);
+}
+
 struct CopyWords {
   const char* name;
   const char* description;
@@ -424,12 +450,13 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   app.get_formatter()->column_width(kHelpColumn);
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.footer("Example:\n  errand run --files . \"What is in README.md?\"");
+  app.footer("Example: errand run --files . \"What is in README.md?\"");
   app.require_subcommand(1);
   add_serve(app, exit_code);
   add_run(app, exit_code);
   add_chat(app, exit_code);
   add_runs(app, exit_code);
+  add_sessions(app, exit_code);
   add_keys(app, exit_code);
   add_question(app, "models", "List the models and whether each can be reached.", "errand models",
                [=](const AnswerOptions& options) { *exit_code = list_models(options); });

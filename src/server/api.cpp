@@ -29,6 +29,13 @@ void Api::add_routes(net::Router& router) {
   route(router, Method::post, "/agent-runs/{}/cancel", &Api::cancel_run);
   route(router, Method::post, "/agent-runs/{}/fork", &Api::fork_run);
   route(router, Method::get, "/agent-runs/{}/journal", &Api::list_journal);
+  route(router, Method::post, "/agent-runs/{}/feedback", &Api::give_feedback);
+  route(router, Method::post, "/agent-sessions", &Api::create_session);
+  route(router, Method::get, "/agent-sessions", &Api::list_sessions);
+  route(router, Method::get, "/agent-sessions/{}", &Api::get_session);
+  route(router, Method::delete_, "/agent-sessions/{}", &Api::end_session);
+  route(router, Method::post, "/agent-sessions/{}/messages", &Api::send_message);
+  route(router, Method::get, "/agent-sessions/{}/events", &Api::list_session_events);
   route(router, Method::get, "/tool-calls", &Api::list_tool_calls);
   route(router, Method::post, "/tool-calls/{}/claim", &Api::claim_tool_call);
   route(router, Method::post, "/tool-calls/{}/extend", &Api::extend_tool_call);

@@ -20,7 +20,7 @@ struct ApiOptions {
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
 //
 // Files: api.cpp (routes, credentials), run_routes.cpp, history_routes.cpp
-// (forks and journals), tool_call_routes.cpp, model_routes.cpp, key_routes.cpp.
+// (forks and journals), session_routes.cpp, tool_call_routes.cpp, model_routes.cpp, key_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
@@ -51,10 +51,19 @@ class Api final {
   Answer cancel_run(Principal who, net::Request request);
   Answer fork_run(Principal who, net::Request request);
   Answer list_journal(Principal who, net::Request request);
+  Answer give_feedback(Principal who, net::Request request);
   Answer list_tool_calls(Principal who, net::Request request);
   Answer claim_tool_call(Principal who, net::Request request);
   Answer extend_tool_call(Principal who, net::Request request);
   Answer report_progress(Principal who, net::Request request);
+  Answer create_session(Principal who, net::Request request);
+  Answer list_sessions(Principal who, net::Request request);
+  Answer get_session(Principal who, net::Request request);
+  Answer end_session(Principal who, net::Request request);
+  Answer send_message(Principal who, net::Request request);
+  Answer list_session_events(Principal who, net::Request request);
+  // What a session is about, from how it begins.
+  Task<Result<std::string>> summary_of(Principal who, SessionRow session);
   Answer list_models(Principal who, net::Request request);
 
   Answer create_key(Principal who, net::Request request);

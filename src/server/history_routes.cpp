@@ -1,8 +1,9 @@
-// Going back in a run: forks, and its journal for export.
+// Going back in a run: forks, its journal for export, and what people think of it.
 #include <cstdint>
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/fields.hpp"
 #include "json/write.hpp"
 #include "run/fork.hpp"
 #include "server/api.hpp"
@@ -15,6 +16,30 @@ namespace {
 constexpr std::int64_t kJournalPageMax = 1000;
 constexpr std::int64_t kJournalPageDefault = 200;
 constexpr std::size_t kJournalPageBytesMax = 4U * 1024 * 1024;
+constexpr std::size_t kExplanationCharsMax = 8000;
+constexpr std::size_t kContentCharsMax = 200'000;
+
+void check_length(json::Fields& in, std::string_view key, std::string_view text,
+                  std::size_t chars_max) {
+  if (utf8_length(text) <= chars_max) return;
+  in.fail(Error(ErrorCode::invalid_argument,
+                cat("\"", key, "\" is longer than ", chars_max, " characters"))
+              .pointer(in.pointer_to(key))
+              .limit(cat(key, "Chars"), static_cast<std::int64_t>(chars_max)));
+}
+
+Result<engine::Feedback> parse_feedback(const json::Value& body) {
+  json::Fields in(body, "");
+  auto verdict = in.optional_choice("verdict", {"UP", "DOWN"});
+  if (in.ok() && !verdict) in.fail("verdict", "expected \"UP\" or \"DOWN\"");
+  using Verdict = engine::Feedback::Verdict;
+  engine::Feedback feedback{.verdict = verdict == 1 ? Verdict::down : Verdict::up,
+                            .explanation = in.optional_text("explanation").value_or(""),
+                            .content = in.optional_text("contentSnapshot")};
+  check_length(in, "explanation", feedback.explanation, kExplanationCharsMax);
+  check_length(in, "contentSnapshot", feedback.content.value_or(""), kContentCharsMax);
+  return in.finish(std::move(feedback));
+}
 
 }  // namespace
 
@@ -54,6 +79,22 @@ Api::Answer Api::list_journal(Principal who, net::Request request) {
     out += "null";
   }
   co_return json_response(200, out + "}");
+}
+
+Api::Answer Api::give_feedback(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto feedback, parse_feedback(body));
+  bool is_up = feedback.verdict == engine::Feedback::Verdict::up;
+  ERRAND_CO_TRY(bool is_first, co_await engine_.give_feedback(who, id, std::move(feedback)));
+  std::string out;
+  json::ObjectWriter(out)
+      .field("id", cat("feedback-", id.view()))
+      .field("verdict", is_up ? "UP" : "DOWN")
+      .field("targetKind", "agent_run")
+      .field("agentRunId", id.view())
+      .end();
+  co_return json_response(is_first ? 201 : 200, std::move(out));
 }
 
 }  // namespace errand::server

@@ -49,7 +49,8 @@ void hide_hashes(json::Object& spec) {
   }
 }
 
-// What a caller asked for. Headers carry credentials, and are not shown again.
+}  // namespace
+
 json::Object shown_spec(const Spec& spec) {
   json::Object out = to_json(spec);
   hide_hashes(out);
@@ -61,8 +62,6 @@ json::Object shown_spec(const Spec& spec) {
   return out;
 }
 
-}  // namespace
-
 json::Object row_json(const RunRow& row) {
   json::Object out{{"id", row.id.view()},
                    {"runId", row.id.view()},
@@ -72,6 +71,7 @@ json::Object row_json(const RunRow& row) {
                    {"createdAt", to_iso8601(row.created_at)},
                    {"updatedAt", to_iso8601(row.updated_at)},
                    {"lastSeq", row.last_seq}};
+  if (!row.session.empty()) out["sessionId"] = row.session.view();
   auto metadata = json::parse(row.metadata);
   out["metadata"] = metadata ? std::move(*metadata) : json::Value(json::Object());
   return out;

@@ -14,6 +14,9 @@ json::Object row_json(const RunRow& row);
 // A run on its own, with what became of it.
 json::Object snapshot_json(const engine::RunView& run);
 
+// What a caller asked for. Headers carry credentials, and are not shown again.
+json::Object shown_spec(const Spec& spec);
+
 // Where a run was forked.
 json::Object fork_json(const ForkedFrom& fork);
 

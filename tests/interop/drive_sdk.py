@@ -3,7 +3,8 @@
 The first line of stdin is the task: {"client": "sync"|"async", "call": NAME, "url", "key",
 "workspace", "tools": [NAME...], "arguments": {...}}. Every further line is the answer of one call
 of the tool `wait`. A line of stdout has one member: `event`, `tool` (a handler was called),
-`delta`, and last `returned` or `raised`.
+`delta`, and last `returned` or `raised`. The call `session` takes `steps`, each a verb of a
+session with its arguments, and reports what each gave as `step`.
 """
 
 import asyncio
@@ -149,8 +150,39 @@ def report_error(error: mantyx.MantyxError) -> None:
     report("raised", {"error": type(error).__name__} | vars(error))
 
 
+class SessionSteps:
+    """Verbs of one session after the other; what they give may have to be awaited."""
+
+    def __init__(self, client: Any, task: dict):
+        self.client = client
+        self.session: Any = None
+        self.tools = [make_tool(*spec.partition(":")[::2]) for spec in task.get("tools", [])]
+
+    def begin(self, verb: str, arguments: dict) -> Any:
+        if verb == "create":
+            return self.client.create_session(tools=self.tools, **arguments)
+        if verb == "resume":
+            return self.client.resume_session(arguments["id"], tools=self.tools or None)
+        if verb in ("list_sessions", "get_session_events", "end_session"):
+            return getattr(self.client, verb)(**arguments)
+        if verb == "send":
+            return self.session.send(arguments.pop("text"), **arguments)
+        return getattr(self.session, verb)(**arguments)
+
+    def finish(self, verb: str, value: Any) -> None:
+        if verb in ("create", "resume"):
+            self.session = value
+            value = getattr(value, "id", None) or value.session_id
+        report("step", {verb: value})
+
+
 def call_sync(task: dict, options: dict) -> Any:
     with mantyx.MantyxClient(**options) as client:
+        if task["call"] == "session":
+            steps = SessionSteps(client, task)
+            for verb, arguments in task["arguments"]["steps"]:
+                steps.finish(verb, steps.begin(verb, arguments))
+            return None
         answer = getattr(client, task["call"])(**arguments_of(task))
         if task["call"] == "stream_agent":
             for event in answer:
@@ -161,6 +193,11 @@ def call_sync(task: dict, options: dict) -> Any:
 
 async def call_async(task: dict, options: dict) -> Any:
     async with mantyx.AsyncMantyxClient(**options) as client:
+        if task["call"] == "session":
+            steps = SessionSteps(client, task)
+            for verb, arguments in task["arguments"]["steps"]:
+                steps.finish(verb, await steps.begin(verb, arguments))
+            return None
         answer = getattr(client, task["call"])(**arguments_of(task))
         if task["call"] == "stream_agent":
             async for event in answer:

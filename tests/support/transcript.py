@@ -16,6 +16,7 @@ MASKS = (
     ("run", re.compile(r"\brun_[0-9A-Za-z]{16,}\b")),
     ("tu", re.compile(r"\btu_[0-9A-Za-z]{16,}\b")),
     ("claim", re.compile(r"\bclaim_[0-9A-Za-z]{16,}\b")),
+    ("sess", re.compile(r"\bsess_[0-9A-Za-z]{16,}\b")),
     ("key", re.compile(r"\bkey_[0-9A-Za-z]{16,}\b")),
     ("secret", re.compile(r"\bmantyx_[0-9a-f]{64}\b")),
     ("prefix", re.compile(r"\bmantyx_[0-9a-f]{4,16}\b")),

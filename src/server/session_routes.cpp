@@ -1,0 +1,292 @@
+// Sessions: create, list, read, say something, end.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "engine/session_spec.hpp"
+#include "json/fields.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+#include "run/fork.hpp"
+#include "run/session_message.hpp"
+#include "server/api.hpp"
+#include "server/request_body.hpp"
+#include "server/run_json.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::int64_t kPageMax = 200;
+constexpr std::int64_t kPageDefault = 50;
+constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
+// A summary is made of the first messages, until it says enough.
+constexpr std::int64_t kSummaryEntriesMax = 6;
+constexpr std::size_t kSummaryBytesRead = 16 * 1024;
+constexpr std::size_t kSummaryCharsMax = 200;
+constexpr std::size_t kSummaryCharsEnough = 20;
+constexpr std::string_view kDefaultName = "ephemeral";
+
+Result<SessionId> session_of_path(const net::Request& request) {
+  const std::string& text = request.params.at(1);
+  auto id = SessionId::parse(text);
+  if (id) return *id;
+  return Error(ErrorCode::not_found, cat("there is no session \"", utf8_prefix(text, 80), "\""));
+}
+
+std::optional<WhenBusy> read_when_busy(json::Fields& in) {
+  auto word = in.optional_choice("whenBusy", {"queue", "reject", "interrupt"});
+  if (!word) return {};
+  return static_cast<WhenBusy>(*word);
+}
+
+// A body with the members of a run, read as one.
+Result<Spec> parse_as_run(const json::Object& body) {
+  json::Object as_run = body;
+  if (!body.if_contains("prompt") && !body.if_contains("messages")) as_run["prompt"] = "";
+  return parse_spec(json::Value(std::move(as_run)));
+}
+
+Result<engine::SessionParams> parse_session(const json::Value& body) {
+  json::Fields in(body, "");
+  engine::SessionParams params{.spec = {},
+                               .when_busy = read_when_busy(in).value_or(WhenBusy::queue)};
+  for (std::string_view key : {"prompt", "messages"}) {
+    if (in.optional_any(key)) in.fail(key, "a session begins without it: send it as a message");
+  }
+  ERRAND_CHECK(in.finish());
+  ERRAND_TRY(params.spec, parse_as_run(body.get_object()));
+  if (params.spec.name.empty()) params.spec.name = kDefaultName;
+  return params;
+}
+
+Result<engine::SessionMessage> parse_message(const json::Value& body) {
+  json::Fields in(body, "");
+  engine::SessionMessage message;
+  message.when_busy = read_when_busy(in);
+  if (!in.optional_any("prompt") && !in.optional_any("messages")) {
+    in.fail("prompt", "give a \"prompt\" or \"messages\"");
+  }
+  for (std::string_view key : {"modelId", "systemPrompt", "budgets", "agentId"}) {
+    if (in.optional_any(key)) in.fail(key, "this is the session's, and no message changes it");
+  }
+  ERRAND_CHECK(in.finish());
+  ERRAND_TRY(message.said, parse_as_run(body.get_object()));
+  message.overrides = take_overrides(body.get_object(), message.said);
+  message.overrides.prompt.reset();
+  message.overrides.name.reset();
+  return message;
+}
+
+json::Array shown_attachments(const Message& message) {
+  json::Array out;
+  for (json::Value& file : to_json(message.files)) {
+    file.as_object().erase("sha256");
+    out.push_back(std::move(file));
+  }
+  return out;
+}
+
+Result<json::Array> messages_json(const std::vector<SessionEntry>& history) {
+  json::Array out;
+  for (const SessionEntry& entry : history) {
+    ERRAND_TRY(auto message, parse_history_entry(entry.body));
+    json::Object one{{"role", to_string(message.role)}, {"content", message.text}};
+    if (!message.files.empty()) one["attachments"] = shown_attachments(message);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// A message of the history as an event.
+Result<json::Object> event_json(const SessionEntry& entry) {
+  ERRAND_TRY(auto message, parse_history_entry(entry.body));
+  bool is_user = message.role == Role::user;
+  json::Object out{{"seq", entry.n},
+                   {"type", is_user ? "user_message" : "assistant_message"},
+                   {"text", message.text}};
+  if (!message.files.empty()) out["attachments"] = shown_attachments(message);
+  return out;
+}
+
+json::Value metadata_of(const SessionRow& row) {
+  auto metadata = json::parse(row.metadata);
+  return metadata ? std::move(*metadata) : json::Value(json::Object());
+}
+
+std::string_view to_string(SessionStatus status) {
+  return status == SessionStatus::active ? "active" : "ended";
+}
+
+Result<SessionFilter> parse_filter(const Principal& who, const net::Request& request) {
+  SessionFilter filter{.workspace = who.workspace};
+  if (auto word = request.query_param("status")) {
+    if (*word != "active" && *word != "ended") {
+      return Error(ErrorCode::invalid_argument, "\"status\" is not the status of a session")
+          .candidates({"active", "ended"});
+    }
+    filter.status = *word == "active" ? SessionStatus::active : SessionStatus::ended;
+  }
+  for (const std::string& pair : request.query_params("metadata")) {
+    std::size_t colon = pair.find(':');
+    if (colon == std::string::npos) {
+      return Error(ErrorCode::invalid_argument, "\"metadata\" must be KEY:VALUE");
+    }
+    filter.metadata.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
+  }
+  if (auto cursor = request.query_param("cursor")) {
+    filter.before = SessionId::parse(*cursor);
+    if (!filter.before) {
+      return Error(ErrorCode::invalid_argument, "\"cursor\" is not one this server gave out");
+    }
+  }
+  ERRAND_TRY(auto limit, integer_param(request, "limit", kPageDefault, 1, kPageMax));
+  ERRAND_TRY(auto offset, integer_param(request, "offset", 0, 0, INT32_MAX));
+  filter.limit = static_cast<std::size_t>(limit);
+  filter.offset = static_cast<std::size_t>(offset);
+  return filter;
+}
+
+// Which entries of a history a request wants: those in (after, until].
+struct EventRange {
+  std::int64_t after = 0;
+  std::int64_t until = 0;
+};
+
+Result<EventRange> parse_range(const net::Request& request, std::int64_t entries) {
+  ERRAND_TRY(auto before, integer_param(request, "beforeSeq", entries + 1, 1, INT64_MAX));
+  EventRange range{.after = 0, .until = std::min(entries, before - 1)};
+  bool is_full = request.query_param("full").value_or("") == "1";
+  if (is_full || !request.query_param("lastMessages")) return range;
+  ERRAND_TRY(auto last, integer_param(request, "lastMessages", 0, 1, INT32_MAX));
+  range.after = std::max<std::int64_t>(0, range.until - last);
+  return range;
+}
+
+}  // namespace
+
+Api::Answer Api::create_session(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto params, parse_session(body));
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  std::string name = params.spec.name;
+  ERRAND_CO_TRY(auto id,
+                co_await engine_.create_session(who, std::move(params), std::move(idempotency)));
+  ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
+  json::Object out{{"sessionId", id.view()},
+                   {"id", id.view()},
+                   {"name", session.row.name},
+                   {"createdAt", to_iso8601(session.row.created_at)}};
+  co_return json_response(201, json::write(out));
+}
+
+Api::Answer Api::list_sessions(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  ERRAND_CO_TRY(auto total, co_await engine_.count_sessions(filter));
+  const std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  const std::size_t offset = filter.offset;
+  ERRAND_CO_TRY(auto rows, co_await engine_.list_sessions(std::move(filter)));
+  bool has_more = rows.size() > limit;
+  if (has_more) rows.resize(limit);
+  json::Array sessions;
+  for (const SessionRow& row : rows) {
+    ERRAND_CO_TRY(auto summary, co_await summary_of(who, row));
+    sessions.push_back(json::Object{{"id", row.id.view()},
+                                    {"sessionId", row.id.view()},
+                                    {"name", row.name},
+                                    {"status", to_string(row.status)},
+                                    {"creationDate", to_iso8601(row.created_at)},
+                                    {"lastInteractionDate", to_iso8601(row.last_used_at)},
+                                    {"summary", summary},
+                                    {"metadata", metadata_of(row)}});
+  }
+  json::Object out{
+      {"total", total}, {"limit", limit}, {"offset", offset}, {"sessions", std::move(sessions)}};
+  out["nextCursor"] = has_more ? json::Value(rows.back().id.view()) : json::Value();
+  co_return json_response(200, json::write(out));
+}
+
+Task<Result<std::string>> Api::summary_of(Principal who, SessionRow session) {
+  ERRAND_CO_TRY(auto first, co_await engine_.session_history(
+                                who, session.id, 0, std::min(session.entries, kSummaryEntriesMax),
+                                kSummaryBytesRead));
+  std::string summary;
+  for (const SessionEntry& entry : first) {
+    ERRAND_CO_TRY(auto message, parse_history_entry(entry.body));
+    append(summary, summary.empty() ? "" : " ", message.text);
+    if (utf8_length(summary) >= kSummaryCharsEnough) break;
+  }
+  std::string_view shown = utf8_prefix(summary, kSummaryCharsMax);
+  co_return cat(shown, shown.size() < summary.size() ? "…" : "");
+}
+
+Api::Answer Api::get_session(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
+  ERRAND_CO_TRY(auto messages, messages_json(session.history));
+  const SessionRow& row = session.row;
+  json::Object spec = shown_spec(session.params.spec);
+  spec.erase("prompt");
+  json::Object out{{"id", row.id.view()},
+                   {"sessionId", row.id.view()},
+                   {"name", row.name},
+                   {"status", to_string(row.status)},
+                   {"createdAt", to_iso8601(row.created_at)},
+                   {"lastUsedAt", to_iso8601(row.last_used_at)}};
+  out["endedAt"] = row.ended_at ? json::Value(to_iso8601(*row.ended_at)) : json::Value();
+  out["agentSpec"] = std::move(spec);
+  out["whenBusy"] = engine::to_string(session.params.when_busy);
+  out["messages"] = std::move(messages);
+  out["metadata"] = metadata_of(row);
+  out["currentRunId"] = row.current ? json::Value(row.current->view()) : json::Value();
+  out["queuedRuns"] = row.queued;
+  co_return json_response(200, json::write(out));
+}
+
+Api::Answer Api::end_session(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  ERRAND_CO_TRY(auto was_active, co_await engine_.end_session(who, id));
+  static_cast<void>(was_active);
+  co_return json_response(200, R"({"ok":true})");
+}
+
+Api::Answer Api::send_message(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto message, parse_message(body));
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto run,
+                co_await engine_.send(who, id, std::move(message), std::move(idempotency)));
+  std::string out;
+  json::ObjectWriter(out)
+      .field("runId", run.view())
+      .field("sessionId", id.view())
+      .field("streamUrl", stream_url(who, run))
+      .end();
+  co_return json_response(201, std::move(out));
+}
+
+Api::Answer Api::list_session_events(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
+  ERRAND_CO_TRY(auto range, parse_range(request, session.row.entries));
+  json::Array events;
+  std::size_t bytes = 0;
+  // The newest of the range come first if not all of them fit.
+  for (auto entry = session.history.rbegin(); entry != session.history.rend(); ++entry) {
+    if (entry->n > range.until) continue;
+    if (entry->n <= range.after || bytes >= kEventsBytesMax) break;
+    bytes += entry->body.size();
+    ERRAND_CO_TRY(auto event, event_json(*entry));
+    events.push_back(std::move(event));
+  }
+  std::reverse(events.begin(), events.end());
+  std::int64_t oldest = events.empty() ? 1 : events.front().at("seq").as_int64();
+  json::Object out{{"sessionId", id.view()},
+                   {"total", session.row.entries},
+                   {"events", std::move(events)},
+                   {"truncated", oldest > range.after + 1}};
+  out["nextBeforeSeq"] = oldest > 1 ? json::Value(oldest) : json::Value();
+  co_return json_response(200, json::write(out));
+}
+
+}  // namespace errand::server
