@@ -12,6 +12,7 @@
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/old_database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
+#include "store/store_contract_session_setup.hpp"
 
 namespace {
 
@@ -126,6 +127,41 @@ TEST_F(FullDiskTest, WhatADiskWithoutRoomRefusesIsNotThereAndWhatItTookIs) {
   EXPECT_TRUE(accepted);
   EXPECT_EQ(segments_read(), 2U);
   EXPECT_FALSE(wait_for(file_->store().find(run_key(2))));
+}
+
+TEST_F(FullDiskTest, AnEndThatADiskWithoutRoomRefusesGivesNoTurnOn) {
+  start({});
+  ASSERT_TRUE(wait_for(file_->store().create_session(new_session(1))));
+  ASSERT_EQ(create_told(file_->store(), session_run(2)), "has the turn");
+  ASSERT_EQ(create_told(file_->store(), session_run(3)), "waits");
+  const SessionRow before = find_session(file_->store(), 1);
+  Commit end = last_commit(2, epoch_, large_segment(1, 10));
+  end.effects.history = {"hello"};
+
+  disk_is_full = true;
+  auto refused = wait_for(file_->store().append(end));
+  auto interrupts = wait_for(file_->store().create(session_run(4, WhenBusy::interrupt)));
+  auto ends = wait_for(file_->store().end_session(session_key(1), "over"));
+  disk_is_full = false;
+
+  EXPECT_EQ(refused.error().reason(), "disk_full");
+  EXPECT_EQ(interrupts.error().reason(), "disk_full");
+  EXPECT_EQ(ends.error().reason(), "disk_full");
+  EXPECT_EQ(find_session(file_->store(), 1), before);
+  EXPECT_EQ(history(file_->store(), 1), std::vector<SessionEntry>());
+  EXPECT_EQ(wait_for(file_->store().append(end)).value().started, run_id(3));
+  EXPECT_EQ(history(file_->store(), 1).size(), 1U);
+}
+
+TEST_F(FullDiskTest, TheReserveIsNotForNewSessions) {
+  start({.reserve_bytes = 10 * kMegabyte});
+  ASSERT_TRUE(wait_for(file_->store().create_session(keyed_session(1, "k", "a"))));
+  free_bytes = 0;
+  file_->clock().pass(seconds(1));
+
+  EXPECT_EQ(wait_for(file_->store().create_session(new_session(2))).error().reason(), "disk_full");
+  EXPECT_EQ(wait_for(file_->store().create_session(keyed_session(1, "k", "a"))).value().kind,
+            Creation::existing);
 }
 
 // A reader keeps the write-ahead log from starting over, until SQLite has to extend its shared
