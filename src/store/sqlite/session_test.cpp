@@ -1,3 +1,4 @@
+#include "store/sqlite/change_bytes.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/old_database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
@@ -48,6 +49,18 @@ TEST_F(SqliteSessionTest, ARunDoesNotWriteWhatNeverChangesAboutItsSession) {
 
   EXPECT_LT(pages() - before, 40U);
   EXPECT_EQ(find_session(store(), 1).spec, session.row.spec);
+}
+
+TEST(SessionBytes, HistoriesAndSpecsCountTowardsTheLimitOfWaitingWrites) {
+  Commit commit = commit_of(1, 1, events_segment(1, 1, 1));
+  const std::size_t without = sqlite::bytes_of(commit);
+  commit.effects.history = {"12345", "678"};
+  NewSession session = new_session(1);
+  session.row.spec = "12345";
+  session.row.metadata = "{}";
+
+  EXPECT_EQ(sqlite::bytes_of(commit), without + 8);
+  EXPECT_EQ(sqlite::bytes_of(session), 7U);
 }
 
 // The room that a history of 200 entries takes in a database of its own, and that of their texts.
