@@ -65,7 +65,7 @@ class Json final {
   Json(std::nullptr_t) noexcept;
   Json(std::same_as<bool> auto value) noexcept : Json(Boolean{value}) {}
   template <std::integral N>
-    requires(!std::same_as<N, bool>)
+    requires(!std::same_as<N, bool> && !std::same_as<N, char> && !std::same_as<N, wchar_t>)
   Json(N value) noexcept
       : Json(Integer{static_cast<std::uint64_t>(value), std::is_signed_v<N> && value < N{}}) {}
   Json(double value) noexcept;
@@ -122,6 +122,7 @@ class Json final {
   // kind throws an Error (invalid_argument).
   Json& operator[](std::string_view name);
 
+  // 1 and 1.0 are different values.
   bool operator==(const Json& other) const;
 
  private:

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <errand/content.hpp>
 #include <errand/detail/handler.hpp>
@@ -25,7 +26,9 @@ class FatalToolError : public std::runtime_error {
 };
 
 struct ToolOptions {
-  std::string title = {};    // for people; the name if empty
+  std::string title = {};               // for people; the name if empty
+  std::vector<std::string> rules = {};  // guidance that is added to the system prompt
+  std::string thumbnail_url = {};
   bool read_only = false;    // changes nothing
   bool idempotent = false;   // a second call with the same arguments changes nothing more
   bool destructive = false;  // may remove or overwrite
@@ -84,7 +87,8 @@ template <class Handler>
   requires(!std::is_member_function_pointer_v<Handler>)
 Tool tool(std::string name, std::string description, Handler handler, ToolOptions options = {});
 
-// A member function. `object` is a reference, which must outlive the tool, or a std::shared_ptr.
+// A member function. `object` is a std::shared_ptr, or a reference or pointer to an object that
+// outlives the tool.
 template <class Method, class Object>
   requires std::is_member_function_pointer_v<Method>
 Tool tool(std::string name, std::string description, Method method, Object&& object,

@@ -77,6 +77,10 @@ CASES = (
             "write the type of its parameter instead of auto."),
     handler("mutable reference", "[](Args& args) { return args.number; }",
             "errand: a handler takes its arguments by value or by const reference."),
+    Refused("temporary object", "struct Service {\n  int f() { return 1; }\n};\n"
+                                'int main() { errand::tool("t", "", &Service::f, Service()); }\n',
+            "errand: the tool would outlive this object; keep the object in a variable or in a "
+            "std::shared_ptr."),
     handler("result", "[](const Args&) -> int* { return nullptr; }",
             "errand: a raw pointer has no owner"),
 )

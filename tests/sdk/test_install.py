@@ -104,7 +104,7 @@ class InstallTest(unittest.TestCase):
 
     def test_every_header_compiles_alone_and_without_warnings(self):
         headers = sorted(path.relative_to(self.prefix / "include").as_posix()
-                         for path in (self.prefix / "include").rglob("*.hpp"))
+                         for path in (self.prefix / "include" / "errand").glob("*.hpp"))
         self.assertIn("errand/errand.hpp", headers)
 
         def compile_alone(case: tuple[str, str]) -> str:

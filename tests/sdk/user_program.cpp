@@ -42,6 +42,25 @@ class Notebook {
   std::vector<std::string> notes_;
 };
 
+// Moved, never copied.
+struct Chain {
+  int link;
+  std::unique_ptr<Chain> next;
+};
+
+class Map {
+ public:
+  struct Place {
+    std::string name;
+    double north = 0;
+  };
+};
+ERRAND_DESCRIBE(Map::Place, (name, "As on the map"), (north, errand::defaulted()))
+
+int length(Chain chain) {
+  return chain.next ? 1 + length(std::move(*chain.next)) : 1;
+}
+
 Forecast forecast(const Weather& args, errand::ToolContext& context) {
   context.progress("asking the station", 1, 2);
   return {args.city, std::vector<double>(static_cast<std::size_t>(args.days), 21.5)};
@@ -72,6 +91,10 @@ int main() {
   errand::Json note = errand::to_json(Note{"buy milk"});
   std::cout << toolkit.execute(context, "add_note", note).text() << "\n";
   std::cout << toolkit.execute(context, "nou", errand::EmptyContent{}).text() << "\n";
+  errand::Json chain = errand::Json::parse(R"({"link":1,"next":{"link":2}})").value();
+  std::cout << errand::tool("length", "", length).call(chain).text() << "\n";
+  std::cout << errand::to_json(errand::from_json<Chain>(chain).value()).dump() << "\n";
+  std::cout << errand::schema_of<Map::Place>().dump() << "\n";
   errand::Result<Weather> weather = errand::from_json<Weather>(errand::Json::object());
   std::cout << (weather ? "read" : weather.error().describe()) << "\n";
 }

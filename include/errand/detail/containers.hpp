@@ -152,7 +152,7 @@ struct Key<std::string> {
     out = text;
     return true;
   }
-  static const std::string& write(const std::string& key) { return key; }
+  static std::string_view write(const std::string& key) { return key; }
   static Json schema(Json values) { return map_schema(std::move(values)); }
 };
 template <Integer K>

@@ -283,20 +283,23 @@ struct BoundMethod<Method, Target, Parameters<P...>> {
   Target target;
 };
 
+template <class T>
+inline constexpr bool kIsSharedPointer = false;
+template <class T>
+inline constexpr bool kIsSharedPointer<std::shared_ptr<T>> = true;
+
 template <class Method, class Object>
-auto bind_method(Method method, Object& object) {
-  using Target = Object*;
-  return BoundMethod<Method, Target, typename Signature<Method>::Taken>{method, &object};
-}
-template <class Method, class Object>
-auto bind_method(Method method, std::shared_ptr<Object>& object) {
-  using Target = std::shared_ptr<Object>;
-  return BoundMethod<Method, Target, typename Signature<Method>::Taken>{method, object};
-}
-template <class Method, class Object>
-auto bind_method(Method method, std::shared_ptr<Object>&& object) {
-  using Target = std::shared_ptr<Object>;
-  return BoundMethod<Method, Target, typename Signature<Method>::Taken>{method, std::move(object)};
+auto bind_method(Method method, Object&& object) {
+  using T = std::remove_cvref_t<Object>;
+  using Taken = typename Signature<Method>::Taken;
+  if constexpr (std::is_pointer_v<T> || kIsSharedPointer<T>) {
+    return BoundMethod<Method, T, Taken>{method, std::forward<Object>(object)};
+  } else {
+    static_assert(std::is_lvalue_reference_v<Object>,
+                  "errand: the tool would outlive this object; keep the object in a variable or in "
+                  "a std::shared_ptr.");
+    return BoundMethod<Method, std::remove_reference_t<Object>*, Taken>{method, &object};
+  }
 }
 
 struct ToolParts {

@@ -320,10 +320,14 @@ TEST(Convert, TimesAreReadWithTheirOffsetAndNeverRounded) {
   EXPECT_EQ(error_of<shop::Times>(R"({"second":"2026-01-01T00:00:00.000Z)" + rest), "none");
   EXPECT_EQ(error_of<shop::Times>(R"({"second":"2026-01-01T00:00:00.25Z)" + rest),
             "/second: the time is more exact than seconds");
+  auto error_of_second = [&rest](std::string_view second) {
+    std::string text = R"({"second":")";
+    return error_of<shop::Times>(text.append(second).append(rest));
+  };
   for (std::string wrong : {"", "2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01",
                             "2026-01-01T00:00:00", "2026-01-01T00:00:00Zx", "x"}) {
-    EXPECT_EQ(error_of<shop::Times>(R"({"second":")" + wrong + rest),
-              "/second: expected a time such as \"2026-02-28T09:30:00Z\", got \"" + wrong + "\"");
+    std::string expected = "/second: expected a time such as \"2026-02-28T09:30:00Z\", got \"";
+    EXPECT_EQ(error_of_second(wrong), expected.append(wrong).append("\""));
   }
 }
 

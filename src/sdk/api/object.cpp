@@ -89,8 +89,11 @@ void apply(EnumInfo::Entry& entry, const FieldOption& option) {
 void add_enumerators(EnumInfo& info, std::string_view signature, std::uint64_t (*bits)(int index)) {
   int index = 0;
   for (std::string& name : value_names(signature)) {
-    if (!name.empty()) info.entries.push_back({std::move(name), bits(index)});
-    ++index;
+    std::uint64_t value = bits(index++);
+    // Of a bool, most candidates are the same value.
+    bool is_known =
+        std::ranges::find(info.entries, value, &EnumInfo::Entry::bits) != info.entries.end();
+    if (!name.empty() && !is_known) info.entries.push_back({std::move(name), value});
   }
   if (info.entries.empty()) {
     throw Error(ErrorCode::invalid_argument,

@@ -72,6 +72,7 @@ struct Path {
 enum class Color { red, green = 5, blue = 1024 };
 enum class Signed : std::int8_t { low = -2, zero = 0, high = 100 };
 enum class Unsigned : std::uint8_t { none = 0, top = 128 };
+enum class Sure : bool { no, yes };
 enum Old : int { old_one, old_two };
 enum Unfixed { first_unfixed = 1, second_unfixed = 1'000'000 };
 ERRAND_DESCRIBE(Unfixed, (first_unfixed, errand::name("first")), (second_unfixed))
@@ -86,6 +87,7 @@ struct Enums {
 struct SmallEnums {
   Signed sign;
   Unsigned flag;
+  Sure sure;
 };
 struct OldEnums {
   Old old;

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -85,6 +89,9 @@ TEST(Tool, TakesFunctionsLambdasObjectsAndMembers) {
       "1");
   EXPECT_EQ(errand::tool("t", "", Functor{}).call(args).text(), "f Lagos");
   EXPECT_EQ(errand::tool("t", "", &Service::greet, service).call(args).text(), "hello Lagos");
+  EXPECT_EQ(errand::tool("t", "", &Service::greet, &service).call(args).text(), "hello Lagos");
+  EXPECT_EQ(errand::tool("t", "", &Service::greet, std::as_const(service)).call(args).text(),
+            "hello Lagos");
   EXPECT_EQ(errand::tool("t", "", &Service::greet, shared).call(args).text(), "hello Lagos");
   EXPECT_EQ(errand::tool("t", "", &Service::count, std::move(shared)).call(Json::object()).text(),
             "1");
@@ -112,6 +119,26 @@ TEST(Tool, IsCopiedWithItsStateAndOutlivesTheOriginal) {
   EXPECT_EQ(first->call(Json::object()).text(), "1");
   first.reset();
   EXPECT_EQ(second.call(Json::object()).text(), "2");
+}
+
+TEST(Tool, IsCalledFromManyThreadsAtOnce) {
+  // A type of its own, so that the threads build its tables together.
+  struct Fresh {
+    std::vector<std::optional<Weather>> list;
+    std::variant<int, std::string> value;
+  };
+  std::atomic<int> ok = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&ok] {
+        Tool tool = errand::tool("t", "", [](const Fresh& args) { return args; });
+        Json args = parse(R"({"list":[{"city":"x"},null],"value":"y"})");
+        for (int round = 0; round < 50; ++round) ok += tool.call(args).ok() ? 1 : 0;
+      });
+    }
+  }
+  EXPECT_EQ(ok, 400);
 }
 
 TEST(Tool, HasANameThatVendorsTake) {

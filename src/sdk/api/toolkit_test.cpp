@@ -53,8 +53,8 @@ TEST(Toolkit, HasDefaults) {
 
 TEST(Toolkit, RefusesTwoToolsOfANameAtOnce) {
   try {
-    Toolkit({.name = "kit", .tools = {named("add"), named("add")}});
-    FAIL();
+    Toolkit toolkit({.name = "kit", .tools = {named("add"), named("add")}});
+    FAIL() << toolkit.name();
   } catch (const errand::Error& error) {
     EXPECT_EQ(error.code(), errand::ErrorCode::conflict);
     EXPECT_EQ(error.message(), "the toolkit kit has two tools named add");
