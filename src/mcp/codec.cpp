@@ -7,6 +7,7 @@
 #include "json/fields.hpp"
 #include "json/members.hpp"
 #include "mcp/header_parameters.hpp"
+#include "mcp/server_codec.hpp"
 
 namespace errand::mcp {
 namespace {
@@ -27,12 +28,6 @@ std::string text(const json::Object* from, std::string_view key) {
 Implementation parse_implementation(const json::Object* from) {
   return {
       .name = text(from, "name"), .version = text(from, "version"), .title = text(from, "title")};
-}
-
-json::Object to_json(const Implementation& one) {
-  json::Object out{{"name", one.name}, {"version", one.version}};
-  if (!one.title.empty()) out["title"] = one.title;
-  return out;
 }
 
 void take_capabilities(const json::Object* from, ServerInfo& info) {

@@ -14,9 +14,11 @@ namespace errand::rpc {
 // of a message beside it.
 struct Outgoing {
   std::string text;
-  std::string method = {};    // empty for a response
-  std::optional<Id> id = {};  // of a request
-  json::Object params = {};   // of a request, if the transport wants them; see Connection
+  std::string method = {};            // empty for a response
+  std::optional<Id> id = {};          // of a request
+  std::optional<Id> answers = {};     // the other side's request that a response is for
+  std::optional<Id> belongs_to = {};  // the other side's request that the message came about from
+  json::Object params = {};           // of a request
 };
 
 // A message that is too long to be kept.

@@ -103,7 +103,10 @@ struct Peer::Served {
 class Peer::ServedScope final {
  public:
   ServedScope(Peer& peer, Id id) : peer_(peer), id_(std::move(id)) {}
-  ~ServedScope() { peer_.served_.erase(id_); }
+  ~ServedScope() {
+    peer_.served_.erase(id_);
+    if (peer_.served_.empty() && peer_.finishing_) peer_.finishing_->notify();
+  }
   ServedScope(const ServedScope&) = delete;
   ServedScope& operator=(const ServedScope&) = delete;
 
@@ -117,8 +120,19 @@ void ServedRequest::report(const Progress& progress) {
   json::Object params{{"progressToken", *progress_token_}, {"progress", progress.progress}};
   if (progress.total) params["total"] = *progress.total;
   if (!progress.message.empty()) params["message"] = progress.message;
-  // Progress that cannot be sent is not worth a failure; the answer will tell.
-  (void)peer_.notify(std::string(kProgress), std::move(params));
+  notify(std::string(kProgress), std::move(params));
+}
+
+Task<Result<Answer>> ServedRequest::call(std::string method, json::Object params,
+                                         CallOptions options) {
+  options.belongs_to = id_;
+  if (!options.interrupt) options.interrupt = &interrupt_;
+  return peer_.call(std::move(method), std::move(params), std::move(options));
+}
+
+void ServedRequest::notify(std::string method, json::Object params) {
+  // What cannot be sent is not worth a failure: the answer will tell.
+  (void)peer_.notify(std::move(method), std::move(params), id_);
 }
 
 Peer::Peer(Executor home, Connection& connection, Handler& handler, TaskGroup::OnBug on_bug,
@@ -136,6 +150,7 @@ void Peer::start() {
 
 Task<Result<Answer>> Peer::call(std::string method, json::Object params, CallOptions options) {
   if (end_) co_return *end_;
+  if (has_input_ended_) co_return closed();
   if (options.interrupt && options.interrupt->is_raised()) {
     co_return Error(ErrorCode::cancelled, "the request was cancelled");
   }
@@ -154,6 +169,7 @@ Task<Result<Answer>> Peer::call(std::string method, json::Object params, CallOpt
   Outgoing message{.text = std::move(text),
                    .method = std::move(request.method),
                    .id = call.id,
+                   .belongs_to = call.options.belongs_to,
                    .params = std::move(request.params)};
   ERRAND_CO_CHECK(connection_.send(std::move(message)));
   call.is_sent = true;
@@ -170,11 +186,13 @@ Task<Result<Answer>> Peer::call(std::string method, json::Object params, CallOpt
   co_return std::move(*call.outcome);
 }
 
-Result<void> Peer::notify(std::string method, json::Object params) {
+Result<void> Peer::notify(std::string method, json::Object params, std::optional<Id> belongs_to) {
   if (end_) return *end_;
   Notification notification{.method = std::move(method), .params = std::move(params)};
   std::string text = write(notification);
-  return connection_.send({.text = std::move(text), .method = std::move(notification.method)});
+  return connection_.send({.text = std::move(text),
+                           .method = std::move(notification.method),
+                           .belongs_to = std::move(belongs_to)});
 }
 
 Task<void> Peer::stop() {
@@ -187,6 +205,7 @@ Task<void> Peer::stop() {
 Task<void> Peer::pump() {
   for (int taken = 1;; ++taken) {
     auto received = co_await connection_.receive();
+    if (received && !*received) co_await finish_served();
     if (!received || !*received) {
       Error why = received ? closed() : std::move(received).error();
       connection_.close();
@@ -198,6 +217,22 @@ Task<void> Peer::pump() {
     take(std::move(**received));
     if (taken % kMessagesAtOnce == 0) co_await asio::post(asio::use_awaitable);
   }
+}
+
+// The other side may have closed only its own direction.
+Task<void> Peer::finish_served() {
+  has_input_ended_ = true;
+  for (auto& [id, call] : calls_) settle(id, unknown_outcome(closed()));
+  if (options_.finish_time == milliseconds(0)) co_return;
+  Wakeup idle(home_);
+  finishing_ = &idle;
+  SteadyTime deadline = std::chrono::steady_clock::now() + options_.finish_time;
+  while (!served_.empty()) {
+    Wakeup::Woken woken = co_await idle.wait_until(deadline);
+    if (woken == Wakeup::Woken::timed_out) break;
+  }
+  finishing_ = nullptr;
+  co_await connection_.flush();
 }
 
 void Peer::take(Received received) {
@@ -239,7 +274,7 @@ Task<void> Peer::serve(Request request, std::shared_ptr<Served> of) {
   if (const json::Value* wanted = progress_token_of(request.params)) token = *wanted;
   Interrupt& interrupt = of->interrupt;
   if (interrupt.is_raised()) co_return;
-  ServedRequest served(*this, interrupt, std::move(token));
+  ServedRequest served(*this, id, interrupt, std::move(token));
   Answer answer = co_await handler_.handle(std::move(request), &served);
   if (!interrupt.is_raised()) send_answer(std::move(id), std::move(answer));
 }
@@ -313,7 +348,8 @@ void Peer::fail_all(const Error& why) {
 
 void Peer::send_answer(std::optional<Id> id, Answer answer) {
   if (end_) return;
-  auto sent = connection_.send({.text = write({.id = std::move(id), .answer = std::move(answer)})});
+  std::string text = write(Response{.id = id, .answer = std::move(answer)});
+  auto sent = connection_.send({.text = std::move(text), .answers = std::move(id)});
   // A peer that asks and does not read what it is told has no more use for the connection.
   if (!sent) connection_.close();
 }

@@ -33,23 +33,32 @@ struct CallOptions {
   // initialize may not be cancelled by MCP's rules.
   enum class OnAbandon : std::uint8_t { tell_peer, say_nothing };
   OnAbandon on_abandon = OnAbandon::tell_peer;
+  std::optional<Id> belongs_to = {};  // see Outgoing
 };
 
 class Peer;
 
-// A request of the other side that is being answered. The handler may keep it while it works.
+// A request of the other side that is being answered.
 class ServedRequest final {
  public:
-  ServedRequest(Peer& peer, Interrupt& interrupt, std::optional<json::Value> progress_token)
-      : peer_(peer), interrupt_(interrupt), progress_token_(std::move(progress_token)) {}
+  ServedRequest(Peer& peer, Id id, Interrupt& interrupt, std::optional<json::Value> progress_token)
+      : peer_(peer),
+        id_(std::move(id)),
+        interrupt_(interrupt),
+        progress_token_(std::move(progress_token)) {}
 
+  const Id& id() const { return id_; }
   // Raised when the other side no longer wants the answer, which is not sent then.
   Interrupt& interrupt() { return interrupt_; }
   // No effect if the other side has not asked for progress.
   void report(const Progress& progress);
+  // Asks and tells the other side something that belongs to its request.
+  Task<Result<Answer>> call(std::string method, json::Object params, CallOptions options = {});
+  void notify(std::string method, json::Object params);
 
  private:
   Peer& peer_;
+  const Id id_;
   Interrupt& interrupt_;
   std::optional<json::Value> progress_token_;
 };
@@ -73,6 +82,8 @@ struct PeerOptions {
   std::size_t served_max = 64;  // of the other side; beyond, they get kOverloaded
   Batches batches = Batches::refused;
   Noise noise = Noise::ignored;
+  // After the other side has closed: how long its last requests may go on to be answered.
+  milliseconds finish_time = milliseconds(0);
 };
 
 // Both roles of JSON-RPC 2.0 on one connection. Progress and cancellation go as in MCP: by
@@ -92,7 +103,7 @@ class Peer final {
   // timeout, cancelled: as the options say. too_large: the answer, or what waits to be sent.
   // rate_limited: calls_max. unsupported with the reason bad_response: the answer is no answer.
   Task<Result<Answer>> call(std::string method, json::Object params, CallOptions options = {});
-  Result<void> notify(std::string method, json::Object params);
+  Result<void> notify(std::string method, json::Object params, std::optional<Id> belongs_to = {});
 
   // For protocols that settle this only when both sides have met.
   void set_batches(Batches batches) { batches_ = batches; }
@@ -111,6 +122,7 @@ class Peer final {
   class ServedScope;
 
   Task<void> pump();
+  Task<void> finish_served();
   Task<void> serve(Request request, std::shared_ptr<Served> of);
   void take(Received received);
   void take(Incoming message);
@@ -132,6 +144,8 @@ class Peer final {
   std::int64_t last_id_ = 0;
   std::map<std::int64_t, Call*> calls_;
   std::map<Id, std::shared_ptr<Served>> served_;
+  Wakeup* finishing_ = nullptr;  // rung when no request of the other side is left
+  bool has_input_ended_ = false;
   std::optional<Error> end_;
   TaskGroup tasks_;
 };
