@@ -23,6 +23,11 @@ def probe_path() -> Path:
     return Path(binary()).parent / "tests" / "mcp_probe"
 
 
+def fixture_path() -> Path:
+    """A server on our own core, over stdio."""
+    return Path(binary()).parent / "tests" / "mcp_fixture"
+
+
 def package(name: str) -> str:
     return str(PACKAGES / name / "dist" / "index.js")
 
