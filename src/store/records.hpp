@@ -256,7 +256,7 @@ struct Prune {
   // store had a clock, at a negative time.
   StoreTime ended_before = StoreTime::min();
   std::vector<RunId> spared;     // but not these
-  std::size_t segments_max = 0;  // of a step
+  std::size_t segments_max = 0;  // of a step; large segments and blobs count as several
 };
 
 struct PruneOutcome {
