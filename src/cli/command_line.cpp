@@ -450,7 +450,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   app.get_formatter()->column_width(kHelpColumn);
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.footer("Example: errand run --files . \"What is in README.md?\"");
+  app.footer("Example:\n  errand run --files . \"What is in README.md?\"");
   app.require_subcommand(1);
   add_serve(app, exit_code);
   add_run(app, exit_code);
@@ -467,6 +467,8 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_config(app, exit_code);
   add_completion(app, exit_code);
   add_version(app, exit_code);
+  // Whoever reads the list of commands has found the flag. Commands would inherit this.
+  app.get_help_ptr()->group("");
 }
 
 }  // namespace
