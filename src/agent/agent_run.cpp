@@ -133,7 +133,11 @@ Task<void> AgentRun::drive() {
         hold_ = Hold::lease;
         break;
       }
-      if (!state_->has_begun()) {
+      if (!state_->is_bound()) {
+        bool is_done = co_await bind_tools();
+        if (!is_done) continue;
+      }
+      if (!state_->has_begun() && !state_->created().session.empty()) {
         bool is_ready = co_await join_session(&ask->entry);
         if (!is_ready) break;
         if (cancel_waits() || activity_ == Activity::stopping) continue;

@@ -72,6 +72,8 @@ class AgentRun final {
   static constexpr milliseconds kModelPoll{30'000};
   // A call tells so often at most how far it has come; what it tells after that is dropped.
   static constexpr int kReportsMax = 1000;
+  // Servers of tools have so long to tell what they offer.
+  static constexpr milliseconds kBindMax{30'000};
 
   struct Params {
     RunRow row;
@@ -133,6 +135,10 @@ class AgentRun final {
   void freeze();
   Task<void> finish(TerminalEntry terminal);
   Task<void> fetch_mail();
+  // Asks about the tools that the run is not bound to yet. An answer that does not come in time
+  // leaves its tools unavailable. False: something else comes first.
+  Task<bool> bind_tools();
+  Task<void> bind_ref(std::size_t ref, std::vector<ToolDecl>* out, std::size_t* left);
   // Reads what was said in the session before. False: it cannot be read; the run is then broken.
   Task<bool> join_session(TurnEntry* first);
   Task<void> back_off();
@@ -160,6 +166,7 @@ class AgentRun final {
   void offer_to_client(const CallState& call);
   void settle_without_running();
   void record_outcome(OutcomeEntry outcome);
+  Principal principal() const { return {key_.workspace, state_->created().key}; }
   ToolPtr open_tool(const ToolDecl& binding) const;
   void make_call(const CallState& call, ToolPtr tool);
   Task<void> run_host_tool(ToolPtr tool, ToolCall call, ToolContext context);

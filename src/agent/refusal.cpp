@@ -8,7 +8,7 @@ namespace errand::agent {
 
 std::string unknown_tool_text(const State& state, const std::string& name) {
   std::string text = cat("There is no tool called \"", name, "\".");
-  const std::vector<ToolDecl>& tools = *state.created().tools;
+  const std::vector<ToolDecl>& tools = *state.tools();
   if (tools.empty()) return text + " No tools are available.";
   std::vector<std::string_view> names;
   for (const ToolDecl& tool : tools) names.emplace_back(tool.name);

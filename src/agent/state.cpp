@@ -15,6 +15,7 @@ void State::apply(const JournalEntry& entry) {
 
 void State::apply_entry(const CreatedEntry& entry) {
   created_ = std::make_shared<const CreatedEntry>(entry);
+  tools_ = created_->tools;
   messages_ = llm::share_messages(opening_messages(entry.spec));
   bool has_more = std::any_of(entry.spec.messages.begin(), entry.spec.messages.end(),
                               [](const Message& one) { return one.role == Role::system; });
@@ -25,6 +26,13 @@ void State::apply_entry(const CreatedEntry& entry) {
 void State::begin_after(std::vector<llm::MessagePtr> history) {
   messages_.insert(messages_.begin(), std::make_move_iterator(history.begin()),
                    std::make_move_iterator(history.end()));
+}
+
+void State::apply_entry(const ToolsEntry& entry) {
+  std::vector<ToolDecl> tools = *created_->tools;
+  tools.insert(tools.end(), entry.tools->begin(), entry.tools->end());
+  tools_ = share_decls(std::move(tools));
+  is_bound_ = true;
 }
 
 void State::apply_entry(const ResumedEntry&) {
@@ -154,7 +162,7 @@ const CallState* State::find_call(const ToolUseId& id) const {
 }
 
 const ToolDecl* State::find_tool(std::string_view name) const {
-  const std::vector<ToolDecl>& tools = *created_->tools;
+  const std::vector<ToolDecl>& tools = *tools_;
   auto found = std::find_if(tools.begin(), tools.end(),
                             [&](const ToolDecl& tool) { return tool.name == name; });
   return found == tools.end() ? nullptr : &*found;

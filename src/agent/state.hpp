@@ -65,6 +65,10 @@ class State {
   void withdraw_terminal() { terminal_.reset(); }
 
   const CreatedEntry& created() const { return *created_; }
+  // All tools that the run is bound to so far.
+  const ToolDecls& tools() const { return tools_; }
+  // Whether the tools of all refs are known.
+  bool is_bound() const { return created_->unbound.empty() || is_bound_; }
   // The conversation. Requests share its messages, so a message is replaced and never changed.
   const std::vector<llm::MessagePtr>& messages() const { return messages_; }
   // Includes the caller's system messages. Never null.
@@ -110,6 +114,7 @@ class State {
   bool is_own(int turn) const;
 
   void apply_entry(const CreatedEntry& entry);
+  void apply_entry(const ToolsEntry& entry);
   void apply_entry(const ResumedEntry& entry);
   void apply_entry(const TurnEntry& entry);
   void apply_entry(const CallEntry& entry);
@@ -120,6 +125,8 @@ class State {
 
   std::shared_ptr<const CreatedEntry> created_ = std::make_shared<const CreatedEntry>();
   llm::TextPtr system_prompt_ = {created_, &created_->spec.system_prompt};
+  ToolDecls tools_ = created_->tools;
+  bool is_bound_ = false;
   std::vector<llm::MessagePtr> messages_;
   TurnState turn_;
   std::optional<CancelEntry> cancel_;

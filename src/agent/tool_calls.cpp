@@ -111,7 +111,8 @@ void AgentRun::start_ready_calls() {
 }
 
 ToolPtr AgentRun::open_tool(const ToolDecl& binding) const {
-  return around_.tools.open(binding, {.workspace = key_.workspace, .key = state_->created().key});
+  const ToolRef& ref = state_->created().spec.tools->refs.at(binding.origin.ref);
+  return around_.tools.open(binding, ref, principal());
 }
 
 bool AgentRun::is_started(const ToolUseId& call) const {
@@ -214,8 +215,7 @@ void AgentRun::make_call(const CallState& call, ToolPtr tool) {
       around_.timers.now() + call.tool->annotations.timeout.value_or(kHostToolTimeout);
   ToolCall made{
       .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
-  ToolContext context{.who = {.workspace = key_.workspace, .key = state_->created().key},
-                      .deadline = deadline};
+  ToolContext context{.who = principal(), .deadline = deadline};
   TaskGroup::Ticket task =
       host_tools_->spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
   watch_host_call(call.id, deadline, task);

@@ -11,7 +11,7 @@ llm::TurnRequest make_turn_request(const State& state,
   const CreatedEntry& created = state.created();
   llm::TurnRequest request{.system_prompt = state.system_prompt(),
                            .messages = state.messages(),
-                           .tools = created.tools,
+                           .tools = state.tools(),
                            .reasoning_level = created.spec.reasoning_level,
                            .tools_off = state.turn().tools_off,
                            .files = std::move(files)};

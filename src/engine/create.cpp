@@ -65,6 +65,7 @@ Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const Principal& who)
   std::vector<ToolDecl> decls;
   for (std::size_t i = 0; i < tools->refs.size(); ++i) {
     const ToolRef& ref = tools->refs[i];
+    if (deps_.tools.is_remote(ref)) continue;
     ERRAND_TRY(auto bound, bind(ref, i, who));
     for (ToolDecl& tool : bound) decls.push_back(std::move(tool));
     if (!bound.empty()) continue;
@@ -99,6 +100,9 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::strin
   CreatedEntry entry{
       .model = model->info, .price = model->pricing, .at = deps_.clock.now(), .key = who.key};
   ERRAND_TRY(entry.tools, resolve_tools(spec.tools, who));
+  for (std::size_t i = 0; i < spec.tools->refs.size(); ++i) {
+    if (deps_.tools.is_remote(spec.tools->refs[i])) entry.unbound.push_back(i);
+  }
   if (spec.output_schema) {
     ERRAND_TRY(entry.output_mechanism, resolve_output(spec, entry.tools, *model->model));
   }
@@ -116,6 +120,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::strin
       .tool_budgets = budgets_in_force(spec.tool_budgets)};
   // A budget of a tool that the run does not have says nothing, and would be kept with every run.
   std::erase_if(entry.limits.tool_budgets, [&entry](const auto& budget) {
+    if (!entry.unbound.empty()) return false;  // it may come to have the tool
     return std::none_of(entry.tools->begin(), entry.tools->end(),
                         [&](const ToolDecl& tool) { return tool.name == budget.first; });
   });
@@ -134,8 +139,10 @@ Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempot
   ERRAND_CO_TRY(auto created, resolve(who, std::move(spec), model_id));
   std::vector<JournalEntry> journal;
   journal.reserve(2);
+  // A run that has to ask about its tools does so before its first turn.
+  const bool is_bound = created.unbound.empty();
   journal.emplace_back(std::move(created));
-  journal.emplace_back(TurnEntry{.turn = 0, .attempt = 1, .after_seq = 0});
+  if (is_bound) journal.emplace_back(TurnEntry{.turn = 0, .attempt = 1, .after_seq = 0});
   ERRAND_CO_TRY(auto outcome,
                 co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency)));
   co_return outcome.run;

@@ -82,7 +82,7 @@ class ToolTable final : public ToolSource {
     }
     return std::vector<ToolDecl>{found->second->decl()};
   }
-  ToolPtr open(const ToolDecl& binding, const Principal&) override {
+  ToolPtr open(const ToolDecl& binding, const ToolRef&, const Principal&) override {
     auto found = tools.find(binding.name);
     return found == tools.end() ? nullptr : found->second;
   }

@@ -68,15 +68,16 @@ Task<Result<std::string>> read_whole_journal(Store* store, RunKey run) {
 }
 
 Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments) {
-  if (segments->empty()) co_return Result<void>();
-  std::vector<std::string> hashes = hashes_of_tools(segments->front()->journal);
-  if (hashes.empty()) co_return Result<void>();
-  Segment first = *segments->front();
-  for (const std::string& hash : hashes) {
-    ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, hash));
-    put_tools_back(first.journal, hash, tools);
+  for (SegmentPtr& segment : *segments) {
+    std::vector<std::string> hashes = hashes_of_tools(segment->journal);
+    if (hashes.empty()) continue;
+    Segment whole = *segment;
+    for (const std::string& hash : hashes) {
+      ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, hash));
+      put_tools_back(whole.journal, hash, tools);
+    }
+    segment = std::make_shared<const Segment>(std::move(whole));
   }
-  segments->front() = std::make_shared<const Segment>(std::move(first));
   co_return Result<void>();
 }
 

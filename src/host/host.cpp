@@ -39,9 +39,10 @@ net::ClientOptions web_options(const Config& config) {
   return options;
 }
 
-ToolSources make_sources(ToolSource& plugins, ToolSource* program) {
+ToolSources make_sources(ToolSource& plugins, RemoteToolSource& mcp, ToolSource* program) {
   ToolSources sources;
   sources.add("errand", {"mantyx_plugin"}, plugins);
+  sources.add_remote("mcp", {"mcp"}, mcp);
   if (program) sources.add("program", {"host"}, *program);
   return sources;
 }
@@ -56,7 +57,16 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
       store_(std::move(store)),
       tool_pool_(kToolThreads, kToolQueueMax),
       plugins_(make_plugins(around.clock, web_options(config_), tool_pool_)),
-      tools_(make_sources(plugins_, around.program)),
+      tool_client_(web_options(config_)),
+      mcp_tools_({.home = home_.executor(),
+                  .http = tool_client_,
+                  .timers = timers_,
+                  .on_bug =
+                      [&log = around.log](const char* task, const std::string& what) {
+                        log.error("a task of an MCP client failed; this is a bug",
+                                  {{"task", task}, {"what", what}});
+                      }}),
+      tools_(make_sources(plugins_, mcp_tools_, around.program)),
       client_(client_options_here()),
       catalog_(make_catalog(config_, {.client = client_,
                                       .timers = timers_,
@@ -74,6 +84,11 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .log = around.log,
                .typed_events = around.typed_events},
               config_.limits) {}
+
+Task<void> Host::stop() {
+  co_await engine_.stop();
+  co_await mcp_tools_.stop();
+}
 
 Result<Config> load_config(const std::string& file) {
   if (file.empty()) return default_config(environment_here());

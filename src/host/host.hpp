@@ -12,14 +12,15 @@
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
 #include "host/config.hpp"
+#include "mcp/mcp_tools.hpp"
 #include "net/client/http_client.hpp"
 #include "store/store.hpp"
 
 namespace errand::host {
 
 // Everything that drives runs in a process, whether it serves others or only itself: the store, the
-// models, the keys and the engine. Built on the thread that runs `io`; lives there. Whoever has the
-// host starts and stops its engine.
+// models, the tools, the keys and the engine. Built on the thread that runs `io`; lives there.
+// Whoever has the host starts its engine and stops the host.
 class Host final {
  public:
   // Outlive the host.
@@ -41,6 +42,9 @@ class Host final {
   engine::KeyRing& keys() { return keys_; }
   engine::Engine& engine() { return engine_; }
 
+  // Cuts off every run, see Engine::stop, and then the connections of their tools.
+  Task<void> stop();
+
  private:
   Config config_;
   Home home_;
@@ -49,6 +53,8 @@ class Host final {
   std::unique_ptr<Store> store_;
   BlockingPool tool_pool_;  // apart from the store's, which must not wait behind a large page
   FixedTools plugins_;
+  net::HttpClient tool_client_;  // for servers of tools
+  mcp::McpTools mcp_tools_;
   ToolSources tools_;
   net::HttpClient client_;
   engine::Catalog catalog_;

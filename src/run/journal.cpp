@@ -1,5 +1,7 @@
 #include "run/journal.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
@@ -173,6 +175,20 @@ struct EntryWriter {
     } else if (std::string pinned = bindings_of(*entry.tools); !pinned.empty()) {
       out.raw("bindings", pinned);
     }
+    if (!entry.unbound.empty()) {
+      json::Array refs;
+      for (std::size_t ref : entry.unbound) refs.emplace_back(ref);
+      out.field("unbound", json::Value(std::move(refs)));
+    }
+  }
+
+  void operator()(const ToolsEntry& entry) {
+    out.field("entry", "tools");
+    if (!entry.hash.empty()) {
+      out.field("bindings", json::Object{{"sha256", entry.hash}});
+    } else {
+      out.raw("bindings", bindings_of(*entry.tools, BoundTools::all));
+    }
   }
 
   void operator()(const ResumedEntry& entry) {
@@ -240,13 +256,29 @@ struct EntryWriter {
   }
 };
 
-// Every tool of the run in the order of the spec: those that this process calls as pinned.
-Result<ToolDecls> collect_tools(const Spec& spec, const json::Array* bindings) {
-  std::vector<ToolDecl> pinned;
+Result<std::vector<ToolDecl>> parse_bindings(const json::Array* bindings) {
+  std::vector<ToolDecl> tools;
   for (std::size_t i = 0; bindings && i < bindings->size(); ++i) {
     ERRAND_TRY(auto tool, parse_binding((*bindings)[i], json::child_pointer("/bindings", i)));
-    pinned.push_back(std::move(tool));
+    tools.push_back(std::move(tool));
   }
+  return tools;
+}
+
+std::vector<std::size_t> parse_unbound(Fields& in) {
+  std::vector<std::size_t> refs;
+  const json::Array* items = in.optional_array("unbound");
+  for (std::size_t i = 0; items && i < items->size(); ++i) {
+    const std::int64_t* index = (*items)[i].if_int64();
+    if (!index || *index < 0) in.fail("unbound", "expected indices of tools");
+    refs.push_back(index ? static_cast<std::size_t>(*index) : 0);
+  }
+  return refs;
+}
+
+// Every tool of the run in the order of the spec: those that this process calls as pinned.
+Result<ToolDecls> collect_tools(const Spec& spec, std::vector<ToolDecl> pinned,
+                                const std::vector<std::size_t>& unbound) {
   std::vector<ToolDecl> tools;
   auto next = pinned.begin();
   for (std::size_t ref = 0; ref < spec.tools->refs.size(); ++ref) {
@@ -255,7 +287,8 @@ Result<ToolDecls> collect_tools(const Spec& spec, const json::Array* bindings) {
       tools.push_back(std::move(*next));
       is_pinned = true;
     }
-    if (is_pinned) continue;
+    bool is_unbound = std::find(unbound.begin(), unbound.end(), ref) != unbound.end();
+    if (is_pinned || is_unbound) continue;
     if (std::holds_alternative<HostTool>(spec.tools->refs[ref])) {
       return Error(ErrorCode::internal, "a tool of the spec has no pinned declaration");
     }
@@ -290,7 +323,9 @@ Result<JournalEntry> parse_created(Fields& in) {
     ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));
   }
   entry.output_mechanism = parse_mechanism(in);
-  ERRAND_TRY(entry.tools, collect_tools(entry.spec, in.optional_array("bindings")));
+  entry.unbound = parse_unbound(in);
+  ERRAND_TRY(auto pinned, parse_bindings(in.optional_array("bindings")));
+  ERRAND_TRY(entry.tools, collect_tools(entry.spec, std::move(pinned), entry.unbound));
   return in.finish<JournalEntry>(std::move(entry));
 }
 
@@ -341,6 +376,10 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
   Fields in(value, "");
   std::string kind = in.text("entry");
   if (kind == "created") return parse_created(in);
+  if (kind == "tools") {
+    ERRAND_TRY(auto tools, parse_bindings(in.optional_array("bindings")));
+    return in.finish<JournalEntry>(ToolsEntry{.tools = share_decls(std::move(tools))});
+  }
   if (kind == "turn_end") return parse_turn_end(in);
   if (kind == "terminal") return parse_terminal(in);
   if (kind == "outcome") return parse_outcome(in);

@@ -46,7 +46,10 @@ struct CreatedEntry {
   Spec spec;
   ModelInfo model;
   std::optional<Pricing> price = {};  // of the model, if that is known
-  ToolDecls tools = share_decls({});  // all of them, in the order of the spec
+  ToolDecls tools = share_decls({});  // in the order of the spec
+  // Indices of the spec's tool refs that the run binds in its first step, because somebody has to
+  // be asked about them.
+  std::vector<std::size_t> unbound = {};
   RunLimits limits;
   WallTime at{};
   StoreTime ends_by{};     // when the run is out of time; 0 in journals without it
@@ -55,6 +58,12 @@ struct CreatedEntry {
   int format = kRunFormat;
   std::optional<ForkedFrom> forked_from;
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
+};
+
+// The tools of the refs that had to be asked about. A source that could not be reached has a stub.
+struct ToolsEntry {
+  ToolDecls tools = share_decls({});
+  std::string hash = {};  // of their bindings, if these are kept beside the journal
 };
 
 // A process that found the run unfinished goes on with it.
@@ -141,8 +150,8 @@ struct TerminalEntry {
   std::string api_code = {};
 };
 
-using JournalEntry = std::variant<CreatedEntry, ResumedEntry, TurnEntry, CallEntry, OutcomeEntry,
-                                  TurnEndEntry, CancelEntry, TerminalEntry>;
+using JournalEntry = std::variant<CreatedEntry, ToolsEntry, ResumedEntry, TurnEntry, CallEntry,
+                                  OutcomeEntry, TurnEndEntry, CancelEntry, TerminalEntry>;
 
 void append_journal_line(std::string& out, const JournalEntry& entry);
 

@@ -13,8 +13,6 @@ constexpr std::string_view kLongRunningNote =
     "NOTE: This is a long-running operation. Do not call this tool again if it has already "
     "returned an intermediate or pending status.";
 
-constexpr std::size_t kToolNameCharsMax = 64;
-
 std::string card_description(const LocalAgent& agent) {
   const json::Object& card = *agent.card;
   std::string_view name = json::text_at(&card, "name");

@@ -41,8 +41,7 @@ SchemaPtr share_schema(json::Object schema) {
 }
 
 bool is_valid_tool_name(std::string_view name) {
-  constexpr std::size_t kCharsMax = 64;
-  return !name.empty() && name.size() <= kCharsMax &&
+  return !name.empty() && name.size() <= kToolNameCharsMax &&
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                   c == '_';

@@ -65,6 +65,7 @@ struct ToolDecl {
   ObjectPtr echo = nullptr;    // what every call tells a client besides name and arguments
 };
 
+constexpr std::size_t kToolNameCharsMax = 64;
 bool is_valid_tool_name(std::string_view name);
 
 json::Object to_json(const ToolDecl& tool);

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/text.hpp"
 #include "json/member_text.hpp"
 #include "json/write.hpp"
 
@@ -21,11 +22,21 @@ void append_on_one_line(std::string& out, std::string_view json) {
   }
 }
 
-// What the first entry of a journal says of its tools: their refs and their bindings.
-std::array<std::string_view, 2> tools_in(std::string_view journal) {
+// The line that tells of tools that were bound after the run was created; empty if there is none.
+std::string_view later_tools_in(std::string_view journal) {
+  constexpr std::string_view kBegin = "{\"entry\":\"tools\",";
+  std::size_t begin = journal.starts_with(kBegin) ? 0 : journal.find(cat("\n", kBegin));
+  if (begin == std::string_view::npos) return {};
+  std::string_view rest = journal.substr(begin == 0 ? 0 : begin + 1);
+  return rest.substr(0, rest.find('\n'));
+}
+
+// What a journal, or a part of one, says of its tools: their refs and their bindings.
+std::array<std::string_view, 3> tools_in(std::string_view journal) {
   std::string_view first = journal.substr(0, journal.find('\n'));
   return {json::member_text(json::member_text(first, "spec"), "tools"),
-          json::member_text(first, "bindings")};
+          json::member_text(first, "bindings"),
+          json::member_text(later_tools_in(journal), "bindings")};
 }
 
 std::string_view hash_in(std::string_view named) {
@@ -55,14 +66,15 @@ void write(std::string& out, const ToolSet& tools) {
   json::write(out, to_json(tools));
 }
 
-std::string bindings_of(const std::vector<ToolDecl>& tools) {
+std::string bindings_of(const std::vector<ToolDecl>& tools, BoundTools which) {
   std::string out;
   for (const ToolDecl& tool : tools) {
-    if (tool.site != ToolSite::host) continue;
+    if (which == BoundTools::of_this_process && tool.site != ToolSite::host) continue;
     out += out.empty() ? "[" : ",";
     json::write(out, binding_json(tool));
   }
   if (!out.empty()) out += "]";
+  if (out.empty() && which == BoundTools::all) out = "[]";
   return out;
 }
 
@@ -75,8 +87,11 @@ std::vector<std::string> hashes_of_tools(std::string_view journal) {
 }
 
 void put_tools_back(std::string& journal, std::string_view hash, std::string_view text) {
-  std::array<std::string_view, 2> places = tools_in(journal);
-  std::string_view named = hash_in(places[0]) == hash ? places[0] : places[1];
+  std::string_view named;
+  for (std::string_view place : tools_in(journal)) {
+    if (hash_in(place) == hash) named = place;
+  }
+  if (named.empty()) return;
   const std::size_t begin = static_cast<std::size_t>(named.data() - journal.data());
   std::string whole = journal.substr(0, begin);
   append_on_one_line(whole, text);

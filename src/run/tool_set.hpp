@@ -39,8 +39,11 @@ json::Array to_json(const ToolSet& tools);
 // Appends the refs as JSON on one line.
 void write(std::string& out, const ToolSet& tools);
 
-// The JSON array of what a journal pins of these tools; empty if there is nothing to pin.
-std::string bindings_of(const std::vector<ToolDecl>& tools);
+// The JSON array of what a journal pins of these tools: of those that this process calls, or of all
+// of them. Empty if there is nothing to pin.
+enum class BoundTools { of_this_process, all };
+std::string bindings_of(const std::vector<ToolDecl>& tools,
+                        BoundTools which = BoundTools::of_this_process);
 
 // The hashes by which a journal names what is kept beside it of its tools: refs and bindings. Empty
 // if the journal holds all of it itself.

@@ -56,7 +56,7 @@ TEST_F(StoredEventsTest, WhatTheStoreGivesIsParsedToTheSameEvents) {
   std::string joined;
   for (const std::string& line : lines) joined += line;
   EXPECT_EQ(joined, stored);
-  run_task(io_, server.engine().stop());
+  run_task(io_, server.stop());
 }
 
 }  // namespace errand::sdk

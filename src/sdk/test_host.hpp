@@ -35,7 +35,7 @@ class HostTest : public testing::Test {
       {"text":["Hm."],"toolCalls":[{"name":"echo","args":{"word":"a"}},{"name":"nobody"}]},
       {"text":["Done."]}]})";
 
-  void TearDown() override { run_task(io_, host_.engine().stop()); }
+  void TearDown() override { run_task(io_, host_.stop()); }
 
   template <class T>
   T value_of(Task<Result<T>> task) {

@@ -25,6 +25,16 @@ std::optional<Wanted> wanted_by(const ToolRef& ref) {
   return Wanted{.name = name, .is_ours = false};
 }
 
+std::vector<ToolDecl> stamped(std::vector<ToolDecl> tools, const std::string& kind,
+                              const std::string& source) {
+  for (ToolDecl& tool : tools) {
+    tool.site = ToolSite::host;
+    tool.kind = kind;
+    tool.origin.source = source;
+  }
+  return tools;
+}
+
 }  // namespace
 
 void ToolSources::add(std::string id, const std::vector<std::string>& kinds, ToolSource& source) {
@@ -32,21 +42,34 @@ void ToolSources::add(std::string id, const std::vector<std::string>& kinds, Too
   by_id_[std::move(id)] = &source;
 }
 
+void ToolSources::add_remote(std::string id, const std::vector<std::string>& kinds,
+                             RemoteToolSource& source) {
+  for (const std::string& kind : kinds) remote_by_kind_[kind] = &source;
+  add(std::move(id), kinds, source);
+}
+
+bool ToolSources::is_remote(const ToolRef& ref) const {
+  return remote_by_kind_.contains(kind_of(ref));
+}
+
 Result<std::vector<ToolDecl>> ToolSources::bind(const ToolRef& ref, const Principal& who) const {
   auto id = ids_by_kind_.find(kind_of(ref));
   if (id == ids_by_kind_.end()) return std::vector<ToolDecl>();
   ERRAND_TRY(auto tools, by_id_.find(id->second)->second->bind(ref, who));
-  for (ToolDecl& tool : tools) {
-    tool.site = ToolSite::host;
-    tool.kind = id->first;
-    tool.origin.source = id->second;
-  }
-  return tools;
+  return stamped(std::move(tools), id->first, id->second);
 }
 
-ToolPtr ToolSources::open(const ToolDecl& binding, const Principal& who) const {
+Task<Result<std::vector<ToolDecl>>> ToolSources::ask(ToolRef ref, Principal who) const {
+  auto source = remote_by_kind_.find(kind_of(ref));
+  if (source == remote_by_kind_.end()) co_return std::vector<ToolDecl>();
+  const std::string kind = source->first;
+  ERRAND_CO_TRY(auto tools, co_await source->second->ask(std::move(ref), std::move(who)));
+  co_return stamped(std::move(tools), kind, ids_by_kind_.find(kind)->second);
+}
+
+ToolPtr ToolSources::open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) const {
   auto source = by_id_.find(binding.origin.source);
-  return source == by_id_.end() ? nullptr : source->second->open(binding, who);
+  return source == by_id_.end() ? nullptr : source->second->open(binding, ref, who);
 }
 
 FixedTools::FixedTools(std::vector<ToolPtr> tools) : tools_(std::move(tools)) {}
@@ -73,7 +96,7 @@ Result<std::vector<ToolDecl>> FixedTools::bind(const ToolRef& ref, const Princip
       .candidates({names.begin(), names.end()});
 }
 
-ToolPtr FixedTools::open(const ToolDecl& binding, const Principal&) {
+ToolPtr FixedTools::open(const ToolDecl& binding, const ToolRef&, const Principal&) {
   return find(binding.origin.upstream.empty() ? binding.name : binding.origin.upstream);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "async/task.hpp"
 #include "base/result.hpp"
 #include "run/tool_ref.hpp"
 #include "tool/tool.hpp"
@@ -21,8 +22,20 @@ class ToolSource {
   // What a ref of a run means here. Empty: the source does not know it, and the ref is offered as
   // unavailable. invalid_argument: the ref is a mistake; the pointer is relative to the ref.
   virtual Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) = 0;
-  // The tool of a binding, for one call. nullptr: it is not there any more.
-  virtual ToolPtr open(const ToolDecl& binding, const Principal& who) = 0;
+  // The tool of a binding, which came from this ref, for one call. nullptr: it is not there any
+  // more.
+  virtual ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) = 0;
+};
+
+// A source that has to ask somebody what a ref means. Runs bind such refs in their first step, and
+// `bind` is not called.
+class RemoteToolSource : public ToolSource {
+ public:
+  // Fails if nobody answers; the ref is then offered as unavailable.
+  virtual Task<Result<std::vector<ToolDecl>>> ask(ToolRef ref, Principal who) = 0;
+  Result<std::vector<ToolDecl>> bind(const ToolRef&, const Principal&) final {
+    return std::vector<ToolDecl>();
+  }
 };
 
 // The sources of a process, each under the name by which bindings know it, in this process and in
@@ -31,14 +44,19 @@ class ToolSources final {
  public:
   // `kinds` are the kinds of refs that the source binds.
   void add(std::string id, const std::vector<std::string>& kinds, ToolSource& source);
+  void add_remote(std::string id, const std::vector<std::string>& kinds, RemoteToolSource& source);
 
-  // See ToolSource. Says of each tool which source it is from.
+  // Whether somebody has to be asked what the ref means.
+  bool is_remote(const ToolRef& ref) const;
+  // See ToolSource and RemoteToolSource. They say of each tool which source it is from.
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) const;
-  ToolPtr open(const ToolDecl& binding, const Principal& who) const;
+  Task<Result<std::vector<ToolDecl>>> ask(ToolRef ref, Principal who) const;
+  ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) const;
 
  private:
   std::map<std::string, ToolSource*, std::less<>> by_id_;
   std::map<std::string, std::string, std::less<>> ids_by_kind_;
+  std::map<std::string, RemoteToolSource*, std::less<>> remote_by_kind_;
 };
 
 // Tools that are there as long as the process is, by their names: those of the embedding program
@@ -48,7 +66,7 @@ class FixedTools final : public ToolSource {
   explicit FixedTools(std::vector<ToolPtr> tools);
 
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) override;
-  ToolPtr open(const ToolDecl& binding, const Principal& who) override;
+  ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) override;
 
   // nullptr: none has this name.
   ToolPtr find(std::string_view name) const;

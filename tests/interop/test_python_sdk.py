@@ -247,7 +247,7 @@ class ToolKindsTest(SdkCase):
     def test_tools_that_the_server_would_run_are_taken(self):
         server = self.start_server([turn(calls=[("remote_mcp_unavailable", {})]), turn("Alas.")])
         done = self.call(server, "run_agent", [
-            "remote_mcp:https://mcp.example.com/v1", "remote_agent:https://a.example.com/card",
+            "remote_mcp:http://127.0.0.1:9/v1", "remote_agent:https://a.example.com/card",
             "stored", "plugin"])
         self.assertEqual(done.returned["text"], "Alas.")
         self.assertEqual([fields["ok"] for fields in done.fields("tool_result")], [False])

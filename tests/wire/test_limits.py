@@ -55,7 +55,7 @@ def mcp_local(count: int, name: str = "s", **others) -> dict:
 
 
 def mcp(**others) -> dict:
-    return {"kind": "mcp", "name": "m", "url": "https://a"} | others
+    return {"kind": "mcp", "name": "m", "url": "http://127.0.0.1:9"} | others
 
 
 def a2a(**others) -> dict:
@@ -68,7 +68,8 @@ def object_of(size: int) -> dict:
 
 
 def url_of(size: int) -> str:
-    return "https://" + "a" * (size - len("https://"))
+    start = "https://127.0.0.1:9/"
+    return start + "a" * (size - len(start))
 
 
 def headers(count: int) -> dict:

@@ -146,7 +146,7 @@ Task<void> AgentSession::live(AgentWork* work) {
   co_await work->clean_up();
   if (host_) {
     host_->engine().drain();
-    co_await host_->engine().stop();
+    co_await host_->stop();
     log_->close();
   }
   last_resort_.reset();

@@ -167,7 +167,7 @@ class Server final {
     }
     signals_.cancel();
     co_await http_.stop(std::min(deadline, host_.timers().now() + kLastAnswers));
-    co_await host_.engine().stop();
+    co_await host_.stop();
     log_.info("stopped");
   }
 

@@ -225,7 +225,11 @@ class RunCheck final {
 Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
   StoredRun run{.row = std::move(row)};
   ERRAND_CO_TRY(run.segments, co_await read_stored_log(store, run.row.key()));
-  if (!run.segments.empty()) run.tools_hashes = hashes_of_tools(run.segments.front()->journal);
+  for (const SegmentPtr& segment : run.segments) {
+    for (std::string& hash : hashes_of_tools(segment->journal)) {
+      run.tools_hashes.push_back(std::move(hash));
+    }
+  }
   auto whole = co_await read_tools_back(store, run.row.key(), &run.segments);
   // Tools that are lost or damaged are a finding of their own, and of what follows from them.
   if (!whole && whole.error().code() != ErrorCode::internal) co_return std::move(whole).error();

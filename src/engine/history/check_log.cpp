@@ -35,6 +35,9 @@ class Order final {
 
  private:
   std::string take_entry(const CreatedEntry&) { return {}; }
+  std::string take_entry(const ToolsEntry&) {
+    return std::exchange(is_bound_, true) ? "binds the tools a second time" : "";
+  }
   std::string take_entry(const ResumedEntry&) { return {}; }
   std::string take_entry(const CancelEntry&) {
     return std::exchange(is_cancelled_, true) ? "is a second cancel" : "";
@@ -84,6 +87,7 @@ class Order final {
   bool is_first_ = true;
   bool has_ended_ = false;
   bool is_cancelled_ = false;
+  bool is_bound_ = false;
   int turn_ = -1;
   int attempt_ = 0;
   bool has_calls_ = false;
@@ -201,9 +205,9 @@ std::optional<std::string> check_order(const std::vector<JournalEntry>& entries)
     std::string wrong = order.take(entries[i]);
     if (!wrong.empty()) return cat("entry ", i + 1, " of the journal ", wrong);
   }
-  // A run of a session may have to wait before the model is asked.
+  // A run may have to wait for its session's turn, or for its tools, before the model is asked.
   const auto* created = entries.empty() ? nullptr : std::get_if<CreatedEntry>(&entries.front());
-  bool may_wait = created && !created->session.empty();
+  bool may_wait = created && (!created->session.empty() || !created->unbound.empty());
   if (!order.has_turn() && !may_wait) return "the journal has no turn";
   return {};
 }

@@ -144,7 +144,7 @@ class PlayedTools final : public ToolSource {
   Result<std::vector<ToolDecl>> bind(const ToolRef&, const Principal&) override {
     return std::vector<ToolDecl>();
   }
-  ToolPtr open(const ToolDecl& binding, const Principal&) override {
+  ToolPtr open(const ToolDecl& binding, const ToolRef&, const Principal&) override {
     auto found = tools_.find(binding.name);
     return found == tools_.end() ? nullptr : found->second;
   }

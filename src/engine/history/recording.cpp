@@ -147,6 +147,7 @@ class JournalReader final {
 
  private:
   void take_entry(const CreatedEntry&) {}
+  void take_entry(const ToolsEntry&) {}
   void take_entry(const ResumedEntry&) {}
   void take_entry(const TurnEntry& entry) { asked.push_back({.turn = entry}); }
   void take_entry(const TurnEndEntry& entry) { asked.back().end = entry; }
@@ -219,10 +220,25 @@ Result<std::vector<JournalEntry>> read_journal(const RunExport& run) {
   return entries;
 }
 
+// Nobody has to be asked about the tools of a run that is replayed.
+void bind_at_once(std::vector<JournalEntry>& entries) {
+  auto later = std::find_if(entries.begin(), entries.end(), [](const JournalEntry& entry) {
+    return std::holds_alternative<ToolsEntry>(entry);
+  });
+  if (later == entries.end()) return;
+  auto& created = std::get<CreatedEntry>(entries.front());
+  std::vector<ToolDecl> tools = *created.tools;
+  for (const ToolDecl& tool : *std::get<ToolsEntry>(*later).tools) tools.push_back(tool);
+  created.tools = share_decls(std::move(tools));
+  created.unbound.clear();
+  entries.erase(later);
+}
+
 }  // namespace
 
 Result<Recording> read_recording(const RunExport& run) {
   ERRAND_TRY(auto entries, read_journal(run));
+  bind_at_once(entries);
   const auto& created = std::get<CreatedEntry>(entries.front());
   int first_own = created.forked_from ? created.forked_from->turns : 0;
   auto is_first = [&](const JournalEntry& entry) {

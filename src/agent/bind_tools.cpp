@@ -1,0 +1,92 @@
+// The tools of servers that have to be asked what they offer.
+#include <set>
+#include <utility>
+
+#include "agent/agent_run.hpp"
+#include "base/text.hpp"
+#include "crypto/digest.hpp"
+#include "run/tool_ref.hpp"
+
+namespace errand::agent {
+namespace {
+
+// What stands in for the tools of a server that does not answer.
+std::vector<ToolDecl> stubs_of(const ToolRef& ref) {
+  std::vector<ToolDecl> stubs;
+  for (OfferedTool& tool : offered_tools(ref)) stubs.push_back(std::move(tool.decl));
+  return stubs;
+}
+
+// Names that another tool of the run has already get a number, so that none is lost.
+void make_unique(std::vector<ToolDecl>& tools, const std::vector<ToolDecl>& known) {
+  std::set<std::string> names;
+  for (const ToolDecl& tool : known) names.insert(tool.name);
+  for (ToolDecl& tool : tools) {
+    std::string name = tool.name;
+    for (int n = 2; !names.insert(name).second; ++n) {
+      std::string suffix = cat("_", n);
+      name = cat(std::string_view(tool.name).substr(0, kToolNameCharsMax - suffix.size()), suffix);
+    }
+    if (name != tool.name && tool.origin.upstream.empty()) tool.origin.upstream = tool.name;
+    tool.name = std::move(name);
+  }
+}
+
+}  // namespace
+
+Task<void> AgentRun::bind_ref(std::size_t ref, std::vector<ToolDecl>* out, std::size_t* left) {
+  auto tools = co_await around_.tools.ask(state_->created().spec.tools->refs[ref], principal());
+  if (tools) {
+    *out = std::move(*tools);
+  } else {
+    around_.log.warning("the tools of a run are unavailable: their server does not answer",
+                        {{"run", key_.run.str()}, {"error", tools.error().describe()}});
+  }
+  if (--*left == 0 && pausing_) pausing_->notify();
+}
+
+Task<bool> AgentRun::bind_tools() {
+  const std::vector<std::size_t>& refs = state_->created().unbound;
+  std::vector<std::vector<ToolDecl>> found(refs.size());
+  std::size_t left = refs.size();
+  {
+    TaskGroup asking(around_.home.executor(), on_bug());
+    WakeupAt over(around_.home.executor(), pausing_);
+    bool is_late = false;
+    TimerGuard timer(around_.timers, around_.timers.now() + kBindMax, [this, &is_late] {
+      is_late = true;
+      pausing_->notify();
+    });
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+      asking.spawn("run.bind", bind_ref(refs[i], &found[i], &left));
+    }
+    auto must_stop = [this] {
+      return cancel_waits() || cutoff_ != Cutoff::none || activity_ == Activity::stopping;
+    };
+    while (left > 0 && !is_late && !must_stop()) co_await over.wait();
+    co_await asking.stop(CancelReason::deadline);
+    if (must_stop()) co_return false;
+  }
+  std::vector<ToolDecl> tools;
+  for (std::size_t i = 0; i < refs.size(); ++i) {
+    if (found[i].empty()) found[i] = stubs_of(state_->created().spec.tools->refs[refs[i]]);
+    for (ToolDecl& tool : found[i]) {
+      tool.origin.ref = refs[i];
+      tools.push_back(std::move(tool));
+    }
+  }
+  make_unique(tools, *state_->created().tools);
+  ToolsEntry entry{.tools = share_decls(std::move(tools))};
+  std::string text = bindings_of(*entry.tools, BoundTools::all);
+  if (text.size() >= kToolsBesideBytesMin) {
+    entry.hash = crypto::to_hex(crypto::sha256(text));
+    std::vector<RunBlob> blobs(1);
+    blobs.front() = {.hash = entry.hash,
+                     .bytes = std::make_shared<const std::string>(std::move(text))};
+    log_->keep_blobs(std::move(blobs));
+  }
+  record(std::move(entry), RunLog::kEchoWait);
+  co_return true;
+}
+
+}  // namespace errand::agent
