@@ -48,7 +48,7 @@ bool is_cancellation(const boost::system::system_error& error) {
 // Tools may be a user's own code: whatever they throw fails the call and nothing else. What it says
 // is for the log, because it may tell more than a model should know.
 Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context, Log* log) {
-  std::string what = "an exception of an unknown type";
+  std::string what;
   const std::string run = call.run.str();
   const std::string name = tool->decl().name;
   try {
@@ -58,7 +58,8 @@ Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context
     what = error.what();
   } catch (const std::exception& error) {
     what = error.what();
-  } catch (...) {  // the sentence above says it
+  } catch (...) {
+    what = "an exception of an unknown type";
   }
   log->error("a tool threw an exception", {{"run", run}, {"tool", name}, {"what", what}});
   co_return failed_outcome(

@@ -168,7 +168,6 @@ Api::Answer Api::create_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
   ERRAND_CO_TRY(auto params, parse_session(body));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
-  std::string name = params.spec.name;
   ERRAND_CO_TRY(auto id,
                 co_await engine_.create_session(who, std::move(params), std::move(idempotency)));
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
