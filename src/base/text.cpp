@@ -93,6 +93,16 @@ std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max) {
   return text.substr(0, end);
 }
 
+std::string without_middle(std::string_view text, std::size_t bytes_max) {
+  constexpr std::size_t kNoteBytesMax = 60;
+  if (text.size() <= bytes_max) return std::string(text);
+  std::size_t half = bytes_max > kNoteBytesMax ? (bytes_max - kNoteBytesMax) / 2 : 0;
+  std::string_view head = utf8_prefix(text, half);
+  std::string_view tail = text.substr(text.size() - half);
+  while (!tail.empty() && utf8_sequence_length(tail) == 0) tail.remove_prefix(1);
+  return cat(head, "\n[", text.size() - head.size() - tail.size(), " bytes are left out]\n", tail);
+}
+
 std::size_t utf8_length(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_sequence(c); }));

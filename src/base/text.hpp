@@ -61,6 +61,10 @@ std::size_t utf8_sequence_length(std::string_view text);
 // The longest prefix of at most `bytes_max` bytes that does not cut a UTF-8 sequence.
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max);
 
+// The beginning and the end of a text that is too long, with a note between them that says how much
+// is left out: what is said first and last tells most.
+std::string without_middle(std::string_view text, std::size_t bytes_max);
+
 // Number of code points in valid UTF-8.
 std::size_t utf8_length(std::string_view text);
 

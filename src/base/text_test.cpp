@@ -134,5 +134,14 @@ TEST(Text, TrimRemovesSpacesAndTabsAtBothEnds) {
   EXPECT_EQ(trim("\na\r"), "\na\r");
 }
 
+TEST(Text, ALongTextLosesItsMiddle) {
+  EXPECT_EQ(without_middle("short", 5), "short");
+  std::string text = without_middle(cat("first ", std::string(1000, 'x'), "\u00e9 last"), 200);
+  EXPECT_LE(text.size(), 200U);
+  EXPECT_TRUE(text.starts_with("first xx"));
+  EXPECT_TRUE(text.ends_with("\u00e9 last"));
+  EXPECT_NE(text.find("\n[873 bytes are left out]\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace errand

@@ -91,7 +91,6 @@ struct SessionMessage {
 struct SessionView {
   SessionRow row;
   SessionParams params;
-  std::vector<SessionEntry> history;
 };
 
 // A run as it stands in the store.
@@ -196,7 +195,6 @@ class Engine final {
   // A run that carries the session on; it may have to wait for its turn.
   Task<Result<RunId>> send(Principal who, SessionId session, SessionMessage message,
                            Idempotency idempotency);
-  // With the whole history.
   Task<Result<SessionView>> get_session(Principal who, SessionId session);
   // Entries with n in (after, until], as far as `bytes_max` reaches.
   Task<Result<std::vector<SessionEntry>>> session_history(Principal who, SessionId session,

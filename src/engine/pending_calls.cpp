@@ -12,14 +12,6 @@ namespace {
 // another node opened them) are seen this late at most.
 constexpr milliseconds kLookAgain{5000};
 
-// A page that begins after this has the slot first, if it is there: slots are ASCII.
-std::string just_before(std::string slot) {
-  if (slot.empty()) return slot;
-  --slot.back();
-  slot.push_back('\x7f');
-  return slot;
-}
-
 }  // namespace
 
 PendingCall Engine::shown(Mailbox box) const {
@@ -66,9 +58,9 @@ Task<Result<void>> Engine::report_progress(Principal who, std::string tool_use_i
                                            ProgressReport report) {
   auto call = ToolUseId::parse(tool_use_id);
   if (!call) co_return call_not_pending(tool_use_id);
-  CallFilter filter{.workspace = who.workspace, .after = just_before(tool_use_id), .limit = 1};
+  CallFilter filter{.workspace = who.workspace, .slot = tool_use_id, .limit = 1};
   ERRAND_CO_TRY(auto boxes, co_await deps_.store.pending_calls(std::move(filter)));
-  if (boxes.empty() || boxes.front().slot != tool_use_id) co_return call_not_pending(tool_use_id);
+  if (boxes.empty()) co_return call_not_pending(tool_use_id);
   const RunKey key{.workspace = who.workspace, .run = boxes.front().run};
   Mailbox filled{.run = key.run,
                  .slot = progress_slot(*call),

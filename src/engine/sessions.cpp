@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kQueuedMax = 100;
 constexpr std::string_view kInterrupted = "interrupted by another message of the session";
 constexpr std::string_view kEnded = "the session has ended";
-constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
 
 Error no_such_session(const SessionId& session) {
   return {ErrorCode::not_found, cat("there is no session \"", session.view(), "\"")};
@@ -78,7 +77,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
   // Mistakes are told now, and not with the first message.
   std::string model_id = params.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  ERRAND_CO_TRY(auto resolved, resolve(who, params.spec, model_id));
+  ERRAND_CO_CHECK(resolve(who, params.spec, model_id));
   WallTime now = deps_.clock.now();
   NewSession session{.row = {.id = deps_.ids.make<SessionIdTag>("sess_"),
                              .workspace = who.workspace,
@@ -129,10 +128,7 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
 Task<Result<SessionView>> Engine::get_session(Principal who, SessionId session) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
   ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
-  ERRAND_CO_TRY(auto history,
-                co_await session_history(who, session, 0, row.entries, kHistoryBytesMax));
-  co_return SessionView{
-      .row = std::move(row), .params = std::move(params), .history = std::move(history)};
+  co_return SessionView{.row = std::move(row), .params = std::move(params)};
 }
 
 Task<Result<std::vector<SessionEntry>>> Engine::session_history(Principal who, SessionId session,

@@ -34,9 +34,10 @@ struct SessionsTest : ::testing::Test {
 
   // "user: Hi" and the like.
   std::vector<std::string> history(World& world) {
-    auto view = world.result_of(world.engine.get_session(someone(), session));
+    auto entries =
+        world.result_of(world.engine.session_history(someone(), session, 0, INT64_MAX, SIZE_MAX));
     std::vector<std::string> lines;
-    for (const SessionEntry& entry : view->history) {
+    for (const SessionEntry& entry : *entries) {
       auto message = parse_history_entry(entry.body);
       lines.push_back(cat(to_string(message->role), ": ", message->text));
     }

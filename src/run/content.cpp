@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "json/write.hpp"
-#include "run/mail.hpp"
 
 namespace errand {
 namespace {
@@ -59,7 +58,9 @@ class Flattener final {
   }
 
   FlatContent finish() && {
-    if (flat_.text.size() > kResultBytesMax) cut_middle();
+    if (flat_.text.size() > kResultBytesMax) {
+      flat_.text = without_middle(flat_.text, kResultBytesMax);
+    }
     return std::move(flat_);
   }
 
@@ -86,19 +87,6 @@ class Flattener final {
                           kFileBytesMax, " bytes]"));
     }
     flat_.files.push_back(std::move(file));
-  }
-
-  // Errors and results tend to stand at the start or at the end.
-  void cut_middle() {
-    constexpr std::size_t kNoteBytesMax = 100;
-    std::string_view all = flat_.text;
-    std::size_t kept = (kResultBytesMax - kNoteBytesMax) / 2;
-    std::string_view head = utf8_prefix(all, kept);
-    std::size_t from = all.size() - kept;
-    while (from < all.size() && (static_cast<unsigned char>(all[from]) & 0xC0U) == 0x80U) ++from;
-    std::string_view tail = all.substr(from);
-    std::size_t left_out = all.size() - head.size() - tail.size();
-    flat_.text = cat(head, "\n[", left_out, " bytes are left out here]\n", tail);
   }
 
   FlatContent flat_;

@@ -10,6 +10,11 @@
 
 namespace errand {
 
+// What a result of a call holds at most, wherever the call is made. A text that is longer is cut in
+// the middle, or refused if a client sends it.
+constexpr std::size_t kResultBytesMax = 2U * 1024 * 1024;
+constexpr std::size_t kErrorBytesMax = 8U * 1024;
+
 // What a tool gives back, part by part. Where content keeps its shape (MCP, A2A, rooms) each part
 // travels as it is; a model and the agent-runs protocol get it flattened.
 struct TextContent {

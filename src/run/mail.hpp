@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "json/value.hpp"
+#include "run/content.hpp"
 #include "run/event.hpp"
 #include "run/file_part.hpp"
 
@@ -26,11 +27,6 @@ struct ToolAnswer {
   std::vector<FilePart> files = {};
   bool is_fatal = false;  // a failure with which the run ends
 };
-
-// What a result of a call holds at most, wherever the call is made. A text that is longer is cut in
-// the middle, or refused if a client sends it.
-constexpr std::size_t kResultBytesMax = 2U * 1024 * 1024;
-constexpr std::size_t kErrorBytesMax = 8U * 1024;
 
 // A tool result with neither "result" nor "error".
 enum class MissingResult {

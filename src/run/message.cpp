@@ -10,12 +10,12 @@ Error mistake(std::string message, const std::string& pointer) {
   return Error(ErrorCode::invalid_argument, std::move(message)).pointer(pointer);
 }
 
-void parse_files(json::Fields& in, Message& message, MessageOrigin origin) {
+void parse_files(json::Fields& in, Message& message, Origin origin) {
   const json::Array* items = in.optional_array("attachments");
   if (!items) return;
   std::string pointer = in.pointer_to("attachments");
-  auto files = origin == MessageOrigin::wire ? parse_attachments(*items, pointer)
-                                             : parse_kept_files(*items, pointer);
+  auto files = origin == Origin::wire ? parse_attachments(*items, pointer)
+                                      : parse_kept_files(*items, pointer);
   if (!files) return in.fail(std::move(files).error());
   message.files = std::move(*files);
 }
@@ -32,7 +32,7 @@ std::string_view to_string(Role role) {
 }
 
 Result<Message> parse_input_message(const json::Value& value, std::string_view pointer,
-                                    MessageOrigin origin) {
+                                    Origin origin) {
   json::Fields in(value, pointer);
   Message message;
   auto role = in.optional_choice("role", {"user", "assistant", "system"});
@@ -43,11 +43,10 @@ Result<Message> parse_input_message(const json::Value& value, std::string_view p
   return in.finish(std::move(message));
 }
 
-json::Object to_input_json(const Message& message, MessageOrigin origin) {
+json::Object to_input_json(const Message& message, Origin origin) {
   json::Object out{{"role", to_string(message.role)}, {"content", message.text}};
   if (message.files.empty()) return out;
-  out["attachments"] =
-      origin == MessageOrigin::wire ? sent_files(message.files) : to_json(message.files);
+  out["attachments"] = origin == Origin::wire ? sent_files(message.files) : to_json(message.files);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "json/value.hpp"
 #include "run/file_part.hpp"
 #include "run/ids.hpp"
+#include "run/origin.hpp"
 
 namespace errand {
 
@@ -48,10 +49,9 @@ constexpr std::size_t kMessageCharsMax = 200'000;
 
 // A message as callers send it: {"role", "content", "attachments"?}; and as the journal has it,
 // with files whose bytes are kept.
-enum class MessageOrigin { wire, journal };
 Result<Message> parse_input_message(const json::Value& value, std::string_view pointer,
-                                    MessageOrigin origin);
-json::Object to_input_json(const Message& message, MessageOrigin origin);
+                                    Origin origin);
+json::Object to_input_json(const Message& message, Origin origin);
 
 // What is asked of a caller's messages as a whole: the last one that is not the system's is the
 // user's, and it alone has files. invalid_argument: with the pointer.

@@ -46,7 +46,7 @@ class ToolNames final {
   std::unordered_map<std::string, std::string> places_;
 };
 
-Result<std::vector<ToolRef>> parse_refs(const json::Array& tools, RefOrigin origin,
+Result<std::vector<ToolRef>> parse_refs(const json::Array& tools, Origin origin,
                                         const ValuePtr& keeper) {
   if (tools.size() > kToolsMax) {
     return limit_met(cat("there are ", tools.size(), " tools; at most ", kToolsMax, " are allowed"),
@@ -64,7 +64,7 @@ Result<std::vector<ToolRef>> parse_refs(const json::Array& tools, RefOrigin orig
   return refs;
 }
 
-void parse_tools(json::Fields& in, Spec& spec, RefOrigin origin) {
+void parse_tools(json::Fields& in, Spec& spec, Origin origin) {
   const json::Array* tools = in.optional_array("tools");
   if (!tools) return;
   auto refs = parse_refs(*tools, origin, nullptr);
@@ -77,11 +77,11 @@ ToolSetPtr parse_tool_set(std::string_view text) {
   auto value = json::parse_shared(text, {.depth_max = json::kDepthMax - 1});
   const json::Array* tools = value ? (*value)->if_array() : nullptr;
   if (!tools) return nullptr;
-  auto refs = parse_refs(*tools, RefOrigin::wire, *value);
+  auto refs = parse_refs(*tools, Origin::wire, *value);
   return refs ? share_tools(std::move(*refs), std::string(text)) : nullptr;
 }
 
-void parse_messages(json::Fields& in, Spec& spec, RefOrigin origin) {
+void parse_messages(json::Fields& in, Spec& spec, Origin origin) {
   spec.prompt = in.optional_text("prompt");
   const json::Array* messages = in.optional_array("messages");
   if (spec.prompt && messages) {
@@ -98,9 +98,8 @@ void parse_messages(json::Fields& in, Spec& spec, RefOrigin origin) {
                              in.pointer_to("messages"), "messages", kMessagesMax));
   }
   for (std::size_t i = 0; i < messages->size(); ++i) {
-    auto message = parse_input_message(
-        (*messages)[i], json::child_pointer(in.pointer_to("messages"), i),
-        origin == RefOrigin::wire ? MessageOrigin::wire : MessageOrigin::journal);
+    auto message = parse_input_message((*messages)[i],
+                                       json::child_pointer(in.pointer_to("messages"), i), origin);
     if (!message) return in.fail(std::move(message).error());
     spec.messages.push_back(std::move(*message));
   }
@@ -224,7 +223,7 @@ void parse_output(json::Fields& in, Spec& spec) {
   spec.output_schema = std::move(*output);
 }
 
-Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
+Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
   json::Fields in(body, "");
   Spec spec;
   spec.name = in.optional_text("name").value_or("");
@@ -241,11 +240,11 @@ Result<Spec> parse_spec_from(const json::Value& body, RefOrigin origin) {
   parse_guards(in, spec);
   parse_reasoning_level(in, spec);
   parse_output(in, spec);
-  if (origin == RefOrigin::wire) refuse_misleading(in);
+  if (origin == Origin::wire) refuse_misleading(in);
   return in.finish(std::move(spec));
 }
 
-json::Object members_of(const Spec& spec, json::Array tools, MessageOrigin origin) {
+json::Object members_of(const Spec& spec, json::Array tools, Origin origin) {
   json::Object out;
   if (!spec.name.empty()) out["name"] = spec.name;
   if (!spec.model_id.empty()) out["modelId"] = spec.model_id;
@@ -274,7 +273,7 @@ json::Object members_of(const Spec& spec, json::Array tools, MessageOrigin origi
 }  // namespace
 
 Result<Spec> parse_spec(const json::Value& body) {
-  ERRAND_TRY(Spec spec, parse_spec_from(body, RefOrigin::wire));
+  ERRAND_TRY(Spec spec, parse_spec_from(body, Origin::wire));
   if (!spec.prompt) ERRAND_CHECK(check_conversation(spec.messages, "/messages"));
   return spec;
 }
@@ -300,7 +299,7 @@ Result<Spec> parse_spec(std::string_view body, ToolSetCache& known) {
 }
 
 Result<Spec> parse_journaled_spec(const json::Value& value) {
-  return parse_spec_from(value, RefOrigin::journal);
+  return parse_spec_from(value, Origin::journal);
 }
 
 json::Object metadata_json(const Spec& spec) {
@@ -337,13 +336,13 @@ json::Object to_json(const Budgets& budgets) {
   return out;
 }
 
-json::Object to_json(const Spec& spec, MessageOrigin origin) {
+json::Object to_json(const Spec& spec, Origin origin) {
   return members_of(spec, to_json(*spec.tools), origin);
 }
 
 void write(std::string& out, const Spec& spec) {
   json::ObjectWriter writer(out);
-  for (const auto& member : members_of(spec, {}, MessageOrigin::journal)) {
+  for (const auto& member : members_of(spec, {}, Origin::journal)) {
     std::string_view key(member.key().data(), member.key().size());
     if (key == "tools" && !spec.tools->hash.empty()) {
       writer.field(key, json::Object{{"sha256", spec.tools->hash}});

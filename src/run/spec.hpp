@@ -63,7 +63,7 @@ Result<Spec> parse_spec(const json::Value& body);
 // The same from its text. Tools that are known are not read again.
 Result<Spec> parse_spec(std::string_view body, ToolSetCache& known);
 // The same shape again: for the journal and for snapshots, or as a caller sends it.
-json::Object to_json(const Spec& spec, MessageOrigin origin = MessageOrigin::journal);
+json::Object to_json(const Spec& spec, Origin origin = Origin::journal);
 // As the journal keeps it: tools that are kept beside it are named by their hash.
 void write(std::string& out, const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);

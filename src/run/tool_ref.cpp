@@ -278,7 +278,7 @@ struct RefWriter {
 
 }  // namespace
 
-Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, RefOrigin origin,
+Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, Origin origin,
                                const ValuePtr& keeper) {
   Fields in(value, pointer);
   std::string kind = in.text("kind");
@@ -296,7 +296,7 @@ Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointe
     PluginTool tool{.name = read_short(in, "name")};
     return in.finish<ToolRef>(std::move(tool));
   }
-  if (kind == "host" && origin == RefOrigin::journal) {
+  if (kind == "host" && origin == Origin::journal) {
     HostTool tool{.name = in.text("name")};
     return in.finish<ToolRef>(std::move(tool));
   }

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "json/value.hpp"
+#include "run/origin.hpp"
 #include "run/tool_decl.hpp"
 
 namespace errand {
@@ -88,12 +89,10 @@ constexpr std::size_t kEchoBytesMax = 256 * 1024;
 // Of a card, the first so many skills are told to the model.
 constexpr std::size_t kToldSkillsMax = 12;
 
-enum class RefOrigin { wire, journal };
-
 // One of "tools". Given whoever keeps the value, the ref shares parts of it instead of copying
 // them. invalid_argument: with the pointer.
 using ValuePtr = std::shared_ptr<const json::Value>;
-Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, RefOrigin origin,
+Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, Origin origin,
                                const ValuePtr& keeper = nullptr);
 json::Object to_json(const ToolRef& ref);
 

@@ -14,7 +14,7 @@ namespace errand {
 namespace {
 
 Result<ToolRef> parse_text(std::string_view text) {
-  return parse_tool_ref(json::parse(text).value(), "/tools/7", RefOrigin::wire);
+  return parse_tool_ref(json::parse(text).value(), "/tools/7", Origin::wire);
 }
 
 // "pointer: message [limit max]" of the refusal; "accepted" if there is none.

@@ -109,9 +109,9 @@ TEST(Message, ReadsBack) {
         R"({"role":"user","content":"c","attachments":[)"
         R"({"type":"input_file","filename":"a.png","mimeType":"image/png","size":3,)"
         R"("sha256":"00ff"},{"type":"input_file_url","url":"https://a.b/c"}]})"}) {
-    auto message = parse_input_message(json::parse(text).value(), "", MessageOrigin::journal);
+    auto message = parse_input_message(json::parse(text).value(), "", Origin::journal);
     ASSERT_TRUE(message);
-    EXPECT_EQ(json::write(to_input_json(*message, MessageOrigin::journal)), text);
+    EXPECT_EQ(json::write(to_input_json(*message, Origin::journal)), text);
   }
 }
 
@@ -119,9 +119,9 @@ TEST(Message, IsSentWithTheBytesOfItsFiles) {
   std::string_view text =
       R"({"role":"user","content":"c","attachments":[{"type":"input_file","filename":"a.png",)"
       R"("mimeType":"image/png","data":"Zm9v"}]})";
-  auto message = parse_input_message(json::parse(text).value(), "", MessageOrigin::wire);
+  auto message = parse_input_message(json::parse(text).value(), "", Origin::wire);
   ASSERT_TRUE(message);
-  EXPECT_EQ(json::write(to_input_json(*message, MessageOrigin::wire)), text);
+  EXPECT_EQ(json::write(to_input_json(*message, Origin::wire)), text);
 }
 
 TEST(ToolDecl, ReadsBack) {

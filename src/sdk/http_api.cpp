@@ -151,7 +151,7 @@ Task<Result<json::Value>> HttpApi::post(std::string path, std::string body, seco
 }
 
 Task<Result<RunId>> HttpApi::create(Spec spec) {
-  std::string body = json::write(to_json(spec, MessageOrigin::wire));
+  std::string body = json::write(to_json(spec, Origin::wire));
   ERRAND_CO_TRY(auto made, co_await post("/agent-runs", std::move(body), kAnswerMax));
   co_return parse_run_id(made);
 }

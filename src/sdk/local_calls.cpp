@@ -13,24 +13,11 @@
 namespace errand::sdk {
 namespace {
 
-constexpr std::size_t kErrorShownMax = 8000;  // a server takes little more
-
-// The beginning and the end of a text that is too long: what a command says last tells most.
-std::string shortened(std::string_view text, std::size_t bytes_max) {
-  constexpr std::size_t kNoteBytesMax = 60;
-  if (text.size() <= bytes_max) return std::string(text);
-  std::size_t half = (bytes_max - kNoteBytesMax) / 2;
-  std::string_view head = utf8_prefix(text, half);
-  std::string_view tail = text.substr(text.size() - half);
-  while (!tail.empty() && utf8_sequence_length(tail) == 0) tail.remove_prefix(1);
-  return cat(head, "\n[", text.size() - head.size() - tail.size(), " bytes are left out]\n", tail);
-}
-
 ToolAnswer answer_of(ToolOutcome outcome) {
   FlatContent flat = flatten(std::move(outcome.content));
   if (outcome.ok()) return {.text = std::move(flat.text), .files = std::move(flat.files)};
   return {.ok = false,
-          .text = shortened(flat.text, kErrorShownMax),
+          .text = without_middle(flat.text, kErrorBytesMax),
           .is_fatal = outcome.kind == ToolOutcome::Kind::fatal};
 }
 

@@ -58,6 +58,19 @@ Result<Idempotency> idempotency_of(const net::Request& request) {
   return idempotency;
 }
 
+Result<std::vector<std::pair<std::string, std::string>>> metadata_params(
+    const net::Request& request) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& pair : request.query_params("metadata")) {
+    std::size_t colon = pair.find(':');
+    if (colon == std::string::npos) {
+      return Error(ErrorCode::invalid_argument, "\"metadata\" must be KEY:VALUE");
+    }
+    pairs.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
+  }
+  return pairs;
+}
+
 Result<std::int64_t> integer_param(const net::Request& request, std::string_view name,
                                    std::int64_t otherwise, std::int64_t min, std::int64_t max) {
   auto text = request.query_param(name);

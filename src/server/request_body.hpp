@@ -22,6 +22,10 @@ Result<RunId> run_of_path(const net::Request& request);
 // The pending call a path names. not_found: the text cannot be the id of any.
 Result<std::string> tool_use_of_path(const net::Request& request);
 
+// Every `metadata=KEY:VALUE` of a query. invalid_argument: one has no colon.
+Result<std::vector<std::pair<std::string, std::string>>> metadata_params(
+    const net::Request& request);
+
 // An integer query parameter; `otherwise` when absent. invalid_argument: not in the range.
 Result<std::int64_t> integer_param(const net::Request& request, std::string_view name,
                                    std::int64_t otherwise, std::int64_t min, std::int64_t max);

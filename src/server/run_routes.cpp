@@ -29,14 +29,6 @@ struct PostedAnswer {
   std::optional<std::size_t> refused_bytes = {};
 };
 
-// The text of an exception may have any length, and nobody sends a shorter one.
-std::string cut_error(std::string text) {
-  constexpr std::size_t kNoteBytesMax = 60;
-  if (text.size() <= kErrorBytesMax) return text;
-  std::string_view head = utf8_prefix(text, kErrorBytesMax - kNoteBytesMax);
-  return cat(head, "\n[", text.size() - head.size(), " more bytes are left out]");
-}
-
 Error too_large(std::size_t bytes) {
   return Error(ErrorCode::too_large,
                cat("\"result\" has ", bytes, " bytes; at most ", kResultBytesMax,
@@ -67,8 +59,10 @@ Result<PostedAnswer> parse_tool_result(const json::Value& body, MissingResult mi
   if (in.ok() && result.has_value() == error.has_value()) {
     in.fail("result", "give either \"result\" or \"error\", as a string");
   }
-  params.answer = {.ok = result.has_value(),
-                   .text = result ? std::move(*result) : cut_error(error.value_or(""))};
+  // The text of an exception may have any length, and nobody sends a shorter one.
+  params.answer = {
+      .ok = result.has_value(),
+      .text = result ? std::move(*result) : without_middle(error.value_or(""), kErrorBytesMax)};
   parse_files(in, params.answer);
   if (result && params.answer.text.size() > kResultBytesMax) {
     posted.refused_bytes = params.answer.text.size();
@@ -105,13 +99,7 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
           .candidates({"queued", "running", "succeeded", "failed", "cancelled"});
     }
   }
-  for (const std::string& pair : request.query_params("metadata")) {
-    std::size_t colon = pair.find(':');
-    if (colon == std::string::npos) {
-      return Error(ErrorCode::invalid_argument, "\"metadata\" must be KEY:VALUE");
-    }
-    filter.metadata.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
-  }
+  ERRAND_TRY(filter.metadata, metadata_params(request));
   if (auto cursor = request.query_param("cursor")) {
     filter.before = RunId::parse(*cursor);
     if (!filter.before) {

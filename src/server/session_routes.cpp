@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kPageMax = 200;
 constexpr std::int64_t kPageDefault = 50;
+constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
 constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
 // A summary is made of the first messages, until it says enough.
 constexpr std::int64_t kSummaryEntriesMax = 6;
@@ -126,13 +127,7 @@ Result<SessionFilter> parse_filter(const Principal& who, const net::Request& req
     }
     filter.status = *word == "active" ? SessionStatus::active : SessionStatus::ended;
   }
-  for (const std::string& pair : request.query_params("metadata")) {
-    std::size_t colon = pair.find(':');
-    if (colon == std::string::npos) {
-      return Error(ErrorCode::invalid_argument, "\"metadata\" must be KEY:VALUE");
-    }
-    filter.metadata.emplace_back(pair.substr(0, colon), pair.substr(colon + 1));
-  }
+  ERRAND_TRY(filter.metadata, metadata_params(request));
   if (auto cursor = request.query_param("cursor")) {
     filter.before = SessionId::parse(*cursor);
     if (!filter.before) {
@@ -221,8 +216,10 @@ Task<Result<std::string>> Api::summary_of(Principal who, SessionRow session) {
 Api::Answer Api::get_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
-  ERRAND_CO_TRY(auto messages, messages_json(session.history));
   const SessionRow& row = session.row;
+  ERRAND_CO_TRY(auto history,
+                co_await engine_.session_history(who, id, 0, row.entries, kHistoryBytesMax));
+  ERRAND_CO_TRY(auto messages, messages_json(history));
   json::Object spec = shown_spec(session.params.spec);
   spec.erase("prompt");
   json::Object out{{"id", row.id.view()},
@@ -243,8 +240,7 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
 
 Api::Answer Api::end_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
-  ERRAND_CO_TRY(auto was_active, co_await engine_.end_session(who, id));
-  static_cast<void>(was_active);
+  ERRAND_CO_CHECK(co_await engine_.end_session(who, id));
   co_return json_response(200, R"({"ok":true})");
 }
 
@@ -268,12 +264,13 @@ Api::Answer Api::list_session_events(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
   ERRAND_CO_TRY(auto range, parse_range(request, session.row.entries));
+  ERRAND_CO_TRY(auto history, co_await engine_.session_history(who, id, range.after, range.until,
+                                                               kHistoryBytesMax));
   json::Array events;
   std::size_t bytes = 0;
-  // The newest of the range come first if not all of them fit.
-  for (auto entry = session.history.rbegin(); entry != session.history.rend(); ++entry) {
-    if (entry->n > range.until) continue;
-    if (entry->n <= range.after || bytes >= kEventsBytesMax) break;
+  // If not all of them fit, the newest are shown.
+  for (auto entry = history.rbegin(); entry != history.rend(); ++entry) {
+    if (bytes >= kEventsBytesMax) break;
     bytes += entry->body.size();
     ERRAND_CO_TRY(auto event, event_json(*entry));
     events.push_back(std::move(event));

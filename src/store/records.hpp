@@ -195,8 +195,9 @@ struct CallFilter {
   enum class Status { any, unclaimed, claimed };
   WorkspaceSlug workspace;
   Status status = Status::any;
-  std::string name;   // empty: calls of all tools
-  std::string after;  // page on: only slots after this one
+  std::string name;       // empty: calls of all tools
+  std::string slot = {};  // the one call with this slot, whatever `after` says; empty: all
+  std::string after;      // page on: only slots after this one
   std::size_t limit = 50;
 };
 

@@ -304,12 +304,12 @@ class LimitsTest(ServerCase):
         self.check_result("\u0001")
 
     def test_an_error_of_more_than_eight_kilobytes_is_cut(self):
-        for text, ending in (("ä" * 4 * KIB, "ä"), ("ä" * 5 * KIB, "more bytes are left out]")):
+        for text, note in (("ä" * 4 * KIB, "ä"), ("ä" * 5 * KIB, " bytes are left out]\nä")):
             client, run, call = self.start_waiting()
             self.assertEqual(client.answer(run, call, error=text).status, 204)
             log = client.log(run)
             shown = next(frame for frame in log if frame.event == "local_tool_result_in").json()
-            self.assertTrue(shown["error"].endswith(ending), shown["error"][-100:])
+            self.assertIn(note, shown["error"])
             self.assertLessEqual(len(shown["error"].encode()), 8 * KIB)
 
     def test_how_long_a_claim_lasts(self):

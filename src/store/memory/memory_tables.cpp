@@ -74,7 +74,9 @@ MailOutcome fill(MemoryStoreData::StoredRun& run, Mail mail, StoreTime now, Wall
 }
 
 bool matches(const CallFilter& filter, const Mailbox& box, StoreTime now) {
-  if (box.kind != MailKind::tool_result || box.filled || box.slot <= filter.after) return false;
+  if (box.kind != MailKind::tool_result || box.filled) return false;
+  bool is_next = filter.slot.empty() ? box.slot > filter.after : box.slot == filter.slot;
+  if (!is_next) return false;
   if (!filter.name.empty() && box.name != filter.name) return false;
   if (filter.status == CallFilter::Status::any) return true;
   return is_claimed(box, now) == (filter.status == CallFilter::Status::claimed);
