@@ -20,7 +20,7 @@
 #include "base/log.hpp"
 #include "json/schema_cache.hpp"
 #include "llm/model.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 #include "store/store.hpp"
 #include "tool/tool_source.hpp"
 

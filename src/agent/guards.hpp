@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "run/event.hpp"
 #include "run/guard_limits.hpp"
+#include "run/log/event.hpp"
 
 namespace errand::agent {
 

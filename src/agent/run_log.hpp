@@ -12,8 +12,8 @@
 #include "async/wakeup.hpp"
 #include "base/clock.hpp"
 #include "base/result.hpp"
-#include "run/event.hpp"
-#include "run/journal.hpp"
+#include "run/log/event.hpp"
+#include "run/log/journal.hpp"
 #include "store/store.hpp"
 
 namespace errand::agent {

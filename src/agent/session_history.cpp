@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "run/session_message.hpp"
+#include "run/log/session_message.hpp"
 
 namespace errand::agent {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "agent/guards.hpp"
 #include "llm/model.hpp"
-#include "run/event.hpp"
-#include "run/journal.hpp"
+#include "run/log/event.hpp"
+#include "run/log/journal.hpp"
 #include "run/message.hpp"
 
 namespace errand::agent {

@@ -4,7 +4,7 @@
 #include "agent/output.hpp"
 #include "base/text.hpp"
 #include "llm/failure.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 
 namespace errand::agent {
 namespace {

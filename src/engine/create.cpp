@@ -8,7 +8,7 @@
 #include "crypto/digest.hpp"
 #include "engine/engine.hpp"
 #include "json/write.hpp"
-#include "run/journal.hpp"
+#include "run/log/journal.hpp"
 #include "tool/input_schema.hpp"
 
 namespace errand::engine {

@@ -6,11 +6,11 @@
 #include "agent/file_bytes.hpp"
 #include "base/text.hpp"
 #include "engine/call_errors.hpp"
-#include "engine/whole_log.hpp"
+#include "engine/residency/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
-#include "run/journal.hpp"
+#include "run/log/journal.hpp"
 
 namespace errand::engine {
 namespace {

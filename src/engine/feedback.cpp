@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "engine/engine.hpp"
-#include "engine/whole_log.hpp"
+#include "engine/residency/whole_log.hpp"
 #include "json/write.hpp"
 
 namespace errand::engine {

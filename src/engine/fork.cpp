@@ -7,7 +7,7 @@
 #include "agent/session_history.hpp"
 #include "engine/engine.hpp"
 #include "engine/kept_files.hpp"
-#include "engine/whole_log.hpp"
+#include "engine/residency/whole_log.hpp"
 
 namespace errand::engine {
 namespace {

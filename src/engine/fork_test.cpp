@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "engine/residency/whole_log.hpp"
 #include "engine/test_world.hpp"
-#include "engine/whole_log.hpp"
 #include "json/write.hpp"
 
 namespace errand::engine::testing {

@@ -1,8 +1,8 @@
 // Tools that this process calls: what they may do, and what becomes of the run if they misbehave.
 #include <stdexcept>
 
+#include "engine/residency/whole_log.hpp"
 #include "engine/test_run.hpp"
-#include "engine/whole_log.hpp"
 #include "run/tool_set.hpp"
 
 namespace errand::engine::testing {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "run/journal.hpp"
+#include "run/log/journal.hpp"
 #include "store/records.hpp"
 
 namespace errand::engine {

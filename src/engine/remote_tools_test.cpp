@@ -1,6 +1,6 @@
 // Tools of servers that have to be asked what they offer.
+#include "engine/residency/whole_log.hpp"
 #include "engine/test_run.hpp"
-#include "engine/whole_log.hpp"
 #include "run/tool_set.hpp"
 
 namespace errand::engine::testing {

@@ -1,6 +1,6 @@
 // Sessions: who has the turn, what the model is told, and what survives.
 #include "engine/test_run.hpp"
-#include "run/session_message.hpp"
+#include "run/log/session_message.hpp"
 
 namespace errand::engine::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "llm/model.hpp"
-#include "run/journal.hpp"
+#include "run/log/journal.hpp"
 
 // The model that a test's engine asks.
 namespace errand::engine::testing {

@@ -19,7 +19,7 @@
 #include "engine/test_model.hpp"
 #include "json/parse.hpp"
 #include "llm/scripted/scripted_model.hpp"
-#include "run/event.hpp"
+#include "run/log/event.hpp"
 #include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/segment_events.hpp"

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "crypto/digest.hpp"
+#include "engine/residency/whole_log.hpp"
 #include "engine/test_world.hpp"
-#include "engine/whole_log.hpp"
 
 namespace errand::engine::testing {
 namespace {

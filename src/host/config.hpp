@@ -8,12 +8,12 @@
 #include "async/timers.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
-#include "engine/catalog.hpp"
 #include "engine/engine.hpp"
+#include "engine/models/catalog.hpp"
 #include "host/model_config.hpp"
 #include "net/address_rules.hpp"
 #include "net/client/http_client.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 
 namespace errand::host {
 

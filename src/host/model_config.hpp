@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "engine/catalog.hpp"
+#include "engine/models/catalog.hpp"
 #include "host/vendors.hpp"
 #include "json/value.hpp"
 #include "llm/script.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "async/timers.hpp"
-#include "engine/catalog.hpp"
+#include "engine/models/catalog.hpp"
 #include "host/vendors.hpp"
 #include "net/client/http_client.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "async/task.hpp"
-#include "run/journal.hpp"
+#include "run/log/journal.hpp"
 #include "run/message.hpp"
 #include "run/tool_set.hpp"
 #include "run/usage.hpp"

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 #include "run/spec.hpp"
 
 namespace errand {

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 #include "run/message.hpp"
 #include "run/status.hpp"
 #include "run/tool_decl.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/subscription.hpp"
+#include "engine/residency/subscription.hpp"
 #include "sdk/run_api.hpp"
 
 namespace errand::sdk {

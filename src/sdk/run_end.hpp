@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "run/event.hpp"
+#include "run/log/event.hpp"
 
 namespace errand::sdk {
 

@@ -7,7 +7,7 @@
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
 #include "net/server/router.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 #include "run/principal.hpp"
 
 namespace errand::server {

@@ -1,5 +1,5 @@
 // The models that runs can use.
-#include "engine/model_list.hpp"
+#include "engine/models/model_list.hpp"
 #include "json/write.hpp"
 #include "server/api.hpp"
 #include "server/request_body.hpp"

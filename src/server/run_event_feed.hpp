@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/subscription.hpp"
+#include "engine/residency/subscription.hpp"
 #include "net/event_feed.hpp"
 
 namespace errand::server {

@@ -2,7 +2,7 @@
 
 #include "json/parse.hpp"
 #include "json/redact.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 
 namespace errand::server {
 namespace {

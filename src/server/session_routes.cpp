@@ -8,7 +8,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/fork.hpp"
-#include "run/session_message.hpp"
+#include "run/log/session_message.hpp"
 #include "server/api.hpp"
 #include "server/request_body.hpp"
 #include "server/run_json.hpp"

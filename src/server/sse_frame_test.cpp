@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/assert.hpp"
-#include "run/event.hpp"
+#include "run/log/event.hpp"
 
 namespace errand::server {
 namespace {

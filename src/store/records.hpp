@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "run/event.hpp"
 #include "run/ids.hpp"
+#include "run/log/event.hpp"
 #include "run/run_format.hpp"
 #include "run/status.hpp"
 #include "store/idempotency.hpp"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/journal.hpp"
+#include "run/log/journal.hpp"
 
 namespace errand::cli {
 

@@ -15,7 +15,7 @@
 #include "engine/history/replay.hpp"
 #include "json/write.hpp"
 #include "run/fork.hpp"
-#include "run/run_export.hpp"
+#include "run/log/run_export.hpp"
 
 namespace errand::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "cli/terminal/piece.hpp"
 #include "cli/terminal/terminal.hpp"
-#include "run/event.hpp"
+#include "run/log/event.hpp"
 
 namespace errand::cli {
 

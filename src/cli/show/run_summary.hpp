@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "engine/model_list.hpp"
-#include "run/event.hpp"
+#include "engine/models/model_list.hpp"
+#include "run/log/event.hpp"
 
 namespace errand::cli {
 

@@ -12,7 +12,7 @@
 #include "engine/kept_files.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 #include "run/tool_set.hpp"
 
 namespace errand::engine {

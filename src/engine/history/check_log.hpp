@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/whole_log.hpp"
-#include "run/journal.hpp"
+#include "engine/residency/whole_log.hpp"
+#include "run/log/journal.hpp"
 #include "store/records.hpp"
 
 // The parts of check.hpp that look at the log alone.

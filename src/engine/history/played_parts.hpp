@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "engine/history/recording.hpp"
 #include "llm/model.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 #include "tool/tool_source.hpp"
 
 // What stands around a run that is replayed: a clock, a model and tools that do as they did.

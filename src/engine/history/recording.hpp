@@ -8,9 +8,9 @@
 
 #include "base/result.hpp"
 #include "llm/model.hpp"
-#include "run/journal.hpp"
-#include "run/mail.hpp"
-#include "run/run_export.hpp"
+#include "run/log/journal.hpp"
+#include "run/log/mail.hpp"
+#include "run/log/run_export.hpp"
 
 namespace errand::engine {
 

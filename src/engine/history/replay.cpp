@@ -13,7 +13,7 @@
 #include "engine/engine.hpp"
 #include "engine/history/played_parts.hpp"
 #include "engine/history/recording.hpp"
-#include "engine/whole_log.hpp"
+#include "engine/residency/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "store/memory/memory_store.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "run/run_export.hpp"
+#include "run/log/run_export.hpp"
 
 namespace errand::engine {
 

@@ -5,7 +5,7 @@
 
 #include "base/size_text.hpp"
 #include "base/text.hpp"
-#include "store/sqlite/disk_room.hpp"
+#include "store/sqlite/changes/disk_room.hpp"
 #include "store/sqlite/file/database_copy.hpp"
 #include "store/sqlite/schema.hpp"
 

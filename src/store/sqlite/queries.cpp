@@ -1,6 +1,6 @@
 #include "store/sqlite/queries.hpp"
 
-#include "store/sqlite/rows.hpp"
+#include "store/sqlite/changes/rows.hpp"
 
 namespace errand::sqlite {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/text.hpp"
 #include "store/run_filter.hpp"
+#include "store/sqlite/changes/rows.hpp"
 #include "store/sqlite/common_ids.hpp"
-#include "store/sqlite/rows.hpp"
 
 namespace errand::sqlite {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "store/run_filter.hpp"
-#include "store/sqlite/label_changes.hpp"
+#include "store/sqlite/changes/label_changes.hpp"
 
 namespace errand::sqlite {
 namespace {

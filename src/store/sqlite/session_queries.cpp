@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "store/sqlite/changes/rows.hpp"
 #include "store/sqlite/common_ids.hpp"
-#include "store/sqlite/rows.hpp"
 
 namespace errand::sqlite {
 namespace {

@@ -1,4 +1,4 @@
-#include "store/sqlite/change_bytes.hpp"
+#include "store/sqlite/changes/change_bytes.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/old_database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"

@@ -10,13 +10,13 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "store/run_filter.hpp"
-#include "store/sqlite/change_bytes.hpp"
-#include "store/sqlite/changes.hpp"
+#include "store/sqlite/changes/change_bytes.hpp"
+#include "store/sqlite/changes/changes.hpp"
+#include "store/sqlite/changes/timekeeper.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/file/file_lock.hpp"
 #include "store/sqlite/migration.hpp"
 #include "store/sqlite/queries.hpp"
-#include "store/sqlite/timekeeper.hpp"
 #include "store/sqlite/writer.hpp"
 
 namespace errand {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "async/task.hpp"
-#include "store/sqlite/changes.hpp"
+#include "store/sqlite/changes/changes.hpp"
 
 namespace errand::sqlite {
 

@@ -7,7 +7,7 @@
 
 #include "async/blocking_pool.hpp"
 #include "json/value.hpp"
-#include "run/mail.hpp"
+#include "run/log/mail.hpp"
 #include "tool/files/shared_directory.hpp"
 #include "tool/tool.hpp"
 

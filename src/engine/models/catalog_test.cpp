@@ -1,0 +1,134 @@
+#include "engine/models/catalog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "support/run_task.hpp"
+
+namespace errand::engine {
+namespace {
+
+// Lists what the test says, under ids that begin with "local/".
+class ListedModels final : public ModelSource {
+ public:
+  explicit ListedModels(std::vector<std::string>& ids) : ids_(ids) {}
+
+  Task<std::vector<std::string>> list() override { co_return ids_; }
+  std::optional<CatalogModel> make(std::string_view id) override {
+    if (!id.starts_with("local/")) return {};
+    return CatalogModel{.info = {.id = std::string(id),
+                                 .provider = "local",
+                                 .vendor_model_id = std::string(id.substr(6))}};
+  }
+
+ private:
+  std::vector<std::string>& ids_;
+};
+
+CatalogModel model(std::string id, std::string provider = "p") {
+  return {.info = {.id = id, .provider = std::move(provider), .vendor_model_id = cat("v-", id)}};
+}
+
+class CatalogTest : public testing::Test {
+ protected:
+  Catalog make(std::vector<std::string> ids, std::string default_id = "",
+               std::optional<std::size_t> position = {}) {
+    std::vector<CatalogModel> models;
+    for (std::string& id : ids) models.push_back(model(std::move(id)));
+    CatalogSource source;
+    if (position) source = {std::make_unique<ListedModels>(listed_), *position};
+    return {std::move(models), std::move(default_id), std::move(source)};
+  }
+  void refresh(Catalog& catalog) {
+    asio::io_context io(1);
+    run_task(io, catalog.refresh());
+  }
+  static std::vector<std::string> ids(const Catalog& catalog) {
+    std::vector<std::string> out;
+    for (const CatalogModel* model : catalog.models()) out.push_back(model->info.id);
+    return out;
+  }
+  // The id that a name leads to, or the message with the candidates.
+  static std::string resolved(const Catalog& catalog, std::string_view asked) {
+    auto model = catalog.resolve(asked);
+    if (model) return (*model)->info.id;
+    std::string out = model.error().message();
+    for (const std::string& id : model.error().candidates()) append(out, " ", id);
+    return out;
+  }
+
+  std::vector<std::string> listed_;
+};
+
+using Ids = std::vector<std::string>;
+
+TEST_F(CatalogTest, AModelGoesByManyNames) {
+  Catalog catalog = make({"a", "b"}, "b");
+  for (auto name : {"a", "platform:a", "provider:a", "provider:a:v-a", "p:v-a", "p/v-a", "v-a"}) {
+    EXPECT_EQ(resolved(catalog, name), "a") << name;
+  }
+  EXPECT_EQ(resolved(catalog, ""), "b");
+  EXPECT_EQ(resolved(catalog, "c"), "no model is called \"c\" a b");
+}
+
+TEST_F(CatalogTest, AModelThatIsNotThereBringsTheClosestToMind) {
+  constexpr std::string_view kHint =
+      "use one of the candidates, or leave modelId out for the default";
+  Catalog catalog = make({"fast", "faster", "deep"});
+  EXPECT_EQ(catalog.resolve("fsat").error().hint(), cat("did you mean fast? ", kHint));
+  EXPECT_EQ(catalog.resolve("nothing").error().hint(), kHint);
+}
+
+TEST_F(CatalogTest, FoundModelsStandWhereTheirSourceStands) {
+  listed_ = {"local/x", "local/y"};
+  Catalog catalog = make({"a", "demo"}, "", 1);
+  EXPECT_EQ(ids(catalog), (Ids{"a", "demo"}));
+  refresh(catalog);
+  EXPECT_EQ(ids(catalog), (Ids{"a", "local/x", "local/y", "demo"}));
+  EXPECT_EQ(catalog.default_id(), "a");
+}
+
+TEST_F(CatalogTest, TheDefaultFollowsWhatIsFound) {
+  Catalog catalog = make({"demo"}, "", 0);
+  EXPECT_EQ(resolved(catalog, ""), "demo");
+  listed_ = {"local/x"};
+  refresh(catalog);
+  EXPECT_EQ(resolved(catalog, ""), "local/x");
+  listed_ = {};
+  refresh(catalog);
+  EXPECT_EQ(resolved(catalog, ""), "demo");
+}
+
+TEST_F(CatalogTest, AModelThatIsGoneIsStillFoundByRunsThatHaveIt) {
+  listed_ = {"local/x"};
+  Catalog catalog = make({"demo"}, "", 0);
+  refresh(catalog);
+  const CatalogModel* found = *catalog.resolve("x");
+  listed_ = {};
+  refresh(catalog);
+  EXPECT_EQ(resolved(catalog, "local/x"), "no model is called \"local/x\" demo");
+  EXPECT_EQ(catalog.find("local/x"), found);
+  EXPECT_EQ(catalog.find("local/never-seen")->info.vendor_model_id, "never-seen");
+  EXPECT_EQ(catalog.find("elsewhere/x"), nullptr);
+}
+
+TEST_F(CatalogTest, TheSourceIsAskedOnlyWhereItMatters) {
+  Catalog plain = make({"a"});
+  EXPECT_FALSE(plain.depends_on_source("x"));
+  Catalog behind = make({"a", "demo"}, "", 1);
+  EXPECT_FALSE(behind.depends_on_source(""));
+  EXPECT_FALSE(behind.depends_on_source("p/v-a"));
+  EXPECT_TRUE(behind.depends_on_source("local/x"));
+  Catalog first = make({"demo"}, "", 0);
+  EXPECT_TRUE(first.depends_on_source(""));
+  EXPECT_FALSE(first.depends_on_source("demo"));
+}
+
+}  // namespace
+}  // namespace errand::engine

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/task.hpp"
+#include "engine/models/catalog.hpp"
+#include "json/value.hpp"
+#include "llm/model.hpp"
+#include "run/usage.hpp"
+
+namespace errand::engine {
+
+// A model as callers are told of it.
+struct ListedModel {
+  ModelInfo info;
+  std::string label;
+  std::optional<std::int64_t> context_window_tokens;
+  std::optional<Pricing> pricing;
+  std::optional<llm::Reachability> reachability;  // if that was asked for
+};
+
+struct ModelList {
+  std::vector<ListedModel> models;  // the preferred ones first
+  std::string default_id;
+};
+
+enum class ModelCheck { left_out, made };
+
+// The models of a catalog, which outlives the task. A check asks every vendor, kChecksAtOnce of
+// them at a time; the others wait for them.
+constexpr std::size_t kChecksAtOnce = 16;
+Task<ModelList> list_models(Catalog* catalog, ModelCheck check);
+
+// As clients are told of them, and back; what is missing there is empty.
+json::Object to_json(const ModelList& list);
+ModelList parse_model_list(const json::Value& value);
+
+// The protocol's words: "reachable", "wrong_key", "no_such_model", "unreachable".
+std::string_view to_string(llm::Reachability::State state);
+
+}  // namespace errand::engine

@@ -1,0 +1,71 @@
+#include "engine/residency/live_run.hpp"
+
+#include <utility>
+
+#include "engine/residency/subscription.hpp"
+
+namespace errand::engine {
+
+LiveRun::LiveRun(const RunRow& row, Keeper& keeper)
+    : id_(row.id),
+      workspace_(row.workspace),
+      committed_seq_(row.last_seq),
+      status_(row.status),
+      keeper_(keeper) {}
+
+void LiveRun::attach(std::unique_ptr<agent::AgentRun> agent) {
+  agent_ = std::move(agent);
+  agent_->start();
+  for (Mailbox& mail : std::exchange(early_mail_, {})) agent_->deliver(std::move(mail));
+}
+
+std::unique_ptr<agent::AgentRun> LiveRun::detach() {
+  if (!is_terminal()) forget_recent();
+  return std::move(agent_);
+}
+
+void LiveRun::remove_reader(Subscription* reader) {
+  std::erase(readers_, reader);
+  if (readers_.empty() && !agent_) keeper_.on_unused(*this);
+}
+
+void LiveRun::deliver(Mailbox mail) {
+  if (agent_) {
+    agent_->deliver(std::move(mail));
+  } else {
+    early_mail_.push_back(std::move(mail));
+  }
+}
+
+void LiveRun::catch_up(const RunRow& row) {
+  committed_seq_ = row.last_seq;
+  status_ = row.status;
+  forget_recent();
+  for (Subscription* reader : readers_) reader->wake();
+}
+
+void LiveRun::on_commit(const agent::Committed& commit) {
+  committed_seq_ = commit.segment->last_seq;
+  status_ = commit.status;
+  if (commit.offers_calls) keeper_.on_calls_offered(*this);
+  if (commit.started || commit.is_turn_unknown) keeper_.on_turn_given(*this, commit.started);
+  if (commit.segment->events_count == 0) return;
+  keep(commit.segment);
+  for (Subscription* reader : readers_) reader->push(commit.segment);
+}
+
+void LiveRun::keep(const SegmentPtr& segment) {
+  recent_.push_back(segment);
+  recent_bytes_ += segment->events.size() + segment->journal.size();
+  while (recent_bytes_ > kRecentBytesMax) {
+    recent_bytes_ -= recent_.front()->events.size() + recent_.front()->journal.size();
+    recent_.erase(recent_.begin());
+  }
+}
+
+void LiveRun::forget_recent() {
+  recent_ = {};
+  recent_bytes_ = 0;
+}
+
+}  // namespace errand::engine

@@ -1,0 +1,237 @@
+// Runs of processes that have ended: how they are taken over, and how those are tried that may have
+// ended them.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "engine/residency/residency.hpp"
+#include "engine/residency/whole_log.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::size_t kClaimedAtOnce = 64;
+constexpr milliseconds kClaimPause{1000};
+// Vendors do not like to be asked ten thousand things at once.
+constexpr std::size_t kResumedPerSecond = 2000;
+constexpr milliseconds kTrialPoll{100};
+constexpr milliseconds kWritePause{1000};
+
+RecordKey trial_key(std::int64_t epoch) {
+  return {.workspace = {}, .kind = "trial", .id = std::to_string(epoch)};
+}
+
+}  // namespace
+
+Task<void> Residency::recover() {
+  is_recovering_ = true;
+  co_await claim_all();
+  is_recovering_ = false;
+  // Those that mail came for and that were nobody's to claim.
+  std::vector<RunId> unclaimed;
+  for (const auto& [id, resident] : residents_) {
+    if (resident.place == Place::unowned) unclaimed.push_back(id);
+  }
+  for (const RunId& run : unclaimed) drop_unused(run);
+  recovered_ = true;
+  co_await try_suspects();
+}
+
+Task<void> Residency::claim_all() {
+  std::size_t before = resumed_;
+  std::optional<RunKey> after;
+  do {
+    auto claimed =
+        co_await deps_.store.claim({.limit = kClaimedAtOnce, .grace = kCallGrace, .after = after});
+    if (!claimed) {
+      deps_.log.warning("cannot take over the runs of the last process yet",
+                        {{"error", claimed.error().describe()}});
+      co_await deps_.pauses.pause(kClaimPause);
+      continue;
+    }
+    // Mail that comes from here on is not among what was claimed, and must find somebody to wait.
+    for (const ClaimedRun& run : claimed->runs) expect(run);
+    std::size_t resumed = resumed_;
+    for (ClaimedRun& run : claimed->runs) co_await take_over(std::move(run));
+    milliseconds breather = milliseconds(1000) * (resumed_ - resumed) / kResumedPerSecond;
+    if (breather.count() > 0) co_await deps_.pauses.pause(breather);
+    after = claimed->next;
+    if (!after) break;
+  } while (!deps_.pauses.ended());
+  if (resumed_ > before || count(Place::suspect) > 0) {
+    deps_.log.info("took over runs of the last process",
+                   {{"goOn", std::to_string(resumed_ - before)},
+                    {"heldBack", std::to_string(count(Place::suspect))},
+                    {"waitForClients", std::to_string(count(Place::resting))}});
+  }
+}
+
+void Residency::expect(const ClaimedRun& run) {
+  if (deps_.pauses.ended()) return;
+  Resident& resident = enter(run.row.key());
+  move(resident, Place::loading);
+  live_of(run.row.id, resident).catch_up(run.row);
+}
+
+Task<void> Residency::take_over(ClaimedRun run) {
+  if (deps_.pauses.ended() || leave_resting(run)) co_return;
+  const RunKey key = run.row.key();
+  auto state = co_await fold_run(&deps_.store, key);
+  Suspicion suspected;
+  if (state && (*state)->is_just_resumed()) {
+    const ProcessEnd end = run.was_left ? ProcessEnd::left : ProcessEnd::killed;
+    suspected = co_await suspicion(key.run, run.former_epoch, end);
+  }
+  Resident* resident = look_up(key.run);
+  if (!resident || deps_.pauses.ended()) co_return;
+  if (suspected.kills > 0) co_return hold_back(std::move(run), suspected);
+  if (!trial_.is_everyone_on) {
+    trial_.is_everyone_on = true;
+    co_await write_trial();
+  }
+  resumed_at_once_.push_back(key.run);
+  go_on(std::move(run), std::move(state));
+}
+
+void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
+  const RunId id = run.row.id;
+  Resident& resident = *look_up(id);
+  if (suspected == Suspicion{.kills = 1}) ++everyone_suspected_;
+  trial_.suspects[id] = suspected;
+  bool is_cancelled = std::any_of(run.mail.begin(), run.mail.end(),
+                                  [](const Mailbox& box) { return box.kind == MailKind::cancel; });
+  resident.held = std::make_unique<ClaimedRun>(std::move(run));
+  move(resident, Place::suspect);
+  if (is_cancelled) release(id);
+}
+
+// A run that only waits for its client, and whose client need not be told again, or for its
+// session's turn, has nothing to do: it comes into memory when there is something.
+bool Residency::leave_resting(const ClaimedRun& run) {
+  Resident* resident = look_up(run.row.id);
+  bool is_waiting = (run.row.status == RunStatus::waiting && !run.mail.empty()) ||
+                    run.row.status == RunStatus::queued;
+  if (!resident || !is_waiting || (resident->live && resident->live->has_early_mail()))
+    return false;
+  StoreTime now = deps_.store.now();
+  milliseconds left = run.row.ends_by - now;
+  for (const Mailbox& box : run.mail) {
+    if (box.filled || box.offer_again) return false;
+    left = std::min(left, box.deadline - now);
+  }
+  rest(run.row.id, *resident, deps_.timers.now() + std::max(left, milliseconds(0)));
+  drop_unused(run.row.id);
+  return true;
+}
+
+Task<Suspicion> Residency::suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end) {
+  auto known = former_trials_.find(former_epoch);
+  if (known == former_trials_.end()) {
+    Trial trial;
+    auto record = co_await deps_.store.find_record(trial_key(former_epoch));
+    if (record) {
+      auto parsed = parse_trial(record->body);
+      if (parsed) trial = std::move(*parsed);
+    }
+    known = former_trials_.emplace(former_epoch, std::move(trial)).first;
+  }
+  co_return suspicion_of(known->second, run, end);
+}
+
+// Drives a run on. What the store does not give now is read later.
+void Residency::go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> state) {
+  const RunKey key = run.row.key();
+  Resident* resident = look_up(key.run);
+  if (!resident || deps_.pauses.ended()) return;
+  ++resumed_;
+  if (!state) return load(key, *resident, Start::recovered);
+  auto suspected = trial_.suspects.find(key.run);
+  bool is_given_up =
+      suspected != trial_.suspects.end() && suspected->second.strikes >= agent::kStrikesMax;
+  drive({.row = std::move(run.row),
+         .state = std::move(*state),
+         .mail = std::move(run.mail),
+         .start = Start::recovered,
+         .is_given_up = is_given_up});
+}
+
+// Lets a suspect go on.
+void Residency::release(const RunId& run) {
+  Resident* resident = look_up(run);
+  if (!resident || resident->place != Place::suspect) return;
+  move(*resident, Place::loading);
+  tasks_.spawn("engine.release", read_and_go_on(std::move(*resident->held)));
+  resident->held.reset();
+}
+
+Task<void> Residency::read_and_go_on(ClaimedRun run) {
+  auto state = co_await fold_run(&deps_.store, run.row.key());
+  go_on(std::move(run), std::move(state));
+}
+
+// Only one group is on trial at a time, and the record says which: if the process is killed, nobody
+// else is suspected.
+Task<void> Residency::try_suspects() {
+  if (everyone_suspected_ == 1) {
+    // The run that everyone was: it was alone after all.
+    for (auto& [run, suspected] : trial_.suspects) {
+      if (suspected == Suspicion{.kills = 1}) suspected.strikes = 1;
+    }
+  }
+  std::vector<std::vector<RunId>> groups = plan_trials(trial_.suspects);
+  if (groups.empty() && !is_trial_written_) co_return;
+  co_await watch(std::exchange(resumed_at_once_, {}), groups.empty() ? kLastTrialTime : kTrialTime);
+  for (std::size_t i = 0; i < groups.size() && !deps_.pauses.ended(); ++i) {
+    trial_.is_everyone_on = false;
+    trial_.on = groups[i];
+    co_await write_trial();
+    if (deps_.pauses.ended()) co_return;
+    for (const RunId& run : groups[i]) release(run);
+    co_await watch(groups[i], i + 1 == groups.size() ? kLastTrialTime : kTrialTime);
+    for (const RunId& run : groups[i]) trial_.suspects.erase(run);
+  }
+  if (deps_.pauses.ended()) co_return;
+  trial_ = {};
+  co_await write_trial();
+  former_trials_.clear();
+}
+
+// Returns when all of the runs have come further, or the time is over.
+Task<void> Residency::watch(std::vector<RunId> runs, milliseconds time) {
+  const SteadyTime enough = deps_.timers.now() + time;
+  while (deps_.timers.now() < enough && !deps_.pauses.ended()) {
+    std::erase_if(runs, [this](const RunId& run) { return is_settled(run); });
+    if (runs.empty()) co_return;
+    co_await deps_.pauses.pause(kTrialPoll);
+  }
+}
+
+bool Residency::is_settled(const RunId& run) const {
+  const Resident* resident = look_up(run);
+  if (!resident) return true;
+  if (resident->place == Place::loading) return false;
+  if (!resident->live || !resident->live->agent()) return true;
+  const agent::AgentRun& agent = *resident->live->agent();
+  return !agent.is_busy() || !agent.state().is_just_resumed();
+}
+
+// Durable when it returns. Records of former processes are no longer needed then.
+Task<void> Residency::write_trial() {
+  std::vector<RecordChange> changes;
+  RecordChange& own = changes.emplace_back();
+  own.key = trial_key(deps_.store.epoch());
+  if (trial_ != Trial()) own.body = to_json(trial_);
+  for (const auto& [epoch, trial] : former_trials_) {
+    if (trial != Trial() && recovered_) changes.push_back({.key = trial_key(epoch), .body = {}});
+  }
+  is_trial_written_ = true;
+  while (!deps_.pauses.ended()) {
+    auto written = co_await deps_.store.change_records(changes);
+    if (written) co_return;
+    deps_.log.warning("cannot note which runs are on trial",
+                      {{"error", written.error().describe()}});
+    co_await deps_.pauses.pause(kWritePause);
+  }
+}
+
+}  // namespace errand::engine

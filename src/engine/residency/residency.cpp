@@ -1,0 +1,353 @@
+#include "engine/residency/residency.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/residency/whole_log.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr milliseconds kReloadPauseFirst{50};
+constexpr milliseconds kReloadPauseMax{5000};
+// A run that breaks again within this time is read again later each time.
+constexpr milliseconds kBreaksTogether{60'000};
+
+}  // namespace
+
+Residency::Residency(Deps deps)
+    : deps_(std::move(deps)),
+      tasks_(deps_.home.executor(), [this](const char* task, const std::string& what) {
+        deps_.log.error("a task of the engine failed; this is a bug",
+                        {{"task", task}, {"what", what}});
+      }) {}
+
+Residency::~Residency() = default;
+
+Residency::Resident& Residency::enter(const RunKey& run) {
+  auto [at, is_new] = residents_.try_emplace(run.run);
+  if (is_new) {
+    at->second.workspace = run.workspace;
+    ++counts_[static_cast<std::size_t>(Place::unowned)];
+  }
+  return at->second;
+}
+
+Residency::Resident* Residency::look_up(const RunId& run) {
+  auto found = residents_.find(run);
+  return found == residents_.end() ? nullptr : &found->second;
+}
+
+const Residency::Resident* Residency::look_up(const RunId& run) const {
+  auto found = residents_.find(run);
+  return found == residents_.end() ? nullptr : &found->second;
+}
+
+void Residency::move(Resident& resident, Place to) {
+  if (resident.place == Place::waiting) waiting_.erase(resident.timer);
+  deps_.timers.cancel(std::exchange(resident.timer, {}));
+  --counts_[static_cast<std::size_t>(resident.place)];
+  resident.place = to;
+  ++counts_[static_cast<std::size_t>(to)];
+}
+
+void Residency::leave(const RunId& run) {
+  Resident* resident = look_up(run);
+  if (!resident) return;
+  move(*resident, Place::unowned);
+  --counts_[static_cast<std::size_t>(Place::unowned)];
+  residents_.erase(run);
+}
+
+LiveRun& Residency::live_of(const RunId& run, Resident& resident) {
+  if (!resident.live) {
+    RunRow row{.id = run, .workspace = resident.workspace};
+    resident.live = std::make_shared<LiveRun>(row, static_cast<LiveRun::Keeper&>(*this));
+  }
+  return *resident.live;
+}
+
+void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state) {
+  if (deps_.pauses.ended()) return;  // durable: the next process goes on with it
+  drive({.row = row, .state = std::move(state), .mail = {}, .start = Start::fresh});
+}
+
+void Residency::drive(agent::AgentRun::Params params) {
+  const RunKey key = params.row.key();
+  Resident& resident = enter(key);
+  LiveRun& live = live_of(key.run, resident);
+  live.catch_up(params.row);
+  const std::string& model_id = params.state->created().model.id;
+  const CatalogModel* model = deps_.catalog.find(model_id);
+  if (!model) {
+    deps_.log.warning("a run waits for its model, which is not configured",
+                      {{"run", key.run.str()}, {"model", model_id}});
+  }
+  move(resident, Place::live);
+  live.attach(std::make_unique<agent::AgentRun>(
+      deps_.surroundings, model ? model->model.get() : nullptr, live, std::move(params)));
+}
+
+std::shared_ptr<LiveRun> Residency::find(const RunKey& run) const {
+  const Resident* resident = look_up(run.run);
+  return resident && resident->workspace == run.workspace ? resident->live : nullptr;
+}
+
+std::shared_ptr<LiveRun> Residency::find_or_watch(const RunRow& row) {
+  Resident& resident = enter(row.key());
+  if (!resident.live) {
+    resident.live = std::make_shared<LiveRun>(row, static_cast<LiveRun::Keeper&>(*this));
+  }
+  return resident.live;
+}
+
+void Residency::deliver(const RunKey& run, Mailbox mail) {
+  if (deps_.pauses.ended()) return;
+  Resident& resident = enter(run);
+  const bool is_cancel = mail.kind == MailKind::cancel;
+  // Whoever folds the run from the store may have read it before the mail came, so the mail waits
+  // for the agent; an agent folds what comes twice once.
+  live_of(run.run, resident).deliver(std::move(mail));
+  switch (resident.place) {
+    case Place::waiting: move(resident, Place::live); break;
+    case Place::resting: load(run, resident, Start::activated); break;
+    case Place::suspect:
+      // A cancelled run asks nobody and calls nothing: it does no harm.
+      if (is_cancel) release(run.run);
+      break;
+    case Place::unowned:
+      // A run of a former process is claimed with its mail.
+      if (!is_recovering_) load(run, resident, Start::activated);
+      break;
+    case Place::live:
+    case Place::loading:
+    case Place::ended: break;
+  }
+}
+
+void Residency::take_turn(const RunKey& run) {
+  if (deps_.pauses.ended()) return;
+  Resident& resident = enter(run);
+  if (resident.place == Place::loading) {
+    resident.is_read_again = true;
+    return;
+  }
+  if (resident.place == Place::ended) return;
+  if (!resident.live || !resident.live->agent()) return load(run, resident, Start::activated);
+  // Its agent knows only that it has to wait.
+  move(resident, Place::loading);
+  tasks_.spawn("engine.replace", replace(run, resident.live->detach(), milliseconds(0)));
+}
+
+void Residency::on_turn_given(LiveRun& run, std::optional<RunId> to) {
+  if (to) return take_turn({.workspace = run.workspace(), .run = *to});
+  tasks_.spawn("engine.find_turn", find_turn(run.key()));
+}
+
+Task<void> Residency::find_turn(RunKey ended) {
+  for (milliseconds pause = kReloadPauseFirst; !deps_.pauses.ended();
+       pause = std::min(pause * 2, kReloadPauseMax)) {
+    auto row = co_await deps_.store.find(ended);
+    if (row && row->session.empty()) co_return;
+    if (row) {
+      auto session = co_await deps_.store.find_session({ended.workspace, row->session});
+      if (session && !session->current) co_return;
+      if (session) co_return take_turn({.workspace = ended.workspace, .run = *session->current});
+    }
+    co_await deps_.pauses.pause(pause);
+  }
+}
+
+void Residency::deliver_news(std::vector<Mailbox> news) {
+  for (Mailbox& mail : news) {
+    const Resident* resident = look_up(mail.run);
+    if (!resident || resident->place == Place::unowned) continue;
+    RunKey run{.workspace = resident->workspace, .run = mail.run};
+    deliver(run, std::move(mail));
+  }
+}
+
+void Residency::on_waiting(LiveRun& run) {
+  Resident* resident = look_up(run.id());
+  if (!resident || deps_.pauses.ended()) return;
+  move(*resident, Place::waiting);
+  resident->timer =
+      deps_.timers.set(deps_.timers.now() + kRestAfter, [this, id = run.id()] { put_aside(id); });
+  waiting_.emplace(resident->timer, run.id());
+  if (waiting_.size() > kWaitingRunsMax) put_aside(RunId(waiting_.begin()->second));
+}
+
+void Residency::put_aside(const RunId& run) {
+  Resident* resident = look_up(run);
+  if (!resident || !resident->live || !resident->live->agent()) return;
+  LivePtr live = resident->live;
+  if (!live->agent()->may_rest()) return move(*resident, Place::live);
+  rest(run, *resident, live->agent()->next_deadline());
+  tasks_.spawn("engine.destroy", destroy(live, live->detach()));
+  if (!live->has_readers()) resident->live.reset();
+}
+
+void Residency::rest(const RunId& run, Resident& resident, SteadyTime until) {
+  move(resident, Place::resting);
+  resident.timer = deps_.timers.set(until, [this, run] {
+    Resident* resting = look_up(run);
+    if (resting) load({.workspace = resting->workspace, .run = run}, *resting, Start::activated);
+  });
+}
+
+void Residency::load(const RunKey& run, Resident& resident, Start start) {
+  move(resident, Place::loading);
+  tasks_.spawn("engine.load", reload(run, start));
+}
+
+// The store alone says how far the run got. While it does not answer, it is asked again.
+Task<void> Residency::reload(RunKey run, Start start) {
+  for (milliseconds pause = kReloadPauseFirst; !deps_.pauses.ended();
+       pause = std::min(pause * 2, kReloadPauseMax)) {
+    bool is_done = co_await try_reload(run, start);
+    if (is_done) co_return;
+    co_await deps_.pauses.pause(pause);
+  }
+}
+
+Task<bool> Residency::try_reload(RunKey run, Start start) {
+  auto row = co_await deps_.store.find(run);
+  auto mail = co_await deps_.store.mailboxes(run);
+  bool is_gone = !row && row.error().code() == ErrorCode::not_found;
+  if (!is_gone && (!row || !mail)) co_return false;
+  if (is_gone || is_terminal(row->status) || row->epoch != deps_.store.epoch()) {
+    // It ended, it was removed, or another process owns it.
+    if (Resident* resident = look_up(run.run); resident && row) {
+      move(*resident, Place::unowned);
+      if (resident->live) resident->live->catch_up(*row);
+    }
+    drop_unused(run.run);
+    co_return true;
+  }
+  auto state = co_await fold_run(&deps_.store, run);
+  if (!state && state.error().code() != ErrorCode::internal) co_return false;
+  if (deps_.pauses.ended()) co_return true;
+  Resident* loading = look_up(run.run);
+  if (loading && std::exchange(loading->is_read_again, false)) co_return false;
+  if (!state) {
+    deps_.log.error("a run cannot be read; 'errand check-data' tells more",
+                    {{"run", run.run.str()}, {"error", state.error().describe()}});
+    if (Resident* resident = look_up(run.run)) move(*resident, Place::unowned);
+    drop_unused(run.run);
+    co_return true;
+  }
+  drive({.row = std::move(*row),
+         .state = std::move(*state),
+         .mail = std::move(*mail),
+         .start = start});
+  co_return true;
+}
+
+void Residency::on_broken(LiveRun& run, const Error& error) {
+  Resident* resident = look_up(run.id());
+  if (deps_.pauses.ended() || !resident || !run.agent()) return;
+  deps_.log.warning("what is in memory of a run is dropped and read again",
+                    {{"run", run.id().str()}, {"error", error.describe()}});
+  const SteadyTime now = deps_.timers.now();
+  bool is_first = resident->reload_pause.count() == 0 || now - resident->broke_at > kBreaksTogether;
+  resident->broke_at = now;
+  resident->reload_pause =
+      is_first ? kReloadPauseFirst : std::min(resident->reload_pause * 2, kReloadPauseMax);
+  move(*resident, Place::loading);
+  RunKey key{.workspace = run.workspace(), .run = run.id()};
+  tasks_.spawn("engine.replace", replace(key, run.detach(), resident->reload_pause));
+}
+
+Task<void> Residency::replace(RunKey run, std::unique_ptr<agent::AgentRun> broken,
+                              milliseconds pause) {
+  co_await broken->stop(CancelReason::shutdown);
+  broken.reset();
+  co_await deps_.pauses.pause(pause);
+  co_await reload(run, Start::replaced);
+}
+
+// The agent tells of its own end from inside one of its tasks, so it is destroyed from outside.
+void Residency::on_end(LiveRun& run) {
+  Resident* resident = look_up(run.id());
+  if (!resident) return;
+  move(*resident, Place::ended);
+  if (run.agent()) tasks_.spawn("engine.destroy", destroy(resident->live, run.detach()));
+  ended_.push_back(run.id());
+  if (ended_.size() <= kEndedRunsMax) return;
+  const RunId oldest = ended_.front();
+  ended_.pop_front();
+  if (Resident* late = look_up(oldest)) move(*late, Place::unowned);
+  drop_unused(oldest);
+}
+
+Task<void> Residency::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {
+  co_await agent->stop(CancelReason::shutdown);
+}
+
+void Residency::on_unused(LiveRun& run) {
+  drop_unused(run.id());
+}
+
+// Forgets what nobody reads, drives or has mail for.
+void Residency::drop_unused(const RunId& run) {
+  Resident* resident = look_up(run);
+  if (!resident) return;
+  const LivePtr& live = resident->live;
+  bool is_used = live && (live->has_readers() || live->agent() || live->has_early_mail());
+  bool is_leaving = resident->place == Place::unowned && !is_recovering_;
+  if (is_leaving && (!live || (!live->has_readers() && !live->agent()))) return leave(run);
+  if (!is_used && resident->place != Place::ended) resident->live.reset();
+}
+
+void Residency::on_calls_offered(LiveRun&) {
+  deps_.on_calls_offered();
+}
+
+void Residency::resume_effects() {
+  std::vector<LivePtr> all;
+  for (const auto& [id, resident] : residents_) {
+    if (resident.live && resident.live->agent()) all.push_back(resident.live);
+  }
+  for (const LivePtr& live : all) {
+    if (live->agent()) live->agent()->resume_effects();
+  }
+}
+
+bool Residency::owns_runs() const {
+  return residents_.size() > count(Place::unowned) + count(Place::ended);
+}
+
+bool Residency::is_busy() const {
+  return std::any_of(residents_.begin(), residents_.end(), [](const auto& entry) {
+    const LivePtr& live = entry.second.live;
+    return live && live->agent() && live->agent()->is_busy();
+  });
+}
+
+std::vector<RunId> Residency::ended_with_readers() const {
+  std::vector<RunId> runs;
+  for (const auto& [id, resident] : residents_) {
+    const LivePtr& live = resident.live;
+    if (live && live->is_terminal() && live->has_readers()) runs.push_back(id);
+  }
+  return runs;
+}
+
+Task<void> Residency::stop() {
+  std::vector<LivePtr> all;
+  for (auto& [id, resident] : residents_) {
+    deps_.timers.cancel(resident.timer);
+    if (resident.live) all.push_back(resident.live);
+  }
+  waiting_.clear();
+  residents_.clear();
+  for (const LivePtr& live : all) {
+    if (auto agent = live->detach()) co_await agent->stop(CancelReason::shutdown);
+  }
+  co_await tasks_.join();  // never cancelled: they see agents out
+  // A task that was taking runs over may have put some to rest until now.
+  for (const auto& [id, resident] : residents_) deps_.timers.cancel(resident.timer);
+  residents_.clear();
+}
+
+}  // namespace errand::engine

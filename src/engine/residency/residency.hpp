@@ -1,0 +1,182 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/agent_run.hpp"
+#include "async/home.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "base/log.hpp"
+#include "engine/models/catalog.hpp"
+#include "engine/residency/live_run.hpp"
+#include "engine/residency/pauses.hpp"
+#include "engine/residency/trials.hpp"
+#include "store/store.hpp"
+
+namespace errand::engine {
+
+// Where a run is, as this process sees it.
+enum class Place : std::uint8_t {
+  unowned,  // somebody reads the run, or mail came for it, but nobody here drives it
+  loading,  // on its way into memory
+  live,     // its agent is at work
+  waiting,  // its agent is in memory, with nothing to do until the client answers
+  resting,  // out of memory until mail, or its next deadline, comes
+  suspect,  // held back: the run may have brought a process down
+  ended     // over; kept a little for readers that come late
+};
+constexpr std::size_t kPlaces = 7;
+
+// Where every run of this process is, and how runs move: into memory when there is something to do,
+// out of it while they only wait, and over from a process that has ended. Lives on one home.
+//
+// Files: residency.cpp (how a run moves), recovery.cpp (runs of processes that have ended).
+class Residency final : private LiveRun::Keeper {
+ public:
+  struct Deps {
+    Home home;
+    Store& store;
+    Timers& timers;
+    Catalog& catalog;
+    Log& log;
+    agent::Surroundings& surroundings;
+    Pauses& pauses;
+    std::function<void()>
+        on_calls_offered;  // calls of a run can be seen by those who look for work
+  };
+
+  // Ended runs that stay in memory for readers that come a little late; the oldest go first.
+  static constexpr std::size_t kEndedRunsMax = 128;
+  // A run that only waits for its client is dropped from memory after so long, and folded again
+  // when mail, or its next deadline, comes.
+  static constexpr milliseconds kRestAfter{2000};
+  // If more of them wait, the one that has waited longest is dropped at once, so that memory does
+  // not grow with the rate at which runs come.
+  static constexpr std::size_t kWaitingRunsMax = 2048;
+  // After a restart, a call that waits for a client does so for at least so long.
+  static constexpr milliseconds kCallGrace{30'000};
+  // Suspects that come no further within this time make room for the next ones.
+  static constexpr milliseconds kTrialTime{2000};
+  // The last ones on trial are watched for so long.
+  static constexpr milliseconds kLastTrialTime{60'000};
+
+  explicit Residency(Deps deps);
+  ~Residency() override;
+  Residency(const Residency&) = delete;
+  Residency& operator=(const Residency&) = delete;
+
+  // Drives a run that was created a moment ago.
+  void begin(const RunRow& row, std::unique_ptr<agent::State> state);
+  // Brings a filled mailbox, which is durable, to its run.
+  void deliver(const RunKey& run, Mailbox mail);
+  // Drives a run that has waited for its session's turn and has it now.
+  void take_turn(const RunKey& run);
+  // Brings mail of other nodes to those of its runs that are here.
+  void deliver_news(std::vector<Mailbox> news);
+
+  // The run for somebody who reads it; nullptr if it is not in memory.
+  std::shared_ptr<LiveRun> find(const RunKey& run) const;
+  std::shared_ptr<LiveRun> find_or_watch(const RunRow& row);
+
+  // Takes over what nobody owns: what a former process left unfinished.
+  Task<void> recover();
+  // The same once more, for runs whose owner has since lost its lease.
+  Task<void> claim_all();
+  bool is_recovered() const { return recovered_; }
+
+  // The lease allows effects again.
+  void resume_effects();
+
+  std::size_t count(Place place) const { return counts_[static_cast<std::size_t>(place)]; }
+  bool owns_runs() const;
+  // Whether a run is doing something of its own, rather than waiting for its client.
+  bool is_busy() const;
+  // Ended runs that somebody still reads.
+  std::vector<RunId> ended_with_readers() const;
+
+  // Cuts off every run and returns when nothing moves any more.
+  Task<void> stop();
+
+ private:
+  using LivePtr = std::shared_ptr<LiveRun>;
+  using Start = agent::AgentRun::Start;
+
+  struct Resident {
+    WorkspaceSlug workspace;
+    Place place = Place::unowned;
+    Timers::Id timer = {};   // waiting: puts the run aside; resting: its next deadline
+    LivePtr live = nullptr;  // always there with an agent, a reader or early mail
+    std::unique_ptr<ClaimedRun> held = nullptr;  // of a suspect
+    bool is_read_again = false;  // loading: the run was given its turn while it was being read
+    SteadyTime broke_at = {};
+    milliseconds reload_pause{};
+  };
+
+  // residency.cpp
+  Resident& enter(const RunKey& run);
+  Resident* look_up(const RunId& run);
+  const Resident* look_up(const RunId& run) const;
+  void move(Resident& resident, Place to);
+  LiveRun& live_of(const RunId& run, Resident& resident);
+  void leave(const RunId& run);
+  void drop_unused(const RunId& run);
+  void put_aside(const RunId& run);
+  void rest(const RunId& run, Resident& resident, SteadyTime until);
+  void load(const RunKey& run, Resident& resident, Start start);
+  Task<void> reload(RunKey run, Start start);
+  // Finds out who has the turn of an ended run's session.
+  Task<void> find_turn(RunKey ended);
+  Task<bool> try_reload(RunKey run, Start start);
+  Task<void> replace(RunKey run, std::unique_ptr<agent::AgentRun> broken, milliseconds pause);
+  Task<void> destroy(LivePtr run, std::unique_ptr<agent::AgentRun> agent);
+  void drive(agent::AgentRun::Params params);
+
+  void on_end(LiveRun& run) override;
+  void on_waiting(LiveRun& run) override;
+  void on_calls_offered(LiveRun& run) override;
+  void on_broken(LiveRun& run, const Error& error) override;
+  void on_turn_given(LiveRun& run, std::optional<RunId> to) override;
+  void on_unused(LiveRun& run) override;
+
+  // recovery.cpp
+  void expect(const ClaimedRun& run);
+  Task<void> take_over(ClaimedRun run);
+  bool leave_resting(const ClaimedRun& run);
+  Task<Suspicion> suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end);
+  void hold_back(ClaimedRun run, Suspicion suspected);
+  void go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> state);
+  void release(const RunId& run);
+  Task<void> read_and_go_on(ClaimedRun run);
+  Task<void> try_suspects();
+  Task<void> watch(std::vector<RunId> runs, milliseconds time);
+  Task<void> write_trial();
+  bool is_settled(const RunId& run) const;
+
+  Deps deps_;
+  std::unordered_map<RunId, Resident> residents_;
+  std::array<std::size_t, kPlaces> counts_{};
+  std::map<Timers::Id, RunId> waiting_;  // by when they are put aside: the oldest comes first
+  std::deque<RunId> ended_;              // oldest first
+
+  // Of recovery.
+  bool is_recovering_ = false;
+  bool recovered_ = false;
+  std::size_t resumed_ = 0;             // runs that go on
+  std::vector<RunId> resumed_at_once_;  // those of them that are on trial together
+  Trial trial_;
+  std::size_t everyone_suspected_ = 0;  // runs that a kill made suspect all together
+  bool is_trial_written_ = false;
+  std::map<std::int64_t, Trial> former_trials_;  // by epoch
+
+  TaskGroup tasks_;  // last: tasks use everything above
+};
+
+}  // namespace errand::engine

@@ -1,0 +1,87 @@
+#include "engine/residency/subscription.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace errand::engine {
+
+Subscription::Subscription(Store& store, std::shared_ptr<LiveRun> run, EventSeq after,
+                           Executor home)
+    : store_(store),
+      run_(std::move(run)),
+      cursor_(after),
+      queue_end_(after),
+      wakeup_(std::move(home)) {
+  run_->add_reader(this);
+}
+
+Subscription::~Subscription() {
+  run_->remove_reader(this);
+}
+
+void Subscription::push(const SegmentPtr& segment) {
+  // A reader that is behind finds the segment in the store.
+  if (segment->first_seq() != queue_end_ + 1) return wake();
+  queue_bytes_ += segment->events.size();
+  if (queue_bytes_ > kQueueBytesMax) {
+    queue_.clear();
+    queue_bytes_ = 0;
+    queue_end_ = cursor_;
+    return wake();
+  }
+  queue_.push_back(segment);
+  queue_end_ = segment->last_seq;
+  wake();
+}
+
+void Subscription::interrupt() {
+  interrupted_ = true;
+  wake();
+}
+
+bool Subscription::is_over() const {
+  return run_->is_terminal() && cursor_ >= run_->committed_seq();
+}
+
+Subscription::Batch Subscription::take(std::vector<SegmentPtr> segments) {
+  Batch batch{.after = cursor_, .segments = std::move(segments)};
+  cursor_ = batch.segments.back()->last_seq;
+  queue_end_ = cursor_;
+  if (is_over()) batch.state = Batch::State::ended;
+  return batch;
+}
+
+// What comes after the cursor, if the run still has it in memory.
+std::vector<SegmentPtr> Subscription::recent_segments() const {
+  const std::vector<SegmentPtr>& recent = run_->recent();
+  if (recent.empty() || recent.front()->first_seq() > cursor_ + 1) return {};
+  auto first = std::find_if(recent.begin(), recent.end(), [this](const SegmentPtr& segment) {
+    return segment->last_seq > cursor_;
+  });
+  return {first, recent.end()};
+}
+
+Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
+  for (;;) {
+    if (interrupted_) co_return Batch{.state = Batch::State::broken};
+    if (!queue_.empty()) {
+      std::vector<SegmentPtr> segments = std::exchange(queue_, {});
+      queue_bytes_ = 0;
+      co_return take(std::move(segments));
+    }
+    if (cursor_ < run_->committed_seq()) {
+      std::vector<SegmentPtr> recent = recent_segments();
+      if (!recent.empty()) co_return take(std::move(recent));
+      auto read = co_await store_.read_events(run_->key(), cursor_, kReadBytesMax);
+      if (!read) co_return Batch{.state = Batch::State::broken};
+      // What was committed can be missing only because the run has just been removed.
+      if (read->empty()) co_return Batch{.state = Batch::State::broken};
+      co_return take(std::move(*read));
+    }
+    if (is_over()) co_return Batch{.state = Batch::State::ended};
+    auto woken = co_await wakeup_.wait_until(deadline);
+    if (woken == Wakeup::Woken::timed_out) co_return Batch{.state = Batch::State::idle};
+  }
+}
+
+}  // namespace errand::engine

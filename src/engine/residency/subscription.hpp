@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "async/task.hpp"
+#include "async/wakeup.hpp"
+#include "engine/residency/live_run.hpp"
+#include "store/store.hpp"
+
+namespace errand::engine {
+
+// One reader of a run's events, from any point on: first from the store, then live. A reader that
+// falls behind goes back to the store; it never holds up the run or another reader.
+// Lives on the engine's home.
+class Subscription final {
+ public:
+  // Live segments that may wait for the reader; past it they are dropped and read from the store.
+  static constexpr std::size_t kQueueBytesMax = 256 * 1024;
+  static constexpr std::size_t kReadBytesMax = 256 * 1024;
+
+  Subscription(Store& store, std::shared_ptr<LiveRun> run, EventSeq after, Executor home);
+  ~Subscription();
+  Subscription(const Subscription&) = delete;
+  Subscription& operator=(const Subscription&) = delete;
+
+  struct Batch {
+    enum class State {
+      more,
+      idle,   // nothing came until the deadline
+      ended,  // the terminal event is in it, or was before
+      broken  // interrupted, or the store does not answer
+    };
+    State state = State::more;
+    EventSeq after = 0;  // skip events up to this one: the first segment may begin before it
+    std::vector<SegmentPtr> segments;
+  };
+  // Waits until there are events, then takes all that are there.
+  Task<Batch> next(SteadyTime deadline);
+
+  // Whether the run has ended and the reader has everything.
+  bool is_over() const;
+
+  // Makes a pending next() return `broken`.
+  void interrupt();
+
+  // Called by the run.
+  void push(const SegmentPtr& segment);
+  void wake() { wakeup_.notify(); }
+
+ private:
+  Batch take(std::vector<SegmentPtr> segments);
+  std::vector<SegmentPtr> recent_segments() const;
+
+  Store& store_;
+  std::shared_ptr<LiveRun> run_;
+  EventSeq cursor_;     // everything up to here has been taken
+  EventSeq queue_end_;  // last seq in the queue, or cursor_
+  std::vector<SegmentPtr> queue_;
+  std::size_t queue_bytes_ = 0;
+  bool interrupted_ = false;
+  Wakeup wakeup_;
+};
+
+}  // namespace errand::engine

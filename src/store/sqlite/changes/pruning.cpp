@@ -1,0 +1,187 @@
+#include "store/sqlite/changes/pruning.hpp"
+
+#include <algorithm>
+
+#include "store/sqlite/changes/rows.hpp"
+
+namespace errand::sqlite {
+namespace {
+
+// So many keys that are over go in a step.
+constexpr std::size_t kKeysMax = 500;
+// Clients have read the end of a run by then. Longer than the store's clock may go back when a
+// process dies, so that every run ends after those that are merged already.
+constexpr milliseconds kMergedAfter{60'000};
+// One page in so many may stay free. New runs use free pages, which is cheaper than moving pages to
+// shorten the file.
+constexpr std::int64_t kKeptFree = 8;
+// So many bytes of a segment cost as much as one more segment.
+constexpr std::int64_t kBytesPerCost = 8192;
+
+constexpr const char* kFindEnded =
+    "SELECT workspace, id, segments, keyed_at, log_end, metadata FROM runs INDEXED BY ended "
+    "WHERE finished = 1 AND ended_at < ? AND format <= ? ORDER BY ended_at, workspace, id";
+constexpr const char* kRemoveRun = "DELETE FROM runs WHERE workspace = ? AND id = ?";
+constexpr const char* kLeaveSession = "DELETE FROM session_runs WHERE run = ?";
+constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run, log_end) VALUES (?, ?)";
+constexpr const char* kFindDoomed = "SELECT run, log_end FROM doomed ORDER BY run LIMIT 1";
+constexpr const char* kShortenDoomed = "UPDATE doomed SET log_end = ? WHERE run = ?";
+constexpr const char* kRemoveDoomed = "DELETE FROM doomed WHERE run = ?";
+// The last ones first: as long as the first one is there, no other run gets this id. Anchors that
+// no segment leads to are those that an older program has written, and what was merged.
+constexpr const char* kRemoveSegment =
+    "DELETE FROM segments WHERE place = ? AND run = ? "
+    "RETURNING previous, length(journal) + length(events)";
+// Half a megabyte in a step.
+constexpr const char* kVacuum = "PRAGMA incremental_vacuum(128)";
+constexpr const char* kRemoveAnchors =
+    "DELETE FROM segments WHERE place IN (SELECT place FROM segments INDEXED BY anchors "
+    "WHERE run = ? AND anchor = 1 ORDER BY last_seq DESC, n DESC LIMIT ?)";
+
+bool is_spared(const Prune& prune, const RunId& run) {
+  return std::find(prune.spared.begin(), prune.spared.end(), run) != prune.spared.end();
+}
+
+}  // namespace
+
+Pruning::Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, LabelChanges& labels)
+    : database_(database),
+      keyed_(keyed),
+      blobs_(blobs),
+      labels_(labels),
+      merging_(database),
+      find_ended_(database, kFindEnded),
+      remove_run_(database, kRemoveRun),
+      leave_session_(database, kLeaveSession),
+      insert_doomed_(database, kInsertDoomed),
+      find_doomed_(database, kFindDoomed),
+      shorten_doomed_(database, kShortenDoomed),
+      remove_doomed_(database, kRemoveDoomed),
+      remove_segment_(database, kRemoveSegment),
+      remove_anchors_(database, kRemoveAnchors),
+      page_count_(database, "PRAGMA page_count"),
+      free_count_(database, "PRAGMA freelist_count"),
+      vacuum_(database, kVacuum) {}
+
+Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
+  ERRAND_TRY(std::size_t keys, keyed_.remove_old(now, kKeysMax));
+  ERRAND_TRY(std::size_t removed, remove_doomed(prune.segments_max));
+  ERRAND_TRY(Found ended, find_ended(prune, prune.segments_max - removed));
+  std::size_t runs = 0;
+  for (const EndedRun& run : ended.runs) {
+    if (removed >= prune.segments_max) break;
+    ERRAND_CHECK(remove_run(run));
+    ++runs;
+    const std::size_t limit = prune.segments_max - removed;
+    Doomed log{.run = run.key.run, .log_end = run.log_end};
+    ERRAND_TRY(std::size_t count, remove_log(log, limit));
+    if (count >= limit) ERRAND_CHECK(insert_doomed_.run(log.run, log.log_end));
+    removed += std::min(count, limit);
+  }
+  ERRAND_TRY(Doomed left, next_doomed());
+  ERRAND_TRY(auto merged, merging_.step(now - kMergedAfter, prune.segments_max - removed));
+  ERRAND_TRY(bool is_given_back, give_back());
+  const bool is_all_removed =
+      keys < kKeysMax && ended.is_all && runs == ended.runs.size() && left.run.empty();
+  return PruneOutcome{.runs = runs, .is_done = is_all_removed && merged.is_all && is_given_back};
+}
+
+Result<bool> Pruning::give_back() {
+  auto integer = [](Statement& statement) -> Result<std::int64_t> {
+    Rows rows = statement.query();
+    ERRAND_TRY(bool found, rows.next());
+    return found ? rows.integer(0) : 0;
+  };
+  ERRAND_TRY(std::int64_t pages, integer(page_count_));
+  ERRAND_TRY(std::int64_t free_pages, integer(free_count_));
+  if (free_pages * kKeptFree <= pages) return true;
+  Rows rows = vacuum_.query();
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) break;
+  }
+  ERRAND_TRY(std::int64_t left, integer(free_count_));
+  return left == free_pages || left * kKeptFree <= pages;
+}
+
+Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segments_max) {
+  Found found;
+  std::size_t segments = 0;
+  Rows rows = find_ended_.query(prune.ended_before, kRunFormat);
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return found;
+    const RunKey key{.workspace = rows.id<WorkspaceSlug>(0), .run = rows.id<RunId>(1)};
+    if (is_spared(prune, key.run)) continue;
+    if (segments >= segments_max) {
+      found.is_all = false;
+      return found;
+    }
+    segments += static_cast<std::size_t>(rows.integer(2));
+    EndedRun run{.key = key, .log_end = rows.integer(4), .labels = labels_of(rows.view(5))};
+    if (!rows.is_null(3)) run.keyed_at = store_time(rows, 3);
+    found.runs.push_back(std::move(run));
+  }
+}
+
+Result<void> Pruning::remove_run(const EndedRun& run) {
+  ERRAND_CHECK(remove_run_.run(run.key.workspace, run.key.run));
+  ERRAND_CHECK(leave_session_.run(run.key.run));
+  ERRAND_CHECK(labels_.remove(run.key, run.labels));
+  if (run.keyed_at) ERRAND_CHECK(keyed_.forget(*run.keyed_at, run.key.run));
+  return merging_.forget(run.key.run);
+}
+
+Result<std::size_t> Pruning::remove_doomed(std::size_t segments_max) {
+  std::size_t removed = 0;
+  while (removed < segments_max) {
+    ERRAND_TRY(Doomed doomed, next_doomed());
+    if (doomed.run.empty()) break;
+    const std::size_t limit = segments_max - removed;
+    const std::int64_t end = doomed.log_end;
+    ERRAND_TRY(std::size_t count, remove_log(doomed, limit));
+    if (count < limit) {
+      ERRAND_CHECK(remove_doomed_.run(doomed.run));
+    } else if (doomed.log_end != end) {
+      ERRAND_CHECK(shorten_doomed_.run(doomed.log_end, doomed.run));
+    }
+    removed += std::min(count, limit);  // the last blob may have cost more than was left
+  }
+  return removed;
+}
+
+Result<std::size_t> Pruning::remove_log(Doomed& run, std::size_t segments_max) {
+  ERRAND_TRY(std::size_t blobs, blobs_.release(run.run, segments_max));
+  if (blobs >= segments_max) return blobs;
+  ERRAND_TRY(std::size_t segments, shorten(run, segments_max - blobs));
+  return blobs + segments;
+}
+
+Result<std::size_t> Pruning::shorten(Doomed& run, std::size_t segments_max) {
+  std::size_t count = 0;
+  while (run.log_end != 0 && count < segments_max) {
+    ERRAND_TRY(count, remove_last_segment(run, count));
+  }
+  if (count >= segments_max) return count;
+  ERRAND_CHECK(remove_anchors_.run(run.run, segments_max - count));
+  return count + static_cast<std::size_t>(database_.changes());
+}
+
+Result<std::size_t> Pruning::remove_last_segment(Doomed& run, std::size_t count) {
+  Rows rows = remove_segment_.query(run.log_end, run.run);
+  ERRAND_TRY(bool found, rows.next());
+  run.log_end = found ? rows.integer(0) : 0;
+  if (!found) return count;
+  count += static_cast<std::size_t>(1 + rows.integer(1) / kBytesPerCost);
+  ERRAND_CHECK(rows.next());  // the statement writes only at its end
+  return count;
+}
+
+Result<Pruning::Doomed> Pruning::next_doomed() {
+  Rows rows = find_doomed_.query();
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return Doomed();
+  return Doomed{.run = rows.id<RunId>(0), .log_end = rows.integer(1)};
+}
+
+}  // namespace errand::sqlite

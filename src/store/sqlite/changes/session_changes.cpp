@@ -1,0 +1,221 @@
+#include "store/sqlite/changes/session_changes.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace errand::sqlite {
+namespace {
+
+constexpr std::size_t kAll = std::numeric_limits<std::int64_t>::max();
+
+constexpr const char* kFind = "SELECT status, turn FROM sessions WHERE workspace = ? AND id = ?";
+constexpr const char* kInsert =
+    "INSERT OR IGNORE INTO sessions (workspace, id, status, created_at, last_used_at, ended_at, "
+    "entries, turn) VALUES (?1, ?2, 0, ?3, ?3, NULL, 0, '')";
+static_assert(static_cast<int>(SessionStatus::active) == 0);
+constexpr const char* kInsertSettings =
+    "INSERT INTO session_settings (workspace, session, name, metadata, spec) "
+    "VALUES (?, ?, ?, ?, ?)";
+constexpr const char* kInsertLabel =
+    "INSERT OR IGNORE INTO session_labels (workspace, key, value, session) VALUES (?, ?, ?, ?)";
+constexpr const char* kMeasureQueue =
+    "SELECT count(*), min(0, coalesce(min(place), 0)), max(0, coalesce(max(place), 0)) "
+    "FROM session_runs INDEXED BY waiting WHERE workspace = ? AND session = ? AND place <> 0";
+constexpr const char* kInsertRun =
+    "INSERT INTO session_runs (run, workspace, session, place) VALUES (?, ?, ?, ?)";
+constexpr const char* kSetTurn =
+    "UPDATE sessions SET turn = ?, last_used_at = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kSetUsed =
+    "UPDATE sessions SET last_used_at = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kFindMember =
+    "SELECT session, place FROM session_runs WHERE run = ? AND workspace = ?";
+constexpr const char* kFindWaiting =
+    "SELECT run FROM session_runs INDEXED BY waiting "
+    "WHERE workspace = ? AND session = ? AND place <> 0 ORDER BY place LIMIT ?";
+constexpr const char* kStopWaiting = "UPDATE session_runs SET place = 0 WHERE run = ?";
+constexpr const char* kStartRun =
+    "UPDATE runs SET status = ?, epoch = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kCountEntries =
+    "UPDATE sessions SET entries = entries + ? WHERE workspace = ? AND id = ? RETURNING entries";
+constexpr const char* kInsertEntry =
+    "INSERT INTO session_history (workspace, session, n, run, body) VALUES (?, ?, ?, ?, ?)";
+constexpr const char* kEnd =
+    "UPDATE sessions SET status = 1, ended_at = ? WHERE workspace = ? AND id = ?";
+static_assert(static_cast<int>(SessionStatus::ended) == 1);
+constexpr const char* kFindCancellable =
+    "SELECT 1 FROM runs WHERE workspace = ? AND id = ? AND finished = 0 AND format <= ?";
+
+}  // namespace
+
+SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailChanges& mail)
+    : database_(database),
+      time_(time),
+      mail_(mail),
+      find_(database, kFind),
+      insert_(database, kInsert),
+      insert_settings_(database, kInsertSettings),
+      insert_label_(database, kInsertLabel),
+      measure_queue_(database, kMeasureQueue),
+      insert_run_(database, kInsertRun),
+      set_turn_(database, kSetTurn),
+      set_used_(database, kSetUsed),
+      find_member_(database, kFindMember),
+      find_waiting_(database, kFindWaiting),
+      stop_waiting_(database, kStopWaiting),
+      start_run_(database, kStartRun),
+      count_entries_(database, kCountEntries),
+      insert_entry_(database, kInsertEntry),
+      end_(database, kEnd),
+      find_cancellable_(database, kFindCancellable) {}
+
+Result<std::optional<SessionChanges::Found>> SessionChanges::find(const SessionKey& session) {
+  Rows rows = find_.query(session.workspace, session.session);
+  ERRAND_TRY(bool is_there, rows.next());
+  if (!is_there) return std::optional<Found>();
+  return std::optional(
+      Found{.status = static_cast<SessionStatus>(rows.integer(0)), .current = rows.id<RunId>(1)});
+}
+
+Result<bool> SessionChanges::exists(const SessionKey& session) {
+  ERRAND_TRY(auto found, find(session));
+  return found.has_value();
+}
+
+Result<void> SessionChanges::add(const SessionRow& row, const Labels& labels) {
+  ERRAND_CHECK(insert_.run(row.workspace, row.id, row.created_at));
+  if (database_.changes() == 0) {
+    return Error(ErrorCode::conflict, "a session with this id exists");
+  }
+  ERRAND_CHECK(insert_settings_.run(row.workspace, row.id, row.name, row.metadata, Blob{row.spec}));
+  for (const auto& [key, value] : labels) {
+    ERRAND_CHECK(insert_label_.run(row.workspace, key, value, row.id));
+  }
+  return {};
+}
+
+Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& workspace,
+                                                        const SessionTurn& turn) {
+  auto refused = [](SessionRefusal why) { return Admission{.refused = why}; };
+  ERRAND_TRY(auto found, find({.workspace = workspace, .session = turn.session}));
+  if (!found) return refused(SessionRefusal::unknown_session);
+  if (found->status == SessionStatus::ended) return refused(SessionRefusal::session_ended);
+  if (found->current.empty()) return Admission();
+  if (turn.when_busy == WhenBusy::reject) return refused(SessionRefusal::session_busy);
+  ERRAND_TRY(std::int64_t place, find_place(workspace, turn));
+  if (place == 0) return refused(SessionRefusal::queue_full);
+  return Admission{.place = place, .current = found->current};
+}
+
+// Those who wait in turn have places from 1 on; those who interrupt go ahead of them, from -1 on
+// downwards. Gives 0 if the queue is full.
+Result<std::int64_t> SessionChanges::find_place(const WorkspaceSlug& workspace,
+                                                const SessionTurn& turn) {
+  Rows rows = measure_queue_.query(workspace, turn.session);
+  ERRAND_TRY([[maybe_unused]] bool found, rows.next());
+  if (static_cast<std::size_t>(rows.integer(0)) >= turn.queued_max) return std::int64_t{0};
+  return turn.when_busy == WhenBusy::interrupt ? rows.integer(1) - 1 : rows.integer(2) + 1;
+}
+
+Result<void> SessionChanges::join(const NewRun& run, const Admission& admission,
+                                  CreateOutcome& outcome) {
+  const RunRow& row = run.row;
+  const SessionTurn& turn = *run.session;
+  ERRAND_CHECK(insert_run_.run(row.id, row.workspace, turn.session, admission.place));
+  if (admission.place == 0) {
+    return set_turn_.run(row.id, row.created_at, row.workspace, turn.session);
+  }
+  ERRAND_CHECK(set_used_.run(row.created_at, row.workspace, turn.session));
+  outcome.waits_for_turn = true;
+  if (turn.when_busy != WhenBusy::interrupt) return {};
+  const RunKey current{.workspace = row.workspace, .run = admission.current};
+  ERRAND_TRY(MailOutcome mailed, cancel(current, turn.cancel_reason));
+  if (mailed == MailOutcome::accepted) outcome.interrupted = current.run;
+  return {};
+}
+
+Result<SessionChanges::Member> SessionChanges::find_member(const RunKey& run) {
+  Rows rows = find_member_.query(run.run, run.workspace);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return Member();
+  return Member{.session = rows.id<SessionId>(0), .waits = rows.integer(1) != 0};
+}
+
+Result<Appended> SessionChanges::follow(const Commit& commit, const Member& member) {
+  Appended appended;
+  if (member.session.empty()) return appended;
+  ERRAND_CHECK(add_history(commit, member.session));
+  if (!is_terminal(commit.status)) return appended;
+  if (member.waits) {
+    ERRAND_CHECK(stop_waiting_.run(commit.key.run));
+    ERRAND_CHECK(set_used_.run(commit.segment->at, commit.key.workspace, member.session));
+    return appended;
+  }
+  ERRAND_TRY(appended.started, give_turn_on(commit, member.session));
+  return appended;
+}
+
+Result<void> SessionChanges::add_history(const Commit& commit, const SessionId& session) {
+  const std::vector<std::string>& bodies = commit.effects.history;
+  if (bodies.empty()) return {};
+  std::int64_t n = 0;
+  {
+    Rows rows = count_entries_.query(bodies.size(), commit.key.workspace, session);
+    ERRAND_TRY([[maybe_unused]] bool found, rows.next());
+    n = rows.integer(0) - static_cast<std::int64_t>(bodies.size());
+    ERRAND_CHECK(rows.next());  // the statement is done only at its end
+  }
+  for (const std::string& body : bodies) {
+    ERRAND_CHECK(insert_entry_.run(commit.key.workspace, session, ++n, commit.key.run, Blob{body}));
+  }
+  return {};
+}
+
+Result<std::optional<RunId>> SessionChanges::give_turn_on(const Commit& commit,
+                                                          const SessionId& session) {
+  const WorkspaceSlug& workspace = commit.key.workspace;
+  ERRAND_TRY(auto next, waiting({.workspace = workspace, .session = session}, 1));
+  const RunId turn = next.empty() ? RunId() : next.front();
+  ERRAND_CHECK(set_turn_.run(turn, commit.segment->at, workspace, session));
+  if (next.empty()) return std::optional<RunId>();
+  ERRAND_CHECK(stop_waiting_.run(turn));
+  ERRAND_CHECK(start_run_.run(RunStatus::running, commit.epoch, workspace, turn));
+  return std::optional(turn);
+}
+
+Result<std::vector<RunId>> SessionChanges::waiting(const SessionKey& session, std::size_t limit) {
+  std::vector<RunId> runs;
+  Rows rows = find_waiting_.query(session.workspace, session.session, limit);
+  for (;;) {
+    ERRAND_TRY(bool more, rows.next());
+    if (!more) return runs;
+    runs.push_back(rows.id<RunId>(0));
+  }
+}
+
+Result<EndedSession> SessionChanges::end(const SessionKey& session, const std::string& reason) {
+  ERRAND_TRY(auto found, find(session));
+  if (!found) return Error(ErrorCode::not_found, "there is no such session");
+  EndedSession ended;
+  if (found->status == SessionStatus::ended) return ended;
+  ended.was_active = true;
+  ERRAND_CHECK(end_.run(time_.wall_now(), session.workspace, session.session));
+  ERRAND_TRY(auto runs, waiting(session, kAll));
+  if (!found->current.empty()) runs.insert(runs.begin(), found->current);
+  for (const RunId& run : runs) {
+    ERRAND_TRY(MailOutcome mailed, cancel({.workspace = session.workspace, .run = run}, reason));
+    if (mailed != MailOutcome::unknown_run) ended.cancelled.push_back(run);
+  }
+  return ended;
+}
+
+Result<MailOutcome> SessionChanges::cancel(const RunKey& run, const std::string& reason) {
+  {
+    Rows rows = find_cancellable_.query(run.workspace, run.run, kRunFormat);
+    ERRAND_TRY(bool found, rows.next());
+    if (!found) return MailOutcome::unknown_run;
+  }
+  return mail_.fill({.to = run, .slot = "cancel", .kind = MailKind::cancel, .body = reason});
+}
+
+}  // namespace errand::sqlite

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/run_filter.hpp"
+#include "store/sqlite/changes/mail_changes.hpp"
+
+namespace errand::sqlite {
+
+// What can be written to sessions, inside a transaction that the caller begins and ends. A run
+// without a session costs one look-up when it ends, and nothing before.
+class SessionChanges final {
+ public:
+  SessionChanges(Database& database, const Timekeeper& time, MailChanges& mail);
+
+  Result<bool> exists(const SessionKey& session);
+  // `labels` are those of the session's metadata. conflict: a session with this id exists; nothing
+  // was written.
+  Result<void> add(const SessionRow& row, const Labels& labels);
+
+  // What happens to a new run of a session.
+  struct Admission {
+    std::optional<SessionRefusal> refused = {};
+    std::int64_t place = 0;  // in the queue; 0: it does not wait
+    RunId current = {};      // the run that has the turn; empty: nobody
+  };
+  // Writes nothing.
+  Result<Admission> admit(const WorkspaceSlug& workspace, const SessionTurn& turn);
+  // Makes a new run, which was not refused, one of the session's, and tells it in `outcome`.
+  Result<void> join(const NewRun& run, const Admission& admission, CreateOutcome& outcome);
+
+  // What a run is to its session.
+  struct Member {
+    SessionId session = {};  // empty: it has none
+    bool waits = false;      // for its turn
+
+    bool has_turn() const { return !session.empty() && !waits; }  // if it has not ended
+  };
+  Result<Member> find_member(const RunKey& run);
+  // What a commit of an unfinished run changes in its session, after the commit's own changes.
+  Result<Appended> follow(const Commit& commit, const Member& member);
+
+  // not_found: no such session.
+  Result<EndedSession> end(const SessionKey& session, const std::string& reason);
+
+ private:
+  struct Found {
+    SessionStatus status = SessionStatus::active;
+    RunId current;
+  };
+  Result<std::optional<Found>> find(const SessionKey& session);
+  Result<std::int64_t> find_place(const WorkspaceSlug& workspace, const SessionTurn& turn);
+  Result<void> add_history(const Commit& commit, const SessionId& session);
+  // The run that has the turn ends. Gives the run that gets the turn from it.
+  Result<std::optional<RunId>> give_turn_on(const Commit& commit, const SessionId& session);
+  Result<std::vector<RunId>> waiting(const SessionKey& session, std::size_t limit);
+  // unknown_run: the run has ended, or a newer program wrote it.
+  Result<MailOutcome> cancel(const RunKey& run, const std::string& reason);
+
+  Database& database_;
+  const Timekeeper& time_;
+  MailChanges& mail_;
+
+  Statement find_;
+  Statement insert_;
+  Statement insert_settings_;
+  Statement insert_label_;
+  Statement measure_queue_;
+  Statement insert_run_;
+  Statement set_turn_;
+  Statement set_used_;
+  Statement find_member_;
+  Statement find_waiting_;
+  Statement stop_waiting_;
+  Statement start_run_;
+  Statement count_entries_;
+  Statement insert_entry_;
+  Statement end_;
+  Statement find_cancellable_;
+};
+
+}  // namespace errand::sqlite
