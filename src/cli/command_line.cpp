@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cli/agent/run_command.hpp"
 #include "cli/chat/chat_command.hpp"
 #include "cli/command_info.hpp"
@@ -401,12 +402,12 @@ void add_completion(CLI::App& app, ExitCode exit_code) {
 }
 
 int print_version() {
-  return print(cat("errand ", ERRAND_VERSION, "\n"));
+  return print(cat("errand ", version(), "\n"));
 }
 
 void add_version(CLI::App& app, ExitCode exit_code) {
   // The help lists the command "version" instead of this flag.
-  app.set_version_flag("--version", ERRAND_VERSION, "Print the version")->group("");
+  app.set_version_flag("--version", std::string(version()), "Print the version")->group("");
   CLI::App* command = add_command(app, "version", "Print the version.", "errand version");
   command->callback([exit_code] { *exit_code = print_version(); });
 }

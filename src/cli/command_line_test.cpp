@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cli/terminal/exit_code.hpp"
 
 namespace errand::cli {
@@ -189,7 +190,7 @@ TEST(CommandLine, SaysWhatToDoWithoutAServer) {
 }
 
 TEST(CommandLine, PrintsItsVersion) {
-  Outcome expected{.out = "errand " ERRAND_VERSION "\n"};
+  Outcome expected{.out = cat("errand ", version(), "\n")};
   EXPECT_EQ(run({"version"}), expected);
   EXPECT_EQ(run({"--version"}), expected);
 }

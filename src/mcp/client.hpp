@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/version.hpp"
 #include "json/schema.hpp"
 #include "mcp/http_connection.hpp"
 #include "mcp/session.hpp"
@@ -25,7 +26,7 @@ using ServerAddress = std::variant<HttpServer, StdioServer, CustomServer>;
 
 struct ClientOptions {
   ServerAddress server;
-  Implementation client = {.name = "errand", .version = ERRAND_VERSION};
+  Implementation client = {.name = "errand", .version = std::string(version())};
   ClientFeatures* features = nullptr;  // outlives the client; null: nothing is offered
   ClientLimits limits = {};
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/client/sse_reader.hpp"
@@ -101,7 +102,7 @@ net::ClientRequest HttpApi::make(const ApiRequest& request) const {
   out.url =
       cat(server_.url, "/api/v1/workspaces/", percent_encode(server_.workspace), request.path);
   out.headers = {{"Authorization", cat("Bearer ", server_.key)},
-                 {"User-Agent", cat("errand/", ERRAND_VERSION)},
+                 {"User-Agent", cat("errand/", version())},
                  {"Accept", "application/json"}};
   if (!request.body.empty()) out.headers.push_back({"Content-Type", "application/json"});
   return out;

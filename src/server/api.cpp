@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
 #include "server/error_body.hpp"
@@ -96,7 +97,11 @@ std::string Api::stream_url(const Principal& who, const RunId& run) const {
 }
 
 Task<net::Response> Api::health(net::Request) {
-  co_return json_response(200, R"({"status":"ok","version":")" ERRAND_VERSION R"("})");
+  std::string body;
+  json::ObjectWriter out(body);
+  out.field("status", "ok").field("version", version());
+  out.end();
+  co_return json_response(200, std::move(body));
 }
 
 Task<net::Response> Api::readiness(net::Request) {

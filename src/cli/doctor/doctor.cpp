@@ -10,6 +10,7 @@
 
 #include "base/http_date.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cli/doctor/findings.hpp"
 #include "cli/doctor/machine_checks.hpp"
 #include "cli/doctor/port_owner.hpp"
@@ -91,9 +92,9 @@ Finding check_server(const ServerState& server, const DoctorOptions& options) {
     out.level = Level::warning;
     out.message = cat(server.url, " is not ready: ", server.problem);
     out.next = "Look again in a moment; the log of the server says more.";
-  } else if (server.version != ERRAND_VERSION) {
+  } else if (server.version != version()) {
     out.level = Level::warning;
-    out.next = cat("This program has version ", ERRAND_VERSION, ": use the same for both.");
+    out.next = cat("This program has version ", version(), ": use the same for both.");
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "json/fields.hpp"
 #include "tool/builtin/safe_text.hpp"
 #include "tool/builtin/web_page.hpp"
@@ -136,7 +137,7 @@ Task<Result<WebFetchTool::Fetched>> WebFetchTool::fetch(std::string url) {
         std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
     auto stream = co_await client_.open(
         {.url = url,
-         .headers = {{"User-Agent", "errand/" ERRAND_VERSION},
+         .headers = {{"User-Agent", cat("errand/", version())},
                      {"Accept",
                       "text/markdown, text/html, application/xhtml+xml, text/*;q=0.9, "
                       "application/json;q=0.9, */*;q=0.1"}},
