@@ -7,21 +7,21 @@
 namespace errand {
 namespace {
 
-constexpr std::string_view kDigits =
+constexpr std::string_view kBase64Digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::uint8_t kNoDigit = 0xff;
 
 constexpr std::array<std::uint8_t, 256> make_values() {
   std::array<std::uint8_t, 256> values{};
   values.fill(kNoDigit);
-  for (std::size_t i = 0; i < kDigits.size(); ++i) {
-    values[static_cast<unsigned char>(kDigits[i])] = static_cast<std::uint8_t>(i);
+  for (std::size_t i = 0; i < kBase64Digits.size(); ++i) {
+    values[static_cast<unsigned char>(kBase64Digits[i])] = static_cast<std::uint8_t>(i);
   }
   return values;
 }
 constexpr std::array<std::uint8_t, 256> kValues = make_values();
 
-std::uint32_t byte_at(std::string_view bytes, std::size_t at) {
+std::uint32_t unsigned_at(std::string_view bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]);
 }
 
@@ -33,8 +33,10 @@ void append_base64(std::string& out, std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
     const std::size_t count = std::min<std::size_t>(bytes.size() - at, 3);
     std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < count ? byte_at(bytes, at + i) : 0);
-    for (std::size_t i = 0; i <= count; ++i) out[end + i] = kDigits[bits >> (18 - 6 * i) & 63U];
+    for (std::size_t i = 0; i < 3; ++i)
+      bits = bits << 8 | (i < count ? unsigned_at(bytes, at + i) : 0);
+    for (std::size_t i = 0; i <= count; ++i)
+      out[end + i] = kBase64Digits[bits >> (18 - 6 * i) & 63U];
     end += 4;
   }
 }

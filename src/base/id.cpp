@@ -7,11 +7,11 @@ namespace errand {
 namespace {
 
 // Digits in the order of their character codes, so that text order is number order.
-constexpr char kDigits[] = "0123456789abcdefghijklmnopqrstuv";
+constexpr char kBase32Digits[] = "0123456789abcdefghijklmnopqrstuv";
 
 void append_base32(std::string& out, std::uint64_t bits, int digits) {
   for (int shift = (digits - 1) * 5; shift >= 0; shift -= 5) {
-    out.push_back(kDigits[(bits >> static_cast<unsigned>(shift)) & 31U]);
+    out.push_back(kBase32Digits[(bits >> static_cast<unsigned>(shift)) & 31U]);
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kShownBytesMax = 80;
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   return cat("\"", utf8_prefix(word, kShownBytesMax), "\"");
 }
 
@@ -23,7 +23,7 @@ Error unknown_flag(const CommandInfo& command, const std::string& word) {
   std::string flag = word.substr(0, word.find('='));
   std::vector<std::string> known;
   for (const FlagInfo& one : command.flags) known.push_back(one.name);
-  return Error(ErrorCode::invalid_argument, cat(command.name, " has no flag ", quoted(flag)))
+  return Error(ErrorCode::invalid_argument, cat(command.name, " has no flag ", in_quotes(flag)))
       .hint(hint(command, did_you_mean(flag, known)));
 }
 
@@ -41,13 +41,13 @@ Error unknown_words(const CommandInfo& command, const std::vector<std::string>& 
   const std::string& word = words.front();
   if (command.commands.empty()) {
     return Error(ErrorCode::invalid_argument,
-                 cat(quoted(word), " is one argument too many for ", command.name))
+                 cat(in_quotes(word), " is one argument too many for ", command.name))
         .hint(hint(command, "put text with spaces into quotes;"));
   }
   std::vector<std::string> known;
   for (const CommandInfo& below : command.commands) known.push_back(below.word());
   return Error(ErrorCode::invalid_argument,
-               cat("there is no command ", quoted(cat(command.name, " ", word))))
+               cat("there is no command ", in_quotes(cat(command.name, " ", word))))
       .hint(hint(command, did_you_mean(word, known)));
 }
 

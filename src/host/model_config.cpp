@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using json::Fields;
 
-constexpr std::int64_t kCenturyMillis = 36'525LL * 86'400'000;  // longer is a typo
+constexpr std::int64_t kTimeoutMillisMax = 36'525LL * 86'400'000;  // longer is a typo
 constexpr std::int64_t kRetriesMax = 10;
 constexpr std::size_t kFallbacksMax = 10;
 
@@ -97,7 +97,7 @@ Result<VendorConfig> parse_vendor(Fields& in, const Vendor& vendor,
     ERRAND_TRY(config.api_key, resolve_secret(*key, in.pointer_to("apiKey"), environment));
   }
   ERRAND_TRY(config.headers, parse_headers(in, environment));
-  if (auto millis = in.optional_integer("timeoutMs", 1, kCenturyMillis)) {
+  if (auto millis = in.optional_integer("timeoutMs", 1, kTimeoutMillisMax)) {
     config.timeout = milliseconds(*millis);
   }
   config.retries = static_cast<int>(in.optional_integer("retries", 0, kRetriesMax).value_or(2));

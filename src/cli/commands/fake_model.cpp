@@ -22,7 +22,7 @@
 namespace errand::cli {
 namespace {
 
-constexpr milliseconds kLastAnswers{500};
+constexpr milliseconds kStopMax{500};
 
 // Vendors send no comments on a silent stream, and a script pauses for an hour at most.
 net::ServerLimits http_limits() {
@@ -76,7 +76,7 @@ class FakeModelServer final {
     json::ObjectWriter(line).field("event", "ready").field("url", url).end();
     exit_code_ = print(line + "\n");
     co_await signals_.async_wait(as_result);
-    co_await http_.stop(clock_.steady_now() + kLastAnswers);
+    co_await http_.stop(clock_.steady_now() + kStopMax);
     log_.info("stopped");
   }
 

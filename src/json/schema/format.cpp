@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "json/schema/format_net.hpp"
 #include "json/schema/format_time.hpp"
 #include "json/schema/pattern.hpp"
@@ -29,14 +30,6 @@ constexpr std::pair<std::string_view, Format> kNames[] = {
     {"relative-json-pointer", Format::relative_json_pointer},
     {"regex", Format::regex},
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 bool is_uuid(std::string_view text) {
   if (text.size() != 36) return false;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/ascii.hpp"
+
 namespace errand::json::schema {
 namespace {
 
@@ -12,18 +14,6 @@ constexpr std::size_t kLabelBytesMax = 63;
 constexpr std::string_view kUnreservedMarks = "-._~";
 constexpr std::string_view kSubDelimiters = "!$&'()*+,;=";
 constexpr std::string_view kAtomMarks = "!#$%&'*+-/=?^_`{|}~";
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 bool is_beyond_ascii(char c) {
   return static_cast<unsigned char>(c) >= 0x80;

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.hpp"
+
 namespace errand::json::schema {
 namespace {
 
 constexpr int kMinutesPerDay = 24 * 60;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Exactly `count` digits, cut off from the front.
 std::optional<int> digits(std::string_view& text, std::size_t count) {

@@ -1,5 +1,6 @@
 #include <errand/detail/reflect.hpp>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 // Examples of what the compilers print, g++ 12 first, clang 19 second:
@@ -16,10 +17,6 @@ bool is_word(char c) {
   // Bytes of UTF-8 are letters of some language.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // The word at the end of the text, past any brackets.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 namespace errand {
@@ -47,14 +48,6 @@ constexpr std::array kFunctions = {
     Function{"sqrt", 1, [](const auto& x) { return std::sqrt(x[0]); }},
     Function{"tan", 1, [](const auto& x) { return std::tan(x[0]); }},
 };
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // One pass from left to right, by recursive descent. After the first mistake nothing more is read.
 class Evaluator final {

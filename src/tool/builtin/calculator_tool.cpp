@@ -9,7 +9,7 @@
 namespace errand {
 namespace {
 
-ToolDecl make_decl() {
+ToolDecl calculator_decl() {
   json::Object expression = {
       {"type", "string"},
       {"minLength", 1},
@@ -31,7 +31,7 @@ ToolDecl make_decl() {
 
 }  // namespace
 
-CalculatorTool::CalculatorTool() : decl_(make_decl()) {}
+CalculatorTool::CalculatorTool() : decl_(calculator_decl()) {}
 
 Task<ToolOutcome> CalculatorTool::invoke(ToolCall call, ToolContext) {
   json::Value arguments = std::move(call.arguments);

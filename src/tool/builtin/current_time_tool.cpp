@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kZoneBytesMax = 64;
 
-ToolDecl make_decl() {
+ToolDecl current_time_decl() {
   json::Object zone = {{"type", "string"},
                        {"maxLength", kZoneBytesMax},
                        {"description", "Such as Europe/Berlin; UTC if left out"}};
@@ -38,7 +38,7 @@ bool is_zone_name(std::string_view name) {
 
 }  // namespace
 
-CurrentTimeTool::CurrentTimeTool(const Clock& clock) : clock_(clock), decl_(make_decl()) {}
+CurrentTimeTool::CurrentTimeTool(const Clock& clock) : clock_(clock), decl_(current_time_decl()) {}
 
 Task<ToolOutcome> CurrentTimeTool::invoke(ToolCall call, ToolContext) {
   json::Value arguments = std::move(call.arguments);

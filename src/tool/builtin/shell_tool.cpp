@@ -14,7 +14,7 @@
 namespace errand {
 namespace {
 
-ToolDecl make_decl() {
+ToolDecl shell_decl() {
   json::Object command = {
       {"type", "string"},
       {"minLength", 1},
@@ -59,7 +59,7 @@ std::string with_output(std::string status, const KeptOutput& output) {
 }  // namespace
 
 ShellTool::ShellTool(ShellOptions options, Approver& approver)
-    : options_(std::move(options)), approver_(approver), decl_(make_decl()) {}
+    : options_(std::move(options)), approver_(approver), decl_(shell_decl()) {}
 
 Task<ToolOutcome> ShellTool::invoke(ToolCall call, ToolContext) {
   json::Value arguments = std::move(call.arguments);

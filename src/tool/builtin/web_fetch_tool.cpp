@@ -16,7 +16,7 @@ constexpr std::size_t kUrlBytesMax = 8'000;
 constexpr std::size_t kTitleBytesMax = 300;
 constexpr std::int64_t kErrorCharsMax = 2'000;  // of the page that comes with a status of failure
 
-ToolDecl make_decl() {
+ToolDecl web_fetch_decl() {
   json::Object url = {{"type", "string"},
                       {"description", "Where the page is, such as https://example.com/a"}};
   json::Object max_chars = {{"type", "integer"},
@@ -95,7 +95,7 @@ WebFetchTool::WebFetchTool(net::ClientOptions options, BlockingPool& pool, WebFe
     : limits_(limits),
       client_((ERRAND_ASSERT(options.addresses), std::move(options))),
       pool_(pool),
-      decl_(make_decl()) {}
+      decl_(web_fetch_decl()) {}
 
 Task<ToolOutcome> WebFetchTool::invoke(ToolCall call, ToolContext) {
   constexpr std::int64_t kStartMax = std::int64_t{1} << 40U;

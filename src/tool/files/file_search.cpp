@@ -11,7 +11,7 @@
 namespace errand {
 namespace {
 
-constexpr std::size_t kShownPathChars = 500;
+constexpr std::size_t kFoundPathChars = 500;
 constexpr std::string_view kVersionControl = ".git";
 
 // The whole file; nothing if it cannot be read, is too large, or is not text.
@@ -101,7 +101,7 @@ void FileSearch::match(const std::string& path, std::string_view content) {
       ++line;
     }
     std::size_t end = std::min(content.find('\n', found), content.size());
-    append(out_, clean_line(path, kShownPathChars), ":", line, ": ",
+    append(out_, clean_line(path, kFoundPathChars), ":", line, ": ",
            shown_line(content.substr(line_start, end - line_start), found - line_start), "\n");
     ++matches_;
     if (end == content.size()) return;
