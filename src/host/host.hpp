@@ -12,7 +12,7 @@
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
 #include "host/config.hpp"
-#include "mcp/mcp_tools.hpp"
+#include "mcp/client/mcp_tools.hpp"
 #include "net/client/http_client.hpp"
 #include "store/store.hpp"
 

@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/write.hpp"
-#include "mcp/stdio_server_connection.hpp"
+#include "mcp/server/stdio_server_connection.hpp"
 
 namespace errand::mcp {
 namespace {

@@ -19,7 +19,7 @@
 #include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
-#include "mcp/client.hpp"
+#include "mcp/client/client.hpp"
 #include "mcp/tool_result.hpp"
 
 extern char** environ;

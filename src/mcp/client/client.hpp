@@ -11,9 +11,9 @@
 
 #include "base/version.hpp"
 #include "json/schema.hpp"
-#include "mcp/http_connection.hpp"
-#include "mcp/session.hpp"
-#include "mcp/stdio_connection.hpp"
+#include "mcp/client/http_connection.hpp"
+#include "mcp/client/session.hpp"
+#include "mcp/client/stdio_connection.hpp"
 
 namespace errand::mcp {
 

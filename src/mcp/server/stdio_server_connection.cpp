@@ -1,10 +1,10 @@
-#include "mcp/stdio_server_connection.hpp"
+#include "mcp/server/stdio_server_connection.hpp"
 
 #include <utility>
 
 #include "base/text.hpp"
 #include "mcp/limits.hpp"
-#include "mcp/server_session.hpp"
+#include "mcp/server/server_session.hpp"
 
 namespace errand::mcp {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "mcp/client.hpp"
-#include "mcp/sse_connection.hpp"
+#include "mcp/client/client.hpp"
+#include "mcp/client/sse_connection.hpp"
 
 namespace errand::mcp {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "json/member_text.hpp"
-#include "mcp/test_fake_server.hpp"
+#include "mcp/client/test_fake_server.hpp"
 #include "net/server/test_support.hpp"
 
 namespace errand::mcp::test {

@@ -1,11 +1,11 @@
-#include "mcp/client.hpp"
+#include "mcp/client/client.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "json/write.hpp"
-#include "mcp/test_fake_server.hpp"
+#include "mcp/client/test_fake_server.hpp"
 
 namespace errand::mcp::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "async/task_group.hpp"
-#include "mcp/client.hpp"
+#include "mcp/client/client.hpp"
 #include "tool/tool_source.hpp"
 
 namespace errand::mcp {

@@ -1,4 +1,4 @@
-#include "mcp/http_exchange.hpp"
+#include "mcp/client/http_exchange.hpp"
 
 #include <utility>
 

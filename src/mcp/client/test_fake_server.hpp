@@ -14,7 +14,7 @@
 
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
-#include "mcp/client.hpp"
+#include "mcp/client/client.hpp"
 #include "rpc/memory_connection.hpp"
 #include "support/run_task.hpp"
 

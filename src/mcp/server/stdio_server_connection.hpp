@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "async/task_group.hpp"
-#include "mcp/server_features.hpp"
+#include "mcp/server/server_features.hpp"
 #include "process/line_streams.hpp"
 #include "rpc/connection.hpp"
 

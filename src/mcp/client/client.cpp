@@ -1,4 +1,4 @@
-#include "mcp/client.hpp"
+#include "mcp/client/client.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "mcp/server_session.hpp"
+#include "mcp/server/server_session.hpp"
 
 #include <algorithm>
 #include <utility>

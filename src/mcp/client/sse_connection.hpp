@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "mcp/http_connection.hpp"
+#include "mcp/client/http_connection.hpp"
 
 namespace errand::mcp {
 

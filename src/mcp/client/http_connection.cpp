@@ -1,4 +1,4 @@
-#include "mcp/http_connection.hpp"
+#include "mcp/client/http_connection.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>

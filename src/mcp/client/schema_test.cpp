@@ -10,7 +10,7 @@
 
 #include "json/parse.hpp"
 #include "json/schema.hpp"
-#include "mcp/test_fake_server.hpp"
+#include "mcp/client/test_fake_server.hpp"
 
 namespace errand::mcp::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "mcp/stdio_connection.hpp"
+#include "mcp/client/stdio_connection.hpp"
 
 #include <utility>
 

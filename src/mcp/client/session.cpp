@@ -1,4 +1,4 @@
-#include "mcp/session.hpp"
+#include "mcp/client/session.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "mcp/mcp_tools.hpp"
+#include "mcp/client/mcp_tools.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "mcp/client_features.hpp"
-#include "mcp/http_connection.hpp"
+#include "mcp/client/client_features.hpp"
+#include "mcp/client/http_connection.hpp"
 #include "mcp/limits.hpp"
 #include "rpc/peer.hpp"
 

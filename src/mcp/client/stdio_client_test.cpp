@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "mcp/test_fake_server.hpp"
+#include "mcp/client/test_fake_server.hpp"
 
 namespace errand::mcp::test {
 namespace {

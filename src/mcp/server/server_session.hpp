@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "mcp/server_features.hpp"
+#include "mcp/server/server_features.hpp"
 
 namespace errand::mcp {
 

@@ -1,4 +1,4 @@
-#include "mcp/client_features.hpp"
+#include "mcp/client/client_features.hpp"
 
 #include <utility>
 

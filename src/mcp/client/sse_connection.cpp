@@ -1,4 +1,4 @@
-#include "mcp/sse_connection.hpp"
+#include "mcp/client/sse_connection.hpp"
 
 #include <boost/asio/post.hpp>
 #include <utility>

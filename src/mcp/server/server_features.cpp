@@ -1,4 +1,4 @@
-#include "mcp/server_features.hpp"
+#include "mcp/server/server_features.hpp"
 
 #include <utility>
 

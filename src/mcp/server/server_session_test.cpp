@@ -1,4 +1,4 @@
-#include "mcp/server_session.hpp"
+#include "mcp/server/server_session.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 #include "json/parse.hpp"
 #include "json/schema.hpp"
 #include "json/write.hpp"
-#include "mcp/client.hpp"
+#include "mcp/client/client.hpp"
 #include "mcp/codec.hpp"
-#include "mcp/stdio_server_connection.hpp"
+#include "mcp/server/stdio_server_connection.hpp"
 #include "rpc/memory_connection.hpp"
 #include "support/run_task.hpp"
 
