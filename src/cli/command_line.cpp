@@ -1,3 +1,4 @@
+// Long because it declares the flags of every command.
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@
 #include "cli/commands/check_command.hpp"
 #include "cli/commands/fake_model.hpp"
 #include "cli/commands/history_commands.hpp"
+#include "cli/commands/mcp_command.hpp"
 #include "cli/commands/runs_commands.hpp"
 #include "cli/commands/serve.hpp"
 #include "cli/commands/session_commands.hpp"
@@ -365,6 +367,15 @@ void add_fake_model(CLI::App& app, ExitCode exit_code) {
   });
 }
 
+void add_mcp(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command =
+      add_command(app, "mcp", "Serve the workspace's tools to an MCP client on stdin and stdout.",
+                  "errand mcp --data ./.errand");
+  auto options = std::make_shared<AgentOptions>();
+  add_place(command, *options);
+  command->callback([options, exit_code] { *exit_code = mcp_command(*options); });
+}
+
 void add_doctor(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "doctor", "Check the installation and suggest fixes.",
                                   "errand doctor --data ./.errand");
@@ -461,6 +472,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_keys(app, exit_code);
   add_question(app, "models", "List the models and whether each can be reached.", "errand models",
                [=](const AnswerOptions& options) { *exit_code = list_models(options); });
+  add_mcp(app, exit_code);
   add_copies(app, exit_code);
   add_check_data(app, exit_code);
   add_fake_model(app, exit_code);

@@ -40,6 +40,7 @@ class Host final {
   const Home& home() const { return home_; }
   AsioTimers& timers() { return timers_; }
   engine::KeyRing& keys() { return keys_; }
+  const ToolSources& tools() const { return tools_; }
   engine::Engine& engine() { return engine_; }
 
   // Cuts off every run, see Engine::stop, and then the connections of their tools.

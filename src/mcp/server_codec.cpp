@@ -141,6 +141,12 @@ Result<GetPromptParams> parse_get_prompt(const json::Object& params) {
       out.arguments.emplace(name, json::view(value.as_string()));
     }
   }
+  if (const json::Object* given = json::object_at(&params, "inputResponses")) {
+    out.input_responses = *given;
+  }
+  if (params.contains("requestState")) {
+    out.request_state = std::string(json::text_at(&params, "requestState"));
+  }
   return out;
 }
 
@@ -204,11 +210,25 @@ std::vector<std::string> supported_versions() {
   return {std::string(kModernVersion), "2025-11-25", "2025-06-18", "2025-03-26"};
 }
 
+namespace {
+
+rpc::RpcError missing_capability(const Error& error) {
+  json::Object required;
+  for (const std::string& name : error.candidates()) required[name] = json::Object();
+  json::Object data{{"requiredCapabilities", std::move(required)}};
+  return {.code = code::kMissingCapability,
+          .message = error.message(),
+          .data = json::Value(std::move(data))};
+}
+
+}  // namespace
+
 rpc::RpcError to_rpc_error(const Error& error) {
   std::int64_t code = rpc::code::kInternalError;
   if (error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::not_found) {
     code = rpc::code::kInvalidParams;
   }
+  if (error.reason() == "missing_capability") return missing_capability(error);
   if (error.code() == ErrorCode::unsupported) code = rpc::code::kMethodNotFound;
   return {.code = code, .message = error.describe()};
 }

@@ -39,9 +39,12 @@ struct PromptMessage {
   Content content;
 };
 
+// With what the client has been asked for before (modern era).
 struct GetPromptParams {
   std::string name;
   std::map<std::string, std::string> arguments = {};
+  json::Object input_responses = {};
+  std::optional<std::string> request_state = {};
 };
 
 struct GetPromptResult {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,6 +20,7 @@ struct Outgoing {
   std::optional<Id> answers = {};     // the other side's request that a response is for
   std::optional<Id> belongs_to = {};  // the other side's request that the message came about from
   json::Object params = {};           // of a request
+  std::optional<std::int64_t> error_code = {};  // of a response that is an error
 };
 
 // A message that is too long to be kept.
@@ -34,7 +36,8 @@ struct Lost {
   Error error;
 };
 
-using Received = std::variant<std::string, Oversized, Lost>;
+// A transport that has to read a message anyhow hands it on as it was read.
+using Received = std::variant<std::string, Incoming, Oversized, Lost>;
 
 // Whole messages to and from one peer. Lives on one home. Destroying it closes it.
 class Connection {

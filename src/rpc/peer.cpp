@@ -238,6 +238,8 @@ Task<void> Peer::finish_served() {
 void Peer::take(Received received) {
   if (auto* text = std::get_if<std::string>(&received)) {
     for (Incoming& message : read_messages(*text, batches_)) take(std::move(message));
+  } else if (auto* message = std::get_if<Incoming>(&received)) {
+    take(std::move(*message));
   } else if (auto* oversized = std::get_if<Oversized>(&received)) {
     take_oversized(*oversized);
   } else {
@@ -348,8 +350,11 @@ void Peer::fail_all(const Error& why) {
 
 void Peer::send_answer(std::optional<Id> id, Answer answer) {
   if (end_) return;
+  std::optional<std::int64_t> code;
+  if (const auto* error = std::get_if<RpcError>(&answer)) code = error->code;
   std::string text = write(Response{.id = id, .answer = std::move(answer)});
-  auto sent = connection_.send({.text = std::move(text), .answers = std::move(id)});
+  auto sent =
+      connection_.send({.text = std::move(text), .answers = std::move(id), .error_code = code});
   // A peer that asks and does not read what it is told has no more use for the connection.
   if (!sent) connection_.close();
 }

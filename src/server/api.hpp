@@ -27,13 +27,16 @@ class Api final {
 
   void add_routes(net::Router& router);
 
+  // Who asks. unauthorized: no key, or an unknown one. not_found: the path names another workspace
+  // than the key's.
+  Result<Principal> authenticate(const net::Request& request) const;
+
  private:
   using Answer = Task<Result<net::Response>>;
   using Verb = Answer (Api::*)(Principal, net::Request);
 
   void route(net::Router& router, net::Method method, std::string_view path, Verb verb);
   Task<net::Response> dispatch(Verb verb, net::Request request);
-  Result<Principal> authenticate(const net::Request& request) const;
   // The key that the caller presents; empty without one.
   static std::string_view credential(const net::Request& request);
 

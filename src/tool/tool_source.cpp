@@ -1,5 +1,6 @@
 #include "tool/tool_source.hpp"
 
+#include <set>
 #include <utility>
 
 #include "base/close_names.hpp"
@@ -70,6 +71,26 @@ Task<Result<std::vector<ToolDecl>>> ToolSources::ask(ToolRef ref, Principal who)
 ToolPtr ToolSources::open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) const {
   auto source = by_id_.find(binding.origin.source);
   return source == by_id_.end() ? nullptr : source->second->open(binding, ref, who);
+}
+
+Task<Result<std::vector<ToolPtr>>> ToolSource::offered(Principal /*who*/) {
+  co_return std::vector<ToolPtr>();
+}
+
+Task<Result<std::vector<ToolPtr>>> ToolSources::offered(Principal who) const {
+  std::vector<ToolPtr> all;
+  std::set<std::string> names;
+  for (const auto& [id, source] : by_id_) {
+    ERRAND_CO_TRY(auto tools, co_await source->offered(who));
+    for (ToolPtr& tool : tools) {
+      if (names.insert(tool->decl().name).second) all.push_back(std::move(tool));
+    }
+  }
+  co_return all;
+}
+
+Task<Result<std::vector<ToolPtr>>> FixedTools::offered(Principal /*who*/) {
+  co_return tools_;
 }
 
 FixedTools::FixedTools(std::vector<ToolPtr> tools) : tools_(std::move(tools)) {}

@@ -25,6 +25,9 @@ class ToolSource {
   // The tool of a binding, which came from this ref, for one call. nullptr: it is not there any
   // more.
   virtual ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) = 0;
+  // The tools that the workspace has here without naming a server or a client, for those who offer
+  // them to others. Always in the same order.
+  virtual Task<Result<std::vector<ToolPtr>>> offered(Principal who);
 };
 
 // A source that has to ask somebody what a ref means. Runs bind such refs in their first step, and
@@ -52,6 +55,8 @@ class ToolSources final {
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) const;
   Task<Result<std::vector<ToolDecl>>> ask(ToolRef ref, Principal who) const;
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) const;
+  // Of all sources. Of several tools with one name the first is there.
+  Task<Result<std::vector<ToolPtr>>> offered(Principal who) const;
 
  private:
   std::map<std::string, ToolSource*, std::less<>> by_id_;
@@ -67,6 +72,7 @@ class FixedTools final : public ToolSource {
 
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) override;
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) override;
+  Task<Result<std::vector<ToolPtr>>> offered(Principal who) override;
 
   // nullptr: none has this name.
   ToolPtr find(std::string_view name) const;

@@ -23,6 +23,7 @@
 #include "sdk/credentials.hpp"
 #include "server/api.hpp"
 #include "server/error_body.hpp"
+#include "server/mcp/mcp_api.hpp"
 
 namespace errand::cli {
 namespace {
@@ -47,6 +48,12 @@ net::ServerLimits http_limits(const host::Config& config) {
   return limits;
 }
 
+mcp::HostRules mcp_hosts(const ServeOptions& options) {
+  using Others = mcp::HostRules::Others;
+  return server::host_rules(options.public_url,
+                            options.behind_proxy ? Others::accepted : Others::refused);
+}
+
 // Every object of a serving process, in the order they are built.
 class Server final {
  public:
@@ -57,6 +64,12 @@ class Server final {
         host_({.io = io, .clock = clock, .log = log}, std::move(config), std::move(store)),
         api_(host_.engine(), host_.keys(),
              {.public_url = options.public_url, .missing_result = host_.config().missing_result}),
+        mcp_({.engine = host_.engine(),
+              .tools = host_.tools(),
+              .home = host_.home().executor(),
+              .log = log,
+              .authenticate = [this](const net::Request& r) { return api_.authenticate(r); }},
+             mcp_hosts(options)),
         router_(server::render_error),
         http_(
             host_.home(),
@@ -71,6 +84,7 @@ class Server final {
           exit_code_ = kExitFailed;
         }) {
     api_.add_routes(router_);
+    mcp_.add_routes(router_);
   }
 
   void start() { tasks_.spawn("serve", run()); }
@@ -167,6 +181,7 @@ class Server final {
     }
     signals_.cancel();
     co_await http_.stop(std::min(deadline, host_.timers().now() + kLastAnswers));
+    co_await mcp_.stop();
     co_await host_.stop();
     log_.info("stopped");
   }
@@ -175,6 +190,7 @@ class Server final {
   Log& log_;
   host::Host host_;
   server::Api api_;
+  server::McpApi mcp_;
   net::Router router_;
   net::HttpServer http_;
   asio::signal_set signals_;

@@ -165,6 +165,22 @@ Task<Result<CallToolResult>> Client::call_tool(CallToolParams params, CallToolOp
   }
 }
 
+Task<Result<rpc::Answer>> Client::request(std::string method, json::Object params,
+                                          CallToolOptions options) {
+  for (int attempt = 0;; ++attempt) {
+    auto session = co_await connected();
+    if (!session) co_return std::move(session).error();
+    auto answer = co_await (*session)->call(method, params,
+                                            {.silence_max = options.silence_max,
+                                             .total_max = options.total_max,
+                                             .on_progress = options.on_progress,
+                                             .interrupt = options.interrupt});
+    bool is_ended = !answer && answer.error().reason() == "session_ended";
+    if (attempt > 0 || !is_ended) co_return answer;
+    if (*session == session_) drop_session();
+  }
+}
+
 Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams params,
                                              CallToolOptions options) {
   json::Object extra;

@@ -65,6 +65,11 @@ class Client final {
   // does not fit the tool's output schema is turned into a failed one.
   Task<Result<CallToolResult>> call_tool(CallToolParams params, CallToolOptions options = {});
 
+  // Any request, with the server's answer as it is. Sent again only if the server says that it did
+  // not take it.
+  Task<Result<rpc::Answer>> request(std::string method, json::Object params,
+                                    CallToolOptions options = {});
+
   Task<void> stop();
 
  private:

@@ -8,7 +8,7 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "mcp/client/http_exchange.hpp"
-#include "mcp/client/inbox.hpp"
+#include "mcp/inbox.hpp"
 #include "mcp/types.hpp"
 #include "rpc/connection.hpp"
 

@@ -48,7 +48,7 @@ Task<Result<CallOutcome>> ServerFeatures::call_tool(ServeToolParams /*params*/,
 Task<Result<std::vector<Prompt>>> ServerFeatures::prompts() {
   co_return not_offered();
 }
-Task<Result<GetPromptResult>> ServerFeatures::get_prompt(GetPromptParams /*params*/) {
+Task<Result<PromptOutcome>> ServerFeatures::get_prompt(GetPromptParams /*params*/) {
   co_return not_offered();
 }
 Task<Result<std::vector<Resource>>> ServerFeatures::resources() {

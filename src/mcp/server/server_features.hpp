@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "async/task.hpp"
@@ -45,6 +46,8 @@ struct ServeToolParams {
   std::optional<std::string> request_state = {};
 };
 
+using PromptOutcome = std::variant<GetPromptResult, InputRequired>;
+
 // What a server has; written by its owner. What is not offered is never asked for. Called on the
 // session's home. invalid_argument, not_found: told to the client as wrong parameters. Any other
 // Error is told as an internal one.
@@ -58,7 +61,7 @@ class ServerFeatures {
   // A tool that fails gives a result that says so; an Error means that there is no such tool.
   virtual Task<Result<CallOutcome>> call_tool(ServeToolParams params, ServedCall* call);
   virtual Task<Result<std::vector<Prompt>>> prompts();
-  virtual Task<Result<GetPromptResult>> get_prompt(GetPromptParams params);
+  virtual Task<Result<PromptOutcome>> get_prompt(GetPromptParams params);
   virtual Task<Result<std::vector<Resource>>> resources();
   virtual Task<Result<std::vector<ResourceTemplate>>> resource_templates();
   virtual Task<Result<std::vector<EmbeddedResource>>> read_resource(std::string uri);

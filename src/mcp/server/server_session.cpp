@@ -54,6 +54,26 @@ json::Array version_list() {
   return out;
 }
 
+// A client is asked only for what it has offered.
+Result<json::Object> ask_for_input(const InputRequired& wanted, Era era,
+                                   const ClientCapabilities& client) {
+  if (era != Era::modern) {
+    return Error(ErrorCode::internal, "the server asks for input in a way that this client lacks");
+  }
+  std::set<std::string> missing;
+  for (const auto& [key, request] : wanted.requests) {
+    if (request.method == "sampling/createMessage" && !client.sampling) missing.insert("sampling");
+    if (request.method == "elicitation/create" && !client.elicitation) {
+      missing.insert("elicitation");
+    }
+    if (request.method == "roots/list" && !client.roots) missing.insert("roots");
+  }
+  if (missing.empty()) return to_json(wanted);
+  return Error(ErrorCode::unsupported, "the client lacks what this request needs")
+      .reason("missing_capability")
+      .candidates({missing.begin(), missing.end()});
+}
+
 rpc::RpcError unknown_method(std::string_view method) {
   return {.code = rpc::code::kMethodNotFound,
           .message = cat("there is no method ", utf8_prefix(method, 100))};
@@ -134,8 +154,14 @@ Task<rpc::Answer> ServerSession::dispatch(rpc::Request request, Context context)
   if (entry.eras == other || (entry.offered && !(offer.*entry.offered))) {
     co_return unknown_method(request.method);
   }
+  std::string uri(json::text_at(&request.params, "uri"));
   auto result = co_await (this->*entry.method)(std::move(request.params), context);
-  if (!result) co_return to_rpc_error(result.error());
+  if (!result) {
+    rpc::RpcError error = to_rpc_error(result.error());
+    bool is_missing = result.error().code() == ErrorCode::not_found && !uri.empty();
+    if (is_missing) error.data = json::Value(json::Object{{"uri", uri}});
+    co_return error;
+  }
   if (context.era == Era::modern) {
     if (entry.result == Entry::Result::cacheable) make_cacheable(*result);
     complete_result(*result, offer.server);
@@ -202,8 +228,7 @@ Task<Result<json::Object>> ServerSession::call_tool(json::Object params, Context
   auto outcome = co_await features_.call_tool(std::move(call), &served);
   if (!outcome) co_return std::move(outcome).error();
   if (const auto* wanted = std::get_if<InputRequired>(&*outcome)) {
-    if (context.era == Era::modern) co_return to_json(*wanted);
-    co_return Error(ErrorCode::internal, "the tool asks for input in a way that this client lacks");
+    co_return ask_for_input(*wanted, context.era, context.client);
   }
   co_return to_json(std::get<CallToolResult>(*outcome), context.era);
 }
@@ -213,11 +238,14 @@ Task<Result<json::Object>> ServerSession::list_prompts(json::Object params, Cont
   co_return page_of("prompts", prompts, params);
 }
 
-Task<Result<json::Object>> ServerSession::get_prompt(json::Object params, Context /*context*/) {
+Task<Result<json::Object>> ServerSession::get_prompt(json::Object params, Context context) {
   ERRAND_CO_TRY(auto wanted, parse_get_prompt(params));
   auto prompt = co_await features_.get_prompt(std::move(wanted));
   if (!prompt) co_return std::move(prompt).error();
-  co_return to_json(*prompt);
+  if (const auto* input = std::get_if<InputRequired>(&*prompt)) {
+    co_return ask_for_input(*input, context.era, context.client);
+  }
+  co_return to_json(std::get<GetPromptResult>(*prompt));
 }
 
 Task<Result<json::Object>> ServerSession::list_resources(json::Object params, Context /*context*/) {

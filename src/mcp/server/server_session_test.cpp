@@ -79,10 +79,10 @@ class Everything final : public ServerFeatures {
     co_return std::vector<Prompt>{
         {.name = "p", .arguments = {{.name = "a", .description = "d", .is_required = true}}}};
   }
-  Task<Result<GetPromptResult>> get_prompt(GetPromptParams params) override {
-    co_return GetPromptResult{
+  Task<Result<PromptOutcome>> get_prompt(GetPromptParams params) override {
+    co_return PromptOutcome(GetPromptResult{
         .description = "d",
-        .messages = {{.role = "user", .content = TextContent{params.arguments["a"]}}}};
+        .messages = {{.role = "user", .content = TextContent{params.arguments["a"]}}}});
   }
   Task<Result<std::vector<Resource>>> resources() override {
     co_return std::vector<Resource>{{.uri = "x://a", .name = "a", .mime_type = "text/plain"}};

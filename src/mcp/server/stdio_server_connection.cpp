@@ -12,13 +12,14 @@ namespace {
 // Rings when the client is gone.
 class StdioSession final : public rpc::Handler {
  public:
-  StdioSession(const Executor& home, ServerFeatures& features) : session_(features), over_(home) {}
+  StdioSession(const Executor& home, rpc::Handler& handler) : handler_(handler), over_(home) {}
 
   Task<rpc::Answer> handle(rpc::Request request, rpc::ServedRequest* served) override {
-    return session_.handle(std::move(request), served);
+    return handler_.handle(std::move(request), served);
   }
-  void notice(rpc::Notification notification) override { session_.notice(std::move(notification)); }
-  void ended(const Error& /*why*/) override {
+  void notice(rpc::Notification notification) override { handler_.notice(std::move(notification)); }
+  void ended(const Error& why) override {
+    handler_.ended(why);
     is_over_ = true;
     over_.notify();
   }
@@ -28,7 +29,7 @@ class StdioSession final : public rpc::Handler {
   }
 
  private:
-  ServerSession session_;
+  rpc::Handler& handler_;
   bool is_over_ = false;
   Wakeup over_;
 };
@@ -59,9 +60,16 @@ Task<Result<std::optional<rpc::Received>>> StdioServerConnection::receive() {
 
 Task<Result<void>> serve_stdio(ServerFeatures* features, int input, int output,
                                TaskGroup::OnBug on_bug) {
+  ServerSession session(*features);
+  auto served = co_await serve_stdio(&session, input, output, std::move(on_bug));
+  co_return served;
+}
+
+Task<Result<void>> serve_stdio(rpc::Handler* handler, int input, int output,
+                               TaskGroup::OnBug on_bug) {
   Executor home = co_await asio::this_coro::executor;
   ERRAND_CO_TRY(auto connection, StdioServerConnection::open(home, input, output));
-  StdioSession session(home, *features);
+  StdioSession session(home, *handler);
   rpc::Peer peer(home, *connection, session, std::move(on_bug),
                  {.batches = rpc::Batches::accepted,
                   .noise = rpc::PeerOptions::Noise::answered,

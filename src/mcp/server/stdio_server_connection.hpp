@@ -35,5 +35,8 @@ class StdioServerConnection final : public rpc::Connection {
 constexpr milliseconds kFinishTime = seconds(1);
 Task<Result<void>> serve_stdio(ServerFeatures* features, int input, int output,
                                TaskGroup::OnBug on_bug);
+// The same for a server that is written as a handler.
+Task<Result<void>> serve_stdio(rpc::Handler* handler, int input, int output,
+                               TaskGroup::OnBug on_bug);
 
 }  // namespace errand::mcp

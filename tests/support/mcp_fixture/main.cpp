@@ -86,10 +86,10 @@ class Fixture final : public ServerFeatures {
   Task<Result<std::vector<Prompt>>> prompts() override {
     co_return std::vector<Prompt>{{.name = "greet", .arguments = {{.name = "name"}}}};
   }
-  Task<Result<GetPromptResult>> get_prompt(GetPromptParams params) override {
-    co_return GetPromptResult{
+  Task<Result<PromptOutcome>> get_prompt(GetPromptParams params) override {
+    co_return PromptOutcome(GetPromptResult{
         .messages = {
-            {.role = "user", .content = TextContent{cat("Hello ", params.arguments["name"])}}}};
+            {.role = "user", .content = TextContent{cat("Hello ", params.arguments["name"])}}}});
   }
   Task<Result<std::vector<Resource>>> resources() override {
     co_return std::vector<Resource>{{.uri = "test://a", .name = "a"}};

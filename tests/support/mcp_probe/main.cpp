@@ -1,6 +1,6 @@
 // The MCP client as a program, for tests of it with the servers of others.
 //
-// Usage: mcp_probe URL
+// Usage: mcp_probe URL [KEY]
 //        mcp_probe -- COMMAND [ARGUMENT...]
 //
 // Prints what the server says of itself and its tools, one JSON object a line. Then reads calls
@@ -111,7 +111,11 @@ Task<void> run(Client* client) {
 
 ServerAddress server_of(int count, char** arguments) {
   std::string_view first = arguments[1];
-  if (first != "--") return HttpServer{.url = std::string(first)};
+  if (first != "--") {
+    HttpServer server{.url = std::string(first)};
+    if (count > 2) server.headers.push_back({"Authorization", cat("Bearer ", arguments[2])});
+    return server;
+  }
   StdioServer server;
   for (int i = 2; i < count; ++i) server.command.emplace_back(arguments[i]);
   for (char** variable = environ; *variable; ++variable) server.environment.emplace_back(*variable);

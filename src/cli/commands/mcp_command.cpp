@@ -1,0 +1,108 @@
+#include "cli/commands/mcp_command.hpp"
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "async/blocking_pool.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/report.hpp"
+#include "cli/terminal/wait_for.hpp"
+#include "host/host.hpp"
+#include "mcp/server/relay.hpp"
+#include "mcp/server/stdio_server_connection.hpp"
+#include "sdk/local_calls.hpp"
+#include "server/mcp/workspace_features.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace errand::cli {
+namespace {
+
+// The server's tools, wherever the server is.
+mcp::ServerOffer relayed_offer() {
+  return {.server = {.name = "errand", .version = std::string(version()), .title = "Errand"},
+          .instructions = "The tools of an Errand workspace, and the logs of its runs.",
+          .tools = true,
+          .resources = true};
+}
+
+mcp::HttpServer address_of(const sdk::Credentials& server) {
+  mcp::HttpServer address{
+      .url = cat(server.url, "/api/v1/workspaces/", percent_encode(server.workspace), "/mcp")};
+  address.headers.push_back({"Authorization", cat("Bearer ", server.key)});
+  return address;
+}
+
+Task<Result<void>> relay(mcp::Client* client) {
+  mcp::Relay handler(*client, relayed_offer());
+  auto served = co_await mcp::serve_stdio(&handler, STDIN_FILENO, STDOUT_FILENO, sdk::report_bug);
+  co_await client->stop();
+  co_return served;
+}
+
+int serve_remote(const sdk::ServerFlags& flags) {
+  auto server = find_server_here(flags);
+  if (!server) return fail_setup(server.error());
+  asio::io_context io(1);
+  Home home(io);
+  AsioTimers timers(home);
+  net::HttpClient http(host::client_options_here());
+  mcp::Client client(
+      {.home = home.executor(), .http = http, .timers = timers, .on_bug = sdk::report_bug},
+      {.server = address_of(*server)});
+  auto served = wait_for(io, relay(&client));
+  return served ? kExitOk : fail(served.error());
+}
+
+Task<Result<void>> serve_host(host::Host* host, Log* log) {
+  ToolCaller caller(host->home().executor(), *log);
+  json::SchemaCache schemas;
+  server::WorkspaceFeatures features(
+      {.engine = host->engine(), .tools = host->tools(), .caller = caller, .schemas = schemas},
+      {.workspace = *WorkspaceSlug::parse("default"), .key = {}});
+  host->engine().start();
+  auto served = co_await mcp::serve_stdio(&features, STDIN_FILENO, STDOUT_FILENO, sdk::report_bug);
+  co_await caller.stop();
+  host->engine().drain();
+  co_await host->stop();
+  co_return served;
+}
+
+Result<std::unique_ptr<Store>> open_store(const AgentOptions& options, const Clock& clock,
+                                          BlockingPool& pool, Log& log) {
+  if (options.server.data) {
+    return host::open_store({.data = *options.server.data, .store = {}}, clock, pool, log);
+  }
+  return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
+}
+
+int serve_embedded(const AgentOptions& options) {
+  auto config = host::load_config(options.config);
+  if (!config) return fail_usage(config.error());
+  SystemClock clock;
+  Log log(clock, STDERR_FILENO, LogFormat::text, LogLevel::warning);
+  asio::io_context io(1);
+  BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
+  auto store = open_store(options, clock, pool, log);
+  if (!store) return fail(store.error());
+  host::Host host({.io = io, .clock = clock, .log = log}, std::move(*config), std::move(*store));
+  auto served = wait_for(io, serve_host(&host, &log));
+  return served ? kExitOk : fail(served.error());
+}
+
+}  // namespace
+
+int mcp_command(const AgentOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  auto checked = check_options(options);
+  if (!checked) return fail_usage(checked.error());
+  return is_embedded(options) ? serve_embedded(options) : serve_remote(options.server);
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "async/task_group.hpp"
+#include "mcp/server/http_session.hpp"
+#include "net/http.hpp"
+
+namespace errand::mcp {
+
+// Which names of this server a request may use. A page in a browser that had its own name resolve
+// to this machine would send that name.
+struct HostRules {
+  std::vector<std::string> names = {};  // besides those of the loopback interface, without ports
+  enum class Others : std::uint8_t { refused, accepted };
+  Others others = Others::refused;
+
+  bool allows_host(std::string_view host) const;      // a Host header
+  bool allows_origin(std::string_view origin) const;  // an Origin header
+};
+
+// Who asks, and what there is for them.
+struct HttpCaller {
+  std::string owner;  // a session belongs to the owner who began it; others do not find it
+  std::shared_ptr<ServerFeatures> features;
+};
+
+// A server over Streamable HTTP, in both eras at once. A quick answer without notices is a JSON
+// body; any other answer is an event stream. Whoever leaves a stream of the modern era cancels the
+// request. Streams cannot be resumed. Lives on one home; must be stopped once the HTTP server
+// before it has been.
+class HttpEndpoint final {
+ public:
+  static constexpr milliseconds kPatience = seconds(1);  // then the answer becomes a stream
+  // Of the legacy era. A new one takes the place of the one that was idle longest; if none is idle,
+  // it is refused.
+  static constexpr std::size_t kSessionsMax = 1000;
+  static constexpr milliseconds kIdleMax = std::chrono::hours(1);
+  static constexpr std::size_t kRequestsMax = 1000;  // of the modern era at once; beyond: 503
+
+  HttpEndpoint(Executor home, HostRules hosts, TaskGroup::OnBug on_bug);
+
+  // A request with the method POST, GET or DELETE.
+  Task<net::Response> handle(net::Request request, HttpCaller caller);
+
+  // Tells every client that wants to know.
+  void announce_change(ListKind kind);
+  void announce_update(const std::string& uri);
+
+  Task<void> stop();
+
+ private:
+  using SessionPtr = std::shared_ptr<HttpSession>;
+  struct Known {
+    std::string id;
+    std::string owner;
+    SessionPtr session;
+    SteadyTime used{};
+  };
+  struct Posted {
+    std::vector<rpc::Incoming> messages;
+    const rpc::Request* first = nullptr;  // request, if there is any
+  };
+
+  Task<net::Response> post(net::Request request, HttpCaller caller);
+  Task<net::Response> post_modern(net::Request request, Posted posted, HttpCaller caller);
+  Task<net::Response> post_legacy(net::Request request, Posted posted, HttpCaller caller);
+  Task<net::Response> begin_session(Posted posted, HttpCaller caller);
+  net::Response open_stream(const net::Request& request, const HttpCaller& caller);
+  net::Response end_session(const net::Request& request, const HttpCaller& caller);
+
+  Known* find(std::string_view id, const HttpCaller& caller);
+  bool make_room();
+  void end(SessionPtr session);
+  void end_request(const SessionPtr& session);
+  static Task<void> stop_session(SessionPtr session);
+
+  const Executor home_;
+  const HostRules hosts_;
+  const TaskGroup::OnBug on_bug_;
+  std::list<Known> sessions_;      // of the legacy era; the one used last is first
+  std::set<SessionPtr> requests_;  // of the modern era
+  bool is_stopping_ = false;
+  TaskGroup ending_;  // last: tasks use everything above
+};
+
+}  // namespace errand::mcp

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "async/wakeup.hpp"
+#include "net/event_feed.hpp"
+#include "rpc/connection.hpp"
+
+namespace errand::mcp {
+
+// What one HTTP request is answered with: the messages that came about from it, in order. Filled by
+// its session, read by one reader.
+class HttpReply final {
+ public:
+  // Of messages that wait for the reader; beyond, the reply is cut off.
+  static constexpr std::size_t kBytesMax = 32U * 1024 * 1024;
+
+  explicit HttpReply(const Executor& home) : ready_(home) {}
+
+  // The reply is over once each of these has its answer. Without any, it is over only by end().
+  void expect(rpc::Id id) { open_.insert(std::move(id)); }
+  void put(rpc::Outgoing message);
+  void end();
+
+  // The reader has left; nothing is kept for it from now on.
+  void abandon();
+  bool is_abandoned() const { return is_abandoned_; }
+  bool is_over() const { return is_over_; }
+  bool is_cut() const { return is_cut_; }
+
+  // Returns when there is something to read, or nothing will come any more.
+  Task<Wakeup::Woken> wait_until(SteadyTime deadline);
+  // Whether one message is all of it.
+  bool is_single() const { return is_over_ && !is_cut_ && texts_.size() == 1; }
+  std::string take_single() { return std::move(texts_.front()); }
+  // The error that the only message tells.
+  std::optional<std::int64_t> error_code() const { return error_code_; }
+  // Everything that is there, as server-sent events.
+  std::string take_frames();
+
+ private:
+  std::set<rpc::Id> open_;
+  std::deque<std::string> texts_;
+  std::size_t bytes_ = 0;
+  std::optional<std::int64_t> error_code_;
+  bool is_over_ = false;
+  bool is_cut_ = false;
+  bool is_abandoned_ = false;
+  Wakeup ready_;
+};
+
+// Streams a reply. `on_left` is called once the stream is over, however it ends.
+class HttpReplyFeed final : public net::EventFeed {
+ public:
+  HttpReplyFeed(std::shared_ptr<HttpReply> reply, std::function<void()> on_left)
+      : reply_(std::move(reply)), on_left_(std::move(on_left)) {}
+  ~HttpReplyFeed() override;
+
+  Task<Chunk> read(SteadyTime deadline) override;
+  void interrupt() override { reply_->abandon(); }
+
+ private:
+  const std::shared_ptr<HttpReply> reply_;
+  const std::function<void()> on_left_;
+};
+
+}  // namespace errand::mcp

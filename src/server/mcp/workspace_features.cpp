@@ -1,0 +1,208 @@
+#include "server/mcp/workspace_features.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/base64.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "crypto/random.hpp"
+#include "json/write.hpp"
+#include "run/content.hpp"
+#include "store/segment_events.hpp"
+#include "tool/input_schema.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::string_view kLogHead = "errand://runs/";
+constexpr std::string_view kLogTail = "/events";
+constexpr std::string_view kLogType = "application/x-ndjson";
+
+mcp::Tool to_mcp(const ToolDecl& decl) {
+  mcp::Tool tool{.name = decl.name,
+                 .title = decl.title,
+                 .description = decl.description,
+                 .input_schema = *decl.input_schema};
+  if (!tool.input_schema.contains("type")) tool.input_schema["type"] = "object";
+  if (decl.output_schema) tool.output_schema = *decl.output_schema;
+  tool.annotations = {.read_only = decl.annotations.read_only,
+                      .destructive = decl.annotations.destructive,
+                      .idempotent = decl.annotations.idempotent};
+  return tool;
+}
+
+std::string base64_of(const FilePart& file) {
+  return file.bytes ? to_base64(*file.bytes) : std::string();
+}
+
+// Content of tools here as the protocol has it.
+struct ToMcp {
+  mcp::Content operator()(const TextContent& part) const { return mcp::TextContent{part.text}; }
+  mcp::Content operator()(const JsonContent& part) const {
+    return mcp::TextContent{json::write(part.value)};
+  }
+  mcp::Content operator()(const FileContent& part) const {
+    std::string bytes = base64_of(part.file);
+    switch (part.kind) {
+      case FileContent::Kind::image:
+        return mcp::ImageContent{.base64 = std::move(bytes), .mime_type = part.file.mime_type};
+      case FileContent::Kind::audio:
+        return mcp::AudioContent{.base64 = std::move(bytes), .mime_type = part.file.mime_type};
+      case FileContent::Kind::file: break;
+    }
+    return mcp::EmbeddedResource{.uri = cat("file:///", percent_encode(part.file.filename)),
+                                 .mime_type = part.file.mime_type,
+                                 .body = mcp::BlobBody{std::move(bytes)}};
+  }
+  mcp::Content operator()(const LinkContent& part) const {
+    return mcp::ResourceLink{.uri = part.uri,
+                             .name = part.name.empty() ? part.uri : part.name,
+                             .description = part.description,
+                             .mime_type = part.mime_type};
+  }
+  mcp::Content operator()(const ResourceContent& part) const {
+    mcp::EmbeddedResource resource{.uri = part.uri, .mime_type = part.mime_type};
+    if (part.file) {
+      resource.body = mcp::BlobBody{base64_of(*part.file)};
+    } else {
+      resource.body = mcp::TextBody{part.text};
+    }
+    return resource;
+  }
+};
+
+mcp::CallOutcome failure(std::string text) {
+  return mcp::CallToolResult{.content = {mcp::TextContent{std::move(text)}}, .is_error = true};
+}
+
+mcp::CallOutcome to_mcp(ToolOutcome outcome) {
+  mcp::CallToolResult result{.is_error = !outcome.ok()};
+  for (const Content& part : outcome.content) result.content.push_back(std::visit(ToMcp(), part));
+  result.structured_content = std::move(outcome.structured);
+  return result;
+}
+
+// Passes progress on to the client, which takes only progress that rises.
+class ReportedProgress final : public ProgressSink {
+ public:
+  explicit ReportedProgress(mcp::ServedCall& call) : call_(call) {}
+
+  void report(ProgressReport report) override {
+    last_ = report.progress && *report.progress > last_ ? *report.progress : last_ + 1;
+    call_.report({.progress = last_, .total = report.total, .message = std::move(report.message)});
+  }
+
+ private:
+  mcp::ServedCall& call_;
+  double last_ = 0;
+};
+
+std::optional<RunId> run_of(std::string_view uri) {
+  bool fits = uri.size() > kLogHead.size() + kLogTail.size() && uri.starts_with(kLogHead) &&
+              uri.ends_with(kLogTail);
+  if (!fits) return {};
+  return RunId::parse(uri.substr(kLogHead.size(), uri.size() - kLogHead.size() - kLogTail.size()));
+}
+
+Error no_resource(std::string_view uri) {
+  return {ErrorCode::not_found, cat("there is no resource ", utf8_prefix(uri, 200))};
+}
+
+}  // namespace
+
+mcp::ServerOffer WorkspaceFeatures::offer() const {
+  return {.server = {.name = "errand", .version = std::string(version()), .title = "Errand"},
+          .instructions = "The tools of an Errand workspace, and the logs of its runs.",
+          .tools = true,
+          .resources = true};
+}
+
+Task<Result<std::vector<mcp::Tool>>> WorkspaceFeatures::tools() {
+  ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
+  std::vector<mcp::Tool> tools;
+  for (const ToolPtr& tool : offered) tools.push_back(to_mcp(tool->decl()));
+  co_return tools;
+}
+
+Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams params,
+                                                            mcp::ServedCall* call) {
+  ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
+  auto found = std::find_if(offered.begin(), offered.end(), [&params](const ToolPtr& one) {
+    return one->decl().name == params.name;
+  });
+  if (found == offered.end()) {
+    co_return Error(ErrorCode::not_found,
+                    cat("there is no tool ", utf8_prefix(params.name, kToolNameCharsMax)));
+  }
+  ToolPtr tool = *found;
+  auto schema = compile_input_schema(deps_.schemas, *tool->decl().input_schema);
+  if (schema) {
+    auto wrong = (*schema)->validate(json::Value(params.arguments));
+    if (!wrong.empty()) {
+      co_return failure(cat("The arguments do not fit the tool:\n", json::describe(wrong)));
+    }
+  }
+  ReportedProgress progress(*call);
+  ToolCall made{.run = *RunId::parse("run_none"),
+                .id = *ToolUseId::parse(cat("tu_", crypto::random_hex(12))),
+                .arguments = std::move(params.arguments)};
+  milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
+  ToolContext context{
+      .who = who_, .deadline = std::chrono::steady_clock::now() + timeout, .progress = &progress};
+  ToolOutcome outcome =
+      co_await deps_.caller.call(std::move(tool), std::move(made), context, &call->interrupt());
+  co_return to_mcp(std::move(outcome));
+}
+
+Task<Result<std::vector<mcp::Resource>>> WorkspaceFeatures::resources() {
+  ERRAND_CO_TRY(auto runs,
+                co_await deps_.engine.list({.workspace = who_.workspace, .limit = kListedRunsMax}));
+  std::vector<mcp::Resource> out;
+  for (const RunRow& run : runs) {
+    out.push_back({.uri = cat(kLogHead, run.id.view(), kLogTail),
+                   .name = run.name.empty() ? run.id.str() : run.name,
+                   .description = cat("Log of a run that is ", to_string(run.status)),
+                   .mime_type = std::string(kLogType)});
+  }
+  co_return out;
+}
+
+Task<Result<std::vector<mcp::ResourceTemplate>>> WorkspaceFeatures::resource_templates() {
+  co_return std::vector<mcp::ResourceTemplate>{
+      {.uri_template = cat(kLogHead, "{runId}", kLogTail),
+       .name = "run-log",
+       .title = "Log of a run",
+       .description = "The events of a run, one JSON object a line.",
+       .mime_type = std::string(kLogType)}};
+}
+
+Task<Result<std::vector<mcp::EmbeddedResource>>> WorkspaceFeatures::read_resource(std::string uri) {
+  auto run = run_of(uri);
+  if (!run) co_return no_resource(uri);
+  std::string text;
+  EventSeq after = 0;
+  EventSeq last = 0;
+  bool is_cut = false;
+  do {
+    auto page = co_await deps_.engine.events(who_, *run, after, kLogBytesMax);
+    if (!page && page.error().code() == ErrorCode::not_found) co_return no_resource(uri);
+    if (!page) co_return std::move(page).error();
+    if (page->segments.empty()) break;
+    last = page->last_seq;
+    for (const SegmentPtr& segment : page->segments) {
+      for_each_event(*segment, after, [&](std::string_view line) {
+        is_cut = is_cut || text.size() + line.size() >= kLogBytesMax;
+        if (is_cut) return;
+        append(text, line, "\n");
+        ++after;
+      });
+    }
+  } while (after < last && !is_cut);
+  if (is_cut) append(text, "{\"cut\":true,\"shown\":", after, ",\"events\":", last, "}\n");
+  co_return std::vector<mcp::EmbeddedResource>{{.uri = std::move(uri),
+                                                .mime_type = std::string(kLogType),
+                                                .body = mcp::TextBody{std::move(text)}}};
+}
+
+}  // namespace errand::server

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "json/schema_cache.hpp"
+#include "mcp/server/server_features.hpp"
+#include "tool/tool_caller.hpp"
+#include "tool/tool_source.hpp"
+
+namespace errand::server {
+
+// What features of workspaces are made with. Outlives them.
+struct WorkspaceDeps {
+  engine::Engine& engine;
+  const ToolSources& tools;
+  ToolCaller& caller;
+  json::SchemaCache& schemas;
+};
+
+// A workspace as an MCP client sees it: its tools, which are called outside of any run, and the
+// logs of its runs as resources ("errand://runs/RUN/events").
+class WorkspaceFeatures final : public mcp::ServerFeatures {
+ public:
+  static constexpr std::size_t kListedRunsMax = 100;  // the newest; others are read by their URI
+  static constexpr std::size_t kLogBytesMax = 4U * 1024 * 1024;  // of one log; the rest is cut
+
+  WorkspaceFeatures(const WorkspaceDeps& deps, Principal who) : deps_(deps), who_(who) {}
+
+  mcp::ServerOffer offer() const override;
+  Task<Result<std::vector<mcp::Tool>>> tools() override;
+  Task<Result<mcp::CallOutcome>> call_tool(mcp::ServeToolParams params,
+                                           mcp::ServedCall* call) override;
+  Task<Result<std::vector<mcp::Resource>>> resources() override;
+  Task<Result<std::vector<mcp::ResourceTemplate>>> resource_templates() override;
+  Task<Result<std::vector<mcp::EmbeddedResource>>> read_resource(std::string uri) override;
+
+ private:
+  const WorkspaceDeps deps_;
+  const Principal who_;
+};
+
+}  // namespace errand::server

@@ -1,0 +1,100 @@
+#include "tool/tool_caller.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace errand {
+
+// A call that is being made. Its waiter may leave before the call has noticed.
+struct ToolCaller::Running final : public ProgressSink {
+  explicit Running(const Executor& home) : done(home) {}
+
+  void report(ProgressReport report) override {
+    if (sink) sink->report(std::move(report));
+  }
+
+  ProgressSink* sink = nullptr;  // null once nobody waits
+  std::optional<ToolOutcome> outcome;
+  Wakeup done;
+};
+
+// Cuts the call off when its waiter leaves.
+class ToolCaller::Scope final {
+ public:
+  Scope(TaskGroup& tasks, TaskGroup::Ticket task, Running& running, Interrupt* interrupt)
+      : tasks_(tasks),
+        task_(task),
+        running_(running),
+        waiting_(interrupt, [&running] { running.done.notify(); }) {}
+  ~Scope() {
+    running_.sink = nullptr;
+    tasks_.cancel_one(task_);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  TaskGroup& tasks_;
+  const TaskGroup::Ticket task_;
+  Running& running_;
+  Interrupt::Scope waiting_;
+};
+
+ToolCaller::ToolCaller(Executor home, Log& log)
+    : home_(std::move(home)),
+      log_(log),
+      tasks_(home_, [&log](const char* task, const std::string& what) {
+        log.error("a task of a tool failed; this is a bug", {{"task", task}, {"what", what}});
+      }) {}
+
+Task<void> ToolCaller::invoke(ToolPtr tool, ToolCall call, ToolContext context,
+                              std::shared_ptr<Running> running, Log* log) {
+  const std::string name = tool->decl().name;
+  std::string what;
+  try {
+    ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
+    running->outcome = std::move(outcome);
+  } catch (const boost::system::system_error& error) {
+    if (error.code() == asio::error::operation_aborted) throw;
+    what = error.what();
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {
+    what = "an exception of an unknown type";
+  }
+  if (!running->outcome) {
+    log->error("a tool threw an exception", {{"tool", name}, {"what", what}});
+    running->outcome = failed_outcome(
+        "The tool failed because of an internal error. It may or may not have taken effect.");
+  }
+  running->done.notify();
+}
+
+Task<ToolOutcome> ToolCaller::call(ToolPtr tool, ToolCall call, ToolContext context,
+                                   Interrupt* interrupt) {
+  if (tasks_.cancelled()) co_return failed_outcome("The server is shutting down.");
+  if (tasks_.size() >= kCallsMax) co_return failed_outcome("Too many calls are under way.");
+  auto running = std::make_shared<Running>(home_);
+  running->sink = std::exchange(context.progress, running.get());
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  const SteadyTime deadline = context.deadline;
+  TaskGroup::Ticket task =
+      tasks_.spawn("tool.call", invoke(std::move(tool), std::move(call), context, running, &log_));
+  Scope scope(tasks_, task, *running, interrupt);
+  while (!running->outcome) {
+    Wakeup::Woken woken = co_await running->done.wait_until(deadline);
+    if (running->outcome) break;
+    if (interrupt && interrupt->is_raised()) co_return failed_outcome("The call was cancelled.");
+    if (woken == Wakeup::Woken::timed_out) {
+      auto limit = std::chrono::duration_cast<seconds>(deadline - begun);
+      co_return failed_outcome(cat("The call took longer than ", limit.count(),
+                                   " s and was cut off. It may or may not have taken effect."));
+    }
+  }
+  co_return std::move(*running->outcome);
+}
+
+}  // namespace errand
