@@ -116,7 +116,10 @@ std::vector<ApiKeyRow> KeyRing::list(const WorkspaceSlug& workspace) const {
 }
 
 Task<Result<void>> KeyRing::revoke(WorkspaceSlug workspace, KeyId id) {
-  if (adopted_.contains(id)) {
+  bool is_own = std::any_of(by_hash_.begin(), by_hash_.end(), [&](const auto& entry) {
+    return entry.second.id == id && entry.second.workspace == workspace;
+  });
+  if (is_own && adopted_.contains(id)) {
     co_return Error(ErrorCode::conflict, "this key is named by the server's configuration file")
         .reason("key_of_configuration")
         .hint("Remove it from \"workspaces\" in that file and restart the server.");

@@ -7,55 +7,51 @@
 #include "json/write.hpp"
 #include "net/url.hpp"
 #include "server/error_body.hpp"
+#include "server/openapi/openapi.hpp"
 #include "server/request_body.hpp"
 
 namespace errand::server {
+namespace {
+
+// "/agent-runs/{runId}" as routers spell it: "/agent-runs/{}".
+std::string router_pattern(std::string_view path) {
+  std::string out;
+  bool in_name = false;
+  for (char c : path) {
+    if (c == '}') in_name = false;
+    if (!in_name) out.push_back(c);
+    if (c == '{') in_name = true;
+  }
+  return out;
+}
+
+}  // namespace
 
 Api::Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options)
-    : engine_(engine), keys_(keys), options_(std::move(options)) {
+    : engine_(engine), keys_(keys), options_(std::move(options)), rows_(all_rows()) {
   options_.public_url = net::without_trailing_slashes(options_.public_url);
 }
 
+std::vector<Api::Row> Api::all_rows() {
+  std::vector<Row> all;
+  for (auto chapter : {run_rows, history_rows, tool_call_rows, session_rows, server_rows}) {
+    for (Row& row : chapter()) all.push_back(std::move(row));
+  }
+  return all;
+}
+
 void Api::add_routes(net::Router& router) {
-  using net::Method;
-  router.add(Method::get, "/healthz", [this](net::Request r) { return health(std::move(r)); });
-  router.add(Method::get, "/readyz", [this](net::Request r) { return readiness(std::move(r)); });
-
-  route(router, Method::post, "/agent-runs", &Api::create_run);
-  route(router, Method::get, "/agent-runs", &Api::list_runs);
-  route(router, Method::get, "/agent-runs/{}", &Api::get_run);
-  route(router, Method::get, "/agent-runs/{}/stream", &Api::stream_run);
-  route(router, Method::get, "/agent-runs/{}/events", &Api::list_events);
-  route(router, Method::post, "/agent-runs/{}/tool-results", &Api::post_tool_result);
-  route(router, Method::post, "/agent-runs/{}/cancel", &Api::cancel_run);
-  route(router, Method::post, "/agent-runs/{}/fork", &Api::fork_run);
-  route(router, Method::get, "/agent-runs/{}/journal", &Api::list_journal);
-  route(router, Method::post, "/agent-runs/{}/feedback", &Api::give_feedback);
-  route(router, Method::post, "/agent-sessions", &Api::create_session);
-  route(router, Method::get, "/agent-sessions", &Api::list_sessions);
-  route(router, Method::get, "/agent-sessions/{}", &Api::get_session);
-  route(router, Method::delete_, "/agent-sessions/{}", &Api::end_session);
-  route(router, Method::post, "/agent-sessions/{}/messages", &Api::send_message);
-  route(router, Method::get, "/agent-sessions/{}/events", &Api::list_session_events);
-  route(router, Method::get, "/tool-calls", &Api::list_tool_calls);
-  route(router, Method::post, "/tool-calls/{}/claim", &Api::claim_tool_call);
-  route(router, Method::post, "/tool-calls/{}/extend", &Api::extend_tool_call);
-  route(router, Method::post, "/tool-calls/{}/progress", &Api::report_progress);
-  route(router, Method::get, "/models", &Api::list_models);
-  route(router, Method::post, "/api-keys", &Api::create_key);
-  route(router, Method::get, "/api-keys", &Api::list_keys);
-  route(router, Method::delete_, "/api-keys/{}", &Api::revoke_key);
+  for (const Row& row : rows_) {
+    router.add(row.info.method, router_pattern(full_path(row.info)),
+               [this, &row](net::Request request) { return dispatch(&row, std::move(request)); });
+  }
 }
 
-void Api::route(net::Router& router, net::Method method, std::string_view path, Verb verb) {
-  router.add(method, cat("/api/v1/workspaces/{}", path),
-             [this, verb](net::Request request) { return dispatch(verb, std::move(request)); });
-}
-
-Task<net::Response> Api::dispatch(Verb verb, net::Request request) {
-  auto who = authenticate(request);
+Task<net::Response> Api::dispatch(const Row* row, net::Request request) {
+  if (row->open_verb) co_return co_await (this->*row->open_verb)(std::move(request));
+  auto who = authenticate(row->info.access, request);
   if (!who) co_return render_error(who.error());
-  auto answer = co_await (this->*verb)(*who, std::move(request));
+  auto answer = co_await (this->*row->verb)(*who, std::move(request));
   if (!answer) co_return render_error(answer.error());
   co_return std::move(*answer);
 }
@@ -70,7 +66,7 @@ std::string_view Api::credential(const net::Request& request) {
   return request.header("x-api-key");
 }
 
-Result<Principal> Api::authenticate(const net::Request& request) const {
+Result<Principal> Api::authenticate(Access access, const net::Request& request) const {
   std::string_view secret = credential(request);
   if (secret.empty()) {
     return Error(ErrorCode::unauthorized, "no credential was sent")
@@ -83,7 +79,7 @@ Result<Principal> Api::authenticate(const net::Request& request) const {
         .reason("invalid_credential")
         .hint("'errand keys create' makes a new one");
   }
-  if (who->workspace.view() != request.params.at(0)) {
+  if (access == Access::workspace && who->workspace.view() != request.params.at(0)) {
     return Error(ErrorCode::not_found, "the path names another workspace than the key's")
         .reason("wrong_workspace")
         .hint(cat("this key belongs to the workspace \"", who->workspace.view(), "\""));
@@ -102,6 +98,15 @@ Task<net::Response> Api::health(net::Request) {
   out.field("status", "ok").field("version", version());
   out.end();
   co_return json_response(200, std::move(body));
+}
+
+Task<net::Response> Api::openapi(net::Request) {
+  if (openapi_.empty()) {
+    std::vector<RouteInfo> routes;
+    for (const Row& row : rows_) routes.push_back(row.info);
+    json::write(openapi_, openapi_document(routes, options_.public_url));
+  }
+  co_return json_response(200, openapi_);
 }
 
 Task<net::Response> Api::readiness(net::Request) {

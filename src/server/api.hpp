@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "async/task.hpp"
 #include "base/result.hpp"
@@ -9,6 +10,7 @@
 #include "net/server/router.hpp"
 #include "run/log/mail.hpp"
 #include "run/principal.hpp"
+#include "server/openapi/route_info.hpp"
 
 namespace errand::server {
 
@@ -19,8 +21,9 @@ struct ApiOptions {
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
 //
-// Files: api.cpp (routes, credentials), run_routes.cpp, history_routes.cpp
-// (forks and journals), session_routes.cpp, tool_call_routes.cpp, model_routes.cpp, key_routes.cpp.
+// Files: api.cpp (dispatch, credentials), *_rows.cpp (the table of routes), run_routes.cpp,
+// history_routes.cpp (forks and journals), session_routes.cpp, tool_call_routes.cpp,
+// model_routes.cpp, key_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
@@ -29,14 +32,27 @@ class Api final {
 
   // Who asks. unauthorized: no key, or an unknown one. not_found: the path names another workspace
   // than the key's.
-  Result<Principal> authenticate(const net::Request& request) const;
+  Result<Principal> authenticate(Access access, const net::Request& request) const;
 
  private:
   using Answer = Task<Result<net::Response>>;
   using Verb = Answer (Api::*)(Principal, net::Request);
+  using OpenVerb = Task<net::Response> (Api::*)(net::Request);
 
-  void route(net::Router& router, net::Method method, std::string_view path, Verb verb);
-  Task<net::Response> dispatch(Verb verb, net::Request request);
+  // A row of the table of routes, with its handler.
+  struct Row {
+    RouteInfo info;
+    Verb verb = nullptr;
+    OpenVerb open_verb = nullptr;  // of a route that needs no credential
+  };
+  static std::vector<Row> all_rows();
+  static std::vector<Row> run_rows();
+  static std::vector<Row> history_rows();
+  static std::vector<Row> tool_call_rows();
+  static std::vector<Row> session_rows();
+  static std::vector<Row> server_rows();
+
+  Task<net::Response> dispatch(const Row* row, net::Request request);
   // The key that the caller presents; empty without one.
   static std::string_view credential(const net::Request& request);
 
@@ -44,6 +60,7 @@ class Api final {
 
   Task<net::Response> health(net::Request request);
   Task<net::Response> readiness(net::Request request);
+  Task<net::Response> openapi(net::Request request);
 
   Answer create_run(Principal who, net::Request request);
   Answer list_runs(Principal who, net::Request request);
@@ -76,6 +93,8 @@ class Api final {
   engine::Engine& engine_;
   engine::KeyRing& keys_;
   ApiOptions options_;
+  const std::vector<Row> rows_;
+  std::string openapi_;  // the document, once somebody has asked for it
 };
 
 }  // namespace errand::server

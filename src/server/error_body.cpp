@@ -4,6 +4,7 @@
 #include <array>
 
 #include "json/write.hpp"
+#include "server/openapi/error_codes.hpp"
 
 namespace errand::server {
 namespace {
@@ -31,18 +32,6 @@ Surface surface_of(ErrorCode code) {
   }
   return {500, "internal"};
 }
-
-// Reasons whose status is their own.
-struct ReasonStatus {
-  std::string_view reason;
-  int status;
-};
-constexpr auto kReasonStatuses = std::to_array<ReasonStatus>({
-    {"headers_too_large", 431},
-    {"method_not_allowed", 405},
-    {"unsupported_media_type", 415},
-    {"expectation_failed", 417},
-});
 
 // Reasons that the protocol documents with a text in `error`, not a code.
 struct DocumentedText {
@@ -76,15 +65,15 @@ std::string body_of(const Error& error, std::string_view shown, std::string_view
 net::Response render_error(const Error& error) {
   Surface surface = surface_of(error.code());
   const std::string& reason = error.reason();
-  auto status = std::find_if(kReasonStatuses.begin(), kReasonStatuses.end(),
-                             [&](const ReasonStatus& one) { return one.reason == reason; });
   auto text = std::find_if(kDocumentedTexts.begin(), kDocumentedTexts.end(),
                            [&](const DocumentedText& one) { return one.reason == reason; });
-
-  net::Response response;
-  response.status = status == kReasonStatuses.end() ? surface.status : status->status;
   bool is_documented = text != kDocumentedTexts.end();
   std::string_view code = reason.empty() || is_documented ? surface.code : std::string_view(reason);
+
+  net::Response response;
+  // Some reasons have a status of their own.
+  const ErrorInfo* known = find_error_info(code);
+  response.status = known ? known->status : surface.status;
   response.body = body_of(error, is_documented ? text->text : code, code);
   if (response.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
   return response;

@@ -7,17 +7,15 @@
 #include "json/write.hpp"
 #include "run/fork.hpp"
 #include "server/api.hpp"
+#include "server/openapi/query.hpp"
+#include "server/openapi/request_limits.hpp"
 #include "server/request_body.hpp"
 #include "server/run_json.hpp"
 
 namespace errand::server {
 namespace {
 
-constexpr std::int64_t kJournalPageMax = 1000;
-constexpr std::int64_t kJournalPageDefault = 200;
 constexpr std::size_t kJournalPageBytesMax = 4U * 1024 * 1024;
-constexpr std::size_t kExplanationCharsMax = 8000;
-constexpr std::size_t kContentCharsMax = 200'000;
 
 void check_length(json::Fields& in, std::string_view key, std::string_view text,
                   std::size_t chars_max) {
@@ -36,8 +34,8 @@ Result<engine::Feedback> parse_feedback(const json::Value& body) {
   engine::Feedback feedback{.verdict = verdict == 1 ? Verdict::down : Verdict::up,
                             .explanation = in.optional_text("explanation").value_or(""),
                             .content = in.optional_text("contentSnapshot")};
-  check_length(in, "explanation", feedback.explanation, kExplanationCharsMax);
-  check_length(in, "contentSnapshot", feedback.content.value_or(""), kContentCharsMax);
+  check_length(in, "explanation", feedback.explanation, kFeedbackExplanationCharsMax);
+  check_length(in, "contentSnapshot", feedback.content.value_or(""), kFeedbackContentCharsMax);
   return in.finish(std::move(feedback));
 }
 
@@ -64,9 +62,8 @@ Api::Answer Api::fork_run(Principal who, net::Request request) {
 
 Api::Answer Api::list_journal(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
-  ERRAND_CO_TRY(auto after, integer_param(request, "after", 0, 0, INT32_MAX));
-  ERRAND_CO_TRY(auto limit,
-                integer_param(request, "limit", kJournalPageDefault, 1, kJournalPageMax));
+  ERRAND_CO_TRY(auto after, integer_param(request, query::kEntriesAfter));
+  ERRAND_CO_TRY(auto limit, integer_param(request, query::kEntriesLimit));
   ERRAND_CO_TRY(auto page,
                 co_await engine_.journal(who, id, static_cast<std::size_t>(after),
                                          static_cast<std::size_t>(limit), kJournalPageBytesMax));

@@ -5,12 +5,11 @@
 #include "json/fields.hpp"
 #include "json/write.hpp"
 #include "server/api.hpp"
+#include "server/openapi/request_limits.hpp"
 #include "server/request_body.hpp"
 
 namespace errand::server {
 namespace {
-
-constexpr std::size_t kKeyNameCharsMax = 200;
 
 json::Object key_json(const ApiKeyRow& key) {
   json::Object out{{"id", key.id.view()},

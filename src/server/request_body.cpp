@@ -1,8 +1,11 @@
 #include "server/request_body.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/parse.hpp"
+#include "server/openapi/request_limits.hpp"
 
 namespace errand::server {
 namespace {
@@ -47,12 +50,11 @@ Result<std::string> tool_use_of_path(const net::Request& request) {
 }
 
 Result<Idempotency> idempotency_of(const net::Request& request) {
-  constexpr std::size_t kCharsMax = 255;
   Idempotency idempotency{.key = std::string(request.header("idempotency-key"))};
   if (idempotency.key.empty()) return idempotency;
-  if (idempotency.key.size() > kCharsMax) {
+  if (idempotency.key.size() > kIdempotencyKeyCharsMax) {
     return Error(ErrorCode::invalid_argument, "the Idempotency-Key is too long")
-        .limit("idempotencyKeyChars", kCharsMax);
+        .limit("idempotencyKeyChars", kIdempotencyKeyCharsMax);
   }
   idempotency.fingerprint = crypto::to_hex(crypto::sha256(cat(request.path, "\n", request.body)));
   return idempotency;
@@ -71,14 +73,32 @@ Result<std::vector<std::pair<std::string, std::string>>> metadata_params(
   return pairs;
 }
 
-Result<std::int64_t> integer_param(const net::Request& request, std::string_view name,
-                                   std::int64_t otherwise, std::int64_t min, std::int64_t max) {
-  auto text = request.query_param(name);
-  if (!text) return otherwise;
+Result<std::int64_t> integer_param(const net::Request& request, const Parameter& parameter) {
+  auto text = request.query_param(parameter.name);
+  if (!text) return parameter.otherwise;
   auto number = parse_integer<std::int64_t>(*text);
-  if (number && *number >= min && *number <= max) return *number;
-  return Error(ErrorCode::invalid_argument, cat("the query parameter \"", name,
-                                                "\" must be an integer from ", min, " to ", max));
+  if (number && *number >= parameter.min && *number <= parameter.max) return *number;
+  return Error(ErrorCode::invalid_argument,
+               cat("the query parameter \"", parameter.name, "\" must be an integer from ",
+                   parameter.min, " to ", parameter.max));
+}
+
+Result<std::optional<std::size_t>> choice_param(const net::Request& request,
+                                                const Parameter& parameter) {
+  auto word = request.query_param(parameter.name);
+  if (!word) return std::optional<std::size_t>();
+  auto words = parameter.words();
+  auto found = std::find(words.begin(), words.end(), *word);
+  if (found != words.end()) {
+    return std::optional(static_cast<std::size_t>(found - words.begin()));
+  }
+  return Error(ErrorCode::invalid_argument,
+               cat("the query parameter \"", parameter.name, "\" has no such value"))
+      .candidates({words.begin(), words.end()});
+}
+
+std::optional<std::string> text_param(const net::Request& request, const Parameter& parameter) {
+  return request.query_param(parameter.name);
 }
 
 net::Response json_response(int status, std::string body) {

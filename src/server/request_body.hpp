@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "net/http.hpp"
 #include "run/ids.hpp"
+#include "server/openapi/parameter.hpp"
 #include "store/records.hpp"
 
 namespace errand::server {
@@ -22,13 +24,16 @@ Result<RunId> run_of_path(const net::Request& request);
 // The pending call a path names. not_found: the text cannot be the id of any.
 Result<std::string> tool_use_of_path(const net::Request& request);
 
+// A parameter of a query, as its row describes it. invalid_argument: not an integer of the range.
+Result<std::int64_t> integer_param(const net::Request& request, const Parameter& parameter);
+// A word by its position; nothing if it is absent. invalid_argument: not one of the words.
+Result<std::optional<std::size_t>> choice_param(const net::Request& request,
+                                                const Parameter& parameter);
+std::optional<std::string> text_param(const net::Request& request, const Parameter& parameter);
+
 // Every `metadata=KEY:VALUE` of a query. invalid_argument: one has no colon.
 Result<std::vector<std::pair<std::string, std::string>>> metadata_params(
     const net::Request& request);
-
-// An integer query parameter; `otherwise` when absent. invalid_argument: not in the range.
-Result<std::int64_t> integer_param(const net::Request& request, std::string_view name,
-                                   std::int64_t otherwise, std::int64_t min, std::int64_t max);
 
 // The request's Idempotency-Key with a fingerprint of what it asks for; empty without one.
 // invalid_argument: the key is too long.

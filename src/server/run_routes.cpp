@@ -7,6 +7,7 @@
 #include "json/write.hpp"
 #include "run/spec.hpp"
 #include "server/api.hpp"
+#include "server/openapi/query.hpp"
 #include "server/request_body.hpp"
 #include "server/run_event_feed.hpp"
 #include "server/run_json.hpp"
@@ -15,10 +16,6 @@
 namespace errand::server {
 namespace {
 
-constexpr std::int64_t kPageMax = 200;
-constexpr std::int64_t kPageDefault = 50;
-constexpr std::int64_t kEventsPageMax = 1000;
-constexpr std::int64_t kEventsPageDefault = 200;
 constexpr std::size_t kEventsPageBytesMax = 4U * 1024 * 1024;
 
 // An answer that a client posts for a call.
@@ -86,27 +83,22 @@ Result<PostedAnswer> tool_result_of(const net::Request& request, MissingResult m
 // The larger of header and query; what is no number is ignored, as clients expect.
 EventSeq resume_point(const net::Request& request) {
   auto header = parse_integer<EventSeq>(trim(request.header("last-event-id")));
-  auto query = parse_integer<EventSeq>(request.query_param("lastSeq").value_or(""));
+  auto query = parse_integer<EventSeq>(text_param(request, query::kLastSeq).value_or(""));
   return std::max({EventSeq{0}, header.value_or(0), query.value_or(0)});
 }
 
 Result<RunFilter> parse_filter(const Principal& who, const net::Request& request) {
   RunFilter filter{.workspace = who.workspace};
-  if (auto word = request.query_param("status")) {
-    filter.status = parse_run_status(*word);
-    if (!filter.status) {
-      return Error(ErrorCode::invalid_argument, "\"status\" is not the status of a run")
-          .candidates({"queued", "running", "succeeded", "failed", "cancelled"});
-    }
-  }
+  ERRAND_TRY(auto status, choice_param(request, query::kRunStatus));
+  if (status) filter.status = parse_run_status(query::kRunStatus.words()[*status]);
   ERRAND_TRY(filter.metadata, metadata_params(request));
-  if (auto cursor = request.query_param("cursor")) {
+  if (auto cursor = text_param(request, query::kCursor)) {
     filter.before = RunId::parse(*cursor);
     if (!filter.before) {
       return Error(ErrorCode::invalid_argument, "\"cursor\" is not one this server gave out");
     }
   }
-  ERRAND_TRY(auto limit, integer_param(request, "limit", kPageDefault, 1, kPageMax));
+  ERRAND_TRY(auto limit, integer_param(request, query::kLimit));
   filter.limit = static_cast<std::size_t>(limit);
   return filter;
 }
@@ -154,8 +146,8 @@ Api::Answer Api::stream_run(Principal who, net::Request request) {
 
 Api::Answer Api::list_events(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
-  ERRAND_CO_TRY(auto after, integer_param(request, "after", 0, 0, INT64_MAX));
-  ERRAND_CO_TRY(auto limit, integer_param(request, "limit", kEventsPageDefault, 1, kEventsPageMax));
+  ERRAND_CO_TRY(auto after, integer_param(request, query::kEventsAfter));
+  ERRAND_CO_TRY(auto limit, integer_param(request, query::kEventsLimit));
   ERRAND_CO_TRY(auto page, co_await engine_.events(who, id, after, kEventsPageBytesMax));
   std::string out = "{\"events\":[";
   EventSeq last = after;

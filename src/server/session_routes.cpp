@@ -10,14 +10,13 @@
 #include "run/fork.hpp"
 #include "run/log/session_message.hpp"
 #include "server/api.hpp"
+#include "server/openapi/query.hpp"
 #include "server/request_body.hpp"
 #include "server/run_json.hpp"
 
 namespace errand::server {
 namespace {
 
-constexpr std::int64_t kPageMax = 200;
-constexpr std::int64_t kPageDefault = 50;
 constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
 constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
 // A summary is made of the first messages, until it says enough.
@@ -120,22 +119,17 @@ std::string_view to_string(SessionStatus status) {
 
 Result<SessionFilter> parse_filter(const Principal& who, const net::Request& request) {
   SessionFilter filter{.workspace = who.workspace};
-  if (auto word = request.query_param("status")) {
-    if (*word != "active" && *word != "ended") {
-      return Error(ErrorCode::invalid_argument, "\"status\" is not the status of a session")
-          .candidates({"active", "ended"});
-    }
-    filter.status = *word == "active" ? SessionStatus::active : SessionStatus::ended;
-  }
+  ERRAND_TRY(auto status, choice_param(request, query::kSessionStatus));
+  if (status) filter.status = *status == 0 ? SessionStatus::active : SessionStatus::ended;
   ERRAND_TRY(filter.metadata, metadata_params(request));
-  if (auto cursor = request.query_param("cursor")) {
+  if (auto cursor = text_param(request, query::kCursor)) {
     filter.before = SessionId::parse(*cursor);
     if (!filter.before) {
       return Error(ErrorCode::invalid_argument, "\"cursor\" is not one this server gave out");
     }
   }
-  ERRAND_TRY(auto limit, integer_param(request, "limit", kPageDefault, 1, kPageMax));
-  ERRAND_TRY(auto offset, integer_param(request, "offset", 0, 0, INT32_MAX));
+  ERRAND_TRY(auto limit, integer_param(request, query::kLimit));
+  ERRAND_TRY(auto offset, integer_param(request, query::kOffset));
   filter.limit = static_cast<std::size_t>(limit);
   filter.offset = static_cast<std::size_t>(offset);
   return filter;
@@ -148,11 +142,14 @@ struct EventRange {
 };
 
 Result<EventRange> parse_range(const net::Request& request, std::int64_t entries) {
-  ERRAND_TRY(auto before, integer_param(request, "beforeSeq", entries + 1, 1, INT64_MAX));
-  EventRange range{.after = 0, .until = std::min(entries, before - 1)};
-  bool is_full = request.query_param("full").value_or("") == "1";
-  if (is_full || !request.query_param("lastMessages")) return range;
-  ERRAND_TRY(auto last, integer_param(request, "lastMessages", 0, 1, INT32_MAX));
+  EventRange range{.after = 0, .until = entries};
+  if (text_param(request, query::kBeforeSeq)) {
+    ERRAND_TRY(auto before, integer_param(request, query::kBeforeSeq));
+    range.until = std::min(entries, before - 1);
+  }
+  bool is_full = text_param(request, query::kFull).value_or("") == "1";
+  if (is_full || !text_param(request, query::kLastMessages)) return range;
+  ERRAND_TRY(auto last, integer_param(request, query::kLastMessages));
   range.after = std::max<std::int64_t>(0, range.until - last);
   return range;
 }

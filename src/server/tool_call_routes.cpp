@@ -6,33 +6,25 @@
 #include "json/fields.hpp"
 #include "json/write.hpp"
 #include "server/api.hpp"
+#include "server/openapi/query.hpp"
+#include "server/openapi/request_limits.hpp"
 #include "server/request_body.hpp"
 #include "server/run_json.hpp"
 
 namespace errand::server {
 namespace {
 
-constexpr std::int64_t kPageMax = 200;
-constexpr std::int64_t kPageDefault = 50;
 // Calls carry what their clients sent along; a page ends with the one that goes past this.
 constexpr std::size_t kPageBytesMax = 4U * 1024 * 1024;
-constexpr std::int64_t kWaitSecondsMax = 60;
-constexpr std::int64_t kClaimMillisDefault = 60'000;
-constexpr std::int64_t kClaimMillisMax = 86'400'000;
 
 Result<CallFilter> parse_filter(const Principal& who, const net::Request& request) {
   using Status = CallFilter::Status;
   CallFilter filter{.workspace = who.workspace};
-  if (auto word = request.query_param("status")) {
-    if (*word != "pending" && *word != "claimed") {
-      return Error(ErrorCode::invalid_argument, "\"status\" is not the status of a waiting call")
-          .candidates({"pending", "claimed"});
-    }
-    filter.status = *word == "pending" ? Status::unclaimed : Status::claimed;
-  }
-  filter.name = request.query_param("name").value_or("");
-  filter.after = request.query_param("cursor").value_or("");
-  ERRAND_TRY(auto limit, integer_param(request, "limit", kPageDefault, 1, kPageMax));
+  ERRAND_TRY(auto status, choice_param(request, query::kCallStatus));
+  if (status) filter.status = *status == 0 ? Status::unclaimed : Status::claimed;
+  filter.name = text_param(request, query::kCallName).value_or("");
+  filter.after = text_param(request, query::kCursor).value_or("");
+  ERRAND_TRY(auto limit, integer_param(request, query::kLimit));
   filter.limit = static_cast<std::size_t>(limit);
   return filter;
 }
@@ -54,7 +46,7 @@ net::Response claim_response(const engine::PendingCall& call) {
 
 Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto filter, parse_filter(who, request));
-  ERRAND_CO_TRY(auto wait, integer_param(request, "wait", 0, 0, kWaitSecondsMax));
+  ERRAND_CO_TRY(auto wait, integer_param(request, query::kWait));
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
   ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), seconds(wait)));
   json::Array items;

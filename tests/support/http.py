@@ -290,6 +290,10 @@ class Client:
                 "Authorization": f"Bearer {self.key}"}
 
     def request(self, method: str, rest: str, body=None, headers=None) -> Response:
+        """Asks for a path of the workspace."""
+        return self.request_at(method, self.path(rest), body, headers)
+
+    def request_at(self, method: str, path: str, body=None, headers=None) -> Response:
         all_headers = self.headers() | (headers or {})
         data = None
         if body is not None:
@@ -298,7 +302,7 @@ class Client:
         elif method == "POST":
             data = b""
         with Connection(self.address, self.seconds_max) as connection:
-            connection.send(request_bytes(method, self.path(rest), all_headers, data))
+            connection.send(request_bytes(method, path, all_headers, data))
             return connection.receive_response()
 
     def create(self, idempotency_key: str = "", **spec) -> str:

@@ -1,68 +1,21 @@
 """The official Python SDK in a virtual environment of its own, and programs that use it."""
 
-import fcntl
-import hashlib
 import json
-import shutil
 import subprocess
-import sys
 import threading
-import unittest
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator
 
+from support.python_packages import python_with
 from support.server import Server, ServerCase, die_with_parent
 
 INTEROP = Path(__file__).resolve().parent.parent / "interop"
 LOCK_FILE = INTEROP / "requirements.txt"
 ENVIRONMENTS = INTEROP.parent.parent / "build" / "python-sdk"
-INSTALL_SECONDS_MAX = 600
 CALL_SECONDS_MAX = 120
 
 
-@contextmanager
-def only_one(folder: Path) -> Iterator[None]:
-    """Test files run side by side; one of them installs, and the others wait for it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def run(*command: str | Path) -> subprocess.CompletedProcess:
-    return subprocess.run(command, capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=INSTALL_SECONDS_MAX)
-
-
-def make_environment(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    made = run(sys.executable, "-m", "venv", folder)
-    if made.returncode != 0:
-        raise RuntimeError("no virtual environment can be made; ./dev test installs python3-venv:"
-                           f"\n{made.stdout}{made.stderr}")
-    done = run(folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
-               "--disable-pip-version-check", "--only-binary", ":all:", "--no-deps",
-               "--require-hashes", "-r", LOCK_FILE)
-    if done.returncode == 0:
-        return
-    # Another file under a known name is an attack or a mistake; what cannot be fetched is neither.
-    if "HASHES" in done.stderr:
-        raise RuntimeError(f"the Python SDK is not the one that is pinned:\n{done.stderr}")
-    raise unittest.SkipTest(f"the Python SDK cannot be installed here:\n{done.stderr}")
-
-
 def python_with_sdk() -> Path:
-    """The Python of an environment with the pinned packages, made once per lock file. Skips the
-    test if no package index can be reached."""
-    key = hashlib.sha256(LOCK_FILE.read_bytes() + sys.version.encode()).hexdigest()[:16]
-    folder = ENVIRONMENTS / key
-    finished = folder / "finished"
-    with only_one(ENVIRONMENTS):
-        if not finished.exists():
-            make_environment(folder)
-            finished.touch()
-    return folder / "bin" / "python"
+    return python_with(LOCK_FILE, ENVIRONMENTS)
 
 
 class SdkCall:

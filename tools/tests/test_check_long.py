@@ -62,7 +62,8 @@ class PartTest(unittest.TestCase):
         result = self.run_part("fuzz", False, {
             "seconds": 60, "executed": {"a_fuzz": 1000, "b_fuzz": 234567}, "failed": ["b_fuzz"]})
         self.assertEqual((result.counts, result.budget),
-                         ("235 567 inputs to 2 targets", "60 seconds per target"))
+                         ("235 567 inputs to 2 targets",
+                          "60 seconds per target, 300 s of the HTTP API"))
         self.assertEqual(result.notes, ["b_fuzz has an input that fails.",
                                         "Inputs by target: a_fuzz 1 000, b_fuzz 234 567."])
 

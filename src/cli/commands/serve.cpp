@@ -68,7 +68,10 @@ class Server final {
               .tools = host_.tools(),
               .home = host_.home().executor(),
               .log = log,
-              .authenticate = [this](const net::Request& r) { return api_.authenticate(r); }},
+              .authenticate =
+                  [this](const net::Request& request) {
+                    return api_.authenticate(server::Access::workspace, request);
+                  }},
              mcp_hosts(options)),
         router_(server::render_error),
         http_(

@@ -1,0 +1,166 @@
+// Tools, and the calls that wait for a client.
+#include "server/openapi/schemas.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::string_view kSchemas = R"json({
+  "Tool": {
+    "type": "object",
+    "required": ["kind"],
+    "description": [
+      "A tool that the model may call. `kind` says who runs it: `local`, `mcp_local` and",
+      "`a2a_local` are the client's; `mcp`, `a2a`, `mantyx` and `mantyx_plugin` are the server's."
+    ],
+    "properties": {
+      "kind": {
+        "type": "string",
+        "enum": ["local", "a2a_local", "mcp_local", "mcp", "a2a", "mantyx", "mantyx_plugin"]
+      },
+      "name": {
+        "type": "string",
+        "description": [
+          "1 to 64 letters, digits and underscores. Of `mantyx_plugin`: the plugin's name."
+        ]
+      },
+      "description": {"type": "string"},
+      "parameters": {
+        "type": "object",
+        "description": "Of `local`: a JSON Schema of the arguments."
+      },
+      "outputSchema": {"type": "object", "description": "Of `local`: a JSON Schema of the result."},
+      "readOnly": {"type": "boolean", "default": false},
+      "idempotent": {"type": "boolean", "default": false},
+      "parallelSafe": {"type": "boolean", "default": true},
+      "longRunning": {"type": "boolean", "default": false},
+      "timeoutMs": {"type": "integer", "minimum": 1},
+      "id": {"type": "string", "description": "Of `mantyx`: a tool of the workspace."},
+      "url": {"type": "string", "description": "Of `mcp`: the server's address."},
+      "agentCardUrl": {
+        "type": "string",
+        "description": "Of `a2a`: the address of the agent's card."
+      },
+      "contextId": {"type": "string", "description": "Of `a2a`."},
+      "headers": {
+        "type": "object",
+        "additionalProperties": {"type": "string"},
+        "description": [
+          "Of `mcp` and `a2a`: sent with every request. Answers never show their values."
+        ]
+      },
+      "toolFilter": {
+        "type": "array",
+        "maxItems": "=toolFilter",
+        "items": {"type": "string", "minLength": 1},
+        "description": "Of `mcp`: the tools to offer (default: all)."
+      },
+      "agentCard": {"type": "object", "description": "Of `a2a_local`."},
+      "serverInfo": {"type": "object", "description": "Of `mcp_local`."},
+      "tools": {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": "=mcpLocalTools",
+        "items": {"type": "object"},
+        "description": "Of `mcp_local`: the server's tools, as MCP lists them."
+      }
+    }
+  },
+  "ToolResult": {
+    "type": "object",
+    "required": ["toolUseId"],
+    "description": "The answer to a tool call: give either `result` or `error`.",
+    "example": {"toolUseId": "tu_0", "result": "Sunny."},
+    "properties": {
+      "toolUseId": {"type": "string"},
+      "result": {"type": "string"},
+      "error": {"type": "string", "description": "What went wrong, for the model."},
+      "fatal": {
+        "type": "boolean",
+        "default": false,
+        "description": "Ends the run; with `error` only."
+      },
+      "files": {
+        "type": "array",
+        "maxItems": "=files",
+        "items": {"$ref": "#/components/schemas/ResultFile"}
+      },
+      "claimId": {"type": "string", "description": "Of the claim that the sender holds."}
+    }
+  },
+  "ResultFile": {
+    "type": "object",
+    "required": ["filename", "mimeType", "data"],
+    "properties": {
+      "filename": {"type": "string"},
+      "mimeType": {"type": "string"},
+      "data": {"type": "string", "contentEncoding": "base64"}
+    }
+  },
+  "ToolCall": {
+    "type": "object",
+    "description": "A tool call that waits for a client.",
+    "required": [
+      "id", "toolUseId", "runId", "name", "status", "createdAt", "expiresAt", "args", "kind"
+    ],
+    "properties": {
+      "id": {"type": "string"},
+      "toolUseId": {"type": "string"},
+      "runId": {"type": "string"},
+      "name": {"type": "string"},
+      "status": {"type": "string", "enum": ["pending", "claimed"]},
+      "createdAt": {"type": "string", "format": "date-time"},
+      "expiresAt": {"type": "string", "format": "date-time"},
+      "args": {"type": "object"},
+      "kind": {"type": "string", "enum": ["local", "a2a_local", "mcp_local"]},
+      "claimedUntil": {"type": "string", "format": "date-time"}
+    }
+  },
+  "ToolCallList": {
+    "type": "object",
+    "required": ["toolCalls", "nextCursor"],
+    "properties": {
+      "toolCalls": {"type": "array", "items": {"$ref": "#/components/schemas/ToolCall"}},
+      "nextCursor": {"$ref": "#/components/schemas/NextCursor"}
+    }
+  },
+  "ClaimRequest": {
+    "type": "object",
+    "example": {"ttlMs": 60000},
+    "properties": {
+      "ttlMs": {"type": "integer", "minimum": 1, "maximum": "=claimMillisMax", "default": 60000}
+    }
+  },
+  "ExtendRequest": {
+    "type": "object",
+    "required": ["claimId"],
+    "example": {"claimId": "claim_0", "ttlMs": 60000},
+    "properties": {
+      "claimId": {"type": "string"},
+      "ttlMs": {"type": "integer", "minimum": 1, "maximum": "=claimMillisMax", "default": 60000}
+    }
+  },
+  "Claim": {
+    "allOf": [{"$ref": "#/components/schemas/ToolCall"}],
+    "type": "object",
+    "required": ["claimId"],
+    "properties": {"claimId": {"type": "string"}}
+  },
+  "ProgressReport": {
+    "type": "object",
+    "description": "How far a tool call has come: give `message`, `progress` or both.",
+    "example": {"message": "Half of it.", "progress": 1, "total": 2},
+    "properties": {
+      "message": {"type": "string"},
+      "progress": {"type": "number"},
+      "total": {"type": "number"}
+    }
+  }
+})json";
+
+}  // namespace
+
+std::string_view call_schemas() {
+  return kSchemas;
+}
+
+}  // namespace errand::server

@@ -1,0 +1,225 @@
+#include "server/openapi/openapi.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
+#include "server/openapi/error_codes.hpp"
+#include "server/openapi/request_limits.hpp"
+#include "server/openapi/schemas.hpp"
+
+namespace errand::server {
+namespace {
+
+struct Named {
+  std::string_view name;
+  std::string_view about;
+};
+
+constexpr auto kPathParameters = std::to_array<Named>({
+    {"workspace", "The slug of the workspace that the credential belongs to."},
+    {"runId", "The id of a run."},
+    {"sessionId", "The id of a session."},
+    {"toolUseId", "The id of a tool call."},
+    {"keyId", "The id of an API key, not the key itself."},
+});
+
+constexpr auto kTags = std::to_array<Named>({
+    {"Runs", "A run drives a model and its tools until the model has answered."},
+    {"Tool calls", "Calls of client tools, as work for a pool of clients."},
+    {"Sessions", "A session is a conversation that the server remembers."},
+    {"Models", "The models that runs can name."},
+    {"Keys", "API keys of a workspace."},
+    {"Server", "The state of the server, and this document."},
+});
+
+// Errors that any route can give, whatever it does.
+constexpr auto kErrorsOfAll = std::to_array<std::string_view>(
+    {"bad_request", "request_timeout", "headers_too_large", "store_unavailable", "overloaded"});
+constexpr auto kErrorsOfKeys = std::to_array<std::string_view>({"unauthorized"});
+constexpr auto kErrorsOfWorkspaces = std::to_array<std::string_view>({"not_found"});
+constexpr auto kErrorsOfBodies = std::to_array<std::string_view>(
+    {"invalid_request", "body_too_large", "unsupported_media_type"});
+
+constexpr std::string_view kAbout =
+    "The agent-runs protocol and Errand's additions to it. Every answer has the header "
+    "`x-request-id`, which log lines name, too; a request may bring its own, of 1 to 64 letters, "
+    "digits, dots, underscores and dashes.";
+
+std::string_view about_path_parameter(std::string_view name) {
+  const auto* found = std::find_if(kPathParameters.begin(), kPathParameters.end(),
+                                   [&](const Named& row) { return row.name == name; });
+  ERRAND_ASSERT(found != kPathParameters.end());
+  return found->about;
+}
+
+json::Object ref_to(std::string_view schema) {
+  return {{"$ref", cat("#/components/schemas/", schema)}};
+}
+
+// A server-sent event whose data is JSON of the schema.
+json::Object frame_schema(std::string_view schema) {
+  return {{"type", "object"},
+          {"required", {"id", "event", "data"}},
+          {"properties",
+           {{"id", {{"type", "string"}, {"description", "The event's `seq`."}}},
+            {"event", {{"type", "string"}, {"description", "The event's `type`."}}},
+            {"data",
+             {{"type", "string"},
+              {"contentMediaType", "application/json"},
+              {"contentSchema", ref_to(schema)}}}}}};
+}
+
+json::Object content_of(std::string_view type, std::string_view schema) {
+  json::Object media{{"schema", ref_to(schema)}};
+  if (type == "text/event-stream") media["schema"] = frame_schema(schema);
+  return {{type, std::move(media)}};
+}
+
+json::Array path_parameters(std::string_view path) {
+  json::Array out;
+  for (std::size_t at = path.find('{'); at != std::string_view::npos; at = path.find('{', at)) {
+    std::size_t end = path.find('}', at);
+    std::string_view name = path.substr(at + 1, end - at - 1);
+    out.push_back(json::Object{{"name", name},
+                               {"in", "path"},
+                               {"required", true},
+                               {"description", about_path_parameter(name)},
+                               {"schema", {{"type", "string"}}}});
+    at = end;
+  }
+  return out;
+}
+
+json::Array parameters_of(const RouteInfo& route) {
+  json::Array out = path_parameters(full_path(route));
+  for (const Parameter& parameter : route.query) out.push_back(to_json(parameter));
+  if (route.takes_idempotency_key) {
+    out.push_back(json::Object{
+        {"name", "Idempotency-Key"},
+        {"in", "header"},
+        {"description",
+         "A name for this request. A request that is repeated under it creates nothing more."},
+        {"schema", {{"type", "string"}, {"maxLength", kIdempotencyKeyCharsMax}}}});
+  }
+  return out;
+}
+
+template <class Codes>
+void append_codes(std::vector<std::string_view>& out, const Codes& codes) {
+  for (std::string_view code : codes) {
+    if (std::find(out.begin(), out.end(), code) == out.end()) out.push_back(code);
+  }
+}
+
+// The codes of a route, its own first.
+std::vector<std::string_view> errors_of(const RouteInfo& route) {
+  std::vector<std::string_view> out = route.errors;
+  if (!route.request.empty()) append_codes(out, kErrorsOfBodies);
+  if (!route.query.empty() || route.takes_idempotency_key) {
+    append_codes(out, std::array<std::string_view, 1>{"invalid_request"});
+  }
+  if (route.access != Access::open) append_codes(out, kErrorsOfKeys);
+  if (route.access == Access::workspace) append_codes(out, kErrorsOfWorkspaces);
+  append_codes(out, kErrorsOfAll);
+  return out;
+}
+
+void add_errors(json::Object& responses, const RouteInfo& route) {
+  std::map<int, std::vector<std::string_view>> by_status;
+  for (std::string_view code : errors_of(route)) by_status[error_info(code).status].push_back(code);
+  for (const auto& [status, codes] : by_status) {
+    std::string about;
+    for (std::string_view code : codes) append(about, about.empty() ? "`" : ", `", code, "`");
+    responses[std::to_string(status)] =
+        json::Object{{"description", about}, {"content", content_of("application/json", "Error")}};
+  }
+}
+
+json::Object responses_of(const RouteInfo& route) {
+  json::Object out;
+  for (const RouteAnswer& answer : route.answers) {
+    json::Object response{{"description", answer.about}};
+    if (!answer.schema.empty()) response["content"] = content_of(answer.type, answer.schema);
+    out[std::to_string(answer.status)] = std::move(response);
+  }
+  add_errors(out, route);
+  return out;
+}
+
+json::Object operation_of(const RouteInfo& route) {
+  json::Object out{{"operationId", route.id}, {"tags", {route.tag}}, {"summary", route.summary}};
+  if (!route.about.empty()) out["description"] = route.about;
+  if (!route.scope.empty()) out["x-scope"] = route.scope;
+  if (json::Array parameters = parameters_of(route); !parameters.empty()) {
+    out["parameters"] = std::move(parameters);
+  }
+  if (!route.request.empty()) {
+    out["requestBody"] = json::Object{{"required", route.request_required},
+                                      {"content", content_of(route.request_type, route.request)}};
+  }
+  out["responses"] = responses_of(route);
+  if (route.access == Access::open) out["security"] = json::Array();
+  return out;
+}
+
+json::Object paths_of(std::span<const RouteInfo> routes) {
+  json::Object out;
+  for (const RouteInfo& route : routes) {
+    std::string path = full_path(route);
+    if (!out.if_contains(path)) out[path] = json::Object();
+    out[path].as_object()[to_lower(net::to_string(route.method))] = operation_of(route);
+  }
+  return out;
+}
+
+json::Array tags_of(std::span<const RouteInfo> routes) {
+  json::Array out;
+  for (const Named& tag : kTags) {
+    out.push_back(json::Object{{"name", tag.name}, {"description", tag.about}});
+  }
+  for (const RouteInfo& route : routes) {
+    ERRAND_ASSERT(std::any_of(kTags.begin(), kTags.end(),
+                              [&](const Named& tag) { return tag.name == route.tag; }));
+  }
+  return out;
+}
+
+json::Array codes_json() {
+  json::Array out;
+  for (const ErrorInfo& row : error_codes()) {
+    out.push_back(
+        json::Object{{"code", row.code}, {"status", row.status}, {"description", row.about}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string full_path(const RouteInfo& route) {
+  return cat(route.access == Access::workspace ? kWorkspacePath : "", route.path);
+}
+
+json::Object openapi_document(std::span<const RouteInfo> routes, std::string_view server_url) {
+  json::Object out{{"openapi", "3.1.0"}};
+  out["info"] = json::Object{{"title", "Errand"}, {"version", version()}, {"description", kAbout}};
+  out["servers"] = json::Array{json::Object{{"url", server_url.empty() ? "/" : server_url}}};
+  out["security"] =
+      json::Array{json::Object{{"bearer", json::Array()}}, json::Object{{"key", json::Array()}}};
+  out["tags"] = tags_of(routes);
+  out["paths"] = paths_of(routes);
+  out["components"] =
+      json::Object{{"schemas", component_schemas()},
+                   {"securitySchemes",
+                    {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}},
+                     {"key", {{"type", "apiKey"}, {"in", "header"}, {"name", "X-API-Key"}}}}}};
+  out["x-error-codes"] = codes_json();
+  return out;
+}
+
+}  // namespace errand::server

@@ -1,0 +1,118 @@
+#include "server/openapi/openapi.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "json/write.hpp"
+#include "server/openapi/error_codes.hpp"
+#include "server/openapi/query.hpp"
+#include "server/openapi/schemas.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::string_view kRefStart = "#/components/schemas/";
+
+// The schemas that a document refers to.
+void collect_refs(const json::Value& value, std::set<std::string>& out) {
+  if (const json::Array* items = value.if_array()) {
+    for (const json::Value& item : *items) collect_refs(item, out);
+  }
+  const json::Object* members = value.if_object();
+  if (!members) return;
+  for (const auto& member : *members) {
+    collect_refs(member.value(), out);
+    if (member.key() != "$ref") continue;
+    std::string_view target = json::view(member.value().as_string());
+    EXPECT_TRUE(target.starts_with(kRefStart)) << target;
+    out.emplace(target.substr(kRefStart.size()));
+  }
+}
+
+RouteInfo cancel_route() {
+  return {.method = net::Method::post,
+          .path = "/agent-runs/{runId}/cancel",
+          .id = "cancelRun",
+          .tag = "Runs",
+          .scope = "runs:write",
+          .summary = "Cancels a run.",
+          .query = {query::kWait},
+          .answers = {{200, "Done.", "Cancelled"}},
+          .errors = {"run_terminal"}};
+}
+
+TEST(OpenApi, ARowBecomesAnOperation) {
+  std::vector<RouteInfo> routes{cancel_route()};
+  json::Object document = openapi_document(routes, "https://errand.example.com");
+  const json::Object& operation =
+      document.at("paths")
+          .at("/api/v1/workspaces/{workspace}/agent-runs/{runId}/cancel")
+          .at("post")
+          .as_object();
+  EXPECT_EQ(operation.at("operationId"), "cancelRun");
+  EXPECT_EQ(operation.at("x-scope"), "runs:write");
+  std::string parameters;
+  for (const json::Value& one : operation.at("parameters").as_array()) {
+    parameters += std::string(one.at("name").as_string()) + " ";
+  }
+  EXPECT_EQ(parameters, "workspace runId wait ");
+  std::string statuses;
+  for (const auto& one : operation.at("responses").as_object()) {
+    statuses += std::string(one.key()) + " ";
+  }
+  EXPECT_EQ(statuses, "200 400 401 404 408 409 431 503 ");
+  EXPECT_EQ(operation.at("responses").at("409").at("description"), "`run_terminal`");
+  EXPECT_EQ(document.at("servers").as_array().at(0).at("url"), "https://errand.example.com");
+}
+
+TEST(OpenApi, AnOpenRouteIsOfNoWorkspaceAndNeedsNoCredential) {
+  std::vector<RouteInfo> routes{{.method = net::Method::get,
+                                 .path = "/healthz",
+                                 .id = "getHealth",
+                                 .tag = "Server",
+                                 .summary = "Alive.",
+                                 .answers = {{200, "Alive.", "Health"}},
+                                 .access = Access::open}};
+  json::Object document = openapi_document(routes, "");
+  const json::Value& operation = document.at("paths").at("/healthz").at("get");
+  EXPECT_EQ(operation.at("security"), json::Value(json::Array()));
+  EXPECT_FALSE(operation.at("responses").as_object().if_contains("401"));
+}
+
+TEST(OpenApi, EverySchemaThatIsReferredToExists) {
+  json::Object schemas = component_schemas();
+  std::set<std::string> wanted;
+  collect_refs(json::Value(schemas), wanted);
+  for (const std::string& name : wanted) EXPECT_TRUE(schemas.if_contains(name)) << name;
+}
+
+TEST(OpenApi, BoundsAreNumbersAndDescriptionsAreText) {
+  json::Object schemas = component_schemas();
+  EXPECT_EQ(schemas.at("RunRequest").at("properties").at("tools").at("maxItems"), 256);
+  std::string text = json::write(json::Value(schemas));
+  EXPECT_EQ(text.find("\"="), std::string::npos);
+  EXPECT_EQ(text.find("\"description\":["), std::string::npos);
+}
+
+TEST(OpenApi, ErrorCodesAreOrderedAndNamedOnce) {
+  std::set<std::string_view> names;
+  int status = 0;
+  for (const ErrorInfo& row : error_codes()) {
+    EXPECT_TRUE(names.insert(row.code).second) << row.code;
+    EXPECT_LE(status, row.status) << row.code;
+    status = row.status;
+  }
+}
+
+TEST(OpenApi, ParametersHaveTheBoundsOfTheirReaders) {
+  EXPECT_EQ(json::write(to_json(query::kWait)),
+            R"({"name":"wait","in":"query","description":"How many seconds to wait for a call if )"
+            R"(there is none.","schema":{"type":"integer","minimum":0,"maximum":60,"default":0}})");
+  EXPECT_EQ(json::write(to_json(query::kCallStatus).at("schema")),
+            R"({"type":"string","enum":["pending","claimed"]})");
+}
+
+}  // namespace
+}  // namespace errand::server

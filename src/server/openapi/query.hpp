@@ -1,0 +1,59 @@
+#pragma once
+
+#include "server/openapi/parameter.hpp"
+
+// The parameters of queries. A handler reads a parameter by its row here, and the route's row in
+// the table names the same row.
+namespace errand::server::query {
+
+inline constexpr IntegerRange kPage{.min = 1, .max = 200};
+inline constexpr IntegerRange kLongPage{.min = 1, .max = 1000};
+
+inline constexpr Parameter kLimit =
+    integer_parameter("limit", 50, kPage, "How many items a page has at most.");
+inline constexpr Parameter kCursor =
+    text_parameter("cursor", "The `nextCursor` of the page before.");
+inline constexpr Parameter kMetadata =
+    pairs_parameter("metadata", "`KEY:VALUE`; repeated, every pair has to be in the metadata.");
+
+// Runs.
+inline constexpr Parameter kRunStatus =
+    choice_parameter("status", "Only runs with this status.", "queued", "running", "succeeded",
+                     "failed", "cancelled");
+inline constexpr Parameter kLastSeq = text_parameter(
+    "lastSeq",
+    "The last event that the client has seen. The larger of this and `Last-Event-ID` counts; "
+    "anything but a number is ignored.");
+inline constexpr Parameter kEventsAfter =
+    integer_parameter("after", 0, {.min = 0}, "Only events with a larger `seq`.");
+inline constexpr Parameter kEventsLimit =
+    integer_parameter("limit", 200, kLongPage, "How many events a page has at most.");
+inline constexpr Parameter kEntriesAfter = integer_parameter(
+    "after", 0, {.min = 0, .max = INT32_MAX}, "How many entries of the journal to skip.");
+inline constexpr Parameter kEntriesLimit =
+    integer_parameter("limit", 200, kLongPage, "How many entries a page has at most.");
+
+// Tool calls.
+inline constexpr Parameter kCallStatus =
+    choice_parameter("status", "Only tool calls with this status.", "pending", "claimed");
+inline constexpr Parameter kCallName = text_parameter("name", "Only calls of this tool.");
+inline constexpr Parameter kWait = integer_parameter(
+    "wait", 0, {.min = 0, .max = 60}, "How many seconds to wait for a call if there is none.");
+
+// Sessions.
+inline constexpr Parameter kSessionStatus =
+    choice_parameter("status", "Only sessions with this status.", "active", "ended");
+inline constexpr Parameter kOffset = integer_parameter(
+    "offset", 0, {.min = 0, .max = INT32_MAX}, "How many items to skip. Cursors are cheaper.");
+inline constexpr Parameter kFull =
+    text_parameter("full", "`1`: all messages, whatever `lastMessages` says.");
+inline constexpr Parameter kLastMessages = open_integer_parameter(
+    "lastMessages", {.min = 1, .max = INT32_MAX}, "Only so many of the newest messages.");
+inline constexpr Parameter kBeforeSeq =
+    open_integer_parameter("beforeSeq", {.min = 1}, "Only messages before this one.");
+
+// Models.
+inline constexpr Parameter kCheck = choice_parameter(
+    "check", "`true` asks each vendor whether the model can be reached.", "true", "false");
+
+}  // namespace errand::server::query

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace errand::server {
+
+// Bounds of what requests say, for handlers and for /openapi.json. Past them: invalid_argument.
+inline constexpr std::int64_t kClaimMillisDefault = 60'000;
+inline constexpr std::int64_t kClaimMillisMax = 86'400'000;
+inline constexpr std::size_t kFeedbackExplanationCharsMax = 8000;
+inline constexpr std::size_t kFeedbackContentCharsMax = 200'000;
+inline constexpr std::size_t kKeyNameCharsMax = 200;
+inline constexpr std::size_t kIdempotencyKeyCharsMax = 255;
+
+}  // namespace errand::server

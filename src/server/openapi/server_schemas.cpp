@@ -1,0 +1,133 @@
+// Models, keys, errors, and the server itself.
+#include "server/openapi/schemas.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::string_view kSchemas = R"json({
+  "Error": {
+    "type": "object",
+    "required": ["error", "code", "message"],
+    "description": "The body of every answer that is not a success.",
+    "properties": {
+      "error": {
+        "type": "string",
+        "description": "The code again; of errors of credentials, a sentence."
+      },
+      "code": {"type": "string", "description": "For programs."},
+      "message": {"type": "string", "description": "For people."},
+      "hint": {"type": "string", "description": "What to do about it."},
+      "candidates": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "What would have been right."
+      },
+      "pointer": {
+        "type": "string",
+        "description": "Where the mistake is in the body, as a JSON pointer."
+      },
+      "limit": {"type": "string", "description": "The limit that was met."},
+      "max": {"type": "integer", "description": "The value of that limit."}
+    }
+  },
+  "Model": {
+    "type": "object",
+    "required": [
+      "id", "label", "provider", "vendorModelId", "source", "contextWindowTokens", "pricing"
+    ],
+    "properties": {
+      "id": {"type": "string"},
+      "label": {"type": "string"},
+      "provider": {"type": "string"},
+      "vendorModelId": {"type": "string"},
+      "source": {"type": "string"},
+      "contextWindowTokens": {"type": ["integer", "null"]},
+      "pricing": {
+        "oneOf": [
+          {"type": "null"},
+          {
+            "type": "object",
+            "properties": {
+              "inputPer1MUsd": {"type": ["number", "null"]},
+              "outputPer1MUsd": {"type": ["number", "null"]},
+              "cacheReadPer1MUsd": {"type": ["number", "null"]}
+            }
+          }
+        ]
+      },
+      "status": {
+        "type": "string",
+        "enum": ["reachable", "wrong_key", "no_such_model", "unreachable"],
+        "description": "With `check=true`."
+      },
+      "statusMessage": {"type": ["string", "null"]}
+    }
+  },
+  "ModelList": {
+    "type": "object",
+    "required": ["models", "defaultModelId"],
+    "properties": {
+      "models": {"type": "array", "items": {"$ref": "#/components/schemas/Model"}},
+      "defaultModelId": {"type": ["string", "null"]}
+    }
+  },
+  "KeyRequest": {
+    "type": "object",
+    "example": {"name": "laptop"},
+    "properties": {
+      "name": {"type": "string", "maxLength": "=keyNameChars", "description": "A name for people."}
+    }
+  },
+  "Key": {
+    "type": "object",
+    "required": ["id", "name", "prefix", "createdAt", "revokedAt"],
+    "properties": {
+      "id": {"type": "string"},
+      "name": {"type": "string"},
+      "prefix": {"type": "string", "description": "How the key begins."},
+      "createdAt": {"type": "string", "format": "date-time"},
+      "revokedAt": {"type": ["string", "null"], "format": "date-time"}
+    }
+  },
+  "NewKey": {
+    "allOf": [{"$ref": "#/components/schemas/Key"}],
+    "type": "object",
+    "required": ["key"],
+    "properties": {
+      "key": {"type": "string", "description": "The key itself, which is shown this once."}
+    }
+  },
+  "KeyList": {
+    "type": "object",
+    "required": ["apiKeys", "nextCursor"],
+    "properties": {
+      "apiKeys": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}},
+      "nextCursor": {"$ref": "#/components/schemas/NextCursor"}
+    }
+  },
+  "Health": {
+    "type": "object",
+    "required": ["status", "version"],
+    "properties": {"status": {"const": "ok"}, "version": {"type": "string"}}
+  },
+  "Readiness": {
+    "type": "object",
+    "required": ["status"],
+    "properties": {
+      "status": {"const": "ready"},
+      "heldBack": {
+        "type": "integer",
+        "description": "Runs that may have brought a process down and are resumed a few at a time."
+      }
+    }
+  },
+  "OpenApi": {"type": "object", "description": "This document."}
+})json";
+
+}  // namespace
+
+std::string_view server_schemas() {
+  return kSchemas;
+}
+
+}  // namespace errand::server

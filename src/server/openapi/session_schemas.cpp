@@ -1,0 +1,173 @@
+// Sessions and what is said in them.
+#include "server/openapi/schemas.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::string_view kSchemas = R"json({
+  "WhenBusy": {
+    "type": "string",
+    "enum": ["queue", "reject", "interrupt"],
+    "description": [
+      "What a message does that arrives while a run of the session is in progress (default:",
+      "`queue`)."
+    ]
+  },
+  "SessionRequest": {
+    "type": "object",
+    "description": [
+      "The members that every run of the session has. The first message comes with `POST",
+      ".../messages`."
+    ],
+    "example": {"systemPrompt": "You are brief."},
+    "properties": {
+      "systemPrompt": {"type": "string"},
+      "modelId": {"type": "string"},
+      "name": {"type": "string", "maxLength": "=nameChars"},
+      "tools": {
+        "type": "array",
+        "maxItems": "=tools",
+        "items": {"$ref": "#/components/schemas/Tool"}
+      },
+      "metadata": {"$ref": "#/components/schemas/Metadata"},
+      "budgets": {"$ref": "#/components/schemas/Budgets"},
+      "loopDetection": {"$ref": "#/components/schemas/LoopDetection"},
+      "toolBudgets": {"$ref": "#/components/schemas/ToolBudgets"},
+      "reasoningLevel": {"$ref": "#/components/schemas/ReasoningLevel"},
+      "outputSchema": {"$ref": "#/components/schemas/OutputSchema"},
+      "whenBusy": {"$ref": "#/components/schemas/WhenBusy"}
+    }
+  },
+  "SessionCreated": {
+    "type": "object",
+    "required": ["sessionId", "id", "name", "createdAt"],
+    "properties": {
+      "sessionId": {"type": "string"},
+      "id": {"type": "string"},
+      "name": {"type": "string"},
+      "createdAt": {"type": "string", "format": "date-time"}
+    }
+  },
+  "SessionStatus": {"type": "string", "enum": ["active", "ended"]},
+  "SessionListItem": {
+    "type": "object",
+    "required": [
+      "id", "sessionId", "name", "status", "creationDate", "lastInteractionDate", "summary",
+      "metadata"
+    ],
+    "properties": {
+      "id": {"type": "string"},
+      "sessionId": {"type": "string"},
+      "name": {"type": "string"},
+      "status": {"$ref": "#/components/schemas/SessionStatus"},
+      "creationDate": {"type": "string", "format": "date-time"},
+      "lastInteractionDate": {"type": "string", "format": "date-time"},
+      "summary": {"type": "string", "description": "How the conversation begins."},
+      "metadata": {"$ref": "#/components/schemas/Metadata"}
+    }
+  },
+  "SessionList": {
+    "type": "object",
+    "required": ["total", "limit", "offset", "sessions", "nextCursor"],
+    "properties": {
+      "total": {"type": "integer"},
+      "limit": {"type": "integer"},
+      "offset": {"type": "integer"},
+      "sessions": {"type": "array", "items": {"$ref": "#/components/schemas/SessionListItem"}},
+      "nextCursor": {"$ref": "#/components/schemas/NextCursor"}
+    }
+  },
+  "Session": {
+    "type": "object",
+    "required": [
+      "id", "sessionId", "name", "status", "createdAt", "lastUsedAt", "endedAt", "agentSpec",
+      "whenBusy", "messages", "metadata", "currentRunId", "queuedRuns"
+    ],
+    "properties": {
+      "id": {"type": "string"},
+      "sessionId": {"type": "string"},
+      "name": {"type": "string"},
+      "status": {"$ref": "#/components/schemas/SessionStatus"},
+      "createdAt": {"type": "string", "format": "date-time"},
+      "lastUsedAt": {"type": "string", "format": "date-time"},
+      "endedAt": {"type": ["string", "null"], "format": "date-time"},
+      "agentSpec": {"type": "object"},
+      "whenBusy": {"$ref": "#/components/schemas/WhenBusy"},
+      "messages": {
+        "type": "array",
+        "items": {"$ref": "#/components/schemas/Message"},
+        "description": "The history: messages of runs that succeeded."
+      },
+      "metadata": {"$ref": "#/components/schemas/Metadata"},
+      "currentRunId": {"type": ["string", "null"]},
+      "queuedRuns": {"type": "integer"}
+    }
+  },
+  "MessageRequest": {
+    "type": "object",
+    "description": [
+      "What the user says: give either `prompt` or `messages`. The other members are for this run",
+      "alone."
+    ],
+    "example": {"prompt": "And tomorrow?"},
+    "properties": {
+      "prompt": {"type": "string"},
+      "messages": {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": "=messages",
+        "items": {"$ref": "#/components/schemas/Message"}
+      },
+      "tools": {
+        "type": "array",
+        "maxItems": "=tools",
+        "items": {"$ref": "#/components/schemas/Tool"}
+      },
+      "metadata": {"$ref": "#/components/schemas/Metadata"},
+      "loopDetection": {"$ref": "#/components/schemas/LoopDetection"},
+      "toolBudgets": {"$ref": "#/components/schemas/ToolBudgets"},
+      "reasoningLevel": {"$ref": "#/components/schemas/ReasoningLevel"},
+      "outputSchema": {"$ref": "#/components/schemas/OutputSchema"},
+      "whenBusy": {"$ref": "#/components/schemas/WhenBusy"}
+    }
+  },
+  "SessionEvents": {
+    "type": "object",
+    "required": ["sessionId", "total", "events", "truncated", "nextBeforeSeq"],
+    "properties": {
+      "sessionId": {"type": "string"},
+      "total": {"type": "integer", "description": "Of the session, not of the page."},
+      "events": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "required": ["seq", "type", "text"],
+          "properties": {
+            "seq": {
+              "type": "integer",
+              "minimum": 1,
+              "description": "The message's place in the conversation."
+            },
+            "type": {"type": "string"},
+            "text": {"type": "string"},
+            "attachments": {"type": "array", "items": {"$ref": "#/components/schemas/Attachment"}}
+          }
+        }
+      },
+      "truncated": {"type": "boolean"},
+      "nextBeforeSeq": {
+        "type": ["integer", "null"],
+        "description": "Send it as `beforeSeq` for older messages."
+      }
+    }
+  },
+  "Done": {"type": "object", "required": ["ok"], "properties": {"ok": {"const": true}}}
+})json";
+
+}  // namespace
+
+std::string_view session_schemas() {
+  return kSchemas;
+}
+
+}  // namespace errand::server

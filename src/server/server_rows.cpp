@@ -1,0 +1,77 @@
+// The table of routes: models, keys, and the server itself.
+#include "server/api.hpp"
+#include "server/openapi/query.hpp"
+
+namespace errand::server {
+
+using net::Method;
+
+std::vector<Api::Row> Api::server_rows() {
+  return {
+      {{.method = Method::get,
+        .path = "/models",
+        .id = "listModels",
+        .tag = "Models",
+        .scope = "models:read",
+        .summary = "Lists the models.",
+        .query = {query::kCheck},
+        .answers = {{200, "The models.", "ModelList"}}},
+       &Api::list_models},
+      {{.method = Method::post,
+        .path = "/api-keys",
+        .id = "createKey",
+        .tag = "Keys",
+        .scope = "keys:write",
+        .summary = "Creates an API key.",
+        .about = "The key is in this answer and nowhere else: the server stores a hash of it.",
+        .request = "KeyRequest",
+        .takes_idempotency_key = true,
+        .answers = {{201, "The key.", "NewKey"}},
+        .errors = {"idempotency_conflict"}},
+       &Api::create_key},
+      {{.method = Method::get,
+        .path = "/api-keys",
+        .id = "listKeys",
+        .tag = "Keys",
+        .scope = "keys:read",
+        .summary = "Lists the API keys of the workspace, without the keys themselves.",
+        .answers = {{200, "All keys.", "KeyList"}}},
+       &Api::list_keys},
+      {{.method = Method::delete_,
+        .path = "/api-keys/{keyId}",
+        .id = "revokeKey",
+        .tag = "Keys",
+        .scope = "keys:write",
+        .summary = "Revokes an API key.",
+        .answers = {{204, "The key is refused from now on."}},
+        .errors = {"key_of_configuration"}},
+       &Api::revoke_key},
+      {.info = {.method = Method::get,
+                .path = "/healthz",
+                .id = "getHealth",
+                .tag = "Server",
+                .summary = "Says that the server is alive.",
+                .answers = {{200, "It is alive.", "Health"}},
+                .access = Access::open},
+       .open_verb = &Api::health},
+      {.info = {.method = Method::get,
+                .path = "/readyz",
+                .id = "getReadiness",
+                .tag = "Server",
+                .summary = "Says whether the server can take runs.",
+                .answers = {{200, "It can.", "Readiness"}},
+                .errors = {"recovering", "draining"},
+                .access = Access::open},
+       .open_verb = &Api::readiness},
+      {.info = {.method = Method::get,
+                .path = "/openapi.json",
+                .id = "getOpenApi",
+                .tag = "Server",
+                .summary = "Describes this API as OpenAPI 3.1.",
+                .answers = {{200, "The document.", "OpenApi"}},
+                .access = Access::open},
+       .open_verb = &Api::openapi},
+  };
+}
+
+}  // namespace errand::server

@@ -1,0 +1,165 @@
+"""Nobody learns anything about another workspace: every route of /openapi.json, with another
+workspace's credential and with its ids.
+
+A route with a new path parameter needs an id in `Victim`, or the test fails."""
+
+import re
+import unittest
+from dataclasses import dataclass
+
+from support.http import Client, Response
+from support.script import turn
+from support.server import Server, ServerCase
+
+BASE = "/api/v1/workspaces/{workspace}"
+OWNER_KEY = "mantyx_" + "a" * 64
+STRANGER_KEY = "mantyx_" + "b" * 64
+WORKSPACES = {"workspaces": [{"slug": "acme", "apiKeys": [OWNER_KEY]},
+                             {"slug": "other", "apiKeys": [STRANGER_KEY]}]}
+REFUSALS = (401, 403, 404)
+PARAMETER = re.compile(r"\{(\w+)\}")
+EXPIRY = re.compile(r'"(?:expiresAt|lastUsedAt)":"[^"]*"')
+TOOL = {"kind": "local", "name": "look"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    method: str
+    path: str
+    body: dict | None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in PARAMETER.findall(self.path) if name != "workspace"]
+
+
+def operations(document: dict) -> list[Operation]:
+    """Those that belong to a workspace, with the example of their body."""
+    schemas = document["components"]["schemas"]
+    found = []
+    for path, methods in document["paths"].items():
+        if not path.startswith(BASE):
+            continue
+        for method, operation in methods.items():
+            body = None
+            if content := operation.get("requestBody", {}).get("content"):
+                schema = content["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
+                body = schemas[schema]["example"]
+            found.append(Operation(method.upper(), path, body))
+    return found
+
+
+def changed(text: str) -> str:
+    """An id of the same form that nobody has."""
+    return text[:-4] + ("0000" if not text.endswith("0000") else "1111")
+
+
+class Victim:
+    """One of everything that a path can name, in a workspace that strangers must not see."""
+
+    def __init__(self, server: Server):
+        self.client = Client(server.url, OWNER_KEY, "acme")
+        self.run = self.client.create(prompt="Look.", tools=[TOOL])
+        with self.client.stream(self.run) as stream:
+            call = stream.until("local_tool_call")[-1].json()["toolUseId"]
+            stream.until("assistant_message")
+        session = self.client.request("POST", "/agent-sessions", {}).json()["sessionId"]
+        # A key of the configuration file, which nobody can revoke and only its owner may know of.
+        key = self.client.request("GET", "/api-keys").json()["apiKeys"][0]["id"]
+        self.ids = {"runId": self.run, "toolUseId": call, "sessionId": session, "keyId": key}
+
+    def state(self) -> list[str]:
+        """What no stranger may change. Times until something are told to the millisecond only."""
+        paths = (f"/agent-runs/{self.run}", f"/agent-sessions/{self.ids['sessionId']}",
+                 "/api-keys", "/agent-runs", "/agent-sessions", "/tool-calls")
+        return [EXPIRY.sub("", self.client.request("GET", path).body.decode()) for path in paths]
+
+
+def send(client: Client, operation: Operation, workspace: str, ids: dict[str, str]) -> Response:
+    path = PARAMETER.sub(lambda found: ids.get(found[1], workspace), operation.path)
+    body = operation.body
+    if body and "toolUseId" in body:
+        body = body | {"toolUseId": ids["toolUseId"]}
+    return client.request_at(operation.method, path, body)
+
+
+def shown(answer: Response, ids: dict[str, str]) -> tuple:
+    """All that a caller sees of an answer, with names in place of the ids that it sent itself."""
+    text = answer.body.decode()
+    for name, value in ids.items():
+        text = text.replace(value, f"{{{name}}}")
+    headers = {name: value for name, value in answer.headers.items()
+               if name not in ("date", "x-request-id", "content-length")}
+    return answer.status, headers, text
+
+
+class IsolationTest(ServerCase):
+    def setUp(self):
+        self.server = self.start_server(
+            [turn(calls=[("look", {"n": 1})]), turn("Done.")], WORKSPACES)
+        document = Client(self.server.url, "").request_at("GET", "/openapi.json").json()
+        self.operations = operations(document)
+        self.stranger = Client(self.server.url, STRANGER_KEY, "other")
+
+    def test_every_parameter_of_a_path_has_an_id(self):
+        known = set(Victim(self.server).ids)
+        self.assertEqual([str(one) for one in self.operations if not set(one.names) <= known], [])
+        self.assertGreater(len(self.operations), 20)
+
+    def test_a_path_of_another_workspace_says_the_same_as_one_of_none(self):
+        victim = Victim(self.server)
+        before = victim.state()
+        for operation in self.operations:
+            with self.subTest(str(operation)):
+                theirs = send(self.stranger, operation, "acme", victim.ids)
+                nobodys = send(self.stranger, operation, "nobody", victim.ids)
+                self.assertIn(theirs.status, REFUSALS)
+                self.assertEqual(shown(theirs, victim.ids), shown(nobodys, victim.ids))
+        self.assertEqual(victim.state(), before)
+
+    def test_another_workspaces_id_says_the_same_as_one_that_nobody_has(self):
+        victim = Victim(self.server)
+        before = victim.state()
+        unknown = {name: changed(value) for name, value in victim.ids.items()}
+        for operation in self.operations:
+            with self.subTest(str(operation)):
+                theirs = send(self.stranger, operation, "other", victim.ids)
+                if not operation.names:
+                    found = [value for value in victim.ids.values()
+                             if value in theirs.body.decode()]
+                    self.assertEqual(found, [])
+                    continue
+                nobodys = send(self.stranger, operation, "other", unknown)
+                self.assertIn(theirs.status, REFUSALS)
+                self.assertEqual(shown(theirs, victim.ids), shown(nobodys, unknown))
+        self.assertEqual(victim.state(), before)
+
+    def test_nothing_is_told_without_a_credential(self):
+        victim = Victim(self.server)
+        for key in ("", "mantyx_" + "c" * 64):
+            nobody = Client(self.server.url, key)
+            for operation in self.operations:
+                with self.subTest(f"{operation} with {key[:8]!r}"):
+                    theirs = send(nobody, operation, "acme", victim.ids)
+                    nobodys = send(nobody, operation, "nobody", victim.ids)
+                    self.assertEqual(theirs.status, 401)
+                    self.assertEqual(shown(theirs, victim.ids), shown(nobodys, victim.ids))
+
+    def test_the_owner_is_never_refused(self):
+        """The requests of the other tests are ones that do something."""
+        for operation in self.operations:
+            with self.subTest(str(operation)):
+                victim = Victim(self.server)
+                if operation.path.endswith("/stream"):
+                    victim.client.cancel(victim.run)
+                answer = send(victim.client, operation, "acme", victim.ids)
+                self.assertNotIn(answer.status, REFUSALS, answer.body)
+                self.assertLess(answer.status, 500)
+                self.assertNotEqual(answer.status, 400, answer.body)
+
+
+if __name__ == "__main__":
+    unittest.main()
