@@ -170,7 +170,8 @@ class Engine final {
   // Asks a run to stop; durable when it returns. The status is what the run will end as.
   Task<Result<RunStatus>> cancel(Principal who, RunId run);
 
-  // Events with seq > after, then live ones. not_found.
+  // Events with seq > after, then live ones. If there is no event `after` yet: those after the last
+  // one, or, of an ended run, its last one again. not_found.
   Task<Result<std::unique_ptr<Subscription>>> subscribe(Principal who, RunId run, EventSeq after);
 
   // Events with seq > after that are there now, at most about `bytes_max`. not_found.
