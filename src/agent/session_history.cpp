@@ -11,12 +11,65 @@ namespace {
 constexpr std::size_t kBytesAtOnce = 1U * 1024 * 1024;
 
 // Files that a model has seen in an earlier turn are named and not sent again.
-llm::MessagePtr as_told(Message message) {
-  for (const FilePart& file : std::exchange(message.files, {})) {
-    append(message.text, message.text.empty() ? "" : "\n",
+void name_files(std::string& text, std::vector<FilePart>& files) {
+  for (const FilePart& file : std::exchange(files, {})) {
+    append(text, text.empty() ? "" : "\n",
            "[file: ", file.filename.empty() ? file.url : file.filename, "]");
   }
+}
+
+llm::MessagePtr as_told(Message message) {
+  name_files(message.text, message.files);
   return std::make_shared<const Message>(std::move(message));
+}
+
+enum class Length { cut, whole };
+
+std::string kept_result(const ToolResultPart& result, Length length) {
+  if (length == Length::whole || result.text.size() <= kRetainedBytesMax) return result.text;
+  return cat(utf8_prefix(result.text, kRetainedBytesMax), "\n[cut here: the result had ",
+             result.text.size(), " bytes]");
+}
+
+// Arguments have to stay JSON, so they are kept whole or not at all.
+std::string kept_arguments(const ToolCallPart& call, Length length) {
+  if (length == Length::whole || call.arguments.size() <= kRetainedBytesMax) return call.arguments;
+  return cat(R"({"left_out":")", call.arguments.size(), R"( bytes of arguments"})");
+}
+
+// The calls of one turn that later runs are told of, with their results; empty if there are none.
+std::vector<Message> kept_step(const State& state, const Message& turn, const Message& outcomes) {
+  const bool keeps_all = state.created().spec.retains_all;
+  const Length length = keeps_all ? Length::whole : Length::cut;
+  Message calls;
+  calls.role = Role::assistant;
+  calls.text = turn.text;
+  Message results;
+  for (std::size_t i = 0; i < turn.calls.size() && i < outcomes.results.size(); ++i) {
+    const ToolDecl* tool = state.find_tool(turn.calls[i].name);
+    if (!keeps_all && !(tool && tool->annotations.retain)) continue;
+    ToolCallPart call = turn.calls[i];
+    call.arguments = kept_arguments(call, length);
+    calls.calls.push_back(std::move(call));
+    ToolResultPart result = outcomes.results[i];
+    result.text = kept_result(result, length);
+    name_files(result.text, result.files);
+    results.results.push_back(std::move(result));
+  }
+  if (calls.calls.empty()) return {};
+  return {std::move(calls), std::move(results)};
+}
+
+std::vector<Message> kept_steps(const State& state) {
+  std::vector<Message> steps;
+  const std::vector<llm::MessagePtr>& messages = state.messages();
+  for (std::size_t i = state.opening_size(); i + 1 < messages.size(); ++i) {
+    if (messages[i]->calls.empty()) continue;
+    for (Message& step : kept_step(state, *messages[i], *messages[i + 1])) {
+      steps.push_back(std::move(step));
+    }
+  }
+  return steps;
 }
 
 }  // namespace
@@ -31,8 +84,9 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
                                                " ends at entry ", after, " instead of ", until));
     }
     for (const SessionEntry& entry : entries) {
-      ERRAND_CO_TRY(auto message, parse_history_entry(entry.body));
-      messages.push_back(as_told(std::move(message)));
+      ERRAND_CO_TRY(auto kept, parse_history_entry(entry.body));
+      for (Message& step : kept.steps) messages.push_back(as_told(std::move(step)));
+      messages.push_back(as_told(std::move(kept.message)));
     }
     after = entries.back().n;
   }
@@ -41,12 +95,12 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
 
 std::vector<std::string> history_entries(const State& state) {
   std::vector<std::string> entries;
-  for (const Message& message : opening_messages(state.created().spec)) {
-    entries.push_back(to_history_entry(message));
+  for (Message& message : opening_messages(state.created().spec)) {
+    entries.push_back(to_history_entry({.message = std::move(message)}));
   }
-  Message answer;
-  answer.role = Role::assistant;
-  answer.text = state.last_text();
+  HistoryEntry answer{.message = {}, .steps = kept_steps(state)};
+  answer.message.role = Role::assistant;
+  answer.message.text = state.last_text();
   entries.push_back(to_history_entry(answer));
   return entries;
 }

@@ -11,12 +11,18 @@
 // How a run of a session meets the session's history.
 namespace errand::agent {
 
-// The messages of a history up to an entry, as the model is told them. Files of earlier messages
-// are not shown to the model again: their names are added to the text.
+// Of a call of a tool with `retain`, a session keeps so much of the result; the rest is cut with a
+// note. Larger arguments are left out. A session that retains all tools keeps them whole.
+inline constexpr std::size_t kRetainedBytesMax = 8 * 1024;
+
+// The messages of a history up to an entry, as the model is told them, with the calls that the
+// session retains. Files of earlier messages are not shown to the model again: their names are
+// added to the text.
 Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey session,
                                                         std::int64_t until);
 
-// What a run that has succeeded adds to the history: the caller's messages and the answer.
+// What a run that has succeeded adds to the history: the caller's messages and the answer, which
+// brings the calls that are retained.
 std::vector<std::string> history_entries(const State& state);
 
 }  // namespace errand::agent

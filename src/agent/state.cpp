@@ -17,6 +17,7 @@ void State::apply_entry(const CreatedEntry& entry) {
   created_ = std::make_shared<const CreatedEntry>(entry);
   tools_ = created_->tools;
   messages_ = llm::share_messages(opening_messages(entry.spec));
+  opening_size_ = messages_.size();
   bool has_more = std::any_of(entry.spec.messages.begin(), entry.spec.messages.end(),
                               [](const Message& one) { return one.role == Role::system; });
   system_prompt_ = has_more ? llm::share_text(whole_system_prompt(entry.spec))
@@ -24,6 +25,7 @@ void State::apply_entry(const CreatedEntry& entry) {
 }
 
 void State::begin_after(std::vector<llm::MessagePtr> history) {
+  opening_size_ += history.size();
   messages_.insert(messages_.begin(), std::make_move_iterator(history.begin()),
                    std::make_move_iterator(history.end()));
 }

@@ -71,6 +71,8 @@ class State {
   bool is_bound() const { return created_->unbound.empty() || is_bound_; }
   // The conversation. Requests share its messages, so a message is replaced and never changed.
   const std::vector<llm::MessagePtr>& messages() const { return messages_; }
+  // How many messages come before the run's first turn.
+  std::size_t opening_size() const { return opening_size_; }
   // Includes the caller's system messages. Never null.
   const llm::TextPtr& system_prompt() const { return system_prompt_; }
   const TurnState& turn() const { return turn_; }
@@ -128,6 +130,7 @@ class State {
   ToolDecls tools_ = created_->tools;
   bool is_bound_ = false;
   std::vector<llm::MessagePtr> messages_;
+  std::size_t opening_size_ = 0;
   TurnState turn_;
   std::optional<CancelEntry> cancel_;
   std::optional<TerminalEntry> terminal_;

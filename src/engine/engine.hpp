@@ -202,6 +202,8 @@ class Engine final {
                                                           std::int64_t after, std::int64_t until,
                                                           std::size_t bytes_max);
   Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter);
+  // What a session is about, from the first messages in it; empty if nothing was said.
+  Task<Result<std::string>> summary_of(Principal who, SessionRow session);
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter);
   // Takes no more messages, and cancels what is not over. False: it had ended before.
   Task<Result<bool>> end_session(Principal who, SessionId session);

@@ -1,4 +1,5 @@
 // Sessions: conversations that runs carry on, one run at a time.
+#include <algorithm>
 #include <utility>
 
 #include "agent/file_bytes.hpp"
@@ -7,12 +8,18 @@
 #include "engine/session_spec.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "run/log/session_message.hpp"
 
 namespace errand::engine {
 namespace {
 
 // Messages that wait for their turn; past that, a sender has to come back later.
 constexpr std::size_t kQueuedMax = 100;
+// A summary is made of the first messages, until it says enough.
+constexpr std::int64_t kSummaryEntriesMax = 6;
+constexpr std::size_t kSummaryBytesRead = 16 * 1024;
+constexpr std::size_t kSummaryCharsMax = 200;
+constexpr std::size_t kSummaryCharsEnough = 20;
 constexpr std::string_view kInterrupted = "interrupted by another message of the session";
 constexpr std::string_view kEnded = "the session has ended";
 
@@ -152,6 +159,19 @@ Task<Result<std::vector<SessionEntry>>> Engine::session_history(Principal who, S
 
 Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
   return deps_.store.list_sessions(std::move(filter));
+}
+
+Task<Result<std::string>> Engine::summary_of(Principal who, SessionRow session) {
+  const std::int64_t until = std::min(session.entries, kSummaryEntriesMax);
+  ERRAND_CO_TRY(auto first, co_await session_history(who, session.id, 0, until, kSummaryBytesRead));
+  std::string summary;
+  for (const SessionEntry& entry : first) {
+    ERRAND_CO_TRY(auto kept, parse_history_entry(entry.body));
+    append(summary, summary.empty() ? "" : " ", kept.message.text);
+    if (utf8_length(summary) >= kSummaryCharsEnough) break;
+  }
+  std::string_view shown = utf8_prefix(summary, kSummaryCharsMax);
+  co_return cat(shown, shown.size() < summary.size() ? "…" : "");
 }
 
 Task<Result<std::int64_t>> Engine::count_sessions(SessionFilter filter) {

@@ -20,6 +20,71 @@ void parse_files(json::Fields& in, Message& message, Origin origin) {
   message.files = std::move(*files);
 }
 
+// Ids of a call, as its call and its result name it.
+template <class Part>
+json::Object part_json(const Part& part) {
+  json::Object out{{"toolUseId", part.id.view()}, {"name", part.name}};
+  if (!part.provider_id.empty()) out["providerId"] = part.provider_id;
+  return out;
+}
+
+template <class Part>
+Part parse_part(json::Fields& in) {
+  Part part;
+  auto id = ToolUseId::parse(in.text("toolUseId"));
+  if (id) part.id = *id;
+  if (!id) in.fail("toolUseId", "expected the id of a call");
+  part.provider_id = in.optional_text("providerId").value_or("");
+  part.name = in.text("name");
+  return part;
+}
+
+Result<ToolCallPart> parse_call(const json::Value& value, std::string_view pointer) {
+  json::Fields in(value, pointer);
+  auto part = parse_part<ToolCallPart>(in);
+  part.arguments = in.text("arguments");
+  return in.finish(std::move(part));
+}
+
+Result<ToolResultPart> parse_result(const json::Value& value, std::string_view pointer) {
+  json::Fields in(value, pointer);
+  auto part = parse_part<ToolResultPart>(in);
+  part.ok = in.optional_flag("ok").value_or(true);
+  part.text = in.text("text");
+  return in.finish(std::move(part));
+}
+
+template <class Part, class Parse>
+void parse_parts(json::Fields& in, std::string_view key, std::vector<Part>& parts, Parse parse) {
+  const json::Array* items = in.optional_array(key);
+  for (std::size_t i = 0; items && i < items->size(); ++i) {
+    auto part = parse((*items)[i], json::child_pointer(in.pointer_to(key), i));
+    if (!part) return in.fail(std::move(part).error());
+    parts.push_back(std::move(*part));
+  }
+}
+
+json::Array calls_json(const Message& message) {
+  json::Array out;
+  for (const ToolCallPart& call : message.calls) {
+    json::Object one = part_json(call);
+    one["arguments"] = call.arguments;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+json::Array results_json(const Message& message) {
+  json::Array out;
+  for (const ToolResultPart& result : message.results) {
+    json::Object one = part_json(result);
+    if (!result.ok) one["ok"] = false;
+    one["text"] = result.text;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string_view to_string(Role role) {
@@ -40,13 +105,22 @@ Result<Message> parse_input_message(const json::Value& value, std::string_view p
   message.role = role == 1 ? Role::assistant : role == 2 ? Role::system : Role::user;
   message.text = in.text("content");
   parse_files(in, message, origin);
+  if (origin == Origin::journal) {
+    parse_parts(in, "calls", message.calls, parse_call);
+    parse_parts(in, "results", message.results, parse_result);
+  }
   return in.finish(std::move(message));
 }
 
 json::Object to_input_json(const Message& message, Origin origin) {
   json::Object out{{"role", to_string(message.role)}, {"content", message.text}};
-  if (message.files.empty()) return out;
-  out["attachments"] = origin == Origin::wire ? sent_files(message.files) : to_json(message.files);
+  if (!message.files.empty()) {
+    out["attachments"] =
+        origin == Origin::wire ? sent_files(message.files) : to_json(message.files);
+  }
+  if (origin == Origin::wire) return out;
+  if (!message.calls.empty()) out["calls"] = calls_json(message);
+  if (!message.results.empty()) out["results"] = results_json(message);
   return out;
 }
 

@@ -48,7 +48,7 @@ struct Message {
 constexpr std::size_t kMessageCharsMax = 200'000;
 
 // A message as callers send it: {"role", "content", "attachments"?}; and as the journal has it,
-// with files whose bytes are kept.
+// with files whose bytes are kept, and with the "calls" and "results" of a turn.
 Result<Message> parse_input_message(const json::Value& value, std::string_view pointer,
                                     Origin origin);
 json::Object to_input_json(const Message& message, Origin origin);

@@ -232,6 +232,7 @@ Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
                       in.pointer_to("name"), "nameChars", kNameCharsMax));
   }
   spec.model_id = in.optional_text("modelId").value_or("");
+  spec.fallback_model_id = in.optional_text("fallbackModelId").value_or("");
   spec.system_prompt = in.optional_text("systemPrompt").value_or("");
   parse_messages(in, spec, origin);
   parse_tools(in, spec, origin);
@@ -240,6 +241,7 @@ Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
   parse_guards(in, spec);
   parse_reasoning_level(in, spec);
   parse_output(in, spec);
+  spec.retains_all = in.optional_choice("retainTools", {"marked", "all"}) == 1;
   if (origin == Origin::wire) refuse_misleading(in);
   return in.finish(std::move(spec));
 }
@@ -248,6 +250,7 @@ json::Object members_of(const Spec& spec, json::Array tools, Origin origin) {
   json::Object out;
   if (!spec.name.empty()) out["name"] = spec.name;
   if (!spec.model_id.empty()) out["modelId"] = spec.model_id;
+  if (!spec.fallback_model_id.empty()) out["fallbackModelId"] = spec.fallback_model_id;
   if (!spec.system_prompt.empty()) out["systemPrompt"] = spec.system_prompt;
   if (spec.prompt) {
     out["prompt"] = *spec.prompt;
@@ -267,6 +270,7 @@ json::Object members_of(const Spec& spec, json::Array tools, Origin origin) {
   if (spec.tool_budgets) out["toolBudgets"] = errand::to_json(*spec.tool_budgets);
   if (spec.reasoning_level) out["reasoningLevel"] = *spec.reasoning_level;
   if (spec.output_schema) out["outputSchema"] = to_json(*spec.output_schema);
+  if (spec.retains_all) out["retainTools"] = "all";
   return out;
 }
 

@@ -46,6 +46,12 @@ struct Spec {
   // 0 (off) to kReasoningLevelMax; absent leaves it to the model. Thinking is shown only above 0.
   std::optional<int> reasoning_level;
   std::optional<OutputSchema> output_schema;
+  // The model that is asked if the first one gives no answer; as given, empty without one.
+  std::string fallback_model_id;
+  // What the caller is told about members that mean nothing here. Not kept.
+  std::vector<std::string> warnings = {};
+  // A session keeps every call of its runs whole, and not only those of tools with `retain`.
+  bool retains_all = false;
 };
 
 // Limits of what a caller may send; past them: invalid_argument with the pointer.

@@ -17,6 +17,7 @@ json::Object to_json(const ToolAnnotations& notes) {
                    {"parallelSafe", notes.parallel_safe},
                    {"longRunning", notes.long_running}};
   if (notes.destructive) out["destructive"] = true;
+  if (notes.retain) out["retain"] = true;
   if (notes.timeout) out["timeoutMs"] = notes.timeout->count();
   return out;
 }
@@ -27,7 +28,8 @@ Result<ToolAnnotations> parse_annotations(const json::Value& value, std::string_
                         .idempotent = in.optional_flag("idempotent").value_or(false),
                         .parallel_safe = in.optional_flag("parallelSafe").value_or(true),
                         .long_running = in.optional_flag("longRunning").value_or(false),
-                        .destructive = in.optional_flag("destructive").value_or(false)};
+                        .destructive = in.optional_flag("destructive").value_or(false),
+                        .retain = in.optional_flag("retain").value_or(false)};
   if (auto millis = in.optional_integer("timeoutMs", 1, INT64_MAX)) {
     notes.timeout = milliseconds(*millis);
   }

@@ -19,6 +19,7 @@ struct ToolAnnotations {
   bool parallel_safe = true;  // else a barrier: waits for earlier calls, later ones wait for it
   bool long_running = false;
   bool destructive = false;  // what it changes cannot be had back
+  bool retain = false;       // a session's later runs are told of its calls
   // How long one call may take; absent leaves it to the run.
   std::optional<milliseconds> timeout = {};
 

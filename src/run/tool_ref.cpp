@@ -119,7 +119,8 @@ Result<ToolRef> parse_local_tool(Fields in, const ValuePtr& keeper) {
   tool.annotations = {.read_only = in.optional_flag("readOnly").value_or(false),
                       .idempotent = in.optional_flag("idempotent").value_or(false),
                       .parallel_safe = in.optional_flag("parallelSafe").value_or(true),
-                      .long_running = in.optional_flag("longRunning").value_or(false)};
+                      .long_running = in.optional_flag("longRunning").value_or(false),
+                      .retain = in.optional_flag("retain").value_or(false)};
   if (auto millis = in.optional_integer("timeoutMs", 1, kToolTimeoutMax.count())) {
     tool.annotations.timeout = milliseconds(*millis);
   }
@@ -223,6 +224,7 @@ struct RefWriter {
     if (notes.idempotent) out["idempotent"] = true;
     if (!notes.parallel_safe) out["parallelSafe"] = false;
     if (notes.long_running) out["longRunning"] = true;
+    if (notes.retain) out["retain"] = true;
     if (notes.timeout) out["timeoutMs"] = notes.timeout->count();
     return out;
   }

@@ -10,6 +10,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/log/mail.hpp"
+#include "run/log/session_message.hpp"
 #include "run/message.hpp"
 #include "run/status.hpp"
 #include "run/tool_decl.hpp"
@@ -108,11 +109,41 @@ TEST(Message, ReadsBack) {
         R"({"role":"assistant","content":"b"})",
         R"({"role":"user","content":"c","attachments":[)"
         R"({"type":"input_file","filename":"a.png","mimeType":"image/png","size":3,)"
-        R"("sha256":"00ff"},{"type":"input_file_url","url":"https://a.b/c"}]})"}) {
+        R"("sha256":"00ff"},{"type":"input_file_url","url":"https://a.b/c"}]})",
+        R"({"role":"assistant","content":"d","calls":[{"toolUseId":"tu_1","name":"look",)"
+        R"("providerId":"p1","arguments":"{}"}]})",
+        R"({"role":"user","content":"","results":[{"toolUseId":"tu_1","name":"look","ok":false,)"
+        R"("text":"dark"}]})"}) {
     auto message = parse_input_message(json::parse(text).value(), "", Origin::journal);
     ASSERT_TRUE(message);
     EXPECT_EQ(json::write(to_input_json(*message, Origin::journal)), text);
   }
+}
+
+TEST(Message, CallerCannotSendCalls) {
+  auto body = json::parse(R"({"role":"user","content":"a","results":[{"toolUseId":"tu_1"}]})");
+  auto message = parse_input_message(*body, "", Origin::wire);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(json::write(to_input_json(*message, Origin::journal)),
+            R"({"role":"user","content":"a"})");
+}
+
+TEST(HistoryEntry, ReadsBackWithItsSteps) {
+  std::string_view text =
+      R"({"role":"assistant","content":"It is one.","steps":[{"role":"assistant","content":"",)"
+      R"("calls":[{"toolUseId":"tu_1","name":"look","arguments":"{}"}]},{"role":"user",)"
+      R"("content":"","results":[{"toolUseId":"tu_1","name":"look","text":"one"}]}]})";
+  auto entry = parse_history_entry(text);
+  ASSERT_TRUE(entry) << entry.error().describe();
+  EXPECT_EQ(to_history_entry(*entry), text);
+}
+
+TEST(HistoryEntry, CallWithoutAResultIsDamage) {
+  auto entry = parse_history_entry(
+      R"({"role":"assistant","content":"","steps":[{"role":"assistant","content":"",)"
+      R"("calls":[{"toolUseId":"tu_1","name":"look","arguments":"{}"}]}]})");
+  ASSERT_FALSE(entry);
+  EXPECT_EQ(entry.error().code(), ErrorCode::internal);
 }
 
 TEST(Message, IsSentWithTheBytesOfItsFiles) {

@@ -82,8 +82,6 @@ class Api final {
   Answer end_session(Principal who, net::Request request);
   Answer send_message(Principal who, net::Request request);
   Answer list_session_events(Principal who, net::Request request);
-  // What a session is about, from how it begins.
-  Task<Result<std::string>> summary_of(Principal who, SessionRow session);
   Answer list_models(Principal who, net::Request request);
 
   Answer create_key(Principal who, net::Request request);

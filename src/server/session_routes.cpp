@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
 constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
-// A summary is made of the first messages, until it says enough.
-constexpr std::int64_t kSummaryEntriesMax = 6;
-constexpr std::size_t kSummaryBytesRead = 16 * 1024;
-constexpr std::size_t kSummaryCharsMax = 200;
-constexpr std::size_t kSummaryCharsEnough = 20;
 constexpr std::string_view kDefaultName = "ephemeral";
 
 Result<SessionId> session_of_path(const net::Request& request) {
@@ -66,8 +61,8 @@ Result<engine::SessionMessage> parse_message(const json::Value& body) {
   if (!in.optional_any("prompt") && !in.optional_any("messages")) {
     in.fail("prompt", "give a \"prompt\" or \"messages\"");
   }
-  for (std::string_view key : {"modelId", "systemPrompt", "budgets", "agentId"}) {
-    if (in.optional_any(key)) in.fail(key, "this is the session's, and no message changes it");
+  if (in.optional_any("agentId")) {
+    in.fail("agentId", "this is the session's, and no message changes it");
   }
   ERRAND_CHECK(in.finish());
   ERRAND_TRY(message.said, parse_as_run(body.get_object()));
@@ -89,7 +84,8 @@ json::Array shown_attachments(const Message& message) {
 Result<json::Array> messages_json(const std::vector<SessionEntry>& history) {
   json::Array out;
   for (const SessionEntry& entry : history) {
-    ERRAND_TRY(auto message, parse_history_entry(entry.body));
+    ERRAND_TRY(auto kept, parse_history_entry(entry.body));
+    const Message& message = kept.message;
     json::Object one{{"role", to_string(message.role)}, {"content", message.text}};
     if (!message.files.empty()) one["attachments"] = shown_attachments(message);
     out.push_back(std::move(one));
@@ -97,14 +93,31 @@ Result<json::Array> messages_json(const std::vector<SessionEntry>& history) {
   return out;
 }
 
+json::Array shown_calls(const HistoryEntry& entry) {
+  json::Array out;
+  for (const RetainedCall& call : retained_calls(entry)) {
+    json::Object one{{"toolUseId", call.id.view()},
+                     {"name", call.name},
+                     {"arguments", call.arguments},
+                     {"ok", call.ok},
+                     {"result", call.result}};
+    if (!call.text.empty()) one["text"] = call.text;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 // A message of the history as an event.
 Result<json::Object> event_json(const SessionEntry& entry) {
-  ERRAND_TRY(auto message, parse_history_entry(entry.body));
+  ERRAND_TRY(auto kept, parse_history_entry(entry.body));
+  const Message& message = kept.message;
   bool is_user = message.role == Role::user;
   json::Object out{{"seq", entry.n},
                    {"type", is_user ? "user_message" : "assistant_message"},
-                   {"text", message.text}};
+                   {"text", message.text},
+                   {"runId", entry.run.view()}};
   if (!message.files.empty()) out["attachments"] = shown_attachments(message);
+  if (!kept.steps.empty()) out["retained"] = shown_calls(kept);
   return out;
 }
 
@@ -180,7 +193,7 @@ Api::Answer Api::list_sessions(Principal who, net::Request request) {
   if (has_more) rows.resize(limit);
   json::Array sessions;
   for (const SessionRow& row : rows) {
-    ERRAND_CO_TRY(auto summary, co_await summary_of(who, row));
+    ERRAND_CO_TRY(auto summary, co_await engine_.summary_of(who, row));
     sessions.push_back(json::Object{{"id", row.id.view()},
                                     {"sessionId", row.id.view()},
                                     {"name", row.name},
@@ -194,20 +207,6 @@ Api::Answer Api::list_sessions(Principal who, net::Request request) {
       {"total", total}, {"limit", limit}, {"offset", offset}, {"sessions", std::move(sessions)}};
   out["nextCursor"] = has_more ? json::Value(rows.back().id.view()) : json::Value();
   co_return json_response(200, json::write(out));
-}
-
-Task<Result<std::string>> Api::summary_of(Principal who, SessionRow session) {
-  ERRAND_CO_TRY(auto first, co_await engine_.session_history(
-                                who, session.id, 0, std::min(session.entries, kSummaryEntriesMax),
-                                kSummaryBytesRead));
-  std::string summary;
-  for (const SessionEntry& entry : first) {
-    ERRAND_CO_TRY(auto message, parse_history_entry(entry.body));
-    append(summary, summary.empty() ? "" : " ", message.text);
-    if (utf8_length(summary) >= kSummaryCharsEnough) break;
-  }
-  std::string_view shown = utf8_prefix(summary, kSummaryCharsMax);
-  co_return cat(shown, shown.size() < summary.size() ? "…" : "");
 }
 
 Api::Answer Api::get_session(Principal who, net::Request request) {
