@@ -238,8 +238,9 @@ void add_runs_replay(CLI::App& runs, ExitCode exit_code) {
 }
 
 void add_runs(CLI::App& app, ExitCode exit_code) {
-  CLI::App* runs = add_command(
-      app, "runs", "List, show, follow, cancel, fork, export or replay runs.", "errand runs list");
+  CLI::App* runs =
+      add_command(app, "runs", "List, show, follow, cancel, fork, export, replay or remove runs.",
+                  "errand runs list");
   runs->require_subcommand(1);
   add_runs_list(*runs, exit_code);
   add_run_command(*runs, exit_code, "show", "Show a run and its result.", show_run);
@@ -248,6 +249,7 @@ void add_runs(CLI::App& app, ExitCode exit_code) {
   add_runs_fork(*runs, exit_code);
   add_runs_export(*runs, exit_code);
   add_runs_replay(*runs, exit_code);
+  add_run_command(*runs, exit_code, "rm", "Remove an ended run for good.", remove_run);
 }
 
 // A command that sends one request and shows the response. `add_more` adds its own flags.
@@ -284,11 +286,12 @@ void add_keys(CLI::App& app, ExitCode exit_code) {
 
 void add_sessions(CLI::App& app, ExitCode exit_code) {
   CLI::App* sessions =
-      add_command(app, "sessions", "List, show or end sessions.", "errand sessions list");
+      add_command(app, "sessions", "List, show, end or remove sessions.", "errand sessions list");
   sessions->require_subcommand(1);
   auto which = std::make_shared<SessionListOptions>();
   add_question(
-      *sessions, "list", "List sessions, newest first.", "errand sessions list --status active",
+      *sessions, "list", "List sessions, the last used first.",
+      "errand sessions list --status active",
       [=](const AnswerOptions& options) { *exit_code = list_sessions(options, *which); },
       [=](CLI::App* command) {
         add(command, "--status", which->status, "STATUS", "Only active or ended")
@@ -305,6 +308,10 @@ void add_sessions(CLI::App& app, ExitCode exit_code) {
   add_question(
       *sessions, "end", "End a session and cancel its runs.", "errand sessions end sess_0123abcd",
       [=](const AnswerOptions& options) { *exit_code = end_session(options, *id); }, add_id);
+  add_question(
+      *sessions, "rm", "Remove an ended session and its runs for good.",
+      "errand sessions rm sess_0123abcd",
+      [=](const AnswerOptions& options) { *exit_code = remove_session(options, *id); }, add_id);
 }
 
 struct CopyWords {

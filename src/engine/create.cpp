@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "engine/engine.hpp"
+#include "engine/id_bounds.hpp"
 #include "json/write.hpp"
 #include "run/log/journal.hpp"
 #include "tool/input_schema.hpp"
@@ -173,7 +174,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
     run.effects.blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
   }
   run.first.at = created.at;
-  run.row = {.id = deps_.ids.make<RunIdTag>("run_"),
+  run.row = {.id = deps_.ids.make<RunIdTag>(kRunPrefix),
              .workspace = who.workspace,
              .status = RunStatus::running,
              .name = created.spec.name,

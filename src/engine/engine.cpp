@@ -6,6 +6,7 @@
 #include "agent/file_bytes.hpp"
 #include "base/text.hpp"
 #include "engine/call_errors.hpp"
+#include "engine/id_bounds.hpp"
 #include "engine/residency/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
@@ -164,6 +165,7 @@ Task<Result<RunView>> Engine::get(Principal who, RunId run) {
 }
 
 Task<Result<std::vector<RunRow>>> Engine::list(RunFilter filter) {
+  set_id_bounds(filter.created, kRunPrefix);
   co_return co_await deps_.store.list(std::move(filter));
 }
 

@@ -17,6 +17,7 @@
 #include "engine/residency/pauses.hpp"
 #include "engine/residency/residency.hpp"
 #include "engine/residency/subscription.hpp"
+#include "engine/session_spec.hpp"
 #include "json/schema_cache.hpp"
 #include "run/fork.hpp"
 #include "run/log/mail.hpp"
@@ -73,19 +74,6 @@ struct Feedback {
 struct ForkedRun {
   RunId run;
   ForkedFrom from;
-};
-
-// What a session is asked for with; runs of the session are asked for with the same.
-struct SessionParams {
-  Spec spec;  // without prompt and messages
-  WhenBusy when_busy = WhenBusy::queue;
-};
-
-// What is said in a session, and what this one run has other than the session's others.
-struct SessionMessage {
-  Spec said;  // prompt or messages
-  SpecOverrides overrides = {};
-  std::optional<WhenBusy> when_busy = {};
 };
 
 struct SessionView {
@@ -188,6 +176,9 @@ class Engine final {
 
   Task<Result<RunView>> get(Principal who, RunId run);
   Task<Result<std::vector<RunRow>>> list(RunFilter filter);
+  // Removes an ended run for good. not_found: no such run. conflict with reason "run_active": it
+  // has not ended.
+  Task<Result<void>> remove_run(Principal who, RunId run);
 
   // Sessions. not_found: no such session. conflict with reason "session_ended", "session_busy" or
   // "idempotency_conflict"; rate_limited with reason "session_queue_full".
@@ -207,6 +198,9 @@ class Engine final {
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter);
   // Takes no more messages, and cancels what is not over. False: it had ended before.
   Task<Result<bool>> end_session(Principal who, SessionId session);
+  // Removes an ended session for good, with its runs. conflict with reason "session_active": it, or
+  // one of its runs, has not ended.
+  Task<Result<void>> remove_session(Principal who, SessionId session);
 
   // Refuses new runs from now on; answers and reads go on.
   void drain();

@@ -1,7 +1,9 @@
 #include "engine/session_spec.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 
@@ -22,6 +24,18 @@ std::optional<WhenBusy> parse_when_busy(std::string_view word) {
     if (kWords[i] == word) return static_cast<WhenBusy>(i);
   }
   return {};
+}
+
+std::string to_cursor(const SessionPlace& place) {
+  return cat(to_millis(place.last_used_at), ".", place.session.view());
+}
+
+std::optional<SessionPlace> parse_cursor(std::string_view text) {
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  auto millis = parse_integer<std::int64_t>(text.substr(0, dot));
+  auto session = SessionId::parse(text.substr(std::min(dot + 1, text.size())));
+  if (!millis || !session) return {};
+  return SessionPlace{.last_used_at = from_millis(*millis), .session = *session};
 }
 
 json::Object to_json(const SessionParams& params) {

@@ -1,18 +1,38 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
-#include "engine/engine.hpp"
 #include "json/value.hpp"
+#include "run/fork.hpp"
+#include "run/spec.hpp"
+#include "store/sessions.hpp"
 
 namespace errand::engine {
+
+// What a session is asked for with; runs of the session are asked for with the same.
+struct SessionParams {
+  Spec spec;  // without prompt and messages
+  WhenBusy when_busy = WhenBusy::queue;
+};
+
+// What is said in a session, and what this one run has other than the session's others.
+struct SessionMessage {
+  Spec said;  // prompt or messages
+  SpecOverrides overrides = {};
+  std::optional<WhenBusy> when_busy = {};
+};
 
 // What a session keeps of how it was asked for: {"spec","whenBusy"}.
 json::Object to_json(const SessionParams& params);
 // internal: the text is not one that to_json made.
 Result<SessionParams> parse_session_params(std::string_view text);
+
+// A place in a list of sessions as a text for clients.
+std::string to_cursor(const SessionPlace& place);
+std::optional<SessionPlace> parse_cursor(std::string_view text);
 
 std::string_view to_string(WhenBusy when_busy);
 // "queue", "reject" or "interrupt".

@@ -5,6 +5,7 @@
 #include "agent/file_bytes.hpp"
 #include "base/text.hpp"
 #include "engine/engine.hpp"
+#include "engine/id_bounds.hpp"
 #include "engine/session_spec.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -86,7 +87,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_CHECK(resolve(who, params.spec, model_id));
   WallTime now = deps_.clock.now();
-  NewSession session{.row = {.id = deps_.ids.make<SessionIdTag>("sess_"),
+  NewSession session{.row = {.id = deps_.ids.make<SessionIdTag>(kSessionPrefix),
                              .workspace = who.workspace,
                              .name = params.spec.name,
                              .spec = json::write(to_json(params)),
@@ -158,6 +159,7 @@ Task<Result<std::vector<SessionEntry>>> Engine::session_history(Principal who, S
 }
 
 Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
+  set_id_bounds(filter.created, kSessionPrefix);
   return deps_.store.list_sessions(std::move(filter));
 }
 
@@ -175,6 +177,7 @@ Task<Result<std::string>> Engine::summary_of(Principal who, SessionRow session) 
 }
 
 Task<Result<std::int64_t>> Engine::count_sessions(SessionFilter filter) {
+  set_id_bounds(filter.created, kSessionPrefix);
   return deps_.store.count_sessions(std::move(filter));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/iso_time.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/parse.hpp"
@@ -47,6 +48,21 @@ Result<std::string> tool_use_of_path(const net::Request& request) {
   if (ToolUseId::parse(text)) return text;
   return Error(ErrorCode::not_found, cat("no call \"", utf8_prefix(text, 80), "\" is pending"))
       .reason("unknown_tool_use");
+}
+
+Result<CreatedBetween> created_params(const net::Request& request) {
+  CreatedBetween created;
+  for (auto [parameter, bound] : {std::pair{&query::kCreatedAfter, &created.from},
+                                  std::pair{&query::kCreatedBefore, &created.until}}) {
+    auto text = text_param(request, *parameter);
+    if (!text) continue;
+    *bound = parse_iso8601(*text);
+    if (*bound) continue;
+    return Error(ErrorCode::invalid_argument,
+                 cat("the query parameter \"", parameter->name, "\" must be a time in ISO 8601"))
+        .hint("for example 2026-11-15T12:00:00Z");
+  }
+  return created;
 }
 
 Result<Idempotency> idempotency_of(const net::Request& request) {

@@ -35,6 +35,9 @@ std::optional<std::string> text_param(const net::Request& request, const Paramet
 Result<std::vector<std::pair<std::string, std::string>>> metadata_params(
     const net::Request& request);
 
+// "createdAfter" and "createdBefore" of a query. invalid_argument: one is no time.
+Result<CreatedBetween> created_params(const net::Request& request);
+
 // The request's Idempotency-Key with a fingerprint of what it asks for; empty without one.
 // invalid_argument: the key is too long.
 Result<Idempotency> idempotency_of(const net::Request& request);

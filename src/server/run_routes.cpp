@@ -92,6 +92,13 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
   ERRAND_TRY(auto status, choice_param(request, query::kRunStatus));
   if (status) filter.status = parse_run_status(query::kRunStatus.words()[*status]);
   ERRAND_TRY(filter.metadata, metadata_params(request));
+  ERRAND_TRY(filter.created, created_params(request));
+  if (auto session = text_param(request, query::kSession)) {
+    filter.session = SessionId::parse(*session);
+    if (!filter.session) {
+      return Error(ErrorCode::invalid_argument, "\"sessionId\" is not the id of a session");
+    }
+  }
   if (auto cursor = text_param(request, query::kCursor)) {
     filter.before = RunId::parse(*cursor);
     if (!filter.before) {
@@ -132,6 +139,12 @@ Api::Answer Api::get_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_TRY(auto run, co_await engine_.get(who, id));
   co_return json_response(200, json::write(snapshot_json(run)));
+}
+
+Api::Answer Api::remove_run(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_CHECK(co_await engine_.remove_run(who, id));
+  co_return json_response(204, {});
 }
 
 Api::Answer Api::stream_run(Principal who, net::Request request) {

@@ -135,8 +135,9 @@ Result<SessionFilter> parse_filter(const Principal& who, const net::Request& req
   ERRAND_TRY(auto status, choice_param(request, query::kSessionStatus));
   if (status) filter.status = *status == 0 ? SessionStatus::active : SessionStatus::ended;
   ERRAND_TRY(filter.metadata, metadata_params(request));
+  ERRAND_TRY(filter.created, created_params(request));
   if (auto cursor = text_param(request, query::kCursor)) {
-    filter.before = SessionId::parse(*cursor);
+    filter.before = engine::parse_cursor(*cursor);
     if (!filter.before) {
       return Error(ErrorCode::invalid_argument, "\"cursor\" is not one this server gave out");
     }
@@ -205,7 +206,8 @@ Api::Answer Api::list_sessions(Principal who, net::Request request) {
   }
   json::Object out{
       {"total", total}, {"limit", limit}, {"offset", offset}, {"sessions", std::move(sessions)}};
-  out["nextCursor"] = has_more ? json::Value(rows.back().id.view()) : json::Value();
+  out["nextCursor"] = json::Value();
+  if (has_more) out["nextCursor"] = engine::to_cursor(rows.back().place());
   co_return json_response(200, json::write(out));
 }
 
@@ -236,6 +238,12 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
 
 Api::Answer Api::end_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
+  // The protocol's DELETE ends a session, as often as it is sent. Only this one removes it.
+  ERRAND_CO_TRY(auto purge, choice_param(request, query::kPurge));
+  if (purge == 0U) {
+    ERRAND_CO_CHECK(co_await engine_.remove_session(who, id));
+    co_return json_response(204, {});
+  }
   ERRAND_CO_CHECK(co_await engine_.end_session(who, id));
   co_return json_response(200, R"({"ok":true})");
 }

@@ -205,6 +205,8 @@ struct RunFilter {
   WorkspaceSlug workspace;
   std::optional<RunStatus> status;                            // `running` also finds `waiting`
   std::vector<std::pair<std::string, std::string>> metadata;  // every pair must match
+  std::optional<SessionId> session = {};                      // only runs of this session
+  CreatedBetween created = {};
   std::optional<RunId> before;  // page on: only runs older than this one
   std::size_t limit = 50;
 };

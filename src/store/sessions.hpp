@@ -28,6 +28,14 @@ struct SessionKey {
 
 enum class SessionStatus : std::uint8_t { active, ended };
 
+// A place in a list of sessions.
+struct SessionPlace {
+  WallTime last_used_at{};
+  SessionId session;
+
+  friend auto operator<=>(const SessionPlace&, const SessionPlace&) = default;
+};
+
 struct SessionRow {
   SessionId id;
   WorkspaceSlug workspace;
@@ -43,6 +51,7 @@ struct SessionRow {
   std::int64_t queued = 0;            // runs that wait for the turn
 
   SessionKey key() const { return {.workspace = workspace, .session = id}; }
+  SessionPlace place() const { return {.last_used_at = last_used_at, .session = id}; }
 };
 
 struct NewSession {
@@ -87,13 +96,26 @@ struct SessionEntry {
   friend bool operator==(const SessionEntry&, const SessionEntry&) = default;
 };
 
-// Newest first.
+// When something was created: at `from` or later, and before `until`. What is created then has an
+// id between `first` and `last`, so that only these are looked at.
+struct CreatedBetween {
+  std::optional<WallTime> from = {};
+  std::optional<WallTime> until = {};
+  std::string first = {};  // ids are not less; empty: whatever they are
+  std::string last = {};   // ids are less; empty: whatever they are
+
+  bool is_given() const { return from || until; }
+  bool contains(WallTime at) const { return (!from || at >= *from) && (!until || at < *until); }
+};
+
+// The last used first. Of those that were used at the same moment, the newest first.
 struct SessionFilter {
   WorkspaceSlug workspace;
   std::optional<SessionStatus> status = {};
   std::vector<std::pair<std::string, std::string>> metadata = {};  // every pair must match
-  std::optional<SessionId> before = {};  // page on: only sessions older than this one
-  std::size_t offset = 0;                // skip so many more
+  CreatedBetween created = {};
+  std::optional<SessionPlace> before = {};  // page on: only sessions behind this place
+  std::size_t offset = 0;                   // skip so many more
   std::size_t limit = 50;
 };
 

@@ -99,6 +99,12 @@ class Store {
   // `n` and their number, but neither events, journal nor seqs: readers continue by seq.
   virtual Task<Result<PruneOutcome>> prune(Prune prune) = 0;
 
+  // Takes ended runs out of every list at once; what is theirs goes for good in the steps of
+  // `prune`. Runs that are not there, have not ended or are of a newer format are left alone. Gives
+  // how many were removed. Durable when it returns.
+  virtual Task<Result<std::size_t>> remove_runs(WorkspaceSlug workspace,
+                                                std::vector<RunId> runs) = 0;
+
   // Sessions: see store/sessions.hpp. Decided by the idempotency key like `create`.
   virtual Task<Result<CreateSessionOutcome>> create_session(NewSession session) = 0;
   // not_found: no such session.
@@ -114,6 +120,9 @@ class Store {
   // No run is created in the session any more, and its unfinished runs are asked to stop, with
   // `reason` as the body of their cancel mail. not_found: no such session.
   virtual Task<Result<EndedSession>> end_session(SessionKey session, std::string reason) = 0;
+  // Removes a session and its history. Its runs have to be removed before. not_found: no such
+  // session. conflict: it has not ended, or runs of it are there.
+  virtual Task<Result<void>> remove_session(SessionKey session) = 0;
   // The runs of a session, newest first: those before `before`, at most `limit`.
   virtual Task<Result<std::vector<RunRow>>> session_runs(SessionKey session,
                                                          std::optional<RunId> before,

@@ -188,6 +188,75 @@ TEST_P(StoreContract, TheRunsOfASessionAreListedNewestFirstAndByPage) {
             std::vector{find(1)});
 }
 
+TEST_P(StoreContract, RunsAreListedBySessionStatusAndMetadata) {
+  start_session(store(), 3);
+  NewRun labelled = session_run(4);
+  labelled.row.metadata = R"({"team":"red"})";
+  ASSERT_EQ(create_told(store(), labelled), "waits");
+  NewRun elsewhere = new_run(5);
+  elsewhere.row.metadata = R"({"team":"red"})";
+  ASSERT_TRUE(wait_for(store().create(elsewhere)));
+  ASSERT_EQ(end_run(store(), 1), run_id(2));
+  RunFilter filter = everything();
+  filter.session = session_id(1);
+
+  EXPECT_EQ(listed(store(), filter), (std::vector{run_id(4), run_id(3), run_id(2), run_id(1)}));
+  filter.limit = 2;
+  filter.before = run_id(4);
+  EXPECT_EQ(listed(store(), filter), (std::vector{run_id(3), run_id(2)}));
+  filter = everything();
+  filter.session = session_id(1);
+  filter.status = RunStatus::succeeded;
+  EXPECT_EQ(listed(store(), filter), std::vector{run_id(1)});
+  filter.status = RunStatus::queued;
+  EXPECT_EQ(listed(store(), filter), (std::vector{run_id(4), run_id(3)}));
+  filter.metadata = {{"team", "red"}};
+  EXPECT_EQ(listed(store(), filter), std::vector{run_id(4)});
+  filter = everything();
+  filter.session = session_id(2);
+  EXPECT_EQ(listed(store(), filter), std::vector<RunId>());
+}
+
+TEST_P(StoreContract, SessionsAreListedByTheirLastUse) {
+  for (int number = 1; number <= 4; ++number) {
+    create_session_with(store(), number, number < 4 ? R"({"team":"red"})" : "{}");
+  }
+  NewRun run = session_run(1);  // of session 1, which is used last
+  ASSERT_EQ(create_told(store(), run), "has the turn");
+  SessionFilter filter{.workspace = workspace()};
+  SessionFilter red{.workspace = workspace(), .metadata = {{"team", "red"}}};
+
+  EXPECT_EQ(found(store(), filter),
+            (std::vector{session_id(1), session_id(4), session_id(3), session_id(2)}));
+  EXPECT_EQ(found(store(), red), (std::vector{session_id(1), session_id(3), session_id(2)}));
+  for (SessionFilter* one : {&filter, &red}) one->before = find_session(store(), 1).place();
+  EXPECT_EQ(found(store(), filter), (std::vector{session_id(4), session_id(3), session_id(2)}));
+  EXPECT_EQ(found(store(), red), (std::vector{session_id(3), session_id(2)}));
+  red.limit = 1;
+  red.offset = 1;
+  EXPECT_EQ(found(store(), red), std::vector{session_id(2)});
+  filter.status = SessionStatus::active;
+  EXPECT_EQ(found(store(), filter), (std::vector{session_id(4), session_id(3), session_id(2)}));
+}
+
+TEST_P(StoreContract, SessionsAreListedByTheTimeOfTheirCreation) {
+  for (int number = 1; number <= 5; ++number) {
+    ASSERT_TRUE(wait_for(store().create_session(new_session(number))));
+  }
+  ASSERT_TRUE(wait_for(store().end_session(session_key(3), "over")));
+  SessionFilter filter{.workspace = workspace()};
+  filter.created = {.from = new_session(2).row.created_at,
+                    .until = new_session(5).row.created_at,
+                    .first = session_id(2).str(),
+                    .last = session_id(5).str()};
+  SessionFilter active = filter;
+  active.status = SessionStatus::active;
+
+  EXPECT_EQ(found(store(), filter), (std::vector{session_id(4), session_id(3), session_id(2)}));
+  EXPECT_EQ(counted(store(), filter), 3);
+  EXPECT_EQ(found(store(), active), (std::vector{session_id(4), session_id(2)}));
+}
+
 TEST_P(StoreContract, SessionsAreListedNewestFirstByCursorAndByOffset) {
   for (int number = 1; number <= 5; ++number) {
     ASSERT_TRUE(wait_for(store().create_session(new_session(number))));
@@ -195,7 +264,7 @@ TEST_P(StoreContract, SessionsAreListedNewestFirstByCursorAndByOffset) {
   SessionFilter filter{.workspace = workspace(), .limit = 2};
 
   EXPECT_EQ(found(store(), filter), (std::vector{session_id(5), session_id(4)}));
-  filter.before = session_id(4);
+  filter.before = find_session(store(), 4).place();
   EXPECT_EQ(found(store(), filter), (std::vector{session_id(3), session_id(2)}));
   filter.offset = 1;
   EXPECT_EQ(found(store(), filter), (std::vector{session_id(2), session_id(1)}));
@@ -247,7 +316,7 @@ TEST_P(StoreContract, SessionsAreListedAndCountedByStatusAndMetadata) {
   EXPECT_EQ(counted(store(), both), 1);
   EXPECT_EQ(found(store(), active), (std::vector{session_id(21), session_id(9)}));
   EXPECT_EQ(counted(store(), active), 4);
-  active.before = session_id(9);
+  active.before = find_session(store(), 9).place();
   active.offset = 0;
   EXPECT_EQ(found(store(), active), std::vector{session_id(3)});
   EXPECT_EQ(found(store(), number), std::vector<SessionId>()) << "only text matches";

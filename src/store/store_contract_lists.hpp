@@ -57,6 +57,37 @@ TEST_P(StoreContract, RunsAreListedNewestFirstAndByPage) {
   EXPECT_EQ(listed(store(), page), std::vector<RunId>());
 }
 
+// Run n was created n milliseconds after the first.
+inline CreatedBetween created_between(int from, int until) {
+  const WallTime first = new_run(0).row.created_at;
+  return {.from = first + milliseconds(from),
+          .until = first + milliseconds(until),
+          .first = run_id(from).str(),
+          .last = run_id(until).str()};
+}
+
+TEST_P(StoreContract, RunsAreListedByTheTimeOfTheirCreation) {
+  for (int number = 1; number <= 6; ++number) {
+    NewRun run = new_run(number);
+    run.row.metadata = number % 2 ? R"({"odd":"yes"})" : "{}";
+    ASSERT_TRUE(wait_for(store().create(run)));
+  }
+  RunFilter filter = everything();
+  filter.created = created_between(2, 5);
+  RunFilter odd = with_metadata({{"odd", "yes"}});
+  odd.created = filter.created;
+  RunFilter without_ids = filter;
+  without_ids.created.first.clear();
+  without_ids.created.last.clear();
+  RunFilter later = filter;
+  later.before = run_id(4);
+
+  EXPECT_EQ(listed(store(), filter), (std::vector{run_id(4), run_id(3), run_id(2)}));
+  EXPECT_EQ(listed(store(), odd), std::vector{run_id(3)});
+  EXPECT_EQ(listed(store(), without_ids), (std::vector{run_id(4), run_id(3), run_id(2)}));
+  EXPECT_EQ(listed(store(), later), (std::vector{run_id(3), run_id(2)}));
+}
+
 TEST_P(StoreContract, AListHasWholeRowsOfItsWorkspaceOnly) {
   create(1);
   ASSERT_TRUE(wait_for(store().create(new_run_in("other", 2))));

@@ -117,6 +117,13 @@ int cancel_run(const RunChoice& options) {
   });
 }
 
+int remove_run(const RunChoice& options) {
+  sdk::ApiRequest request{.method = net::Method::delete_, .path = sdk::run_path(options.run, "")};
+  return ask_and_show({options.form, options.server}, std::move(request), [&](const auto&) {
+    return cat("removed ", clean_line(options.run, kShownPromptChars), "\n");
+  });
+}
+
 int tail_run(const RunChoice& options, EventSeq after) {
   return with_server(options.server, [&](const sdk::Credentials& server) {
     auto run = RunId::parse(options.run);

@@ -25,6 +25,7 @@ struct RunChoice {
 };
 int show_run(const RunChoice& options);
 int cancel_run(const RunChoice& options);
+int remove_run(const RunChoice& options);
 // Shows the events after `after` until the run ends. Ctrl-C stops watching, not the run.
 int tail_run(const RunChoice& options, EventSeq after);
 

@@ -58,4 +58,12 @@ int end_session(const AnswerOptions& options, const std::string& id) {
   });
 }
 
+int remove_session(const AnswerOptions& options, const std::string& id) {
+  sdk::ApiRequest request{.method = net::Method::delete_,
+                          .path = net::with_query(path_of(id), {{"purge", "true"}})};
+  return ask_and_show(options, std::move(request), [&id](const json::Value&) {
+    return cat("removed ", clean_line(id, kShownChars), "\n");
+  });
+}
+
 }  // namespace errand::cli

@@ -17,5 +17,7 @@ int list_sessions(const AnswerOptions& options, const SessionListOptions& which)
 // The session and what was said in it.
 int show_session(const AnswerOptions& options, const std::string& id);
 int end_session(const AnswerOptions& options, const std::string& id);
+// An ended one, with its runs.
+int remove_session(const AnswerOptions& options, const std::string& id);
 
 }  // namespace errand::cli

@@ -21,6 +21,8 @@ constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"idempotency_conflict", 409, "The `Idempotency-Key` was used for another request."},
     {"claimed", 409, "Another client has claimed the tool call, or the claim was lost to it."},
     {"run_terminal", 409, "The run has ended."},
+    {"run_active", 409, "The run has not ended."},
+    {"session_active", 409, "The session, or a run of it, has not ended."},
     {"session_busy", 409, "The session has a run in progress, and `whenBusy` is `reject`."},
     {"session_ended", 409, "The session has ended."},
     {"key_of_configuration", 409, "The configuration file names the key; only it can remove it."},

@@ -16,7 +16,13 @@ inline constexpr Parameter kCursor =
 inline constexpr Parameter kMetadata =
     pairs_parameter("metadata", "`KEY:VALUE`; repeated, every pair has to be in the metadata.");
 
+inline constexpr Parameter kCreatedAfter =
+    text_parameter("createdAfter", "Only what was created at this time (ISO 8601) or later.");
+inline constexpr Parameter kCreatedBefore =
+    text_parameter("createdBefore", "Only what was created before this time (ISO 8601).");
+
 // Runs.
+inline constexpr Parameter kSession = text_parameter("sessionId", "Only runs of this session.");
 inline constexpr Parameter kRunStatus =
     choice_parameter("status", "Only runs with this status.", "queued", "running", "succeeded",
                      "failed", "cancelled");
@@ -41,6 +47,8 @@ inline constexpr Parameter kWait = integer_parameter(
     "wait", 0, {.min = 0, .max = 60}, "How many seconds to wait for a call if there is none.");
 
 // Sessions.
+inline constexpr Parameter kPurge = choice_parameter(
+    "purge", "`true` removes a session that has ended, with its runs.", "true", "false");
 inline constexpr Parameter kSessionStatus =
     choice_parameter("status", "Only sessions with this status.", "active", "ended");
 inline constexpr Parameter kOffset = integer_parameter(

@@ -117,6 +117,11 @@ Task<Result<PruneOutcome>> FaultyStore::prune(Prune prune) {
   return store_.prune(std::move(prune));
 }
 
+Task<Result<std::size_t>> FaultyStore::remove_runs(WorkspaceSlug workspace,
+                                                   std::vector<RunId> runs) {
+  return with_fault(Kind::remove_runs, store_.remove_runs(workspace, std::move(runs)));
+}
+
 Task<Result<CreateSessionOutcome>> FaultyStore::create_session(NewSession session) {
   return with_fault(Kind::create_session, store_.create_session(std::move(session)));
 }
@@ -142,6 +147,10 @@ Task<Result<std::vector<SessionEntry>>> FaultyStore::read_history(SessionKey ses
 
 Task<Result<EndedSession>> FaultyStore::end_session(SessionKey session, std::string reason) {
   return with_fault(Kind::end_session, store_.end_session(session, std::move(reason)));
+}
+
+Task<Result<void>> FaultyStore::remove_session(SessionKey session) {
+  return with_fault(Kind::remove_session, store_.remove_session(session));
 }
 
 Task<Result<std::vector<RunRow>>> FaultyStore::session_runs(SessionKey session,

@@ -24,7 +24,9 @@ class FaultyStore final : public Store {
     read,
     read_blob,
     create_session,
-    end_session
+    end_session,
+    remove_runs,
+    remove_session
   };
   struct Operation {
     Kind kind = Kind::create;
@@ -69,6 +71,7 @@ class FaultyStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, EventSeq after,
                                                  std::size_t bytes_max) override;
   Task<Result<PruneOutcome>> prune(Prune prune) override;
+  Task<Result<std::size_t>> remove_runs(WorkspaceSlug workspace, std::vector<RunId> runs) override;
   Task<Result<CreateSessionOutcome>> create_session(NewSession session) override;
   Task<Result<SessionRow>> find_session(SessionKey session) override;
   Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter) override;
@@ -77,6 +80,7 @@ class FaultyStore final : public Store {
                                                        std::int64_t until,
                                                        std::size_t bytes_max) override;
   Task<Result<EndedSession>> end_session(SessionKey session, std::string reason) override;
+  Task<Result<void>> remove_session(SessionKey session) override;
   Task<Result<std::vector<RunRow>>> session_runs(SessionKey session, std::optional<RunId> before,
                                                  std::size_t limit) override;
   Task<Result<RecordsOutcome>> change_records(std::vector<RecordChange> changes) override;

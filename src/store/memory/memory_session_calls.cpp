@@ -97,6 +97,16 @@ Result<EndedSession> MemoryStoreData::end_session(const SessionKey& key, const s
   return ended;
 }
 
+Result<void> MemoryStoreData::remove_session(const SessionKey& key) {
+  const MemorySessions::Session* session = sessions_.find(key);
+  if (!session) return no_such_session();
+  if (session->row.status != SessionStatus::ended || !session_runs(key, {}, 1).empty()) {
+    return Error(ErrorCode::conflict, "the session has not ended, or has runs");
+  }
+  sessions_.remove(key);
+  return {};
+}
+
 std::vector<RunRow> MemoryStoreData::session_runs(const SessionKey& key,
                                                   const std::optional<RunId>& before,
                                                   std::size_t limit) const {

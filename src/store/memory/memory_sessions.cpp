@@ -11,7 +11,7 @@ namespace {
 
 bool matches(const SessionFilter& filter, const SessionRow& row) {
   return row.workspace == filter.workspace && filter.status.value_or(row.status) == row.status &&
-         matches_metadata(filter.metadata, row.metadata);
+         filter.created.contains(row.created_at) && matches_metadata(filter.metadata, row.metadata);
 }
 
 }  // namespace
@@ -108,13 +108,15 @@ void MemorySessions::add_history(const RunRow& run, const std::vector<std::strin
 
 std::vector<SessionRow> MemorySessions::list(const SessionFilter& filter) const {
   std::vector<SessionRow> rows;
-  std::size_t skipped = 0;
-  for (auto at = sessions_.rbegin(); at != sessions_.rend() && rows.size() < filter.limit; ++at) {
-    const SessionRow& row = at->second.row;
-    if (!matches(filter, row) || (filter.before && row.id >= *filter.before)) continue;
-    if (skipped++ < filter.offset) continue;
-    rows.push_back(row_of(at->second));
+  for (const auto& [key, session] : sessions_) {
+    const bool is_behind = !filter.before || session.row.place() < *filter.before;
+    if (is_behind && matches(filter, session.row)) rows.push_back(row_of(session));
   }
+  std::sort(rows.begin(), rows.end(),
+            [](const SessionRow& a, const SessionRow& b) { return a.place() > b.place(); });
+  const std::size_t skipped = std::min(rows.size(), filter.offset);
+  rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(skipped));
+  rows.resize(std::min(rows.size(), filter.limit));
   return rows;
 }
 

@@ -28,6 +28,7 @@ class MemorySessions final {
   const Session* find(const SessionKey& key) const;
   // conflict: a session with this id exists.
   Result<void> add(SessionRow row);
+  void remove(const SessionKey& key) { sessions_.erase(key); }
 
   // Why a new run is not created; nothing if take_turn() may follow.
   std::optional<SessionRefusal> refusal_of(const WorkspaceSlug& workspace,
@@ -41,7 +42,7 @@ class MemorySessions final {
   std::optional<RunId> end_turn(const RunRow& run, WallTime at);
   void add_history(const RunRow& run, const std::vector<std::string>& bodies);
 
-  // Newest first.
+  // The last used first.
   std::vector<SessionRow> list(const SessionFilter& filter) const;
   std::int64_t count(const SessionFilter& filter) const;
 

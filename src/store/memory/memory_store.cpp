@@ -168,6 +168,13 @@ Task<Result<PruneOutcome>> MemoryStore::prune(Prune prune) {
   co_return data_->prune(prune, data_->now(clock_.steady_now()));
 }
 
+Task<Result<std::size_t>> MemoryStore::remove_runs(WorkspaceSlug workspace,
+                                                   std::vector<RunId> runs) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->remove_runs(workspace, runs);
+}
+
 Task<Result<CreateSessionOutcome>> MemoryStore::create_session(NewSession session) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
@@ -205,6 +212,12 @@ Task<Result<EndedSession>> MemoryStore::end_session(SessionKey session, std::str
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->end_session(session, reason, sender_of(*data_, clock_, epoch_));
+}
+
+Task<Result<void>> MemoryStore::remove_session(SessionKey session) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->remove_session(session);
 }
 
 Task<Result<std::vector<RunRow>>> MemoryStore::session_runs(SessionKey session,

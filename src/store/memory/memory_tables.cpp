@@ -326,6 +326,8 @@ std::vector<RunRow> MemoryStoreData::list(const RunFilter& filter) const {
     if (rows.size() == filter.limit) break;
     const RunRow& row = at->second.row;
     if (row.workspace == filter.workspace && matches_status(filter, row.status) &&
+        filter.session.value_or(row.session) == row.session &&
+        filter.created.contains(row.created_at) &&
         matches_metadata(filter.metadata, row.metadata)) {
       rows.push_back(row);
     }
@@ -395,31 +397,6 @@ std::vector<SegmentPtr> MemoryStoreData::read_log(const RunKey& run, EventSeq af
     bytes += segment->events.size() + segment->journal.size();
   }
   return out;
-}
-
-PruneOutcome MemoryStoreData::prune(const Prune& prune, StoreTime now) {
-  std::erase_if(idempotency_,
-                [now](const auto& made) { return made.second.at + kIdempotencyKept <= now; });
-  PruneOutcome outcome;
-  std::size_t segments = 0;
-  for (auto at = runs_.begin(); at != runs_.end();) {
-    const RunRow& row = at->second.row;
-    bool is_spared = row.format > kRunFormat || std::find(prune.spared.begin(), prune.spared.end(),
-                                                          row.id) != prune.spared.end();
-    if (!is_terminal(row.status) || at->second.ended_at >= prune.ended_before || is_spared) {
-      ++at;
-      continue;
-    }
-    if (segments >= prune.segments_max) {
-      outcome.is_done = false;
-      break;
-    }
-    segments += at->second.log.size();
-    ++outcome.runs;
-    at = runs_.erase(at);
-  }
-  std::erase_if(blobs_, [](const auto& blob) { return blob.second.expired(); });
-  return outcome;
 }
 
 RecordsOutcome MemoryStoreData::change_records(const std::vector<RecordChange>& changes,

@@ -65,6 +65,7 @@ struct MemoryStoreData {
   std::vector<RunRow> all_runs(const std::optional<RunKey>& after, std::size_t limit) const;
   std::vector<SegmentPtr> read_log(const RunKey& run, EventSeq after, std::size_t bytes_max) const;
   PruneOutcome prune(const Prune& prune, StoreTime now);
+  std::size_t remove_runs(const WorkspaceSlug& workspace, const std::vector<RunId>& runs);
 
   Result<CreateSessionOutcome> create_session(NewSession session, StoreTime now);
   Result<SessionRow> find_session(const SessionKey& key) const;
@@ -76,6 +77,7 @@ struct MemoryStoreData {
                                                  std::int64_t until, std::size_t bytes_max) const;
   Result<EndedSession> end_session(const SessionKey& key, const std::string& reason,
                                    const Sender& sender);
+  Result<void> remove_session(const SessionKey& key);
   std::vector<RunRow> session_runs(const SessionKey& key, const std::optional<RunId>& before,
                                    std::size_t limit) const;
 

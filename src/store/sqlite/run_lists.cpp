@@ -1,5 +1,6 @@
 #include "store/sqlite/run_lists.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -22,6 +23,9 @@ constexpr const char* kUnfinished =
 constexpr const char* kFindLabel =
     "SELECT run FROM labels WHERE workspace = ? AND key = ? AND value = ? AND run < ? "
     "ORDER BY run DESC LIMIT 1";
+constexpr const char* kFindOfSession =
+    "SELECT run FROM session_runs INDEXED BY runs_of_session WHERE workspace = ? AND session = ? "
+    "AND run < ? ORDER BY run DESC LIMIT 1";
 constexpr const char* kFindOutcome =
     "SELECT id FROM runs INDEXED BY outcomes WHERE workspace = ? AND status = ? AND id < ? "
     "AND finished = 1 ORDER BY id DESC LIMIT 1";
@@ -30,7 +34,9 @@ constexpr const char* kFindUnfinished =
     "ORDER BY id DESC LIMIT 1";
 
 std::string_view bound_of(const RunFilter& filter) {
-  return filter.before ? filter.before->view() : kAfterAllIds;
+  std::string_view bound = filter.before ? filter.before->view() : kAfterAllIds;
+  if (!filter.created.last.empty()) bound = std::min<std::string_view>(bound, filter.created.last);
+  return bound;
 }
 
 }  // namespace
@@ -41,11 +47,12 @@ RunLists::RunLists(Database& database)
       unfinished_(database, kUnfinished),
       find_run_(database, kRunById),
       find_label_(database, kFindLabel),
+      find_of_session_(database, kFindOfSession),
       find_outcome_(database, kFindOutcome),
       find_unfinished_(database, kFindUnfinished) {}
 
 Result<std::vector<RunRow>> RunLists::list(const RunFilter& filter) {
-  if (!filter.metadata.empty()) return leap(filter);
+  if (!filter.metadata.empty() || filter.session) return leap(filter);
   const std::string_view bound = bound_of(filter);
   if (!filter.status) return take(all_.query(filter.workspace, bound), filter);
   if (!is_terminal(*filter.status)) return take(unfinished_.query(filter.workspace, bound), filter);
@@ -58,7 +65,9 @@ Result<std::vector<RunRow>> RunLists::take(Rows rows, const RunFilter& filter) {
     ERRAND_TRY(bool more, rows.next());
     if (!more) break;
     if (!matches_status(filter, read_status(rows))) continue;
-    found.push_back(read_run(rows));
+    RunRow run = read_run(rows);
+    if (run.id.view() < filter.created.first) break;
+    if (filter.created.contains(run.created_at)) found.push_back(std::move(run));
   }
   return found;
 }
@@ -68,16 +77,19 @@ Result<std::vector<RunRow>> RunLists::leap(const RunFilter& filter) {
   std::string bound(bound_of(filter));
   while (found.size() < filter.limit) {
     ERRAND_TRY(bound, find_common(filter, std::move(bound)));
-    if (bound.empty()) break;
+    if (bound.empty() || bound < filter.created.first) break;
     Rows rows = find_run_.query(filter.workspace, bound);
     ERRAND_TRY(bool is_there, rows.next());
-    if (is_there && matches_status(filter, read_status(rows))) found.push_back(read_run(rows));
+    if (!is_there || !matches_status(filter, read_status(rows))) continue;
+    RunRow run = read_run(rows);
+    if (filter.created.contains(run.created_at)) found.push_back(std::move(run));
   }
   return found;
 }
 
 Result<std::string> RunLists::find_common(const RunFilter& filter, std::string bound) {
-  const std::size_t parts = filter.metadata.size() + (filter.status ? 1 : 0);
+  const std::size_t parts =
+      filter.metadata.size() + (filter.session ? 1 : 0) + (filter.status ? 1 : 0);
   return find_common_id(parts, std::move(bound), [&](std::size_t part, std::string_view before) {
     return find_part(filter, part, before);
   });
@@ -92,6 +104,9 @@ Result<std::string> RunLists::find_part(const RunFilter& filter, std::size_t par
   if (part < filter.metadata.size()) {
     const auto& [key, value] = filter.metadata[part];
     return first(find_label_.query(filter.workspace, key, value, bound));
+  }
+  if (filter.session && part == filter.metadata.size()) {
+    return first(find_of_session_.query(filter.workspace, *filter.session, bound));
   }
   if (!is_terminal(*filter.status)) return first(find_unfinished_.query(filter.workspace, bound));
   return first(find_outcome_.query(filter.workspace, *filter.status, bound));

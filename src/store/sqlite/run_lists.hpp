@@ -24,7 +24,7 @@ class RunLists final {
   Result<std::vector<RunRow>> leap(const RunFilter& filter);
   // The last id before `bound` that all of the filter's parts have; empty if there is none.
   Result<std::string> find_common(const RunFilter& filter, std::string bound);
-  // The same for one part: a pair of its metadata, or, after these, its status.
+  // The same for one part: a pair of its metadata, or, after these, its session or its status.
   Result<std::string> find_part(const RunFilter& filter, std::size_t part, std::string_view bound);
 
   Statement all_;
@@ -32,6 +32,7 @@ class RunLists final {
   Statement unfinished_;
   Statement find_run_;
   Statement find_label_;
+  Statement find_of_session_;
   Statement find_outcome_;
   Statement find_unfinished_;
 };

@@ -355,6 +355,13 @@ CREATE TABLE session_history (
 CREATE UNIQUE INDEX session_entries ON session_history (workspace, session, n);
 )sql";
 
+// Lists of sessions begin with those used last. Each run of a session moves the session's entries
+// twice.
+constexpr const char* kVersion7 = R"sql(
+CREATE INDEX session_uses ON sessions (workspace, last_used_at, id);
+CREATE INDEX session_status_uses ON sessions (workspace, status, last_used_at, id);
+)sql";
+
 // What lists are filtered by, of the runs that are there.
 Result<void> fill_labels(Database& database) {
   LabelChanges labels(database);
@@ -368,15 +375,16 @@ Result<void> fill_labels(Database& database) {
   }
 }
 
-// Steps after version 5 only add tables. They rewrite no rows, so that no later upgrade takes long
-// or needs disk space for a backup.
-constexpr std::array<SchemaStep, 6> kSchema = {{
+// Steps after version 5 only add tables and indices. They rewrite no rows, so that no later upgrade
+// takes long or needs disk space for a backup.
+constexpr std::array<SchemaStep, 7> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},
     {.script = kVersion3},
     {.script = kVersion4},
     {.script = kVersion5, .fill = fill_labels},
     {.script = kVersion6},
+    {.script = kVersion7},
 }};
 static_assert(kSchema.size() > kLastRewrite);
 

@@ -1,5 +1,7 @@
 #include "store/sqlite/session_queries.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "store/sqlite/changes/rows.hpp"
@@ -15,11 +17,19 @@ constexpr const char* kFind =
     "FROM sessions AS s CROSS JOIN session_settings AS t "
     "ON t.workspace = s.workspace AND t.session = s.id WHERE s.workspace = ? AND s.id = ?";
 constexpr const char* kExists = "SELECT 1 FROM sessions WHERE workspace = ? AND id = ?";
+// Pages go on behind a place: the moment of the last use, and then the id.
 constexpr const char* kIds =
-    "SELECT id FROM sessions WHERE workspace = ? AND id < ? ORDER BY id DESC LIMIT ? OFFSET ?";
+    "SELECT id FROM sessions INDEXED BY session_uses "
+    "WHERE workspace = ? AND (last_used_at, id) < (?, ?) "
+    "ORDER BY last_used_at DESC, id DESC LIMIT ? OFFSET ?";
 constexpr const char* kIdsByStatus =
-    "SELECT id FROM sessions INDEXED BY session_statuses "
-    "WHERE workspace = ? AND id < ? AND status = ? ORDER BY id DESC LIMIT ? OFFSET ?";
+    "SELECT id FROM sessions INDEXED BY session_status_uses "
+    "WHERE workspace = ? AND status = ? AND (last_used_at, id) < (?, ?) "
+    "ORDER BY last_used_at DESC, id DESC LIMIT ? OFFSET ?";
+constexpr const char* kFindId =
+    "SELECT id FROM sessions WHERE workspace = ? AND id < ? ORDER BY id DESC LIMIT 1";
+constexpr const char* kTimes =
+    "SELECT created_at, last_used_at FROM sessions WHERE workspace = ? AND id = ?";
 constexpr const char* kCount =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ?";
 constexpr const char* kCountByStatus =
@@ -63,7 +73,13 @@ Result<bool> has_row(Rows rows) {
 }
 
 std::string bound_of(const SessionFilter& filter) {
-  return filter.before ? filter.before->str() : std::string(kAfterAllIds);
+  return filter.created.last.empty() ? std::string(kAfterAllIds) : filter.created.last;
+}
+
+// Whether the sessions have to be found in the order of their ids before they are put in that of
+// their last use.
+bool is_narrow(const SessionFilter& filter) {
+  return !filter.metadata.empty() || filter.created.is_given();
 }
 
 Result<std::int64_t> read_count(Rows rows) {
@@ -94,6 +110,8 @@ SessionQueries::SessionQueries(Database& database)
       ids_by_status_(database, kIdsByStatus),
       count_(database, kCount),
       count_by_status_(database, kCountByStatus),
+      find_id_(database, kFindId),
+      times_(database, kTimes),
       find_label_(database, kFindLabel),
       find_status_(database, kFindStatus),
       history_(database, kHistory),
@@ -107,7 +125,7 @@ Result<SessionRow> SessionQueries::find(const SessionKey& session) {
 }
 
 Result<std::vector<SessionRow>> SessionQueries::list(const SessionFilter& filter) {
-  ERRAND_TRY(auto found, filter.metadata.empty() ? ids(filter) : ids_by_metadata(filter));
+  ERRAND_TRY(auto found, is_narrow(filter) ? narrow_ids(filter) : ids(filter));
   std::vector<SessionRow> sessions;
   for (const SessionId& id : found) {
     ERRAND_TRY(SessionRow row, find({.workspace = filter.workspace, .session = id}));
@@ -117,48 +135,54 @@ Result<std::vector<SessionRow>> SessionQueries::list(const SessionFilter& filter
 }
 
 Result<std::vector<SessionId>> SessionQueries::ids(const SessionFilter& filter) {
-  const std::string bound = bound_of(filter);
+  const WallTime used = filter.before ? filter.before->last_used_at : WallTime::max();
+  const std::string_view id = filter.before ? filter.before->session.view() : kAfterAllIds;
   if (!filter.status) {
-    return read_ids(ids_.query(filter.workspace, bound, filter.limit, filter.offset));
+    return read_ids(ids_.query(filter.workspace, used, id, filter.limit, filter.offset));
   }
-  return read_ids(
-      ids_by_status_.query(filter.workspace, bound, *filter.status, filter.limit, filter.offset));
+  return read_ids(ids_by_status_.query(filter.workspace, *filter.status, used, id, filter.limit,
+                                       filter.offset));
 }
 
-Result<std::vector<SessionId>> SessionQueries::ids_by_metadata(const SessionFilter& filter) {
-  std::vector<SessionId> found;
-  if (filter.limit == 0) return found;
-  std::size_t skipped = 0;
-  ERRAND_CHECK(each_common_id(filter, bound_of(filter), [&](const std::string& id) {
-    if (skipped++ >= filter.offset) found.push_back(SessionId::parse(id).value_or(SessionId()));
-    return found.size() < filter.limit;
+Result<std::vector<SessionId>> SessionQueries::narrow_ids(const SessionFilter& filter) {
+  std::vector<SessionPlace> places;
+  ERRAND_CHECK(each_place(filter, [&](const SessionPlace& place) {
+    if (!filter.before || place < *filter.before) places.push_back(place);
   }));
+  const std::size_t skipped = std::min(filter.offset, places.size());
+  const std::size_t end = skipped + std::min(filter.limit, places.size() - skipped);
+  auto at = [&places](std::size_t n) { return places.begin() + static_cast<std::ptrdiff_t>(n); };
+  std::partial_sort(at(0), at(end), places.end(), std::greater<>());
+  std::vector<SessionId> found;
+  for (std::size_t i = skipped; i < end; ++i) found.push_back(places[i].session);
   return found;
 }
 
 Result<std::int64_t> SessionQueries::count(const SessionFilter& filter) {
-  if (filter.metadata.empty()) {
+  if (!is_narrow(filter)) {
     if (!filter.status) return read_count(count_.query(filter.workspace));
     return read_count(count_by_status_.query(filter.workspace, *filter.status));
   }
   std::int64_t count = 0;
-  ERRAND_CHECK(each_common_id(filter, std::string(kAfterAllIds), [&count](const std::string&) {
-    ++count;
-    return true;
-  }));
+  ERRAND_CHECK(each_place(filter, [&count](const SessionPlace&) { ++count; }));
   return count;
 }
 
 template <class Take>
-Result<void> SessionQueries::each_common_id(const SessionFilter& filter, std::string bound,
-                                            Take take) {
-  const std::size_t parts = filter.metadata.size() + (filter.status ? 1 : 0);
+Result<void> SessionQueries::each_place(const SessionFilter& filter, Take take) {
   auto find = [&](std::size_t part, std::string_view before) {
     return find_part(filter, part, before);
   };
-  for (;;) {
+  const std::size_t parts =
+      std::max<std::size_t>(1, filter.metadata.size() + (filter.status ? 1 : 0));
+  for (std::string bound = bound_of(filter);;) {
     ERRAND_TRY(bound, find_common_id(parts, std::move(bound), find));
-    if (bound.empty() || !take(bound)) return {};
+    if (bound.empty() || bound < filter.created.first) return {};
+    Rows rows = times_.query(filter.workspace, bound);
+    ERRAND_TRY(bool is_there, rows.next());
+    if (!is_there || !filter.created.contains(rows.time(0))) continue;
+    take(SessionPlace{.last_used_at = rows.time(1),
+                      .session = SessionId::parse(bound).value_or(SessionId())});
   }
 }
 
@@ -168,6 +192,7 @@ Result<std::string> SessionQueries::find_part(const SessionFilter& filter, std::
     const auto& [key, value] = filter.metadata[part];
     return read_first(find_label_.query(filter.workspace, key, value, bound));
   }
+  if (!filter.status) return read_first(find_id_.query(filter.workspace, bound));
   return read_first(find_status_.query(filter.workspace, *filter.status, bound));
 }
 

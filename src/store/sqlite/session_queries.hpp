@@ -16,7 +16,8 @@ class SessionQueries final {
   explicit SessionQueries(Database& database);
 
   Result<SessionRow> find(const SessionKey& session);
-  // Newest first. Each thing that is asked for is found by an index in the order of ids.
+  // The last used first, by an index. Metadata and times of creation are found by indices in the
+  // order of ids; then it takes as long as there are sessions that match.
   Result<std::vector<SessionRow>> list(const SessionFilter& filter);
   Result<std::int64_t> count(const SessionFilter& filter);
   Result<std::vector<SessionEntry>> read_history(const SessionKey& session, std::int64_t after,
@@ -26,12 +27,13 @@ class SessionQueries final {
 
  private:
   Result<std::vector<SessionId>> ids(const SessionFilter& filter);
-  Result<std::vector<SessionId>> ids_by_metadata(const SessionFilter& filter);
-  // Calls `take` with each id that a filter with metadata matches, until it gives false.
+  // Those that few sessions match: all of them are found, and put in order.
+  Result<std::vector<SessionId>> narrow_ids(const SessionFilter& filter);
+  // Calls `take` with the place of each session that the filter matches, whatever its page.
   template <class Take>
-  Result<void> each_common_id(const SessionFilter& filter, std::string bound, Take take);
+  Result<void> each_place(const SessionFilter& filter, Take take);
   // The last id before `bound` that one part of the filter has: a pair of its metadata, or, after
-  // these, its status.
+  // these, its status. A filter without any has all ids.
   Result<std::string> find_part(const SessionFilter& filter, std::size_t part,
                                 std::string_view bound);
 
@@ -41,6 +43,8 @@ class SessionQueries final {
   Statement ids_by_status_;
   Statement count_;
   Statement count_by_status_;
+  Statement find_id_;
+  Statement times_;
   Statement find_label_;
   Statement find_status_;
   Statement history_;

@@ -9,6 +9,7 @@
 #include "store/store_contract_mail.hpp"
 #include "store/store_contract_owners.hpp"
 #include "store/store_contract_records.hpp"
+#include "store/store_contract_removal.hpp"
 #include "store/store_contract_sessions.hpp"
 #include "store/store_contract_time.hpp"
 #include "store/store_contract_turns.hpp"

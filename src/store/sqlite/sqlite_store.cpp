@@ -216,6 +216,13 @@ Task<Result<PruneOutcome>> SqliteStore::prune(Prune prune) {
       [prune = std::move(prune)](Changes& changes) { return changes.prune(prune); });
 }
 
+Task<Result<std::size_t>> SqliteStore::remove_runs(WorkspaceSlug workspace,
+                                                   std::vector<RunId> runs) {
+  return parts_->writer->write<std::size_t>([workspace, runs = std::move(runs)](Changes& changes) {
+    return changes.remove_runs(workspace, runs);
+  });
+}
+
 Task<Result<CreateSessionOutcome>> SqliteStore::create_session(NewSession session) {
   Labels labels = labels_of(session.row.metadata);
   const std::size_t bytes = sqlite::bytes_of(session);
@@ -254,6 +261,11 @@ Task<Result<EndedSession>> SqliteStore::end_session(SessionKey session, std::str
       [session, reason = std::move(reason)](Changes& changes) {
         return changes.end_session(session, reason);
       });
+}
+
+Task<Result<void>> SqliteStore::remove_session(SessionKey session) {
+  return parts_->writer->write<void>(
+      [session](Changes& changes) { return changes.remove_session(session); });
 }
 
 Task<Result<std::vector<RunRow>>> SqliteStore::session_runs(SessionKey session,

@@ -38,11 +38,15 @@ class Changes final {
   }
   Result<void> leave();
   Result<PruneOutcome> prune(const Prune& prune) { return pruning_.step(prune, time_.now()); }
+  Result<std::size_t> remove_runs(const WorkspaceSlug& workspace, const std::vector<RunId>& runs) {
+    return pruning_.remove(workspace, runs);
+  }
   // `labels` are those of the session's metadata.
   Result<CreateSessionOutcome> create_session(const NewSession& session, const Labels& labels);
   Result<EndedSession> end_session(const SessionKey& session, const std::string& reason) {
     return sessions_.end(session, reason);
   }
+  Result<void> remove_session(const SessionKey& session) { return sessions_.remove(session); }
   Result<RecordsOutcome> change_records(const std::vector<RecordChange>& changes);
   Result<AddKeyOutcome> add_key(const ApiKeyRow& key, const Idempotency& idempotency);
   Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);

@@ -21,6 +21,9 @@ constexpr std::int64_t kBytesPerCost = 8192;
 constexpr const char* kFindEnded =
     "SELECT workspace, id, segments, keyed_at, log_end, metadata FROM runs INDEXED BY ended "
     "WHERE finished = 1 AND ended_at < ? AND format <= ? ORDER BY ended_at, workspace, id";
+constexpr const char* kFindOne =
+    "SELECT workspace, id, segments, keyed_at, log_end, metadata FROM runs "
+    "WHERE workspace = ? AND id = ? AND finished = 1 AND format <= ?";
 constexpr const char* kRemoveRun = "DELETE FROM runs WHERE workspace = ? AND id = ?";
 constexpr const char* kLeaveSession = "DELETE FROM session_runs WHERE run = ?";
 constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run, log_end) VALUES (?, ?)";
@@ -51,6 +54,7 @@ Pruning::Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, L
       labels_(labels),
       merging_(database),
       find_ended_(database, kFindEnded),
+      find_one_(database, kFindOne),
       remove_run_(database, kRemoveRun),
       leave_session_(database, kLeaveSession),
       insert_doomed_(database, kInsertDoomed),
@@ -118,10 +122,37 @@ Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segme
       return found;
     }
     segments += static_cast<std::size_t>(rows.integer(2));
-    EndedRun run{.key = key, .log_end = rows.integer(4), .labels = labels_of(rows.view(5))};
-    if (!rows.is_null(3)) run.keyed_at = store_time(rows, 3);
-    found.runs.push_back(std::move(run));
+    found.runs.push_back(read_ended(rows));
   }
+}
+
+Pruning::EndedRun Pruning::read_ended(const Rows& rows) {
+  EndedRun run{.key = {.workspace = rows.id<WorkspaceSlug>(0), .run = rows.id<RunId>(1)},
+               .keyed_at = {},
+               .log_end = rows.integer(4),
+               .labels = labels_of(rows.view(5))};
+  if (!rows.is_null(3)) run.keyed_at = store_time(rows, 3);
+  return run;
+}
+
+Result<std::optional<Pruning::EndedRun>> Pruning::find_one(const RunKey& key) {
+  Rows rows = find_one_.query(key.workspace, key.run, kRunFormat);
+  ERRAND_TRY(bool found, rows.next());
+  if (!found) return std::optional<EndedRun>();
+  return std::optional(read_ended(rows));
+}
+
+Result<std::size_t> Pruning::remove(const WorkspaceSlug& workspace,
+                                    const std::vector<RunId>& runs) {
+  std::size_t removed = 0;
+  for (const RunId& id : runs) {
+    ERRAND_TRY(auto run, find_one({.workspace = workspace, .run = id}));
+    if (!run) continue;
+    ERRAND_CHECK(remove_run(*run));
+    ERRAND_CHECK(insert_doomed_.run(id, run->log_end));
+    ++removed;
+  }
+  return removed;
 }
 
 Result<void> Pruning::remove_run(const EndedRun& run) {

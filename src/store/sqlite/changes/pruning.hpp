@@ -19,6 +19,8 @@ class Pruning final {
   Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, LabelChanges& labels);
 
   Result<PruneOutcome> step(const Prune& prune, StoreTime now);
+  // Takes those of the runs that have ended out of the lists, and dooms them. Gives how many.
+  Result<std::size_t> remove(const WorkspaceSlug& workspace, const std::vector<RunId>& runs);
 
  private:
   struct EndedRun {
@@ -38,6 +40,9 @@ class Pruning final {
   // Runs that may go, the first to have ended first, until they have at least that many segments
   // together.
   Result<Found> find_ended(const Prune& prune, std::size_t segments_max);
+  static EndedRun read_ended(const Rows& rows);
+  // Nothing if there is no such run, or if it has not ended.
+  Result<std::optional<EndedRun>> find_one(const RunKey& key);
   // Takes a run out of the lists.
   Result<void> remove_run(const EndedRun& run);
   // Removes blobs and segments of doomed runs, and says how many, or what counts as many.
@@ -60,6 +65,7 @@ class Pruning final {
   Merging merging_;
 
   Statement find_ended_;
+  Statement find_one_;
   Statement remove_run_;
   Statement leave_session_;
   Statement insert_doomed_;

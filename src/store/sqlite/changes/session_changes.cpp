@@ -45,6 +45,22 @@ constexpr const char* kEnd =
 static_assert(static_cast<int>(SessionStatus::ended) == 1);
 constexpr const char* kFindCancellable =
     "SELECT 1 FROM runs WHERE workspace = ? AND id = ? AND finished = 0 AND format <= ?";
+constexpr const char* kFindRunOf =
+    "SELECT 1 FROM session_runs INDEXED BY runs_of_session WHERE workspace = ? AND session = ? "
+    "LIMIT 1";
+constexpr const char* kFindMetadata =
+    "SELECT metadata FROM session_settings WHERE workspace = ? AND session = ?";
+constexpr const char* kRemoveLabel =
+    "DELETE FROM session_labels WHERE workspace = ? AND key = ? AND value = ? AND session = ?";
+constexpr const char* kRemoveSettings =
+    "DELETE FROM session_settings WHERE workspace = ? AND session = ?";
+constexpr const char* kRemoveHistory =
+    "DELETE FROM session_history WHERE workspace = ? AND session = ?";
+constexpr const char* kRemove = "DELETE FROM sessions WHERE workspace = ? AND id = ?";
+
+Result<bool> has_row(Rows rows) {
+  return rows.next();
+}
 
 }  // namespace
 
@@ -67,7 +83,13 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       count_entries_(database, kCountEntries),
       insert_entry_(database, kInsertEntry),
       end_(database, kEnd),
-      find_cancellable_(database, kFindCancellable) {}
+      find_cancellable_(database, kFindCancellable),
+      find_run_of_(database, kFindRunOf),
+      find_metadata_(database, kFindMetadata),
+      remove_label_(database, kRemoveLabel),
+      remove_settings_(database, kRemoveSettings),
+      remove_history_(database, kRemoveHistory),
+      remove_(database, kRemove) {}
 
 Result<std::optional<SessionChanges::Found>> SessionChanges::find(const SessionKey& session) {
   Rows rows = find_.query(session.workspace, session.session);
@@ -207,6 +229,27 @@ Result<EndedSession> SessionChanges::end(const SessionKey& session, const std::s
     if (mailed != MailOutcome::unknown_run) ended.cancelled.push_back(run);
   }
   return ended;
+}
+
+Result<void> SessionChanges::remove(const SessionKey& session) {
+  ERRAND_TRY(auto found, find(session));
+  if (!found) return Error(ErrorCode::not_found, "there is no such session");
+  ERRAND_TRY(bool has_runs, has_row(find_run_of_.query(session.workspace, session.session)));
+  if (found->status != SessionStatus::ended || has_runs) {
+    return Error(ErrorCode::conflict, "the session has not ended, or has runs");
+  }
+  Labels labels;
+  {
+    Rows rows = find_metadata_.query(session.workspace, session.session);
+    ERRAND_TRY(bool is_there, rows.next());
+    if (is_there) labels = labels_of(rows.view(0));
+  }
+  for (const auto& [key, value] : labels) {
+    ERRAND_CHECK(remove_label_.run(session.workspace, key, value, session.session));
+  }
+  ERRAND_CHECK(remove_settings_.run(session.workspace, session.session));
+  ERRAND_CHECK(remove_history_.run(session.workspace, session.session));
+  return remove_.run(session.workspace, session.session);
 }
 
 Result<MailOutcome> SessionChanges::cancel(const RunKey& run, const std::string& reason) {

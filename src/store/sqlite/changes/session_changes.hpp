@@ -44,6 +44,8 @@ class SessionChanges final {
 
   // not_found: no such session.
   Result<EndedSession> end(const SessionKey& session, const std::string& reason);
+  // not_found: no such session. conflict: it has not ended, or has runs; nothing was written.
+  Result<void> remove(const SessionKey& session);
 
  private:
   struct Found {
@@ -79,6 +81,12 @@ class SessionChanges final {
   Statement insert_entry_;
   Statement end_;
   Statement find_cancellable_;
+  Statement find_run_of_;
+  Statement find_metadata_;
+  Statement remove_label_;
+  Statement remove_settings_;
+  Statement remove_history_;
+  Statement remove_;
 };
 
 }  // namespace errand::sqlite
