@@ -81,6 +81,7 @@ Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const Principal& who)
   whole.bindings = bindings_of(*whole.offered);
   whole.hash = hash_if_large(whole.text);
   whole.bindings_hash = hash_if_large(whole.bindings);
+  whole.warnings = tools->warnings;
   tools = std::make_shared<const ToolSet>(std::move(whole));
   tool_sets_.insert(tools);
   return tools->offered;

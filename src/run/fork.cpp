@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "json/fields.hpp"
+#include "run/unknown_members.hpp"
 
 namespace errand {
 
@@ -37,6 +38,8 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   // All other members are those of a run, and are read as such; a prompt may be missing here.
   json::Object as_run = body.get_object();
   if (!in.optional_any("prompt")) as_run["prompt"] = "";
+  as_run.erase("fromSeq");
+  ERRAND_CHECK(refuse_unknown_members(json::Value(as_run), run_members()));
   ERRAND_TRY(Spec spec, parse_spec(as_run));
   params.overrides = take_overrides(body.get_object(), std::move(spec));
   return params;

@@ -10,6 +10,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/limit_met.hpp"
+#include "run/unknown_members.hpp"
 
 namespace errand {
 namespace {
@@ -64,12 +65,23 @@ Result<std::vector<ToolRef>> parse_refs(const json::Array& tools, Origin origin,
   return refs;
 }
 
+// What was sent, with what the caller is told about it.
+ToolSetPtr share_with_warnings(std::vector<ToolRef> refs, const json::Array& tools,
+                               std::string text) {
+  ToolSet set{.refs = std::move(refs), .text = std::move(text), .hash = {}};
+  for (std::size_t i = 0; i < tools.size(); ++i) {
+    add_unknown_of_tool(set.warnings, tools[i], json::child_pointer("/tools", i));
+  }
+  return std::make_shared<const ToolSet>(std::move(set));
+}
+
 void parse_tools(json::Fields& in, Spec& spec, Origin origin) {
   const json::Array* tools = in.optional_array("tools");
   if (!tools) return;
   auto refs = parse_refs(*tools, origin, nullptr);
   if (!refs) return in.fail(std::move(refs).error());
-  spec.tools = share_tools(std::move(*refs));
+  spec.tools = origin == Origin::wire ? share_with_warnings(std::move(*refs), *tools, "")
+                                      : share_tools(std::move(*refs));
 }
 
 // Tools as a caller sends them, read by themselves. Null if there is anything wrong with them.
@@ -78,7 +90,7 @@ ToolSetPtr parse_tool_set(std::string_view text) {
   const json::Array* tools = value ? (*value)->if_array() : nullptr;
   if (!tools) return nullptr;
   auto refs = parse_refs(*tools, Origin::wire, *value);
-  return refs ? share_tools(std::move(*refs), std::string(text)) : nullptr;
+  return refs ? share_with_warnings(std::move(*refs), *tools, std::string(text)) : nullptr;
 }
 
 void parse_messages(json::Fields& in, Spec& spec, Origin origin) {
@@ -279,6 +291,10 @@ json::Object members_of(const Spec& spec, json::Array tools, Origin origin) {
 Result<Spec> parse_spec(const json::Value& body) {
   ERRAND_TRY(Spec spec, parse_spec_from(body, Origin::wire));
   if (!spec.prompt) ERRAND_CHECK(check_conversation(spec.messages, "/messages"));
+  add_unknown_members(spec.warnings, body, "", run_members());
+  if (const json::Value* budgets = body.get_object().if_contains("budgets")) {
+    add_unknown_members(spec.warnings, *budgets, "/budgets", budget_members());
+  }
   return spec;
 }
 

@@ -28,6 +28,7 @@ struct ToolSet {
   // What a journal pins of `offered`, and its hash, if it is kept beside the journal.
   std::string bindings = {};
   std::string bindings_hash = {};
+  std::vector<std::string> warnings = {};  // about what was sent; see unknown_members()
 };
 using ToolSetPtr = std::shared_ptr<const ToolSet>;
 ToolSetPtr share_tools(std::vector<ToolRef> refs, std::string text = "");

@@ -1,7 +1,9 @@
 #include "server/api.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "json/write.hpp"
@@ -23,6 +25,21 @@ std::string router_pattern(std::string_view path) {
     if (c == '{') in_name = true;
   }
   return out;
+}
+
+bool is_host(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter(c) || is_digit(c) ||
+           std::string_view(".-_:[]").find(c) != std::string_view::npos;
+  });
+}
+
+// How the client reaches this server, as far as the request tells. A proxy that ends TLS says so.
+std::string url_of(const net::Request& request) {
+  std::string_view host = request.header("host");
+  if (!is_host(host)) return {};
+  const bool is_secure = equals_ignoring_case(request.header("x-forwarded-proto"), "https");
+  return cat(is_secure ? "https://" : "http://", host);
 }
 
 }  // namespace
@@ -87,9 +104,11 @@ Result<Principal> Api::authenticate(Access access, const net::Request& request) 
   return *who;
 }
 
-std::string Api::stream_url(const Principal& who, const RunId& run) const {
-  return cat(options_.public_url, "/api/v1/workspaces/", who.workspace.view(), "/agent-runs/",
-             run.view(), "/stream");
+std::string Api::stream_url(const net::Request& request, const Principal& who,
+                            const RunId& run) const {
+  const std::string base = options_.public_url.empty() ? url_of(request) : options_.public_url;
+  return cat(base, "/api/v1/workspaces/", who.workspace.view(), "/agent-runs/", run.view(),
+             "/stream");
 }
 
 Task<net::Response> Api::health(net::Request) {

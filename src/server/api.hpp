@@ -15,7 +15,7 @@
 namespace errand::server {
 
 struct ApiOptions {
-  std::string public_url = {};  // with it, streamUrl is absolute
+  std::string public_url = {};  // of streamUrl; empty: the one that the client has used
   MissingResult missing_result = MissingResult::refuse;
 };
 
@@ -56,7 +56,8 @@ class Api final {
   // The key that the caller presents; empty without one.
   static std::string_view credential(const net::Request& request);
 
-  std::string stream_url(const Principal& who, const RunId& run) const;
+  // Absolute, unless the request does not say how it came here.
+  std::string stream_url(const net::Request& request, const Principal& who, const RunId& run) const;
 
   Task<net::Response> health(net::Request request);
   Task<net::Response> readiness(net::Request request);

@@ -54,7 +54,7 @@ Api::Answer Api::fork_run(Principal who, net::Request request) {
   std::string out;
   json::ObjectWriter(out)
       .field("runId", fork.run.view())
-      .field("streamUrl", stream_url(who, fork.run))
+      .field("streamUrl", stream_url(request, who, fork.run))
       .field("forkedFrom", fork_json(fork.from))
       .end();
   co_return json_response(201, std::move(out));

@@ -89,6 +89,13 @@ json::Object snapshot_json(const engine::RunView& run) {
   return out;
 }
 
+json::Array warnings_json(const Spec& spec) {
+  json::Array out;
+  for (const std::string& line : spec.warnings) out.emplace_back(line);
+  for (const std::string& line : spec.tools->warnings) out.emplace_back(line);
+  return out;
+}
+
 json::Object fork_json(const ForkedFrom& fork) {
   return {{"runId", fork.run.view()}, {"seq", fork.seq}};
 }

@@ -17,6 +17,9 @@ json::Object snapshot_json(const engine::RunView& run);
 // What a caller asked for. Headers carry credentials, and are not shown again.
 json::Object shown_spec(const Spec& spec);
 
+// What the caller of a create is told about what was sent; empty if all of it means something.
+json::Array warnings_json(const Spec& spec);
+
 // Where a run was forked.
 json::Object fork_json(const ForkedFrom& fork);
 

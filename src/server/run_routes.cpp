@@ -116,9 +116,13 @@ Api::Answer Api::create_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto text, json_text(request));
   ERRAND_CO_TRY(auto spec, parse_spec(text, engine_.tool_sets()));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  const json::Array warnings = warnings_json(spec);
   ERRAND_CO_TRY(auto run, co_await engine_.create(who, std::move(spec), std::move(idempotency)));
   std::string out;
-  json::ObjectWriter(out).field("runId", run.view()).field("streamUrl", stream_url(who, run)).end();
+  json::ObjectWriter writer(out);
+  writer.field("runId", run.view()).field("streamUrl", stream_url(request, who, run));
+  if (!warnings.empty()) writer.field("warnings", json::Value(warnings));
+  writer.end();
   co_return json_response(201, std::move(out));
 }
 

@@ -37,6 +37,7 @@ std::optional<WhenBusy> read_when_busy(json::Fields& in) {
 // A body with the members of a run, read as one.
 Result<Spec> parse_as_run(const json::Object& body) {
   json::Object as_run = body;
+  as_run.erase("whenBusy");
   if (!body.if_contains("prompt") && !body.if_contains("messages")) as_run["prompt"] = "";
   return parse_spec(json::Value(std::move(as_run)));
 }
@@ -174,6 +175,7 @@ Api::Answer Api::create_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
   ERRAND_CO_TRY(auto params, parse_session(body));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  json::Array warnings = warnings_json(params.spec);
   ERRAND_CO_TRY(auto id,
                 co_await engine_.create_session(who, std::move(params), std::move(idempotency)));
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
@@ -181,6 +183,7 @@ Api::Answer Api::create_session(Principal who, net::Request request) {
                    {"id", id.view()},
                    {"name", session.row.name},
                    {"createdAt", to_iso8601(session.row.created_at)}};
+  if (!warnings.empty()) out["warnings"] = std::move(warnings);
   co_return json_response(201, json::write(out));
 }
 
@@ -253,14 +256,16 @@ Api::Answer Api::send_message(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
   ERRAND_CO_TRY(auto message, parse_message(body));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  const json::Array warnings = warnings_json(message.said);
   ERRAND_CO_TRY(auto run,
                 co_await engine_.send(who, id, std::move(message), std::move(idempotency)));
   std::string out;
-  json::ObjectWriter(out)
-      .field("runId", run.view())
+  json::ObjectWriter writer(out);
+  writer.field("runId", run.view())
       .field("sessionId", id.view())
-      .field("streamUrl", stream_url(who, run))
-      .end();
+      .field("streamUrl", stream_url(request, who, run));
+  if (!warnings.empty()) writer.field("warnings", json::Value(warnings));
+  writer.end();
   co_return json_response(201, std::move(out));
 }
 

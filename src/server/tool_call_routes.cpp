@@ -1,10 +1,12 @@
 // Calls that wait for a client, as work for a pool of clients.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
+#include "run/unknown_members.hpp"
 #include "server/api.hpp"
 #include "server/openapi/query.hpp"
 #include "server/openapi/request_limits.hpp"
@@ -16,6 +18,10 @@ namespace {
 
 // Calls carry what their clients sent along; a page ends with the one that goes past this.
 constexpr std::size_t kPageBytesMax = 4U * 1024 * 1024;
+
+constexpr auto kClaimMembers = std::to_array<std::string_view>({"ttlMs"});
+constexpr auto kExtendMembers = std::to_array<std::string_view>({"claimId", "ttlMs"});
+constexpr auto kProgressMembers = std::to_array<std::string_view>({"message", "progress", "total"});
 
 Result<CallFilter> parse_filter(const Principal& who, const net::Request& request) {
   using Status = CallFilter::Status;
@@ -64,6 +70,7 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
 
 Api::Answer Api::claim_tool_call(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kClaimMembers));
   json::Fields in(body, "");
   ERRAND_CO_TRY(auto ttl, parse_ttl(in));
   ERRAND_CO_TRY(auto id, tool_use_of_path(request));
@@ -73,6 +80,7 @@ Api::Answer Api::claim_tool_call(Principal who, net::Request request) {
 
 Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kExtendMembers));
   json::Fields in(body, "");
   std::string claim_id = in.text("claimId");
   ERRAND_CO_TRY(auto ttl, parse_ttl(in));
@@ -84,6 +92,7 @@ Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
 
 Api::Answer Api::report_progress(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kProgressMembers));
   json::Fields in(body, "");
   ProgressReport report{.message = in.optional_text("message").value_or(""),
                         .progress = in.optional_number("progress"),
