@@ -156,6 +156,7 @@ void add_chat(CLI::App& app, ExitCode exit_code) {
   CLI::Option* resume = add(command, "--resume", *chat, "[CHAT]",
                             "Continue the latest chat, or the chat with this id")
                             ->expected(0, 1);
+  command->add_flag("--list", options->list, "List chats, the last used first")->excludes(resume);
   add_agent(command, options->agent);
   add_place(command, options->agent);
   command->callback([=] {

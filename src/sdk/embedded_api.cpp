@@ -1,5 +1,6 @@
 #include "sdk/embedded_api.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -34,7 +35,9 @@ RunInfo info_of(const RunRow& row) {
                .name = row.name,
                .status = row.status,
                .model_id = row.model_id,
-               .last_seq = row.last_seq};
+               .last_seq = row.last_seq,
+               .session = row.session,
+               .updated_at = to_iso8601(row.updated_at)};
   if (auto metadata = json::parse(row.metadata)) {
     info.metadata = parse_metadata(metadata->if_object());
   }
@@ -46,6 +49,13 @@ Result<LocalToolCall> call_of(const Mailbox& box) {
   members["toolUseId"] = box.slot;
   members["name"] = box.name;
   return parse_local_call(std::move(members));
+}
+
+SessionInfo info_of(const SessionRow& row) {
+  return {.id = row.id,
+          .status = row.status,
+          .current = row.current,
+          .last_used = to_iso8601(row.last_used_at)};
 }
 
 }  // namespace
@@ -103,6 +113,7 @@ Task<Result<RunPage>> EmbeddedApi::list(RunQuery query) {
   RunFilter filter{.workspace = who_.workspace,
                    .status = query.status,
                    .metadata = std::move(query.metadata),
+                   .session = query.session,
                    .before = RunId::parse(query.cursor),
                    .limit = query.limit + 1};  // one more tells whether there is another page
   auto rows = co_await engine_.list(std::move(filter));
@@ -125,6 +136,69 @@ Task<Result<std::vector<JournalEntry>>> EmbeddedApi::journal(RunId run) {
 
 Task<Result<engine::ModelList>> EmbeddedApi::models(ModelQuery query) {
   co_return co_await engine::list_models(&engine_.catalog(), query.check);
+}
+
+Task<Result<SessionId>> EmbeddedApi::create_session(engine::SessionParams params) {
+  ERRAND_CO_CHECK(check(params.spec.output_schema));
+  auto session = co_await engine_.create_session(who_, std::move(params), {});
+  co_return as_seen(std::move(session));
+}
+
+Task<Result<RunId>> EmbeddedApi::say(SessionId session, engine::SessionMessage message) {
+  ERRAND_CO_CHECK(check(message.overrides.output_schema));
+  auto run = co_await engine_.send(who_, session, std::move(message), {});
+  co_return as_seen(std::move(run));
+}
+
+Task<Result<SessionInfo>> EmbeddedApi::get_session(SessionId session) {
+  auto view = co_await engine_.get_session(who_, session);
+  if (!view) co_return as_seen(view.error());
+  SessionInfo info = info_of(view->row);
+  info.model_id = view->params.spec.model_id;
+  co_return info;
+}
+
+Task<Result<SessionPage>> EmbeddedApi::list_sessions(SessionQuery query) {
+  SessionFilter filter{.workspace = who_.workspace,
+                       .status = query.status,
+                       .metadata = std::move(query.metadata),
+                       .before = engine::parse_cursor(query.cursor),
+                       .limit = query.limit + 1};  // one more tells whether there is another page
+  auto rows = co_await engine_.list_sessions(std::move(filter));
+  if (!rows) co_return as_seen(rows.error());
+  SessionPage page;
+  bool has_more = rows->size() > query.limit;
+  if (has_more) rows->resize(query.limit);
+  for (const SessionRow& row : *rows) {
+    auto summary = co_await engine_.summary_of(who_, row);
+    if (!summary) co_return as_seen(summary.error());
+    page.sessions.push_back(info_of(row));
+    page.sessions.back().summary = std::move(*summary);
+  }
+  if (has_more) page.next_cursor = engine::to_cursor(rows->back().place());
+  co_return page;
+}
+
+Task<Result<std::vector<SaidMessage>>> EmbeddedApi::history(SessionId session, HistoryQuery query) {
+  auto view = co_await engine_.get_session(who_, session);
+  if (!view) co_return as_seen(view.error());
+  std::int64_t after = query.after;
+  if (query.last)
+    after = std::max(after, view->row.entries - static_cast<std::int64_t>(*query.last));
+  auto entries =
+      co_await engine_.session_history(who_, session, after, view->row.entries, SIZE_MAX);
+  if (!entries) co_return as_seen(entries.error());
+  std::vector<SaidMessage> messages;
+  for (const SessionEntry& entry : *entries) {
+    auto kept = parse_history_entry(entry.body);
+    if (!kept) co_return as_seen(kept.error());
+    messages.push_back({.seq = entry.n,
+                        .run = entry.run,
+                        .role = kept->message.role,
+                        .text = kept->message.text,
+                        .retained = retained_calls(*kept)});
+  }
+  co_return messages;
 }
 
 }  // namespace errand::sdk

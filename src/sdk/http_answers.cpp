@@ -40,6 +40,18 @@ Error wrong_answer(std::string_view what) {
   return {ErrorCode::internal, cat("the answer of the server has no ", what)};
 }
 
+RetainedCall parse_retained(const json::Object* members) {
+  RetainedCall call{.text = std::string(json::text_at(members, "text")),
+                    .name = std::string(json::text_at(members, "name")),
+                    .arguments = std::string(json::text_at(members, "arguments")),
+                    .ok = true,
+                    .result = std::string(json::text_at(members, "result"))};
+  if (auto id = ToolUseId::parse(json::text_at(members, "toolUseId"))) call.id = *id;
+  const json::Value* ok = members ? members->if_contains("ok") : nullptr;
+  call.ok = !ok || *ok != json::Value(false);
+  return call;
+}
+
 }  // namespace
 
 Error error_of_answer(int status, std::string_view body) {
@@ -97,6 +109,8 @@ Result<RunInfo> parse_run_info(const json::Value& answer) {
   run.model_id = json::text_at(members, "modelId");
   run.last_seq = json::integer_at(members, "lastSeq").value_or(0);
   run.metadata = parse_metadata(json::object_at(members, "metadata"));
+  run.updated_at = json::text_at(members, "updatedAt");
+  run.session = SessionId::parse(json::text_at(members, "sessionId")).value_or(SessionId());
   run.error = json::text_at(members, "error");
   run.final_text = json::text_at(members, "finalText");
   const json::Array* pending = json::array_at(members, "pendingCalls");
@@ -119,6 +133,38 @@ Result<RunPage> parse_run_page(const json::Value& answer) {
     ERRAND_TRY(page.runs.emplace_back(), parse_run_info(item));
   }
   return page;
+}
+
+Result<SessionInfo> parse_session_info(const json::Value& answer) {
+  const json::Object* members = answer.if_object();
+  auto id = SessionId::parse(json::text_at(members, "sessionId"));
+  if (!id) return wrong_answer("id of a session");
+  SessionInfo session{.id = *id};
+  if (json::text_at(members, "status") == "ended") session.status = SessionStatus::ended;
+  session.model_id = json::text_at(json::object_at(members, "agentSpec"), "modelId");
+  session.current = RunId::parse(json::text_at(members, "currentRunId"));
+  session.summary = json::text_at(members, "summary");
+  session.last_used = json::text_at(members, "lastInteractionDate");
+  return session;
+}
+
+Result<std::vector<SaidMessage>> parse_said(const json::Value& answer) {
+  const json::Array* events = json::array_at(answer.if_object(), "events");
+  if (!events) return wrong_answer("events of a session");
+  std::vector<SaidMessage> messages;
+  for (const json::Value& event : *events) {
+    const json::Object* members = event.if_object();
+    SaidMessage message{.seq = json::integer_at(members, "seq").value_or(0),
+                        .run = RunId::parse(json::text_at(members, "runId")).value_or(RunId()),
+                        .text = std::string(json::text_at(members, "text"))};
+    if (json::text_at(members, "type") == "assistant_message") message.role = Role::assistant;
+    const json::Array* calls = json::array_at(members, "retained");
+    for (std::size_t i = 0; calls && i < calls->size(); ++i) {
+      message.retained.push_back(parse_retained((*calls)[i].if_object()));
+    }
+    messages.push_back(std::move(message));
+  }
+  return messages;
 }
 
 std::string take_page(const json::Value& page, std::string_view key,

@@ -81,6 +81,7 @@ net::Query query_of(const RunQuery& asked) {
   for (const auto& [key, value] : asked.metadata) {
     query.emplace_back("metadata", cat(key, ":", value));
   }
+  if (asked.session) query.emplace_back("sessionId", asked.session->view());
   if (!asked.cursor.empty()) query.emplace_back("cursor", asked.cursor);
   return query;
 }

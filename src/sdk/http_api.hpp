@@ -42,6 +42,11 @@ class HttpApi final : public RunApi {
   Task<Result<RunPage>> list(RunQuery query) override;
   Task<Result<std::vector<JournalEntry>>> journal(RunId run) override;
   Task<Result<engine::ModelList>> models(ModelQuery query) override;
+  Task<Result<SessionId>> create_session(engine::SessionParams params) override;
+  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message) override;
+  Task<Result<SessionInfo>> get_session(SessionId session) override;
+  Task<Result<SessionPage>> list_sessions(SessionQuery query) override;
+  Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) override;
 
  private:
   net::ClientRequest make(const ApiRequest& request) const;

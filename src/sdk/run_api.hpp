@@ -10,11 +10,13 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "engine/models/model_list.hpp"
+#include "engine/session_spec.hpp"
 #include "run/fork.hpp"
 #include "run/ids.hpp"
 #include "run/log/event.hpp"
 #include "run/log/journal.hpp"
 #include "run/log/mail.hpp"
+#include "run/log/session_message.hpp"
 #include "run/spec.hpp"
 #include "run/status.hpp"
 
@@ -28,6 +30,8 @@ struct RunInfo {
   std::string model_id = {};
   EventSeq last_seq = 0;
   Metadata metadata = {};
+  SessionId session = {};       // empty: of no session
+  std::string updated_at = {};  // ISO 8601
   // Not in lists.
   std::string error = {};  // why it failed
   std::string final_text = {};
@@ -38,7 +42,8 @@ inline constexpr seconds kAnswerMax{30};  // how long a server may take, unless 
 
 struct RunQuery {
   std::optional<RunStatus> status = {};
-  Metadata metadata = {};  // every pair must match
+  Metadata metadata = {};                 // every pair must match
+  std::optional<SessionId> session = {};  // only its runs
   std::size_t limit = 50;
   std::string cursor = {};  // RunPage::next_cursor of the page before
   seconds timeout = kAnswerMax;
@@ -47,6 +52,45 @@ struct RunQuery {
 struct RunPage {
   std::vector<RunInfo> runs;     // the latest first
   std::string next_cursor = {};  // empty: there are no more
+};
+
+// What is said about a session.
+struct SessionInfo {
+  SessionId id;
+  SessionStatus status = SessionStatus::active;
+  std::string model_id = {};          // that was asked for; empty: the default. Not in lists
+  std::optional<RunId> current = {};  // the run that has the turn. Not in lists
+  std::string summary = {};           // of what was said; in lists only
+  std::string last_used = {};         // ISO 8601
+};
+
+struct SessionQuery {
+  std::optional<SessionStatus> status = {};
+  Metadata metadata = {};  // every pair must match
+  std::size_t limit = 50;
+  std::string cursor = {};  // SessionPage::next_cursor of the page before
+};
+
+struct SessionPage {
+  std::vector<SessionInfo> sessions;  // the last used first
+  std::string next_cursor = {};       // empty: there are no more
+};
+
+// One message of a session's history.
+struct SaidMessage {
+  std::int64_t seq = 0;  // its place in the conversation: 1, 2, 3 ...
+  RunId run;             // that brought it
+  Role role = Role::user;
+  std::string text;
+  std::vector<RetainedCall> retained = {};  // calls that led to an answer
+
+  friend bool operator==(const SaidMessage&, const SaidMessage&) = default;
+};
+
+// Which messages of a history are wanted.
+struct HistoryQuery {
+  std::int64_t after = 0;                // those behind the first so many
+  std::optional<std::size_t> last = {};  // of these, only the last ones
 };
 
 struct ModelQuery {
@@ -84,6 +128,13 @@ class RunApi {
   // The whole journal, with its secrets blotted out.
   virtual Task<Result<std::vector<JournalEntry>>> journal(RunId run) = 0;
   virtual Task<Result<engine::ModelList>> models(ModelQuery query) = 0;
+
+  // Sessions. Their runs are runs like any other.
+  virtual Task<Result<SessionId>> create_session(engine::SessionParams params) = 0;
+  virtual Task<Result<RunId>> say(SessionId session, engine::SessionMessage message) = 0;
+  virtual Task<Result<SessionInfo>> get_session(SessionId session) = 0;
+  virtual Task<Result<SessionPage>> list_sessions(SessionQuery query) = 0;
+  virtual Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) = 0;
 };
 
 // True if the same request may be answered better a little later.

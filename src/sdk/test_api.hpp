@@ -21,6 +21,13 @@ class NoApi : public RunApi {
   Task<Result<RunPage>> list(RunQuery) override { co_return no(); }
   Task<Result<std::vector<JournalEntry>>> journal(RunId) override { co_return no(); }
   Task<Result<engine::ModelList>> models(ModelQuery) override { co_return no(); }
+  Task<Result<SessionId>> create_session(engine::SessionParams) override { co_return no(); }
+  Task<Result<RunId>> say(SessionId, engine::SessionMessage) override { co_return no(); }
+  Task<Result<SessionInfo>> get_session(SessionId) override { co_return no(); }
+  Task<Result<SessionPage>> list_sessions(SessionQuery) override { co_return no(); }
+  Task<Result<std::vector<SaidMessage>>> history(SessionId, HistoryQuery) override {
+    co_return no();
+  }
 
  private:
   static Error no() { return {ErrorCode::unsupported, "not here"}; }

@@ -17,7 +17,7 @@ from support.terminal import CTRL_C, CTRL_D, SECONDS_MAX, Terminal, plain_enviro
 
 SCREENS = Path(__file__).resolve().parent / "screens"
 DURATION = re.compile(r"\b(\d+ ms|\d+\.\d s)\b")
-CHAT_ID = re.compile(r"\bchat_\w+")
+CHAT_ID = re.compile(r"\bsess_\w+")
 UP = "\x1b[A"
 LEFT = "\x1b[D"
 WORDS = [f"word{n} " for n in range(60)]
@@ -75,7 +75,7 @@ class ChatCase(EmbeddedCase):
         return terminal.screen.text()
 
     def check_screen(self, name: str, terminal: Terminal) -> None:
-        masked = CHAT_ID.sub("chat_N", DURATION.sub("N ms", terminal.screen.styled()))
+        masked = CHAT_ID.sub("sess_N", DURATION.sub("N ms", terminal.screen.styled()))
         masked = masked.replace(str(self.root), "ROOT")
         path = SCREENS / f"{name}.txt"
         if os.environ.get("ERRAND_UPDATE"):
@@ -183,7 +183,7 @@ class CommandsTest(ChatCase):
         terminal = self.chat()
         self.say(terminal, "Hi", "Look at a.txt", "/save ~/my chat.md")
         self.end(terminal, 4)
-        text = CHAT_ID.sub("chat_N", file.read_text())
+        text = CHAT_ID.sub("sess_N", file.read_text())
         self.assertEqual(text, "# Chat chat_N\n\n## You\n\nHi\n\n## Model\n\nHello.\n\n"
                                "## You\n\nLook at a.txt\n\n## Model\n\nLet me look.\n\n"
                                'Calls read_file:\n\n```\n{"path":"a.txt"}\n```\n\n'
@@ -268,6 +268,84 @@ class ResumeTest(ChatCase):
         runs = server.client().request("GET", "/agent-runs").json()["runs"]
         self.assertEqual([run["status"] for run in runs], ["succeeded", "succeeded"])
         self.assertEqual(runs[0]["metadata"], runs[1]["metadata"])
+
+
+    def test_chats_are_listed_the_last_used_first(self):
+        ids = []
+        for message in ("One fine day", "Another fine day"):
+            terminal = self.chat("--model", "other")
+            self.say(terminal, message + " to talk")
+            ids.append(CHAT_ID.search(self.end(terminal, 2))[0])
+        self.pipe(b"Go on\n", "--resume", ids[0])
+        code, out, errors = self.pipe(b"", "--list")
+        self.assertEqual(code, 0, errors)
+        lines = [line.split(None, 2) for line in out.splitlines()]
+        self.assertEqual(lines[0], ["CHAT", "LAST", "USED  ABOUT"])
+        self.assertEqual([line[0] for line in lines[1:]], ids)
+        self.assertEqual([line[2] for line in lines[1:]],
+                         ["One fine day to talk", "Another fine day to talk"])
+
+    def test_no_chats_are_an_empty_list(self):
+        self.assertEqual(self.pipe(b"", "--list")[:2], (0, "CHAT  LAST USED  ABOUT\n"))
+
+
+class TwoTerminalsTest(ChatCase):
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve_data()
+        self.words = ["chat", "--data", str(self.data)]
+
+    def test_the_same_chat_goes_on_in_two_terminals(self):
+        first = self.open(*self.words, "--model", "other")
+        self.say(first, "From the first")
+        first.read_to_prompt(2)
+        chat = self.server.client().request("GET", "/agent-sessions").json()["sessions"][0]["id"]
+        second = self.open(*self.words, "--resume", chat)
+        self.say(second, "From the second", first=2)
+        second.read_to_prompt(3)
+        self.assertIn("Other 2.", second.screen.text())
+        first.type("Again\r")
+        shown = self.end(first, 3)
+        self.assertRegex(shown, r"(?s)meanwhile in this chat:\n> From the second\n"
+                                r"Other 2\..*Other 3\.")
+        session = self.server.client().request("GET", f"/agent-sessions/{chat}").json()
+        self.assertEqual([one["content"] for one in session["messages"]],
+                         ["From the first", "Other 1.", "From the second", "Other 2.",
+                          "Again", "Other 3."])
+
+    def test_a_chat_of_forks_goes_on(self):
+        client = self.server.client()
+        metadata = {"errand.command": "chat", "errand.chat": "chat_1"}
+        run = client.request("POST", "/agent-runs", {
+            "prompt": "Hi", "modelId": "other", "metadata": metadata}).json()["runId"]
+        with client.stream(run) as events:
+            events.until("result")
+        for words in (("--resume",), ("--resume", "chat_1")):
+            terminal = self.open(*self.words, *words)
+            self.say(terminal, "And?", first=2)
+            shown = self.end(terminal, 3)
+            self.assertIn("errand chat --resume chat_1 goes on with this chat", shown)
+        self.assertIn("\nOther 3.\n", shown)
+        self.assertEqual(client.request("GET", "/agent-sessions").json()["total"], 0)
+        runs = client.request("GET", "/agent-runs?metadata=errand.chat:chat_1").json()["runs"]
+        self.assertEqual(len(runs), 3)
+
+
+class StorageTest(ChatCase):
+    ANSWER = "y" * 400
+    scripts = {"many": [turn(ANSWER)] * 200}
+
+    def test_a_chat_of_200_messages_takes_room_in_proportion(self):
+        message = "x" * 500
+        code, out, errors = self.pipe((message + "\n").encode() * 200)
+        self.assertEqual((code, out), (0, (self.ANSWER + "\n") * 200), errors[-2000:])
+        stored = (self.data / "errand.db").stat().st_size
+        client = self.serve_data().client()
+        runs = client.request("GET", "/agent-runs?limit=200").json()["runs"]
+        self.assertEqual(len(runs), 200)
+        events = sum(len(client.request("GET", f"/agent-runs/{run['runId']}/events").body)
+                     for run in runs)
+        self.assertLess(stored, 3 * (events + 200 * (len(message) + len(self.ANSWER))))
 
 
 class KeysTest(ChatCase):

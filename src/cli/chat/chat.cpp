@@ -34,7 +34,6 @@ Chat::Chat(AgentSession& session, LineInput& input, Beginning beginning)
 Task<int> Chat::work() {
   session_.watch_signal(SIGWINCH);
   session_.watch_signal(SIGCONT);
-  thread_.emplace(session_.api(), beginning_.id, session_.spec());
   auto begun = co_await begin();
   if (!begun) co_return is_ending_ ? kExitInterrupted : fail(begun.error());
   has_begun_ = true;
@@ -59,11 +58,13 @@ Task<int> Chat::work() {
 Task<Result<void>> Chat::begin() {
   auto models = co_await session_.api().models({});
   if (!models) co_return with_way_out(models.error());
-  model_ = thread_->chosen_model();
+  model_ = session_.spec().model_id;
   if (beginning_.resume) {
-    ERRAND_CO_TRY(auto run, co_await thread_->resume(*beginning_.resume));
-    if (model_.empty()) model_ = run.model_id;
-    ERRAND_CO_CHECK(co_await show_past(std::move(run)));
+    ERRAND_CO_TRY(thread_,
+                  co_await resume_chat(&session_.api(), *beginning_.resume, session_.spec()));
+    ERRAND_CO_CHECK(co_await show_past());
+  } else {
+    thread_ = new_chat(session_.api(), session_.spec());
   }
   if (model_.empty()) model_ = models->default_id;
   if (!is_script()) {
@@ -73,18 +74,29 @@ Task<Result<void>> Chat::begin() {
   co_return Result<void>();
 }
 
-// A run that goes on is shown from its beginning to its end.
-Task<Result<void>> Chat::show_past(sdk::RunInfo run) {
-  ERRAND_CO_TRY(auto journal, co_await session_.api().journal(run.id));
-  std::vector<Saying> sayings = sayings_of(journal);
-  bool is_over = is_terminal(run.status);
-  auto is_user = [](const Saying& saying) { return saying.kind == Saying::Kind::user; };
-  if (!is_over) std::erase_if(sayings, [&](const Saying& saying) { return !is_user(saying); });
-  if (!is_script()) co_await tell(session_.printer().aside(last_exchange(sayings)));
-  if (is_over) co_return Result<void>();
-  auto end = co_await rejoin(std::move(run));
+// A run that goes on is shown from its beginning to its end. Later messages go to the model that
+// gave the last answer, unless the flags name another.
+Task<Result<void>> Chat::show_past() {
+  ERRAND_CO_TRY(auto past, co_await thread_->past());
+  if (model_.empty() && !past.model_id.empty()) {
+    model_ = past.model_id;
+    thread_->choose_model(model_);
+  }
+  if (!is_script() && !past.last.empty()) {
+    co_await tell(session_.printer().aside(last_exchange(past.last)));
+  }
+  if (!past.run) co_return Result<void>();
+  auto end = co_await rejoin(std::move(*past.run));
   if (!end) co_return end.error();
   if (!is_cancelled_) report_end(end);
+  co_return Result<void>();
+}
+
+// What came from another terminal since the last message.
+Task<Result<void>> Chat::show_news() {
+  ERRAND_CO_TRY(auto news, co_await thread_->news());
+  if (is_script() || news.empty()) co_return Result<void>();
+  co_await tell(session_.printer().aside(cat("meanwhile in this chat:\n", last_exchange(news))));
   co_return Result<void>();
 }
 
@@ -122,6 +134,7 @@ Task<Chat::ExitCode> Chat::hear_nothing(InputLine line) {
 
 Task<Chat::ExitCode> Chat::say(std::string message) {
   auto caught_up = co_await catch_up();
+  if (caught_up) caught_up = co_await show_news();
   Result<sdk::RunEnd> end = caught_up ? sdk::RunEnd() : Result<sdk::RunEnd>(caught_up.error());
   if (caught_up) end = co_await ask(std::move(message));
   if (!end && end.error().reason() == kOutputClosed) co_return kExitOk;

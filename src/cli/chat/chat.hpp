@@ -19,8 +19,7 @@ class Chat final : public AgentWork {
   enum class Manner { conversation, script };
 
   struct Beginning {
-    std::string id;                     // of a new chat
-    std::optional<std::string> resume;  // see ChatThread::resume
+    std::optional<std::string> resume;  // see resume_chat; absent: a new chat
     Manner manner = Manner::conversation;
   };
 
@@ -36,7 +35,8 @@ class Chat final : public AgentWork {
   using ExitCode = std::optional<int>;  // nothing: the chat goes on
 
   Task<Result<void>> begin();
-  Task<Result<void>> show_past(sdk::RunInfo run);
+  Task<Result<void>> show_past();
+  Task<Result<void>> show_news();
   Task<Result<InputLine>> read_message();
   Task<ExitCode> hear_nothing(InputLine line);
 
@@ -61,8 +61,8 @@ class Chat final : public AgentWork {
   AgentSession& session_;
   LineInput& input_;
   const Beginning beginning_;
-  std::optional<ChatThread> thread_;  // made on the session's home
-  std::string model_;                 // of the next message
+  ChatThreadPtr thread_;  // made on the session's home
+  std::string model_;     // of the next message
   bool has_begun_ = false;
   bool is_reading_ = false;
   bool is_ending_ = false;     // a signal asks for it

@@ -5,24 +5,16 @@
 #include <memory>
 #include <utility>
 
-#include "base/id.hpp"
 #include "cli/agent/agent_session.hpp"
 #include "cli/chat/chat.hpp"
+#include "cli/chat/chat_list.hpp"
 #include "cli/terminal/edited_input.hpp"
 #include "cli/terminal/plain_input.hpp"
 #include "cli/terminal/report.hpp"
-#include "crypto/random.hpp"
 #include "host/environment.hpp"
 
 namespace errand::cli {
 namespace {
-
-struct ChatIdTag {};
-
-std::string new_chat_id() {
-  SystemClock clock;
-  return IdSource(clock, crypto::random_bits).make<ChatIdTag>("chat_").str();
-}
 
 // A chat without its history is better than none.
 Result<std::unique_ptr<EditedInput>> open_editor() {
@@ -62,9 +54,13 @@ int chat_command(const ChatOptions& options) {
   auto manner = ::isatty(STDIN_FILENO) == 1 ? Chat::Manner::conversation : Chat::Manner::script;
   AgentSession session(agent, make_printer(Form::text, look));
   if (auto opened = session.open(); !opened) return fail_usage(opened.error());
+  if (options.list) {
+    ChatList list(session);
+    return session.run(list);
+  }
   auto input = make_input(look, manner);
   if (!input) return fail(input.error());
-  Chat chat(session, **input, {.id = new_chat_id(), .resume = options.resume, .manner = manner});
+  Chat chat(session, **input, {.resume = options.resume, .manner = manner});
   return session.run(chat);
 }
 

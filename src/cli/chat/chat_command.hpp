@@ -10,6 +10,7 @@ namespace errand::cli {
 struct ChatOptions {
   AgentOptions agent;
   std::optional<std::string> resume;  // a chat to go on with; empty: the latest
+  bool list = false;                  // lists chats instead
 };
 
 // Talks until the user ends it; returns the exit code. Without a terminal on stdin each line there

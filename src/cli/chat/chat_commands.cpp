@@ -64,7 +64,8 @@ Task<Chat::ExitCode> Chat::show_tools() {
     append(out, shown_line(tool->decl().name), "  ",
            shown_line(first_sentence(tool->decl().description)), "\n");
   }
-  if (out.empty()) out = "no tools; --files DIR, --shell and --web-fetch lend some to a chat\n";
+  if (out.empty())
+    out = "no tools; --files DIR, --shell, --web-fetch and --web-search lend some to a chat\n";
   co_await tell(on_stderr(std::move(out)));
   co_return ExitCode();
 }
@@ -93,16 +94,16 @@ Task<Chat::ExitCode> Chat::save(std::string text) {
   const char* home = std::getenv("HOME");
   SaveTarget target = parse_save_target(text, home ? home : "");
   if (target.file.empty()) co_return co_await complain(wrong("/save needs the name of a file"));
-  if (thread_->last_run().empty()) co_return co_await complain(wrong("nothing has been said yet"));
+  if (thread_->id().empty()) co_return co_await complain(wrong("nothing has been said yet"));
   std::error_code error;
   bool is_there = std::filesystem::exists(std::filesystem::symlink_status(target.file, error));
   if (is_there && !target.force) {
     co_return co_await complain(wrong(cat("there is a file ", target.file, " already"))
                                     .hint(cat("/save ", target.file, " --force replaces it")));
   }
-  auto journal = co_await session_.api().journal(thread_->last_run());
-  if (!journal) co_return co_await complain(journal.error());
-  std::string document = to_markdown(cat("Chat ", thread_->id()), sayings_of(*journal));
+  auto sayings = co_await thread_->sayings();
+  if (!sayings) co_return co_await complain(sayings.error());
+  std::string document = to_markdown(cat("Chat ", thread_->id()), *sayings);
   auto written = co_await session_.pool().run([file = target.file, document = std::move(document)] {
     return write_whole_file(file, document);
   });
@@ -112,7 +113,7 @@ Task<Chat::ExitCode> Chat::save(std::string text) {
 }
 
 Task<Chat::ExitCode> Chat::leave() {
-  if (!is_script() && !thread_->last_run().empty()) {
+  if (!is_script() && !thread_->id().empty()) {
     std::string how =
         cat("errand chat --resume ", shown_line(thread_->id()), " goes on with this chat");
     co_await tell(session_.printer().aside(how));

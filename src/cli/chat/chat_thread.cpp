@@ -1,17 +1,13 @@
 #include "cli/chat/chat_thread.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
+#include "cli/chat/fork_thread.hpp"
+#include "cli/chat/session_thread.hpp"
 
 namespace errand::cli {
 namespace {
-
-// Metadata of the runs of all chats, and of one.
-constexpr const char* kCommandKey = "errand.command";
-constexpr const char* kCommand = "chat";
-constexpr const char* kChatKey = "errand.chat";
 
 Error no_chat(const std::string& id) {
   if (id.empty()) {
@@ -19,52 +15,59 @@ Error no_chat(const std::string& id) {
         .hint("'errand chat' begins one");
   }
   return Error(ErrorCode::not_found, cat("there is no chat \"", id, "\" here"))
-      .hint("'errand chat --resume' goes on with the latest one");
+      .hint("'errand chat --list' lists chats, 'errand chat --resume' goes on with the latest one");
 }
 
-std::string chat_of(const sdk::RunInfo& run) {
-  auto found = std::find_if(run.metadata.begin(), run.metadata.end(),
-                            [](const auto& pair) { return pair.first == kChatKey; });
-  return found == run.metadata.end() ? std::string() : found->second;
+Task<Result<ChatThreadPtr>> resume_session(sdk::RunApi* api, SessionId id, Spec agent) {
+  ERRAND_CO_TRY(auto session, co_await api->get_session(id));
+  co_return std::make_unique<SessionThread>(*api, std::move(agent), session.id);
 }
 
-// What a fork has that the run before may not have had.
-ForkParams fork_for(const Spec& agent, std::string message) {
-  SpecOverrides overrides{.prompt = std::move(message),
-                          .tools = agent.tools,
-                          .budgets = agent.budgets,
-                          .reasoning_level = agent.reasoning_level};
-  if (!agent.model_id.empty()) overrides.model_id = agent.model_id;
-  if (!agent.system_prompt.empty()) overrides.system_prompt = agent.system_prompt;
-  return {.from_seq = {}, .overrides = std::move(overrides)};
+// The latest chat is the one with the latest message.
+Task<Result<ChatThreadPtr>> resume_latest(sdk::RunApi* api, Spec agent) {
+  sdk::RunQuery latest{.metadata = {{kCommandKey, kChatCommand}}, .limit = 1};
+  ERRAND_CO_TRY(auto page, co_await api->list(std::move(latest)));
+  if (page.runs.empty()) {
+    sdk::SessionQuery sessions{.metadata = {{kCommandKey, kChatCommand}}, .limit = 1};
+    ERRAND_CO_TRY(auto kept, co_await api->list_sessions(std::move(sessions)));
+    if (kept.sessions.empty()) co_return no_chat("");
+    co_return co_await resume_session(api, kept.sessions.front().id, std::move(agent));
+  }
+  const sdk::RunInfo& run = page.runs.front();
+  if (!run.session.empty()) {
+    co_return co_await resume_session(api, run.session, std::move(agent));
+  }
+  std::string id = forked_chat_of(run);
+  if (id.empty()) co_return no_chat("");
+  co_return std::make_unique<ForkThread>(*api, std::move(id), std::move(agent), run.id);
 }
 
 }  // namespace
 
-ChatThread::ChatThread(sdk::RunApi& api, std::string id, Spec agent)
-    : api_(api), id_(std::move(id)), agent_(std::move(agent)) {}
-
-Task<Result<sdk::RunInfo>> ChatThread::resume(std::string id) {
-  sdk::RunQuery latest{.limit = 1};
-  if (id.empty()) latest.metadata.emplace_back(kCommandKey, kCommand);
-  if (!id.empty()) latest.metadata.emplace_back(kChatKey, id);
-  ERRAND_CO_TRY(auto page, co_await api_.list(std::move(latest)));
-  std::string found = page.runs.empty() ? std::string() : chat_of(page.runs.front());
-  if (found.empty()) co_return no_chat(id);
-  ERRAND_CO_TRY(auto run, co_await api_.get(page.runs.front().id));
-  id_ = std::move(found);
-  last_run_ = run.id;
-  co_return run;
+SpecOverrides overrides_of(const Spec& agent) {
+  SpecOverrides overrides{
+      .tools = agent.tools, .budgets = agent.budgets, .reasoning_level = agent.reasoning_level};
+  if (!agent.model_id.empty()) overrides.model_id = agent.model_id;
+  if (!agent.system_prompt.empty()) overrides.system_prompt = agent.system_prompt;
+  return overrides;
 }
 
-Task<Result<RunId>> ChatThread::say(std::string message) {
-  if (!last_run_.empty()) {
-    co_return co_await api_.fork(last_run_, fork_for(agent_, std::move(message)));
+ChatThreadPtr new_chat(sdk::RunApi& api, Spec agent) {
+  return std::make_unique<SessionThread>(api, std::move(agent), SessionId());
+}
+
+Task<Result<ChatThreadPtr>> resume_chat(sdk::RunApi* api, std::string id, Spec agent) {
+  if (id.empty()) co_return co_await resume_latest(api, std::move(agent));
+  if (auto session = SessionId::parse(id)) {
+    auto found = co_await resume_session(api, *session, agent);
+    bool is_unknown = !found && found.error().code() == ErrorCode::not_found;
+    if (!is_unknown) co_return found;
   }
-  Spec first = agent_;
-  first.prompt = std::move(message);
-  first.metadata = {{kCommandKey, kCommand}, {kChatKey, id_}};
-  co_return co_await api_.create(std::move(first));
+  sdk::RunQuery forks{.metadata = {{kForkedChatKey, id}}, .limit = 1};
+  ERRAND_CO_TRY(auto page, co_await api->list(std::move(forks)));
+  if (page.runs.empty()) co_return no_chat(id);
+  co_return std::make_unique<ForkThread>(*api, std::move(id), std::move(agent),
+                                         page.runs.front().id);
 }
 
 }  // namespace errand::cli

@@ -14,80 +14,133 @@
 namespace errand::cli {
 namespace {
 
-const RunId kFirst = *RunId::parse("run_1");
-const RunId kLast = *RunId::parse("run_7");
+const RunId kRun = *RunId::parse("run_1");
+const RunId kOther = *RunId::parse("run_2");
+const SessionId kSession = *SessionId::parse("sess_1");
 
-// Tells what it was asked for, and knows the runs of one chat.
+// Knows one session, and one chat that is made of forks; tells what it was asked for.
 class ChatApi final : public sdk::NoApi {
  public:
-  Task<Result<RunId>> create(Spec spec) override {
-    asked = json::write(to_json(spec));
-    co_return kFirst;
+  Task<Result<SessionId>> create_session(engine::SessionParams params) override {
+    created = json::write(engine::to_json(params));
+    co_return kSession;
   }
-  Task<Result<RunId>> fork(RunId run, ForkParams params) override {
-    asked = cat(run.view(), " ", json::write(to_json(params)));
-    co_return kLast;
+  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message) override {
+    json::Object overrides = to_json(ForkParams{.from_seq = {}, .overrides = message.overrides});
+    said = cat(session.view(), " ", *message.said.prompt, " ", json::write(overrides));
+    co_return kRun;
+  }
+  Task<Result<sdk::SessionInfo>> get_session(SessionId session) override {
+    if (session != kSession) co_return Error(ErrorCode::not_found, "there is no such session");
+    co_return sdk::SessionInfo{.id = session, .current = current};
+  }
+  Task<Result<std::vector<sdk::SaidMessage>>> history(SessionId, sdk::HistoryQuery query) override {
+    std::vector<sdk::SaidMessage> wanted;
+    for (const sdk::SaidMessage& message : messages) {
+      if (message.seq > query.after) wanted.push_back(message);
+    }
+    co_return wanted;
   }
   Task<Result<sdk::RunPage>> list(sdk::RunQuery query) override {
-    const auto& [key, value] = query.metadata.at(0);
     sdk::RunPage page;
-    bool is_there = value == "chat" || value == "chat_9";
-    if (is_there) page.runs = {{.id = kLast, .metadata = {{"errand.chat", "chat_9"}}}};
-    asked = cat(query.limit, " ", key, " ", value);
+    if (query.session) {
+      page.runs = {{.id = kRun, .model_id = "fast", .session = kSession}};
+      co_return page;
+    }
+    const auto& [key, value] = query.metadata.at(0);
+    if (value == "chat") page.runs = {latest};
+    if (value == "chat_9") page.runs = {{.id = kOther, .metadata = {{"errand.chat", "chat_9"}}}};
     co_return page;
   }
   Task<Result<sdk::RunInfo>> get(RunId run) override {
     co_return sdk::RunInfo{.id = run, .status = RunStatus::running};
   }
 
-  std::string asked;
+  sdk::RunInfo latest{.id = kRun, .session = kSession};
+  std::optional<RunId> current;
+  std::vector<sdk::SaidMessage> messages;
+  std::string created;
+  std::string said;
 };
 
 class ChatThreadTest : public testing::Test {
  protected:
   std::string say(ChatThread& thread, std::string message) {
     EXPECT_TRUE(run_task(io_, thread.say(std::move(message))));
-    return api_.asked;
+    return api_.said;
   }
-  std::string resume(ChatThread& thread, std::string id) {
-    auto run = run_task(io_, thread.resume(std::move(id)));
-    return run ? cat(run->id.view(), " ", to_string(run->status)) : run.error().message();
+  ChatThreadPtr resume(std::string id) {
+    auto thread = run_task(io_, resume_chat(&api_, std::move(id), {}));
+    if (!thread) message_ = thread.error().message();
+    return thread ? std::move(*thread) : nullptr;
   }
 
   asio::io_context io_;
   ChatApi api_;
+  std::string message_;
 };
 
-TEST_F(ChatThreadTest, TheFirstMessageIsARunAndTheOthersAreForks) {
-  ChatThread thread(api_, "chat_1",
-                    {.system_prompt = "Be kind.", .tools = share_tools({PluginTool{"t"}})});
-  EXPECT_EQ(say(thread, "Hi"),
-            R"({"systemPrompt":"Be kind.","prompt":"Hi","tools":[{"kind":"mantyx_plugin",)"
-            R"("name":"t"}],"metadata":{"errand.command":"chat","errand.chat":"chat_1"}})");
-  thread.go_on_from(kFirst);
-  EXPECT_EQ(say(thread, "And?"),
-            R"(run_1 {"systemPrompt":"Be kind.","prompt":"And?","tools":[{"kind":)"
-            R"("mantyx_plugin","name":"t"}]})");
+TEST_F(ChatThreadTest, ANewChatIsASessionThatRetainsAllTools) {
+  ChatThreadPtr thread =
+      new_chat(api_, {.system_prompt = "Be kind.", .tools = share_tools({PluginTool{"t"}})});
+  EXPECT_EQ(thread->id(), "");
+  EXPECT_EQ(
+      say(*thread, "Hi"),
+      R"(sess_1 Hi {"systemPrompt":"Be kind.","tools":[{"kind":"mantyx_plugin","name":"t"}]})");
+  EXPECT_EQ(api_.created,
+            R"({"spec":{"name":"chat","systemPrompt":"Be kind.","messages":[],"tools":[],)"
+            R"("metadata":{"errand.command":"chat"},"retainTools":"all"},"whenBusy":"queue"})");
+  EXPECT_EQ(thread->id(), "sess_1");
 }
 
-TEST_F(ChatThreadTest, AForkHasNoToolsThatNobodyHereAnswersFor) {
-  ChatThread thread(api_, "chat_1", {});
-  thread.go_on_from(kFirst);
-  thread.choose_model("fast");
-  EXPECT_EQ(say(thread, "And?"), R"(run_1 {"modelId":"fast","prompt":"And?","tools":[]})");
+TEST_F(ChatThreadTest, EveryMessageBringsTheToolsOfItsTerminal) {
+  ChatThreadPtr thread = resume("sess_1");
+  thread->choose_model("fast");
+  EXPECT_EQ(say(*thread, "And?"), R"(sess_1 And? {"modelId":"fast","tools":[]})");
+  EXPECT_EQ(api_.created, "");
 }
 
-TEST_F(ChatThreadTest, AChatIsFoundByWhatItsRunsCarry) {
-  ChatThread latest(api_, "chat_1", {});
-  EXPECT_EQ(resume(latest, ""), "run_7 running");
-  EXPECT_EQ(api_.asked, "1 errand.command chat");
-  EXPECT_EQ(latest.id(), "chat_9");
-  EXPECT_EQ(latest.last_run(), kLast);
-  ChatThread named(api_, "chat_1", {});
-  EXPECT_EQ(resume(named, "chat_9"), "run_7 running");
-  EXPECT_EQ(api_.asked, "1 errand.chat chat_9");
-  EXPECT_EQ(resume(named, "chat_2"), "there is no chat \"chat_2\" here");
-  EXPECT_EQ(named.id(), "chat_9");
+TEST_F(ChatThreadTest, TheLatestChatIsTheOneWithTheLatestMessage) {
+  EXPECT_EQ(resume("")->id(), "sess_1");
+  api_.latest = {.id = kOther, .metadata = {{"errand.chat", "chat_9"}}};
+  EXPECT_EQ(resume("")->id(), "chat_9");
+}
+
+TEST_F(ChatThreadTest, AChatIsFoundByItsId) {
+  EXPECT_EQ(resume("sess_1")->id(), "sess_1");
+  EXPECT_EQ(resume("chat_9")->id(), "chat_9");
+  EXPECT_EQ(resume("chat_2"), nullptr);
+  EXPECT_EQ(message_, "there is no chat \"chat_2\" here");
+}
+
+TEST_F(ChatThreadTest, ThePastIsTheLastExchangeAndTheRunThatGoesOn) {
+  api_.messages = {
+      {.seq = 1, .run = kRun, .text = "Look."},
+      {.seq = 2,
+       .run = kRun,
+       .role = Role::assistant,
+       .text = "It is one.",
+       .retained = {{.text = "Wait.", .name = "look", .arguments = "{}", .result = "one"}}}};
+  api_.current = kOther;
+  auto past = run_task(io_, resume("sess_1")->past());
+  ASSERT_TRUE(past);
+  using Kind = Saying::Kind;
+  EXPECT_EQ(past->last, (std::vector<Saying>{{Kind::user, "Look."},
+                                             {Kind::model, "Wait."},
+                                             {Kind::call, "{}", "look"},
+                                             {Kind::result, "one", "look"},
+                                             {Kind::model, "It is one."}}));
+  EXPECT_EQ(past->run->id, kOther);
+  EXPECT_EQ(past->model_id, "fast");
+}
+
+TEST_F(ChatThreadTest, MessagesOfOtherTerminalsAreToldOnce) {
+  ChatThreadPtr thread = resume("sess_1");
+  say(*thread, "Hi");
+  api_.messages = {{.seq = 1, .run = kRun, .text = "Hi"},
+                   {.seq = 2, .run = kOther, .text = "Me too"}};
+  EXPECT_EQ(*run_task(io_, thread->news()), (std::vector<Saying>{{Saying::Kind::user, "Me too"}}));
+  EXPECT_EQ(*run_task(io_, thread->news()), std::vector<Saying>());
 }
 
 }  // namespace
