@@ -109,6 +109,28 @@ bool may_ask_plainly(const State& state, const llm::Failed& failed) {
   return failed.refuses_schema || (has_schema && llm::is_refused_question(failed.failure));
 }
 
+// A vendor refuses many questions with the same status; only its words say that the output schema
+// is the reason.
+bool blames_schema(std::string_view message) {
+  const std::string words = to_lower(message);
+  for (std::string_view word : {"schema", "response_format", "output_format"}) {
+    if (words.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// What a failure means for a run that insists on its output schema.
+ModelFailure as_told(const State& state, const llm::Failed& failed) {
+  ModelFailure failure = failed.failure;
+  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  const bool insists = output && output->enforcement == Enforcement::strict &&
+                       state.created().output_mechanism != OutputMechanism::plain;
+  const bool is_refused = failed.refuses_schema ||
+                          (llm::is_refused_question(failure) && blames_schema(failure.message));
+  if (insists && is_refused) failure.error_class = "structured_output_schema_rejected";
+  return failure;
+}
+
 }  // namespace
 
 const OutcomeEntry* fatal_outcome_of(const State& state) {
@@ -194,7 +216,7 @@ Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_
                 .plain_output = true}};
   }
   bool may_help = failed.failure.retryable && !failed.is_settled;
-  if (!may_help || turn.attempt >= kTurnAttemptsMax) return fail_with(failed.failure);
+  if (!may_help || turn.attempt >= kTurnAttemptsMax) return fail_with(as_told(state, failed));
   return next_step(state, last_seq, schemas);
 }
 

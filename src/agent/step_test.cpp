@@ -78,5 +78,27 @@ TEST(Step, AFrozenTurnThatIsRefusedIsToldInPlainWordsOnce) {
   EXPECT_EQ(std::get<Finish>(second).terminal.message, "not like this");
 }
 
+// The error class of a run with an output schema whose vendor refuses the question.
+std::string refused_class(Enforcement enforcement, std::string message) {
+  CreatedEntry created;
+  created.spec.output_schema = OutputSchema{.name = "o", .enforcement = enforcement};
+  created.output_mechanism = OutputMechanism::native;
+  State state;
+  state.apply(created);
+  state.apply(
+      TurnEntry{.turn = 0, .attempt = 1, .plain_output = enforcement != Enforcement::strict});
+  Step step = after_failure(
+      state,
+      {{.error_class = "invalid_request", .message = std::move(message), .api_status = 400}});
+  return std::get<Finish>(step).terminal.error_class;
+}
+
+TEST(Step, ARefusedSchemaThatTheRunInsistsOnHasAClassOfItsOwn) {
+  constexpr const char* kRefused = "Invalid Schema for response_format";
+  EXPECT_EQ(refused_class(Enforcement::strict, kRefused), "structured_output_schema_rejected");
+  EXPECT_EQ(refused_class(Enforcement::strict, "the prompt is empty"), "invalid_request");
+  EXPECT_EQ(refused_class(Enforcement::best_effort, kRefused), "invalid_request");
+}
+
 }  // namespace
 }  // namespace errand::agent

@@ -7,6 +7,7 @@
 #include "agent/agent_run.hpp"
 #include "agent/arguments.hpp"
 #include "agent/file_bytes.hpp"
+#include "agent/result_check.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -180,6 +181,7 @@ void AgentRun::settle_without_running() {
 void AgentRun::record_outcome(OutcomeEntry outcome) {
   const CallState* call = state_->find_call(outcome.id);
   if (!call || call->outcome) return;
+  outcome = checked_outcome(*call, std::move(outcome), around_.schemas);
   bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
   // What came by mail is durable there until its mailbox is closed along with this.
   milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;

@@ -39,6 +39,14 @@ Result<void> check_names(const std::vector<ToolDecl>& tools) {
 
 // Of many tools few are called: a schema that surely compiles waits for its first call.
 Result<void> Engine::check_schema(OfferedTool& tool, std::string_view pointer) {
+  const SchemaPtr& output = tool.decl.output_schema;
+  if (output && !json::is_plain_schema(*output)) {
+    auto schema = compile_input_schema(schemas_, *output);
+    if (!schema) {
+      std::string place = cat(pointer, "/outputSchema", schema.error().pointer());
+      return std::move(schema).error().pointer(place);
+    }
+  }
   if (json::is_plain_schema(*tool.decl.input_schema)) return {};
   auto schema = compile_input_schema(schemas_, *tool.decl.input_schema);
   if (!schema) {

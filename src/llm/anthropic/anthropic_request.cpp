@@ -8,6 +8,7 @@
 #include "llm/file_words.hpp"
 #include "llm/members.hpp"
 #include "llm/provider_block.hpp"
+#include "llm/tool_words.hpp"
 
 namespace errand::llm {
 namespace {
@@ -155,8 +156,9 @@ std::string system_text(const TurnRequest& request, const AnthropicOptions& opti
 json::Object tool_json(const ToolDecl& tool) {
   json::Object schema = *tool.input_schema;
   if (!schema.contains("type")) schema["type"] = "object";
-  return {
-      {"name", tool.name}, {"description", tool.description}, {"input_schema", std::move(schema)}};
+  return {{"name", tool.name},
+          {"description", told_description(tool)},
+          {"input_schema", std::move(schema)}};
 }
 
 enum class Thinks { no, yes };

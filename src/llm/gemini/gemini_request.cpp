@@ -148,6 +148,7 @@ json::Object tool_json(const ToolDecl& tool) {
   const json::Object* properties = object_at(&*tool.input_schema, "properties");
   bool has_arguments = tool.input_schema->contains("$ref") || (properties && !properties->empty());
   if (has_arguments) out["parametersJsonSchema"] = *tool.input_schema;
+  if (tool.output_schema) out["responseJsonSchema"] = *tool.output_schema;
   return out;
 }
 

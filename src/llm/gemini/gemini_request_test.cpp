@@ -38,7 +38,8 @@ TEST(GeminiRequest, PlainWithToolsAndSystemMessages) {
       .tools = {
           {.name = "look",
            .description = "Looks.",
-           .input_schema = schema(R"({"type":"object","properties":{"at":{"type":"string"}}})")},
+           .input_schema = schema(R"({"type":"object","properties":{"at":{"type":"string"}}})"),
+           .output_schema = schema(R"({"type":"object"})")},
           {.name = "stop"}}};
   ProviderRequest request =
       GeminiProvider({.model = "gemini-x", .api_key = "k"}).build(question.request());
@@ -50,7 +51,8 @@ TEST(GeminiRequest, PlainWithToolsAndSystemMessages) {
       "systemInstruction":{"parts":[{"text":"Be brief.\n\nBe kind."}]},
       "tools":[{"functionDeclarations":[
         {"name":"look","description":"Looks.","parametersJsonSchema":
-          {"type":"object","properties":{"at":{"type":"string"}}}},
+          {"type":"object","properties":{"at":{"type":"string"}}},
+         "responseJsonSchema":{"type":"object"}},
         {"name":"stop","description":""}]}]})"));
 }
 

@@ -5,6 +5,7 @@
 #include "llm/openai/chat_provider.hpp"
 #include "llm/openai/endpoint.hpp"
 #include "llm/openai/schemas.hpp"
+#include "llm/tool_words.hpp"
 
 namespace errand::llm {
 namespace {
@@ -17,7 +18,7 @@ json::Object tool_json(const ToolDecl& tool, const ChatOptions& options) {
   return {
       {"type", "function"},
       {"function", json::Object{{"name", tool.name},
-                                {"description", tool.description},
+                                {"description", told_description(tool)},
                                 {"parameters", parameters_of(tool, options.schema_length_max)}}}};
 }
 

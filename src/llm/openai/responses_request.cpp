@@ -7,6 +7,7 @@
 #include "llm/openai/responses_provider.hpp"
 #include "llm/openai/schemas.hpp"
 #include "llm/provider_block.hpp"
+#include "llm/tool_words.hpp"
 
 namespace errand::llm {
 namespace {
@@ -15,7 +16,7 @@ json::Object tool_json(const ToolDecl& tool) {
   // Not strict, so that any schema will do: the run itself checks the arguments.
   return {{"type", "function"},
           {"name", tool.name},
-          {"description", tool.description},
+          {"description", told_description(tool)},
           {"parameters", parameters_of(tool)},
           {"strict", false}};
 }

@@ -1,0 +1,43 @@
+#include "agent/result_check.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/parse.hpp"
+#include "tool/input_schema.hpp"
+
+namespace errand::agent {
+namespace {
+
+bool is_checked(const CallState& call, const OutcomeEntry& outcome) {
+  const bool is_answer = outcome.ok && !outcome.synthetic && !outcome.timed_out;
+  return is_answer && call.tool && call.tool->output_schema && call.tool->kind != "mcp";
+}
+
+// What is wrong with a result; empty if it fits.
+std::string mistakes_of(const CallState& call, const OutcomeEntry& outcome,
+                        json::SchemaCache& schemas) {
+  // A schema that this version cannot compile was taken by another one; it checks nothing here.
+  auto schema = compile_input_schema(schemas, *call.tool->output_schema);
+  if (!schema) return {};
+  auto value = json::parse(outcome.text, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (!value) return cat("the result is not JSON: ", value.error().message());
+  auto errors = (*schema)->validate(*value);
+  return errors.empty() ? std::string() : json::describe(errors);
+}
+
+}  // namespace
+
+OutcomeEntry checked_outcome(const CallState& call, OutcomeEntry outcome,
+                             json::SchemaCache& schemas) {
+  if (!is_checked(call, outcome)) return outcome;
+  std::string mistakes = mistakes_of(call, outcome, schemas);
+  if (mistakes.empty()) return outcome;
+  std::string_view shown = utf8_prefix(outcome.text, kMisfitBytesMax);
+  outcome.ok = false;
+  outcome.text = cat("The result does not fit the tool's output schema:\n", mistakes,
+                     "\nThe result was:\n", shown, shown.size() < outcome.text.size() ? "..." : "");
+  return outcome;
+}
+
+}  // namespace errand::agent
