@@ -112,6 +112,7 @@ void add_agent(CLI::App* command, AgentOptions& options) {
                     "Let the model run commands you approve (--yes: all)");
   hide(command->add_flag("--yes", options.yes, "Run the commands of --shell without asking"));
   command->add_flag("--web-fetch", options.web_fetch, "Let the model read web pages");
+  command->add_flag("--web-search", options.web_search, "Let the model search the web");
   hide(add(command, "--allow-network", options.allow_networks, "CIDR",
            "Network that --web-fetch may reach besides public ones")
            ->allow_extra_args(false));

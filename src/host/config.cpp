@@ -102,6 +102,22 @@ Result<void> parse_networks(const json::Value& value, Config& config) {
   return in.finish();
 }
 
+Result<void> parse_search(const json::Value& value, const net::Environment& environment,
+                          Config& config) {
+  ERRAND_CHECK(refuse_unknown(value, "/search", Section::search));
+  Fields in(value, "/search");
+  SearchService service;
+  auto provider = in.optional_choice("provider", {"exa", "brave", "tavily"});
+  if (!provider) in.fail("provider", "\"provider\" is missing: expected exa, brave or tavily");
+  service.provider = static_cast<SearchProvider>(provider.value_or(0));
+  std::string key = in.text("apiKey");
+  service.base_url = in.optional_text("baseUrl").value_or("");
+  ERRAND_CHECK(in.finish());
+  ERRAND_TRY(service.key, resolve_secret(key, in.pointer_to("apiKey"), environment));
+  config.search = std::move(service);
+  return {};
+}
+
 // What stands in for models that the file does not name.
 Result<void> use_discovered(Config& config, const net::Environment& environment) {
   ERRAND_TRY(auto discovered, discover_models(environment));
@@ -142,6 +158,9 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
     ERRAND_CHECK(parse_limits(*limits, config));
   if (const json::Value* network = in.optional_any("network"))
     ERRAND_CHECK(parse_networks(*network, config));
+  config.search = search_service_in(environment);
+  if (const json::Value* search = in.optional_any("search"))
+    ERRAND_CHECK(parse_search(*search, environment, config));
   if (const json::Value* compatibility = in.optional_any("compatibility"))
     ERRAND_CHECK(parse_compatibility(*compatibility, config));
   if (config.models.empty()) {
@@ -163,6 +182,7 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
 Result<Config> default_config(const net::Environment& environment) {
   Config config;
   ERRAND_CHECK(use_discovered(config, environment));
+  config.search = search_service_in(environment);
   return config;
 }
 

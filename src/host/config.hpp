@@ -14,6 +14,7 @@
 #include "net/address_rules.hpp"
 #include "net/client/http_client.hpp"
 #include "run/log/mail.hpp"
+#include "tool/builtin/search_service.hpp"
 
 namespace errand::host {
 
@@ -36,6 +37,7 @@ struct Config {
   std::optional<std::size_t> connections_max;  // of clients
   MissingResult missing_result = MissingResult::refuse;
   std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
+  std::optional<SearchService> search = {};  // for web_search; absent: nobody can search
 };
 
 // Used when no file is named: the models of vendors whose keys are in the environment, those of an

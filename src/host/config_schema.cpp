@@ -27,6 +27,7 @@ constexpr std::string_view kRoot = R"json({
   },
   "limits": { "$ref": "#/$defs/limits" },
   "network": { "$ref": "#/$defs/network" },
+  "search": { "$ref": "#/$defs/search" },
   "compatibility": { "$ref": "#/$defs/compatibility" },
   "$schema": { "type": "string", "description": "Where this schema is, for editors. Not read." }
 })json";
@@ -143,6 +144,19 @@ constexpr std::string_view kNetwork = R"json({
   }
 })json";
 
+constexpr std::string_view kSearch = R"json({
+  "provider": {
+    "type": "string", "enum": ["exa", "brave", "tavily"], "description": "Who searches the web."
+  },
+  "apiKey": {
+    "type": "string", "minLength": 1, "description": "env:NAME, file:PATH or the key itself."
+  },
+  "baseUrl": {
+    "type": "string", "minLength": 1,
+    "description": "Another address of the service (default: its own)."
+  }
+})json";
+
 constexpr std::string_view kCompatibility = R"json({
   "missingResult": {
     "type": "string", "enum": ["refuse", "empty"], "default": "refuse",
@@ -170,6 +184,7 @@ json::Object properties_of(Section section) {
     case Section::workspace: return properties(kWorkspace);
     case Section::limits: return properties(kLimits);
     case Section::network: return properties(kNetwork);
+    case Section::search: return properties(kSearch);
     case Section::compatibility: return properties(kCompatibility);
   }
   return {};
@@ -249,6 +264,8 @@ json::Value config_schema() {
        object_schema(properties_of(Section::workspace), {"slug"}, "A workspace with its keys.")},
       {"limits", object_schema(properties_of(Section::limits), {}, "What runs may take.")},
       {"network", object_schema(properties_of(Section::network), {}, "What tools may reach.")},
+      {"search", object_schema(properties_of(Section::search), {"provider", "apiKey"},
+                               "The service behind the tool web_search.")},
       {"compatibility", object_schema(properties_of(Section::compatibility), {},
                                       "For clients that do not keep to the protocol.")}};
   return schema;

@@ -16,6 +16,7 @@ enum class Section {
   workspace,
   limits,
   network,
+  search,
   compatibility,
 };
 

@@ -17,6 +17,7 @@ struct AgentOptions {
   bool shell = false;
   bool yes = false;  // commands are run without a question
   bool web_fetch = false;
+  bool web_search = false;
   std::vector<std::string> allow_networks;  // that web_fetch may reach besides public addresses
   std::string reasoning;                    // a word or a number; empty: left to the model
   std::optional<int> max_turns;

@@ -85,6 +85,7 @@ Result<void> AgentSession::open() {
   }
   ToolSurroundings around{.approver = approver_, .pool = pool_, .networks = {}};
   if (config_) around.networks = config_->networks;
+  around.search = config_ ? config_->search : search_service_in(host::environment_here());
   ERRAND_TRY(auto tools, make_tools(options_, around));
   tools_.emplace(std::move(tools));
   ToolSetPtr lent =

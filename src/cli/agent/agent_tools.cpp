@@ -10,6 +10,7 @@
 #include "host/environment.hpp"
 #include "tool/builtin/shell_tool.hpp"
 #include "tool/builtin/web_fetch_tool.hpp"
+#include "tool/builtin/web_search_tool.hpp"
 #include "tool/files/files_tool.hpp"
 
 namespace errand::cli {
@@ -57,6 +58,9 @@ Result<Tools> make_tools(const AgentOptions& options, const ToolSurroundings& ar
   if (!options.files.empty()) ERRAND_CHECK(add_files(tools, options, around.pool));
   if (options.shell) add_shell(tools, options, around.approver);
   if (options.web_fetch) ERRAND_CHECK(add_web_fetch(tools, options, around));
+  if (options.web_search) {
+    tools.push_back(std::make_shared<WebSearchTool>(host::client_options_here(), around.search));
+  }
   return tools;
 }
 

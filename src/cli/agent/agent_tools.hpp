@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "async/blocking_pool.hpp"
 #include "cli/agent/agent_options.hpp"
 #include "net/address_rules.hpp"
 #include "tool/builtin/approval.hpp"
+#include "tool/builtin/search_service.hpp"
 #include "tool/tool.hpp"
 
 namespace errand::cli {
@@ -19,6 +21,7 @@ struct ToolSurroundings {
   Approver& approver;
   BlockingPool& pool;
   std::vector<net::AddressPrefix> networks;  // that the configuration allows, besides the flags
+  std::optional<SearchService> search = {};  // for --web-search
 };
 
 // The tools that the flags lend to a run. Every error names the flag.

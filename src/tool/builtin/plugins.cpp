@@ -6,12 +6,14 @@
 #include "tool/builtin/calculator_tool.hpp"
 #include "tool/builtin/current_time_tool.hpp"
 #include "tool/builtin/web_fetch_tool.hpp"
+#include "tool/builtin/web_search_tool.hpp"
 
 namespace errand {
 
-std::vector<ToolPtr> make_plugins(const Clock& clock, net::ClientOptions web, BlockingPool& pool) {
-  return {std::make_shared<CalculatorTool>(), std::make_shared<CurrentTimeTool>(clock),
-          std::make_shared<WebFetchTool>(std::move(web), pool)};
+std::vector<ToolPtr> make_plugins(PluginSurroundings around) {
+  return {std::make_shared<CalculatorTool>(), std::make_shared<CurrentTimeTool>(around.clock),
+          std::make_shared<WebFetchTool>(std::move(around.web), around.pool),
+          std::make_shared<WebSearchTool>(std::move(around.service), std::move(around.search))};
 }
 
 }  // namespace errand

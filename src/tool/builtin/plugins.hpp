@@ -1,17 +1,27 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "async/blocking_pool.hpp"
 #include "base/clock.hpp"
 #include "net/client/http_client.hpp"
+#include "tool/builtin/search_service.hpp"
 #include "tool/tool.hpp"
 
 namespace errand {
 
+// What the plugins are made with. The references outlive them.
+struct PluginSurroundings {
+  const Clock& clock;
+  BlockingPool& pool;
+  net::ClientOptions web;           // says which addresses web_fetch may reach
+  net::ClientOptions service = {};  // how the search service is reached
+  std::optional<SearchService> search = {};
+};
+
 // The tools that every run can have by name (`mantyx_plugin` refs, bare or as "@errand/NAME"):
-// calculator, current_time and web_fetch. `web` says which addresses may be reached; `clock` and
-// `pool` outlive the tools.
-std::vector<ToolPtr> make_plugins(const Clock& clock, net::ClientOptions web, BlockingPool& pool);
+// calculator, current_time, web_fetch and web_search.
+std::vector<ToolPtr> make_plugins(PluginSurroundings around);
 
 }  // namespace errand

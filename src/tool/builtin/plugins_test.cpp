@@ -34,7 +34,8 @@ class PluginsTest : public testing::Test {
   asio::io_context io_{1};
   ManualClock clock_{1'800'000'000'000};
   BlockingPool pool_{1, 10};
-  FixedTools plugins_{make_plugins(clock_, {.addresses = net::AddressRules()}, pool_)};
+  FixedTools plugins_{
+      make_plugins({.clock = clock_, .pool = pool_, .web = {.addresses = net::AddressRules()}})};
 };
 
 TEST_F(PluginsTest, CalculatorWorksOutExpressions) {
@@ -65,6 +66,7 @@ TEST_F(PluginsTest, CurrentTimeRefusesWhatIsNoTimeZone) {
 TEST_F(PluginsTest, RefsNameThemBareOrWithTheirPublisher) {
   EXPECT_EQ(bound(PluginTool{"calculator"}), "calculator");
   EXPECT_EQ(bound(PluginTool{"@errand/web_fetch"}), "web_fetch");
+  EXPECT_EQ(bound(PluginTool{"@errand/web_search"}), "web_search");
   EXPECT_EQ(bound(PluginTool{"@errand/calculater"}),
             "/name: there is no tool called \"calculater\"; did you mean calculator?");
 }
