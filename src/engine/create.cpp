@@ -109,6 +109,11 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::strin
   ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
   CreatedEntry entry{
       .model = model->info, .price = model->pricing, .at = deps_.clock.now(), .key = who.key};
+  if (!spec.fallback_model_id.empty()) {
+    auto fallback = deps_.catalog.resolve(spec.fallback_model_id);
+    if (!fallback) return std::move(fallback).error().pointer("/fallbackModelId");
+    entry.fallback = (*fallback)->info.id;
+  }
   ERRAND_TRY(entry.tools, resolve_tools(spec.tools, who));
   for (std::size_t i = 0; i < spec.tools->refs.size(); ++i) {
     if (deps_.tools.is_remote(spec.tools->refs[i])) entry.unbound.push_back(i);

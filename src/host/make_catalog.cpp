@@ -52,14 +52,15 @@ PlainModels make_plain_models(Config& config, const ModelSurroundings& around) {
   return plain;
 }
 
-std::shared_ptr<llm::Model> with_fallbacks(const Config& config, const ModelConfig& model,
-                                           const PlainModels& plain, Log& log) {
-  if (model.fallback.empty()) return plain.at(model.info.id);
+// The model and its fallback models, in the order in which they are asked; empty without any.
+std::vector<llm::NamedModel> chain_of(const Config& config, const ModelConfig& model,
+                                      const PlainModels& plain) {
   std::vector<llm::NamedModel> chain;
+  if (model.fallback.empty()) return chain;
   for (const std::string& id : fallback_chain(config.models, model.info.id)) {
     chain.push_back({.info = find_model(config.models, id)->info, .model = plain.at(id)});
   }
-  return std::make_shared<llm::FallbackModel>(std::move(chain), log);
+  return chain;
 }
 
 engine::CatalogSource make_source(const Config& config, const ModelSurroundings& around) {
@@ -84,11 +85,15 @@ engine::Catalog make_catalog(Config& config, const ModelSurroundings& around) {
   PlainModels plain = make_plain_models(config, around);
   std::vector<engine::CatalogModel> models;
   for (const ModelConfig& model : config.models) {
+    std::vector<llm::NamedModel> chain = chain_of(config, model, plain);
+    std::shared_ptr<llm::Model> made = plain.at(model.info.id);
+    if (!chain.empty()) made = std::make_shared<llm::FallbackModel>(chain, around.log);
     models.push_back({.info = model.info,
                       .label = model.label,
                       .context_window_tokens = model.context_window_tokens,
                       .pricing = model.pricing,
-                      .model = with_fallbacks(config, model, plain, around.log)});
+                      .model = std::move(made),
+                      .chain = std::move(chain)});
   }
   return {std::move(models), config.default_model, make_source(config, around)};
 }

@@ -223,6 +223,9 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto messages, messages_json(history));
   json::Object spec = shown_spec(session.params.spec);
   spec.erase("prompt");
+  if (auto model = engine_.catalog().resolve(session.params.spec.model_id)) {
+    spec["activeModelId"] = (*model)->info.id;
+  }
   json::Object out{{"id", row.id.view()},
                    {"sessionId", row.id.view()},
                    {"name", row.name},

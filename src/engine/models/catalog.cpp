@@ -1,6 +1,7 @@
 #include "engine/models/catalog.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/close_names.hpp"
@@ -92,6 +93,25 @@ const CatalogModel* Catalog::find_in_source(std::string_view id) {
 const CatalogModel* Catalog::find(std::string_view id) {
   const CatalogModel* listed = find_listed(id);
   return listed ? listed : find_in_source(id);
+}
+
+llm::Model* Catalog::find_with_fallback(const std::string& id, const std::string& fallback,
+                                        Log& log) {
+  const CatalogModel* first = find(id);
+  const CatalogModel* second = fallback.empty() || fallback == id ? nullptr : find(fallback);
+  if (!first || !second) return first ? first->model.get() : nullptr;
+  auto [known, is_new] = with_fallback_.try_emplace({id, fallback});
+  if (!is_new) return known->second.get();
+  auto alone = [](const CatalogModel& model) {
+    return model.chain.empty() ? llm::NamedModel{.info = model.info, .model = model.model}
+                               : model.chain.front();
+  };
+  std::vector<llm::NamedModel> chain{alone(*first), alone(*second)};
+  for (std::size_t i = 1; i < first->chain.size(); ++i) {
+    if (first->chain[i].info.id != fallback) chain.push_back(first->chain[i]);
+  }
+  known->second = std::make_unique<llm::FallbackModel>(std::move(chain), log);
+  return known->second.get();
 }
 
 Result<const CatalogModel*> Catalog::resolve(std::string_view asked) const {

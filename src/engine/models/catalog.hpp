@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/result.hpp"
+#include "llm/fallback_model.hpp"
 #include "llm/model.hpp"
 #include "run/usage.hpp"
 
@@ -21,6 +24,8 @@ struct CatalogModel {
   std::optional<std::int64_t> context_window_tokens;
   std::optional<Pricing> pricing;
   std::shared_ptr<llm::Model> model;
+  // The models that `model` asks one after the other, this one first; empty if it is alone.
+  std::vector<llm::NamedModel> chain = {};
 };
 
 // Models that come and go while the server runs, such as those of an Ollama beside it. Lives on the
@@ -65,6 +70,10 @@ class Catalog final {
   // By catalog id, for a run that was created with it: also one that the source does not list.
   const CatalogModel* find(std::string_view id);
 
+  // The model of a run: the one with this id, and behind it, before its own fallback models, that
+  // of another id. Without that one, or if it is unknown, just the first. nullptr: it is unknown.
+  llm::Model* find_with_fallback(const std::string& id, const std::string& fallback, Log& log);
+
   // All of them, the preferred ones first.
   std::vector<const CatalogModel*> models() const;
   const std::string& default_id() const;
@@ -78,6 +87,8 @@ class Catalog final {
   CatalogSource source_;
   std::map<std::string, CatalogModel, std::less<>> found_;
   std::vector<const CatalogModel*> listed_;  // what the last refresh found
+  // Models with the fallback models of runs, which are few in number; made once and kept.
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<llm::Model>> with_fallback_;
 };
 
 }  // namespace errand::engine

@@ -77,15 +77,16 @@ void Residency::drive(agent::AgentRun::Params params) {
   Resident& resident = enter(key);
   LiveRun& live = live_of(key.run, resident);
   live.catch_up(params.row);
-  const std::string& model_id = params.state->created().model.id;
-  const CatalogModel* model = deps_.catalog.find(model_id);
+  const CreatedEntry& created = params.state->created();
+  const std::string& model_id = created.model.id;
+  llm::Model* model = deps_.catalog.find_with_fallback(model_id, created.fallback, deps_.log);
   if (!model) {
     deps_.log.warning("a run waits for its model, which is not configured",
                       {{"run", key.run.str()}, {"model", model_id}});
   }
   move(resident, Place::live);
-  live.attach(std::make_unique<agent::AgentRun>(
-      deps_.surroundings, model ? model->model.get() : nullptr, live, std::move(params)));
+  live.attach(
+      std::make_unique<agent::AgentRun>(deps_.surroundings, model, live, std::move(params)));
 }
 
 std::shared_ptr<LiveRun> Residency::find(const RunKey& run) const {
