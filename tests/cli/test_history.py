@@ -101,6 +101,34 @@ class HistoryCase(ServerCase):
             f"{run} row_status: the row says status = failed, but the log says succeeded",
             "checked 1 run, 4 events: 2 problems found"]))
 
+    def test_check_data_compares_histories_of_sessions_with_logs(self):
+        client = self.server.client()
+        session = client.request("POST", "/agent-sessions", {}).json()["sessionId"]
+        run = client.request("POST", f"/agent-sessions/{session}/messages",
+                             {"prompt": "Hi"}).json()["runId"]
+        with client.stream(run) as events:
+            events.until("result")
+        self.server.stop()
+        for change, said in (
+                ("UPDATE session_history SET body = replace(body, 'Hi', 'Ho') WHERE n = 1",
+                 f"entry 1 of the history of session {session} is not what the log says"),
+                ("UPDATE session_history SET run = 'run_other' WHERE n = 1",
+                 f"entry 1 of the history of session {session} is another run's"),
+                ("DELETE FROM session_history WHERE n = 2",
+                 f"entry 2 of the history of session {session} is missing")):
+            with self.subTest(change=change):
+                database = sqlite3.connect(self.server.data / "errand.db")
+                kept = database.execute("SELECT * FROM session_history").fetchall()
+                with database:
+                    database.execute(change)
+                code, out, _ = self.errand("check-data", "--data", str(self.server.data))
+                self.assertEqual(code, 1)
+                self.assertIn(f"{run} session_history: {said}", out.splitlines())
+                with database:
+                    database.execute("DELETE FROM session_history")
+                    database.executemany("INSERT INTO session_history VALUES (?, ?, ?, ?, ?)", kept)
+                database.close()
+
     def test_check_data_looks_into_a_damaged_file(self):
         self.run_prompt()
         self.server.stop()

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/refusal.hpp"
+#include "agent/session_history.hpp"
 #include "agent/state.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
@@ -32,6 +33,12 @@ bool is_same_json(std::string_view a, std::string_view b) {
   return left && right && *left == *right;
 }
 
+// Entries of a session's history, behind the first so many.
+struct ToldHistory {
+  std::int64_t after = 0;
+  std::vector<std::string> bodies = {};
+};
+
 // The rules for one run, from its log to what follows from it.
 class RunCheck final {
  public:
@@ -49,6 +56,20 @@ class RunCheck final {
 
   // The files that the log and the mail name, after findings().
   const std::vector<FilePart>& files() const { return files_; }
+
+  // What the run has added to the history of its session, after findings().
+  ToldHistory told() const {
+    ToldHistory told;
+    const bool is_readable = !entries_.empty() && state_.terminal();
+    if (!is_readable || state_.terminal()->status != RunStatus::succeeded) return told;
+    if (state_.created().session.empty()) return told;
+    for (const JournalEntry& entry : entries_) {
+      const auto* turn = std::get_if<TurnEntry>(&entry);
+      if (turn && turn->history) told.after = *turn->history;
+    }
+    told.bodies = agent::history_entries(state_);
+    return told;
+  }
 
  private:
   void add(BrokenRule broken) {
@@ -258,6 +279,31 @@ Task<Result<std::optional<Finding>>> check_files(Store* store, RunKey run,
   co_return std::optional<Finding>();
 }
 
+// Entry by entry: those that follow from the log are there, in their places, and no others of this
+// run behind them.
+Task<Result<std::optional<Finding>>> check_history(Store* store, RunRow row, ToldHistory told) {
+  if (told.bodies.empty()) co_return std::optional<Finding>();
+  auto finding = [&row](std::int64_t n, std::string_view what) {
+    return Finding{
+        .run = row.id,
+        .rule = "session_history",
+        .sentence = cat("entry ", n, " of the history of session ", row.session.view(), " ", what)};
+  };
+  const SessionKey key{.workspace = row.workspace, .session = row.session};
+  std::int64_t n = told.after;
+  for (const std::string& body : told.bodies) {
+    auto entry = co_await store->read_history(key, n, n + 1, 1);
+    if (!entry && entry.error().code() != ErrorCode::not_found) co_return entry.error();
+    ++n;
+    if (!entry || entry->empty()) co_return finding(n, "is missing");
+    if (entry->front().run != row.id) co_return finding(n, "is another run's");
+    if (!is_same_json(entry->front().body, body)) co_return finding(n, "is not what the log says");
+  }
+  ERRAND_CO_TRY(auto next, co_await store->read_history(key, n, n + 1, 1));
+  if (!next.empty() && next.front().run == row.id) co_return finding(n + 1, "has no place in it");
+  co_return std::optional<Finding>();
+}
+
 }  // namespace
 
 std::vector<Finding> check_run(const StoredRun& run) {
@@ -276,6 +322,8 @@ Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress) {
       for (Finding& finding : check.findings()) report.findings.push_back(std::move(finding));
       ERRAND_CO_TRY(auto file, co_await check_files(store, run.row.key(), check.files()));
       if (file) report.findings.push_back(std::move(*file));
+      ERRAND_CO_TRY(auto wrong, co_await check_history(store, run.row, check.told()));
+      if (wrong) report.findings.push_back(std::move(*wrong));
       for (const SegmentPtr& segment : run.segments) report.events += segment->events_count;
       ++report.runs;
     }
