@@ -1,11 +1,17 @@
 #pragma once
 
 // Everything of Errand's C++ SDK.
+#include <errand/client.hpp>
 #include <errand/content.hpp>
 #include <errand/describe.hpp>
 #include <errand/error.hpp>
+#include <errand/event.hpp>
 #include <errand/json.hpp>
+#include <errand/model.hpp>
 #include <errand/one_of.hpp>
+#include <errand/run.hpp>
+#include <errand/runner.hpp>
+#include <errand/runtime.hpp>
 #include <errand/schema.hpp>
 #include <errand/tool.hpp>
 #include <errand/tool_context.hpp>

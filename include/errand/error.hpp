@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -30,11 +31,20 @@ enum class ErrorCode : std::uint8_t {
 
 std::string_view to_string(ErrorCode code);
 
+// What an error knows beside its code and its message. Empty texts where there is nothing to say.
+struct ErrorDetails {
+  std::string reason = {};  // a stable word, finer than the code: "unreachable", "run_failed"
+  std::string hint = {};    // what to do about it, for people
+  std::string run_id = {};  // of the run that it is about
+  std::string text = {};    // what the model answered, if the answer is the problem
+};
+
 // What went wrong: the error of a Result, and what throwing calls throw.
 class Error : public std::runtime_error {
  public:
   // `pointer` is a JSON pointer into the caller's input ("/days").
   Error(ErrorCode code, const std::string& message, std::string pointer = {});
+  Error(ErrorCode code, const std::string& message, std::string pointer, ErrorDetails details);
   Error(const Error&) = default;
   Error& operator=(const Error&) = default;
   ~Error() override;
@@ -43,12 +53,19 @@ class Error : public std::runtime_error {
   std::string_view message() const { return what(); }
   const std::string& pointer() const { return pointer_; }
 
+  const std::string& reason() const { return details().reason; }
+  const std::string& hint() const { return details().hint; }
+  const std::string& run_id() const { return details().run_id; }
+  const std::string& text() const { return details().text; }
+  const ErrorDetails& details() const;
+
   // "/days: expected an integer, got a string".
   std::string describe() const;
 
  private:
   ErrorCode code_;
   std::string pointer_;
+  std::shared_ptr<const ErrorDetails> details_;  // null: nothing is known
 };
 
 // A value or an Error, shaped like std::expected.

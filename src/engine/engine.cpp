@@ -20,14 +20,14 @@ Error no_such_run(const RunId& run) {
   return {ErrorCode::not_found, cat("there is no run \"", run.view(), "\"")};
 }
 
+}  // namespace
+
 Error newer_run(const RunId& run) {
   return Error(ErrorCode::unavailable,
                cat("the run \"", run.view(), "\" was written by a newer version of Errand"))
       .reason("newer_format")
       .hint("Use that version, or a newer one.");
 }
-
-}  // namespace
 
 Engine::Engine(Deps deps, Limits limits)
     : deps_(deps),

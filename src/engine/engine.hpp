@@ -88,10 +88,13 @@ struct RunView {
   std::vector<PendingCall> pending;
 };
 
+// The answer to whoever wants something of a run that only a newer program understands.
+Error newer_run(const RunId& run);
+
 // All runs: the verbs that the HTTP server and the in-process runtime call. Lives on one home.
 // Every verb may fail with unavailable (the store) or internal; only other codes are listed.
 //
-// Files: engine.cpp (verbs on runs), create.cpp, fork.cpp, feedback.cpp, sessions.cpp,
+// Files: engine.cpp (verbs on runs), create.cpp, fork.cpp, feedback.cpp, sessions.cpp, remove.cpp,
 // pending_calls.cpp (verbs on calls that wait for a client), upkeep.cpp (lease and retention).
 // Where runs are and how they move is in residency.hpp.
 class Engine final {

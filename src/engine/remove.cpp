@@ -32,7 +32,7 @@ Task<Result<void>> Engine::remove_run(Principal who, RunId run) {
   if (removed > 0) co_return Result<void>();
   // Another request was faster, or a newer program wrote the run.
   ERRAND_CO_CHECK(co_await deps_.store.find({.workspace = who.workspace, .run = run}));
-  co_return Error(ErrorCode::unsupported, "a newer program wrote the run");
+  co_return newer_run(run);
 }
 
 // Killed halfway, the session is there without some of its runs, and can be removed again.

@@ -31,6 +31,7 @@ std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const V
 }
 
 std::unique_ptr<llm::Model> make_model(ModelConfig& model, const ModelSurroundings& around) {
+  if (model.make) return model.make(around);
   if (model.vendor) {
     return make_vendor_model(model.info.provider, *model.vendor, model.info.vendor_model_id,
                              around);

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +21,8 @@ constexpr std::string_view kDemo = "demo";
 constexpr std::string_view kScripted = "scripted";
 constexpr std::size_t kModelsMax = 1000;
 
+struct ModelSurroundings;
+
 // A model that the configuration names.
 struct ModelConfig {
   ModelInfo info;
@@ -27,8 +31,10 @@ struct ModelConfig {
   std::optional<Pricing> pricing;
   llm::Script script;                  // of a scripted model
   std::optional<VendorConfig> vendor;  // of one behind HTTP
-  bool starts_early = true;            // calls start while the model still streams
-  std::vector<std::string> fallback;   // ids of models that are asked when it gives no answer
+  // Of a model in the code of an embedding program.
+  std::function<std::unique_ptr<llm::Model>(const ModelSurroundings&)> make = {};
+  bool starts_early = true;           // calls start while the model still streams
+  std::vector<std::string> fallback;  // ids of models that are asked when it gives no answer
 };
 
 // What a model may have as its provider.

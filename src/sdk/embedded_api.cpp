@@ -1,34 +1,15 @@
 #include "sdk/embedded_api.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "base/text.hpp"
+#include "crypto/digest.hpp"
 #include "json/parse.hpp"
+#include "json/write.hpp"
 
 namespace errand::sdk {
 namespace {
-
-// A client cannot tell a bug, or a cut-off request, from a server that is in trouble.
-Error as_seen(const Error& error) {
-  bool is_hidden = error.code() == ErrorCode::internal || error.code() == ErrorCode::cancelled ||
-                   error.code() == ErrorCode::outcome_unknown;
-  if (!is_hidden) return error;
-  return Error(ErrorCode::unavailable, error.message()).reason(error.reason()).hint(error.hint());
-}
-
-template <class T>
-Result<T> as_seen(Result<T> result) {
-  if (!result) return as_seen(result.error());
-  return result;
-}
-
-// What a caller may ask for; everything else is checked by the engine.
-Result<void> check(const std::optional<OutputSchema>& output) {
-  if (!output) return {};
-  return check_output_schema(*output, "/outputSchema");
-}
 
 RunInfo info_of(const RunRow& row) {
   RunInfo info{.id = row.id,
@@ -51,27 +32,40 @@ Result<LocalToolCall> call_of(const Mailbox& box) {
   return parse_local_call(std::move(members));
 }
 
-SessionInfo info_of(const SessionRow& row) {
-  return {.id = row.id,
-          .status = row.status,
-          .current = row.current,
-          .last_used = to_iso8601(row.last_used_at)};
+}  // namespace
+
+Result<void> check(const std::optional<OutputSchema>& output) {
+  if (!output) return {};
+  return check_output_schema(*output, "/outputSchema");
 }
 
-}  // namespace
+Error as_seen(const Error& error) {
+  bool is_hidden = error.code() == ErrorCode::internal || error.code() == ErrorCode::cancelled ||
+                   error.code() == ErrorCode::outcome_unknown;
+  if (!is_hidden) return error;
+  return Error(ErrorCode::unavailable, error.message()).reason(error.reason()).hint(error.hint());
+}
+
+Idempotency idempotency_of(std::string key, const json::Value& asked) {
+  return {.key = std::move(key), .fingerprint = crypto::to_hex(crypto::sha256(json::write(asked)))};
+}
 
 EmbeddedApi::EmbeddedApi(host::Host& host)
     : engine_(host.engine()), who_{.workspace = *WorkspaceSlug::parse("default"), .key = {}} {}
 
-Task<Result<RunId>> EmbeddedApi::create(Spec spec) {
+Task<Result<RunId>> EmbeddedApi::create(Spec spec, std::string key) {
   ERRAND_CO_CHECK(check(spec.output_schema));
-  auto run = co_await engine_.create(who_, std::move(spec), {});
+  Idempotency idempotency;
+  if (!key.empty()) idempotency = idempotency_of(std::move(key), to_json(spec));
+  auto run = co_await engine_.create(who_, std::move(spec), std::move(idempotency));
   co_return as_seen(std::move(run));
 }
 
-Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params) {
+Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params, std::string key) {
   ERRAND_CO_CHECK(check(params.overrides.output_schema));
-  auto fork = co_await engine_.fork(who_, run, std::move(params), {});
+  Idempotency idempotency;
+  if (!key.empty()) idempotency = idempotency_of(std::move(key), to_json(params));
+  auto fork = co_await engine_.fork(who_, run, std::move(params), std::move(idempotency));
   if (!fork) co_return as_seen(fork.error());
   co_return fork->run;
 }
@@ -82,8 +76,10 @@ Task<Result<std::unique_ptr<EventSource>>> EmbeddedApi::open_stream(RunId run, E
   co_return std::make_unique<EmbeddedEvents>(std::move(*reader), counters_);
 }
 
-Task<Result<void>> EmbeddedApi::answer(RunId run, ToolUseId call, ToolAnswer answer) {
-  engine::CallAnswer params{.tool_use_id = call.str(), .answer = std::move(answer), .claim_id = {}};
+Task<Result<void>> EmbeddedApi::answer(RunId run, ToolUseId call, ToolAnswer answer,
+                                       std::string claim) {
+  engine::CallAnswer params{
+      .tool_use_id = call.str(), .answer = std::move(answer), .claim_id = std::move(claim)};
   auto answered = co_await engine_.answer(who_, run, std::move(params));
   co_return as_seen(std::move(answered));
 }
@@ -138,67 +134,37 @@ Task<Result<engine::ModelList>> EmbeddedApi::models(ModelQuery query) {
   co_return co_await engine::list_models(&engine_.catalog(), query.check);
 }
 
-Task<Result<SessionId>> EmbeddedApi::create_session(engine::SessionParams params) {
-  ERRAND_CO_CHECK(check(params.spec.output_schema));
-  auto session = co_await engine_.create_session(who_, std::move(params), {});
-  co_return as_seen(std::move(session));
-}
-
-Task<Result<RunId>> EmbeddedApi::say(SessionId session, engine::SessionMessage message) {
-  ERRAND_CO_CHECK(check(message.overrides.output_schema));
-  auto run = co_await engine_.send(who_, session, std::move(message), {});
-  co_return as_seen(std::move(run));
-}
-
-Task<Result<SessionInfo>> EmbeddedApi::get_session(SessionId session) {
-  auto view = co_await engine_.get_session(who_, session);
-  if (!view) co_return as_seen(view.error());
-  SessionInfo info = info_of(view->row);
-  info.model_id = view->params.spec.model_id;
-  co_return info;
-}
-
-Task<Result<SessionPage>> EmbeddedApi::list_sessions(SessionQuery query) {
-  SessionFilter filter{.workspace = who_.workspace,
-                       .status = query.status,
-                       .metadata = std::move(query.metadata),
-                       .before = engine::parse_cursor(query.cursor),
-                       .limit = query.limit + 1};  // one more tells whether there is another page
-  auto rows = co_await engine_.list_sessions(std::move(filter));
-  if (!rows) co_return as_seen(rows.error());
-  SessionPage page;
-  bool has_more = rows->size() > query.limit;
-  if (has_more) rows->resize(query.limit);
-  for (const SessionRow& row : *rows) {
-    auto summary = co_await engine_.summary_of(who_, row);
-    if (!summary) co_return as_seen(summary.error());
-    page.sessions.push_back(info_of(row));
-    page.sessions.back().summary = std::move(*summary);
+Task<Result<std::vector<OpenCall>>> EmbeddedApi::pending_calls(CallQuery query) {
+  CallFilter filter{.workspace = who_.workspace,
+                    .status = CallFilter::Status::unclaimed,
+                    .name = std::move(query.name),
+                    .limit = query.limit};
+  auto calls = co_await engine_.pending_calls(std::move(filter), query.wait);
+  if (!calls) co_return as_seen(calls.error());
+  std::vector<OpenCall> open;
+  for (const engine::PendingCall& call : *calls) {
+    auto shown = call_of(call.box);
+    if (!shown) co_return as_seen(shown.error());
+    open.push_back({.run = call.box.run, .call = std::move(*shown)});
   }
-  if (has_more) page.next_cursor = engine::to_cursor(rows->back().place());
-  co_return page;
+  co_return open;
 }
 
-Task<Result<std::vector<SaidMessage>>> EmbeddedApi::history(SessionId session, HistoryQuery query) {
-  auto view = co_await engine_.get_session(who_, session);
-  if (!view) co_return as_seen(view.error());
-  std::int64_t after = query.after;
-  if (query.last)
-    after = std::max(after, view->row.entries - static_cast<std::int64_t>(*query.last));
-  auto entries =
-      co_await engine_.session_history(who_, session, after, view->row.entries, SIZE_MAX);
-  if (!entries) co_return as_seen(entries.error());
-  std::vector<SaidMessage> messages;
-  for (const SessionEntry& entry : *entries) {
-    auto kept = parse_history_entry(entry.body);
-    if (!kept) co_return as_seen(kept.error());
-    messages.push_back({.seq = entry.n,
-                        .run = entry.run,
-                        .role = kept->message.role,
-                        .text = kept->message.text,
-                        .retained = retained_calls(*kept)});
-  }
-  co_return messages;
+Task<Result<std::string>> EmbeddedApi::claim(ToolUseId call, milliseconds ttl) {
+  auto claimed = co_await engine_.claim_call(who_, call.str(), ttl);
+  if (!claimed) co_return as_seen(claimed.error());
+  co_return claimed->box.claim_id;
+}
+
+Task<Result<void>> EmbeddedApi::extend(ToolUseId call, std::string claim, milliseconds ttl) {
+  auto extended = co_await engine_.extend_claim(who_, call.str(), std::move(claim), ttl);
+  if (!extended) co_return as_seen(extended.error());
+  co_return Result<void>();
+}
+
+Task<Result<void>> EmbeddedApi::report_progress(ToolUseId call, ProgressReport report) {
+  auto reported = co_await engine_.report_progress(who_, call.str(), std::move(report));
+  co_return as_seen(std::move(reported));
 }
 
 }  // namespace errand::sdk

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -11,27 +12,49 @@
 
 namespace errand::sdk {
 
+// A client cannot tell a bug, or a cut-off request, from a server that is in trouble.
+Error as_seen(const Error& error);
+
+template <class T>
+Result<T> as_seen(Result<T> result) {
+  if (!result) return as_seen(result.error());
+  return result;
+}
+
+// What a caller may ask for; everything else is checked by the engine.
+Result<void> check(const std::optional<OutputSchema>& output);
+
+// Of a request for what `asked` says.
+Idempotency idempotency_of(std::string key, const json::Value& asked);
+
 // The runs of a host in this process: the verbs of its engine, for the workspace "default". Lives
-// on the host's home.
+// on the host's home. In embedded_api.cpp and embedded_sessions.cpp.
 class EmbeddedApi final : public RunApi {
  public:
   // `host` outlives this.
   explicit EmbeddedApi(host::Host& host);
 
-  Task<Result<RunId>> create(Spec spec) override;
-  Task<Result<RunId>> fork(RunId run, ForkParams params) override;
+  Task<Result<RunId>> create(Spec spec, std::string key) override;
+  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key) override;
   Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) override;
-  Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer) override;
+  Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer,
+                            std::string claim) override;
   Task<Result<RunStatus>> cancel(RunId run, seconds timeout) override;
   Task<Result<RunInfo>> get(RunId run) override;
   Task<Result<RunPage>> list(RunQuery query) override;
   Task<Result<std::vector<JournalEntry>>> journal(RunId run) override;
   Task<Result<engine::ModelList>> models(ModelQuery query) override;
-  Task<Result<SessionId>> create_session(engine::SessionParams params) override;
-  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message) override;
+  Task<Result<std::vector<OpenCall>>> pending_calls(CallQuery query) override;
+  Task<Result<std::string>> claim(ToolUseId call, milliseconds ttl) override;
+  Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) override;
+  Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) override;
+  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key) override;
+  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message,
+                          std::string key) override;
   Task<Result<SessionInfo>> get_session(SessionId session) override;
   Task<Result<SessionPage>> list_sessions(SessionQuery query) override;
   Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) override;
+  Task<Result<void>> end_session(SessionId session) override;
 
   const EventCounters& counters() const { return counters_; }
 

@@ -52,6 +52,14 @@ RetainedCall parse_retained(const json::Object* members) {
   return call;
 }
 
+// A call of a list, without what lists tell beside it.
+Result<LocalToolCall> parse_listed_call(json::Object call) {
+  for (const char* key : {"id", "runId", "status", "createdAt", "expiresAt", "claimedUntil"}) {
+    call.erase(key);
+  }
+  return parse_local_call(std::move(call));
+}
+
 }  // namespace
 
 Error error_of_answer(int status, std::string_view body) {
@@ -116,11 +124,7 @@ Result<RunInfo> parse_run_info(const json::Value& answer) {
   const json::Array* pending = json::array_at(members, "pendingCalls");
   for (std::size_t i = 0; pending && i < pending->size(); ++i) {
     if (!(*pending)[i].is_object()) continue;
-    json::Object call = (*pending)[i].get_object();
-    for (const char* key : {"id", "runId", "status", "createdAt", "expiresAt", "claimedUntil"}) {
-      call.erase(key);
-    }
-    ERRAND_TRY(run.pending.emplace_back(), parse_local_call(std::move(call)));
+    ERRAND_TRY(run.pending.emplace_back(), parse_listed_call((*pending)[i].get_object()));
   }
   return run;
 }
@@ -135,12 +139,38 @@ Result<RunPage> parse_run_page(const json::Value& answer) {
   return page;
 }
 
+Result<std::vector<OpenCall>> parse_open_calls(const json::Value& answer) {
+  std::vector<json::Value> items;
+  take_page(answer, "toolCalls", items);
+  std::vector<OpenCall> calls;
+  for (const json::Value& item : items) {
+    if (!item.is_object()) continue;
+    OpenCall& call = calls.emplace_back();
+    ERRAND_TRY(call.run, parse_run_id(item));
+    ERRAND_TRY(call.call, parse_listed_call(item.get_object()));
+  }
+  return calls;
+}
+
+Result<std::string> parse_claim_id(const json::Value& answer) {
+  std::string_view id = json::text_at(answer.if_object(), "claimId");
+  if (id.empty()) return wrong_answer("id of a claim");
+  return std::string(id);
+}
+
+Result<SessionId> parse_session_id(const json::Value& answer) {
+  auto id = SessionId::parse(json::text_at(answer.if_object(), "sessionId"));
+  if (id) return *id;
+  return wrong_answer("id of a session");
+}
+
 Result<SessionInfo> parse_session_info(const json::Value& answer) {
+  SessionInfo session;
+  ERRAND_TRY(session.id, parse_session_id(answer));
   const json::Object* members = answer.if_object();
-  auto id = SessionId::parse(json::text_at(members, "sessionId"));
-  if (!id) return wrong_answer("id of a session");
-  SessionInfo session{.id = *id};
+  session.name = json::text_at(members, "name");
   if (json::text_at(members, "status") == "ended") session.status = SessionStatus::ended;
+  session.metadata = parse_metadata(json::object_at(members, "metadata"));
   session.model_id = json::text_at(json::object_at(members, "agentSpec"), "modelId");
   session.current = RunId::parse(json::text_at(members, "currentRunId"));
   session.summary = json::text_at(members, "summary");
@@ -165,6 +195,16 @@ Result<std::vector<SaidMessage>> parse_said(const json::Value& answer) {
     messages.push_back(std::move(message));
   }
   return messages;
+}
+
+Result<SessionPage> parse_session_page(const json::Value& answer) {
+  std::vector<json::Value> items;
+  SessionPage page;
+  page.next_cursor = take_page(answer, "sessions", items);
+  for (const json::Value& item : items) {
+    ERRAND_TRY(page.sessions.emplace_back(), parse_session_info(item));
+  }
+  return page;
 }
 
 std::string take_page(const json::Value& page, std::string_view key,

@@ -22,8 +22,12 @@ Result<RunId> parse_run_id(const json::Value& answer);
 Result<RunStatus> parse_status(const json::Value& answer);
 Result<RunInfo> parse_run_info(const json::Value& answer);
 Result<RunPage> parse_run_page(const json::Value& answer);
+Result<std::vector<OpenCall>> parse_open_calls(const json::Value& answer);
+Result<std::string> parse_claim_id(const json::Value& answer);
+Result<SessionId> parse_session_id(const json::Value& answer);
 Result<SessionInfo> parse_session_info(const json::Value& answer);
 Result<std::vector<SaidMessage>> parse_said(const json::Value& answer);
+Result<SessionPage> parse_session_page(const json::Value& answer);
 
 // Appends the items of a page to `all`; the cursor of the next page, empty after the last.
 std::string take_page(const json::Value& page, std::string_view key, std::vector<json::Value>& all);

@@ -65,11 +65,12 @@ class FrameSource final : public EventSource {
   net::SseReader reader_;
 };
 
-std::string answer_body(const ToolUseId& call, const ToolAnswer& answer) {
+std::string answer_body(const ToolUseId& call, const ToolAnswer& answer, const std::string& claim) {
   std::string body;
   json::ObjectWriter out(body);
   out.field("toolUseId", call.view()).field(answer.ok ? "result" : "error", answer.text);
   if (answer.is_fatal) out.field("fatal", true);
+  if (!claim.empty()) out.field("claimId", claim);
   if (!answer.files.empty()) out.field("files", json::Value(sent_files(answer.files)));
   out.end();
   return body;
@@ -106,6 +107,10 @@ net::ClientRequest HttpApi::make(const ApiRequest& request) const {
                  {"User-Agent", cat("errand/", version())},
                  {"Accept", "application/json"}};
   if (!request.body.empty()) out.headers.push_back({"Content-Type", "application/json"});
+  if (!request.key.empty()) {
+    out.headers.push_back({"Idempotency-Key", request.key});
+    out.resend = net::Resend::once;
+  }
   return out;
 }
 
@@ -144,35 +149,38 @@ Task<Result<std::unique_ptr<EventSource>>> HttpApi::open_stream(RunId run, Event
   co_return refused(error_of_answer(status, body), server_);
 }
 
-Task<Result<json::Value>> HttpApi::post(std::string path, std::string body, seconds timeout) {
+Task<Result<json::Value>> HttpApi::post(std::string path, std::string body, std::string key) {
   ApiRequest request{.method = net::Method::post,
                      .path = std::move(path),
                      .body = std::move(body),
-                     .timeout = timeout};
+                     .key = std::move(key)};
   co_return co_await send(std::move(request));
 }
 
-Task<Result<RunId>> HttpApi::create(Spec spec) {
+Task<Result<RunId>> HttpApi::create(Spec spec, std::string key) {
   std::string body = json::write(to_json(spec, Origin::wire));
-  ERRAND_CO_TRY(auto made, co_await post("/agent-runs", std::move(body), kAnswerMax));
+  ERRAND_CO_TRY(auto made, co_await post("/agent-runs", std::move(body), std::move(key)));
   co_return parse_run_id(made);
 }
 
-Task<Result<RunId>> HttpApi::fork(RunId run, ForkParams params) {
+Task<Result<RunId>> HttpApi::fork(RunId run, ForkParams params, std::string key) {
   std::string body = json::write(to_json(params));
   ERRAND_CO_TRY(auto made,
-                co_await post(run_path(run.view(), "/fork"), std::move(body), kAnswerMax));
+                co_await post(run_path(run.view(), "/fork"), std::move(body), std::move(key)));
   co_return parse_run_id(made);
 }
 
-Task<Result<void>> HttpApi::answer(RunId run, ToolUseId call, ToolAnswer answer) {
+Task<Result<void>> HttpApi::answer(RunId run, ToolUseId call, ToolAnswer answer,
+                                   std::string claim) {
   std::string path = run_path(run.view(), "/tool-results");
-  ERRAND_CO_CHECK(co_await post(std::move(path), answer_body(call, answer), kAnswerMax));
+  ERRAND_CO_CHECK(co_await post(std::move(path), answer_body(call, answer, claim)));
   co_return Result<void>();
 }
 
 Task<Result<RunStatus>> HttpApi::cancel(RunId run, seconds timeout) {
-  ERRAND_CO_TRY(auto answer, co_await post(run_path(run.view(), "/cancel"), {}, timeout));
+  ApiRequest request{
+      .method = net::Method::post, .path = run_path(run.view(), "/cancel"), .timeout = timeout};
+  ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
   co_return parse_status(answer);
 }
 

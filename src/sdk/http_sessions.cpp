@@ -51,15 +51,15 @@ net::Query query_of(const SessionQuery& asked) {
 
 }  // namespace
 
-Task<Result<SessionId>> HttpApi::create_session(engine::SessionParams params) {
-  ERRAND_CO_TRY(auto made, co_await post("/agent-sessions", create_body(params), kAnswerMax));
-  ERRAND_CO_TRY(auto session, parse_session_info(made));
-  co_return session.id;
+Task<Result<SessionId>> HttpApi::create_session(engine::SessionParams params, std::string key) {
+  ERRAND_CO_TRY(auto made, co_await post("/agent-sessions", create_body(params), std::move(key)));
+  co_return parse_session_id(made);
 }
 
-Task<Result<RunId>> HttpApi::say(SessionId session, engine::SessionMessage message) {
+Task<Result<RunId>> HttpApi::say(SessionId session, engine::SessionMessage message,
+                                 std::string key) {
   ERRAND_CO_TRY(auto made, co_await post(session_path(session, "/messages"), message_body(message),
-                                         kAnswerMax));
+                                         std::move(key)));
   co_return parse_run_id(made);
 }
 
@@ -71,13 +71,7 @@ Task<Result<SessionInfo>> HttpApi::get_session(SessionId session) {
 Task<Result<SessionPage>> HttpApi::list_sessions(SessionQuery query) {
   ApiRequest request{.path = net::with_query("/agent-sessions", query_of(query))};
   ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
-  std::vector<json::Value> items;
-  SessionPage page;
-  page.next_cursor = take_page(answer, "sessions", items);
-  for (const json::Value& item : items) {
-    ERRAND_CO_TRY(page.sessions.emplace_back(), parse_session_info(item));
-  }
-  co_return page;
+  co_return parse_session_page(answer);
 }
 
 // Pages go from the end to the beginning.
@@ -99,6 +93,12 @@ Task<Result<std::vector<SaidMessage>>> HttpApi::history(SessionId session, Histo
   } while (before && *before > query.after + 1 && messages.size() < wanted);
   std::reverse(messages.begin(), messages.end());
   co_return messages;
+}
+
+Task<Result<void>> HttpApi::end_session(SessionId session) {
+  ERRAND_CO_CHECK(
+      co_await send({.method = net::Method::delete_, .path = session_path(session, "")}));
+  co_return Result<void>();
 }
 
 }  // namespace errand::sdk

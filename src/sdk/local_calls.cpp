@@ -11,7 +11,6 @@
 #include "json/parse.hpp"
 
 namespace errand::sdk {
-namespace {
 
 ToolAnswer answer_of(ToolOutcome outcome) {
   FlatContent flat = flatten(std::move(outcome.content));
@@ -21,7 +20,16 @@ ToolAnswer answer_of(ToolOutcome outcome) {
           .is_fatal = outcome.kind == ToolOutcome::Kind::fatal};
 }
 
-}  // namespace
+// Posts what a call reports while it runs.
+class LocalCalls::Reporter final : public ProgressSink {
+ public:
+  Reporter(LocalCalls& calls, ToolUseId id) : calls_(calls), id_(id) {}
+  void report(ProgressReport report) override { calls_.report(id_, std::move(report)); }
+
+ private:
+  LocalCalls& calls_;
+  const ToolUseId id_;
+};
 
 LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools)
     : api_(api),
@@ -44,8 +52,10 @@ void LocalCalls::start(const RunId& run, const LocalToolCall& call) {
 void LocalCalls::start_what_may() {
   std::deque<Waiting> later;
   for (Waiting& call : std::exchange(waiting_, {})) {
-    if (order_.may_start(calls_.at(call.id).index)) {
-      working_.spawn("tool call", work(std::move(call)));
+    Call& known = calls_.at(call.id);
+    if (known.took) continue;
+    if (order_.may_start(known.index)) {
+      known.task = working_.spawn("tool call", work(std::move(call)));
     } else {
       later.push_back(std::move(call));
     }
@@ -76,7 +86,10 @@ Task<ToolOutcome> LocalCalls::invoke(Waiting call, RunId run) {
   if (!arguments || !arguments->is_object())
     co_return failed_outcome("the arguments must be an object");
   ToolCall made{.run = run, .id = call.id, .arguments = std::move(arguments->get_object())};
-  co_return co_await tool->invoke(std::move(made), {});
+  Reporter reporter(*this, call.id);
+  ToolContext context;
+  context.progress = &reporter;
+  co_return co_await tool->invoke(std::move(made), context);
 }
 
 void LocalCalls::settle(const ToolUseId& id, milliseconds took, ToolOutcome outcome) {
@@ -85,6 +98,31 @@ void LocalCalls::settle(const ToolUseId& id, milliseconds took, ToolOutcome outc
   call.took = took;
   order_.finished(call.index);
   posting_.spawn("tool result", post(call.run, id, answer_of(std::move(outcome))));
+}
+
+void LocalCalls::settled_elsewhere(const ToolUseId& id) {
+  auto found = calls_.find(id);
+  if (found == calls_.end() || found->second.took) return;
+  found->second.took = milliseconds(0);
+  order_.finished(found->second.index);
+  if (found->second.task) working_.cancel_one(*found->second.task);
+  start_what_may();
+}
+
+void LocalCalls::report(const ToolUseId& id, ProgressReport report) {
+  Call& call = calls_.at(id);
+  call.report = std::move(report);
+  if (!std::exchange(call.is_reporting, true)) {
+    posting_.spawn("tool progress", post_reports(id));
+  }
+}
+
+// Nobody waits for a report: one that cannot be posted is dropped.
+Task<void> LocalCalls::post_reports(ToolUseId id) {
+  while (auto report = std::exchange(calls_.at(id).report, {})) {
+    [[maybe_unused]] auto posted = co_await api_.report_progress(id, std::move(*report));
+  }
+  calls_.at(id).is_reporting = false;
 }
 
 void LocalCalls::cut_off() {

@@ -15,7 +15,8 @@ namespace errand::sdk {
 
 // Answers the calls that a run has for this process, each once, beside the stream. An answer is
 // posted until the API has it. Calls run at the same time, save those of tools that are not
-// parallel-safe. Lives on one home; must be stopped before it is destroyed.
+// parallel-safe. Of the reports of a call that come faster than they are posted, the last counts.
+// Lives on one home; must be stopped before it is destroyed.
 class LocalCalls final {
  public:
   static constexpr milliseconds kPauseFirst{500};  // between attempts to post
@@ -26,6 +27,10 @@ class LocalCalls final {
 
   // Starts to work on the call, unless that has begun before.
   void start(const RunId& run, const LocalToolCall& call);
+
+  // The call has a result that is not from here: its time was over, or another client answered. The
+  // work on it is cut off.
+  void settled_elsewhere(const ToolUseId& call);
 
   // How long a call ran; nothing while it does.
   std::optional<milliseconds> took(const ToolUseId& call) const;
@@ -40,9 +45,13 @@ class LocalCalls final {
  private:
   struct Call {
     RunId run;
-    std::size_t index = 0;                  // in the order they came
-    std::optional<milliseconds> took = {};  // once it has an outcome
+    std::size_t index = 0;                       // in the order they came
+    std::optional<milliseconds> took = {};       // once it has an outcome
+    std::optional<TaskGroup::Ticket> task = {};  // of the work on it, once that has begun
+    std::optional<ProgressReport> report = {};   // waits until the one before is posted
+    bool is_reporting = false;
   };
+  class Reporter;
   struct Waiting {
     ToolUseId id;
     std::string name;
@@ -53,6 +62,8 @@ class LocalCalls final {
   Task<void> work(Waiting call);
   Task<ToolOutcome> invoke(Waiting call, RunId run);
   void settle(const ToolUseId& id, milliseconds took, ToolOutcome outcome);
+  void report(const ToolUseId& id, ProgressReport report);
+  Task<void> post_reports(ToolUseId id);
   Task<void> post(RunId run, ToolUseId id, ToolAnswer answer);
 
   RunApi& api_;
@@ -64,6 +75,9 @@ class LocalCalls final {
   TaskGroup posting_;
   TaskGroup working_;  // last: tasks use everything above
 };
+
+// What a client answers when a call has this outcome.
+ToolAnswer answer_of(ToolOutcome outcome);
 
 // A bug in a task of a command fails the command with a message, not the process.
 void report_bug(const char* task, const std::string& what);

@@ -20,7 +20,7 @@ namespace {
 // Takes every answer, and keeps them.
 class RecordingApi final : public NoApi {
  public:
-  Task<Result<void>> answer(RunId, ToolUseId call, ToolAnswer answer) override {
+  Task<Result<void>> answer(RunId, ToolUseId call, ToolAnswer answer, std::string) override {
     posted.push_back(cat(call.view(), answer.ok ? " result: " : " error: ", answer.text));
     co_return Result<void>();
   }

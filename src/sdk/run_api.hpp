@@ -19,6 +19,12 @@
 #include "run/log/session_message.hpp"
 #include "run/spec.hpp"
 #include "run/status.hpp"
+#include "tool/tool.hpp"
+
+namespace errand::engine {
+struct SessionParams;
+struct SessionMessage;
+}  // namespace errand::engine
 
 namespace errand::sdk {
 
@@ -57,7 +63,9 @@ struct RunPage {
 // What is said about a session.
 struct SessionInfo {
   SessionId id;
+  std::string name = {};
   SessionStatus status = SessionStatus::active;
+  Metadata metadata = {};
   std::string model_id = {};          // that was asked for; empty: the default. Not in lists
   std::optional<RunId> current = {};  // the run that has the turn. Not in lists
   std::string summary = {};           // of what was said; in lists only
@@ -98,6 +106,18 @@ struct ModelQuery {
   seconds timeout = kAnswerMax;
 };
 
+// A call that waits for a client, whoever takes it.
+struct OpenCall {
+  RunId run;
+  LocalToolCall call;
+};
+
+struct CallQuery {
+  std::string name = {};  // of the tool; empty: any
+  std::size_t limit = 50;
+  seconds wait{0};  // how long to wait for the first call
+};
+
 // One connection to the events of a run.
 class EventSource {
  public:
@@ -116,11 +136,15 @@ class RunApi {
 
   virtual ~RunApi() = default;
 
-  virtual Task<Result<RunId>> create(Spec spec) = 0;
-  virtual Task<Result<RunId>> fork(RunId run, ForkParams params) = 0;
+  // A request that is repeated with the same `key` gives the run that it made before. An empty key
+  // is none.
+  virtual Task<Result<RunId>> create(Spec spec, std::string key = {}) = 0;
+  virtual Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key = {}) = 0;
   // The events behind `after`; see RunStream for all of them over any number of connections.
   virtual Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) = 0;
-  virtual Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer) = 0;
+  // `claim` is the one that the caller holds, if any.
+  virtual Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer,
+                                    std::string claim = {}) = 0;
   // The status is what the run will end as.
   virtual Task<Result<RunStatus>> cancel(RunId run, seconds timeout) = 0;
   virtual Task<Result<RunInfo>> get(RunId run) = 0;
@@ -129,12 +153,21 @@ class RunApi {
   virtual Task<Result<std::vector<JournalEntry>>> journal(RunId run) = 0;
   virtual Task<Result<engine::ModelList>> models(ModelQuery query) = 0;
 
+  // Calls that wait for a client; see Engine::pending_calls and the verbs after it.
+  virtual Task<Result<std::vector<OpenCall>>> pending_calls(CallQuery query) = 0;
+  // Gives the id of the claim.
+  virtual Task<Result<std::string>> claim(ToolUseId call, milliseconds ttl) = 0;
+  virtual Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) = 0;
+  virtual Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) = 0;
+
   // Sessions. Their runs are runs like any other.
-  virtual Task<Result<SessionId>> create_session(engine::SessionParams params) = 0;
-  virtual Task<Result<RunId>> say(SessionId session, engine::SessionMessage message) = 0;
+  virtual Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key) = 0;
+  virtual Task<Result<RunId>> say(SessionId session, engine::SessionMessage message,
+                                  std::string key) = 0;
   virtual Task<Result<SessionInfo>> get_session(SessionId session) = 0;
   virtual Task<Result<SessionPage>> list_sessions(SessionQuery query) = 0;
   virtual Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) = 0;
+  virtual Task<Result<void>> end_session(SessionId session) = 0;
 };
 
 // True if the same request may be answered better a little later.

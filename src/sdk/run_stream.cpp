@@ -29,7 +29,7 @@ Task<Result<RunStream::Item>> RunStream::next() {
     }
     SteadyTime now = timers_.now();
     if (!lost_at_) lost_at_ = now;
-    if (now - *lost_at_ >= kPatience) co_return std::move(advanced).error();
+    if (now - *lost_at_ >= patience_) co_return std::move(advanced).error();
     next_attempt_ = now + kPause;
     why_ = advanced.error().message();
   }

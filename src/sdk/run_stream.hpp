@@ -15,16 +15,18 @@ namespace errand::sdk {
 class RunStream final {
  public:
   static constexpr milliseconds kPause{500};  // between attempts
-  static constexpr seconds kPatience{30};     // how long attempts go on
+  static constexpr seconds kPatience{30};     // how long attempts go on, unless told otherwise
 
   // What a first connection that fails means. The run of one's own is surely there.
   enum class FirstFailure { is_final, is_retried };
 
-  RunStream(RunApi& api, Timers& timers, RunId run, EventSeq after, FirstFailure first)
+  RunStream(RunApi& api, Timers& timers, RunId run, EventSeq after, FirstFailure first,
+            seconds patience = kPatience)
       : api_(api),
         timers_(timers),
         run_(run),
         last_seq_(after),
+        patience_(patience),
         is_patient_(first == FirstFailure::is_retried) {}
 
   struct Item {
@@ -33,7 +35,7 @@ class RunStream final {
     StampedEvent event = {};
     std::string why = {};  // of lost
   };
-  // The next event. Fails if the server refuses, or stays away longer than kPatience.
+  // The next event. Fails if the server refuses, or stays away longer than `patience`.
   // Not to be called again after a terminal event or a failure.
   Task<Result<Item>> next();
 
@@ -50,6 +52,7 @@ class RunStream final {
   Timers& timers_;
   const RunId run_;
   EventSeq last_seq_;
+  const seconds patience_;
   bool is_patient_;
   std::unique_ptr<EventSource> source_;
   std::deque<StampedEvent> ready_;

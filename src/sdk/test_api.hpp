@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "engine/engine.hpp"
 #include "sdk/run_api.hpp"
 
 namespace errand::sdk {
@@ -10,24 +12,33 @@ namespace errand::sdk {
 // An API that can do nothing; tests override what they need.
 class NoApi : public RunApi {
  public:
-  Task<Result<RunId>> create(Spec) override { co_return no(); }
-  Task<Result<RunId>> fork(RunId, ForkParams) override { co_return no(); }
+  Task<Result<RunId>> create(Spec, std::string) override { co_return no(); }
+  Task<Result<RunId>> fork(RunId, ForkParams, std::string) override { co_return no(); }
   Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId, EventSeq) override {
     co_return no();
   }
-  Task<Result<void>> answer(RunId, ToolUseId, ToolAnswer) override { co_return no(); }
+  Task<Result<void>> answer(RunId, ToolUseId, ToolAnswer, std::string) override { co_return no(); }
   Task<Result<RunStatus>> cancel(RunId, seconds) override { co_return no(); }
   Task<Result<RunInfo>> get(RunId) override { co_return no(); }
   Task<Result<RunPage>> list(RunQuery) override { co_return no(); }
   Task<Result<std::vector<JournalEntry>>> journal(RunId) override { co_return no(); }
   Task<Result<engine::ModelList>> models(ModelQuery) override { co_return no(); }
-  Task<Result<SessionId>> create_session(engine::SessionParams) override { co_return no(); }
-  Task<Result<RunId>> say(SessionId, engine::SessionMessage) override { co_return no(); }
+  Task<Result<std::vector<OpenCall>>> pending_calls(CallQuery) override { co_return no(); }
+  Task<Result<std::string>> claim(ToolUseId, milliseconds) override { co_return no(); }
+  Task<Result<void>> extend(ToolUseId, std::string, milliseconds) override { co_return no(); }
+  Task<Result<void>> report_progress(ToolUseId, ProgressReport) override { co_return no(); }
+  Task<Result<SessionId>> create_session(engine::SessionParams, std::string) override {
+    co_return no();
+  }
+  Task<Result<RunId>> say(SessionId, engine::SessionMessage, std::string) override {
+    co_return no();
+  }
   Task<Result<SessionInfo>> get_session(SessionId) override { co_return no(); }
   Task<Result<SessionPage>> list_sessions(SessionQuery) override { co_return no(); }
   Task<Result<std::vector<SaidMessage>>> history(SessionId, HistoryQuery) override {
     co_return no();
   }
+  Task<Result<void>> end_session(SessionId) override { co_return no(); }
 
  private:
   static Error no() { return {ErrorCode::unsupported, "not here"}; }

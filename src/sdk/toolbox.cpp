@@ -4,16 +4,12 @@
 #include <utility>
 
 namespace errand::sdk {
-namespace {
 
-// With their text, runs that have the same tools share them.
 ToolSetPtr share_with_text(std::vector<ToolRef> refs) {
   std::string text;
   write(text, ToolSet{.refs = refs});
   return share_tools(std::move(refs), std::move(text));
 }
-
-}  // namespace
 
 ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools) {
   std::vector<ToolRef> refs;

@@ -1,7 +1,7 @@
 """Every code block of the guide is run; every table of settings is complete.
 
 The blocks of README and quick start are those of test_clean_clone, those of the service's page are
-run by test_service and test_proxies, all others here."""
+run by test_service and test_proxies, those of the C++ page by tests/sdk, all others here."""
 
 import json
 import os
@@ -17,11 +17,13 @@ from support.server import NO_OLLAMA, START_SECONDS_MAX, binary, die_with_parent
 
 GUIDE = ROOT / "docs" / "guide"
 ALL_PAGES = [ROOT / "README.md", *sorted(GUIDE.glob("*.md"))]
-# The first two want a whole clone and the third a machine with systemd: other tests run them.
-ELSEWHERE = {ROOT / "README.md", GUIDE / "quick-start.md", GUIDE / "service.md"}
+# The first two want a whole clone, the third a machine with systemd, and the last the installed C++
+# library: other tests run them.
+ELSEWHERE = {ROOT / "README.md", GUIDE / "quick-start.md", GUIDE / "service.md", GUIDE / "cpp.md"}
 PAGES = [path for path in ALL_PAGES if path not in ELSEWHERE]
 KINDS = {"sh", "console", "terminal", "json", "jsonc", "ini", "python"}
 KINDS_OF_PROXIES = {"caddyfile", "nginx"}
+KINDS_OF_CPP = {"cpp", "cmake", "text"}
 CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "network",
                  "compatibility"}
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
@@ -102,7 +104,7 @@ class SessionTest(GuideCase):
 class BlockTest(GuideCase):
     def test_every_block_is_of_a_kind_that_is_run(self):
         unknown = [block.place for block in all_blocks()
-                   if block.language not in KINDS | KINDS_OF_PROXIES]
+                   if block.language not in KINDS | KINDS_OF_PROXIES | KINDS_OF_CPP]
         self.assertEqual(unknown, [])
 
     def test_every_block_that_is_a_file_has_a_name(self):

@@ -2,18 +2,12 @@
 
 import os
 import resource
-import subprocess
-import tempfile
 import unittest
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
+from sdk.installed import COMPILERS, FLAGS, ROOT, InstalledCase, in_parallel, run
 from sdk.refused import CASES
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests" / "sdk"
-COMPILERS = ("g++", "clang++-19")
-FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 ONE_TOOL_SECONDS_MAX = 2.5  # of processor time, with g++
 INCLUDES = """#include <errand/errand.hpp>
 #include <functional>
@@ -28,48 +22,9 @@ target_link_libraries(user PRIVATE errand::errand)
 """
 
 
-def run(*command, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          check=False, **options)
-
-
-def in_parallel(function, items) -> list:
-    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        return list(pool.map(function, items))
-
-
-class InstallTest(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        built = run(ROOT / "dev", "build", "release", "errand_archive", cwd=ROOT)
-        if built.returncode != 0:
-            raise AssertionError(built.stdout + built.stderr)
-        cls.folder = tempfile.TemporaryDirectory(prefix="errand-test-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.work = Path(cls.folder.name)
-        cls.prefix = cls.work / "prefix"
-        installed = run("cmake", "--install", ROOT / "build" / "release", "--component", "sdk",
-                        "--prefix", cls.prefix)
-        if installed.returncode != 0:
-            raise AssertionError(installed.stdout + installed.stderr)
-
-    def must(self, *command, **options) -> str:
-        done = run(*command, **options)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
-    def pkg_config(self) -> list[str]:
-        environment = os.environ | {"PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
-        return self.must("pkg-config", "--static", "--cflags", "--libs", "errand",
-                         env=environment).split()
-
-    def output_of(self, compiler: str, source: Path, *more: str) -> str:
-        """What a program prints that is compiled with the flags of pkg-config."""
-        program = self.work / f"{source.stem}-{compiler}"
-        self.must(compiler, *FLAGS, *more, source, *self.pkg_config(), "-o", program)
-        return self.must(program)
+class InstallTest(InstalledCase):
+    def output_of(self, compiler: str, source, *more: str) -> str:
+        return self.must(self.compile(compiler, source, *more))
 
     def test_a_program_prints_the_same_with_both_compilers(self):
         expected = HERE / "user_program.txt"
@@ -88,6 +43,11 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(outputs[0], outputs[1])
         self.assertEqual(outputs[0][:len(expected)], expected)
 
+    def test_a_program_with_asio_gets_completions_on_its_executor(self):
+        outputs = in_parallel(lambda compiler: self.output_of(compiler, HERE / "asio_program.cpp"),
+                              COMPILERS)
+        self.assertEqual(outputs, ["It is done.\nthe run failed: no (auth)\n"] * 2)
+
     def test_a_project_finds_the_package(self):
         project = self.work / "project"
         project.mkdir()
@@ -95,10 +55,7 @@ class InstallTest(unittest.TestCase):
             PROJECT.format(source=(HERE / "user_program.cpp").as_posix()))
         for compiler in COMPILERS:
             with self.subTest(compiler):
-                build = self.work / f"build-{compiler}"
-                self.must("cmake", "-S", project, "-B", build, f"-DCMAKE_CXX_COMPILER={compiler}",
-                          f"-DCMAKE_PREFIX_PATH={self.prefix}")
-                self.must("cmake", "--build", build)
+                build = self.build_project(compiler, project)
                 self.assertEqual(self.must(build / "user"),
                                  (HERE / "user_program.txt").read_text())
 

@@ -21,11 +21,11 @@ const SessionId kSession = *SessionId::parse("sess_1");
 // Knows one session, and one chat that is made of forks; tells what it was asked for.
 class ChatApi final : public sdk::NoApi {
  public:
-  Task<Result<SessionId>> create_session(engine::SessionParams params) override {
+  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string) override {
     created = json::write(engine::to_json(params));
     co_return kSession;
   }
-  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message) override {
+  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message, std::string) override {
     json::Object overrides = to_json(ForkParams{.from_seq = {}, .overrides = message.overrides});
     said = cat(session.view(), " ", *message.said.prompt, " ", json::write(overrides));
     co_return kRun;

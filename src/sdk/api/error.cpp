@@ -15,7 +15,18 @@ static_assert(static_cast<int>(ErrorCode::internal) ==
 Error::Error(ErrorCode code, const std::string& message, std::string pointer)
     : std::runtime_error(message), code_(code), pointer_(std::move(pointer)) {}
 
+Error::Error(ErrorCode code, const std::string& message, std::string pointer, ErrorDetails details)
+    : std::runtime_error(message),
+      code_(code),
+      pointer_(std::move(pointer)),
+      details_(std::make_shared<const ErrorDetails>(std::move(details))) {}
+
 Error::~Error() = default;
+
+const ErrorDetails& Error::details() const {
+  static const ErrorDetails kNone;
+  return details_ ? *details_ : kNone;
+}
 
 std::string Error::describe() const {
   return pointer_.empty() ? what() : cat(pointer_, ": ", what());

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <errand/runner.hpp>
+#include <errand/tool_context.hpp>
+#include <errand/toolkit.hpp>
+
+namespace errand::sdk {
+class Serving;
+}  // namespace errand::sdk
+
+namespace errand::ERRAND_V1 {
+
+// What a program gives the handlers of its tools.
+struct HandlerOptions {
+  // Handlers that run at a time, each on a thread of its own; later calls wait.
+  std::size_t threads_max = 64;
+  // What ToolContext::secret finds. Called from any thread.
+  std::function<std::optional<std::string>(std::string_view name)> secrets = {};
+  // Where ToolContext::log goes: nothing writes warnings and errors to stderr.
+  std::function<void(LogLevel level, std::string_view message)> log = {};
+};
+
+// What is left out is found as the commands find it: ERRAND_SERVER and ERRAND_API_KEY, then the
+// file .errand/credentials in this folder or one above it, which `errand serve` writes. The key of
+// that file is never sent to another server. Proxies and certificates follow HTTPS_PROXY, NO_PROXY,
+// SSL_CERT_FILE and SSL_CERT_DIR.
+struct ClientOptions {
+  std::string server = {};  // "http://127.0.0.1:7300"
+  std::string key = {};
+  std::string workspace = {};
+  HandlerOptions handlers = {};
+  // How long requests are repeated while the server that answered before does not.
+  std::chrono::seconds patience{30};
+};
+
+struct WorkerOptions {
+  std::size_t calls_max = 8;  // that run at a time
+  // How long a call is this worker's own; it is extended while the handler runs. A call of a worker
+  // that was killed is offered to others after it.
+  std::chrono::milliseconds claim{30'000};
+};
+
+// Answers calls of any run in the background, until it is stopped or destroyed.
+class Worker final {
+ public:
+  Worker(Worker&&) noexcept;
+  Worker& operator=(Worker&&) = delete;
+  ~Worker();  // stop()
+
+  // Takes no more calls, and waits until those that run are answered.
+  void stop();
+  // Calls that were answered so far.
+  std::size_t answered() const;
+
+ private:
+  friend class Client;
+  Worker(std::shared_ptr<sdk::RunnerCore> core, std::shared_ptr<sdk::Serving> serving);
+
+  std::shared_ptr<sdk::RunnerCore> core_;
+  std::shared_ptr<sdk::Serving> serving_;
+};
+
+// A client of a server. Reconnects, repeats requests that are safe to repeat, and gives each
+// request an idempotency key, so that none takes effect twice. Has one thread of its own, and one
+// for each handler that runs. Its destructor waits for handlers that run; do not call it from one.
+class Client final : public Runner {
+ public:
+  // Throws an Error: not_found if no server is named anywhere, unauthorized without a key.
+  explicit Client(ClientOptions options = {});
+  ~Client();
+
+  // Answers the calls of these tools that wait for a client, of any run in the workspace. Any
+  // number of processes share the work. A handler may be called twice for a call whose worker was
+  // killed, with the same ToolContext::call_id; one answer counts.
+  [[nodiscard]] Worker serve(Toolkit toolkit, WorkerOptions options = {}) const;
+};
+
+}  // namespace errand::ERRAND_V1

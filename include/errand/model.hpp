@@ -1,0 +1,113 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <errand/json.hpp>
+#include <errand/run.hpp>
+
+namespace errand::ERRAND_V1 {
+
+// A call that a model made, and its result.
+struct ToolUse {
+  std::string id = {};  // the model's own; links a call to its result
+  std::string tool = {};
+  Json arguments = {};
+};
+struct ToolUseResult {
+  std::string id = {};
+  std::string tool = {};
+  bool ok = true;
+  std::string text = {};
+};
+
+// One entry of the conversation. Results of a turn's calls come as one message of the user.
+struct QuestionMessage {
+  Role role = Role::user;
+  std::string text = {};
+  std::vector<ToolUse> calls = {};
+  std::vector<ToolUseResult> results = {};
+};
+
+struct OfferedTool {
+  std::string name = {};
+  std::string description = {};
+  Json input_schema = {};
+};
+
+// What a model is asked in a turn.
+struct Question {
+  std::string system_prompt = {};
+  std::vector<QuestionMessage> messages = {};
+  std::vector<OfferedTool> tools = {};
+  bool tools_off = false;                  // no tool may be called
+  std::optional<Json> output_schema = {};  // that the text must follow
+  std::optional<int> reasoning_level = {};
+};
+
+// Takes what a model says, piece by piece. A call starts while the model still speaks. The sink
+// makes a model wait that is far ahead of its reader.
+class AnswerSink {
+ public:
+  virtual ~AnswerSink();
+  virtual void text(std::string_view piece) = 0;
+  virtual void thinking(std::string_view piece) = 0;
+  virtual void call(std::string_view tool, const Json& arguments, std::string_view id = {}) = 0;
+  virtual void usage(const Usage& usage) = 0;
+  // "end_turn" or "tool_use" unless the model says something else, such as "max_tokens".
+  virtual void finish_reason(std::string_view reason) = 0;
+  // Whether the answer is no longer wanted.
+  virtual bool cancelled() const = 0;
+};
+
+// A model of one's own. `ask` blocks until the answer is complete, is called on a thread of the
+// runtime, and for several runs at a time. An Error that it throws fails the turn; unavailable,
+// timeout and rate_limited are tried again. Ask by what the question says, never by a counter: a
+// run that is continued or forked asks the same again.
+class Model {
+ public:
+  virtual ~Model();
+  virtual void ask(const Question& question, AnswerSink& sink) = 0;
+};
+
+// ---- For tests ----------------------------------------------------------------------------------
+
+struct ScriptedCall {
+  std::string tool = {};
+  Json arguments = Json::object();
+};
+
+// What a scripted model says in a turn.
+struct ScriptedTurn {
+  std::string text = {};
+  std::vector<ScriptedCall> calls = {};
+  std::string thinking = {};
+  std::optional<Error> error = {};  // instead of everything else
+  Usage usage = {};
+};
+
+// A model that plays turns, and keeps a record of what it was asked. The number of answers in the
+// conversation picks the turn.
+class ScriptedModel final : public Model {
+ public:
+  explicit ScriptedModel(std::vector<ScriptedTurn> turns);
+  ~ScriptedModel() override;
+
+  void ask(const Question& question, AnswerSink& sink) override;
+
+  // Everything that was asked, in order. Safe to call from any thread.
+  std::vector<Question> questions() const;
+
+ private:
+  const std::vector<ScriptedTurn> turns_;
+  mutable std::mutex mutex_;
+  std::vector<Question> questions_;
+};
+
+std::shared_ptr<ScriptedModel> scripted(std::vector<ScriptedTurn> turns);
+
+}  // namespace errand::ERRAND_V1

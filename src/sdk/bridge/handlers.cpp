@@ -1,0 +1,213 @@
+#include "sdk/bridge/handlers.hpp"
+
+#include <atomic>
+#include <utility>
+
+#include "async/completion.hpp"
+#include "async/wakeup.hpp"
+#include "base/text.hpp"
+#include "sdk/api/values.hpp"
+
+namespace errand::sdk {
+namespace {
+
+// Reports that wait for the home at a time; what comes on top is dropped.
+constexpr int kReportsMax = 64;
+
+}  // namespace
+
+// A call whose handler runs on another thread. Whoever is left of the two, the task at home or the
+// thread of the handler, keeps it.
+class Handlers::Running final : public v1::ToolCallHost,
+                                public std::enable_shared_from_this<Running> {
+ public:
+  Running(Executor home, const HandlerServices& services, const HandlerCall& call)
+      : home_(std::move(home)),
+        services_(services),
+        run_(call.call.run),
+        deadline_(call.deadline),
+        sink_(call.progress),
+        bell_(std::make_unique<Wakeup>(home_)) {}
+
+  // From any thread.
+  bool cancelled() const override {
+    return is_cancelled_.load() || std::chrono::steady_clock::now() >= deadline_;
+  }
+
+  void progress(const v1::ToolProgress& progress) override {
+    if (cancelled()) return;
+    if (reports_.fetch_add(1) >= kReportsMax) {
+      reports_.fetch_sub(1);
+      return;
+    }
+    ProgressReport report{.message = progress.message};
+    if (progress.done != 0 || progress.total != 0) report.progress = progress.done;
+    if (progress.total != 0) report.total = progress.total;
+    post_from_outside(home_, [self = shared_from_this(), report = std::move(report)]() mutable {
+      self->reports_.fetch_sub(1);
+      if (self->sink_) self->sink_->report(std::move(report));
+    });
+  }
+
+  std::optional<std::string> secret(std::string_view name) override {
+    return services_.secrets ? services_.secrets(name) : std::nullopt;
+  }
+
+  void log(v1::LogLevel level, std::string_view message) override {
+    if (services_.log) services_.log(level, message);
+  }
+
+  // On the thread of the handler.
+  void work(const Handler& handler, v1::ToolCallInfo info, const json::Object& arguments) {
+    ToolOutcome outcome = failed_outcome("The time for this call was over before it began.");
+    if (!cancelled()) {
+      v1::ToolContext context(std::move(info), shared_from_this());
+      outcome = outcome_of(handler(context, v1::detail::from_value(json::Value(arguments))));
+    }
+    post_from_outside(home_, [self = shared_from_this(), outcome = std::move(outcome)]() mutable {
+      self->settle(std::move(outcome));
+    });
+  }
+
+  // At home. The first outcome counts.
+  void settle(ToolOutcome outcome) {
+    if (!outcome_) outcome_ = std::move(outcome);
+    if (bell_) bell_->notify();
+  }
+
+  Task<ToolOutcome> outcome() {
+    while (!outcome_) co_await bell_->wait();
+    co_return std::move(*outcome_);
+  }
+
+  void leave() {
+    is_cancelled_.store(true);
+    sink_ = nullptr;
+    bell_.reset();
+  }
+
+  const RunId& run() const { return run_; }
+
+ private:
+  const Executor home_;
+  const HandlerServices& services_;
+  const RunId run_;
+  const SteadyTime deadline_;
+  std::atomic<bool> is_cancelled_ = false;
+  std::atomic<int> reports_ = 0;
+
+  // At home.
+  ProgressSink* sink_;
+  std::unique_ptr<Wakeup> bell_;  // null once nobody waits
+  std::optional<ToolOutcome> outcome_;
+};
+
+Handlers::Handlers(Executor home, std::size_t threads_max, HandlerServices services)
+    : home_(std::move(home)), services_(std::move(services)), pool_(threads_max) {}
+
+Task<ToolOutcome> Handlers::call(HandlerCall call) {
+  auto running = std::make_shared<Running>(home_, services_, call);
+  struct Entry {
+    Handlers& handlers;
+    std::shared_ptr<Running> running;
+    Entry(Handlers& all, std::shared_ptr<Running> one) : handlers(all), running(std::move(one)) {
+      handlers.running_.insert(running.get());
+    }
+    ~Entry() {
+      handlers.running_.erase(running.get());
+      running->leave();
+    }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+  };
+  Entry entry(*this, running);
+  v1::ToolCallInfo info{
+      .run_id = call.call.run.str(), .call_id = call.call.id.str(), .tool = call.tool};
+  if (call.deadline != SteadyTime::max()) info.deadline = call.deadline;
+  bool is_taken = pool_.run(
+      [running, handler = std::move(call.handler), info = std::move(info),
+       arguments = std::move(call.call.arguments)] { running->work(handler, info, arguments); });
+  if (!is_taken) co_return failed_outcome("Too many calls wait for a thread of this program.");
+  ToolOutcome outcome = co_await running->outcome();
+  if (!outcome.ok() && call.cancels_siblings) cancel_siblings(*running);
+  co_return outcome;
+}
+
+void Handlers::cancel_siblings(const Running& failed) {
+  for (Running* other : running_) {
+    if (other == &failed || other->run() != failed.run()) continue;
+    other->settle(failed_outcome("This call was cancelled because a call beside it failed."));
+  }
+}
+
+// ---- Results ------------------------------------------------------------------------------------
+
+namespace {
+
+FilePart file_of(std::string bytes, std::string mime_type, std::string name) {
+  auto shared = std::make_shared<const std::string>(std::move(bytes));
+  return {.filename = std::move(name),
+          .mime_type = to_lower(mime_type),
+          .size = static_cast<std::int64_t>(shared->size()),
+          .bytes = std::move(shared)};
+}
+
+// Adds a part of a public result to an outcome.
+struct AddContent {
+  std::vector<Content>& out;
+
+  void operator()(v1::TextContent& one) { out.emplace_back(TextContent{std::move(one.text)}); }
+  void operator()(v1::JsonContent& one) {
+    out.emplace_back(JsonContent{v1::detail::to_value(one.value)});
+  }
+  void operator()(v1::ImageContent& one) {
+    out.emplace_back(
+        FileContent{.kind = FileContent::Kind::image,
+                    .file = file_of(std::move(one.bytes), std::move(one.mime_type), {})});
+  }
+  void operator()(v1::AudioContent& one) {
+    out.emplace_back(
+        FileContent{.kind = FileContent::Kind::audio,
+                    .file = file_of(std::move(one.bytes), std::move(one.mime_type), {})});
+  }
+  void operator()(v1::FileContent& one) {
+    out.emplace_back(FileContent{
+        .file = file_of(std::move(one.bytes), std::move(one.mime_type), std::move(one.name))});
+  }
+  void operator()(v1::LinkContent& one) {
+    out.emplace_back(LinkContent{.uri = std::move(one.url),
+                                 .name = std::move(one.name),
+                                 .description = std::move(one.description),
+                                 .mime_type = std::move(one.mime_type)});
+  }
+  void operator()(v1::ResourceContent& one) {
+    ResourceContent resource{
+        .uri = std::move(one.uri), .mime_type = one.mime_type, .text = std::move(one.text)};
+    if (!one.bytes.empty()) {
+      resource.file = file_of(std::move(one.bytes), std::move(one.mime_type), {});
+    }
+    out.emplace_back(std::move(resource));
+  }
+  void operator()(v1::EmptyContent&) {}
+};
+
+ToolOutcome::Kind kind_of(v1::ToolOutcome outcome) {
+  switch (outcome) {
+    case v1::ToolOutcome::ok: return ToolOutcome::Kind::ok;
+    case v1::ToolOutcome::failed: return ToolOutcome::Kind::failed;
+    case v1::ToolOutcome::fatal: return ToolOutcome::Kind::fatal;
+  }
+  return ToolOutcome::Kind::failed;
+}
+
+}  // namespace
+
+ToolOutcome outcome_of(v1::ToolResult result) {
+  ToolOutcome outcome{.kind = kind_of(result.outcome)};
+  AddContent add{outcome.content};
+  for (v1::Content& one : result.content) std::visit(add, one);
+  if (result.structured) outcome.structured = v1::detail::to_value(*result.structured);
+  return outcome;
+}
+
+}  // namespace errand::sdk

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <errand/content.hpp>
+#include <errand/tool_context.hpp>
+
+#include "async/task.hpp"
+#include "sdk/bridge/handler_pool.hpp"
+#include "tool/tool.hpp"
+
+namespace errand::sdk {
+
+// What a program gives its handlers. Called from any thread.
+struct HandlerServices {
+  std::function<std::optional<std::string>(std::string_view)> secrets = {};
+  std::function<void(v1::LogLevel, std::string_view)> log = {};
+};
+
+// A handler with all that a call needs. May block, and throws nothing.
+using Handler = std::function<v1::ToolResult(v1::ToolContext&, const v1::Json&)>;
+
+struct HandlerCall {
+  Handler handler;
+  ToolCall call;
+  std::string tool;
+  SteadyTime deadline = SteadyTime::max();
+  ProgressSink* progress = nullptr;  // valid until the call returns; null: nobody listens
+  bool cancels_siblings = false;     // a failure cancels the run's other calls
+};
+
+// Calls handlers on threads of a pool. A call that is cancelled, or whose time is over, returns at
+// once; its handler learns it from ToolContext::cancelled() and ends when it likes. Lives on one
+// home; must be closed before the home's loop is destroyed.
+class Handlers final {
+ public:
+  Handlers(Executor home, std::size_t threads_max, HandlerServices services);
+
+  Task<ToolOutcome> call(HandlerCall call);
+
+  // Runs anything else that may block. See HandlerPool::run.
+  [[nodiscard]] bool run(std::function<void()> work) { return pool_.run(std::move(work)); }
+
+  // Waits for the handlers that still run. Not from one of them.
+  void close() { pool_.close(); }
+
+  const Executor& home() const { return home_; }
+
+ private:
+  class Running;
+  void cancel_siblings(const Running& failed);
+
+  const Executor home_;
+  const HandlerServices services_;
+  std::set<Running*> running_;
+  HandlerPool pool_;  // last: what runs there uses everything above
+};
+
+// What a public result means to the engine.
+ToolOutcome outcome_of(v1::ToolResult result);
+
+}  // namespace errand::sdk

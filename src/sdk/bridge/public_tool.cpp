@@ -1,0 +1,134 @@
+#include "sdk/bridge/public_tool.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "sdk/api/values.hpp"
+
+namespace errand::sdk {
+namespace {
+
+SchemaPtr schema_of(const v1::Json& schema) {
+  json::Value value = v1::detail::to_value(schema);
+  return share_schema(value.is_object() ? std::move(value.get_object()) : json::Object());
+}
+
+ToolDecl decl_of(const v1::Tool& tool) {
+  const v1::ToolOptions& options = tool.options();
+  ToolDecl decl{.name = tool.name(),
+                .title = options.title,
+                .description = tool.description(),
+                .input_schema = schema_of(tool.input_schema())};
+  if (const v1::Json* output = tool.output_schema()) decl.output_schema = schema_of(*output);
+  decl.annotations = {.read_only = options.read_only,
+                      .idempotent = options.idempotent,
+                      .parallel_safe = options.parallel_safe,
+                      .long_running = options.long_running,
+                      .destructive = options.destructive};
+  if (options.timeout.count() > 0) {
+    decl.annotations.timeout = std::min<milliseconds>(options.timeout, kToolTimeoutMax);
+  }
+  return decl;
+}
+
+// A tool whose handler runs on a thread of its own.
+class HandlerTool final : public Tool {
+ public:
+  HandlerTool(Handlers& handlers, const v1::Tool& tool, Handler handler)
+      : handlers_(handlers),
+        decl_(decl_of(tool)),
+        handler_(std::move(handler)),
+        cancels_siblings_(tool.options().cancel_siblings_on_failure),
+        identity_(&tool.name()) {}
+
+  const void* identity() const { return identity_; }
+
+  const ToolDecl& decl() const override { return decl_; }
+
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
+    SteadyTime deadline = context.deadline;
+    if (decl_.annotations.timeout) {
+      deadline = std::min(deadline, std::chrono::steady_clock::now() + *decl_.annotations.timeout);
+    }
+    return handlers_.call({.handler = handler_,
+                           .call = std::move(call),
+                           .tool = decl_.name,
+                           .deadline = deadline,
+                           .progress = context.progress,
+                           .cancels_siblings = cancels_siblings_});
+  }
+
+ private:
+  Handlers& handlers_;
+  const ToolDecl decl_;
+  const Handler handler_;
+  const bool cancels_siblings_;
+  const void* const identity_;  // what copies of a tool share; the handler keeps it
+};
+
+void add_rules(std::string& out, const std::vector<std::string>& rules) {
+  for (const std::string& rule : rules) append(out, out.empty() ? "" : "\n", "- ", rule);
+}
+
+}  // namespace
+
+ToolPtr bridge_tool(Handlers& handlers, const v1::Tool& tool) {
+  return std::make_shared<HandlerTool>(handlers, tool,
+                                       [tool](v1::ToolContext& context, const v1::Json& arguments) {
+                                         return tool.call(context, arguments);
+                                       });
+}
+
+std::vector<ToolPtr> bridge_toolkit(Handlers& handlers, const v1::Toolkit& toolkit) {
+  auto shared = std::make_shared<const v1::Toolkit>(toolkit);
+  std::vector<ToolPtr> out;
+  for (const v1::Tool& tool : shared->tools()) {
+    out.push_back(std::make_shared<HandlerTool>(
+        handlers, tool,
+        [shared, name = tool.name()](v1::ToolContext& context, const v1::Json& arguments) {
+          return shared->execute(context, name, arguments);
+        }));
+  }
+  return out;
+}
+
+bool is_same_tool(const Tool& a, const Tool& b) {
+  const auto* one = dynamic_cast<const HandlerTool*>(&a);
+  const auto* other = dynamic_cast<const HandlerTool*>(&b);
+  return one && other && one->identity() == other->identity();
+}
+
+Result<std::vector<ToolPtr>> bridge_tools(Handlers& handlers, const std::vector<v1::Tool>& tools,
+                                          const std::vector<v1::Toolkit>& toolkits) {
+  std::vector<ToolPtr> out;
+  for (const v1::Tool& tool : tools) out.push_back(bridge_tool(handlers, tool));
+  for (const v1::Toolkit& toolkit : toolkits) {
+    std::vector<ToolPtr> more = bridge_toolkit(handlers, toolkit);
+    std::move(more.begin(), more.end(), std::back_inserter(out));
+  }
+  std::set<std::string_view> names;
+  for (const ToolPtr& tool : out) {
+    const std::string& name = tool->decl().name;
+    if (names.insert(name).second) continue;
+    return Error(ErrorCode::conflict, cat("two tools are named ", name));
+  }
+  return out;
+}
+
+std::string with_rules(std::string system_prompt, const std::vector<v1::Tool>& tools,
+                       const std::vector<v1::Toolkit>& toolkits) {
+  std::string rules;
+  for (const v1::Tool& tool : tools) add_rules(rules, tool.options().rules);
+  for (const v1::Toolkit& toolkit : toolkits) {
+    add_rules(rules, toolkit.rules());
+    for (const v1::Tool& tool : toolkit.tools()) add_rules(rules, tool.options().rules);
+  }
+  if (rules.empty()) return system_prompt;
+  return cat(system_prompt, system_prompt.empty() ? "" : "\n\n", rules);
+}
+
+}  // namespace errand::sdk

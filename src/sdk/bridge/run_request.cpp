@@ -1,0 +1,144 @@
+#include "sdk/bridge/run_request.hpp"
+
+#include <utility>
+
+#include "base/base64.hpp"
+#include "base/text.hpp"
+#include "sdk/api/values.hpp"
+#include "sdk/bridge/public_tool.hpp"
+
+namespace errand::sdk {
+namespace {
+
+std::string_view word_of(v1::Role role) {
+  switch (role) {
+    case v1::Role::system: return "system";
+    case v1::Role::user: return "user";
+    case v1::Role::assistant: return "assistant";
+  }
+  return "user";
+}
+
+json::Object attachment(const v1::FileContent& file) {
+  return {{"type", "input_file"},
+          {"filename", file.name},
+          {"mimeType", file.mime_type},
+          {"data", to_base64(file.bytes)}};
+}
+
+json::Object attachment(const v1::LinkContent& link) {
+  json::Object out{{"type", "input_file_url"}, {"url", link.url}};
+  if (!link.mime_type.empty()) out["mimeType"] = link.mime_type;
+  if (!link.name.empty()) out["filename"] = link.name;
+  return out;
+}
+
+json::Object message_json(const v1::Message& message) {
+  json::Object out{{"role", word_of(message.role)}, {"content", message.text}};
+  json::Array attachments;
+  for (const auto& one : message.attachments) {
+    attachments.push_back(std::visit([](const auto& part) { return attachment(part); }, one));
+  }
+  if (!attachments.empty()) out["attachments"] = std::move(attachments);
+  return out;
+}
+
+void set_text(json::Object& body, std::string_view key, const std::string& text) {
+  if (!text.empty()) body[key] = text;
+}
+
+json::Value level_json(const v1::ReasoningLevel& level) {
+  if (const int* number = std::get_if<int>(&level)) return *number;
+  return json::Value(std::get<std::string>(level));
+}
+
+json::Value loop_json(const v1::LoopDetection& asked) {
+  if (!asked.enabled) return false;
+  json::Object out;
+  if (asked.consecutive_threshold) out["consecutiveThreshold"] = *asked.consecutive_threshold;
+  if (asked.hard_cutoff_threshold) out["hardCutoffThreshold"] = *asked.hard_cutoff_threshold;
+  return out;
+}
+
+json::Object output_json(const v1::OutputSchema& output) {
+  json::Object out{{"name", output.name}, {"schema", v1::detail::to_value(output.schema)}};
+  if (output.strict) out["enforcement"] = "strict";
+  return out;
+}
+
+void add_conversation(json::Object& body, const v1::RunOptions& options) {
+  set_text(body, "prompt", options.prompt);
+  if (options.messages.empty()) return;
+  json::Array messages;
+  for (const v1::Message& message : options.messages) messages.push_back(message_json(message));
+  body["messages"] = std::move(messages);
+}
+
+void add_limits(json::Object& body, const v1::RunOptions& options) {
+  if (options.reasoning_level) body["reasoningLevel"] = level_json(*options.reasoning_level);
+  if (options.loop_detection) body["loopDetection"] = loop_json(*options.loop_detection);
+  if (options.tool_budgets) {
+    json::Object budgets;
+    for (const auto& [name, calls] : *options.tool_budgets) budgets[name] = {{"maxCalls", calls}};
+    body["toolBudgets"] = std::move(budgets);
+  }
+  json::Object budgets;
+  if (options.max_tool_turns) budgets["maxToolTurns"] = *options.max_tool_turns;
+  if (options.tool_timeout.count() > 0) {
+    budgets["localToolTimeoutMs"] = options.tool_timeout.count();
+  }
+  if (!budgets.empty()) body["budgets"] = std::move(budgets);
+}
+
+json::Object body_of(const v1::RunOptions& options) {
+  json::Object body;
+  add_conversation(body, options);
+  add_limits(body, options);
+  set_text(body, "systemPrompt",
+           with_rules(options.system_prompt, options.tools, options.toolkits));
+  set_text(body, "modelId", options.model);
+  set_text(body, "name", options.name);
+  if (options.output) body["outputSchema"] = output_json(*options.output);
+  if (!options.metadata.empty()) {
+    json::Object metadata;
+    for (const auto& [key, value] : options.metadata) metadata[key] = value;
+    body["metadata"] = std::move(metadata);
+  }
+  json::Array tools;
+  for (const v1::Json& tool : options.server_tools) tools.push_back(v1::detail::to_value(tool));
+  if (!tools.empty()) body["tools"] = std::move(tools);
+  return body;
+}
+
+}  // namespace
+
+Result<RunRequest> read_request(const v1::RunOptions& options) {
+  if (options.fork_of && !options.messages.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 "a fork goes on with the messages that are there: give a prompt")
+        .pointer("/messages");
+  }
+  RunRequest request{.body = body_of(options), .spec = {}};
+  json::Object as_run = request.body;
+  // A fork and a session may go on without anything being said.
+  bool says_nothing = !as_run.if_contains("prompt") && !as_run.if_contains("messages");
+  if (says_nothing && options.fork_of) as_run["prompt"] = "";
+  ERRAND_TRY(request.spec, parse_spec(json::Value(std::move(as_run))));
+  return request;
+}
+
+Result<RunId> forked_run(const v1::ForkPoint& point) {
+  if (auto run = RunId::parse(point.run_id)) return *run;
+  return Error(ErrorCode::invalid_argument, "the run to fork has no id of a run")
+      .pointer("/fork_of/run_id");
+}
+
+ForkParams fork_params(RunRequest request, const v1::ForkPoint& point) {
+  ToolSetPtr tools = request.spec.tools;
+  ForkParams params{.from_seq = point.seq,
+                    .overrides = take_overrides(request.body, std::move(request.spec))};
+  if (!tools->refs.empty()) params.overrides.tools = std::move(tools);
+  return params;
+}
+
+}  // namespace errand::sdk

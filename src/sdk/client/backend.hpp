@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "async/task.hpp"
+#include "run/tool_ref.hpp"
+#include "sdk/run_api.hpp"
+#include "tool/tool.hpp"
+
+namespace errand::sdk {
+
+// Tools as a run refers to them.
+struct LentTools {
+  std::vector<ToolRef> refs = {};
+  std::shared_ptr<void> lease = nullptr;  // held while the run may call them
+};
+
+// Who calls the tools of a run.
+enum class CalledBy { client, engine };
+
+// Where the runs of a runner are driven: by a server, or in this process. Lives on the runner's
+// home.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual RunApi& api() = 0;
+  virtual CalledBy called_by() const = 0;
+  virtual LentTools lend(const std::vector<ToolPtr>& tools) = 0;
+  virtual Task<void> stop() = 0;
+};
+
+}  // namespace errand::sdk

@@ -1,0 +1,53 @@
+#include <cstdlib>
+#include <errand/client.hpp>
+#include <filesystem>
+#include <utility>
+
+#include "host/environment.hpp"
+#include "sdk/bridge/public_error.hpp"
+#include "sdk/client/find_server.hpp"
+#include "sdk/client/runner_core.hpp"
+#include "sdk/http_api.hpp"
+#include "sdk/toolbox.hpp"
+
+namespace errand::v1 {
+namespace {
+
+// The runs of a server. This process answers the calls of its tools.
+class ServerBackend final : public sdk::Backend {
+ public:
+  explicit ServerBackend(sdk::Credentials server)
+      : api_(std::move(server), host::client_options_here()) {}
+
+  sdk::RunApi& api() override { return api_; }
+  sdk::CalledBy called_by() const override { return sdk::CalledBy::client; }
+  sdk::LentTools lend(const std::vector<ToolPtr>& tools) override {
+    return {.refs = sdk::lend_as_client(tools)->refs};
+  }
+  Task<void> stop() override { co_return; }
+
+ private:
+  sdk::HttpApi api_;
+};
+
+std::shared_ptr<sdk::RunnerCore> make_core(const ClientOptions& options) {
+  auto server = sdk::find_nearby_server(
+      {.server = options.server, .key = options.key, .workspace = options.workspace, .data = {}},
+      host::environment_here(), std::filesystem::current_path());
+  if (!server) throw sdk::public_error(server.error());
+  auto core = std::make_shared<sdk::RunnerCore>(
+      sdk::RunnerCore::Options{.handlers = options.handlers, .patience = options.patience});
+  auto opened = core->open([&](const sdk::RunnerCore::Surroundings&) {
+    return errand::Result<std::unique_ptr<sdk::Backend>>(std::make_unique<ServerBackend>(*server));
+  });
+  if (!opened) throw sdk::public_error(opened.error());
+  return core;
+}
+
+}  // namespace
+
+Client::Client(ClientOptions options) : Runner(make_core(options)) {}
+
+Client::~Client() = default;
+
+}  // namespace errand::v1

@@ -1,0 +1,105 @@
+// Sessions of a runner.
+#include <utility>
+
+#include "engine/engine.hpp"
+#include "sdk/bridge/public_tool.hpp"
+#include "sdk/client/retry.hpp"
+#include "sdk/client/runner_core.hpp"
+#include "sdk/toolbox.hpp"
+
+namespace errand::sdk {
+
+Result<std::shared_ptr<Following>> RunnerCore::say(std::shared_ptr<const SessionCore> session,
+                                                   v1::RunOptions message, EventQueue::Keep keep) {
+  auto shared = std::make_shared<v1::RunOptions>(std::move(message));
+  return wait<Followed>(
+      [this, session = std::move(session), shared, keep] { return say_in(session, shared, keep); });
+}
+
+Result<std::shared_ptr<SessionCore>> RunnerCore::make_session(v1::RunOptions agent,
+                                                              WhenBusy when_busy) {
+  auto shared = std::make_shared<v1::RunOptions>(std::move(agent));
+  return wait<std::shared_ptr<SessionCore>>(
+      [this, shared, when_busy] { return create_session(shared, when_busy); });
+}
+
+Result<std::shared_ptr<SessionCore>> RunnerCore::open_session(SessionId id,
+                                                              v1::AttachOptions tools) {
+  auto shared = std::make_shared<v1::AttachOptions>(std::move(tools));
+  return wait<std::shared_ptr<SessionCore>>(
+      [this, id, shared] { return find_session(id, shared); });
+}
+
+Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::create_session(
+    std::shared_ptr<v1::RunOptions> agent, WhenBusy when_busy) {
+  if (!agent->prompt.empty() || !agent->messages.empty()) {
+    co_return Error(ErrorCode::invalid_argument,
+                    "a session begins without a prompt: give it to Session::run")
+        .pointer(agent->prompt.empty() ? "/messages" : "/prompt");
+  }
+  auto session = std::make_shared<SessionCore>();
+  ERRAND_CO_TRY(session->tools, bridge_tools(handlers_, agent->tools, agent->toolkits));
+  agent->prompt = "-";  // read as a run, which has one
+  ERRAND_CO_TRY(auto request, read_request(*agent));
+  request.spec.prompt = "";
+  session->lent = backend_->lend(session->tools);
+  add_refs(request.spec, session->lent.refs);
+  const std::string key = key_of(*agent);
+  Retry retry(timers_, options_.patience, has_heard_);
+  for (;;) {
+    engine::SessionParams params{.spec = request.spec, .when_busy = when_busy};
+    auto id = co_await api().create_session(std::move(params), key);
+    if (id) session->id = *id;
+    if (id) co_return session;
+    bool goes_on = co_await retry.wait_after(id.error());
+    if (!goes_on) co_return id.error();
+  }
+}
+
+Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
+    SessionId id, std::shared_ptr<v1::AttachOptions> tools) {
+  auto session = std::make_shared<SessionCore>();
+  session->id = id;
+  ERRAND_CO_TRY(session->tools, bridge_tools(handlers_, tools->tools, tools->toolkits));
+  session->lent = backend_->lend(session->tools);
+  ERRAND_CO_CHECK(co_await api().get_session(id));
+  co_return session;
+}
+
+Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const SessionCore> session,
+                                                      std::shared_ptr<v1::RunOptions> message,
+                                                      EventQueue::Keep keep) {
+  ERRAND_CO_TRY(auto own, bridge_tools(handlers_, message->tools, message->toolkits));
+  ERRAND_CO_TRY(auto request, read_request(*message));
+  LentTools lent = backend_->lend(own);
+  add_refs(request.spec, std::move(lent.refs));
+  ToolSetPtr tools = request.spec.tools;
+  engine::SessionMessage said{.said = request.spec,
+                              .overrides = take_overrides(request.body, request.spec)};
+  said.overrides.prompt.reset();
+  said.overrides.tools = tools->refs.empty() ? nullptr : tools;
+  said.said.tools = share_tools({});
+  const std::string key = key_of(*message);
+  Retry retry(timers_, options_.patience, has_heard_);
+  for (;;) {
+    auto run = co_await api().say(session->id, said, key);
+    if (run) {
+      Following::Params params = params_for(*run);
+      params.keep = keep;
+      params.tools = own.empty() ? session->tools : std::move(own);
+      params.answers = message->answer_calls && backend_->called_by() == CalledBy::client;
+      params.lease = std::make_shared<std::pair<std::shared_ptr<const SessionCore>, LentTools>>(
+          session, std::move(lent));
+      co_return add(std::move(params));
+    }
+    bool goes_on = co_await retry.wait_after(run.error());
+    if (!goes_on) co_return run.error();
+  }
+}
+
+Task<Result<bool>> RunnerCore::end_session(SessionId session) {
+  ERRAND_CO_CHECK(co_await api().end_session(session));
+  co_return true;
+}
+
+}  // namespace errand::sdk

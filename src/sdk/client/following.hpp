@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "async/wakeup.hpp"
+#include "sdk/client/backend.hpp"
+#include "sdk/client/event_queue.hpp"
+#include "sdk/local_calls.hpp"
+#include "sdk/run_stream.hpp"
+#include "tool/tool_source.hpp"
+
+namespace errand::sdk {
+
+// Somebody who is told how a run ended, once: by an end, by an error, or, if it is dropped, by
+// `cancelled`.
+class ReplyPromise final {
+ public:
+  using Done = std::function<void(v1::Result<v1::Reply>)>;
+  explicit ReplyPromise(Done done) : done_(std::move(done)) {}
+  ~ReplyPromise();
+  ReplyPromise(const ReplyPromise&) = delete;
+  ReplyPromise& operator=(const ReplyPromise&) = delete;
+
+  void set(v1::Result<v1::Reply> reply);
+
+ private:
+  Done done_;
+};
+
+// A run that is followed for a thread of the program: its events go into a queue, its calls are
+// answered. Lives on the runner's home, save for events(). Stopped before it is destroyed.
+class Following final : public std::enable_shared_from_this<Following> {
+ public:
+  struct Params {
+    RunApi& api;
+    Timers& timers;
+    Executor home;
+    RunId run;
+    EventSeq after = 0;
+    seconds patience = RunStream::kPatience;
+    EventQueue::Keep keep = EventQueue::Keep::all;
+    std::vector<ToolPtr> tools = {};                // with which calls are answered here
+    bool answers = false;                           // whether they are
+    EventSeq calls_after = 0;                       // calls of earlier events are not answered
+    std::shared_ptr<void> lease = nullptr;          // let go of at the end
+    std::shared_ptr<ReplyPromise> reply = nullptr;  // for those who do not wait in a thread
+    // Called at the end, on the home, once.
+    std::function<void(std::shared_ptr<Following>)> on_end = {};
+  };
+  explicit Following(Params params);
+
+  void start();
+  // A call that waited before the run was followed.
+  void answer(const LocalToolCall& call);
+  Task<void> stop();
+
+  EventQueue& events() { return events_; }
+  const RunId& run() const { return params_.run; }
+
+ private:
+  Task<void> follow();
+  // True: the run has ended.
+  bool take(const RunStream::Item& item);
+  void see_call(const StampedEvent& event);
+  void end(std::optional<Error> error);
+
+  Params params_;
+  EventQueue events_;
+  Wakeup room_;
+  bool is_full_ = false;
+  FixedTools tools_;
+  RunStream stream_;
+  LocalCalls calls_;
+  TaskGroup tasks_;  // last: tasks use everything above
+};
+
+}  // namespace errand::sdk

@@ -1,0 +1,189 @@
+// The calls of a Runner: from public values to the core, and back.
+#include <errand/runner.hpp>
+#include <utility>
+
+#include "base/text.hpp"
+#include "sdk/bridge/handlers.hpp"
+#include "sdk/bridge/public_error.hpp"
+#include "sdk/bridge/public_events.hpp"
+#include "sdk/client/read_reply.hpp"
+#include "sdk/client/runner_core.hpp"
+
+namespace errand::v1 {
+namespace {
+
+using sdk::EventQueue;
+using sdk::public_error;
+using sdk::read_reply;
+using sdk::value_or_throw;
+
+RunId run_of(std::string_view id) {
+  if (auto run = RunId::parse(id)) return *run;
+  throw Error(ErrorCode::not_found, cat("there is no run \"", utf8_prefix(id, 80), "\""));
+}
+
+}  // namespace
+
+std::string_view to_string(RunStatus status) {
+  return status == RunStatus::waiting ? "waiting"
+                                      : errand::to_string(static_cast<errand::RunStatus>(status));
+}
+
+namespace detail {
+
+Error run_error(const Reply& reply) {
+  bool is_cancelled = reply.status == RunStatus::cancelled;
+  std::string message = is_cancelled ? "the run was cancelled" : "the run failed";
+  if (!is_cancelled && !reply.error.empty()) append(message, ": ", reply.error);
+  if (!reply.error_kind.empty()) append(message, " (", reply.error_kind, ")");
+  return {is_cancelled ? ErrorCode::cancelled : ErrorCode::conflict,
+          message,
+          {},
+          {.reason = is_cancelled ? "run_cancelled" : "run_failed",
+           .run_id = reply.run_id,
+           .text = reply.text}};
+}
+
+Error output_error(const Reply& reply, const Error& cause) {
+  return {ErrorCode::invalid_argument,
+          cat("the answer does not fit its type: ", cause.message()),
+          cause.pointer(),
+          {.reason = "output_invalid", .run_id = reply.run_id, .text = reply.text}};
+}
+
+std::exception_ptr run_exception(const Error& error) {
+  if (error.reason() == "run_failed" || error.reason() == "run_cancelled") {
+    return std::make_exception_ptr(RunError(error));
+  }
+  if (error.reason() == "output_invalid") return std::make_exception_ptr(OutputError(error));
+  return std::make_exception_ptr(error);
+}
+
+void throw_run_error(const Error& error) {
+  std::rethrow_exception(run_exception(error));
+}
+
+}  // namespace detail
+
+// ---- Runner -------------------------------------------------------------------------------------
+
+Runner::Runner(std::shared_ptr<sdk::RunnerCore> core) : core_(std::move(core)) {}
+
+Runner::~Runner() {
+  core_->close();
+}
+
+Result<Reply> Runner::try_run(RunOptions options) const {
+  auto run = core_->follow(std::move(options), EventQueue::Keep::end_only);
+  if (!run) return public_error(run.error());
+  return read_reply((*run)->events());
+}
+
+Reply Runner::run(RunOptions options) const {
+  Result<Reply> reply = try_run(std::move(options));
+  if (!reply) detail::throw_run_error(reply.error());
+  return *std::move(reply);
+}
+
+void Runner::run_async(RunOptions options, std::function<void(Result<Reply>)> done) const {
+  core_->follow_async(std::move(options), std::move(done));
+}
+
+RunStream Runner::stream(RunOptions options) const {
+  auto run = value_or_throw(core_->follow(std::move(options), EventQueue::Keep::all));
+  std::string id = run->run().str();
+  return {core_, std::move(run), std::move(id)};
+}
+
+std::string Runner::start(RunOptions options) const {
+  return value_or_throw(core_->start(std::move(options))).str();
+}
+
+RunStream Runner::attach(std::string_view run_id, AttachOptions options) const {
+  auto run = value_or_throw(core_->attach(run_of(run_id), std::move(options)));
+  return {core_, std::move(run), std::string(run_id)};
+}
+
+RunStatus Runner::cancel(std::string_view run_id) const {
+  RunId run = run_of(run_id);
+  auto status = value_or_throw(core_->wait<errand::RunStatus>(
+      [core = core_.get(), run] { return core->api().cancel(run, sdk::kAnswerMax); }));
+  return static_cast<RunStatus>(status);
+}
+
+RunInfo Runner::get(std::string_view run_id) const {
+  RunId run = run_of(run_id);
+  return sdk::public_info(value_or_throw(
+      core_->wait<sdk::RunInfo>([core = core_.get(), run] { return core->api().get(run); })));
+}
+
+RunPage Runner::list(RunQuery query) const {
+  sdk::RunQuery asked{.metadata = {query.metadata.begin(), query.metadata.end()},
+                      .limit = query.limit,
+                      .cursor = query.cursor};
+  if (query.status) asked.status = static_cast<errand::RunStatus>(*query.status);
+  return sdk::public_page(value_or_throw(core_->wait<sdk::RunPage>(
+      [core = core_.get(), asked = std::move(asked)] { return core->api().list(asked); })));
+}
+
+void Runner::answer(std::string_view run_id, std::string_view call_id,
+                    const ToolResult& result) const {
+  RunId run = run_of(run_id);
+  auto call = ToolUseId::parse(call_id);
+  if (!call) throw Error(ErrorCode::not_found, "this is not the id of a call");
+  value_or_throw(core_->wait<bool>(
+      [core = core_.get(), run, call, answer = sdk::answer_of(sdk::outcome_of(result))] {
+        return core->answer(run, *call, answer);
+      }));
+}
+
+ModelList Runner::models() const {
+  return sdk::public_models(value_or_throw(
+      core_->wait<engine::ModelList>([core = core_.get()] { return core->api().models({}); })));
+}
+
+// ---- RunStream ----------------------------------------------------------------------------------
+
+RunStream::RunStream(std::shared_ptr<sdk::RunnerCore> core, std::shared_ptr<sdk::Following> run,
+                     std::string run_id)
+    : core_(std::move(core)), run_(std::move(run)), run_id_(std::move(run_id)) {}
+
+RunStream::RunStream(RunStream&&) noexcept = default;
+
+RunStream& RunStream::operator=(RunStream&& other) noexcept {
+  if (run_) core_->abandon(run_);
+  core_ = std::move(other.core_);
+  run_ = std::move(other.run_);
+  run_id_ = std::move(other.run_id_);
+  return *this;
+}
+
+RunStream::~RunStream() {
+  if (run_) core_->abandon(run_);
+}
+
+Result<std::optional<Event>> RunStream::try_next() {
+  return run_->events().next();
+}
+
+std::optional<Event> RunStream::next() {
+  return try_next().value();
+}
+
+Result<Reply> RunStream::try_reply() {
+  return read_reply(run_->events());
+}
+
+Reply RunStream::reply() {
+  Result<Reply> reply = try_reply();
+  if (!reply) detail::throw_run_error(reply.error());
+  return *std::move(reply);
+}
+
+void RunStream::cancel() {
+  value_or_throw(core_->wait<errand::RunStatus>([core = core_.get(), run = run_->run()] {
+    return core->api().cancel(run, sdk::kAnswerMax);
+  }));
+}
+
+}  // namespace errand::v1

@@ -1,0 +1,244 @@
+#include "sdk/client/runner_core.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/whole_file.hpp"
+#include "crypto/random.hpp"
+#include "sdk/bridge/public_error.hpp"
+#include "sdk/bridge/public_tool.hpp"
+#include "sdk/client/retry.hpp"
+#include "sdk/toolbox.hpp"
+
+namespace errand::sdk {
+namespace {
+
+void log_to_stderr(v1::LogLevel level, std::string_view message) {
+  if (level < v1::LogLevel::warning) return;
+  std::string_view word = level == v1::LogLevel::error ? "error: " : "warning: ";
+  [[maybe_unused]] auto written = write_fully(STDERR_FILENO, cat(word, message, "\n"));
+}
+
+HandlerServices services_of(const v1::HandlerOptions& options) {
+  HandlerServices services{.secrets = options.secrets, .log = options.log};
+  if (!services.log) services.log = log_to_stderr;
+  return services;
+}
+
+}  // namespace
+
+RunnerCore::RunnerCore(Options options)
+    : options_(std::move(options)),
+      work_(asio::make_work_guard(io_)),
+      home_(io_),
+      timers_(home_),
+      handlers_(home_.executor(), options_.handlers.threads_max, services_of(options_.handlers)),
+      tasks_(home_.executor(), report_bug),
+      closing_(home_.executor(), report_bug),
+      thread_([this] { io_.run(); }) {}
+
+RunnerCore::~RunnerCore() {
+  close();
+}
+
+Result<void> RunnerCore::open(MakeBackend make) {
+  auto opened = std::make_shared<Pending<bool>>();
+  post([this, opened, &make] {
+    auto made = make({.io = io_, .home = home_, .timers = timers_, .handlers = handlers_});
+    if (made) backend_ = std::move(*made);
+    opened->set(made ? Result<bool>(true) : Result<bool>(made.error()));
+  });
+  auto result = opened->get();
+  if (!result) return result.error();
+  return {};
+}
+
+bool RunnerCore::post(std::function<void()> work) {
+  std::lock_guard lock(mutex_);
+  if (is_closed_) return false;
+  asio::post(io_, std::move(work));
+  return true;
+}
+
+// Whatever was posted before is done, or cut off, when the loop ends.
+void RunnerCore::close() {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(is_closed_, true)) return;
+    asio::post(io_, [this] { closing_.spawn("close", shut_down()); });
+  }
+  thread_.join();
+  handlers_.close();
+}
+
+Task<void> RunnerCore::shut_down() {
+  co_await tasks_.stop(CancelReason::shutdown);
+  for (const auto& worker : std::exchange(workers_, {})) co_await worker->stop();
+  runs_.merge(retiring_);
+  for (const Followed& run : std::exchange(runs_, {})) co_await run->stop();
+  if (backend_) co_await backend_->stop();
+  work_.reset();
+}
+
+// ---- Runs ---------------------------------------------------------------------------------------
+
+Result<RunnerCore::Followed> RunnerCore::follow(v1::RunOptions options, EventQueue::Keep keep) {
+  auto shared = std::make_shared<v1::RunOptions>(std::move(options));
+  return wait<Followed>([this, shared, keep] { return make_run(shared, keep, nullptr); });
+}
+
+void RunnerCore::follow_async(v1::RunOptions options, ReplyPromise::Done done) {
+  auto shared = std::make_shared<v1::RunOptions>(std::move(options));
+  auto reply = std::make_shared<ReplyPromise>(std::move(done));
+  post([this, shared, reply] { tasks_.spawn("call", make_for(shared, reply)); });
+}
+
+Task<void> RunnerCore::make_for(std::shared_ptr<v1::RunOptions> options, Reply reply) {
+  auto run = co_await make_run(std::move(options), EventQueue::Keep::end_only, reply);
+  if (!run) reply->set(public_error(run.error()));
+}
+
+Result<RunId> RunnerCore::start(v1::RunOptions options) {
+  options.answer_calls = options.answer_calls && backend_->called_by() == CalledBy::engine;
+  auto run = follow(std::move(options), EventQueue::Keep::end_only);
+  if (!run) return run.error();
+  abandon(*run);
+  return (*run)->run();
+}
+
+Result<RunnerCore::Followed> RunnerCore::attach(RunId run, v1::AttachOptions options) {
+  auto shared = std::make_shared<v1::AttachOptions>(std::move(options));
+  return wait<Followed>([this, run, shared] { return join_run(run, shared); });
+}
+
+Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunOptions> options,
+                                                        EventQueue::Keep keep, Reply reply) {
+  ERRAND_CO_TRY(auto tools, bridge_tools(handlers_, options->tools, options->toolkits));
+  ERRAND_CO_TRY(auto request, read_request(*options));
+  LentTools lent = options->answer_calls ? backend_->lend(tools)
+                                         : LentTools{.refs = lend_as_client(tools)->refs};
+  add_refs(request.spec, std::move(lent.refs));
+  ERRAND_CO_TRY(auto run, co_await create(std::move(request), options));
+  Following::Params params = params_for(run);
+  params.keep = keep;
+  params.tools = std::move(tools);
+  params.answers = options->answer_calls && backend_->called_by() == CalledBy::client;
+  params.lease = std::move(lent.lease);
+  params.reply = std::move(reply);
+  co_return add(std::move(params));
+}
+
+void RunnerCore::add_refs(Spec& spec, std::vector<ToolRef> refs) {
+  if (refs.empty()) return;
+  std::vector<ToolRef> all = spec.tools->refs;
+  std::move(refs.begin(), refs.end(), std::back_inserter(all));
+  spec.tools = share_with_text(std::move(all));
+}
+
+std::string RunnerCore::key_of(const v1::RunOptions& options) const {
+  bool is_remote = backend_->called_by() == CalledBy::client;
+  if (!options.idempotency_key.empty() || !is_remote) return options.idempotency_key;
+  return cat("sdk-", crypto::random_hex(16));
+}
+
+Task<Result<RunId>> RunnerCore::create(RunRequest request,
+                                       std::shared_ptr<v1::RunOptions> options) {
+  std::string key = key_of(*options);
+  std::optional<RunId> from;
+  ForkParams fork;
+  if (options->fork_of) {
+    ERRAND_CO_TRY(from, forked_run(*options->fork_of));
+    fork = fork_params(request, *options->fork_of);
+  }
+  Retry retry(timers_, options_.patience, has_heard_);
+  for (;;) {
+    auto run = co_await (from ? api().fork(*from, fork, key) : api().create(request.spec, key));
+    if (run) has_heard_ = true;
+    bool goes_on = !run && co_await retry.wait_after(run.error());
+    if (!goes_on) co_return run;
+  }
+}
+
+// Calls that wait when a run is joined are answered, and those that come later.
+Task<Result<RunnerCore::Followed>> RunnerCore::join_run(
+    RunId run, std::shared_ptr<v1::AttachOptions> options) {
+  ERRAND_CO_TRY(auto tools, bridge_tools(handlers_, options->tools, options->toolkits));
+  ERRAND_CO_TRY(auto info, co_await api().get(run));
+  Following::Params params = params_for(run);
+  params.after = options->after_seq;
+  params.answers = !tools.empty() && !is_terminal(info.status);
+  params.tools = std::move(tools);
+  params.calls_after = info.last_seq;
+  Followed followed = add(std::move(params));
+  for (const LocalToolCall& call : info.pending) followed->answer(call);
+  co_return followed;
+}
+
+Task<Result<bool>> RunnerCore::answer(RunId run, ToolUseId call, ToolAnswer answer) {
+  ERRAND_CO_CHECK(co_await api().answer(run, call, std::move(answer)));
+  co_return true;
+}
+
+// ---- Workers ------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Serving>> RunnerCore::serve(const v1::Toolkit& toolkit,
+                                                   v1::WorkerOptions options) {
+  return ask<std::shared_ptr<Serving>>([this, &toolkit, options] {
+    auto serving = std::make_shared<Serving>(
+        Serving::Params{.api = api(),
+                        .timers = timers_,
+                        .home = home_.executor(),
+                        .tools = bridge_toolkit(handlers_, toolkit),
+                        .calls_max = std::max<std::size_t>(1, options.calls_max),
+                        .claim = options.claim});
+    workers_.insert(serving);
+    serving->start();
+    return serving;
+  });
+}
+
+Task<Result<bool>> RunnerCore::finish(std::shared_ptr<Serving> serving) {
+  if (!workers_.contains(serving)) co_return true;
+  co_await serving->finish();
+  workers_.erase(serving);
+  co_return true;
+}
+
+Following::Params RunnerCore::params_for(const RunId& run) {
+  return {.api = api(),
+          .timers = timers_,
+          .home = home_.executor(),
+          .run = run,
+          .patience = options_.patience,
+          .on_end = [this](Followed ended) { retire(std::move(ended)); }};
+}
+
+RunnerCore::Followed RunnerCore::add(Following::Params params) {
+  auto run = std::make_shared<Following>(std::move(params));
+  runs_.insert(run);
+  run->start();
+  return run;
+}
+
+void RunnerCore::abandon(const Followed& run) {
+  run->events().abandon();
+  // Where the engine calls the tools, the run holds them until it ends.
+  if (backend_->called_by() == CalledBy::engine) return;
+  post([this, run] { retire(run); });
+}
+
+void RunnerCore::retire(Followed run) {
+  if (runs_.erase(run) == 0) return;
+  retiring_.insert(run);
+  tasks_.spawn("run.retire", stop_one(std::move(run)));
+}
+
+Task<void> RunnerCore::stop_one(Followed run) {
+  co_await run->stop();
+  retiring_.erase(run);
+}
+
+}  // namespace errand::sdk

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <errand/client.hpp>
+
+#include "async/completion.hpp"
+#include "async/home.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "sdk/bridge/handlers.hpp"
+#include "sdk/bridge/run_request.hpp"
+#include "sdk/client/backend.hpp"
+#include "sdk/client/following.hpp"
+#include "sdk/client/pending.hpp"
+#include "sdk/client/serving.hpp"
+#include "store/sessions.hpp"
+
+namespace errand::sdk {
+
+// What a session of the program has: the tools that its runs call.
+class SessionCore final {
+ public:
+  SessionId id;
+  std::vector<ToolPtr> tools = {};
+  LentTools lent = {};
+};
+
+// Everything behind a Client or a Runtime: a thread with a loop, on which all work is done, and the
+// calls that other threads make and wait for. Shared by those who use it; closed by the object of
+// the user.
+class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
+ public:
+  // What a backend is made with, on the home.
+  struct Surroundings {
+    asio::io_context& io;
+    Home home;
+    Timers& timers;
+    Handlers& handlers;
+  };
+  using MakeBackend = std::function<Result<std::unique_ptr<Backend>>(const Surroundings&)>;
+
+  struct Options {
+    v1::HandlerOptions handlers = {};
+    seconds patience = RunStream::kPatience;
+  };
+
+  explicit RunnerCore(Options options);
+  ~RunnerCore();
+  RunnerCore(const RunnerCore&) = delete;
+  RunnerCore& operator=(const RunnerCore&) = delete;
+
+  // Before any other call.
+  Result<void> open(MakeBackend make);
+  // Ends every call that waits, and waits for handlers that run. From any thread but theirs.
+  void close();
+
+  // Runs a task at home and waits for its result. cancelled: the core is closed.
+  template <class T>
+  Result<T> wait(std::function<Task<Result<T>>()> make);
+  // The same for a plain function.
+  template <class T>
+  Result<T> ask(std::function<T()> function);
+
+  // Makes a run, and follows it if anybody wants to know. From any thread.
+  Result<std::shared_ptr<Following>> follow(v1::RunOptions options, EventQueue::Keep keep);
+  void follow_async(v1::RunOptions options, ReplyPromise::Done done);
+  Result<RunId> start(v1::RunOptions options);
+  Result<std::shared_ptr<Following>> attach(RunId run, v1::AttachOptions options);
+  // The same for a message of a session.
+  Result<std::shared_ptr<Following>> say(std::shared_ptr<const SessionCore> session,
+                                         v1::RunOptions message, EventQueue::Keep keep);
+  Result<std::shared_ptr<SessionCore>> make_session(v1::RunOptions agent, WhenBusy when_busy);
+  Result<std::shared_ptr<SessionCore>> open_session(SessionId id, v1::AttachOptions tools);
+  // Starts a worker.
+  Result<std::shared_ptr<Serving>> serve(const v1::Toolkit& toolkit, v1::WorkerOptions options);
+  // The reader of a run is gone.
+  void abandon(const std::shared_ptr<Following>& run);
+
+  // At home.
+  Task<Result<bool>> answer(RunId run, ToolUseId call, ToolAnswer answer);
+  Task<Result<bool>> end_session(SessionId session);
+  Task<Result<bool>> finish(std::shared_ptr<Serving> serving);
+  RunApi& api() { return backend_->api(); }
+  Backend& backend() { return *backend_; }
+  Timers& timers() { return timers_; }
+  Handlers& handlers() { return handlers_; }
+  Executor home() const { return home_.executor(); }
+  TaskGroup& tasks() { return tasks_; }
+
+ private:
+  using Followed = std::shared_ptr<Following>;
+
+  // False: the core is closed.
+  bool post(std::function<void()> work);
+  using Reply = std::shared_ptr<ReplyPromise>;
+  Task<Result<Followed>> make_run(std::shared_ptr<v1::RunOptions> options, EventQueue::Keep keep,
+                                  Reply reply);
+  Task<void> make_for(std::shared_ptr<v1::RunOptions> options, Reply reply);
+  Task<Result<Followed>> join_run(RunId run, std::shared_ptr<v1::AttachOptions> options);
+  Task<Result<RunId>> create(RunRequest request, std::shared_ptr<v1::RunOptions> options);
+  Task<Result<Followed>> say_in(std::shared_ptr<const SessionCore> session,
+                                std::shared_ptr<v1::RunOptions> message, EventQueue::Keep keep);
+  Task<Result<std::shared_ptr<SessionCore>>> create_session(std::shared_ptr<v1::RunOptions> agent,
+                                                            WhenBusy when_busy);
+  Task<Result<std::shared_ptr<SessionCore>>> find_session(SessionId id,
+                                                          std::shared_ptr<v1::AttachOptions> tools);
+  // Adds refs to the tools that a request has.
+  static void add_refs(Spec& spec, std::vector<ToolRef> refs);
+  // Of a request without one. An engine in this process needs none: no connection breaks between a
+  // request and its answer.
+  std::string key_of(const v1::RunOptions& options) const;
+  Followed add(Following::Params params);
+  Following::Params params_for(const RunId& run);
+  void retire(Followed run);
+  Task<void> stop_one(Followed run);
+  Task<void> shut_down();
+
+  const Options options_;
+  asio::io_context io_{1};
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
+  const Home home_;
+  AsioTimers timers_;
+  Handlers handlers_;
+  std::unique_ptr<Backend> backend_;
+  std::set<Followed> runs_;
+  std::set<Followed> retiring_;  // have ended, and are being stopped
+  std::set<std::shared_ptr<Serving>> workers_;
+  bool has_heard_ = false;  // of a server
+  TaskGroup tasks_;
+  TaskGroup closing_;
+
+  std::mutex mutex_;
+  bool is_closed_ = false;
+  std::thread thread_;
+};
+
+template <class T>
+Result<T> RunnerCore::wait(std::function<Task<Result<T>>()> make) {
+  auto pending = std::make_shared<Pending<T>>();
+  bool is_posted = post([this, pending, make = std::move(make)] {
+    tasks_.spawn("call", fill(make(), Promise<T>(pending)));
+  });
+  if (!is_posted) return closed_error();
+  return pending->get();
+}
+
+template <class T>
+Result<T> RunnerCore::ask(std::function<T()> function) {
+  auto pending = std::make_shared<Pending<T>>();
+  bool is_posted = post([pending, function = std::move(function)] { pending->set(function()); });
+  if (!is_posted) return closed_error();
+  return pending->get();
+}
+
+}  // namespace errand::sdk

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "async/wakeup.hpp"
+#include "sdk/run_api.hpp"
+#include "tool/tool_source.hpp"
+
+namespace errand::sdk {
+
+// A worker: claims calls that wait for a client, and answers them. For each tool one request waits
+// for calls. Lives on one home, save for answered(); must be stopped before it is destroyed.
+class Serving final {
+ public:
+  static constexpr seconds kWait{20};  // of one request for calls
+  static constexpr milliseconds kPauseFirst{250};
+  static constexpr milliseconds kPauseMax{4000};
+
+  struct Params {
+    RunApi& api;
+    Timers& timers;
+    Executor home;
+    std::vector<ToolPtr> tools;
+    std::size_t calls_max = 8;
+    milliseconds claim{30'000};
+  };
+  explicit Serving(Params params);
+
+  void start();
+  // Takes no more calls, and returns once those that run are answered.
+  Task<void> finish();
+  // Cuts everything off.
+  Task<void> stop();
+
+  std::size_t answered() const { return answered_; }
+
+ private:
+  class Reporter;
+  struct Call {
+    OpenCall open;
+    std::string claim;
+  };
+  // What belongs to a call while it runs.
+  struct Work {
+    TaskGroup::Ticket task = 0;
+    std::optional<ProgressReport> report = {};  // waits until the one before is posted
+    bool is_reporting = false;
+  };
+
+  Task<void> poll(ToolPtr tool);
+  Task<void> wait_for_room();
+  Task<void> take(OpenCall call, ToolPtr tool);
+  Task<void> work(Call call, ToolPtr tool);
+  Task<ToolOutcome> invoke(Call call, ToolPtr tool);
+  Task<void> extend(Call call);
+  Task<void> post(Call call, ToolAnswer answer);
+  Task<void> post_reports(ToolUseId id);
+  void report(const ToolUseId& id, ProgressReport report);
+
+  const Params params_;
+  std::atomic<std::size_t> answered_ = 0;
+  std::size_t running_ = 0;    // and those that are being claimed
+  std::set<Wakeup*> waiting_;  // polls that wait until a call has ended
+  std::map<ToolUseId, Work> works_;
+  TaskGroup polling_;
+  TaskGroup extending_;
+  TaskGroup working_;  // last: tasks use everything above
+};
+
+}  // namespace errand::sdk

@@ -1,0 +1,102 @@
+"""The programs of examples/ and of the guide, built from an installed copy and run."""
+
+import os
+import signal
+import subprocess
+import unittest
+from pathlib import Path
+
+from sdk.installed import COMPILERS, ROOT, InstalledCase, in_parallel
+from support.documents import blocks_of
+from support.server import Server
+
+EXAMPLES = ROOT / "examples"
+PAGE = ROOT / "docs" / "guide" / "cpp.md"
+SECONDS_MAX = 60
+# What those print that need no server.
+PRINTED = {
+    "typed_output": "The lamp flickers (angry)\noutput_invalid: {\"name\":\"lamp\"}\n",
+    "parallel_tools": "I have read three pages.\n3 answers, at once\n",
+    "own_model": "It is 42. (20 tokens in)\n",
+    "agent_test": "passed\n",
+}
+
+
+class ExampleTest(InstalledCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.server = Server(None).start()
+        cls.addClassCleanup(cls.server.close)
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"ERRAND_SERVER": self.server.url, "ERRAND_API_KEY": self.server.key}
+
+    def output_of(self, program: Path, *words: str) -> str:
+        return self.must(program, *words, env=self.environment(), timeout=SECONDS_MAX,
+                         cwd=self.work)
+
+    def test_every_example_is_built_and_run(self):
+        names = sorted(path.parent.name for path in EXAMPLES.glob("*/main.cpp"))
+        self.assertEqual(set(names) - PRINTED.keys(),
+                         {"weather", "worker_pool", "embedded_durable"})
+        built = in_parallel(lambda case: self.build_project(case[0], EXAMPLES / case[1]),
+                            [(compiler, name) for name in names for compiler in COMPILERS])
+        for folder in built:
+            name = folder.name.split("-")[1]
+            with self.subTest(folder.name):
+                self.check(name, folder / name)
+
+    def check(self, name: str, program: Path) -> None:
+        if name == "weather":
+            self.assertIn("Lagos: 31 degrees, rain in the afternoon", self.output_of(program))
+        elif name == "worker_pool":
+            self.check_workers(program)
+        elif name == "embedded_durable":
+            data = self.work / f"data-{program.parent.name}"
+            self.assertEqual(self.output_of(program, str(data)), "I have counted to 20.\n")
+            self.assertEqual((data / "effects").read_text().split(),
+                             [str(number) for number in range(1, 21)])
+        else:
+            self.assertEqual(self.output_of(program), PRINTED[name])
+
+    def check_workers(self, program: Path) -> None:
+        workers = [subprocess.Popen([program, "work"], stdout=subprocess.PIPE, text=True,
+                                    env=self.environment()) for _ in range(2)]
+        try:
+            for worker in workers:
+                self.assertEqual(worker.stdout.readline(), "working\n")
+            self.assertIn("cat.png has 320 pixels", self.output_of(program, "ask"))
+            said = []
+            for worker in workers:
+                worker.send_signal(signal.SIGTERM)
+                said.append(worker.communicate(timeout=SECONDS_MAX)[0])
+            self.assertEqual(sorted(said), ["answered 0\n", "answered 1\n"])
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
+                worker.stdout.close()
+
+
+class GuideTest(ExampleTest):
+    test_every_example_is_built_and_run = None
+
+    def test_the_programs_of_the_guide_work(self):
+        """Each C++ block is a program, and the block of text behind it is what it prints."""
+        blocks = blocks_of(PAGE)
+        programs = [block for block in blocks if block.language == "cpp"]
+        self.assertGreater(len(programs), 1)
+        for index, block in enumerate(programs):
+            with self.subTest(block.place):
+                source = self.work / f"guide-{index}" / "main.cpp"
+                source.parent.mkdir()
+                source.write_text(block.text)
+                after = blocks[blocks.index(block) + 1]
+                self.assertEqual(after.language, "text")
+                program = self.compile("g++", source)
+                self.assertIn(after.text.strip(), self.output_of(program))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+"""Programs with the SDK inside that are killed: workers of a pool, and a program that embeds the
+engine. ERRAND_TORTURE multiplies the rounds, ERRAND_SEED picks other moments."""
+
+import os
+import random
+import subprocess
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from sdk.installed import ROOT, InstalledCase
+from support.server import Server
+
+HERE = ROOT / "tests" / "sdk"
+TORTURE = int(os.environ.get("ERRAND_TORTURE") or "1")
+WORKERS = 4
+RUNS = 20
+CALLS = 50  # of each run
+SECONDS_MAX = 240
+KILLS_MAX = 40  # of one embedded run; then it is left alone
+
+
+class PoolTest(InstalledCase):
+    def setUp(self):
+        turns = [{"toolCalls": [{"name": "double", "args": {"number": number}}
+                                for number in range(CALLS)]},
+                 {"text": ["Done."]}]
+        self.server = Server(turns).start()
+        self.addCleanup(self.server.close)
+        self.program = self.compile("clang++-19", HERE / "pool.cpp", "-O1")
+        self.environment = os.environ | {"ERRAND_SERVER": self.server.url,
+                                         "ERRAND_API_KEY": self.server.key}
+        self.random = random.Random(os.environ.get("ERRAND_SEED") or 1)
+
+    def start_worker(self) -> subprocess.Popen:
+        return subprocess.Popen([self.program, "work", self.work / "calls"], env=self.environment,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def test_each_call_is_answered_once_although_workers_are_killed(self):
+        workers = [self.start_worker() for _ in range(WORKERS)]
+        done = threading.Event()
+        kills = 0
+
+        def kill_now_and_then():
+            nonlocal kills
+            while not done.wait(self.random.uniform(0.1, 0.5)):
+                index = self.random.randrange(WORKERS)
+                workers[index].kill()
+                self.close(workers[index])
+                workers[index] = self.start_worker()
+                kills += 1
+
+        killer = threading.Thread(target=kill_now_and_then)
+        killer.start()
+        try:
+            said = self.must(self.program, "ask", str(RUNS), env=self.environment,
+                             timeout=SECONDS_MAX)
+        finally:
+            done.set()
+            killer.join()
+            for worker in workers:
+                worker.kill()
+                self.close(worker)
+        self.assertEqual(said, f"{RUNS} runs, {RUNS * CALLS} answers to {RUNS * CALLS} calls\n")
+        self.assertGreater(kills, 0)
+        noted = (self.work / "calls").read_text().split()
+        self.assertEqual(len(set(noted)), RUNS * CALLS)
+
+    def close(self, worker: subprocess.Popen) -> None:
+        worker.wait()
+        worker.stdin.close()
+        worker.stdout.close()
+
+
+class EmbeddedTest(InstalledCase):
+    def test_a_killed_program_goes_on_and_repeats_no_effect(self):
+        program = self.compile("clang++-19", ROOT / "examples" / "embedded_durable" / "main.cpp",
+                               "-O1")
+        source = random.Random(os.environ.get("ERRAND_SEED") or 1)
+        kills = 0
+        for round_number in range(5 * TORTURE):
+            data = self.work / f"data-{round_number}"
+            kills += self.run_and_kill(program, data, source)
+            with self.subTest(round=round_number):
+                effects = (data / "effects").read_text().split()
+                self.assertEqual(len(effects), len(set(effects)), effects)
+                self.assertEqual(sorted(effects, key=int), effects)
+        self.assertGreater(kills, 0)
+
+    def run_and_kill(self, program: Path, data: Path, source: random.Random) -> int:
+        """Starts the program again and again until a run ends well; gives the number of kills."""
+        for kills in range(KILLS_MAX + 1):
+            process = subprocess.Popen([program, data], stdout=subprocess.PIPE, text=True)
+            with process:
+                if kills < KILLS_MAX:
+                    time.sleep(source.uniform(0.005, 0.12))  # paced: the moment of the kill
+                    process.kill()
+                said = process.communicate(timeout=SECONDS_MAX)[0]
+            if said:
+                self.assertEqual(said, "I have counted to 20.\n")
+                return kills
+        self.fail("the run never ended")
+        return KILLS_MAX
+
+
+if __name__ == "__main__":
+    unittest.main()
