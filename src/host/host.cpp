@@ -21,9 +21,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t kToolThreads = 2;
 constexpr std::size_t kToolQueueMax = 1000;
 
+// It holds keys and everything that runs were told: nobody else may look into it.
 Result<void> make_data_directory(const fs::path& data) {
   std::error_code error;
-  fs::create_directories(data, error);
+  if (fs::create_directories(data, error)) {
+    fs::permissions(data, fs::perms::owner_all, error);
+  }
   if (!error && ::access(data.c_str(), W_OK) == 0) return {};
   return Error(
       ErrorCode::invalid_argument,

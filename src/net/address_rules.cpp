@@ -125,6 +125,15 @@ std::optional<Address> literal_address(const std::string& host) {
   return Address(ip::address_v4(ntohl(old_form.s_addr)));
 }
 
+bool is_localhost(std::string_view host) {
+  constexpr std::string_view kName = "localhost";
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host.size() < kName.size()) return false;
+  std::string_view before = host.substr(0, host.size() - kName.size());
+  return equals_ignoring_case(host.substr(before.size()), kName) &&
+         (before.empty() || before.ends_with('.'));
+}
+
 bool is_public(const Address& address) {
   return address.is_v4() ? is_public4(address.to_v4()) : is_public6(address.to_v6());
 }

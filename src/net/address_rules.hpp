@@ -30,6 +30,10 @@ struct AddressPrefix {
 // "127.0.0.1", "::1", and also "127.1", "2130706433" and "0x7f.0.0.1".
 std::optional<Address> literal_address(const std::string& host);
 
+// Whether a host of a URL is a name that means the machine of whoever looks it up: "localhost", and
+// whatever ends with it.
+bool is_localhost(std::string_view host);
+
 // Whether it belongs to the internet at large: not to this machine, to a private network or link,
 // to many at once, or to a range that is reserved. An address of version 6 that leads to one of
 // version 4 (mapped, NAT64, 6to4) is judged by that one.

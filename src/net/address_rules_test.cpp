@@ -122,6 +122,15 @@ TEST(AddressRules, WhatIsNoNetworkIsRefusedByName) {
   }
 }
 
+TEST(Localhost, IsKnownByItsLastLabel) {
+  for (std::string_view name : {"localhost", "LocalHost", "localhost.", "api.localhost."}) {
+    EXPECT_TRUE(is_localhost(name)) << name;
+  }
+  for (std::string_view name : {"", ".", "localhost.example", "notlocalhost", "localhos"}) {
+    EXPECT_FALSE(is_localhost(name)) << name;
+  }
+}
+
 TEST(LiteralAddress, KnowsEveryFormThatNeedsNoLookUp) {
   for (std::string text :
        {"127.0.0.1", "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "0x7f000001"}) {

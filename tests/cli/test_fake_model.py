@@ -68,6 +68,14 @@ class RefusalsTest(FakeModelCase):
         self.assertEqual([answer.status for answer in answers.values()], [400] * len(BODIES))
         return {path: answer.json() for path, answer in answers.items()}
 
+    def test_a_name_of_another_machine(self):
+        for host in ("evil.example", f"evil.example:{self.fake.address[1]}", "localhost.evil"):
+            answer = self.fake.send("POST", "/v1/messages", MESSAGES, {"Host": host})
+            self.assertEqual(answer.status, 403, host)
+        for host in ("LOCALHOST", "127.0.0.1:80", "[::1]:80"):
+            answer = self.fake.send("POST", "/v1/messages", MESSAGES, {"Host": host})
+            self.assertEqual(answer.status, 200, host)
+
     def test_a_body_that_is_no_json(self):
         openai = {"error": {"message": "The body is not valid JSON: incomplete JSON at byte 1.",
                             "type": "invalid_request_error", "param": None, "code": None}}
@@ -106,7 +114,7 @@ class RefusalsTest(FakeModelCase):
 
     def test_a_body_that_is_too_large(self):
         with self.fake.connect() as connection:
-            connection.send(b"POST /v1/messages HTTP/1.1\r\nHost: fake\r\n"
+            connection.send(b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n"
                             b"Content-Length: 999999999\r\n\r\n")
             answer = connection.receive_response()
         self.assertEqual((answer.status, answer.json()["error"]["type"]),
@@ -166,7 +174,7 @@ class AnswersTest(FakeModelCase):
 
     def open_stream(self, fake, connection) -> EventStream:
         body = json.dumps(CHAT | {"stream": True}).encode()
-        connection.send(request_bytes("POST", "/v1/chat/completions", {"Host": "fake"}, body))
+        connection.send(request_bytes("POST", "/v1/chat/completions", {"Host": "localhost"}, body))
         return EventStream(connection, connection.receive_head())
 
     def test_a_pause_holds_back_what_comes_after_the_first_event(self):
@@ -195,7 +203,7 @@ class AnswersTest(FakeModelCase):
         fake = self.start([turn("One.", delayMs=HOUR)])
         with fake.connect() as streaming, fake.connect() as waiting:
             self.open_stream(fake, streaming)
-            waiting.send(request_bytes("POST", "/v1/messages", {"Host": "fake"},
+            waiting.send(request_bytes("POST", "/v1/messages", {"Host": "localhost"},
                                        json.dumps(MESSAGES).encode()))
             while len(fake.requests()) < 2:
                 pass

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import stat
 import subprocess
 
 from support.http import Client
@@ -35,6 +36,13 @@ class StartCase(ServerCase):
         server.start()
         self.assertTrue(server.key)
         self.assertEqual(server.client().request("GET", "/agent-runs").status, 200)
+
+
+class DataDirectoryTest(StartCase):
+    def test_nobody_else_may_look_into_it(self):
+        server = self.make_server()
+        server.start()
+        self.assertEqual(stat.S_IMODE(server.data.stat().st_mode), 0o700)
 
 
 class FailedStartTest(StartCase):

@@ -60,8 +60,9 @@ class FakeModel:
         """Sends one request and returns the whole answer."""
         if isinstance(body, dict):
             body = json.dumps(body).encode()
+        headers = {"Host": "localhost"} | (headers or {})
         with self.connect() as connection:
-            connection.send(request_bytes(method, path, {"Host": "fake"} | (headers or {}), body))
+            connection.send(request_bytes(method, path, headers, body))
             return connection.receive_response()
 
     def requests(self) -> list[dict]:

@@ -17,6 +17,7 @@
 #include "host/config.hpp"
 #include "json/write.hpp"
 #include "llm/fake/fake_api.hpp"
+#include "net/server/host_rules.hpp"
 #include "net/server/http_server.hpp"
 
 namespace errand::cli {
@@ -41,13 +42,14 @@ class FakeModelServer final {
         log_(log),
         home_(io),
         api_(std::move(options), clock, log, home_.executor()),
+        hosts_{.others = is_loopback(address_.host) ? net::HostRules::Others::refused
+                                                    : net::HostRules::Others::accepted},
         router_(llm::FakeApi::render_error),
-        http_(
-            home_,
-            {.handler = [this](net::Request request) { return router_.handle(std::move(request)); },
-             .render_error = llm::FakeApi::render_error,
-             .limits = http_limits()},
-            log),
+        http_(home_,
+              {.handler = [this](net::Request request) { return answer(std::move(request)); },
+               .render_error = llm::FakeApi::render_error,
+               .limits = http_limits()},
+              log),
         signals_(io, SIGINT, SIGTERM),
         tasks_(home_.executor(), [this](const char* task, const std::string& what) {
           log_.error("a task of the server failed; this is a bug",
@@ -61,6 +63,14 @@ class FakeModelServer final {
   int exit_code() const { return exit_code_; }
 
  private:
+  Task<net::Response> answer(net::Request request) {
+    if (!hosts_.allows_host(request.header("host"))) {
+      co_return llm::FakeApi::render_error(
+          Error(ErrorCode::forbidden, "the Host header names another machine than this one"));
+    }
+    co_return co_await router_.handle(std::move(request));
+  }
+
   Task<void> run() {
     auto bound = http_.listen(address_.host, address_.port);
     if (!bound) {
@@ -85,6 +95,7 @@ class FakeModelServer final {
   Log& log_;
   Home home_;
   llm::FakeApi api_;
+  const net::HostRules hosts_;
   net::Router router_;
   net::HttpServer http_;
   asio::signal_set signals_;

@@ -48,8 +48,8 @@ net::ServerLimits http_limits(const host::Config& config) {
   return limits;
 }
 
-mcp::HostRules mcp_hosts(const ServeOptions& options) {
-  using Others = mcp::HostRules::Others;
+net::HostRules mcp_hosts(const ServeOptions& options) {
+  using Others = net::HostRules::Others;
   return server::host_rules(options.public_url,
                             options.behind_proxy ? Others::accepted : Others::refused);
 }

@@ -8,25 +8,10 @@
 #include "json/members.hpp"
 #include "mcp/codec.hpp"
 #include "mcp/header_parameters.hpp"
-#include "mcp/server/http_endpoint.hpp"
 #include "mcp/server_codec.hpp"
-#include "net/url.hpp"
 
 namespace errand::mcp {
 namespace {
-
-// "localhost" of "localhost:7300"; "::1" of "[::1]:7300".
-std::string_view without_port(std::string_view host) {
-  if (host.starts_with('[')) {
-    std::size_t end = host.find(']');
-    return end == std::string_view::npos ? host : host.substr(1, end - 1);
-  }
-  return host.substr(0, std::min(host.find(':'), host.size()));
-}
-
-bool is_loopback_name(std::string_view name) {
-  return equals_ignoring_case(name, "localhost") || name == "127.0.0.1" || name == "::1";
-}
 
 bool accepts(std::string_view accept, std::string_view type) {
   return accept.find(type) != std::string_view::npos ||
@@ -59,24 +44,6 @@ std::optional<std::string_view> name_of(const rpc::Request& asked) {
 }
 
 }  // namespace
-
-bool HostRules::allows_host(std::string_view host) const {
-  std::string_view name = without_port(host);
-  if (others == Others::accepted || name.empty() || is_loopback_name(name)) return true;
-  return std::any_of(names.begin(), names.end(), [name](const std::string& known) {
-    return equals_ignoring_case(known, name);
-  });
-}
-
-bool HostRules::allows_origin(std::string_view origin) const {
-  if (origin.empty()) return true;
-  auto url = net::parse_url(origin);
-  if (!url) return false;
-  if (is_loopback_name(url->host)) return true;
-  return std::any_of(names.begin(), names.end(), [&url](const std::string& known) {
-    return equals_ignoring_case(known, url->host);
-  });
-}
 
 net::Response json_response(int status, std::string body) {
   net::Response response;

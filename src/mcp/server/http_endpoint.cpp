@@ -29,7 +29,7 @@ net::Response stream_of(std::shared_ptr<HttpReply> reply, std::function<void()> 
 
 }  // namespace
 
-HttpEndpoint::HttpEndpoint(Executor home, HostRules hosts, TaskGroup::OnBug on_bug)
+HttpEndpoint::HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug)
     : home_(std::move(home)),
       hosts_(std::move(hosts)),
       on_bug_(std::move(on_bug)),

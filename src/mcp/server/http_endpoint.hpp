@@ -10,19 +10,9 @@
 #include "async/task_group.hpp"
 #include "mcp/server/http_session.hpp"
 #include "net/http.hpp"
+#include "net/server/host_rules.hpp"
 
 namespace errand::mcp {
-
-// Which names of this server a request may use. A page in a browser that had its own name resolve
-// to this machine would send that name.
-struct HostRules {
-  std::vector<std::string> names = {};  // besides those of the loopback interface, without ports
-  enum class Others : std::uint8_t { refused, accepted };
-  Others others = Others::refused;
-
-  bool allows_host(std::string_view host) const;      // a Host header
-  bool allows_origin(std::string_view origin) const;  // an Origin header
-};
 
 // Who asks, and what there is for them.
 struct HttpCaller {
@@ -43,7 +33,7 @@ class HttpEndpoint final {
   static constexpr milliseconds kIdleMax = std::chrono::hours(1);
   static constexpr std::size_t kRequestsMax = 1000;  // of the modern era at once; beyond: 503
 
-  HttpEndpoint(Executor home, HostRules hosts, TaskGroup::OnBug on_bug);
+  HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug);
 
   // A request with the method POST, GET or DELETE.
   Task<net::Response> handle(net::Request request, HttpCaller caller);
@@ -81,7 +71,7 @@ class HttpEndpoint final {
   static Task<void> stop_session(SessionPtr session);
 
   const Executor home_;
-  const HostRules hosts_;
+  const net::HostRules hosts_;
   const TaskGroup::OnBug on_bug_;
   std::list<Known> sessions_;      // of the legacy era; the one used last is first
   std::set<SessionPtr> requests_;  // of the modern era

@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <netdb.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -74,14 +76,37 @@ TEST(ProxiedAddress, AnAddressIsCheckedBeforeTheProxyHearsOfIt) {
   ClientOptions options = ClientOptions::from(environment);
   options.addresses = AddressRules();
   auto client = std::make_unique<HttpClient>(std::move(options));
-  for (std::string host : {"10.0.0.1", "169.254.169.254", "0xa.1", "[fd00::1]"}) {
+  for (std::string host : {"10.0.0.1", "169.254.169.254", "0xa.1", "[fd00::1]", "api.localhost."}) {
     auto response = loop.run(client->send({.url = cat("http://", host, "/")}));
     ASSERT_FALSE(response) << host;
     EXPECT_EQ(response.error().reason(), "address_refused") << host;
   }
   EXPECT_EQ(proxy.accepted(), 0);
-  auto by_name = loop.run(client->send({.url = "http://somewhere.example/"}));
-  EXPECT_EQ(by_name.value().body, "ok");
+  // No look-up here can find a name of such a length, and none leaves the machine for it.
+  auto unknown = loop.run(client->send({.url = cat("http://", std::string(64, 'a'), ".example/")}));
+  EXPECT_EQ(unknown.value().body, "ok");
+  loop.call([&] { client.reset(); });
+}
+
+TEST(ProxiedAddress, ANameIsCheckedBeforeTheProxyHearsOfIt) {
+  char name[256] = {};
+  ASSERT_EQ(::gethostname(name, sizeof name - 1), 0);
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(name, nullptr, nullptr, &found) != 0) GTEST_SKIP() << name << " has no address";
+  ::freeaddrinfo(found);
+  Peer proxy(answers(kOk));
+  Loop loop;
+  auto environment = [&](const std::string& variable) -> std::optional<std::string> {
+    if (variable == "http_proxy") return cat("http://127.0.0.1:", proxy.port());
+    return {};
+  };
+  ClientOptions options = ClientOptions::from(environment);
+  options.addresses = AddressRules();
+  auto client = std::make_unique<HttpClient>(std::move(options));
+  auto response = loop.run(client->send({.url = cat("http://", name, "/")}));
+  ASSERT_FALSE(response) << name;
+  EXPECT_EQ(response.error().reason(), "address_refused") << name;
+  EXPECT_EQ(proxy.accepted(), 0);
   loop.call([&] { client.reset(); });
 }
 

@@ -24,6 +24,8 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using TlsStream = asio::ssl::stream<tcp::socket&>;
 
+constexpr std::string_view kLookupFailed = "lookup_failed";
+
 // A socket, with TLS on top once it is asked for. The timer closes the socket, which makes the
 // pending operation return; it is set again only when it fires or the limit comes nearer, so that a
 // limit that moves with every read costs nothing.
@@ -191,7 +193,7 @@ Task<Result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t
   if (state->error || state->endpoints.empty()) {
     co_return Error(ErrorCode::unavailable,
                     cat("cannot look up ", host, ": ", state->error.message()))
-        .reason("lookup_failed")
+        .reason(kLookupFailed)
         .hint("is the host name right, and does this machine have a network?");
   }
   co_return std::move(state->endpoints);
@@ -204,14 +206,30 @@ Error refused_address(const Route& route, const Address& address) {
       .hint("network.allow of the configuration names networks that may be reached besides");
 }
 
+// Whether a proxy may be asked for the host. The proxy looks the name up by itself, so that a name
+// is refused if any of its addresses here is; one that is unknown here is the proxy's business,
+// unless it means the machine of whoever looks it up.
+Task<Result<void>> check_for_proxy(Route route, const AddressRules* rules, TimeLimit limit,
+                                   Interrupt* interrupt) {
+  std::vector<Address> addresses;
+  if (auto literal = literal_address(route.host)) {
+    addresses.push_back(*literal);
+  } else if (is_localhost(route.host)) {
+    addresses.push_back(asio::ip::address_v4::loopback());
+  } else if (auto endpoints = co_await resolve(route.host, route.port, limit, interrupt)) {
+    for (const tcp::endpoint& endpoint : *endpoints) addresses.push_back(endpoint.address());
+  } else if (endpoints.error().reason() != kLookupFailed) {
+    co_return std::move(endpoints).error();
+  }
+  for (const Address& address : addresses) {
+    if (!rules->is_allowed(address)) co_return refused_address(route, address);
+  }
+  co_return Result<void>();
+}
+
 // Leaves only endpoints that may be connected to.
 Result<void> keep_allowed(const Route& route, const AddressRules& rules,
                           std::vector<tcp::endpoint>& endpoints) {
-  if (route.proxy) {
-    auto literal = literal_address(route.host);
-    if (literal && !rules.is_allowed(*literal)) return refused_address(route, *literal);
-    return {};
-  }
   Address first = endpoints.front().address();
   std::erase_if(endpoints, [&](const tcp::endpoint& endpoint) {
     return !rules.is_allowed(endpoint.address());
@@ -271,11 +289,15 @@ Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_pt
                                                      TimeLimit limit, const AddressRules* rules,
                                                      Interrupt* interrupt) {
   Executor home = co_await asio::this_coro::executor;
+  if (rules && route.proxy) {
+    auto allowed = co_await check_for_proxy(route, rules, limit, interrupt);
+    if (!allowed) co_return std::move(allowed).error();
+  }
   std::string host = route.proxy ? route.proxy->host : route.host;
   std::uint16_t port = route.proxy ? route.proxy->port : route.port;
   auto endpoints = co_await resolve(host, port, limit, interrupt);
   if (!endpoints) co_return std::move(endpoints).error();
-  if (rules) ERRAND_CO_CHECK(keep_allowed(route, *rules, *endpoints));
+  if (rules && !route.proxy) ERRAND_CO_CHECK(keep_allowed(route, *rules, *endpoints));
 
   std::string name = route.proxy ? cat("the proxy ", host, ":", port, " for ", route.endpoint())
                                  : route.endpoint();

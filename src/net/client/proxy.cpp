@@ -75,7 +75,7 @@ bool is_exempt_by_any(const Url& url, std::string_view list) {
 
 bool is_this_machine(const Url& url) {
   auto address = parse_address(url.host);
-  return address ? address->is_loopback() : equals_ignoring_case(url.host, "localhost");
+  return address ? address->is_loopback() : is_localhost(url.host);
 }
 
 // The value may hold a password, so that no message shows it.

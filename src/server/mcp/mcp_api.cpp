@@ -8,7 +8,7 @@
 
 namespace errand::server {
 
-McpApi::McpApi(const Deps& deps, mcp::HostRules hosts)
+McpApi::McpApi(const Deps& deps, net::HostRules hosts)
     : authenticate_(deps.authenticate),
       caller_(deps.home, deps.log),
       workspace_{
@@ -40,8 +40,8 @@ Task<void> McpApi::stop() {
   co_await caller_.stop();
 }
 
-mcp::HostRules host_rules(std::string_view public_url, mcp::HostRules::Others others) {
-  mcp::HostRules rules{.others = others};
+net::HostRules host_rules(std::string_view public_url, net::HostRules::Others others) {
+  net::HostRules rules{.others = others};
   auto url = net::parse_url(public_url);
   if (url) rules.names.push_back(url->host);
   return rules;

@@ -24,7 +24,7 @@ class McpApi final {
     std::function<Result<Principal>(const net::Request&)> authenticate;
   };
 
-  McpApi(const Deps& deps, mcp::HostRules hosts);
+  McpApi(const Deps& deps, net::HostRules hosts);
 
   void add_routes(net::Router& router);
   Task<void> stop();
@@ -41,6 +41,6 @@ class McpApi final {
 
 // The names by which clients may call a server that is reached at `public_url` (empty: only from
 // this machine). Behind a proxy, other names are the proxy's business.
-mcp::HostRules host_rules(std::string_view public_url, mcp::HostRules::Others others);
+net::HostRules host_rules(std::string_view public_url, net::HostRules::Others others);
 
 }  // namespace errand::server

@@ -165,14 +165,26 @@ TEST_F(FilesToolTest, OpensNoFifo) {
 TEST_F(FilesToolTest, WithholdsTheKeyUnderAnyName) {
   write(".errand/credentials", "mantyx_0123\n");
   fs::create_hard_link(shared() / ".errand/credentials", shared() / "other");
-  fs::create_symlink(".errand/credentials", shared() / "link");
-  EXPECT_EQ(read(".errand/credentials"),
-            error("\".errand/credentials\" is not shared: it holds a key"));
   EXPECT_EQ(read("other"), error("\"other\" is not shared: it holds a key"));
-  EXPECT_EQ(read("link"), error("\"link\" is not shared: it holds a key"));
   EXPECT_EQ(call("search_files", R"({"query":"mantyx_"})"),
             result("(no line contains it)\n"
-                   "[2 files were skipped: binary, too large or not readable]\n"));
+                   "[1 file was skipped: binary, too large or not readable]\n"));
+}
+
+TEST_F(FilesToolTest, WithholdsEveryDataDirectory) {
+  write("src/.errand/errand.db", "what others asked\n");
+  fs::create_symlink("src/.errand/errand.db", shared() / "link");
+  fs::create_directory_symlink("src/.errand", shared() / "data");
+  for (std::string path : {"src/.errand/errand.db", "link", "data/errand.db"}) {
+    EXPECT_EQ(read(path),
+              error(cat("\"", path, "\" is not shared: it belongs to the data of Errand")));
+  }
+  EXPECT_EQ(call("list_files", R"({"path":"src/.errand"})"),
+            error("\"src/.errand\" is not shared: it belongs to the data of Errand"));
+  EXPECT_EQ(call("list_files", R"({"path":"src"})"), result("(the directory is empty)\n"));
+  auto opened = SharedDirectory::open(shared() / "data", {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), ErrorCode::invalid_argument);
 }
 
 TEST_F(FilesToolTest, ListsNamesKindsAndSizes) {

@@ -73,6 +73,18 @@ Entry entry_of(int directory, std::string name) {
   return entry;
 }
 
+// Holds keys and what other runs were told.
+constexpr std::string_view kDataDirectory = ".errand";
+
+// Whether what was opened is a data directory or in one, whatever links led there. What cannot be
+// told counts as one.
+bool is_in_data_directory(const Descriptor& opened) {
+  std::error_code error;
+  std::filesystem::path place =
+      std::filesystem::read_symlink(cat("/proc/self/fd/", opened.get()), error);
+  return error || std::find(place.begin(), place.end(), kDataDirectory) != place.end();
+}
+
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
@@ -94,6 +106,10 @@ Result<SharedDirectory> SharedDirectory::open(const std::filesystem::path& direc
                      std::generic_category().message(errno),
                      "): openat2 is needed, which Linux has since 5.6"));
   }
+  if (is_in_data_directory(probe)) {
+    return Error(ErrorCode::invalid_argument,
+                 cat(quoted(directory.string()), " cannot be shared: it holds the data of Errand"));
+  }
   return SharedDirectory(std::move(root), std::move(withheld));
 }
 
@@ -104,6 +120,10 @@ Result<Descriptor> SharedDirectory::open_beneath(const std::string& path,
   }
   Descriptor opened(open_at(root_.get(), path.empty() ? "." : path.c_str(), flags));
   if (!opened.is_open()) return open_error(path, errno);
+  if (is_in_data_directory(opened)) {
+    return Error(ErrorCode::forbidden,
+                 cat(quoted(path), " is not shared: it belongs to the data of Errand"));
+  }
   return opened;
 }
 
@@ -149,7 +169,7 @@ Result<SharedDirectory::Listing> SharedDirectory::list(const std::string& path) 
   Listing listing;
   while (const dirent* found = ::readdir(directory.get())) {
     std::string name = found->d_name;
-    if (name == "." || name == "..") continue;
+    if (name == "." || name == ".." || name == kDataDirectory) continue;
     if (listing.entries.size() == kEntriesMax) {
       listing.has_more = true;
       break;

@@ -25,8 +25,9 @@ struct Entry {
 // it (openat2), whatever symbolic links, dots or races there are. Safe to use from any thread.
 //
 // Paths are relative to the directory; "" and "." are the directory itself. Every error is a
-// sentence that names the path. not_found: nothing is there. forbidden: outside, withheld, or not
-// readable. invalid_argument: neither a file nor a directory, or the other one of the two.
+// sentence that names the path. not_found: nothing is there. forbidden: outside, withheld, in a
+// data directory of Errand (.errand, wherever it is), or not readable. invalid_argument: neither a
+// file nor a directory, or the other one of the two.
 class SharedDirectory final {
  public:
   // More names than this in one directory are left out.
