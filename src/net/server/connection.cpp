@@ -90,6 +90,10 @@ Task<std::optional<Error>> Connection::read_request() {
     if (!state) co_return std::move(state).error();
     if (*state == RequestReader::State::whole) co_return std::nullopt;
 
+    if (*state == RequestReader::State::body && phase_ != Phase::body) {
+      Result<void> admitted = admit();
+      if (!admitted) co_return std::move(admitted).error();
+    }
     if (*state == RequestReader::State::body && reader_->take_expectation()) {
       Outgoing out("HTTP/1.1 100 Continue\r\n\r\n", {}, {});
       bool sent = send_now(out);
@@ -111,6 +115,19 @@ Task<std::optional<Error>> Connection::read_request() {
   }
 }
 
+Result<void> Connection::admit() {
+  std::vector<std::string> holders;
+  if (shared_.admit) {
+    ERRAND_TRY(std::string holder, shared_.admit(reader_->partial().request));
+    if (!holder.empty()) holders.push_back(std::move(holder));
+  }
+  error_code error;
+  auto peer = socket_.remote_endpoint(error);
+  if (!error && !shared_.behind_proxy) holders.push_back(peer.address().to_string());
+  reader_->hold_body_for(std::move(holders));
+  return {};
+}
+
 void Connection::begin_wait(RequestReader::State state) {
   const ServerLimits& limits = shared_.limits;
   switch (state) {
@@ -119,10 +136,22 @@ void Connection::begin_wait(RequestReader::State state) {
       if (phase_ != Phase::head) request_deadline_ = after(limits.head_timeout);
       return enter(Phase::head, request_deadline_);
     case RequestReader::State::body:
-      if (phase_ != Phase::body) request_deadline_ = after(limits.request_timeout);
-      return enter(Phase::body, std::min(request_deadline_, after(limits.body_timeout)));
+      if (phase_ != Phase::body) {
+        body_begun_ = after(milliseconds(0));
+        request_deadline_ = after(limits.request_timeout);
+      }
+      return enter(Phase::body,
+                   std::min({request_deadline_, after(limits.body_timeout), slow_body_deadline()}));
     case RequestReader::State::whole: return;
   }
+}
+
+// When the body is too slow on the whole if nothing more arrives.
+SteadyTime Connection::slow_body_deadline() const {
+  const ServerLimits& limits = shared_.limits;
+  const std::size_t bytes = reader_->partial().request.body.size();
+  return body_begun_ + limits.body_timeout +
+         milliseconds(bytes * 1000 / limits.body_bytes_per_second_min);
 }
 
 Task<Response> Connection::call_handler() {

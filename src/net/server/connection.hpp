@@ -28,13 +28,17 @@ struct ConnectionsShared {
         render_error(std::move(options.render_error)),
         limits(options.limits),
         log(server_log),
-        bodies(options.limits.bodies_bytes_max) {}
+        bodies(options.limits.bodies_bytes_max, options.limits.holder_bodies_bytes_max),
+        admit(std::move(options.admit)),
+        behind_proxy(options.behind_proxy) {}
 
   const Handler handler;
   const ErrorRenderer render_error;
   const ServerLimits limits;
   Log& log;
   BodyBudget bodies;
+  const Admission admit;
+  const bool behind_proxy;
   RequestIds ids;
   DateText date;
 
@@ -79,6 +83,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   // connection.cpp
   Task<std::optional<Error>> read_request();
+  // Asks whether the present request may send its body, and whose memory it takes.
+  Result<void> admit();
   Task<Response> call_handler();
   std::string render(Response& response);
   Task<Next> send(std::string head, std::string body);
@@ -87,6 +93,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Next next_after_answer() const;
   void enter(Phase phase, SteadyTime deadline);
   void begin_wait(RequestReader::State state);
+  SteadyTime slow_body_deadline() const;
   void close();
   void set_linger_zero();
 
@@ -107,7 +114,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::unique_ptr<EventFeed> feed_;        // only while events are streamed
   SteadyTime deadline_ = SteadyTime::max();
   SteadyTime request_deadline_{};  // of the head or body being read
-  AnswerShape shape_;              // for the answer to the present request
+  SteadyTime body_begun_{};
+  AnswerShape shape_;  // for the answer to the present request
   Phase phase_ = Phase::idle;
   bool expired_ = false;
   bool gone_ = false;  // the client of an event stream has left

@@ -198,6 +198,74 @@ TEST(HttpLimits, ABodyThatTricklesHasALimitToo) {
   trickle.join();
 }
 
+TEST(HttpLimits, ABodyHasALeastRate) {
+  TestServer server(echo,
+                    {.body_timeout = milliseconds(50), .body_bytes_per_second_min = 10'000'000});
+  RawClient client(server.port());
+  client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 30000000\r\n\r\n");
+  std::atomic<bool> answered = false;
+  std::thread trickle([&] {
+    while (!answered && client.send("x")) std::this_thread::yield();
+  });
+  EXPECT_EQ(client.receive_response().status, 408);
+  answered = true;
+  trickle.join();
+}
+
+// "k1" and "k2" are known, and hold at most 60 bytes each.
+HttpServer::Options keyed_options() {
+  return {.handler = echo,
+          .limits = {.holder_bodies_bytes_max = 60},
+          .admit = [](const Request& head) -> Result<std::string> {
+            std::string key(head.header("x-key"));
+            if (key == "k1" || key == "k2") return key;
+            return Error(ErrorCode::unauthorized, "who?").reason("no_key");
+          },
+          .behind_proxy = true};
+}
+
+std::string keyed_post(std::string_view key, std::string_view rest) {
+  return cat("POST / HTTP/1.1\r\nHost: x\r\nX-Key: ", key, "\r\nContent-Length: 100\r\n", rest);
+}
+
+TEST(HttpAdmission, WhoIsRefusedIsNeitherAskedForABodyNorHasOneRead) {
+  TestServer server(keyed_options());
+  EXPECT_EQ(refused(server, keyed_post("k3", "Expect: 100-continue\r\n\r\n")),
+            refusal(401, "no_key"));
+  EXPECT_EQ(refused(server, keyed_post("k3", cat("\r\n", std::string(50, 'x')))),
+            refusal(401, "no_key"));
+  RawClient known(server.port());
+  known.send(keyed_post("k1", "Expect: 100-continue\r\n\r\n"));
+  EXPECT_EQ(known.receive_through("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+TEST(HttpAdmission, OneKeyCannotTakeTheRoomOfAnother) {
+  TestServer server(keyed_options());
+  RawClient first(server.port());
+  first.send(keyed_post("k1", cat("\r\n", std::string(50, 'x'))));
+  server.wait_for([](const HttpServer::Counts& counts) { return counts.body_bytes == 50; });
+  RawClient second(server.port());
+  second.send(keyed_post("k1", "\r\n"));
+  second.send(std::string(50, 'x'));
+  EXPECT_EQ(receive_refusal(second), refusal(503, "overloaded"));
+  RawClient other(server.port());
+  other.send(keyed_post("k2", cat("\r\n", std::string(50, 'x'))));
+  server.wait_for([](const HttpServer::Counts& counts) { return counts.body_bytes == 100; });
+}
+
+TEST(HttpAdmission, OneAddressHasAShareOfItsOwn) {
+  HttpServer::Options options = keyed_options();
+  options.behind_proxy = false;
+  TestServer server(std::move(options));
+  RawClient first(server.port());
+  first.send(keyed_post("k1", cat("\r\n", std::string(50, 'x'))));
+  server.wait_for([](const HttpServer::Counts& counts) { return counts.body_bytes == 50; });
+  RawClient second(server.port());
+  second.send(keyed_post("k2", "\r\n"));
+  second.send(std::string(50, 'x'));
+  EXPECT_EQ(receive_refusal(second), refusal(503, "overloaded"));
+}
+
 TEST(HttpLimits, ClosesAnIdleConnectionQuietly) {
   TestServer server(echo, {.idle_timeout = milliseconds(30)});
   RawClient client(server.port());

@@ -17,10 +17,14 @@ struct ServerLimits {
   std::size_t body_bytes_max = 32U * 1024 * 1024;     // 413 body_too_large, connection closed
   std::size_t head_bytes_max = 32U * 1024;            // 431 headers_too_large, connection closed
   std::size_t bodies_bytes_max = 512U * 1024 * 1024;  // of all requests at once: 503 overloaded
-  std::size_t connections_max = 20000;                // no more are accepted until one closes
-  milliseconds head_timeout{10'000};  // from the first byte of a request to its last header: 408
-  milliseconds body_timeout{20'000};  // between two pieces of a body: 408
+  // Of all requests of one key, and of one address: 503 overloaded.
+  std::size_t holder_bodies_bytes_max = 128U * 1024 * 1024;
+  std::size_t connections_max = 20000;  // no more are accepted until one closes
+  milliseconds head_timeout{10'000};    // from the first byte of a request to its last header: 408
+  milliseconds body_timeout{20'000};    // between two pieces of a body: 408
   milliseconds request_timeout{300'000};  // a whole body: 408
+  // A body that is slower than this on the whole, after the first `body_timeout`: 408.
+  std::size_t body_bytes_per_second_min = 8U * 1024;
   milliseconds idle_timeout{300'000};     // between requests: closed quietly
   milliseconds write_timeout{30'000};     // a reader that takes nothing for so long: reset
   milliseconds keep_alive_every{15'000};  // comment on a silent event stream
@@ -41,6 +45,8 @@ class HttpServer final {
     Handler handler;
     ErrorRenderer render_error;
     ServerLimits limits;
+    Admission admit = {};       // empty: everybody is admitted
+    bool behind_proxy = false;  // every connection comes from one address, that of the proxy
   };
 
   HttpServer(Home home, Options options, Log& log);

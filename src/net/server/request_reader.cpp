@@ -225,9 +225,21 @@ Result<void> RequestReader::read_chunks() {
 
 // What has arrived counts, not what was announced: announcing costs a client nothing.
 Result<void> RequestReader::count_body() {
-  if (received_.share.grow_to(budget_, received_.request.body.size())) return {};
-  return Error(ErrorCode::unavailable, "the server holds too many request bodies at the moment")
-      .reason("overloaded");
+  switch (received_.share.grow_to(budget_, received_.request.body.size())) {
+    case BodyBudget::Verdict::granted: return {};
+    case BodyBudget::Verdict::none_left:
+      return Error(ErrorCode::unavailable, "the server holds too many request bodies at the moment")
+          .reason("overloaded");
+    case BodyBudget::Verdict::none_left_for_holder: break;
+  }
+  return Error(ErrorCode::unavailable,
+               "too many request bodies of this key or address are on their way")
+      .reason("overloaded")
+      .hint("send fewer large requests at once");
+}
+
+void RequestReader::hold_body_for(std::vector<std::string> holders) {
+  received_.share.set_holders(budget_, std::move(holders));
 }
 
 bool RequestReader::take_expectation() {

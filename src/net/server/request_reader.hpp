@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "net/chunk_decoder.hpp"
@@ -44,6 +46,9 @@ class RequestReader final {
   // Takes in what was read, up to the end of one request. An error is what to answer before the
   // connection is closed; the reader is then of no further use.
   Result<State> advance();
+
+  // Who answers for the memory of the unfinished body, which has to be said once.
+  void hold_body_for(std::vector<std::string> holders);
 
   // Whether the client waits for "100 Continue" before it sends the body; true only once.
   bool take_expectation();

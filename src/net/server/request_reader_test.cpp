@@ -48,7 +48,7 @@ class RequestReaderTest : public testing::Test {
   }
 
   ServerLimits limits_;
-  BodyBudget budget_{1000};
+  BodyBudget budget_{1000, 1000};
   RequestIds ids_;
 };
 

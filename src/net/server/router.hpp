@@ -7,11 +7,17 @@
 
 #include "async/task.hpp"
 #include "base/error.hpp"
+#include "base/result.hpp"
 #include "net/http.hpp"
 
 namespace errand::net {
 
 using Handler = std::function<Task<Response>(Request)>;
+
+// Judges a request by its head, before its body is waited for: who is to answer for the memory that
+// the body takes (empty: nobody is known), or why the request is refused. Not asked about a request
+// that arrives as a whole; its handler judges that.
+using Admission = std::function<Result<std::string>(const Request&)>;
 
 // Turns an Error into an answer. There is one for the whole program, so that every error has the
 // same body, also those that `net` finds itself.

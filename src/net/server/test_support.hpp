@@ -107,12 +107,12 @@ inline Response render_test_error(const Error& error) {
 class TestServer final {
  public:
   explicit TestServer(Handler handler, ServerLimits limits = {})
+      : TestServer({.handler = std::move(handler), .limits = limits}) {}
+  // The errors of all of them look the same.
+  explicit TestServer(HttpServer::Options options)
       : null_(::open("/dev/null", O_WRONLY | O_CLOEXEC)),
         log_(clock_, null_, LogFormat::text),
-        server_(
-            loop_.home(),
-            {.handler = std::move(handler), .render_error = render_test_error, .limits = limits},
-            log_) {
+        server_(loop_.home(), with_test_errors(std::move(options)), log_) {
     auto endpoint = loop_.call([this] { return server_.listen("127.0.0.1", 0); });
     port_ = endpoint.value().port;
   }
@@ -138,6 +138,11 @@ class TestServer final {
   }
 
  private:
+  static HttpServer::Options with_test_errors(HttpServer::Options options) {
+    options.render_error = render_test_error;
+    return options;
+  }
+
   Loop loop_;
   SystemClock clock_;
   int null_;
