@@ -93,13 +93,18 @@ def measure_vendors(effort: Effort) -> list[Row]:
 
     one = of(vendors.ONE_TURN, effort.runs)
     five = of(vendors.FIVE_CALLS, effort.runs // 4)
+    built_in = of(vendors.FIVE_BUILT_IN, effort.runs // 4)
+    held = [vendors.measure_held() for _ in range(effort.repetitions)]
     first = of(vendors.FIRST_TOKEN_50, effort.runs)
     long = of(vendors.LONG_TURN, effort.runs // 20)
     steady = vendors.measure_streams(effort.repetitions)
     return [
         Row("Model over HTTP, 20 deltas: server CPU", "ms", [one.cpu_ms for one in one], 3, 0.20),
         Row("Model over HTTP, five client tools in turn: server CPU", "ms",
-            [one.cpu_ms for one in five], 3, 0.60),
+            [one.cpu_ms for one in five], 3, 0.95),
+        Row("Model over HTTP, five built-in tools in turn: server CPU", "ms",
+            [one.cpu_ms for one in built_in], 3, 0.45),
+        Row("Model that is speaking, with an open stream: memory", "KB", held, 1, 17),
         Row("Model over HTTP, first token after 50 ms, 200 in flight: p50", "ms",
             [one.p50_ms for one in first], 1, 60),
         Row("The same: p99", "ms", [one.p99_ms for one in first], 1, 90),

@@ -40,6 +40,8 @@ Result<void> take_option(std::string_view name, std::string_view value, Options&
     options.model = value;
   } else if (name == "--tool") {
     options.tool = value;
+  } else if (name == "--plugin") {
+    options.plugin = value;
   } else {
     return wrong(cat("there is no option ", name));
   }
@@ -50,6 +52,7 @@ Result<Scenario> parse_scenario(std::string_view word) {
   if (word == "runs") return Scenario::runs;
   if (word == "created") return Scenario::created;
   if (word == "paused") return Scenario::paused;
+  if (word == "held") return Scenario::held;
   if (word == "streams") return Scenario::streams;
   return wrong(cat("there is no scenario '", word, "'"));
 }

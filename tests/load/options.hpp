@@ -9,29 +9,34 @@
 
 namespace errand::load {
 
-enum class Scenario { runs, created, paused, streams };
+enum class Scenario { runs, created, paused, held, streams };
 
 struct Options {
   Scenario scenario = Scenario::runs;
   std::uint16_t port = 0;  // of the server, on 127.0.0.1
   std::string key;
   std::string workspace = "default";
-  std::string model;  // empty: the server's default
-  std::string tool;   // the one tool that the client offers; empty: none
+  std::string model;   // empty: the server's default
+  std::string tool;    // the one tool that the client offers; empty: none
+  std::string plugin;  // the one tool of the server that runs may call; empty: none
   std::size_t runs = 1;
   std::size_t in_flight = 8;
   std::size_t pace_ms = 0;  // of a stream's deltas
 };
 
 constexpr const char* kUsage =
-    "Usage: errand_load runs|created|paused|streams --port PORT --key KEY [--workspace SLUG]\n"
-    "                   [--model ID] [--tool NAME] [--runs N] [--in-flight N] [--pace MS]\n"
+    "Usage: errand_load runs|created|paused|held|streams --port PORT --key KEY [--workspace SLUG]\n"
+    "                   [--model ID] [--tool NAME] [--plugin NAME] [--runs N] [--in-flight N]\n"
+    "                   [--pace MS]\n"
     "\n"
     "Drives the server on 127.0.0.1 and prints one line of JSON.\n"
     "  runs    makes N runs, so many in flight, answers their calls and reads them to the end\n"
     "  created makes N runs and leaves them to themselves\n"
     "  paused  opens N runs until each waits for its client, prints a line, waits for a line on\n"
     "          stdin, then answers them all and reads them to the end\n"
+    "  held    opens N runs until the model of each has begun to speak, prints a line, waits for "
+    "a\n"
+    "          line on stdin, then leaves\n"
     "  streams makes N runs, one more every 2 ms, reads them to the end, and tells how late "
     "deltas\n"
     "          come that the model sends at the pace of one in so many ms\n";

@@ -47,7 +47,10 @@ Each figure is the median, then the smallest and the largest.
   stream has been closed. The scripted model has no socket of its own.
 - **Model over HTTP**: the model is an `errand fake-model` on the same machine, asked in the format
   of OpenAI's chat completions. It shares the cores, so that latencies are low bounds; its CPU does
-  not count. Five client tools: five turns with one call each, then 20 deltas.
+  not count. Five client tools: five turns with one call each, then 20 deltas. Five built-in tools:
+  the same with the calculator of the server.
+- **Model that is speaking**: 1,000 runs that are held after the first of the vendor's deltas, each
+  with its connection to the vendor and its open stream; measured like a paused run.
 - **500 streams**: 500 runs, begun one every 2 ms, each of 200 deltas at a pace of one in 20 ms; how
   much later a delta is read than by the pace of the most punctual one of its stream.
 - **Creating a run with 64 tools**: what it costs more than one without tools. New tools are such

@@ -23,6 +23,11 @@ std::string create_body(const Options& options) {
         .end();
     out.raw("tools", cat("[", tool, "]"));
   }
+  if (!options.plugin.empty()) {
+    std::string plugin;
+    json::ObjectWriter(plugin).field("kind", "mantyx_plugin").field("name", options.plugin).end();
+    out.raw("tools", cat("[", plugin, "]"));
+  }
   out.end();
   return body;
 }

@@ -51,17 +51,30 @@ Task<Result<void>> RunClient::start() {
 
 Task<Result<RunClient::Progress>> RunClient::follow() {
   while (calls_.empty()) {
-    ERRAND_CO_TRY(std::string bytes, co_await stream_.read());
-    if (bytes.empty()) {
-      if (last_type_ != "result") co_return unexpected("the stream ended after", last_type_);
-      co_return Progress::ended;
-    }
-    counts_.bytes += bytes.size();
-    ERRAND_CO_TRY(auto events, events_.feed(bytes));
-    const SteadyTime now = std::chrono::steady_clock::now();
-    for (const net::SseEvent& event : events) ERRAND_CO_CHECK(take(event, now));
+    ERRAND_CO_TRY(bool is_open, co_await read_more());
+    if (is_open) continue;
+    if (last_type_ != "result") co_return unexpected("the stream ended after", last_type_);
+    co_return Progress::ended;
   }
   co_return Progress::waits;
+}
+
+Task<Result<void>> RunClient::await_delta() {
+  while (delta_times_.empty()) {
+    ERRAND_CO_TRY(bool is_open, co_await read_more());
+    if (!is_open) co_return unexpected("the stream ended after", last_type_);
+  }
+  co_return Result<void>();
+}
+
+Task<Result<bool>> RunClient::read_more() {
+  ERRAND_CO_TRY(std::string bytes, co_await stream_.read());
+  if (bytes.empty()) co_return false;
+  counts_.bytes += bytes.size();
+  ERRAND_CO_TRY(auto events, events_.feed(bytes));
+  const SteadyTime now = std::chrono::steady_clock::now();
+  for (const net::SseEvent& event : events) ERRAND_CO_CHECK(take(event, now));
+  co_return true;
 }
 
 Result<void> RunClient::take(const net::SseEvent& event, SteadyTime now) {

@@ -33,6 +33,9 @@ class RunClient final {
   // Reads until the run waits for its client, or the stream has ended after a `result`.
   Task<Result<Progress>> follow();
 
+  // Reads until the model has said something.
+  Task<Result<void>> await_delta();
+
   // Answers what the run waits for, over another connection.
   Task<Result<void>> answer(Connection* connection);
 
@@ -41,6 +44,8 @@ class RunClient final {
   const std::vector<SteadyTime>& delta_times() const { return delta_times_; }
 
  private:
+  // False: the stream has ended.
+  Task<Result<bool>> read_more();
   Result<void> take(const net::SseEvent& event, SteadyTime now);
 
   const Requests& requests_;

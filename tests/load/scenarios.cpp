@@ -69,7 +69,7 @@ double percentile(std::vector<double> values, double part) {
   return *found;
 }
 
-// A run of the paused scenario with the connection that its stream holds.
+// A run of the scenarios `paused` and `held` with the connection that its stream holds.
 struct PausedRun {
   PausedRun(const Requests& requests, Executor home, const tcp::endpoint& server)
       : connection(std::move(home), server), client(requests, connection) {}
@@ -89,6 +89,7 @@ class Play final {
   void runs();
   void created();
   void paused(std::istream& in, std::ostream& out);
+  void held(std::istream& in, std::ostream& out);
   void streams();
   void report(std::ostream& out) const;
   bool is_good() const { return tally_.errors == 0 && tally_.ended == options_.runs; }
@@ -101,6 +102,8 @@ class Play final {
   Task<void> create_worker();
   Task<Result<void>> run_once(RunClient* client, Connection* answers);
   Task<Result<void>> answer_to_end(RunClient* client, Connection* answers);
+  // Says that all runs are open, and waits to be told to go on.
+  void wait_for_word(std::istream& in, std::ostream& out) const;
   Task<void> open_worker();
   Task<void> close_worker();
   Task<void> stream_worker();
@@ -187,11 +190,21 @@ Task<Result<void>> Play::answer_to_end(RunClient* client, Connection* answers) {
 
 void Play::paused(std::istream& in, std::ostream& out) {
   work("load.open", &Play::open_worker);
+  wait_for_word(in, out);
+  work("load.close", &Play::close_worker);
+}
+
+void Play::held(std::istream& in, std::ostream& out) {
+  work("load.open", &Play::open_worker);
+  wait_for_word(in, out);
+  tally_.ended = waiting_.size();
+}
+
+void Play::wait_for_word(std::istream& in, std::ostream& out) const {
   std::string line;
   json::ObjectWriter(line).field("event", "waiting").field("runs", waiting_.size()).end();
   out << line << '\n' << std::flush;
   std::getline(in, line);
-  work("load.close", &Play::close_worker);
 }
 
 Task<void> Play::open_worker() {
@@ -209,6 +222,7 @@ Task<void> Play::open_worker() {
 
 Task<Result<void>> Play::open(RunClient* client) {
   ERRAND_CO_CHECK(co_await client->start());
+  if (options_.scenario == Scenario::held) co_return co_await client->await_delta();
   ERRAND_CO_TRY(auto progress, co_await client->follow());
   if (progress == RunClient::Progress::waits) co_return Result<void>();
   co_return Error(ErrorCode::unavailable, "the run ended without waiting for its client");
@@ -281,6 +295,8 @@ bool play(const Options& options, std::istream& in, std::ostream& out) {
   Play play(options);
   if (options.scenario == Scenario::paused) {
     play.paused(in, out);
+  } else if (options.scenario == Scenario::held) {
+    play.held(in, out);
   } else if (options.scenario == Scenario::created) {
     play.created();
   } else if (options.scenario == Scenario::streams) {

@@ -33,18 +33,21 @@ def load_program() -> Path:
 
 
 def load_command(server: Server, scenario: str, model: str, runs: int,
-                 in_flight: int = IN_FLIGHT, tool: str = "", pace_ms: int = 0) -> list[str]:
+                 in_flight: int = IN_FLIGHT, tool: str = "", pace_ms: int = 0,
+                 plugin: str = "") -> list[str]:
     tool = tool or TOOLS.get(model, "")
     return [str(load_program()), scenario, "--port", str(server.port), "--key", server.key,
             "--workspace", server.workspace, "--model", model, *(["--tool", tool] if tool else []),
             "--runs", str(runs), "--in-flight", str(in_flight),
-            *(["--pace", str(pace_ms)] if pace_ms else [])]
+            *(["--pace", str(pace_ms)] if pace_ms else []),
+            *(["--plugin", plugin] if plugin else [])]
 
 
 def drive(server: Server, model: str, runs: int, scenario: str = "runs",
-          in_flight: int = IN_FLIGHT, tool: str = "", pace_ms: int = 0) -> dict:
+          in_flight: int = IN_FLIGHT, tool: str = "", pace_ms: int = 0,
+          plugin: str = "") -> dict:
     """Plays so many runs and returns the report."""
-    command = load_command(server, scenario, model, runs, in_flight, tool, pace_ms)
+    command = load_command(server, scenario, model, runs, in_flight, tool, pace_ms, plugin)
     done = subprocess.run(command, stdout=subprocess.PIPE, timeout=LOAD_SECONDS_MAX, check=False)
     if done.returncode != 0:
         raise LoadFailed(f"{done.stdout.decode()}\n{server.errors()[-2000:]}")
@@ -114,19 +117,23 @@ def measure_runs(model: str, repetitions: int, runs: int) -> list[RunFigures]:
 def measure_paused() -> float:
     """KB of resident memory for each run that waits for its client with an open stream."""
     with Running("talk", "ask") as server:
-        before = rss_kb(server.pid)
-        load = subprocess.Popen(load_command(server, "paused", "ask", PAUSED_RUNS),
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        with load:
-            try:
-                waiting = json.loads(load.stdout.readline())["runs"]
-                with_them = rss_kb(server.pid)
-                output, _ = load.communicate(b"\n", LOAD_SECONDS_MAX)
-            except BaseException:
-                load.kill()
-                raise
-        if load.returncode != 0 or waiting != PAUSED_RUNS:
-            raise LoadFailed(f"{waiting} runs waited; {output.decode()}")
+        return memory_of_open_runs(server, "paused", "ask")
+
+
+def memory_of_open_runs(server: Server, scenario: str, model: str) -> float:
+    before = rss_kb(server.pid)
+    load = subprocess.Popen(load_command(server, scenario, model, PAUSED_RUNS),
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with load:
+        try:
+            waiting = json.loads(load.stdout.readline())["runs"]
+            with_them = rss_kb(server.pid)
+            output, _ = load.communicate(b"\n", LOAD_SECONDS_MAX)
+        except BaseException:
+            load.kill()
+            raise
+    if load.returncode != 0 or waiting != PAUSED_RUNS:
+        raise LoadFailed(f"{waiting} runs waited; {output.decode()}")
     return (with_them - before) / PAUSED_RUNS
 
 

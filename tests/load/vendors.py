@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from load.scenarios import TOOL, WORDS, RunFigures, cpu_seconds, drive
+from load.scenarios import (
+    TOOL, WORDS, RunFigures, cpu_seconds, drive, memory_of_open_runs,
+)
 from support.fake_model import FakeModel
 from support.script import turn
 from support.server import Server, binary
@@ -28,14 +30,18 @@ class Load:
 
     turns: list[dict]
     in_flight: int = 8
-    tool: str = ""
+    tool: str = ""  # of the client
+    plugin: str = ""  # of the server
 
 
 ONE_TURN = Load([turn(*WORDS)])
 FIVE_CALLS = Load([turn(calls=[(TOOL, {"page": page})]) for page in range(5)] + [turn(*WORDS)],
                   tool=TOOL)
+FIVE_BUILT_IN = Load([turn(calls=[("calculator", {"expression": f"{page}+1"})])
+                      for page in range(5)] + [turn(*WORDS)], plugin="calculator")
 FIRST_TOKEN_50 = Load([turn(*WORDS, delayMs=50)], in_flight=MANY)
 LONG_TURN = Load([turn(*(f"word{number:04} " for number in range(LONG_DELTAS)))])
+HELD = Load([turn("word ", "word ", deltaDelayMs=600_000)])
 STEADY = Load([turn(*(f"word{number:04} " for number in range(STREAMED_DELTAS)),
                     deltaDelayMs=DELTA_MS)], in_flight=STREAMS)
 
@@ -59,15 +65,26 @@ def serving(load: Load) -> Iterator[Server]:
 def measure_vendor(load: Load, repetitions: int, runs: int) -> list[RunFigures]:
     """All repetitions on one warm server."""
     with serving(load) as server:
-        drive(server, "vendor", runs, in_flight=load.in_flight, tool=load.tool)
+        def play() -> dict:
+            return drive(server, "vendor", runs, in_flight=load.in_flight, tool=load.tool,
+                         plugin=load.plugin)
+
+        play()
         figures = []
         for _ in range(repetitions):
             before = cpu_seconds(server.pid)
-            found = drive(server, "vendor", runs, in_flight=load.in_flight, tool=load.tool)
+            found = play()
             cpu_ms = (cpu_seconds(server.pid) - before) * 1000 / runs
             figures.append(RunFigures(cpu_ms, found["runsPerSecond"], found["p50Ms"],
                                       found["p99Ms"]))
         return figures
+
+
+def measure_held() -> float:
+    """KB of resident memory for each run whose vendor has begun to speak, with an open reader."""
+    with serving(HELD) as server:
+        drive(server, "unused", 2000)
+        return memory_of_open_runs(server, "held", "vendor")
 
 
 @dataclass(frozen=True)
