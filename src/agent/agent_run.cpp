@@ -15,7 +15,8 @@ AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observe
       key_(params.row.key()),
       epoch_(params.row.epoch),
       start_(params.start),
-      has_turn_(params.row.status != RunStatus::queued),
+      // A queued run without a session has only waited for a slot.
+      has_turn_(params.row.status != RunStatus::queued || params.row.session.empty()),
       state_(std::move(params.state)),
       end_time_(around.timers.now() +
                 std::max(milliseconds(0), params.row.ends_by - around.store.now())),

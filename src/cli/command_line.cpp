@@ -1,4 +1,4 @@
-// Long because it declares the flags of every command.
+// Long because it declares every command, in the order of the help.
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -266,17 +266,46 @@ void add_question(CLI::App& parent, const char* name, const char* description, c
   command->callback([options, work = std::move(work)] { work(*options); });
 }
 
+void add_key_flags(CLI::App* command, NewKeyOptions& key) {
+  add(command, "--name", key.name, "NAME", "Name that says what the key is for");
+  add(command, "--scope", key.scopes, "SCOPE", "What the key may do (repeatable; default: all)")
+      ->allow_extra_args(false);
+  add(command, "--agent", key.agents, "AGENT", "Agent that it may run (repeatable; default: all)")
+      ->allow_extra_args(false);
+  add(command, "--expires", key.expires_seconds, "TIME", "Time until it expires, such as 30d or 8h")
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, double>{{"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}},
+          CLI::AsNumberWithUnit::UNIT_OPTIONAL))
+      ->check(CLI::PositiveNumber);
+}
+
+void add_workspaces(CLI::App& app, ExitCode exit_code) {
+  CLI::App* workspaces =
+      add_command(app, "workspaces", "Create or list workspaces.", "errand workspaces list");
+  workspaces->require_subcommand(1);
+  auto slug = std::make_shared<std::string>();
+  auto name = std::make_shared<std::string>();
+  add_question(
+      *workspaces, "create", "Create a workspace and print its first key once.",
+      "errand workspaces create acme --name \"Acme Inc.\"",
+      [=](const AnswerOptions& options) { *exit_code = create_workspace(options, *slug, *name); },
+      [=](CLI::App* command) {
+        add_argument(command, "SLUG", *slug, "Its name in paths");
+        add(command, "--name", *name, "NAME", "Its name for people");
+      });
+  add_question(*workspaces, "list", "List the workspaces of the server.", "errand workspaces list",
+               [=](const AnswerOptions& options) { *exit_code = list_workspaces(options); });
+}
+
 void add_keys(CLI::App& app, ExitCode exit_code) {
   CLI::App* keys = add_command(app, "keys", "Create, list or revoke API keys.", "errand keys list");
   keys->require_subcommand(1);
-  auto name = std::make_shared<std::string>();
+  auto key = std::make_shared<NewKeyOptions>();
   add_question(
       *keys, "create", "Create an API key and print it once.",
       "export ERRAND_API_KEY=$(errand keys create --name laptop)",
-      [=](const AnswerOptions& options) { *exit_code = create_key(options, *name); },
-      [=](CLI::App* command) {
-        add(command, "--name", *name, "NAME", "Name that says what the key is for");
-      });
+      [=](const AnswerOptions& options) { *exit_code = create_key(options, *key); },
+      [=](CLI::App* command) { add_key_flags(command, *key); });
   add_question(*keys, "list", "List the API keys of the workspace.", "errand keys list",
                [=](const AnswerOptions& options) { *exit_code = list_keys(options); });
   auto id = std::make_shared<std::string>();
@@ -479,6 +508,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_runs(app, exit_code);
   add_sessions(app, exit_code);
   add_keys(app, exit_code);
+  add_workspaces(app, exit_code);
   add_question(app, "models", "List the models and whether each can be reached.", "errand models",
                [=](const AnswerOptions& options) { *exit_code = list_models(options); });
   add_mcp(app, exit_code);

@@ -187,10 +187,11 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   if (!tools->bindings_hash.empty()) {
     run.effects.blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
   }
+  const bool waits_for_slot = !run.session && residency_.must_queue(who.workspace);
   run.first.at = created.at;
   run.row = {.id = deps_.ids.make<RunIdTag>(kRunPrefix),
              .workspace = who.workspace,
-             .status = RunStatus::running,
+             .status = waits_for_slot ? RunStatus::queued : RunStatus::running,
              .name = created.spec.name,
              .model_id = created.model.id,
              .metadata = json::write(metadata_json(created.spec)),

@@ -52,7 +52,8 @@ Engine::Engine(Deps deps, Limits limits)
                   .log = deps.log,
                   .surroundings = surroundings_,
                   .pauses = pauses_,
-                  .on_calls_offered = [this] { tell_watchers(); }}),
+                  .on_calls_offered = [this] { tell_watchers(); },
+                  .slots = limits.slots}),
       tasks_(deps.home.executor(), [this](const char* task, const std::string& what) {
         deps_.log.error("a task of the engine failed; this is a bug",
                         {{"task", task}, {"what", what}});

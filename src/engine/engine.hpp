@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "engine/models/catalog.hpp"
 #include "engine/residency/pauses.hpp"
 #include "engine/residency/residency.hpp"
+#include "engine/residency/slots.hpp"
 #include "engine/residency/subscription.hpp"
 #include "engine/session_spec.hpp"
 #include "json/schema_cache.hpp"
@@ -35,6 +37,7 @@ struct Limits {
   milliseconds run_time{86'400'000};
   // Ended runs are removed after so long; never without it.
   std::optional<milliseconds> keep_runs;
+  SlotLimits slots = {};  // how many runs are in flight at once
 };
 
 // An answer to a client's call.
@@ -144,8 +147,11 @@ class Engine final {
   // call is claimed, and not with this claim.
   Task<Result<void>> answer(Principal who, RunId run, CallAnswer answer);
 
-  // Calls that wait for a client, oldest first. If there are none, waits for some up to `patience`.
-  Task<Result<std::vector<PendingCall>>> pending_calls(CallFilter filter, milliseconds patience);
+  // Calls that wait for a client, oldest first. If there are none, waits for some up to `patience`,
+  // and no longer than `is_wanted` says so; recheck_waits() asks that again.
+  Task<Result<std::vector<PendingCall>>> pending_calls(CallFilter filter, milliseconds patience,
+                                                       std::function<bool()> is_wanted = {});
+  void recheck_waits() { tell_watchers(); }
   // Takes a pending call for one client. not_found with reason "unknown_tool_use": it is not
   // pending. conflict with reason "claimed": another client has it.
   Task<Result<PendingCall>> claim_call(Principal who, std::string tool_use_id, milliseconds ttl);
@@ -219,6 +225,7 @@ class Engine final {
   const agent::Counters& counters() const { return counters_; }
   // How many runs are where.
   std::size_t count(Place place) const { return residency_.count(place); }
+  const Slots& slots() const { return residency_.slots(); }
 
  private:
   // Pins what could change later.

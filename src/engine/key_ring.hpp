@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,13 +13,26 @@
 #include "base/clock.hpp"
 #include "base/id.hpp"
 #include "base/result.hpp"
+#include "engine/key_record.hpp"
 #include "run/principal.hpp"
 #include "store/store.hpp"
 
 namespace errand::engine {
 
-struct NewKey {
+// What a new key is to be.
+struct KeyParams {
+  std::string name;
+  Grant grant = {};
+  std::optional<milliseconds> lives_for = {};  // absent: until it is revoked
+};
+
+struct KeyView {
   ApiKeyRow row;
+  KeyRecord more;
+};
+
+struct NewKey {
+  KeyView key;
   std::string secret;  // shown once, never stored
 };
 
@@ -30,8 +45,15 @@ class KeyRing final {
   Task<Result<void>> load();
   bool empty() const { return by_hash_.empty(); }
 
-  // Who presents this secret; nothing for one that is unknown or revoked.
-  std::optional<Principal> find(std::string_view secret) const;
+  // Who presents this secret; nothing for one that is unknown, expired or revoked. Notes the use.
+  std::optional<Principal> find(std::string_view secret);
+
+  // Whether the key is still good: not revoked, and not expired.
+  bool is_good(const KeyId& key) const;
+  // How long the key is good yet; absent: it does not expire.
+  std::optional<milliseconds> time_left(const KeyId& key) const;
+  // Called with every key that is revoked, at once. There is one listener.
+  void on_revoked(std::function<void(const KeyId&)> listener) { on_revoked_ = std::move(listener); }
 
   // A key that the configuration file names. It is the file's: it is not stored, whatever the store
   // has under it does not count, and only the file can take it back. conflict: the file names it
@@ -40,25 +62,43 @@ class KeyRing final {
 
   static std::string make_secret();
   // `secret` is one that make_secret gave, or that somebody chose. conflict: the key exists.
-  Task<Result<NewKey>> create(WorkspaceSlug workspace, std::string name, std::string secret);
+  Task<Result<NewKey>> create(WorkspaceSlug workspace, KeyParams params, std::string secret);
   // A request that may come twice: an equal one from the same caller gets the same key again. Its
   // secret is derived from the caller's own, because it is kept nowhere.
   // conflict with reason "idempotency_conflict": the Idempotency-Key was used for something else.
-  Task<Result<NewKey>> create_once(WorkspaceSlug workspace, std::string name,
+  Task<Result<NewKey>> create_once(WorkspaceSlug workspace, KeyParams params,
                                    std::string caller_secret, Idempotency idempotency);
-  std::vector<ApiKeyRow> list(const WorkspaceSlug& workspace) const;
+  std::vector<KeyView> list(const WorkspaceSlug& workspace) const;
+  bool has_keys(const WorkspaceSlug& workspace) const;
+  // All that have keys, in order.
+  std::set<WorkspaceSlug> workspaces() const;
   // not_found: no such key in this workspace. conflict with reason "key_of_configuration": the
   // configuration file names it. Revoking twice is fine.
   Task<Result<void>> revoke(WorkspaceSlug workspace, KeyId id);
 
+  // Stores when keys were last used, as far as that is not stored yet. Call it now and then.
+  Task<Result<void>> store_uses();
+
  private:
-  ApiKeyRow make_row(const WorkspaceSlug& workspace, std::string name);
+  struct Entry {
+    KeyView key;
+    std::shared_ptr<const Grant> grant;  // null: not restricted
+    bool has_new_use = false;
+  };
+
+  KeyView make_key(const WorkspaceSlug& workspace, KeyParams params);
+  void enter(ApiKeyRow row, KeyRecord more);
+  const Entry* entry_of(const KeyId& key) const;
+  Task<Result<void>> load_records(WorkspaceSlug workspace);
+  Task<Result<void>> store_record(ApiKeyRow row, KeyRecord record);
 
   Store& store_;
   const Clock& clock_;
   IdSource& ids_;
-  std::unordered_map<std::string, ApiKeyRow> by_hash_;
+  std::unordered_map<std::string, Entry> by_hash_;
+  std::unordered_map<KeyId, std::string> hash_of_;
   std::set<KeyId> adopted_;
+  std::function<void(const KeyId&)> on_revoked_;
 };
 
 }  // namespace errand::engine

@@ -26,7 +26,8 @@ PendingCall Engine::shown(Mailbox box) const {
 }
 
 Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
-                                                             milliseconds patience) {
+                                                             milliseconds patience,
+                                                             std::function<bool()> is_wanted) {
   SteadyTime deadline = deps_.timers.now() + patience;
   Wakeup wakeup(deps_.home.executor());
   call_watchers_.insert(&wakeup);
@@ -39,7 +40,8 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
   for (;;) {
     ERRAND_CO_TRY(auto boxes, co_await deps_.store.pending_calls(filter));
     SteadyTime now = deps_.timers.now();
-    if (!boxes.empty() || now >= deadline || draining_) {
+    const bool is_over = now >= deadline || draining_ || (is_wanted && !is_wanted());
+    if (!boxes.empty() || is_over) {
       std::vector<PendingCall> calls;
       for (Mailbox& box : boxes) calls.push_back(shown(std::move(box)));
       co_return calls;

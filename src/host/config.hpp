@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -34,7 +35,8 @@ struct Config {
   std::vector<WorkspaceConfig> workspaces;
   engine::Limits limits;
   std::optional<std::size_t> body_bytes_max;
-  std::optional<std::size_t> connections_max;  // of clients
+  std::optional<std::size_t> connections_max;        // of clients
+  std::optional<std::uint32_t> requests_per_minute;  // of each key
   MissingResult missing_result = MissingResult::refuse;
   std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
   std::optional<SearchService> search = {};  // for web_search; absent: nobody can search

@@ -134,6 +134,18 @@ constexpr std::string_view kLimits = R"json({
   "connections": {
     "type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000,
     "description": "How many connections of clients are open at once; further ones wait."
+  },
+  "requestsPerMinute": {
+    "type": ["integer", "null"], "minimum": 1, "maximum": 10000000,
+    "description": "How many requests a key may make in any minute (default: no limit)."
+  },
+  "runsInFlight": {
+    "type": ["integer", "null"], "minimum": 1, "maximum": 1000000,
+    "description": "How many runs of a workspace are at work at once; further ones are queued."
+  },
+  "runsInFlightTotal": {
+    "type": ["integer", "null"], "minimum": 1, "maximum": 1000000,
+    "description": "The same for all workspaces together, which take turns."
   }
 })json";
 

@@ -1,15 +1,39 @@
 #pragma once
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "run/ids.hpp"
 
 namespace errand {
 
+// What a credential may do; what is absent is not restricted.
+struct Grant {
+  using Names = std::optional<std::vector<std::string>>;
+
+  Names scopes = {};  // such as "runs:read"
+  Names agents = {};  // ids or names of the agents that it may run
+
+  friend bool operator==(const Grant&, const Grant&) = default;
+};
+
 // Who is asking: a workspace, known by one of its keys.
 struct Principal {
   WorkspaceSlug workspace;
   KeyId key;
+  std::shared_ptr<const Grant> grant = nullptr;  // null: may do everything in its workspace
+
+  bool has_scope(std::string_view scope) const { return !grant || holds(grant->scopes, scope); }
+  bool may_use_agent(std::string_view agent) const { return !grant || holds(grant->agents, agent); }
+
+ private:
+  static bool holds(const Grant::Names& names, std::string_view name) {
+    return !names || std::find(names->begin(), names->end(), name) != names->end();
+  }
 };
 
 }  // namespace errand

@@ -1,6 +1,8 @@
 #include "server/api.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/ascii.hpp"
@@ -8,12 +10,15 @@
 #include "base/version.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
+#include "server/credential_errors.hpp"
 #include "server/error_body.hpp"
 #include "server/openapi/openapi.hpp"
 #include "server/request_body.hpp"
 
 namespace errand::server {
 namespace {
+
+constexpr std::string_view kMetricsScope = "metrics:read";
 
 // "/agent-runs/{runId}" as routers spell it: "/agent-runs/{}".
 std::string router_pattern(std::string_view path) {
@@ -45,13 +50,27 @@ std::string url_of(const net::Request& request) {
 }  // namespace
 
 Api::Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options)
-    : engine_(engine), keys_(keys), options_(std::move(options)), rows_(all_rows()) {
+    : engine_(engine),
+      keys_(keys),
+      workspaces_(engine.store(), keys),
+      options_(std::move(options)),
+      rows_(all_rows()) {
+  if (options_.requests_per_minute) limiter_.emplace(*options_.requests_per_minute);
+  keys_.on_revoked([this](const KeyId& key) {
+    streams_.cut(key);
+    engine_.recheck_waits();
+  });
   options_.public_url = net::without_trailing_slashes(options_.public_url);
+}
+
+Api::~Api() {
+  keys_.on_revoked({});
 }
 
 std::vector<Api::Row> Api::all_rows() {
   std::vector<Row> all;
-  for (auto chapter : {run_rows, history_rows, tool_call_rows, session_rows, server_rows}) {
+  for (auto chapter :
+       {run_rows, history_rows, tool_call_rows, session_rows, workspace_rows, server_rows}) {
     for (Row& row : chapter()) all.push_back(std::move(row));
   }
   return all;
@@ -65,12 +84,52 @@ void Api::add_routes(net::Router& router) {
 }
 
 Task<net::Response> Api::dispatch(const Row* row, net::Request request) {
+  net::Response response = co_await admit(row, std::move(request));
+  ++requests_.by_status[response.status];
+  co_return response;
+}
+
+Task<net::Response> Api::admit(const Row* row, net::Request request) {
   if (row->open_verb) co_return co_await (this->*row->open_verb)(std::move(request));
   auto who = authenticate(row->info.access, request);
   if (!who) co_return render_error(who.error());
-  auto answer = co_await (this->*row->verb)(*who, std::move(request));
+  std::vector<net::Header> headers;
+  auto refused = refuse_excess(*who, headers);
+  net::Response response;
+  if (refused) {
+    response = std::move(*refused);
+  } else {
+    response = co_await answer(row, *who, std::move(request));
+  }
+  std::move(headers.begin(), headers.end(), std::back_inserter(response.headers));
+  co_return response;
+}
+
+Task<net::Response> Api::answer(const Row* row, Principal who, net::Request request) {
+  const std::string_view scope = row->info.scope;
+  if (!scope.empty() && !who.has_scope(scope)) co_return render_error(lacks_scope(scope));
+  auto answer = co_await (this->*row->verb)(who, std::move(request));
   if (!answer) co_return render_error(answer.error());
+  if (answer->events) {
+    answer->events = streams_.guard(std::move(answer->events), who.key, open_until(who));
+  }
   co_return std::move(*answer);
+}
+
+std::optional<net::Response> Api::refuse_excess(const Principal& who,
+                                                std::vector<net::Header>& headers) {
+  if (!limiter_) return {};
+  auto verdict = limiter_->take(who.key, std::chrono::steady_clock::now());
+  headers.push_back({"x-ratelimit-limit", std::to_string(verdict.limit)});
+  headers.push_back({"x-ratelimit-remaining", std::to_string(verdict.remaining)});
+  headers.push_back({"x-ratelimit-reset", std::to_string(verdict.reset_after.count())});
+  if (verdict.is_allowed) return {};
+  ++requests_.rate_limited;
+  headers.push_back({"Retry-After", std::to_string(verdict.reset_after.count())});
+  return render_error(
+      Error(ErrorCode::rate_limited, "this key has made too many requests within a minute")
+          .limit("requestsPerMinute", verdict.limit)
+          .hint(cat("try again in ", verdict.reset_after.count(), " s")));
 }
 
 std::string_view Api::credential(const net::Request& request) {
@@ -83,7 +142,7 @@ std::string_view Api::credential(const net::Request& request) {
   return request.header("x-api-key");
 }
 
-Result<Principal> Api::authenticate(Access access, const net::Request& request) const {
+Result<Principal> Api::identify(const net::Request& request) {
   std::string_view secret = credential(request);
   if (secret.empty()) {
     return Error(ErrorCode::unauthorized, "no credential was sent")
@@ -91,17 +150,35 @@ Result<Principal> Api::authenticate(Access access, const net::Request& request) 
         .hint("send the header Authorization: Bearer KEY, or X-API-Key: KEY");
   }
   auto who = keys_.find(secret);
-  if (!who) {
-    return Error(ErrorCode::unauthorized, "the key is unknown, or was revoked")
-        .reason("invalid_credential")
-        .hint("'errand keys create' makes a new one");
-  }
-  if (access == Access::workspace && who->workspace.view() != request.params.at(0)) {
+  if (!who) return bad_credential();
+  return *who;
+}
+
+Result<Principal> Api::authenticate(Access access, const net::Request& request) {
+  ERRAND_TRY(Principal who, identify(request));
+  if (access == Access::workspace && who.workspace.view() != request.params.at(0)) {
     return Error(ErrorCode::not_found, "the path names another workspace than the key's")
         .reason("wrong_workspace")
-        .hint(cat("this key belongs to the workspace \"", who->workspace.view(), "\""));
+        .hint(cat("this key belongs to the workspace \"", who.workspace.view(), "\""));
   }
-  return *who;
+  return who;
+}
+
+Result<Principal> Api::caller_of(const net::Request& request, std::string_view scope) {
+  ERRAND_TRY(Principal who, authenticate(Access::workspace, request));
+  if (!who.has_scope(scope)) return lacks_scope(scope);
+  return who;
+}
+
+Result<std::string> Api::holder_of_body(const net::Request& head) {
+  if (!head.path.starts_with("/api/v1/workspaces")) return std::string();
+  ERRAND_TRY(Principal who, identify(head));
+  return who.key.str();
+}
+
+SteadyTime Api::open_until(const Principal& who) const {
+  auto left = keys_.time_left(who.key);
+  return left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
 }
 
 std::string Api::stream_url(const net::Request& request, const Principal& who,
@@ -126,6 +203,22 @@ Task<net::Response> Api::openapi(net::Request) {
     json::write(openapi_, openapi_document(routes, options_.public_url));
   }
   co_return json_response(200, openapi_);
+}
+
+Task<net::Response> Api::metrics(net::Request request) {
+  if (!options_.trusts_loopback || !request.from_loopback) {
+    auto who = authenticate(Access::key, request);
+    if (!who) co_return render_error(who.error());
+    if (!engine::Workspaces::is_operator(*who) || !who->has_scope(kMetricsScope)) {
+      co_return render_error(lacks_scope(kMetricsScope));
+    }
+  }
+  net::Response response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body = metrics_text(
+      engine_, options_.http_counts ? options_.http_counts() : net::HttpServer::Counts(),
+      requests_);
+  co_return response;
 }
 
 Task<net::Response> Api::readiness(net::Request) {

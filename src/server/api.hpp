@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,32 +10,48 @@
 #include "base/result.hpp"
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
+#include "engine/workspaces.hpp"
+#include "net/server/http_server.hpp"
 #include "net/server/router.hpp"
 #include "run/log/mail.hpp"
 #include "run/principal.hpp"
+#include "server/metrics.hpp"
+#include "server/open_streams.hpp"
 #include "server/openapi/route_info.hpp"
+#include "server/rate_limiter.hpp"
 
 namespace errand::server {
 
 struct ApiOptions {
   std::string public_url = {};  // of streamUrl; empty: the one that the client has used
   MissingResult missing_result = MissingResult::refuse;
+  std::optional<std::uint32_t> requests_per_minute = {};  // of each key
+  // Whoever asks from this machine may read /metrics without a key; not behind a proxy, from which
+  // every request comes.
+  bool trusts_loopback = false;
+  std::function<net::HttpServer::Counts()> http_counts = {};  // none: they are left out
 };
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
 //
 // Files: api.cpp (dispatch, credentials), *_rows.cpp (the table of routes), run_routes.cpp,
 // history_routes.cpp (forks and journals), session_routes.cpp, tool_call_routes.cpp,
-// model_routes.cpp, key_routes.cpp.
+// model_routes.cpp, key_routes.cpp (keys and workspaces).
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
+  ~Api();
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
 
   void add_routes(net::Router& router);
 
-  // Who asks. unauthorized: no key, or an unknown one. not_found: the path names another workspace
-  // than the key's.
-  Result<Principal> authenticate(Access access, const net::Request& request) const;
+  // Who asks for something of a workspace that needs this scope. unauthorized: no key, or an
+  // unknown one. not_found: the path names another workspace than the key's. forbidden: without the
+  // scope.
+  Result<Principal> caller_of(const net::Request& request, std::string_view scope);
+  // Who answers for the memory of a request's body; see net::Admission.
+  Result<std::string> holder_of_body(const net::Request& head);
 
  private:
   using Answer = Task<Result<net::Response>>;
@@ -50,9 +69,21 @@ class Api final {
   static std::vector<Row> history_rows();
   static std::vector<Row> tool_call_rows();
   static std::vector<Row> session_rows();
+  static std::vector<Row> workspace_rows();
   static std::vector<Row> server_rows();
 
   Task<net::Response> dispatch(const Row* row, net::Request request);
+  Task<net::Response> admit(const Row* row, net::Request request);
+  Result<Principal> identify(const net::Request& request);
+  // not_found: the path names another workspace than the key's.
+  Result<Principal> authenticate(Access access, const net::Request& request);
+  // Counts the request; what to answer if the key has made too many. Sets the headers that tell how
+  // many are left.
+  std::optional<net::Response> refuse_excess(const Principal& who,
+                                             std::vector<net::Header>& headers);
+  Task<net::Response> answer(const Row* row, Principal who, net::Request request);
+  // Until when what the principal has opened may stay open.
+  SteadyTime open_until(const Principal& who) const;
   // The key that the caller presents; empty without one.
   static std::string_view credential(const net::Request& request);
 
@@ -62,6 +93,7 @@ class Api final {
   Task<net::Response> health(net::Request request);
   Task<net::Response> readiness(net::Request request);
   Task<net::Response> openapi(net::Request request);
+  Task<net::Response> metrics(net::Request request);
 
   Answer create_run(Principal who, net::Request request);
   Answer list_runs(Principal who, net::Request request);
@@ -89,10 +121,18 @@ class Api final {
   Answer create_key(Principal who, net::Request request);
   Answer list_keys(Principal who, net::Request request);
   Answer revoke_key(Principal who, net::Request request);
+  Answer create_workspace(Principal who, net::Request request);
+  Answer list_workspaces(Principal who, net::Request request);
+  // The scopes that routes name, in order.
+  std::vector<std::string> known_scopes() const;
 
   engine::Engine& engine_;
   engine::KeyRing& keys_;
+  engine::Workspaces workspaces_;
   ApiOptions options_;
+  OpenStreams streams_;
+  std::optional<RateLimiter> limiter_;
+  RequestCounts requests_;
   const std::vector<Row> rows_;
   std::string openapi_;  // the document, once somebody has asked for it
 };

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "json/write.hpp"
 #include "server/openapi/error_codes.hpp"
 
 namespace errand::server {
 namespace {
+
+constexpr std::string_view kInsufficientScope = "insufficient_scope";
 
 struct Surface {
   int status;
@@ -49,7 +52,9 @@ std::string body_of(const Error& error, std::string_view shown, std::string_view
   json::ObjectWriter out(body);
   out.field("error", shown).field("code", code).field("message", error.message());
   if (!error.hint().empty()) out.field("hint", error.hint());
-  if (!error.candidates().empty()) {
+  if (code == kInsufficientScope) {
+    out.field("required", error.candidates().front());
+  } else if (!error.candidates().empty()) {
     json::Array candidates;
     for (const std::string& one : error.candidates()) candidates.emplace_back(one);
     out.field("candidates", json::Value(std::move(candidates)));
@@ -76,6 +81,11 @@ net::Response render_error(const Error& error) {
   response.status = known ? known->status : surface.status;
   response.body = body_of(error, is_documented ? text->text : code, code);
   if (response.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  if (code == kInsufficientScope) {
+    response.headers.push_back(
+        {"WWW-Authenticate", cat("Bearer error=\"", kInsufficientScope, "\", scope=\"",
+                                 error.candidates().front(), "\"")});
+  }
   return response;
 }
 

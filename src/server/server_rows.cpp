@@ -6,7 +6,7 @@ namespace errand::server {
 
 using net::Method;
 
-std::vector<Api::Row> Api::server_rows() {
+std::vector<Api::Row> Api::workspace_rows() {
   return {
       {{.method = Method::get,
         .path = "/models",
@@ -27,7 +27,7 @@ std::vector<Api::Row> Api::server_rows() {
         .request = "KeyRequest",
         .takes_idempotency_key = true,
         .answers = {{201, "The key.", "NewKey"}},
-        .errors = {"idempotency_conflict"}},
+        .errors = {"idempotency_conflict", "insufficient_scope", "forbidden"}},
        &Api::create_key},
       {{.method = Method::get,
         .path = "/api-keys",
@@ -43,9 +43,37 @@ std::vector<Api::Row> Api::server_rows() {
         .tag = "Keys",
         .scope = "keys:write",
         .summary = "Revokes an API key.",
+        .about = "Streams and long polls that the key has opened end within a second.",
         .answers = {{204, "The key is refused from now on."}},
         .errors = {"key_of_configuration"}},
        &Api::revoke_key},
+      {{.method = Method::post,
+        .path = "/workspaces",
+        .id = "createWorkspace",
+        .tag = "Workspaces",
+        .scope = "workspaces:write",
+        .summary = "Creates a workspace and its first key.",
+        .about = "For keys of the workspace `default`, whose holders operate the server. The new "
+                 "key is in this answer and nowhere else.",
+        .request = "WorkspaceRequest",
+        .answers = {{201, "The workspace, with its first key.", "NewWorkspace"}},
+        .errors = {"forbidden", "workspace_exists"}},
+       &Api::create_workspace},
+      {{.method = Method::get,
+        .path = "/workspaces",
+        .id = "listWorkspaces",
+        .tag = "Workspaces",
+        .scope = "workspaces:read",
+        .summary = "Lists the workspaces of the server.",
+        .about = "For keys of the workspace `default`.",
+        .answers = {{200, "All workspaces.", "WorkspaceList"}},
+        .errors = {"forbidden"}},
+       &Api::list_workspaces},
+  };
+}
+
+std::vector<Api::Row> Api::server_rows() {
+  return {
       {.info = {.method = Method::get,
                 .path = "/healthz",
                 .id = "getHealth",
@@ -63,6 +91,18 @@ std::vector<Api::Row> Api::server_rows() {
                 .errors = {"recovering", "draining"},
                 .access = Access::open},
        .open_verb = &Api::readiness},
+      {.info = {.method = Method::get,
+                .path = "/metrics",
+                .id = "getMetrics",
+                .tag = "Server",
+                .summary = "Shows counters and gauges as Prometheus reads them.",
+                .about = "Needs a key of the workspace `default` with the scope `metrics:read`, "
+                         "or a request from the server's own machine that comes by no proxy.",
+                .answers = {{200, "The metrics.", "Metrics",
+                             "text/plain; version=0.0.4; charset=utf-8"}},
+                .errors = {"unauthorized", "insufficient_scope"},
+                .access = Access::open},
+       .open_verb = &Api::metrics},
       {.info = {.method = Method::get,
                 .path = "/openapi.json",
                 .id = "getOpenApi",

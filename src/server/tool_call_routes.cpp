@@ -8,6 +8,7 @@
 #include "json/write.hpp"
 #include "run/unknown_members.hpp"
 #include "server/api.hpp"
+#include "server/credential_errors.hpp"
 #include "server/openapi/query.hpp"
 #include "server/openapi/request_limits.hpp"
 #include "server/request_body.hpp"
@@ -54,7 +55,12 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto filter, parse_filter(who, request));
   ERRAND_CO_TRY(auto wait, integer_param(request, query::kWait));
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
-  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), seconds(wait)));
+  // A credential that is revoked while it waits is refused at once.
+  auto is_good = [this, key = who.key] { return keys_.is_good(key); };
+  milliseconds patience =
+      std::min<milliseconds>(seconds(wait), keys_.time_left(who.key).value_or(milliseconds::max()));
+  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), patience, is_good));
+  if (!is_good()) co_return bad_credential();
   json::Array items;
   for (std::size_t bytes = 0; items.size() < std::min(limit, calls.size());) {
     if (bytes >= kPageBytesMax) break;

@@ -297,7 +297,7 @@ class UnreachableTest(CliCase):
         code, out, errors = self.command("run", "Go.", "--key", "wrong")
         self.assertEqual((code, out), (3, ""))
         self.assertEqual(errors, f"errand: {self.server.url} refuses the key of --key: "
-                                 "the key is unknown, or was revoked\n"
+                                 "the key is unknown, has expired, or was revoked\n"
                                  "hint: give another with --key KEY; where 'errand serve' keeps "
                                  "its data, 'errand keys create' makes one\n")
 

@@ -131,7 +131,7 @@ class WrongTest(DoctorCase):
              f"Make it private: chmod 600 {credentials}")])
         self.assertEqual(self.found("key", "--data", str(server.data), ERRAND_API_KEY="wrong"), [
             ("error", f"{server.url} refuses the key of the variable ERRAND_API_KEY: "
-                      "the key is unknown, or was revoked",
+                      "the key is unknown, has expired, or was revoked",
              "give another with --key KEY; where 'errand serve' keeps its data, "
              "'errand keys create' makes one")])
 

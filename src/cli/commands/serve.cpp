@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr milliseconds kDrainPoll{20};
 constexpr milliseconds kLastAnswers{500};
+constexpr milliseconds kKeyUsesEvery{30'000};
 
 // Thousands of streams need thousands of descriptors.
 void raise_descriptor_limit() {
@@ -63,14 +64,18 @@ class Server final {
         log_(log),
         host_({.io = io, .clock = clock, .log = log}, std::move(config), std::move(store)),
         api_(host_.engine(), host_.keys(),
-             {.public_url = options.public_url, .missing_result = host_.config().missing_result}),
+             {.public_url = options.public_url,
+              .missing_result = host_.config().missing_result,
+              .requests_per_minute = host_.config().requests_per_minute,
+              .trusts_loopback = !options.behind_proxy,
+              .http_counts = [this] { return http_.counts(); }}),
         mcp_({.engine = host_.engine(),
               .tools = host_.tools(),
               .home = host_.home().executor(),
               .log = log,
               .authenticate =
                   [this](const net::Request& request) {
-                    return api_.authenticate(server::Access::workspace, request);
+                    return api_.caller_of(request, "runs:write");
                   }},
              mcp_hosts(options)),
         router_(server::render_error),
@@ -78,7 +83,9 @@ class Server final {
             host_.home(),
             {.handler = [this](net::Request request) { return router_.handle(std::move(request)); },
              .render_error = server::render_error,
-             .limits = http_limits(host_.config())},
+             .limits = http_limits(host_.config()),
+             .admit = [this](const net::Request& head) { return api_.holder_of_body(head); },
+             .behind_proxy = options.behind_proxy},
             log_),
         signals_(io, SIGINT, SIGTERM),
         tasks_(host_.home().executor(), [this](const char* task, const std::string& what) {
@@ -104,6 +111,7 @@ class Server final {
     }
     http_.accept();
     host_.engine().start();
+    plan_key_uses();
     auto [error, signal] = co_await signals_.async_wait(as_result);
     if (!error) co_await shut_down();
     exit_code_ = kExitOk;
@@ -143,8 +151,8 @@ class Server final {
   // The credentials are written before the key is stored: a key that nobody was told would be the
   // only one.
   Task<Result<void>> store_first_key(std::string secret) {
-    auto made = co_await host_.keys().create(*WorkspaceSlug::parse("default"), "first key",
-                                             std::move(secret));
+    auto made = co_await host_.keys().create(*WorkspaceSlug::parse("default"),
+                                             {.name = "first key"}, std::move(secret));
     if (made) co_return Result<void>();
     std::error_code ignored;
     fs::remove(sdk::credentials_file(options_.data), ignored);
@@ -173,6 +181,20 @@ class Server final {
     [[maybe_unused]] auto written = ::write(STDOUT_FILENO, line.data(), line.size());
   }
 
+  // When keys were used is stored a little later, together.
+  void plan_key_uses() {
+    uses_timer_ = host_.timers().set(host_.timers().now() + kKeyUsesEvery,
+                                     [this] { tasks_.spawn("serve.key_uses", store_key_uses()); });
+  }
+
+  Task<void> store_key_uses() {
+    auto stored = co_await host_.keys().store_uses();
+    if (!stored) {
+      log_.warning("cannot store when keys were used", {{"error", stored.error().describe()}});
+    }
+    if (!host_.engine().is_draining()) plan_key_uses();
+  }
+
   Task<void> shut_down() {
     log_.info("draining", {{"atMostMs", std::to_string(options_.drain.count())}});
     host_.engine().drain();
@@ -185,6 +207,8 @@ class Server final {
     signals_.cancel();
     co_await http_.stop(std::min(deadline, host_.timers().now() + kLastAnswers));
     co_await mcp_.stop();
+    host_.timers().cancel(uses_timer_);
+    co_await store_key_uses();
     co_await host_.stop();
     log_.info("stopped");
   }
@@ -197,6 +221,7 @@ class Server final {
   net::Router router_;
   net::HttpServer http_;
   asio::signal_set signals_;
+  Timers::Id uses_timer_ = {};
   int exit_code_ = kExitFailed;
   TaskGroup tasks_;  // last: tasks use everything above
 };

@@ -17,13 +17,48 @@ namespace {
 
 constexpr std::size_t kShownChars = 200;
 
+json::Array texts(const std::vector<std::string>& items) {
+  json::Array out;
+  for (const std::string& item : items) out.emplace_back(item);
+  return out;
+}
+
+// The names in a list, or "all" for a list that is null.
+std::string names_of(const json::Value& value, std::string_view key) {
+  const json::Value* names = member(value, key);
+  if (!names || names->is_null()) return "all";
+  std::string out;
+  for (const json::Value& name : items_of(value, key)) {
+    append(out, out.empty() ? "" : " ", name.is_string() ? json::view(name.get_string()) : "");
+  }
+  return out;
+}
+
 std::string keys_table(const json::Value& answer) {
-  std::vector<Row> rows{{"KEY", "STARTS WITH", "CREATED", "REVOKED", "NAME"}};
+  std::vector<Row> rows{
+      {"KEY", "STARTS WITH", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "SCOPES", "NAME"}};
   for (const json::Value& key : items_of(answer, "apiKeys")) {
     rows.push_back({text_of(key, "id"), text_of(key, "prefix"), text_of(key, "createdAt"),
-                    text_of(key, "revokedAt"), text_of(key, "name")});
+                    text_of(key, "lastUsedAt"), text_of(key, "expiresAt"),
+                    text_of(key, "revokedAt"), names_of(key, "scopes"), text_of(key, "name")});
   }
   return render_table(rows);
+}
+
+std::string workspaces_table(const json::Value& answer) {
+  std::vector<Row> rows{{"WORKSPACE", "NAME"}};
+  for (const json::Value& workspace : items_of(answer, "workspaces")) {
+    rows.push_back({text_of(workspace, "slug"), text_of(workspace, "name")});
+  }
+  return render_table(rows);
+}
+
+// The key itself goes to stdout, and what there is to know about it to stderr.
+std::string shown_key(const json::Value& key) {
+  std::string note = cat("The key ", clean_line(text_of(key, "id"), kShownChars),
+                         " is shown this once; keep it.\n");
+  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
+  return cat(clean_line(text_of(key, "key"), kShownChars), "\n");
 }
 
 // "reachable", or what is wrong and how the vendor puts it.
@@ -49,17 +84,33 @@ std::string models_table(const json::Value& answer) {
 
 }  // namespace
 
-int create_key(const AnswerOptions& options, const std::string& name) {
+int create_key(const AnswerOptions& options, const NewKeyOptions& key) {
   json::Object body;
-  if (!name.empty()) body["name"] = name;
+  if (!key.name.empty()) body["name"] = key.name;
+  if (!key.scopes.empty()) body["scopes"] = texts(key.scopes);
+  if (!key.agents.empty()) body["agents"] = texts(key.agents);
+  if (key.expires_seconds > 0) {
+    body["ttlMs"] = static_cast<std::int64_t>(key.expires_seconds * 1000);
+  }
   sdk::ApiRequest request{
       .method = net::Method::post, .path = "/api-keys", .body = json::write(body)};
+  return ask_and_show(options, std::move(request), shown_key);
+}
+
+int create_workspace(const AnswerOptions& options, const std::string& slug,
+                     const std::string& name) {
+  json::Object body{{"slug", slug}};
+  if (!name.empty()) body["name"] = name;
+  sdk::ApiRequest request{
+      .method = net::Method::post, .path = "/workspaces", .body = json::write(body)};
   return ask_and_show(options, std::move(request), [](const json::Value& answer) {
-    std::string note = cat("The key ", clean_line(text_of(answer, "id"), kShownChars),
-                           " is shown this once; keep it.\n");
-    [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
-    return cat(clean_line(text_of(answer, "key"), kShownChars), "\n");
+    const json::Value* key = member(answer, "apiKey");
+    return key ? shown_key(*key) : std::string();
   });
+}
+
+int list_workspaces(const AnswerOptions& options) {
+  return ask_and_show(options, {.path = "/workspaces"}, workspaces_table);
 }
 
 int list_keys(const AnswerOptions& options) {

@@ -1,17 +1,29 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/show/answer_text.hpp"
 
 namespace errand::cli {
 
-// `errand keys ...` and `errand models`. Each returns the exit code.
+// `errand keys ...`, `errand workspaces ...` and `errand models`. Each returns the exit code.
+
+struct NewKeyOptions {
+  std::string name;
+  std::vector<std::string> scopes;  // none: everything
+  std::vector<std::string> agents;  // none: all agents
+  double expires_seconds = 0;       // 0: never
+};
 
 // Prints the key alone on stdout: it is never shown again.
-int create_key(const AnswerOptions& options, const std::string& name);
+int create_key(const AnswerOptions& options, const NewKeyOptions& key);
 int list_keys(const AnswerOptions& options);
 int revoke_key(const AnswerOptions& options, const std::string& id);
+// Prints the first key of the workspace alone on stdout.
+int create_workspace(const AnswerOptions& options, const std::string& slug,
+                     const std::string& name);
+int list_workspaces(const AnswerOptions& options);
 int list_models(const AnswerOptions& options);
 
 }  // namespace errand::cli

@@ -152,8 +152,9 @@ class RunCheck final {
       compare("row_status", "status", name_of(status), name_of(end->status));
       return;
     }
-    // A run of a session waits for its turn before the model is asked.
-    bool may_queue = !state_.created().session.empty() && !state_.has_begun();
+    // A run of a session waits for its turn before the model is asked, any other run for a slot.
+    bool has_session = !state_.created().session.empty();
+    bool may_queue = has_session ? !state_.has_begun() : row_.segments == 1;
     if (status == RunStatus::queued && may_queue) return;
     bool has_ended_turn = state_.turn().end.has_value();
     bool waits = has_ended_turn && state_.waits_for_client();

@@ -105,8 +105,8 @@ void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
   if (is_cancelled) release(id);
 }
 
-// A run that only waits for its client, and whose client need not be told again, or for its
-// session's turn, has nothing to do: it comes into memory when there is something.
+// A run that only waits for its client, and whose client need not be told again, for its session's
+// turn or for a slot, has nothing to do: it comes into memory when there is something.
 bool Residency::leave_resting(const ClaimedRun& run) {
   Resident* resident = look_up(run.row.id);
   bool is_waiting = (run.row.status == RunStatus::waiting && !run.mail.empty()) ||
@@ -119,7 +119,12 @@ bool Residency::leave_resting(const ClaimedRun& run) {
     if (box.filled || box.offer_again) return false;
     left = std::min(left, box.deadline - now);
   }
-  rest(run.row.id, *resident, deps_.timers.now() + std::max(left, milliseconds(0)));
+  const SteadyTime until = deps_.timers.now() + std::max(left, milliseconds(0));
+  if (run.row.status == RunStatus::queued && run.row.session.empty()) {
+    queue(run.row.key(), *resident, until);
+  } else {
+    rest(run.row.id, *resident, until);
+  }
   drop_unused(run.row.id);
   return true;
 }

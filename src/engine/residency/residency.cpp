@@ -1,6 +1,8 @@
 #include "engine/residency/residency.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
+#include <chrono>
 #include <utility>
 
 #include "engine/residency/whole_log.hpp"
@@ -13,10 +15,19 @@ constexpr milliseconds kReloadPauseMax{5000};
 // A run that breaks again within this time is read again later each time.
 constexpr milliseconds kBreaksTogether{60'000};
 
+// A run that has its session's turn waits for a slot without its row having been read. After so
+// long it is read, and ends if its time is over.
+constexpr std::chrono::hours kTurnWait{24};
+
+bool is_in_flight(Place place) {
+  return place == Place::loading || place == Place::live;
+}
+
 }  // namespace
 
 Residency::Residency(Deps deps)
     : deps_(std::move(deps)),
+      slots_(deps_.slots),
       tasks_(deps_.home.executor(), [this](const char* task, const std::string& what) {
         deps_.log.error("a task of the engine failed; this is a bug",
                         {{"task", task}, {"what", what}});
@@ -47,6 +58,11 @@ void Residency::move(Resident& resident, Place to) {
   if (resident.place == Place::waiting) waiting_.erase(resident.timer);
   deps_.timers.cancel(std::exchange(resident.timer, {}));
   --counts_[static_cast<std::size_t>(resident.place)];
+  if (is_in_flight(to) && !is_in_flight(resident.place)) slots_.take(resident.workspace);
+  if (!is_in_flight(to) && is_in_flight(resident.place)) {
+    slots_.give_back(resident.workspace);
+    wake_queue();
+  }
   resident.place = to;
   ++counts_[static_cast<std::size_t>(to)];
 }
@@ -69,7 +85,44 @@ LiveRun& Residency::live_of(const RunId& run, Resident& resident) {
 
 void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state) {
   if (deps_.pauses.ended()) return;  // durable: the next process goes on with it
+  const RunKey key = row.key();
+  Resident& resident = enter(key);
+  // A cancel may have come before: it is dealt with at once.
+  bool is_hurried = resident.live && resident.live->has_early_mail();
+  bool must_wait = row.status == RunStatus::queued || must_queue(row.workspace);
+  if (must_wait && !is_hurried) {
+    queue(key, resident, deps_.timers.now() + (row.ends_by - deps_.store.now()));
+    return;
+  }
   drive({.row = row, .state = std::move(state), .mail = {}, .start = Start::fresh});
+}
+
+void Residency::queue(const RunKey& run, Resident& resident, SteadyTime until) {
+  move(resident, Place::queued);
+  slots_.wait(run);
+  resident.timer = deps_.timers.set(until, [this, run] {
+    slots_.leave(run);
+    if (Resident* queued = look_up(run.run)) load(run, *queued, Start::fresh);
+  });
+  wake_queue();
+}
+
+// Runs start outside of whatever has set a slot free.
+void Residency::wake_queue() {
+  if (is_starting_ || slots_.waiting() == 0) return;
+  is_starting_ = true;
+  tasks_.spawn("engine.start_queued", start_queued());
+}
+
+Task<void> Residency::start_queued() {
+  co_await asio::post(deps_.home.executor(), asio::use_awaitable);
+  is_starting_ = false;
+  while (!deps_.pauses.ended()) {
+    auto run = slots_.next();
+    if (!run) co_return;
+    Resident* resident = look_up(run->run);
+    if (resident && resident->place == Place::queued) load(*run, *resident, Start::fresh);
+  }
 }
 
 void Residency::drive(agent::AgentRun::Params params) {
@@ -112,6 +165,11 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
   switch (resident.place) {
     case Place::waiting: move(resident, Place::live); break;
     case Place::resting: load(run, resident, Start::activated); break;
+    case Place::queued:
+      // A cancelled run ends without a slot.
+      slots_.leave(run);
+      load(run, resident, Start::fresh);
+      break;
     case Place::suspect:
       // A cancelled run asks nobody and calls nothing: it does no harm.
       if (is_cancel) release(run.run);
@@ -134,7 +192,10 @@ void Residency::take_turn(const RunKey& run) {
     return;
   }
   if (resident.place == Place::ended) return;
-  if (!resident.live || !resident.live->agent()) return load(run, resident, Start::activated);
+  if (!resident.live || !resident.live->agent()) {
+    if (must_queue(run.workspace)) return queue(run, resident, deps_.timers.now() + kTurnWait);
+    return load(run, resident, Start::activated);
+  }
   // Its agent knows only that it has to wait.
   move(resident, Place::loading);
   tasks_.spawn("engine.replace", replace(run, resident.live->detach(), milliseconds(0)));

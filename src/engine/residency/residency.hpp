@@ -18,6 +18,7 @@
 #include "engine/models/catalog.hpp"
 #include "engine/residency/live_run.hpp"
 #include "engine/residency/pauses.hpp"
+#include "engine/residency/slots.hpp"
 #include "engine/residency/trials.hpp"
 #include "store/store.hpp"
 
@@ -31,9 +32,10 @@ enum class Place : std::uint8_t {
   waiting,  // its agent is in memory, with nothing to do until the client answers
   resting,  // out of memory until mail, or its next deadline, comes
   suspect,  // held back: the run may have brought a process down
+  queued,   // out of memory until there is a slot for it
   ended     // over; kept a little for readers that come late
 };
-constexpr std::size_t kPlaces = 7;
+constexpr std::size_t kPlaces = 8;
 
 // Where every run of this process is, and how runs move: into memory when there is something to do,
 // out of it while they only wait, and over from a process that has ended. Lives on one home.
@@ -51,6 +53,7 @@ class Residency final : private LiveRun::Keeper {
     Pauses& pauses;
     std::function<void()>
         on_calls_offered;  // calls of a run can be seen by those who look for work
+    SlotLimits slots = {};
   };
 
   // Ended runs that stay in memory for readers that come a little late; the oldest go first.
@@ -73,7 +76,11 @@ class Residency final : private LiveRun::Keeper {
   Residency(const Residency&) = delete;
   Residency& operator=(const Residency&) = delete;
 
-  // Drives a run that was created a moment ago.
+  // Whether a new run of the workspace would have to wait for a slot.
+  bool must_queue(const WorkspaceSlug& workspace) const { return !slots_.is_free(workspace); }
+  const Slots& slots() const { return slots_; }
+
+  // Drives a run that was created a moment ago, at once or when there is a slot for it.
   void begin(const RunRow& row, std::unique_ptr<agent::State> state);
   // Brings a filled mailbox, which is durable, to its run.
   void deliver(const RunKey& run, Mailbox mail);
@@ -131,6 +138,11 @@ class Residency final : private LiveRun::Keeper {
   void put_aside(const RunId& run);
   void rest(const RunId& run, Resident& resident, SteadyTime until);
   void load(const RunKey& run, Resident& resident, Start start);
+  // Has the run wait for a slot, and for no longer than its time.
+  void queue(const RunKey& run, Resident& resident, SteadyTime until);
+  // Starts runs that wait, as far as there are slots.
+  void wake_queue();
+  Task<void> start_queued();
   Task<void> reload(RunKey run, Start start);
   // Finds out who has the turn of an ended run's session.
   Task<void> find_turn(RunKey ended);
@@ -161,6 +173,8 @@ class Residency final : private LiveRun::Keeper {
   bool is_settled(const RunId& run) const;
 
   Deps deps_;
+  Slots slots_;
+  bool is_starting_ = false;  // start_queued() will run
   std::unordered_map<RunId, Resident> residents_;
   std::array<std::size_t, kPlaces> counts_{};
   std::map<Timers::Id, RunId> waiting_;  // by when they are put aside: the oldest comes first

@@ -38,6 +38,8 @@ Connection::Connection(Socket socket, ConnectionsShared& shared)
   error_code ignored;
   socket_.non_blocking(true, ignored);
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  auto peer = socket_.remote_endpoint(ignored);
+  from_loopback_ = !ignored && peer.address().is_loopback();
   shared_.connections.push_back(this);
   listed_ = std::prev(shared_.connections.end());
 }
@@ -162,6 +164,7 @@ Task<Response> Connection::call_handler() {
             .head_only = received.request.method == Method::head};
   enter(Phase::handling, SteadyTime::max());
   ++shared_.requests;
+  received.request.from_loopback = from_loopback_;
   std::string bug;
   try {
     co_return co_await shared_.handler(std::move(received.request));

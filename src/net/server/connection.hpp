@@ -118,6 +118,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   AnswerShape shape_;  // for the answer to the present request
   Phase phase_ = Phase::idle;
   bool expired_ = false;
+  bool from_loopback_ = false;
   bool gone_ = false;  // the client of an event stream has left
   std::uint8_t served_in_a_row_ = 0;
 };

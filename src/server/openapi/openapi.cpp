@@ -35,13 +35,15 @@ constexpr auto kTags = std::to_array<Named>({
     {"Sessions", "A session is a conversation that the server remembers."},
     {"Models", "The models that runs can name."},
     {"Keys", "API keys of a workspace."},
+    {"Workspaces",
+     "Workspaces share nothing but the server. Only the operator's keys see them all."},
     {"Server", "The state of the server, and this document."},
 });
 
 // Errors that any route can give, whatever it does.
 constexpr auto kErrorsOfAll = std::to_array<std::string_view>(
     {"bad_request", "request_timeout", "headers_too_large", "store_unavailable", "overloaded"});
-constexpr auto kErrorsOfKeys = std::to_array<std::string_view>({"unauthorized"});
+constexpr auto kErrorsOfKeys = std::to_array<std::string_view>({"unauthorized", "rate_limited"});
 constexpr auto kErrorsOfWorkspaces = std::to_array<std::string_view>({"not_found"});
 constexpr auto kErrorsOfBodies = std::to_array<std::string_view>(
     {"invalid_request", "body_too_large", "unsupported_media_type"});
@@ -125,6 +127,9 @@ std::vector<std::string_view> errors_of(const RouteInfo& route) {
     append_codes(out, std::array<std::string_view, 1>{"invalid_request"});
   }
   if (route.access != Access::open) append_codes(out, kErrorsOfKeys);
+  if (!route.scope.empty()) {
+    append_codes(out, std::array<std::string_view, 1>{"insufficient_scope"});
+  }
   if (route.access == Access::workspace) append_codes(out, kErrorsOfWorkspaces);
   append_codes(out, kErrorsOfAll);
   return out;

@@ -62,7 +62,7 @@ TEST(OpenApi, ARowBecomesAnOperation) {
   for (const auto& one : operation.at("responses").as_object()) {
     statuses += std::string(one.key()) + " ";
   }
-  EXPECT_EQ(statuses, "200 400 401 404 408 409 431 503 ");
+  EXPECT_EQ(statuses, "200 400 401 403 404 408 409 429 431 503 ");
   EXPECT_EQ(operation.at("responses").at("409").at("description"), "`run_terminal`");
   EXPECT_EQ(document.at("servers").as_array().at(0).at("url"), "https://errand.example.com");
 }

@@ -11,6 +11,10 @@ inline constexpr std::int64_t kClaimMillisMax = 86'400'000;
 inline constexpr std::size_t kFeedbackExplanationCharsMax = 8000;
 inline constexpr std::size_t kFeedbackContentCharsMax = 200'000;
 inline constexpr std::size_t kKeyNameCharsMax = 200;
+inline constexpr std::size_t kKeyScopesMax = 50;
+inline constexpr std::size_t kKeyAgentsMax = 100;
+inline constexpr std::size_t kAgentNameCharsMax = 200;
+inline constexpr std::int64_t kKeyMillisMax = 3'155'760'000'000;  // a century: longer is a typo
 inline constexpr std::size_t kIdempotencyKeyCharsMax = 255;
 
 }  // namespace errand::server

@@ -27,7 +27,11 @@ constexpr std::string_view kSchemas = R"json({
         "description": "Where the mistake is in the body, as a JSON pointer."
       },
       "limit": {"type": "string", "description": "The limit that was met."},
-      "max": {"type": "integer", "description": "The value of that limit."}
+      "max": {"type": "integer", "description": "The value of that limit."},
+      "required": {
+        "type": "string",
+        "description": "Of `insufficient_scope`: the scope that is missing."
+      }
     }
   },
   "Model": {
@@ -73,19 +77,61 @@ constexpr std::string_view kSchemas = R"json({
   },
   "KeyRequest": {
     "type": "object",
-    "example": {"name": "laptop"},
+    "additionalProperties": false,
+    "description": [
+      "A key gets no more rights than the credential that creates it: what is left out is taken",
+      "over from that credential."
+    ],
+    "example": {"name": "ci", "scopes": ["runs:read", "runs:write"], "ttlMs": 2592000000},
     "properties": {
-      "name": {"type": "string", "maxLength": "=keyNameChars", "description": "A name for people."}
+      "name": {"type": "string", "maxLength": "=keyNameChars", "description": "A name for people."},
+      "scopes": {
+        "type": "array",
+        "maxItems": "=keyScopes",
+        "items": {"type": "string"},
+        "description": "What the key may do (default: everything). Each endpoint names its scope."
+      },
+      "agents": {
+        "type": "array",
+        "maxItems": "=keyAgents",
+        "items": {"type": "string", "minLength": 1, "maxLength": "=agentNameChars"},
+        "description": "Ids or names of the agents that the key may run (default: all)."
+      },
+      "ttlMs": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": "=keyMillis",
+        "description": "How long the key is good (default: until it is revoked)."
+      }
     }
   },
   "Key": {
     "type": "object",
-    "required": ["id", "name", "prefix", "createdAt", "revokedAt"],
+    "required": [
+      "id", "name", "prefix", "createdAt", "scopes", "agents", "expiresAt", "lastUsedAt",
+      "revokedAt"
+    ],
     "properties": {
       "id": {"type": "string"},
       "name": {"type": "string"},
       "prefix": {"type": "string", "description": "How the key begins."},
       "createdAt": {"type": "string", "format": "date-time"},
+      "scopes": {
+        "type": ["array", "null"],
+        "items": {"type": "string"},
+        "description": "null: everything."
+      },
+      "agents": {
+        "type": ["array", "null"],
+        "items": {"type": "string"},
+        "description": "null: all agents."
+      },
+      "expiresAt": {"type": ["string", "null"], "format": "date-time"},
+      "lastUsedAt": {
+        "type": ["string", "null"],
+        "format": "date-time",
+        "description": "Exact within half a minute after a restart."
+      },
       "revokedAt": {"type": ["string", "null"], "format": "date-time"}
     }
   },
@@ -121,7 +167,46 @@ constexpr std::string_view kSchemas = R"json({
       }
     }
   },
-  "OpenApi": {"type": "object", "description": "This document."}
+  "Metrics": {"type": "string", "description": "Prometheus text."},
+  "OpenApi": {"type": "object", "description": "This document."},
+  "WorkspaceRequest": {
+    "type": "object",
+    "additionalProperties": false,
+    "required": ["slug"],
+    "example": {"slug": "acme-team", "name": "Acme Inc."},
+    "properties": {
+      "slug": {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9_-]{1,39}$",
+        "description": "Its name in paths."
+      },
+      "name": {"type": "string", "maxLength": "=keyNameChars", "description": "A name for people."}
+    }
+  },
+  "Workspace": {
+    "type": "object",
+    "required": ["slug", "name"],
+    "properties": {"slug": {"type": "string"}, "name": {"type": "string"}}
+  },
+  "NewWorkspace": {
+    "allOf": [{"$ref": "#/components/schemas/Workspace"}],
+    "type": "object",
+    "required": ["apiKey"],
+    "properties": {
+      "apiKey": {
+        "$ref": "#/components/schemas/NewKey",
+        "description": "The first key of the workspace, with which its owners create others."
+      }
+    }
+  },
+  "WorkspaceList": {
+    "type": "object",
+    "required": ["workspaces", "nextCursor"],
+    "properties": {
+      "workspaces": {"type": "array", "items": {"$ref": "#/components/schemas/Workspace"}},
+      "nextCursor": {"$ref": "#/components/schemas/NextCursor"}
+    }
+  }
 })json";
 
 }  // namespace

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "run/ids.hpp"
+
+namespace errand::engine {
+
+// How many runs may be in flight at once; absent: as many as come.
+struct SlotLimits {
+  std::optional<std::size_t> per_workspace = {};
+  std::optional<std::size_t> in_all = {};
+};
+
+// Which runs may start, and which wait for others to end. A run that waits for its client is not in
+// flight; a run that goes on after its client has answered does not wait again, so that more runs
+// than the limit can be in flight for a while. Workspaces take turns: however many runs of one are
+// waiting, each round starts one run of every workspace. Lives on one home.
+class Slots final {
+ public:
+  explicit Slots(SlotLimits limits) : limits_(limits) {}
+
+  // Whether a run of the workspace can start at once: a slot is free, and no run waits for it.
+  bool is_free(const WorkspaceSlug& workspace) const;
+
+  // A run came into flight, or left it.
+  void take(const WorkspaceSlug& workspace);
+  void give_back(const WorkspaceSlug& workspace);
+
+  // A run waits for a slot, behind those of its workspace that came before.
+  void wait(const RunKey& run);
+  // The run does not wait any more.
+  void leave(const RunKey& run);
+  // The run whose turn it is, if a slot is free for it; it does not wait any more, and whoever
+  // calls takes the slot.
+  std::optional<RunKey> next();
+
+  std::size_t in_flight() const { return in_flight_; }
+  std::size_t waiting() const { return waiting_; }
+  std::size_t in_flight(const WorkspaceSlug& workspace) const;
+
+ private:
+  struct Share {
+    std::size_t in_flight = 0;
+    std::deque<RunId> waiting = {};
+  };
+
+  bool has_room(const Share& share) const;
+  void drop_if_idle(const WorkspaceSlug& workspace);
+
+  const SlotLimits limits_;
+  std::map<WorkspaceSlug, Share> shares_;  // only those with runs
+  WorkspaceSlug last_;                     // the workspace that had the last turn
+  std::size_t in_flight_ = 0;
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace errand::engine

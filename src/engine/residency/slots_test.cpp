@@ -1,0 +1,115 @@
+#include "engine/residency/slots.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace errand::engine {
+namespace {
+
+RunKey run(const char* workspace, int number) {
+  return {.workspace = *WorkspaceSlug::parse(workspace), .run = *RunId::parse(cat("run_", number))};
+}
+
+// The next `count` runs that start, by their workspaces.
+std::string turns(Slots& slots, int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) {
+    auto next = slots.next();
+    if (!next) return out + "-";
+    slots.take(next->workspace);
+    out += next->workspace.str();
+  }
+  return out;
+}
+
+TEST(Slots, WithoutLimitsEveryRunStartsAtOnce) {
+  Slots slots({});
+  for (int i = 0; i < 1000; ++i) slots.take(*WorkspaceSlug::parse("a"));
+  EXPECT_TRUE(slots.is_free(*WorkspaceSlug::parse("a")));
+}
+
+TEST(Slots, AWorkspaceHasItsOwnLimit) {
+  Slots slots({.per_workspace = 1});
+  slots.take(*WorkspaceSlug::parse("a"));
+  EXPECT_FALSE(slots.is_free(*WorkspaceSlug::parse("a")));
+  EXPECT_TRUE(slots.is_free(*WorkspaceSlug::parse("b")));
+  slots.wait(run("a", 1));
+  EXPECT_EQ(slots.next(), std::nullopt);
+  slots.give_back(*WorkspaceSlug::parse("a"));
+  EXPECT_EQ(slots.next(), run("a", 1));
+}
+
+TEST(Slots, ANewRunDoesNotOvertakeThoseThatWait) {
+  Slots slots({.per_workspace = 1});
+  slots.wait(run("a", 1));
+  EXPECT_FALSE(slots.is_free(*WorkspaceSlug::parse("a")));
+  EXPECT_TRUE(slots.is_free(*WorkspaceSlug::parse("b")));
+}
+
+TEST(Slots, WorkspacesTakeTurnsHoweverManyRunsOneHas) {
+  Slots slots({.in_all = 100});
+  for (int i = 0; i < 50; ++i) slots.wait(run("a", i));
+  for (int i = 0; i < 3; ++i) slots.wait(run("b", i));
+  slots.wait(run("c", 0));
+  EXPECT_EQ(turns(slots, 9), "abcababaa");
+}
+
+TEST(Slots, AWorkspaceAtItsLimitIsPassedOver) {
+  Slots slots({.per_workspace = 2, .in_all = 100});
+  for (int i = 0; i < 9; ++i) slots.wait(run("a", i));
+  for (int i = 0; i < 3; ++i) slots.wait(run("b", i));
+  EXPECT_EQ(turns(slots, 9), "abab-");
+}
+
+TEST(Slots, RunsOfAWorkspaceStartInTheirOrder) {
+  Slots slots({.per_workspace = 3});
+  for (int i = 0; i < 3; ++i) slots.wait(run("a", i));
+  slots.leave(run("a", 1));
+  EXPECT_EQ(slots.waiting(), 2U);
+  EXPECT_EQ(slots.next(), run("a", 0));
+  EXPECT_EQ(slots.next(), run("a", 2));
+  EXPECT_EQ(slots.next(), std::nullopt);
+}
+
+TEST(Slots, ARunThatGoesOnMayGoPastTheLimit) {
+  Slots slots({.per_workspace = 1});
+  slots.take(*WorkspaceSlug::parse("a"));
+  slots.take(*WorkspaceSlug::parse("a"));
+  slots.wait(run("a", 1));
+  slots.give_back(*WorkspaceSlug::parse("a"));
+  EXPECT_EQ(slots.next(), std::nullopt);
+  slots.give_back(*WorkspaceSlug::parse("a"));
+  EXPECT_EQ(slots.next(), run("a", 1));
+}
+
+// Every run takes ten steps. One workspace has a thousand runs that wait; the latency of another
+// workspace's run, in steps, is what it is on an idle server.
+TEST(Slots, AThousandWaitingRunsDoNotDelayAnotherWorkspace) {
+  constexpr int kSteps = 10;
+  Slots slots({.per_workspace = 4});
+  std::vector<std::pair<RunKey, int>> in_flight;
+  for (int i = 0; i < 1000; ++i) slots.wait(run("a", i));
+  int latency = 0;
+  for (int step = 0; latency == 0 && step < 1000; ++step) {
+    if (step == 25) slots.wait(run("b", 0));
+    while (auto next = slots.next()) {
+      slots.take(next->workspace);
+      in_flight.emplace_back(*next, step + kSteps);
+    }
+    std::erase_if(in_flight, [&](const auto& one) {
+      if (one.second > step + 1) return false;
+      slots.give_back(one.first.workspace);
+      if (one.first == run("b", 0)) latency = step + 1 - 25;
+      return true;
+    });
+  }
+  EXPECT_EQ(latency, kSteps);
+  EXPECT_GT(slots.waiting(), 900U);
+}
+
+}  // namespace
+}  // namespace errand::engine

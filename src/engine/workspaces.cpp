@@ -1,0 +1,74 @@
+#include "engine/workspaces.hpp"
+
+#include <map>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::string_view kKind = "workspace";
+constexpr std::size_t kPage = 500;
+
+WorkspaceSlug operators_workspace() {
+  return *WorkspaceSlug::parse(Workspaces::kOperator);
+}
+
+std::string name_in(const Record& record) {
+  auto value = json::parse(record.body);
+  if (!value) return {};
+  return json::Fields(*value, "").optional_text("name").value_or("");
+}
+
+Error exists(const WorkspaceSlug& slug) {
+  return Error(ErrorCode::conflict, cat("there is a workspace \"", slug.view(), "\" already"))
+      .reason("workspace_exists");
+}
+
+}  // namespace
+
+Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string name) {
+  const bool is_there = slug == operators_workspace() || keys_.has_keys(slug);
+  if (is_there || !being_made_.insert(slug).second) co_return exists(slug);
+  struct Leave {
+    std::set<WorkspaceSlug>& slugs;
+    WorkspaceSlug mine;
+    ~Leave() { slugs.erase(mine); }
+  };
+  Leave leave{being_made_, slug};
+  json::Object body{{"version", 1}, {"name", name}};
+  RecordKey key{.workspace = operators_workspace(), .kind = std::string(kKind), .id = slug.str()};
+  // A record without a key is left of a process that died here: it is written again.
+  std::vector<RecordChange> changes;
+  changes.push_back({.key = std::move(key), .body = json::write(json::Value(std::move(body)))});
+  ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
+  ERRAND_CO_TRY(auto made,
+                co_await keys_.create(slug, {.name = "first key"}, KeyRing::make_secret()));
+  co_return NewWorkspace{.workspace = {.slug = slug, .name = std::move(name)},
+                         .key = std::move(made)};
+}
+
+Task<Result<std::vector<WorkspaceView>>> Workspaces::list() {
+  std::map<WorkspaceSlug, std::string> names;
+  RecordFilter filter{
+      .workspace = operators_workspace(), .kind = std::string(kKind), .limit = kPage};
+  for (;;) {
+    ERRAND_CO_TRY(auto records, co_await store_.list_records(filter));
+    for (const Record& record : records) {
+      if (auto slug = WorkspaceSlug::parse(record.key.id)) names[*slug] = name_in(record);
+    }
+    if (records.size() < kPage) break;
+    filter.after = records.back().key.id;
+  }
+  std::vector<WorkspaceView> out;
+  for (const WorkspaceSlug& slug : keys_.workspaces()) {
+    out.push_back({.slug = slug, .name = names[slug]});
+  }
+  co_return out;
+}
+
+}  // namespace errand::engine

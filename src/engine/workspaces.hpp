@@ -1,0 +1,49 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/task.hpp"
+#include "base/result.hpp"
+#include "engine/key_ring.hpp"
+#include "run/principal.hpp"
+#include "store/store.hpp"
+
+namespace errand::engine {
+
+struct WorkspaceView {
+  WorkspaceSlug slug;
+  std::string name;  // for people; empty for a workspace of the configuration file
+};
+
+struct NewWorkspace {
+  WorkspaceView workspace;
+  NewKey key;  // the first key, with which its owners make others
+};
+
+// The workspaces of a server. A workspace is there once it has a key. Those that are made at run
+// time have a record with their name; the records belong to the operator's workspace. Lives on one
+// home.
+class Workspaces final {
+ public:
+  // The workspace of those who run the server. Its unrestricted keys, and its keys with the scopes
+  // "workspaces:read" and "workspaces:write", may list and create workspaces.
+  static constexpr std::string_view kOperator = "default";
+
+  Workspaces(Store& store, KeyRing& keys) : store_(store), keys_(keys) {}
+
+  // conflict with reason "workspace_exists".
+  Task<Result<NewWorkspace>> create(WorkspaceSlug slug, std::string name);
+  Task<Result<std::vector<WorkspaceView>>> list();
+
+  static bool is_operator(const Principal& who) { return who.workspace.view() == kOperator; }
+
+ private:
+  Store& store_;
+  KeyRing& keys_;
+  std::set<WorkspaceSlug> being_made_;  // by requests that have not been answered yet
+};
+
+}  // namespace errand::engine

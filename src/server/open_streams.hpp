@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "net/event_feed.hpp"
+#include "run/ids.hpp"
+
+namespace errand::server {
+
+// The event streams that are open, by the key that opened them, so that a revoked key loses them.
+// Lives on the server's home and outlives the feeds.
+class OpenStreams final {
+ public:
+  // The feed, for as long as the key is good: once the key is revoked, or `expires` has come, it is
+  // `broken`.
+  std::unique_ptr<net::EventFeed> guard(std::unique_ptr<net::EventFeed> feed, const KeyId& key,
+                                        SteadyTime expires);
+  void cut(const KeyId& key);
+  std::size_t size() const { return feeds_.size(); }
+
+ private:
+  class GuardedFeed;
+
+  std::multimap<KeyId, GuardedFeed*> feeds_;
+};
+
+}  // namespace errand::server
