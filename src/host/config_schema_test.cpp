@@ -72,6 +72,8 @@ json::Value ConfigSchemaTest::file_with(Section section, std::string_view key, j
     case Section::workspace: return json::Object{{"workspaces", {with({{"slug", "x"}})}}};
     case Section::limits: return json::Object{{"limits", part}};
     case Section::network: return json::Object{{"network", part}};
+    case Section::search:
+      return json::Object{{"search", with({{"provider", "exa"}, {"apiKey", "k"}})}};
     case Section::compatibility: return json::Object{{"compatibility", part}};
   }
   return nullptr;

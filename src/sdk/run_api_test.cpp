@@ -51,7 +51,7 @@ class RunApiTest : public HostTest, public testing::WithParamInterface<Way> {
       api_ = std::make_unique<EmbeddedApi>(host_);
       return;
     }
-    auto key = value_of(host_.keys().create(*WorkspaceSlug::parse("default"), "", "secret"));
+    auto key = value_of(host_.keys().create(*WorkspaceSlug::parse("default"), {}, "secret"));
     auto bound = server_.listen("127.0.0.1", 0);
     ASSERT_TRUE(bound);
     api_ = std::make_unique<HttpApi>(

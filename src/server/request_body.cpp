@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/parse.hpp"
+#include "server/openapi/query.hpp"
 #include "server/openapi/request_limits.hpp"
 
 namespace errand::server {

@@ -72,7 +72,7 @@ class TestServer final {
   }
 
   Task<void> start(std::promise<void>* ready) {
-    auto key = co_await host_->keys().create(*WorkspaceSlug::parse("default"), "", "secret");
+    auto key = co_await host_->keys().create(*WorkspaceSlug::parse("default"), {}, "secret");
     key_ = key->secret;
     host_->engine().start();
     ready->set_value();
