@@ -125,8 +125,9 @@ ModelFailure as_told(const State& state, const llm::Failed& failed) {
   const std::optional<OutputSchema>& output = state.created().spec.output_schema;
   const bool insists = output && output->enforcement == Enforcement::strict &&
                        state.created().output_mechanism != OutputMechanism::plain;
-  const bool is_refused = failed.refuses_schema ||
-                          (llm::is_refused_question(failure) && blames_schema(failure.message));
+  // Another model may have refused the schema after this one had failed for a reason of its own.
+  const bool is_refused = llm::is_refused_question(failure) &&
+                          (failed.refuses_schema || blames_schema(failure.message));
   if (insists && is_refused) failure.error_class = "structured_output_schema_rejected";
   return failure;
 }

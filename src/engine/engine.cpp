@@ -118,9 +118,9 @@ Task<Result<std::unique_ptr<Subscription>>> Engine::subscribe(Principal who, Run
     live = residency_.find_or_watch(row);
   }
   if (after > live->committed_seq()) {
-    // A run that is being taken over does not know its log yet, so the store is asked. A reader that
-    // is ahead of the log indeed gets the end of an ended run again, and goes on from the end of
-    // another.
+    // A run that is being taken over does not know its log yet, so the store is asked. A reader
+    // that is ahead of the log indeed gets the end of an ended run again, and goes on from the end
+    // of another.
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(key));
     const EventSeq end = std::max(row.last_seq, live->committed_seq());
     if (after > end) after = is_terminal(row.status) ? std::max(EventSeq{0}, end - 1) : end;

@@ -28,6 +28,7 @@ CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "network",
                  "compatibility"}
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 SETTINGS = re.compile(r"^\| ((?:`[\w.]+`(?:, )?)+) \|", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 FILES = {"README.md": "# Notes\n\nWhat to do next.\n", "docs/plan.md": "# Plan\n\n- bake bread\n"}
 READY = '"event":"ready"'
@@ -156,11 +157,14 @@ class SettingsTest(GuideCase):
         limits = self.known({"limits": wrong}, "/limits/none")
         network = self.known({"network": wrong}, "/network/none")
         compatibility = self.known({"compatibility": wrong}, "/compatibility/none")
+        search = self.known({"search": wrong}, "/search/none")
         workspace = self.known({"workspaces": [wrong]}, "/workspaces/0/none")
-        expected = ((top - {"limits", "network", "compatibility", "workspaces", "$schema"})
+        parts = {"limits", "network", "compatibility", "search", "workspaces", "$schema"}
+        expected = ((top - parts)
                     | {f"limits.{name}" for name in limits}
                     | {f"network.{name}" for name in network}
                     | {f"compatibility.{name}" for name in compatibility}
+                    | {f"search.{name}" for name in search}
                     | {f"workspaces.{name}" for name in workspace})
         self.assertEqual(settings_of("configuration.md"), expected)
 
@@ -193,7 +197,8 @@ class UnitTest(GuideCase):
 class LinkTest(unittest.TestCase):
     def test_links_lead_to_files(self):
         broken = [f"{path.relative_to(ROOT)}: {link}" for path in ALL_PAGES
-                  for link in LINK.findall(path.read_text()) if not (path.parent / link).exists()]
+                  for link in LINK.findall(CODE.sub("", path.read_text()))
+                  if not (path.parent / link).exists()]
         self.assertEqual(broken, [])
 
     def test_the_index_has_every_page(self):

@@ -12,7 +12,7 @@ from support.python_sdk import python_with_sdk
 from support.script import turn
 from support.server import ServerCase, binary
 
-TOOLS = ["calculator", "current_time", "web_fetch"]
+TOOLS = ["calculator", "current_time", "web_fetch", "web_search"]
 TEMPLATE = "errand://runs/{runId}/events"
 
 

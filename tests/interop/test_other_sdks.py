@@ -82,7 +82,8 @@ class TypeScriptTest(OtherSdkCase):
             self.assertEqual(self.client.answer(run, call, result=7).status, 400)
             error = 'Local tool "look" failed: not text'
             self.assertEqual(self.client.answer(run, call, error=error).status, 204)
-            self.assertEqual(self.client.answer(run, call, error=error).status, 404)
+            # Whether the run has ended meanwhile is a matter of luck.
+            self.assertIn(self.client.answer(run, call, error=error).status, (404, 409))
             events.until("result")
 
     def test_a_cancel_has_no_body(self):

@@ -105,7 +105,7 @@ class StructuredOutputTest(ServerCase):
         end = frames[-1].json()
         self.assertEqual(
             (frames[-1].event, end["errorClass"], end["apiStatus"], end["apiCode"]),
-            ("error", "invalid_request", 400, "invalid_json_schema"))
+            ("error", "structured_output_schema_rejected", 400, "invalid_json_schema"))
         self.assertEqual(len(vendor.asked), 1)
 
 
