@@ -12,7 +12,6 @@
 namespace errand::mcp {
 namespace {
 
-constexpr std::string_view kMetaPrefix = "io.modelcontextprotocol/";
 constexpr std::size_t kShownNameBytesMax = 128;
 
 std::optional<bool> hint(const json::Object* from, std::string_view key) {

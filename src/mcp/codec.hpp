@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -10,6 +11,9 @@
 #include "rpc/message.hpp"
 
 namespace errand::mcp {
+
+// Of the members of `_meta` that the protocol itself defines.
+inline constexpr std::string_view kMetaPrefix = "io.modelcontextprotocol/";
 
 // The versions of the protocol that this program speaks.
 inline constexpr std::string_view kModernVersion = "2026-07-28";

@@ -11,7 +11,6 @@
 namespace errand::mcp {
 namespace {
 
-constexpr std::string_view kMetaPrefix = "io.modelcontextprotocol/";
 constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
                                                      "error", "critical", "alert",  "emergency"};
 
