@@ -82,6 +82,8 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new sessions")
         .reason("draining");
   }
+  // A spec is kept with something that is said; a session says nothing by itself.
+  if (!params.spec.prompt && params.spec.messages.empty()) params.spec.prompt = "";
   // Mistakes are told now, and not with the first message.
   std::string model_id = params.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
