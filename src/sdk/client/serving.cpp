@@ -7,6 +7,11 @@
 #include "sdk/local_calls.hpp"
 
 namespace errand::sdk {
+namespace {
+
+constexpr milliseconds kPauseBeaten{50};
+
+}  // namespace
 
 // Posts what a call reports while it runs.
 class Serving::Reporter final : public ProgressSink {
@@ -68,16 +73,21 @@ Task<void> Serving::poll(ToolPtr tool) {
       continue;
     }
     pause = kPauseFirst;
+    bool has_taken = calls->empty();
     for (OpenCall& call : *calls) {
       if (running_ >= params_.calls_max) break;
+      const ToolUseId id = call.call.id;
+      if (works_.contains(id)) continue;
       co_await take(std::move(call), tool);
+      has_taken = has_taken || works_.contains(id);
     }
+    // Others were faster: the next list has what they have left.
+    if (!has_taken) co_await params_.timers.sleep_until(params_.timers.now() + kPauseBeaten);
   }
 }
 
 // A call that another worker was faster to claim, or that is over, is left alone.
 Task<void> Serving::take(OpenCall call, ToolPtr tool) {
-  if (works_.contains(call.call.id)) co_return;
   struct Place {
     Serving& serving;
     bool is_used = false;
