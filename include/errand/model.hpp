@@ -110,4 +110,16 @@ class ScriptedModel final : public Model {
 
 std::shared_ptr<ScriptedModel> scripted(std::vector<ScriptedTurn> turns);
 
+// A run that `errand runs export` wrote, as a regression test: what was asked, what the model said,
+// and how the run ended. Add your tools to `options`, and play the turns with `scripted`.
+struct RecordedRun {
+  RunOptions options = {};  // prompt or messages, system prompt, output schema
+  std::vector<ScriptedTurn> turns = {};
+  Reply reply = {};  // text and status; nothing is known of a run that has not ended
+};
+
+// Throws an Error (invalid_argument) if the text is no export. A turn that the model began anew is
+// there as it ended.
+RecordedRun read_export(std::string_view text);
+
 }  // namespace errand::ERRAND_V1

@@ -67,6 +67,25 @@ class PoolTest(InstalledCase):
         noted = (self.work / "calls").read_text().split()
         self.assertEqual(len(set(noted)), RUNS * CALLS)
 
+    def test_clients_and_workers_outlive_a_killed_server(self):
+        workers = [self.start_worker() for _ in range(2)]
+        caller = subprocess.Popen([self.program, "ask", str(RUNS)], env=self.environment,
+                                  stdout=subprocess.PIPE, text=True)
+        try:
+            for _ in range(2):
+                time.sleep(self.random.uniform(0.2, 0.6))  # paced: the moment of the kill
+                self.server.kill()
+                self.server.start()
+            said = caller.communicate(timeout=SECONDS_MAX)[0]
+        finally:
+            for process in [caller, *workers]:
+                process.kill()
+                process.wait()
+            for worker in workers:
+                self.close(worker)
+            caller.stdout.close()
+        self.assertEqual(said, f"{RUNS} runs, {RUNS * CALLS} answers to {RUNS * CALLS} calls\n")
+
     def close(self, worker: subprocess.Popen) -> None:
         worker.wait()
         worker.stdin.close()

@@ -151,6 +151,51 @@ TEST(Runtime, CallsOfATurnRunBesideEachOther) {
   EXPECT_EQ(runtime.run({.prompt = "Go.", .tools = {meet}}).text, "Done.");
 }
 
+// Speaks on only once its call is being worked on.
+class Patient final : public Model {
+ public:
+  explicit Patient(std::shared_future<void> begun) : begun_(std::move(begun)) {}
+  void ask(const Question& question, AnswerSink& sink) override {
+    if (!question.messages.back().results.empty()) return sink.text("Done.");
+    sink.call("note", Json::object());
+    begun_.wait();
+    sink.text("More.");
+  }
+
+ private:
+  const std::shared_future<void> begun_;
+};
+
+TEST(Runtime, AHandlerBeginsWhileTheModelStillSpeaks) {
+  std::promise<void> begun;
+  Runtime runtime(
+      {.models = {{.id = "p", .model = std::make_shared<Patient>(begun.get_future().share())}}});
+  Tool note = tool("note", "", [&] { begun.set_value(); });
+  EXPECT_EQ(runtime.run({.prompt = "Go.", .tools = {note}}).text, "Done.");
+}
+
+TEST(Runtime, AToolThatIsNotParallelSafeIsABarrier) {
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> calls = 0;
+  auto handler = [&] {
+    int beside = ++running;
+    if (beside > most) most = beside;
+    // Gives the others time to begin.
+    auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    --running;
+    ++calls;
+  };
+  Tool alone = tool("alone", "", handler, {.parallel_safe = false});
+  Runtime runtime({.models = {{.id = "s",
+                               .model = scripted({{.calls = {{"alone"}, {"alone"}, {"alone"}}},
+                                                  {.text = "Done."}})}}});
+  runtime.run({.prompt = "Go.", .tools = {alone}});
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(most, 1);
+}
+
 TEST(Runtime, RunsOfAnEarlierProcessGoOnOnceTheirToolsAreThere) {
   DataFolder data;
   RuntimeOptions options = with_parrot();

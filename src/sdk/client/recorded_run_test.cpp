@@ -1,0 +1,65 @@
+#include <errand/runtime.hpp>
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "json/parse.hpp"
+#include "run/log/journal.hpp"
+#include "run/log/run_export.hpp"
+
+namespace errand::v1 {
+namespace {
+
+struct Word {
+  std::string word;
+};
+
+// A run with one call, as a server exports it.
+std::string exported() {
+  std::vector<JournalEntry> entries{
+      CreatedEntry{.spec = {.system_prompt = "You help.", .prompt = "Go."}, .limits = {}},
+      TurnEntry{},
+      CallEntry{.id = *ToolUseId::parse("tu_1"),
+                .provider_id = "c",
+                .name = "echo",
+                .arguments = R"({"word":"a"})",
+                .text = "Hm."},
+      TurnEndEntry{.finish_reason = "tool_use", .usage = {.input_tokens = 5}},
+      OutcomeEntry{.id = *ToolUseId::parse("tu_1"), .text = "echo a"},
+      TurnEntry{.turn = 1},
+      TurnEndEntry{.text = "Done.", .finish_reason = "end_turn"},
+      TerminalEntry{.status = errand::RunStatus::succeeded, .subtype = "success"}};
+  RunExport run{.run = json::Object{{"runId", "run_1"}}};
+  for (const JournalEntry& entry : entries) {
+    std::string line;
+    append_journal_line(line, entry);
+    run.journal.push_back(*json::parse(line));
+  }
+  return write_export(std::move(run), WallTime());
+}
+
+TEST(RecordedRun, AnExportedRunIsPlayedAgain) {
+  RecordedRun recorded = read_export(exported());
+  EXPECT_EQ(recorded.reply.text, "Done.");
+  EXPECT_EQ(recorded.options.system_prompt, "You help.");
+  recorded.options.tools = {
+      tool("echo", "Echo a word.", [](const Word& args) { return "echo " + args.word; })};
+  auto model = scripted(recorded.turns);
+  Runtime runtime({.models = {{.id = "recorded", .model = model}}});
+  Reply reply = runtime.run(recorded.options);
+  EXPECT_EQ(reply.text, recorded.reply.text);
+  EXPECT_EQ(model->questions().at(0).messages.at(0).text, "Go.");
+  EXPECT_EQ(model->questions().at(1).messages.at(2).results.at(0).text, "echo a");
+}
+
+TEST(RecordedRun, WhatIsNoExportIsRefused) {
+  try {
+    read_export("{}");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace errand::v1
