@@ -110,7 +110,8 @@ class HistoryCase(ServerCase):
             events.until("result")
         self.server.stop()
         for change, said in (
-                ("UPDATE session_history SET body = replace(body, 'Hi', 'Ho') WHERE n = 1",
+                ("UPDATE session_history SET body = CAST(replace(body, 'Hi', 'Ho') AS BLOB) "
+                 "WHERE n = 1",
                  f"entry 1 of the history of session {session} is not what the log says"),
                 ("UPDATE session_history SET run = 'run_other' WHERE n = 1",
                  f"entry 1 of the history of session {session} is another run's"),
