@@ -133,7 +133,7 @@ class ServeFailureTest(FailureCase):
         said = self.serve("--data", str(self.data))
         self.assertEqual(said, (
             1, "", "TIME error cannot use ROOT/data/errand.db: the database has schema version 99, "
-                   "but this program knows only versions up to 6. Use the program version that "
+                   "but this program knows only versions up to 7. Use the program version that "
                    "wrote it, or a newer one.\n"))
 
     def test_data_of_an_older_program_is_brought_up_to_date(self):
@@ -178,9 +178,9 @@ class ClientFailureTest(FailureCase):
         server = self.start_server()
         said = self.errand("run", "Go.", "--server", server.url, "--key", "wrong")
         self.assertEqual(said, (
-            3, "", "errand: http://HOST:PORT refuses the key of --key: the key is unknown, or was "
-                   "revoked\nhint: give another with --key KEY; where 'errand serve' keeps its "
-                   "data, 'errand keys create' makes one\n"))
+            3, "", "errand: http://HOST:PORT refuses the key of --key: the key is unknown, has "
+                   "expired, or was revoked\nhint: give another with --key KEY; where "
+                   "'errand serve' keeps its data, 'errand keys create' makes one\n"))
 
     def test_a_server_that_is_down(self):
         self.start_server().stop()

@@ -159,7 +159,7 @@ class AnswersTest(FakeModelCase):
         first, second = fake.requests()
         self.assertEqual(first, {
             "number": 1, "method": "POST", "path": "/v1/messages", "query": "",
-            "headers": {"host": "fake", "x-api-key": "[redacted]", "x-team": "a",
+            "headers": {"host": "localhost", "x-api-key": "[redacted]", "x-team": "a",
                         "content-length": first["headers"]["content-length"]},
             "body": MESSAGES, "turn": 0, "status": 200})
         self.assertEqual((second["body"], second["turn"], second["status"]), ("oops", None, 400))

@@ -38,6 +38,7 @@ Surface surface_of(const Error& error) {
   if (error.reason() == "expectation_failed")
     return {417, "invalid_request_error", "UNIMPLEMENTED"};
   switch (error.code()) {
+    case ErrorCode::forbidden: return {403, "permission_error", "PERMISSION_DENIED"};
     case ErrorCode::not_found: return {404, "not_found_error", "NOT_FOUND"};
     case ErrorCode::too_large: return {413, "request_too_large", "INVALID_ARGUMENT"};
     case ErrorCode::timeout: return {408, "timeout_error", "DEADLINE_EXCEEDED"};
