@@ -240,9 +240,8 @@ void add_runs_replay(CLI::App& runs, ExitCode exit_code) {
 }
 
 void add_runs(CLI::App& app, ExitCode exit_code) {
-  CLI::App* runs =
-      add_command(app, "runs", "List, show, follow, cancel, fork, export, replay or remove runs.",
-                  "errand runs list");
+  CLI::App* runs = add_command(
+      app, "runs", "List, show, follow, cancel, fork, replay or remove runs.", "errand runs list");
   runs->require_subcommand(1);
   add_runs_list(*runs, exit_code);
   add_run_command(*runs, exit_code, "show", "Show a run and its result.", show_run);

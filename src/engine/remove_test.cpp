@@ -57,16 +57,6 @@ TEST_F(RemoveTest, ASessionGoesWithItsRunsOnceAllOfThemHaveEnded) {
   check();
 }
 
-TEST_F(RemoveTest, AReaderOfARemovedRunIsCutOff) {
-  World world(disk, kSlow);
-  RunId run = *world.result_of(world.engine.create(someone(), spec_with_tools({}), {}));
-  world.pass(milliseconds(1100));
-  auto reader = *world.result_of(world.engine.subscribe(someone(), run, 0));
-  EXPECT_EQ(remove_run(world, run), "removed");
-  auto batch = world.result_of(reader->next(world.timers.now()));
-  EXPECT_EQ(batch.state, Subscription::Batch::State::broken);
-}
-
 // The second attempt goes on where the first one was killed.
 TEST_F(RemoveTest, ARemovalThatWasCutOffCanBeAskedForAgain) {
   for (int at = 1;; ++at) {
