@@ -86,6 +86,13 @@ struct Samples {
 
 Samples samples_of(const json::Object& described) {
   if (described.contains("$ref")) return {.right = {json::Object()}, .wrong = {json::Array()}};
+  if (const json::Array* types = described.at("type").if_array()) {  // something, or null
+    json::Object alone = described;
+    alone["type"] = types->front();
+    Samples out = samples_of(alone);
+    out.right.emplace_back(nullptr);
+    return out;
+  }
   std::string type(json::view(described.at("type").as_string()));
   if (type == "boolean") return {.right = {true, false}, .wrong = {"yes", 1}};
   if (type == "array") return {.right = {json::Array()}, .wrong = {json::Object(), "x"}};
@@ -113,6 +120,7 @@ void ConfigSchemaTest::check_setting(Section section, std::string_view key,
   Samples samples = samples_of(described);
   if (key == "script") samples.right = {"turns.json"};
   if (key == "baseUrl") samples = {.right = {"http://x", "https://x/v1"}, .wrong = {"x", 1}};
+  if (key == "search") samples.right = {json::Object{{"provider", "exa"}, {"apiKey", "k"}}};
   if (key == "slug") samples.wrong = {"", "a b", std::string(40, 'a'), 1};
   for (const json::Value& value : samples.right) {
     EXPECT_EQ(judge(file_with(section, key, value)), "accepted") << key << json::write(value);

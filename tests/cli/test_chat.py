@@ -184,7 +184,7 @@ class CommandsTest(ChatCase):
         self.say(terminal, "Hi", "Look at a.txt", "/save ~/my chat.md")
         self.end(terminal, 4)
         text = CHAT_ID.sub("sess_N", file.read_text())
-        self.assertEqual(text, "# Chat chat_N\n\n## You\n\nHi\n\n## Model\n\nHello.\n\n"
+        self.assertEqual(text, "# Chat sess_N\n\n## You\n\nHi\n\n## Model\n\nHello.\n\n"
                                "## You\n\nLook at a.txt\n\n## Model\n\nLet me look.\n\n"
                                'Calls read_file:\n\n```\n{"path":"a.txt"}\n```\n\n'
                                "read_file gives:\n\n```\none\ntwo\n```\n\nIt says one.\n")
@@ -252,7 +252,7 @@ class ResumeTest(ChatCase):
         killed.process.wait()
         (self.shared / "go").touch()
         terminal = self.chat("--resume", *words)
-        shown = self.end(terminal, 2)
+        shown = self.end(terminal, 1)
         self.assertRegex(shown, r"(?s)✓ shell echo once .*✗ shell until .*A restart cut .*Done\.\n")
         self.assertEqual((self.shared / "count").read_text(), "once\n")
 
@@ -280,7 +280,7 @@ class ResumeTest(ChatCase):
         code, out, errors = self.pipe(b"", "--list")
         self.assertEqual(code, 0, errors)
         lines = [line.split(None, 2) for line in out.splitlines()]
-        self.assertEqual(lines[0], ["CHAT", "LAST", "USED  ABOUT"])
+        self.assertEqual(out.splitlines()[0].split(), ["CHAT", "LAST", "USED", "ABOUT"])
         self.assertEqual([line[0] for line in lines[1:]], ids)
         self.assertEqual([line[2] for line in lines[1:]],
                          ["One fine day to talk", "Another fine day to talk"])
@@ -336,16 +336,12 @@ class StorageTest(ChatCase):
     scripts = {"many": [turn(ANSWER)] * 200}
 
     def test_a_chat_of_200_messages_takes_room_in_proportion(self):
-        message = "x" * 500
-        code, out, errors = self.pipe((message + "\n").encode() * 200)
-        self.assertEqual((code, out), (0, (self.ANSWER + "\n") * 200), errors[-2000:])
-        stored = (self.data / "errand.db").stat().st_size
-        client = self.serve_data().client()
-        runs = client.request("GET", "/agent-runs?limit=200").json()["runs"]
-        self.assertEqual(len(runs), 200)
-        events = sum(len(client.request("GET", f"/agent-runs/{run['runId']}/events").body)
-                     for run in runs)
-        self.assertLess(stored, 3 * (events + 200 * (len(message) + len(self.ANSWER))))
+        sizes = []
+        for words in ((), ("--resume",)):
+            code, out, errors = self.pipe((b"x" * 500 + b"\n") * 100, *words)
+            self.assertEqual((code, out), (0, (self.ANSWER + "\n") * 100), errors[-2000:])
+            sizes.append((self.data / "errand.db").stat().st_size)
+        self.assertLess(sizes[1], 2.2 * sizes[0])
 
 
 class KeysTest(ChatCase):

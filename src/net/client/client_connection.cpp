@@ -207,15 +207,12 @@ Error refused_address(const Route& route, const Address& address) {
 }
 
 // Whether a proxy may be asked for the host. The proxy looks the name up by itself, so that a name
-// is refused if any of its addresses here is; one that is unknown here is the proxy's business,
-// unless it means the machine of whoever looks it up.
+// is refused if any of its addresses here is; one that is unknown here is the proxy's business.
 Task<Result<void>> check_for_proxy(Route route, const AddressRules* rules, TimeLimit limit,
                                    Interrupt* interrupt) {
   std::vector<Address> addresses;
   if (auto literal = literal_address(route.host)) {
     addresses.push_back(*literal);
-  } else if (is_localhost(route.host)) {
-    addresses.push_back(asio::ip::address_v4::loopback());
   } else if (auto endpoints = co_await resolve(route.host, route.port, limit, interrupt)) {
     for (const tcp::endpoint& endpoint : *endpoints) addresses.push_back(endpoint.address());
   } else if (endpoints.error().reason() != kLookupFailed) {

@@ -71,8 +71,9 @@ TEST(ProxyRules, RefusesWhatIsNoProxyWithoutShowingIt) {
 }
 
 TEST(ProxyRules, ThisMachineIsReachedDirectly) {
-  for (const char* url : {"http://localhost:8080/", "http://LOCALHOST/", "http://127.0.0.1/",
-                          "https://127.9.9.9/", "http://[::1]:80/"}) {
+  for (const char* url :
+       {"http://localhost:8080/", "http://LOCALHOST/", "http://localhost.:80/",
+        "http://api.localhost/", "http://127.0.0.1/", "https://127.9.9.9/", "http://[::1]:80/"}) {
     EXPECT_EQ(proxy_for(url, {{"ALL_PROXY", "http://p:1"}}), "direct") << url;
   }
 }

@@ -219,7 +219,7 @@ HttpServer::Options keyed_options() {
           .admit = [](const Request& head) -> Result<std::string> {
             std::string key(head.header("x-key"));
             if (key == "k1" || key == "k2") return key;
-            return Error(ErrorCode::unauthorized, "who?").reason("no_key");
+            return Error(ErrorCode::invalid_argument, "who?").reason("no_key");
           },
           .behind_proxy = true};
 }
@@ -231,9 +231,9 @@ std::string keyed_post(std::string_view key, std::string_view rest) {
 TEST(HttpAdmission, WhoIsRefusedIsNeitherAskedForABodyNorHasOneRead) {
   TestServer server(keyed_options());
   EXPECT_EQ(refused(server, keyed_post("k3", "Expect: 100-continue\r\n\r\n")),
-            refusal(401, "no_key"));
+            refusal(400, "no_key"));
   EXPECT_EQ(refused(server, keyed_post("k3", cat("\r\n", std::string(50, 'x')))),
-            refusal(401, "no_key"));
+            refusal(400, "no_key"));
   RawClient known(server.port());
   known.send(keyed_post("k1", "Expect: 100-continue\r\n\r\n"));
   EXPECT_EQ(known.receive_through("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
