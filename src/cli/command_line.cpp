@@ -406,7 +406,7 @@ void add_fake_model(CLI::App& app, ExitCode exit_code) {
 
 void add_mcp(CLI::App& app, ExitCode exit_code) {
   CLI::App* command =
-      add_command(app, "mcp", "Serve the workspace's tools over MCP on stdin and stdout.",
+      add_command(app, "mcp", "Serve the workspace's tools over MCP on stdin/stdout.",
                   "errand mcp --data ./.errand");
   auto options = std::make_shared<AgentOptions>();
   add_place(command, *options);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,12 +35,14 @@ class BodyBudget final {
       if (budget_ != nullptr) budget_->give_back(bytes_, holders_);
     }
 
-    // Whose share it is; said once.
-    void set_holders(BodyBudget& budget, std::vector<std::string> holders) {
+    // Whose share it is, with what it has already; said once.
+    [[nodiscard]] Verdict set_holders(BodyBudget& budget, std::vector<std::string> holders) {
       ERRAND_ASSERT(holders_.empty());
+      if (!budget.have_room(bytes_, holders)) return Verdict::none_left_for_holder;
       budget_ = &budget;
       holders_ = std::move(holders);
       for (const std::string& holder : holders_) budget.by_holder_[holder] += bytes_;
+      return Verdict::granted;
     }
 
     // Makes the share at least `bytes` large, if the budget has so much.
@@ -67,13 +70,16 @@ class BodyBudget final {
   std::size_t used() const { return used_; }
 
  private:
+  bool have_room(std::size_t more, const std::vector<std::string>& holders) const {
+    return std::all_of(holders.begin(), holders.end(), [&](const std::string& holder) {
+      auto found = by_holder_.find(holder);
+      return (found == by_holder_.end() ? 0 : found->second) + more <= holder_bytes_max_;
+    });
+  }
+
   Verdict take(std::size_t more, const std::vector<std::string>& holders) {
     if (more > bytes_max_ - used_) return Verdict::none_left;
-    for (const std::string& holder : holders) {
-      auto found = by_holder_.find(holder);
-      std::size_t held = found == by_holder_.end() ? 0 : found->second;
-      if (held + more > holder_bytes_max_) return Verdict::none_left_for_holder;
-    }
+    if (!have_room(more, holders)) return Verdict::none_left_for_holder;
     used_ += more;
     for (const std::string& holder : holders) by_holder_[holder] += more;
     return Verdict::granted;

@@ -126,8 +126,7 @@ Result<void> Connection::admit() {
   error_code error;
   auto peer = socket_.remote_endpoint(error);
   if (!error && !shared_.behind_proxy) holders.push_back(peer.address().to_string());
-  reader_->hold_body_for(std::move(holders));
-  return {};
+  return reader_->hold_body_for(std::move(holders));
 }
 
 void Connection::begin_wait(RequestReader::State state) {

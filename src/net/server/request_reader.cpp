@@ -225,7 +225,15 @@ Result<void> RequestReader::read_chunks() {
 
 // What has arrived counts, not what was announced: announcing costs a client nothing.
 Result<void> RequestReader::count_body() {
-  switch (received_.share.grow_to(budget_, received_.request.body.size())) {
+  return answer_to(received_.share.grow_to(budget_, received_.request.body.size()));
+}
+
+Result<void> RequestReader::hold_body_for(std::vector<std::string> holders) {
+  return answer_to(received_.share.set_holders(budget_, std::move(holders)));
+}
+
+Result<void> RequestReader::answer_to(BodyBudget::Verdict verdict) {
+  switch (verdict) {
     case BodyBudget::Verdict::granted: return {};
     case BodyBudget::Verdict::none_left:
       return Error(ErrorCode::unavailable, "the server holds too many request bodies at the moment")
@@ -236,10 +244,6 @@ Result<void> RequestReader::count_body() {
                "too many request bodies of this key or address are on their way")
       .reason("overloaded")
       .hint("send fewer large requests at once");
-}
-
-void RequestReader::hold_body_for(std::vector<std::string> holders) {
-  received_.share.set_holders(budget_, std::move(holders));
 }
 
 bool RequestReader::take_expectation() {

@@ -47,8 +47,9 @@ class RequestReader final {
   // connection is closed; the reader is then of no further use.
   Result<State> advance();
 
-  // Who answers for the memory of the unfinished body, which has to be said once.
-  void hold_body_for(std::vector<std::string> holders);
+  // Who answers for the memory of the unfinished body, which is said once. unavailable: they
+  // hold too much.
+  Result<void> hold_body_for(std::vector<std::string> holders);
 
   // Whether the client waits for "100 Continue" before it sends the body; true only once.
   bool take_expectation();
@@ -72,6 +73,7 @@ class RequestReader final {
   Result<void> read_body();
   Result<void> read_chunks();
   Result<void> count_body();
+  static Result<void> answer_to(BodyBudget::Verdict verdict);
   Error headers_too_large() const;
   Error body_too_large() const;
 
