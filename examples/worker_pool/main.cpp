@@ -13,7 +13,7 @@
 
 struct Resize {
   std::string image;
-  int width = 640;
+  int width = 0;
 };
 
 std::string resize(const Resize& args, errand::ToolContext& context) {
