@@ -94,15 +94,15 @@ class InstallTest(InstalledCase):
         self.assertLess(seconds, ONE_TOOL_SECONDS_MAX)
 
     def test_the_library_shows_no_symbols_of_its_own(self):
-        """A shared library with the SDK inside exports nothing of it."""
-        source = self.work / "plugin.cpp"
+        """A program that exports what it has exports nothing of the SDK inside."""
+        source = self.work / "exporting.cpp"
         source.write_text('#include <errand/errand.hpp>\n'
-                          'extern "C" bool parses(const char* text) {\n'
-                          "  return errand::Json::parse(text).has_value();\n}\n")
-        library = self.work / "plugin.so"
-        self.must("g++", *FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", source,
-                  *self.pkg_config(), "-o", library)
-        exported = self.must("nm", "-CD", "--defined-only", library)
+                          "int main(int, char** words) {\n"
+                          "  return errand::Json::parse(words[0]).has_value() ? 1 : 0;\n}\n")
+        program = self.work / "exporting"
+        self.must("g++", *FLAGS, "-rdynamic", "-fvisibility=hidden", source, *self.pkg_config(),
+                  "-o", program)
+        exported = self.must("nm", "-CD", "--defined-only", program)
         self.assertEqual([line for line in exported.splitlines() if "errand::" in line], [])
 
 

@@ -32,9 +32,10 @@ class PoolTest(InstalledCase):
         self.environment = os.environ | {"ERRAND_SERVER": self.server.url,
                                          "ERRAND_API_KEY": self.server.key}
         self.random = random.Random(os.environ.get("ERRAND_SEED") or 1)
+        self.calls = self.work / f"{self._testMethodName}.calls"
 
     def start_worker(self) -> subprocess.Popen:
-        return subprocess.Popen([self.program, "work", self.work / "calls"], env=self.environment,
+        return subprocess.Popen([self.program, "work", self.calls], env=self.environment,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def test_each_call_is_answered_once_although_workers_are_killed(self):
@@ -64,7 +65,7 @@ class PoolTest(InstalledCase):
                 self.close(worker)
         self.assertEqual(said, f"{RUNS} runs, {RUNS * CALLS} answers to {RUNS * CALLS} calls\n")
         self.assertGreater(kills, 0)
-        noted = (self.work / "calls").read_text().split()
+        noted = self.calls.read_text().split()
         self.assertEqual(len(set(noted)), RUNS * CALLS)
 
     def test_clients_and_workers_outlive_a_killed_server(self):
