@@ -15,7 +15,7 @@
 namespace errand::cli {
 namespace {
 
-constexpr std::size_t kShownChars = 200;
+constexpr std::size_t kShownNameChars = 200;
 
 json::Array texts(const std::vector<std::string>& items) {
   json::Array out;
@@ -55,10 +55,10 @@ std::string workspaces_table(const json::Value& answer) {
 
 // The key itself goes to stdout, and what there is to know about it to stderr.
 std::string shown_key(const json::Value& key) {
-  std::string note = cat("The key ", clean_line(text_of(key, "id"), kShownChars),
+  std::string note = cat("The key ", clean_line(text_of(key, "id"), kShownNameChars),
                          " is shown this once; keep it.\n");
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
-  return cat(clean_line(text_of(key, "key"), kShownChars), "\n");
+  return cat(clean_line(text_of(key, "key"), kShownNameChars), "\n");
 }
 
 // "reachable", or what is wrong and how the vendor puts it.
@@ -121,7 +121,7 @@ int revoke_key(const AnswerOptions& options, const std::string& id) {
   sdk::ApiRequest request{.method = net::Method::delete_,
                           .path = cat("/api-keys/", percent_encode(id))};
   return ask_and_show(options, std::move(request), [&](const json::Value&) {
-    return cat("revoked ", clean_line(id, kShownChars), "\n");
+    return cat("revoked ", clean_line(id, kShownNameChars), "\n");
   });
 }
 
