@@ -26,12 +26,16 @@ std::uint64_t random_bits() {
   return bits;
 }
 
+std::string random_bytes(std::size_t count) {
+  std::string out(count, '\0');
+  fill(reinterpret_cast<unsigned char*>(out.data()), count);
+  return out;
+}
+
 std::string random_hex(std::size_t bytes) {
   constexpr char kHex[] = "0123456789abcdef";
-  std::string raw(bytes, '\0');
-  fill(reinterpret_cast<unsigned char*>(raw.data()), bytes);
   std::string out;
-  for (char c : raw) {
+  for (char c : random_bytes(bytes)) {
     auto byte = static_cast<unsigned char>(c);
     out.push_back(kHex[byte >> 4U]);
     out.push_back(kHex[byte & 15U]);
