@@ -30,6 +30,9 @@ Generators of clients can read that document; it is OpenAPI 3.1.
 - A list answers a page. If `nextCursor` is not null, send it as `cursor` for the next page.
 - Send `Idempotency-Key` with a request that creates something if you may have to repeat it: the
   repeated request gets the answer of the first and creates nothing.
+- Secrets, agents and stored tools have versions; an answer's `ETag` is the version. To change only
+  the version that you have read, send the `ETag` as `If-Match`. `If-Match: *` changes only what
+  exists, and `If-None-Match: *` creates only what does not.
 - Every answer has the header `x-request-id`. Send your own (1 to 64 letters, digits, dots,
   underscores and dashes) to find the request in the server's log.
 - Any request can also meet these errors: {common}.
@@ -148,6 +151,10 @@ def errors_of(operation: dict, common: set[str]) -> str:
     return "; ".join(words)
 
 
+def header_line(headers: list[dict]) -> str:
+    return "Headers: " + ", ".join(f"`{one['name']}`" for one in headers) + "."
+
+
 def operation_lines(path: str, method: str, operation: dict, common: set[str]) -> list[str]:
     lines = [f"### {method.upper()} {short_path(path)}", "", operation["summary"]]
     if "description" in operation:
@@ -158,8 +165,9 @@ def operation_lines(path: str, method: str, operation: dict, common: set[str]) -
     shown = [one for one in operation.get("parameters", []) if one["in"] == "query"]
     if shown:
         lines += [*parameter_table(shown), ""]
-    if any(one["in"] == "header" for one in operation.get("parameters", [])):
-        lines += ["Takes an `Idempotency-Key`.", ""]
+    headers = [one for one in operation.get("parameters", []) if one["in"] == "header"]
+    if headers:
+        lines += [header_line(headers), ""]
     if "requestBody" in operation:
         optional = "" if operation["requestBody"]["required"] else " (optional)"
         lines += [f"- Body: {body_of(operation['requestBody']['content'])}{optional}"]

@@ -38,7 +38,8 @@ struct Surroundings {
   Log& log;
   const Lease& lease;
   Counters& counters;
-  bool typed_events = false;  // segments carry structs for readers in this process
+  bool typed_events = false;        // segments carry structs for readers in this process
+  SecretSource* secrets = nullptr;  // null: there are none
 };
 
 // Told by a run, on its home, never from inside one of its member functions that callers call.

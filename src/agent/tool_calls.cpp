@@ -47,13 +47,17 @@ bool is_cancellation(const boost::system::system_error& error) {
 }
 
 // Tools may be a user's own code: whatever they throw fails the call and nothing else. What it says
-// is for the log, because it may tell more than a model should know.
+// is for the log, because it may tell more than a model should know. Neither the model nor the log
+// is told the secrets that the call was given.
 Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context, Log* log) {
   std::string what;
   const std::string run = call.run.str();
   const std::string name = tool->decl().name;
+  CallSecrets* const secrets = context.secrets;
   try {
-    co_return co_await tool->invoke(std::move(call), context);
+    ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
+    secrets->blot_out(outcome);
+    co_return outcome;
   } catch (const boost::system::system_error& error) {
     if (is_cancellation(error)) throw;
     what = error.what();
@@ -62,6 +66,7 @@ Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context
   } catch (...) {
     what = "an exception of an unknown type";
   }
+  what = secrets->blot_out(std::move(what));
   log->error("a tool threw an exception", {{"run", run}, {"tool", name}, {"what", what}});
   co_return failed_outcome(
       "The tool failed because of an internal error. It may or may not have taken effect.");
@@ -71,13 +76,14 @@ Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context
 class CallProgress final : public ProgressSink {
  public:
   using Show = std::function<void(ToolProgress)>;
-  CallProgress(ToolUseId id, std::string name, Show show)
-      : id_(std::move(id)), name_(std::move(name)), show_(std::move(show)) {}
+  // `secrets` outlives this.
+  CallProgress(ToolUseId id, std::string name, const CallSecrets& secrets, Show show)
+      : id_(std::move(id)), name_(std::move(name)), secrets_(secrets), show_(std::move(show)) {}
 
   void report(ProgressReport report) override {
     show_({.id = id_,
            .name = name_,
-           .message = std::move(report.message),
+           .message = secrets_.blot_out(std::move(report.message)),
            .progress = report.progress,
            .total = report.total});
   }
@@ -85,6 +91,7 @@ class CallProgress final : public ProgressSink {
  private:
   const ToolUseId id_;
   const std::string name_;
+  const CallSecrets& secrets_;
   const Show show_;
 };
 
@@ -231,7 +238,9 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext cont
     if (!durable) co_return;
   }
   const ToolUseId id = call.id;
-  CallProgress progress(id, tool->decl().name,
+  CallSecrets secrets(around_.secrets, key_.workspace);
+  context.secrets = &secrets;
+  CallProgress progress(id, tool->decl().name, secrets,
                         [this](ToolProgress report) { show_progress(std::move(report)); });
   context.progress = &progress;
   ToolOutcome outcome = co_await invoke_safely(tool, std::move(call), context, &around_.log);

@@ -1,6 +1,7 @@
 #include "cli/command_info.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/text.hpp"
 
@@ -29,7 +30,10 @@ FlagInfo describe_option(const CLI::Option* option) {
 
 std::string example_of(const CLI::App* command) {
   std::string footer = command->get_footer();
-  return std::string(trim(std::string_view(footer).substr(footer.find('\n') + 1)));
+  constexpr std::size_t kLabel = std::string_view("Example:").size();
+  std::string_view rest = std::string_view(footer).substr(std::min(kLabel, footer.size()));
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \n"), rest.size()));
+  return std::string(rest);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cli/agent/run_command.hpp"
 #include "cli/chat/chat_command.hpp"
 #include "cli/command_info.hpp"
+#include "cli/command_parts.hpp"
 #include "cli/commands/backup_command.hpp"
 #include "cli/commands/check_command.hpp"
 #include "cli/commands/fake_model.hpp"
@@ -21,6 +22,7 @@
 #include "cli/commands/workspace_commands.hpp"
 #include "cli/completion.hpp"
 #include "cli/doctor/doctor.hpp"
+#include "cli/record_command_line.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
@@ -33,40 +35,6 @@ namespace {
 constexpr std::size_t kHelpColumn = 24;
 constexpr int kTurnsMax = 1000;
 constexpr int kRunsMax = 10'000;
-
-// Receives the exit code of the command.
-using ExitCode = std::shared_ptr<int>;
-
-CLI::App* add_command(CLI::App& parent, const char* name, const char* description,
-                      const char* example) {
-  CLI::App* command = parent.add_subcommand(name, description);
-  command->footer(cat("Example:\n  ", example));
-  command->group("Commands");
-  return command;
-}
-
-template <class T>
-CLI::Option* add(CLI::App* command, const char* flag, T& value, const char* kind,
-                 const char* description) {
-  return command->add_option(flag, value, description)->option_text(kind);
-}
-
-// A required positional argument.
-CLI::Option* add_argument(CLI::App* command, const char* name, std::string& value,
-                          const char* description) {
-  return command->add_option(name, value, description)->required()->option_text(" ");
-}
-
-void add_form(CLI::App* command, Form& form, const char* description) {
-  command->add_flag_callback("--json", [&form] { form = Form::json; }, description);
-}
-
-void add_server(CLI::App* command, sdk::ServerFlags& flags) {
-  add(command, "--server", flags.server, "URL", "Server URL (default: the one in DIR/credentials)");
-  add(command, "--key", flags.key, "KEY", "API key (default: ERRAND_API_KEY, or DIR/credentials)");
-  add(command, "--workspace", flags.workspace, "SLUG", "Workspace that the key belongs to");
-  add(command, "--data", flags.data, "DIR", "Data directory of the server (default ./.errand)");
-}
 
 void add_serve(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "serve", "Run the server until Ctrl-C or SIGTERM.",
@@ -105,14 +73,16 @@ void hide(CLI::Option* option) {
 
 // The flags of `run` and `chat` that describe the agent.
 void add_agent(CLI::App* command, AgentOptions& options) {
+  add(command, "--agent", options.agent, "NAME", "Stored agent to run (see 'errand agents')");
   add(command, "--model", options.model, "ID", "Model to use instead of the default");
   add(command, "--system", options.system, "TEXT", "System prompt");
   add(command, "--files", options.files, "DIR", "Let the model read the files in DIR");
   command->add_flag("--shell", options.shell,
                     "Let the model run commands you approve (--yes: all)");
   hide(command->add_flag("--yes", options.yes, "Run the commands of --shell without asking"));
-  command->add_flag("--web-fetch", options.web_fetch, "Let the model read web pages");
-  command->add_flag("--web-search", options.web_search, "Let the model search the web");
+  command->add_flag("--web-fetch", options.web_fetch,
+                    "Let the model read web pages (--web-search: search)");
+  hide(command->add_flag("--web-search", options.web_search, "Let the model search the web"));
   hide(add(command, "--allow-network", options.allow_networks, "CIDR",
            "Network that --web-fetch may reach besides public ones")
            ->allow_extra_args(false));
@@ -312,6 +282,7 @@ void add_keys(CLI::App& app, ExitCode exit_code) {
       *keys, "revoke", "Revoke an API key.", "errand keys revoke key_0123abcd",
       [=](const AnswerOptions& options) { *exit_code = revoke_key(options, *id); },
       [=](CLI::App* command) { add_argument(command, "KEY", *id, "Key id"); });
+  add_rotate_secret(*keys, exit_code);
 }
 
 void add_sessions(CLI::App& app, ExitCode exit_code) {
@@ -499,13 +470,17 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   app.get_formatter()->column_width(kHelpColumn);
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.footer("Example:\n  errand run --files . \"What is in README.md?\"");
+  // In one line, because the list of commands has to fit one screen.
+  app.footer("Example: errand run --files . \"What is in README.md?\"");
   app.require_subcommand(1);
   add_serve(app, exit_code);
   add_run(app, exit_code);
   add_chat(app, exit_code);
   add_runs(app, exit_code);
   add_sessions(app, exit_code);
+  add_agents(app, exit_code);
+  add_tools(app, exit_code);
+  add_secrets(app, exit_code);
   add_keys(app, exit_code);
   add_workspaces(app, exit_code);
   add_question(app, "models", "List the models and whether each can be reached.", "errand models",
@@ -518,6 +493,8 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_config(app, exit_code);
   add_completion(app, exit_code);
   add_version(app, exit_code);
+  // The list has to fit one screen: the guide names what is rarely typed.
+  for (const char* rare : {"check-data", "completion"}) app.get_subcommand(rare)->group("");
   // Whoever reads the list of commands has found the flag. Commands would inherit this.
   app.get_help_ptr()->group("");
 }

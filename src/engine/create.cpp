@@ -8,6 +8,8 @@
 #include "crypto/digest.hpp"
 #include "engine/engine.hpp"
 #include "engine/id_bounds.hpp"
+#include "engine/records/agent_access.hpp"
+#include "engine/records/agents.hpp"
 #include "json/write.hpp"
 #include "run/log/journal.hpp"
 #include "tool/input_schema.hpp"
@@ -69,13 +71,21 @@ Result<std::vector<ToolDecl>> Engine::bind(const ToolRef& ref, std::size_t index
   return bound;
 }
 
-Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const Principal& who) {
+Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const StoredTools& stored,
+                                        const Principal& who) {
   if (tools->offered) return tools->offered;
   std::vector<ToolDecl> decls;
   for (std::size_t i = 0; i < tools->refs.size(); ++i) {
     const ToolRef& ref = tools->refs[i];
     if (deps_.tools.is_remote(ref)) continue;
-    ERRAND_TRY(auto bound, bind(ref, i, who));
+    auto found = stored.find(i);
+    Result<std::vector<ToolDecl>> known = std::vector<ToolDecl>();
+    if (found != stored.end()) {
+      known = found->second;
+    } else {
+      known = bind(ref, i, who);
+    }
+    ERRAND_TRY(auto bound, std::move(known));
     for (ToolDecl& tool : bound) decls.push_back(std::move(tool));
     if (!bound.empty()) continue;
     for (OfferedTool& tool : offered_tools(ref)) {
@@ -91,7 +101,8 @@ Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const Principal& who)
   whole.bindings_hash = hash_if_large(whole.bindings);
   whole.warnings = tools->warnings;
   tools = std::make_shared<const ToolSet>(std::move(whole));
-  tool_sets_.insert(tools);
+  // What stored tools mean differs from workspace to workspace, and from one day to the next.
+  if (stored.empty()) tool_sets_.insert(tools);
   return tools->offered;
 }
 
@@ -105,7 +116,9 @@ Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const ToolDecls
   return model.output_mechanism({.tools = tools, .output_schema = spec.output_schema->schema});
 }
 
-Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::string_view model_id) {
+Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
+                                     std::string_view model_id) {
+  Spec& spec = asked.spec;
   ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
   CreatedEntry entry{
       .model = model->info, .price = model->pricing, .at = deps_.clock.now(), .key = who.key};
@@ -114,7 +127,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::strin
     if (!fallback) return std::move(fallback).error().pointer("/fallbackModelId");
     entry.fallback = (*fallback)->info.id;
   }
-  ERRAND_TRY(entry.tools, resolve_tools(spec.tools, who));
+  ERRAND_TRY(entry.tools, resolve_tools(spec.tools, asked.stored, who));
   for (std::size_t i = 0; i < spec.tools->refs.size(); ++i) {
     if (deps_.tools.is_remote(spec.tools->refs[i])) entry.unbound.push_back(i);
   }
@@ -144,14 +157,81 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Spec spec, std::strin
   return entry;
 }
 
+// A caller's spec as it is kept: with its agent taken in, and the headers of its tools sealed.
+Task<Result<Engine::Prepared>> Engine::prepare(Principal who, Spec spec) {
+  Prepared out;
+  ERRAND_CO_TRY(out.spec, co_await adopt_agent(who, std::move(spec)));
+  if (!deps_.records) co_return out;
+  ERRAND_CO_TRY(out.spec.tools,
+                co_await deps_.records->secrets.seal_headers(who.workspace, out.spec.tools));
+  const ToolSetPtr tools = out.spec.tools;
+  for (std::size_t i = 0; i < tools->refs.size(); ++i) {
+    if (!deps_.tools.is_stored(tools->refs[i])) continue;
+    auto found = co_await deps_.tools.look_up(tools->refs[i], who);
+    if (!found) {
+      std::string place = cat("/tools/", i, found.error().pointer());
+      co_return std::move(found).error().pointer(place);
+    }
+    for (ToolDecl& tool : *found) tool.origin.ref = i;
+    out.stored[i] = std::move(*found);
+  }
+  co_return out;
+}
+
+Task<Result<ToolOutcome>> Engine::try_tool(Principal who, std::string id, json::Object arguments) {
+  ToolRef ref = WorkspaceTool{.id = id};
+  auto found = co_await deps_.tools.look_up(ref, who);
+  if (!found && found.error().code() != ErrorCode::invalid_argument) {
+    co_return std::move(found).error();
+  }
+  if (!found || found->empty()) {
+    ref = PluginTool{.name = id};
+    found = deps_.tools.bind(ref, who);
+  }
+  ToolPtr tool = found && !found->empty() ? deps_.tools.open(found->front(), ref, who) : nullptr;
+  if (!tool) co_return Error(ErrorCode::not_found, cat("there is no tool \"", id, "\""));
+  ERRAND_CO_TRY(auto schema, compile_input_schema(schemas_, *tool->decl().input_schema));
+  if (auto errors = schema->validate(json::Value(arguments)); !errors.empty()) {
+    co_return Error(ErrorCode::invalid_argument, errors.front().message)
+        .pointer(cat("/arguments", errors.front().pointer));
+  }
+  ToolCall call{.run = {}, .id = deps_.ids.make<ToolUseIdTag>("tu_"), .arguments = {}};
+  call.arguments = std::move(arguments);
+  const milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
+  CallSecrets secrets(deps_.records ? &deps_.records->secrets : nullptr, who.workspace);
+  ToolContext context{.who = who, .deadline = deps_.timers.now() + timeout, .secrets = &secrets};
+  ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
+  secrets.blot_out(outcome);
+  co_return outcome;
+}
+
+Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
+  const std::string asked = spec.agent_id;
+  if (asked.empty()) {
+    ERRAND_CO_CHECK(check_may_run_without_agent(who));
+    co_return spec;
+  }
+  // A spec that goes on with an agent has its version taken in already.
+  const bool is_adopted = spec.agent_version > 0;
+  if (is_adopted && who.may_use_agent(asked)) co_return spec;
+  Result<NamedRecord> agent = Error(ErrorCode::not_found, cat("there is no agent \"", asked, "\""));
+  if (deps_.records) agent = co_await deps_.records->agents.find(who.workspace, asked);
+  if (!may_run(who, asked, agent)) co_return agent_not_allowed(asked);
+  if (is_adopted) co_return spec;
+  if (agent) co_return with_agent(std::move(spec), *agent);
+  if (agent.error().code() != ErrorCode::not_found) co_return std::move(agent).error();
+  co_return std::move(agent).error().pointer("/agentId").hint("'errand agents list' shows them");
+}
+
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
-  std::string model_id = spec.model_id;
+  ERRAND_CO_TRY(auto asked, co_await prepare(who, std::move(spec)));
+  std::string model_id = asked.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   std::vector<RunBlob> blobs;
-  for (Message& message : spec.messages) {
+  for (Message& message : asked.spec.messages) {
     for (RunBlob& blob : agent::take_bytes(message.files)) blobs.push_back(std::move(blob));
   }
-  ERRAND_CO_TRY(auto created, resolve(who, std::move(spec), model_id));
+  ERRAND_CO_TRY(auto created, resolve(who, std::move(asked), model_id));
   std::vector<JournalEntry> journal;
   journal.reserve(2);
   // A run that has to ask about its tools does so before its first turn.

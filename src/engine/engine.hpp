@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "engine/models/catalog.hpp"
+#include "engine/records/record_books.hpp"
 #include "engine/residency/pauses.hpp"
 #include "engine/residency/residency.hpp"
 #include "engine/residency/slots.hpp"
@@ -111,7 +113,8 @@ class Engine final {
     Catalog& catalog;
     const ToolSources& tools;
     Log& log;
-    bool typed_events = false;  // see agent::Surroundings
+    bool typed_events = false;       // see agent::Surroundings
+    RecordBooks* records = nullptr;  // null: there are no agents and no secrets
   };
 
   Engine(Deps deps, Limits limits);
@@ -127,7 +130,8 @@ class Engine final {
   bool is_recovered() const { return residency_.is_recovered(); }
 
   // Durable when it returns; the run goes on by itself.
-  // invalid_argument: unknown model or tool, or a schema that cannot be used. conflict: the key was
+  // invalid_argument: unknown model or tool, or a schema that cannot be used. not_found: no such
+  // agent. conflict: the key was
   // used for something else (reason "idempotency_conflict"). unavailable with reason "draining":
   // shutting down.
   Task<Result<RunId>> create(Principal who, Spec spec, Idempotency idempotency);
@@ -179,6 +183,10 @@ class Engine final {
   Task<Result<JournalPage>> journal(Principal who, RunId run, std::size_t after, std::size_t limit,
                                     std::size_t bytes_max);
 
+  // Makes one call of a stored tool, or of a built-in one, for whoever tries it out. not_found:
+  // there is no such tool. invalid_argument: the arguments do not fit its schema.
+  Task<Result<ToolOutcome>> try_tool(Principal who, std::string id, json::Object arguments);
+
   // What somebody thinks of a run; a later word replaces an earlier one. True: it is the first.
   // not_found: no such run.
   Task<Result<bool>> give_feedback(Principal who, RunId run, Feedback feedback);
@@ -221,6 +229,8 @@ class Engine final {
 
   Catalog& catalog() { return deps_.catalog; }
   Store& store() { return deps_.store; }
+  // Only if the engine was made with them.
+  RecordBooks& records() { return *deps_.records; }
   ToolSetCache& tool_sets() { return tool_sets_; }
   const agent::Counters& counters() const { return counters_; }
   // How many runs are where.
@@ -228,12 +238,23 @@ class Engine final {
   const Slots& slots() const { return residency_.slots(); }
 
  private:
+  // The spec with what the stored agent that it names says, as of now.
+  Task<Result<Spec>> adopt_agent(Principal who, Spec spec);
+  // Of refs that the store has to be asked about, by their index.
+  using StoredTools = std::map<std::size_t, std::vector<ToolDecl>>;
+  // A spec with everything that has to be read before it can be resolved.
+  struct Prepared {
+    Spec spec;
+    StoredTools stored;
+  };
+  Task<Result<Prepared>> prepare(Principal who, Spec spec);
   // Pins what could change later.
-  Result<CreatedEntry> resolve(const Principal& who, Spec spec, std::string_view model_id);
+  Result<CreatedEntry> resolve(const Principal& who, Prepared asked, std::string_view model_id);
   // Leaves the set with what it offers, and remembers it for those who send it again.
   Result<void> check_schema(OfferedTool& tool, std::string_view pointer);
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, std::size_t index, const Principal& who);
-  Result<ToolDecls> resolve_tools(ToolSetPtr& tools, const Principal& who);
+  Result<ToolDecls> resolve_tools(ToolSetPtr& tools, const StoredTools& stored,
+                                  const Principal& who);
   Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
   Task<Result<CreateOutcome>> create_surely(NewRun run);

@@ -7,6 +7,7 @@
 #include "agent/session_history.hpp"
 #include "engine/engine.hpp"
 #include "engine/kept_files.hpp"
+#include "engine/records/agent_access.hpp"
 #include "engine/residency/whole_log.hpp"
 
 namespace errand::engine {
@@ -166,6 +167,7 @@ void begin_with(Spec& spec, const std::vector<llm::MessagePtr>& history) {
 
 Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params,
                                      Idempotency idempotency) {
+  ERRAND_CO_CHECK(check_overrides(who, params.overrides));
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
   ERRAND_CO_TRY(auto segments, co_await read_whole_log(&deps_.store, row.key()));
   ERRAND_CO_TRY(auto events, read_event_facts(segments));
@@ -181,16 +183,16 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   const auto& origin = std::get<CreatedEntry>(entries.front());
   std::string model_id = params.overrides.model_id.value_or(origin.model.id);
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  Spec spec = override_spec(origin.spec, params.overrides);
+  ERRAND_CO_TRY(auto asked, co_await prepare(who, override_spec(origin.spec, params.overrides)));
   if (std::int64_t entries_before = history_of(entries); entries_before > 0) {
     ERRAND_CO_TRY(auto history, co_await agent::read_history(
                                     &deps_.store, {who.workspace, origin.session}, entries_before));
-    begin_with(spec, history);
+    begin_with(asked.spec, history);
     if (point.turns == 0 && point.prompt) {
-      spec.messages.back().text = *std::exchange(point.prompt, {});
+      asked.spec.messages.back().text = *std::exchange(point.prompt, {});
     }
   }
-  ERRAND_CO_TRY(auto created, resolve(who, std::move(spec), model_id));
+  ERRAND_CO_TRY(auto created, resolve(who, std::move(asked), model_id));
   created.forked_from = {.run = run,
                          .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
                          .turns = static_cast<int>(point.turns)};

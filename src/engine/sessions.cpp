@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "engine/engine.hpp"
 #include "engine/id_bounds.hpp"
+#include "engine/records/agent_access.hpp"
 #include "engine/session_spec.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -84,10 +85,12 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
   }
   // A spec is kept with something that is said; a session says nothing by itself.
   if (!params.spec.prompt && params.spec.messages.empty()) params.spec.prompt = "";
+  ERRAND_CO_TRY(auto asked, co_await prepare(who, std::move(params.spec)));
+  params.spec = asked.spec;
   // Mistakes are told now, and not with the first message.
   std::string model_id = params.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  ERRAND_CO_CHECK(resolve(who, params.spec, model_id));
+  ERRAND_CO_CHECK(resolve(who, std::move(asked), model_id));
   WallTime now = deps_.clock.now();
   NewSession session{.row = {.id = deps_.ids.make<SessionIdTag>(kSessionPrefix),
                              .workspace = who.workspace,
@@ -108,6 +111,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
 
 Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessage message,
                                  Idempotency idempotency) {
+  ERRAND_CO_CHECK(check_overrides(who, message.overrides));
   ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
   ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
   SessionTurn turn{.session = session,
@@ -118,10 +122,10 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
   for (Message& said : message.said.messages) {
     for (RunBlob& blob : agent::take_bytes(said.files)) blobs.push_back(std::move(blob));
   }
-  Spec spec = spec_of(params, std::move(message));
-  std::string model_id = spec.model_id;
+  ERRAND_CO_TRY(auto asked, co_await prepare(who, spec_of(params, std::move(message))));
+  std::string model_id = asked.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  ERRAND_CO_TRY(auto created, resolve(who, std::move(spec), model_id));
+  ERRAND_CO_TRY(auto created, resolve(who, std::move(asked), model_id));
   created.session = session;
   std::vector<JournalEntry> journal;
   journal.emplace_back(std::move(created));

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "crypto/random.hpp"
 #include "host/environment.hpp"
+#include "host/secret_key_file.hpp"
 #include "host/store_file.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 #include "tool/builtin/plugins.hpp"
@@ -42,10 +43,17 @@ net::ClientOptions web_options(const Config& config) {
   return options;
 }
 
-ToolSources make_sources(ToolSource& plugins, RemoteToolSource& mcp, ToolSource* program) {
+std::unique_ptr<engine::MasterKeys> make_secret_keys(const std::string& data, BlockingPool& pool) {
+  if (data.empty()) return std::make_unique<engine::PassingKeys>();
+  return std::make_unique<SecretKeyFile>(secret_key_path(data), environment_here(), pool);
+}
+
+ToolSources make_sources(ToolSource& plugins, RemoteToolSource& mcp, StoredToolSource& http,
+                         ToolSource* program) {
   ToolSources sources;
   sources.add("errand", {"mantyx_plugin"}, plugins);
   sources.add_remote("mcp", {"mcp"}, mcp);
+  sources.add_stored("http", {"mantyx"}, http);
   if (program) sources.add("program", {"host"}, *program);
   return sources;
 }
@@ -59,6 +67,8 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
       ids_(around.clock, crypto::random_bits),
       store_(std::move(store)),
       tool_pool_(kToolThreads, kToolQueueMax),
+      secret_keys_(make_secret_keys(around.data, tool_pool_)),
+      records_(*store_, ids_, *secret_keys_),
       plugins_(make_plugins({.clock = around.clock,
                              .pool = tool_pool_,
                              .web = web_options(config_),
@@ -72,8 +82,10 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                       [&log = around.log](const char* task, const std::string& what) {
                         log.error("a task of an MCP client failed; this is a bug",
                                   {{"task", task}, {"what", what}});
-                      }}),
-      tools_(make_sources(plugins_, mcp_tools_, around.program)),
+                      }},
+                 &records_.secrets),
+      http_tools_(tool_client_, records_.tools),
+      tools_(make_sources(plugins_, mcp_tools_, http_tools_, around.program)),
       client_(client_options_here()),
       catalog_(make_catalog(config_, {.client = client_,
                                       .timers = timers_,
@@ -89,7 +101,8 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .catalog = catalog_,
                .tools = tools_,
                .log = around.log,
-               .typed_events = around.typed_events},
+               .typed_events = around.typed_events,
+               .records = &records_},
               config_.limits) {}
 
 Task<void> Host::stop() {

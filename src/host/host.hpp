@@ -11,10 +11,12 @@
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
+#include "engine/records/record_books.hpp"
 #include "host/config.hpp"
 #include "mcp/client/mcp_tools.hpp"
 #include "net/client/http_client.hpp"
 #include "store/store.hpp"
+#include "tool/http/http_tools.hpp"
 
 namespace errand::host {
 
@@ -30,6 +32,7 @@ class Host final {
     Log& log;
     ToolSource* program = nullptr;  // tools of the program itself, for runs that it asks for
     bool typed_events = false;      // for readers in this process, see agent::Surroundings
+    std::string data = {};  // the directory of the secrets' key; empty: the key goes with the host
   };
 
   Host(Surroundings around, Config config, std::unique_ptr<Store> store);
@@ -53,9 +56,12 @@ class Host final {
   IdSource ids_;
   std::unique_ptr<Store> store_;
   BlockingPool tool_pool_;  // apart from the store's, which must not wait behind a large page
+  std::unique_ptr<engine::MasterKeys> secret_keys_;
+  engine::RecordBooks records_;
   FixedTools plugins_;
   net::HttpClient tool_client_;  // for servers of tools
   mcp::McpTools mcp_tools_;
+  HttpTools http_tools_;
   ToolSources tools_;
   net::HttpClient client_;
   engine::Catalog catalog_;

@@ -33,6 +33,9 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   if (in.optional_any("messages")) {
     in.fail("messages", "a fork goes on with the messages that are there: give a \"prompt\"");
   }
+  if (in.optional_any("agentId")) {
+    in.fail("agentId", "a fork goes on as the run that it is made from, with that run's agent");
+  }
   ERRAND_CHECK(in.finish());
 
   // All other members are those of a run, and are read as such; a prompt may be missing here.

@@ -28,6 +28,8 @@ struct Principal {
   std::shared_ptr<const Grant> grant = nullptr;  // null: may do everything in its workspace
 
   bool has_scope(std::string_view scope) const { return !grant || holds(grant->scopes, scope); }
+  // What is not a stored agent's may be run by those alone who may use any agent.
+  bool may_use_any_agent() const { return !grant || !grant->agents; }
   bool may_use_agent(std::string_view agent) const { return !grant || holds(grant->agents, agent); }
 
  private:

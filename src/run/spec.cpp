@@ -123,11 +123,6 @@ void refuse_misleading(json::Fields& in) {
   if (attachments && !attachments->empty()) {
     in.fail("attachments", "attachments belong to the last of the \"messages\"");
   }
-  if (auto agent = in.optional_text("agentId")) {
-    in.fail(Error(ErrorCode::forbidden, cat("there is no agent \"", utf8_prefix(*agent, 80), "\""))
-                .pointer(in.pointer_to("agentId"))
-                .hint("leave \"agentId\" out, and tell the agent its task in \"systemPrompt\""));
-  }
   const json::Value* plan = in.optional_any("plan");
   const json::Object* members = plan ? plan->if_object() : nullptr;
   const json::Value* plan_only = members ? members->if_contains("planOnly") : nullptr;
@@ -227,6 +222,26 @@ void parse_reasoning_level(json::Fields& in, Spec& spec) {
   }
 }
 
+bool is_agent_id(std::string_view text) {
+  return !text.empty() && text.size() <= kAgentIdCharsMax &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
+// A run that is asked for names an agent; one that is journaled has taken a version of it in.
+void parse_agent(json::Fields& in, Spec& spec, Origin origin) {
+  auto agent = in.optional_text("agentId");
+  if (!agent) return;
+  if (!is_agent_id(*agent)) {
+    in.fail("agentId", cat("\"", utf8_prefix(*agent, 80), "\" is not the id or name of an agent"));
+  }
+  spec.agent_id = std::move(*agent);
+  if (origin == Origin::wire) return;
+  spec.agent_version = in.optional_integer("agentVersion", 0, INT64_MAX).value_or(0);
+}
+
 void parse_output(json::Fields& in, Spec& spec) {
   const json::Value* value = in.optional_any("outputSchema");
   if (!value) return;
@@ -254,6 +269,7 @@ Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
   parse_reasoning_level(in, spec);
   parse_output(in, spec);
   spec.retains_all = in.optional_choice("retainTools", {"marked", "all"}) == 1;
+  parse_agent(in, spec, origin);
   if (origin == Origin::wire) refuse_misleading(in);
   return in.finish(std::move(spec));
 }
@@ -283,6 +299,8 @@ json::Object members_of(const Spec& spec, json::Array tools, Origin origin) {
   if (spec.reasoning_level) out["reasoningLevel"] = *spec.reasoning_level;
   if (spec.output_schema) out["outputSchema"] = to_json(*spec.output_schema);
   if (spec.retains_all) out["retainTools"] = "all";
+  if (!spec.agent_id.empty()) out["agentId"] = spec.agent_id;
+  if (spec.agent_version > 0) out["agentVersion"] = spec.agent_version;
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ struct Spec {
   std::vector<std::string> warnings = {};
   // A session keeps every call of its runs whole, and not only those of tools with `retain`.
   bool retains_all = false;
+  // The stored agent that carries it out: its id or name as asked; its id once it is resolved, and
+  // then with the version that the rest of the spec has taken in. Empty: none.
+  std::string agent_id = {};
+  std::int64_t agent_version = 0;
 };
 
 // Limits of what a caller may send; past them: invalid_argument with the pointer.
@@ -59,6 +64,7 @@ constexpr std::size_t kToolsMax = 256;
 constexpr std::size_t kOfferedToolsMax = 1024;  // as the model sees them
 constexpr std::size_t kMessagesMax = 200;
 constexpr std::size_t kNameCharsMax = 200;
+constexpr std::size_t kAgentIdCharsMax = 64;
 constexpr std::size_t kMetadataEntriesMax = 16;
 constexpr std::size_t kMetadataKeyCharsMax = 64;
 constexpr std::size_t kMetadataValueCharsMax = 256;

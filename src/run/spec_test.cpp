@@ -353,12 +353,21 @@ TEST(Spec, RunsThatOnlyPlanAreRefused) {
   }
 }
 
-TEST(Spec, RunsOfAStoredAgentAreRefused) {
-  auto spec = parse_spec(*json::parse(R"({"prompt":"p","agentId":"agent_1"})"));
-  ASSERT_FALSE(spec);
-  EXPECT_EQ(spec.error().code(), ErrorCode::forbidden);
-  EXPECT_EQ(spec.error().describe(), "there is no agent \"agent_1\" (at /agentId)");
-  EXPECT_TRUE(parse_spec(*json::parse(R"({"prompt":"p","agentId":null})")));
+TEST(Spec, AStoredAgentHasAnIdOrAName) {
+  auto asked = [](std::string_view body) { return parse_spec(*json::parse(body)); };
+  EXPECT_EQ(asked(R"({"prompt":"p","agentId":"agent_1"})")->agent_id, "agent_1");
+  EXPECT_EQ(asked(R"({"prompt":"p","agentId":null})")->agent_id, "");
+  EXPECT_EQ(asked(R"({"prompt":"p","agentId":"my agent"})").error().describe(),
+            "\"my agent\" is not the id or name of an agent (at /agentId)");
+  EXPECT_EQ(asked(R"({"prompt":"p","agentId":""})").error().pointer(), "/agentId");
+}
+
+TEST(Spec, TheVersionOfAnAgentIsTheJournalsToSay) {
+  auto body = *json::parse(R"({"prompt":"p","tools":[],"agentId":"agent_1","agentVersion":3})");
+  EXPECT_EQ(parse_spec(body)->agent_version, 0);
+  Spec kept = parse_journaled_spec(body).value();
+  EXPECT_EQ(kept.agent_version, 3);
+  EXPECT_EQ(to_json(kept), body);
 }
 
 TEST(Spec, MetadataIsShownAsAnObject) {

@@ -36,7 +36,8 @@ struct ApiOptions {
 //
 // Files: api.cpp (dispatch, credentials), *_rows.cpp (the table of routes), run_routes.cpp,
 // history_routes.cpp (forks and journals), session_routes.cpp, tool_call_routes.cpp,
-// model_routes.cpp, key_routes.cpp (keys and workspaces).
+// model_routes.cpp, key_routes.cpp (keys and workspaces), secret_routes.cpp, agent_routes.cpp,
+// tool_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
@@ -69,6 +70,10 @@ class Api final {
   static std::vector<Row> history_rows();
   static std::vector<Row> tool_call_rows();
   static std::vector<Row> session_rows();
+  static std::vector<Row> secret_rows();
+  static std::vector<Row> agent_rows();
+  static std::vector<Row> tool_rows();
+  static std::vector<Row> tool_test_rows();
   static std::vector<Row> workspace_rows();
   static std::vector<Row> server_rows();
 
@@ -125,6 +130,27 @@ class Api final {
   Answer list_workspaces(Principal who, net::Request request);
   // The scopes that routes name, in order.
   std::vector<std::string> known_scopes() const;
+
+  Answer create_secret(Principal who, net::Request request);
+  Answer list_secrets(Principal who, net::Request request);
+  Answer get_secret(Principal who, net::Request request);
+  Answer put_secret(Principal who, net::Request request);
+  Answer delete_secret(Principal who, net::Request request);
+
+  Answer create_agent(Principal who, net::Request request);
+  Answer list_agents(Principal who, net::Request request);
+  Answer get_agent(Principal who, net::Request request);
+  Answer put_agent(Principal who, net::Request request);
+  Answer delete_agent(Principal who, net::Request request);
+  Answer list_agent_versions(Principal who, net::Request request);
+
+  Answer create_tool(Principal who, net::Request request);
+  Answer list_tools(Principal who, net::Request request);
+  Answer get_tool(Principal who, net::Request request);
+  Answer put_tool(Principal who, net::Request request);
+  Answer delete_tool(Principal who, net::Request request);
+  Answer list_tool_versions(Principal who, net::Request request);
+  Answer test_tool(Principal who, net::Request request);
 
   engine::Engine& engine_;
   engine::KeyRing& keys_;

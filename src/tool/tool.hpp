@@ -13,6 +13,7 @@
 #include "run/ids.hpp"
 #include "run/principal.hpp"
 #include "run/tool_decl.hpp"
+#include "tool/secrets.hpp"
 
 namespace errand {
 
@@ -43,6 +44,9 @@ struct ToolContext {
   Principal who;  // for whom the call is made
   SteadyTime deadline = SteadyTime::max();
   ProgressSink* progress = nullptr;  // valid until the call returns; null: nobody listens
+  // Of the workspace that the call is made for. What the call says is told without those that it
+  // has asked for. Valid until the call returns; null: there are none.
+  CallSecrets* secrets = nullptr;
 };
 
 // What a call gives back. A failure is data for the model, not an Error.

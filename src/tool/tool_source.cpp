@@ -49,6 +49,16 @@ void ToolSources::add_remote(std::string id, const std::vector<std::string>& kin
   add(std::move(id), kinds, source);
 }
 
+void ToolSources::add_stored(std::string id, const std::vector<std::string>& kinds,
+                             StoredToolSource& source) {
+  for (const std::string& kind : kinds) stored_by_kind_[kind] = &source;
+  add(std::move(id), kinds, source);
+}
+
+bool ToolSources::is_stored(const ToolRef& ref) const {
+  return stored_by_kind_.contains(kind_of(ref));
+}
+
 bool ToolSources::is_remote(const ToolRef& ref) const {
   return remote_by_kind_.contains(kind_of(ref));
 }
@@ -65,6 +75,14 @@ Task<Result<std::vector<ToolDecl>>> ToolSources::ask(ToolRef ref, Principal who)
   if (source == remote_by_kind_.end()) co_return std::vector<ToolDecl>();
   const std::string kind = source->first;
   ERRAND_CO_TRY(auto tools, co_await source->second->ask(std::move(ref), std::move(who)));
+  co_return stamped(std::move(tools), kind, ids_by_kind_.find(kind)->second);
+}
+
+Task<Result<std::vector<ToolDecl>>> ToolSources::look_up(ToolRef ref, Principal who) const {
+  auto source = stored_by_kind_.find(kind_of(ref));
+  if (source == stored_by_kind_.end()) co_return std::vector<ToolDecl>();
+  const std::string kind = source->first;
+  ERRAND_CO_TRY(auto tools, co_await source->second->look_up(std::move(ref), std::move(who)));
   co_return stamped(std::move(tools), kind, ids_by_kind_.find(kind)->second);
 }
 

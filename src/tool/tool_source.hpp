@@ -41,6 +41,17 @@ class RemoteToolSource : public ToolSource {
   }
 };
 
+// A source that keeps what its refs mean in the store. Runs bind such refs while they are made, and
+// `bind` is not called.
+class StoredToolSource : public ToolSource {
+ public:
+  // invalid_argument: the ref is a mistake; the pointer is relative to the ref.
+  virtual Task<Result<std::vector<ToolDecl>>> look_up(ToolRef ref, Principal who) = 0;
+  Result<std::vector<ToolDecl>> bind(const ToolRef&, const Principal&) final {
+    return std::vector<ToolDecl>();
+  }
+};
+
 // The sources of a process, each under the name by which bindings know it, in this process and in
 // the next one. They outlive this.
 class ToolSources final {
@@ -49,11 +60,16 @@ class ToolSources final {
   void add(std::string id, const std::vector<std::string>& kinds, ToolSource& source);
   void add_remote(std::string id, const std::vector<std::string>& kinds, RemoteToolSource& source);
 
+  void add_stored(std::string id, const std::vector<std::string>& kinds, StoredToolSource& source);
+
   // Whether somebody has to be asked what the ref means.
   bool is_remote(const ToolRef& ref) const;
+  // Whether the store has to be asked.
+  bool is_stored(const ToolRef& ref) const;
   // See ToolSource and RemoteToolSource. They say of each tool which source it is from.
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) const;
   Task<Result<std::vector<ToolDecl>>> ask(ToolRef ref, Principal who) const;
+  Task<Result<std::vector<ToolDecl>>> look_up(ToolRef ref, Principal who) const;
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) const;
   // Of all sources. Of several tools with one name the first is there.
   Task<Result<std::vector<ToolPtr>>> offered(Principal who) const;
@@ -62,6 +78,7 @@ class ToolSources final {
   std::map<std::string, ToolSource*, std::less<>> by_id_;
   std::map<std::string, std::string, std::less<>> ids_by_kind_;
   std::map<std::string, RemoteToolSource*, std::less<>> remote_by_kind_;
+  std::map<std::string, StoredToolSource*, std::less<>> stored_by_kind_;
 };
 
 // Tools that are there as long as the process is, by their names: those of the embedding program

@@ -22,6 +22,10 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
                           env=plain_environment(), **options)
 
 
+# The list of commands has to fit one screen.
+UNLISTED = ["check-data", "completion"]
+
+
 @functools.cache
 def commands(*words: str) -> list[str]:
     """All commands below this one that do something themselves, as their help lists them."""
@@ -29,6 +33,7 @@ def commands(*words: str) -> list[str]:
     if not listed:
         return [" ".join(("errand", *words))]
     names = [line.split()[0] for line in listed[1].splitlines()]
+    names += [] if words else UNLISTED
     return [found for name in names for found in commands(*words, name)]
 
 

@@ -246,6 +246,8 @@ class ToolKindsTest(SdkCase):
 
     def test_tools_that_the_server_would_run_are_taken(self):
         server = self.start_server([turn(calls=[("remote_mcp_unavailable", {})]), turn("Alas.")])
+        server.client().request("PUT", "/tools/tool_cm6",
+                                {"http": {"url": "https://shop.example.com"}})
         done = self.call(server, "run_agent", [
             "remote_mcp:http://127.0.0.1:9/v1", "remote_agent:https://a.example.com/card",
             "stored", "plugin"])

@@ -8,7 +8,7 @@ from support.http import Connection, EventStream, Response, parse_frame, request
 from support.script import DEFAULT_MODEL
 
 # Headers of an answer that are shown if they are there; all others are left out.
-SHOWN_HEADERS = ("allow", "cache-control", "www-authenticate", "retry-after")
+SHOWN_HEADERS = ("allow", "cache-control", "www-authenticate", "retry-after", "etag")
 
 # What differs from run to run. Each distinct text gets a number of its own, in order.
 MASKS = (
@@ -17,6 +17,8 @@ MASKS = (
     ("tu", re.compile(r"\btu_[0-9A-Za-z]{16,}\b")),
     ("claim", re.compile(r"\bclaim_[0-9A-Za-z]{16,}\b")),
     ("sess", re.compile(r"\bsess_[0-9A-Za-z]{16,}\b")),
+    ("agent", re.compile(r"\bagent_[0-9A-Za-z]{16,}\b")),
+    ("tool", re.compile(r"\btool_[0-9A-Za-z]{16,}\b")),
     ("key", re.compile(r"\bkey_[0-9A-Za-z]{16,}\b")),
     ("secret", re.compile(r"\bmantyx_[0-9a-f]{64}\b")),
     ("prefix", re.compile(r"\bmantyx_[0-9a-f]{4,16}\b")),

@@ -13,6 +13,8 @@ from support.server import Server, ServerCase
 
 BASE = "/api/v1/workspaces/{workspace}"
 FOR_OPERATORS = BASE + "/workspaces"  # only keys of the workspace "default" do anything there
+# Secrets are named by the caller: this sets one of the caller's own.
+SETS_OWN = f"PUT {BASE}/secrets/{{secretName}}"
 OWNER_KEY = "mantyx_" + "a" * 64
 STRANGER_KEY = "mantyx_" + "b" * 64
 WORKSPACES = {"workspaces": [{"slug": "acme", "apiKeys": [OWNER_KEY]},
@@ -70,12 +72,20 @@ class Victim:
         session = self.client.request("POST", "/agent-sessions", {}).json()["sessionId"]
         # A key of the configuration file, which nobody can revoke and only its owner may know of.
         key = self.client.request("GET", "/api-keys").json()["apiKeys"][0]["id"]
-        self.ids = {"runId": self.run, "toolUseId": call, "sessionId": session, "keyId": key}
+        agent = self.stored("agents", {"name": "clerk"})
+        tool = self.stored("tools", {"name": "look_up", "http": {"url": "https://192.0.2.1/"}})
+        secret = self.stored("secrets", {"name": "OWNERS_TOKEN", "value": "a-token-of-the-crm"})
+        self.ids = {"runId": self.run, "toolUseId": call, "sessionId": session, "keyId": key,
+                    "agentId": agent, "toolId": tool, "secretName": secret}
+
+    def stored(self, kind: str, body: dict) -> str:
+        return self.client.request("PUT", f"/{kind}/{body['name']}", body).json()["id"]
 
     def state(self) -> list[str]:
         """What no stranger may change. Times until something are told to the millisecond only."""
         paths = (f"/agent-runs/{self.run}", f"/agent-sessions/{self.ids['sessionId']}",
-                 "/api-keys", "/agent-runs", "/agent-sessions", "/tool-calls")
+                 "/api-keys", "/agent-runs", "/agent-sessions", "/tool-calls", "/agents", "/tools",
+                 "/secrets")
         return [EXPIRY.sub("", self.client.request("GET", path).body.decode()) for path in paths]
 
 
@@ -134,6 +144,11 @@ class IsolationTest(ServerCase):
                     self.assertEqual(found, [])
                     continue
                 nobodys = send(self.stranger, operation, "other", unknown)
+                if str(operation) == SETS_OWN:
+                    self.assertEqual((theirs.status, nobodys.status), (201, 201))
+                    for ids in (victim.ids, unknown):
+                        self.stranger.request("DELETE", f"/secrets/{ids['secretName']}")
+                    continue
                 self.assertIn(theirs.status, REFUSALS)
                 self.assertEqual(shown(theirs, victim.ids), shown(nobodys, unknown))
         self.assertEqual(victim.state(), before)

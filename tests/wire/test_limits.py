@@ -173,8 +173,6 @@ RUNS = [
                "/agentCardUrl", "agentCardUrlBytes", 2048),
     tool_limit("contextId", a2a(contextId="c" * 2048), a2a(contextId="c" * 2049), "/contextId",
                "contextIdBytes", 2048),
-    tool_limit("id of a tool", {"kind": "mantyx", "id": "i" * 2048},
-               {"kind": "mantyx", "id": "i" * 2049}, "/id", "idBytes", 2048),
     tool_limit("name of a plugin's tool", {"kind": "mantyx_plugin", "name": "n" * 2048},
                {"kind": "mantyx_plugin", "name": "n" * 2049}, "/name", "nameBytes", 2048),
     Limit("toolBudgets", {"toolBudgets": {f"t{n}": {"maxCalls": 1} for n in range(32)}},
@@ -242,6 +240,17 @@ class LimitsTest(ServerCase):
                 self.assertEqual(at.status, 201, at.body[:500])
                 past = client.request("POST", "/agent-runs", prompt | limit.past)
                 self.assertEqual((past.status, refusal_of(past)), (400, limit.refusal()))
+
+    def test_the_id_of_a_stored_tool(self):
+        """No tool has an id of that length: up to the limit, the tool is unknown."""
+        client = self.start_server([turn("Hi.")]).client()
+        unknown = {"code": "invalid_request", "pointer": "/tools/0/id"}
+        for length, refusal in ((2048, unknown),
+                                (2049, unknown | {"limit": "idBytes", "max": 2048})):
+            with self.subTest(length):
+                tool = {"kind": "mantyx", "id": "i" * length}
+                answer = client.request("POST", "/agent-runs", {"prompt": "Hi", "tools": [tool]})
+                self.assertEqual((answer.status, refusal_of(answer)), (400, refusal))
 
     def start_waiting(self) -> tuple:
         """A client, a run that waits for it, and the call it waits for."""

@@ -55,6 +55,7 @@ void leave_now(int exit_code) {
 
 Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools) {
   Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = std::move(tools)};
+  spec.agent_id = options.agent;
   spec.budgets.max_tool_turns = options.max_turns;
   if (!options.reasoning.empty()) {
     ERRAND_TRY(spec.reasoning_level, reasoning_of(options.reasoning));
@@ -115,9 +116,13 @@ int AgentSession::run_with_host(AgentWork& work) {
     bool is_usage = store.error().code() == ErrorCode::invalid_argument;
     return is_usage ? fail_usage(store.error()) : fail(store.error());
   }
-  host::Host host(
-      {.io = io_, .clock = clock, .log = log, .program = &*tools_, .typed_events = true},
-      std::move(*config_), std::move(*store));
+  host::Host host({.io = io_,
+                   .clock = clock,
+                   .log = log,
+                   .program = &*tools_,
+                   .typed_events = true,
+                   .data = options_.server.data.value_or("")},
+                  std::move(*config_), std::move(*store));
   sdk::EmbeddedApi api(host);
   host_ = &host;
   log_ = &lines;

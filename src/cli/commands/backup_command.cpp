@@ -12,6 +12,7 @@
 #include "base/whole_file.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/report.hpp"
+#include "host/secret_key_file.hpp"
 #include "store/sqlite/upkeep/sqlite_backup.hpp"
 
 namespace errand::cli {
@@ -58,6 +59,15 @@ Error with_force_hint(Error error) {
   return std::move(error).hint("--force replaces it");
 }
 
+// Empty if there is no key that could be missed.
+std::string key_note(const CopyOptions& options) {
+  const fs::path key = host::secret_key_path(options.data);
+  std::error_code ignored;
+  if (!fs::exists(key, ignored)) return {};
+  return cat("The key of the secrets, ", key.string(), ", is not in the backup. ",
+             "Keep a copy of it elsewhere.\n");
+}
+
 Result<void> make_folder(const std::string& data) {
   std::error_code error;
   fs::create_directories(data, error);
@@ -73,7 +83,9 @@ std::string restored_text(const std::string& data, const sqlite::RestoreReport& 
   }
   append(out, "Start it with: errand serve --data ", data, "\n",
          "API keys are those of the backup. The file ", data, "/credentials is not part of it:\n",
-         "where it is missing or has another key, say --key KEY or set ERRAND_API_KEY.\n");
+         "where it is missing or has another key, say --key KEY or set ERRAND_API_KEY.\n",
+         "The key of the secrets is not part of the backup, either: put it at ",
+         host::secret_key_path(data).string(), ".\n");
   return out;
 }
 
@@ -87,6 +99,7 @@ int back_up_data(const CopyOptions& options) {
                                  .progress = progress_line()});
   clear_progress_line();
   if (!report) return fail(with_force_hint(report.error()));
+  say(key_note(options));
   return print(cat("backed up to ", options.file, " (", describe(*report), ")\n"));
 }
 

@@ -62,7 +62,8 @@ class Server final {
          asio::io_context& io, const Clock& clock, Log& log)
       : options_(options),
         log_(log),
-        host_({.io = io, .clock = clock, .log = log}, std::move(config), std::move(store)),
+        host_({.io = io, .clock = clock, .log = log, .data = options.data}, std::move(config),
+              std::move(store)),
         api_(host_.engine(), host_.keys(),
              {.public_url = options.public_url,
               .missing_result = host_.config().missing_result,

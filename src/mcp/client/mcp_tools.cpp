@@ -88,8 +88,9 @@ ToolOutcome outcome_of(const Error& error) {
 // One tool of a server.
 class McpTool final : public errand::Tool {
  public:
-  McpTool(std::shared_ptr<Client> client, ToolDecl decl)
-      : client_(std::move(client)), decl_(std::move(decl)) {}
+  // `source` outlives the tool.
+  McpTool(McpTools& source, McpServer server, Principal who, ToolDecl decl)
+      : source_(source), server_(std::move(server)), who_(std::move(who)), decl_(std::move(decl)) {}
 
   const ToolDecl& decl() const override { return decl_; }
 
@@ -102,14 +103,23 @@ class McpTool final : public errand::Tool {
             {.message = progress.message, .progress = progress.progress, .total = progress.total});
       };
     }
-    auto result = co_await client_->call_tool(
+    McpServer server = server_;
+    if (context.secrets) {
+      auto headers = co_await context.secrets->fill(server.headers);
+      if (!headers) co_return failed_outcome(headers.error().describe());
+      server.headers = std::move(*headers);
+    }
+    McpTools::ClientPtr client = source_.client_of(server, who_);
+    auto result = co_await client->call_tool(
         {.name = decl_.origin.upstream, .arguments = std::move(call.arguments)}, options);
     if (!result) co_return outcome_of(result.error());
     co_return outcome_of(std::move(*result));
   }
 
  private:
-  const std::shared_ptr<Client> client_;
+  McpTools& source_;
+  const McpServer server_;
+  const Principal who_;
   const ToolDecl decl_;
 };
 
@@ -135,7 +145,8 @@ ToolDecl decl_of(const Tool& tool, std::string name) {
 
 }  // namespace
 
-McpTools::McpTools(ClientDeps deps) : deps_(deps), ending_(deps.home, deps.on_bug) {}
+McpTools::McpTools(ClientDeps deps, SecretSource* secrets)
+    : deps_(deps), secrets_(secrets), ending_(deps.home, deps.on_bug) {}
 
 McpTools::ClientPtr McpTools::client_of(const McpServer& server, const Principal& who) {
   std::string key = key_of(server, who);
@@ -162,10 +173,16 @@ Task<void> McpTools::end(ClientPtr client) {
 }
 
 Task<Result<std::vector<ToolDecl>>> McpTools::ask(ToolRef ref, Principal who) {
-  const auto* server = std::get_if<McpServer>(&ref);
+  auto* server = std::get_if<McpServer>(&ref);
   if (!server) co_return std::vector<ToolDecl>();
+  CallSecrets secrets(secrets_, who.workspace);
+  ERRAND_CO_TRY(server->headers, co_await secrets.fill(std::move(server->headers)));
   ClientPtr client = client_of(*server, who);
-  ERRAND_CO_TRY(auto list, co_await client->tools());
+  auto asked = co_await client->tools();
+  if (!asked) {
+    co_return Error(asked.error().code(), secrets.blot_out(asked.error().message()));
+  }
+  const auto& list = *asked;
   std::vector<std::string> names = vendor_names(server->name, list->tools);
   std::vector<ToolDecl> decls;
   for (std::size_t i = 0; i < list->tools.size(); ++i) {
@@ -181,7 +198,7 @@ Task<Result<std::vector<ToolDecl>>> McpTools::ask(ToolRef ref, Principal who) {
 ToolPtr McpTools::open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) {
   const auto* server = std::get_if<McpServer>(&ref);
   if (!server) return nullptr;
-  return std::make_shared<McpTool>(client_of(*server, who), binding);
+  return std::make_shared<McpTool>(*this, *server, who, binding);
 }
 
 Task<void> McpTools::stop() {

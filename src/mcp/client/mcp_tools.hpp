@@ -18,7 +18,9 @@ class McpTools final : public RemoteToolSource {
   // The one used longest ago is given up for a new one.
   static constexpr std::size_t kClientsMax = 256;
 
-  explicit McpTools(ClientDeps deps);
+  // `secrets` is for headers that name secrets or are sealed; it outlives this. Null: there are
+  // none.
+  explicit McpTools(ClientDeps deps, SecretSource* secrets = nullptr);
   McpTools(const McpTools&) = delete;
   McpTools& operator=(const McpTools&) = delete;
 
@@ -27,17 +29,20 @@ class McpTools final : public RemoteToolSource {
 
   Task<void> stop();
 
- private:
   using ClientPtr = std::shared_ptr<Client>;
+  // The client for a server, whose headers are filled in.
+  ClientPtr client_of(const McpServer& server, const Principal& who);
+
+ private:
   struct Known {
     std::string key;
     ClientPtr client;
   };
 
-  ClientPtr client_of(const McpServer& server, const Principal& who);
   static Task<void> end(ClientPtr client);
 
   const ClientDeps deps_;
+  SecretSource* const secrets_;
   std::list<Known> clients_;  // the one used last is first
   TaskGroup ending_;
 };

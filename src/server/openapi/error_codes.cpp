@@ -21,6 +21,8 @@ constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"request_timeout", 408, "The request did not arrive in time."},
     {"idempotency_conflict", 409, "The `Idempotency-Key` was used for another request."},
     {"workspace_exists", 409, "There is a workspace with this slug already."},
+    {"name_taken", 409, "The workspace has something else with this name."},
+    {"secret_lost", 409, "The value was sealed with a key that was given up. Set it again."},
     {"claimed", 409, "Another client has claimed the tool call, or the claim was lost to it."},
     {"run_terminal", 409, "The run has ended."},
     {"run_active", 409, "The run has not ended."},
@@ -28,6 +30,8 @@ constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"session_busy", 409, "The session has a run in progress, and `whenBusy` is `reject`."},
     {"session_ended", 409, "The session has ended."},
     {"key_of_configuration", 409, "The configuration file names the key; only it can remove it."},
+    {"version_mismatch", 412,
+     "The version is not the one that `If-Match` or `If-None-Match` wants."},
     {"body_too_large", 413, "The body has more bytes than the server accepts."},
     {"too_large", 413, "The result is too long. The tool call counts as failed."},
     {"unsupported_media_type", 415, "The body is not of the type that the route takes."},
@@ -44,6 +48,8 @@ constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"newer_format", 503, "A newer version of the server wrote this run."},
     {"overloaded", 503, "The bodies of all requests take more memory than they may."},
     {"recovering", 503, "The server is taking over runs of the process before it."},
+    {"secret_key_missing", 503, "The file with the key of the secrets is gone."},
+    {"secret_key_wrong", 503, "The file with the key of the secrets holds another key."},
     {"store_unavailable", 503, "The store does not answer."},
 });
 

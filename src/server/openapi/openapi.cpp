@@ -27,12 +27,18 @@ constexpr auto kPathParameters = std::to_array<Named>({
     {"sessionId", "The id of a session."},
     {"toolUseId", "The id of a tool call."},
     {"keyId", "The id of an API key, not the key itself."},
+    {"secretName", "The name of a secret."},
+    {"agentId", "The id or the name of an agent."},
+    {"toolId", "The id or the name of a stored tool."},
 });
 
 constexpr auto kTags = std::to_array<Named>({
     {"Runs", "A run drives a model and its tools until the model has answered."},
     {"Tool calls", "Calls of client tools, as work for a pool of clients."},
     {"Sessions", "A session is a conversation that the server remembers."},
+    {"Agents", "An agent is a system prompt, a model, tools and limits under a name."},
+    {"Tools", "Stored tools are HTTP requests that the server makes for runs."},
+    {"Secrets", "Values that tools of the server use. They are written and never read."},
     {"Models", "The models that runs can name."},
     {"Keys", "API keys of a workspace."},
     {"Workspaces",
@@ -98,6 +104,19 @@ json::Array path_parameters(std::string_view path) {
   return out;
 }
 
+void add_preconditions(json::Array& out, const RouteInfo& route) {
+  out.push_back(json::Object{
+      {"name", "If-Match"},
+      {"in", "header"},
+      {"description", "The `ETag` of the version to change; `*`: any version, but there is one."},
+      {"schema", {{"type", "string"}}}});
+  if (route.method != net::Method::put) return;
+  out.push_back(json::Object{{"name", "If-None-Match"},
+                             {"in", "header"},
+                             {"description", "`*`: only if there is none yet."},
+                             {"schema", {{"type", "string"}, {"const", "*"}}}});
+}
+
 json::Array parameters_of(const RouteInfo& route) {
   json::Array out = path_parameters(full_path(route));
   for (const Parameter& parameter : route.query) out.push_back(to_json(parameter));
@@ -109,6 +128,7 @@ json::Array parameters_of(const RouteInfo& route) {
          "A name for this request. A request that is repeated under it creates nothing more."},
         {"schema", {{"type", "string"}, {"maxLength", kIdempotencyKeyCharsMax}}}});
   }
+  if (route.takes_preconditions) add_preconditions(out, route);
   return out;
 }
 
@@ -125,6 +145,9 @@ std::vector<std::string_view> errors_of(const RouteInfo& route) {
   if (!route.request.empty()) append_codes(out, kErrorsOfBodies);
   if (!route.query.empty() || route.takes_idempotency_key) {
     append_codes(out, std::array<std::string_view, 1>{"invalid_request"});
+  }
+  if (route.takes_preconditions) {
+    append_codes(out, std::array<std::string_view, 2>{"version_mismatch", "invalid_request"});
   }
   if (route.access != Access::open) append_codes(out, kErrorsOfKeys);
   if (!route.scope.empty()) {

@@ -60,6 +60,10 @@ inline constexpr Parameter kLastMessages = open_integer_parameter(
 inline constexpr Parameter kBeforeSeq =
     open_integer_parameter("beforeSeq", {.min = 1}, "Only messages before this one.");
 
+// Agents and stored tools.
+inline constexpr Parameter kVersion =
+    open_integer_parameter("version", {.min = 1}, "An earlier version (default: the latest).");
+
 // Models.
 inline constexpr Parameter kCheck = choice_parameter(
     "check", "`true` asks each vendor whether the model can be reached.", "true", "false");

@@ -39,6 +39,7 @@ struct RouteInfo {
   std::string_view request_type = "application/json";
   bool request_required = true;
   bool takes_idempotency_key = false;
+  bool takes_preconditions = false;  // If-Match; a PUT also If-None-Match
   std::vector<RouteAnswer> answers;
   std::vector<std::string_view> errors = {};  // codes of its own, see error_codes()
   Access access = Access::workspace;

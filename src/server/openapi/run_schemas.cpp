@@ -34,6 +34,10 @@ constexpr std::string_view kSchemas = R"json({
           "user's."
         ]
       },
+      "agentId": {
+        "type": "string",
+        "description": "The id or the name of a stored agent that carries out the run."
+      },
       "systemPrompt": {"type": "string"},
       "modelId": {
         "type": "string",

@@ -8,11 +8,14 @@
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "engine/records/agents.hpp"
+#include "engine/records/secret_vault.hpp"
 #include "json/parse.hpp"
 #include "run/guard_limits.hpp"
 #include "run/log/mail.hpp"
 #include "run/spec.hpp"
 #include "server/openapi/request_limits.hpp"
+#include "tool/http/http_tool_def.hpp"
 
 namespace errand::server {
 namespace {
@@ -33,7 +36,10 @@ constexpr auto kBounds = std::to_array<Bound>({
     bound("explanationChars", kFeedbackExplanationCharsMax),
     bound("fileUrlBytes", kFileUrlBytesMax),
     bound("files", kFilesMax),
+    bound("agentDescriptionChars", engine::kAgentDescriptionCharsMax),
     bound("agentNameChars", kAgentNameCharsMax),
+    bound("httpToolMillis", static_cast<std::size_t>(kHttpToolTimeoutMax.count())),
+    bound("httpToolPairs", kHttpToolPairsMax),
     bound("keyAgents", kKeyAgentsMax),
     bound("keyMillis", kKeyMillisMax),
     bound("keyNameChars", kKeyNameCharsMax),
@@ -46,8 +52,10 @@ constexpr auto kBounds = std::to_array<Bound>({
     bound("metadataValueChars", kMetadataValueCharsMax),
     bound("nameChars", kNameCharsMax),
     bound("reasoningLevel", kReasoningLevelMax),
+    bound("secretBytes", engine::SecretVault::kValueBytesMax),
     bound("toolBudget", kToolBudgetMax),
     bound("toolBudgets", kToolBudgetsMax),
+    bound("toolDescriptionChars", kHttpToolDescriptionCharsMax),
     bound("toolFilter", kToolFilterMax),
     bound("tools", kToolsMax),
 });
@@ -102,6 +110,7 @@ json::Object component_schemas() {
   add(out, call_schemas());
   add(out, event_schemas());
   add(out, session_schemas());
+  add(out, record_schemas());
   add(out, server_schemas());
   return out;
 }

@@ -21,6 +21,10 @@ constexpr std::string_view kSchemas = R"json({
     ],
     "example": {"systemPrompt": "You are brief."},
     "properties": {
+      "agentId": {
+        "type": "string",
+        "description": "The id or the name of a stored agent that carries out the runs."
+      },
       "systemPrompt": {"type": "string"},
       "modelId": {"type": "string"},
       "name": {"type": "string", "maxLength": "=nameChars"},

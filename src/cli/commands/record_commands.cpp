@@ -1,0 +1,249 @@
+#include "cli/commands/record_commands.hpp"
+
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+#include "base/whole_file.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/report.hpp"
+#include "cli/terminal/table.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+
+namespace errand::cli {
+namespace {
+
+constexpr std::size_t kRecordChars = 200;
+constexpr std::size_t kDescriptionChars = 60;
+constexpr std::size_t kInputBytesMax = std::size_t{4} * 1024 * 1024;
+
+Error wrong(std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message)};
+}
+
+Result<std::string> read_stdin() {
+  std::string text;
+  std::string buffer(64 * 1024, '\0');
+  for (;;) {
+    ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count == 0) return text;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return wrong(cat("cannot read stdin: ", std::generic_category().message(errno)));
+    text.append(buffer, 0, static_cast<std::size_t>(count));
+    if (text.size() > kInputBytesMax) return wrong("the input on stdin is too long");
+  }
+}
+
+Result<std::string> read_input(const std::string& file) {
+  if (file == "-") return read_stdin();
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return wrong(cat("cannot read the file ", file));
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+// Keeps a terminal from showing what is typed.
+class HiddenTyping final {
+ public:
+  HiddenTyping() {
+    is_changed_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
+    if (!is_changed_) return;
+    termios hidden = before_;
+    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+  }
+  HiddenTyping(const HiddenTyping&) = delete;
+  HiddenTyping& operator=(const HiddenTyping&) = delete;
+  ~HiddenTyping() {
+    if (is_changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+  }
+
+ private:
+  termios before_{};
+  bool is_changed_ = false;
+};
+
+// One line that is typed, and not shown.
+Result<std::string> ask_for_secret(const std::string& name) {
+  std::string line;
+  {
+    // Hidden before the question: what is typed from then on is neither shown nor dropped.
+    HiddenTyping hidden;
+    [[maybe_unused]] auto asked =
+        write_fully(STDERR_FILENO, cat("Value of ", clean_line(name, kRecordChars), ": "));
+    for (char c = 0; c != '\n';) {
+      ssize_t count = ::read(STDIN_FILENO, &c, 1);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      line.push_back(c);
+    }
+  }
+  [[maybe_unused]] auto ended = write_fully(STDERR_FILENO, "\n");
+  return line;
+}
+
+// Files and terminals end a value with a line break that is not part of it.
+Result<std::string> read_secret(const std::string& name) {
+  Result<std::string> text = ::isatty(STDIN_FILENO) == 1 ? ask_for_secret(name) : read_stdin();
+  if (!text) return text;
+  if (text->ends_with('\n')) text->pop_back();
+  if (text->ends_with('\r')) text->pop_back();
+  if (text->empty()) return wrong("the value of the secret is empty");
+  return text;
+}
+
+std::string record_path(const std::string& noun, const std::string& name) {
+  return cat("/", noun, "/", percent_encode(name));
+}
+
+std::string agents_table(const json::Value& answer) {
+  std::vector<Row> rows{{"AGENT", "VERSION", "MODEL", "UPDATED", "ID", "DESCRIPTION"}};
+  for (const json::Value& agent : items_of(answer, "agents")) {
+    rows.push_back({text_of(agent, "name"), text_of(agent, "version"), text_of(agent, "modelId"),
+                    text_of(agent, "updatedAt"), text_of(agent, "id"),
+                    clean_line(text_of(agent, "description"), kDescriptionChars)});
+  }
+  return render_table(rows);
+}
+
+// What a tool of an agent goes by.
+std::string tool_name(const json::Value& tool) {
+  std::string name = text_of(tool, "name");
+  return name.empty() ? text_of(tool, "id") : name;
+}
+
+std::string agent_text(const json::Value& agent) {
+  std::string out = cat(clean_line(text_of(agent, "name"), kRecordChars), ", version ",
+                        clean_line(text_of(agent, "version"), kRecordChars), ", updated ",
+                        clean_line(text_of(agent, "updatedAt"), kRecordChars), ", ",
+                        clean_line(text_of(agent, "id"), kRecordChars), "\n");
+  for (const auto& [label, key] :
+       {std::pair("description: ", "description"), std::pair("model: ", "modelId"),
+        std::pair("reasoning: ", "reasoningLevel")}) {
+    std::string text = text_of(agent, key);
+    if (!text.empty()) append(out, label, clean_line(text, kRecordChars), "\n");
+  }
+  std::string tools;
+  for (const json::Value& tool : items_of(agent, "tools")) {
+    append(tools, tools.empty() ? "" : ", ", clean_line(tool_name(tool), kRecordChars));
+  }
+  if (!tools.empty()) append(out, "tools: ", tools, "\n");
+  std::string prompt = text_of(agent, "systemPrompt");
+  if (!prompt.empty()) append(out, "\n", clean_text(prompt), "\n");
+  return out;
+}
+
+std::string tools_table(const json::Value& answer) {
+  std::vector<Row> rows{{"TOOL", "VERSION", "METHOD", "URL", "UPDATED", "ID"}};
+  for (const json::Value& tool : items_of(answer, "tools")) {
+    const json::Value* http = member(tool, "http");
+    std::string method = http ? text_of(*http, "method") : "";
+    rows.push_back({text_of(tool, "name"), text_of(tool, "version"),
+                    method.empty() ? "GET" : method, http ? text_of(*http, "url") : "",
+                    text_of(tool, "updatedAt"), text_of(tool, "id")});
+  }
+  return render_table(rows);
+}
+
+std::string secrets_table(const json::Value& answer) {
+  std::vector<Row> rows{{"SECRET", "VERSION", "UPDATED"}};
+  for (const json::Value& secret : items_of(answer, "secrets")) {
+    rows.push_back(
+        {text_of(secret, "name"), text_of(secret, "version"), text_of(secret, "updatedAt")});
+  }
+  return render_table(rows);
+}
+
+// What the file holds, and the name that it says.
+struct NamedBody {
+  std::string name;
+  std::string body;
+};
+
+Result<NamedBody> read_record(const std::string& file) {
+  ERRAND_TRY(auto text, read_input(file));
+  auto value = json::parse(text);
+  if (!value) return wrong(cat(file, ": ", value.error().describe()));
+  std::string name = text_of(*value, "name");
+  if (name.empty()) return wrong(cat(file, ": \"name\" is missing"));
+  return NamedBody{.name = std::move(name), .body = std::move(text)};
+}
+
+}  // namespace
+
+int apply_record(const AnswerOptions& options, const std::string& noun, const std::string& file) {
+  auto record = read_record(file);
+  if (!record) return fail_usage(record.error());
+  sdk::ApiRequest request{.method = net::Method::put,
+                          .path = record_path(noun, record->name),
+                          .body = std::move(record->body)};
+  return ask_and_show(options, std::move(request), [](const json::Value& saved) {
+    return cat("applied ", clean_line(text_of(saved, "name"), kRecordChars), ", version ",
+               clean_line(text_of(saved, "version"), kRecordChars), "\n");
+  });
+}
+
+int delete_record(const AnswerOptions& options, const std::string& noun, const std::string& name) {
+  sdk::ApiRequest request{.method = net::Method::delete_, .path = record_path(noun, name)};
+  return ask_and_show(options, std::move(request), [&name](const json::Value&) {
+    return cat("deleted ", clean_line(name, kRecordChars), "\n");
+  });
+}
+
+int list_agents(const AnswerOptions& options) {
+  return ask_and_show(options, {.path = "/agents?limit=200"}, agents_table);
+}
+
+int show_agent(const AnswerOptions& options, const std::string& name, int version) {
+  std::string path = record_path("agents", name);
+  if (version > 0) append(path, "?version=", version);
+  return ask_and_show(options, {.path = std::move(path)}, agent_text);
+}
+
+int list_tools(const AnswerOptions& options) {
+  return ask_and_show(options, {.path = "/tools?limit=200"}, tools_table);
+}
+
+int test_tool(const AnswerOptions& options, const std::string& name, const std::string& arguments) {
+  constexpr seconds kTestMax{660};  // longer than any tool may take
+  auto value = json::parse(arguments);
+  if (!value || !value->is_object()) {
+    return fail_usage(wrong("--args: expected a JSON object, such as {\"id\": 7}"));
+  }
+  sdk::ApiRequest request{.method = net::Method::post,
+                          .path = cat(record_path("tools", name), "/test"),
+                          .body = json::write(json::Object{{"arguments", *value}}),
+                          .timeout = kTestMax};
+  bool is_ok = true;
+  int code = ask_and_show(options, std::move(request), [&is_ok](const json::Value& outcome) {
+    is_ok = text_of(outcome, "ok") == "true";
+    std::string text = clean_text(text_of(outcome, "result"));
+    return cat(is_ok ? "" : "The call failed. ", text, text.ends_with('\n') ? "" : "\n");
+  });
+  return code == kExitOk && !is_ok ? kExitFailed : code;
+}
+
+int set_secret(const AnswerOptions& options, const std::string& name) {
+  auto value = read_secret(name);
+  if (!value) return fail_usage(value.error());
+  sdk::ApiRequest request{.method = net::Method::put,
+                          .path = record_path("secrets", name),
+                          .body = json::write(json::Object{{"value", *value}})};
+  return ask_and_show(options, std::move(request), [](const json::Value& saved) {
+    return cat("set ", clean_line(text_of(saved, "name"), kRecordChars), ", version ",
+               clean_line(text_of(saved, "version"), kRecordChars), "\n");
+  });
+}
+
+int list_secrets(const AnswerOptions& options) {
+  return ask_and_show(options, {.path = "/secrets?limit=200"}, secrets_table);
+}
+
+}  // namespace errand::cli

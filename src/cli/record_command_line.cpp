@@ -1,0 +1,106 @@
+#include "cli/record_command_line.hpp"
+
+#include <memory>
+
+#include "cli/commands/record_commands.hpp"
+#include "cli/commands/secret_key_command.hpp"
+
+namespace errand::cli {
+
+void add_agents(CLI::App& app, ExitCode exit_code) {
+  CLI::App* agents =
+      add_command(app, "agents", "Store, list, show or delete agents.", "errand agents list");
+  agents->require_subcommand(1);
+  auto file = std::make_shared<std::string>();
+  add_question(
+      *agents, "apply", "Create an agent from a file, or replace it.",
+      "errand agents apply --file support.json",
+      [=](const AnswerOptions& options) { *exit_code = apply_record(options, "agents", *file); },
+      [=](CLI::App* command) {
+        add(command, "-f,--file", *file, "FILE", "JSON file with the agent; - reads stdin")
+            ->required();
+      });
+  add_question(*agents, "list", "List the agents of the workspace.", "errand agents list",
+               [=](const AnswerOptions& options) { *exit_code = list_agents(options); });
+  auto name = std::make_shared<std::string>();
+  auto version = std::make_shared<int>(0);
+  add_question(
+      *agents, "show", "Show an agent; --json prints all of it.", "errand agents show support",
+      [=](const AnswerOptions& options) { *exit_code = show_agent(options, *name, *version); },
+      [=](CLI::App* command) {
+        add_argument(command, "AGENT", *name, "Name or id of the agent");
+        add(command, "--version", *version, "N", "An earlier version instead of the latest")
+            ->check(CLI::PositiveNumber);
+      });
+  add_question(
+      *agents, "delete", "Delete an agent; its runs go on.", "errand agents delete support",
+      [=](const AnswerOptions& options) { *exit_code = delete_record(options, "agents", *name); },
+      [=](CLI::App* command) { add_argument(command, "AGENT", *name, "Name or id of the agent"); });
+}
+
+void add_tools(CLI::App& app, ExitCode exit_code) {
+  CLI::App* tools =
+      add_command(app, "tools", "Store, list, test or delete HTTP tools.", "errand tools list");
+  tools->require_subcommand(1);
+  auto file = std::make_shared<std::string>();
+  add_question(
+      *tools, "apply", "Create an HTTP tool from a file, or replace it.",
+      "errand tools apply --file find_order.json",
+      [=](const AnswerOptions& options) { *exit_code = apply_record(options, "tools", *file); },
+      [=](CLI::App* command) {
+        add(command, "-f,--file", *file, "FILE", "JSON file with the tool; - reads stdin")
+            ->required();
+      });
+  add_question(*tools, "list", "List the stored tools of the workspace.", "errand tools list",
+               [=](const AnswerOptions& options) { *exit_code = list_tools(options); });
+  auto name = std::make_shared<std::string>();
+  auto arguments = std::make_shared<std::string>("{}");
+  add_question(
+      *tools, "test", "Call a stored or built-in tool and show its result.",
+      "errand tools test calculator --args '{\"expression\":\"2+3*4\"}'",
+      [=](const AnswerOptions& options) { *exit_code = test_tool(options, *name, *arguments); },
+      [=](CLI::App* command) {
+        add_argument(command, "TOOL", *name, "Name or id of the tool");
+        add(command, "--args", *arguments, "JSON", "Arguments of the call (default {})");
+      });
+  add_question(
+      *tools, "delete", "Delete a stored tool; runs cannot call it any more.",
+      "errand tools delete find_order",
+      [=](const AnswerOptions& options) { *exit_code = delete_record(options, "tools", *name); },
+      [=](CLI::App* command) { add_argument(command, "TOOL", *name, "Name or id of the tool"); });
+}
+
+void add_secrets(CLI::App& app, ExitCode exit_code) {
+  CLI::App* secrets =
+      add_command(app, "secrets", "Set, list or delete secrets for tools.", "errand secrets list");
+  secrets->require_subcommand(1);
+  auto name = std::make_shared<std::string>();
+  auto add_name = [=](CLI::App* command) {
+    add_argument(command, "NAME", *name, "Name of the secret");
+  };
+  add_question(
+      *secrets, "set", "Set a secret to the value on stdin, or ask for it.",
+      "errand secrets set CRM_TOKEN < token.txt",
+      [=](const AnswerOptions& options) { *exit_code = set_secret(options, *name); }, add_name);
+  add_question(*secrets, "list", "List the names of the secrets.", "errand secrets list",
+               [=](const AnswerOptions& options) { *exit_code = list_secrets(options); });
+  add_question(
+      *secrets, "delete", "Delete a secret.", "errand secrets delete CRM_TOKEN",
+      [=](const AnswerOptions& options) { *exit_code = delete_record(options, "secrets", *name); },
+      add_name);
+}
+
+void add_rotate_secret(CLI::App& keys, ExitCode exit_code) {
+  CLI::App* command =
+      add_command(keys, "rotate-secret", "Seal the secrets with a new key; stop the server first.",
+                  "errand keys rotate-secret --data copy");
+  auto options = std::make_shared<RotateOptions>();
+  add(command, "--data", options->data, "DIR", "Data directory (default ./.errand)");
+  add(command, "--store", options->store, "URL",
+      "Database, as sqlite:PATH (default: DIR/errand.db)");
+  command->add_flag("--lost", options->lost,
+                    "The old key is lost: give up all secrets that are stored");
+  command->callback([=] { *exit_code = rotate_secret_key(*options); });
+}
+
+}  // namespace errand::cli

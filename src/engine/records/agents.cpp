@@ -1,0 +1,221 @@
+#include "engine/records/agents.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/close_names.hpp"
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/parse.hpp"
+#include "json/redact.hpp"
+#include "json/write.hpp"
+#include "run/limit_met.hpp"
+#include "tool/secrets.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::size_t kAgentBytesMax = 1024U * 1024;
+
+constexpr auto kMembers = std::to_array<std::string_view>(
+    {"name", "description", "modelId", "systemPrompt", "tools", "metadata", "budgets",
+     "loopDetection", "toolBudgets", "reasoningLevel", "outputSchema", "fallbackModelId",
+     "retainTools"});
+// What reads give and a file that was read may therefore hold; they are the server's to say.
+constexpr auto kReadOnly =
+    std::to_array<std::string_view>({"id", "version", "createdAt", "updatedAt"});
+
+bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+Result<void> refuse_unknown(const json::Object& body) {
+  for (const auto& member : body) {
+    std::string_view name(member.key().data(), member.key().size());
+    if (is_one_of(kMembers, name) || is_one_of(kReadOnly, name)) continue;
+    std::string pointer = json::child_pointer("", name);
+    if (name == "prompt" || name == "messages") {
+      return Error(ErrorCode::invalid_argument,
+                   cat("\"", name, "\" is what a run is asked, and not part of an agent"))
+          .pointer(pointer);
+    }
+    const std::vector<std::string_view> known(kMembers.begin(), kMembers.end());
+    std::string meant = did_you_mean(name, known);
+    return Error(ErrorCode::invalid_argument,
+                 cat("\"", utf8_prefix(name, 80), "\" is not a member of an agent",
+                     meant.empty() ? "" : cat("; ", meant)))
+        .pointer(pointer);
+  }
+  return {};
+}
+
+// Calls with the name and the value of each header of each tool, until one gives false.
+template <class Visit>
+bool for_each_header(json::Object& members, Visit visit) {
+  json::Value* tools = members.if_contains("tools");
+  if (!tools || !tools->is_array()) return true;
+  for (json::Value& tool : tools->get_array()) {
+    json::Value* headers = tool.is_object() ? tool.get_object().if_contains("headers") : nullptr;
+    if (!headers || !headers->is_object()) continue;
+    for (auto& header : headers->get_object()) {
+      if (!visit({header.key().data(), header.key().size()}, header.value())) return false;
+    }
+  }
+  return true;
+}
+
+// The members as those of a run, which need a prompt.
+Result<Spec> parse_as_run(json::Object members) {
+  members["prompt"] = "";
+  return parse_spec(json::Value(std::move(members)));
+}
+
+// Headers of tools may hold keys. What only names secrets is shown.
+void hide_headers(json::Object& members) {
+  for_each_header(members, [](std::string_view name, json::Value& value) {
+    const auto* text = value.if_string();
+    if (!text || may_be_secret(name, json::view(*text))) value = json::kRedacted;
+    return true;
+  });
+}
+
+// What was shown in the place of a header's value must not become its value.
+Result<void> refuse_hidden(json::Object members) {
+  bool is_fine = for_each_header(members, [](std::string_view, const json::Value& value) {
+    return value != json::Value(json::kRedacted);
+  });
+  if (is_fine) return {};
+  return Error(ErrorCode::invalid_argument,
+               "a header of a tool has the value \"[redacted]\", which only stands for its value")
+      .pointer("/tools")
+      .hint("write the value again, or better {{secret:NAME}}");
+}
+
+// A name by which a ref can be told from others.
+std::string name_in(const ToolRef& ref) {
+  return std::visit(
+      [](const auto& one) -> std::string {
+        if constexpr (requires { one.name; }) {
+          return one.name;
+        } else {
+          return one.id;
+        }
+      },
+      ref);
+}
+
+ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs) {
+  if (runs->refs.empty()) return agents;
+  if (agents->refs.empty()) return runs;
+  std::set<std::string> names;
+  for (const ToolRef& ref : runs->refs) names.insert(name_in(ref));
+  std::vector<ToolRef> refs;
+  for (const ToolRef& ref : agents->refs) {
+    if (!names.contains(name_in(ref))) refs.push_back(ref);
+  }
+  refs.insert(refs.end(), runs->refs.begin(), runs->refs.end());
+  std::string text = json::write(json::Value(to_json(*share_tools(refs))));
+  return share_tools(std::move(refs), std::move(text));
+}
+
+Metadata merged_metadata(Metadata agents, const Metadata& runs) {
+  for (const auto& [key, value] : runs) {
+    std::erase_if(agents, [&key](const auto& known) { return known.first == key; });
+    agents.emplace_back(key, value);
+  }
+  return agents;
+}
+
+template <class T>
+void take_over(std::optional<T>& runs, const std::optional<T>& agents) {
+  if (!runs) runs = agents;
+}
+
+void take_over(Budgets& runs, const Budgets& agents) {
+  take_over(runs.local_tool_timeout, agents.local_tool_timeout);
+  take_over(runs.on_local_tool_timeout, agents.on_local_tool_timeout);
+  take_over(runs.max_tool_turns, agents.max_tool_turns);
+  take_over(runs.on_turns_exceeded, agents.on_turns_exceeded);
+}
+
+}  // namespace
+
+Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspace,
+                                       AgentParams agent) {
+  ERRAND_CO_TRY(auto members, json::parse(agent.body));
+  json::Value* tools = members.as_object().if_contains("tools");
+  if (!tools || !tools->is_array()) co_return agent;
+  ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, tools->get_array()));
+  *tools = std::move(sealed);
+  agent.body = json::write(members);
+  co_return agent;
+}
+
+Result<AgentParams> parse_agent(const json::Value& body, std::string_view name) {
+  json::Fields in(body, "");
+  AgentParams agent{.name = in.optional_text("name").value_or(std::string(name)), .body = {}};
+  if (in.ok() && !is_valid_record_name(agent.name)) {
+    in.fail("name", cat("the name of an agent is 1 to ", kRecordNameCharsMax,
+                        " letters, digits, dots, underscores and dashes"));
+  }
+  if (utf8_length(in.optional_text("description").value_or("")) > kAgentDescriptionCharsMax) {
+    in.fail(limit_met(cat("a description has at most ", kAgentDescriptionCharsMax, " characters"),
+                      "/description", "descriptionChars", kAgentDescriptionCharsMax));
+  }
+  ERRAND_CHECK(in.finish());
+  ERRAND_CHECK(refuse_unknown(body.get_object()));
+  json::Object members = body.get_object();
+  for (std::string_view word : kReadOnly) members.stable_erase(word);
+  members.stable_erase("name");
+  ERRAND_CHECK(refuse_hidden(members));
+  ERRAND_CHECK(parse_as_run(members));
+  agent.body = json::write(members);
+  if (agent.body.size() <= kAgentBytesMax) return agent;
+  return limit_met(cat("an agent has at most ", kAgentBytesMax, " bytes"), "", "agentBytes",
+                   kAgentBytesMax);
+}
+
+Result<json::Object> agent_json(const NamedRecord& agent) {
+  json::Object out{{"id", agent.id},
+                   {"name", agent.name},
+                   {"version", agent.version},
+                   {"createdAt", to_iso8601(agent.created_at)},
+                   {"updatedAt", to_iso8601(agent.updated_at)}};
+  ERRAND_TRY(auto members, json::parse(agent.body));
+  hide_headers(members.as_object());
+  for (auto& member : members.as_object()) out[member.key()] = std::move(member.value());
+  return out;
+}
+
+Result<Spec> with_agent(Spec asked, const NamedRecord& agent) {
+  ERRAND_TRY(auto members, json::parse(agent.body));
+  auto parsed = members.is_object() ? parse_as_run(members.get_object())
+                                    : Result<Spec>(Error(ErrorCode::internal, "not an object"));
+  if (!parsed) {
+    return Error(ErrorCode::internal, cat("the record of the agent \"", agent.name,
+                                          "\" is damaged: ", parsed.error().describe()));
+  }
+  Spec& stored = *parsed;
+  asked.agent_id = agent.id;
+  asked.agent_version = agent.version;
+  if (asked.name.empty()) asked.name = agent.name;
+  if (asked.model_id.empty()) asked.model_id = std::move(stored.model_id);
+  if (asked.fallback_model_id.empty()) {
+    asked.fallback_model_id = std::move(stored.fallback_model_id);
+  }
+  if (!stored.system_prompt.empty()) asked.system_prompt = std::move(stored.system_prompt);
+  asked.tools = merged_tools(stored.tools, asked.tools);
+  asked.metadata = merged_metadata(std::move(stored.metadata), asked.metadata);
+  take_over(asked.budgets, stored.budgets);
+  take_over(asked.loop_detection, stored.loop_detection);
+  take_over(asked.tool_budgets, stored.tool_budgets);
+  take_over(asked.reasoning_level, stored.reasoning_level);
+  take_over(asked.output_schema, stored.output_schema);
+  asked.retains_all = asked.retains_all || stored.retains_all;
+  return asked;
+}
+
+}  // namespace errand::engine

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "async/task.hpp"
+#include "base/result.hpp"
+#include "engine/records/secret_vault.hpp"
+#include "json/value.hpp"
+#include "run/spec.hpp"
+#include "store/named_records.hpp"
+
+namespace errand::engine {
+
+// A stored agent is a named record whose body is JSON: the members of a run's spec, save what a run
+// is asked, and a description for people.
+
+constexpr std::size_t kAgentDescriptionCharsMax = 2000;
+
+// What somebody wants to store.
+struct AgentParams {
+  std::string name;
+  std::string body;  // of the record
+};
+
+// The body of a request that creates or replaces an agent. `name` is the agent's if the body has
+// none. invalid_argument: with the pointer.
+Result<AgentParams> parse_agent(const json::Value& body, std::string_view name = "");
+
+// The same agent with the headers of its tools sealed. `vault` outlives the task.
+Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspace,
+                                       AgentParams agent);
+
+// {"id","name","version","createdAt","updatedAt", ...members}
+Result<json::Object> agent_json(const NamedRecord& agent);
+
+// The spec of a run, or of a session, that an agent carries out. The agent's system prompt wins.
+// The tools of both are there; a tool of the run takes the place of the agent's with the same name.
+// Of everything else, what the run says counts, and what it leaves out is the agent's. The spec
+// says which version of the agent it is.
+// internal: the record is damaged.
+Result<Spec> with_agent(Spec asked, const NamedRecord& agent);
+
+}  // namespace errand::engine

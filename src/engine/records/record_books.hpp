@@ -1,0 +1,24 @@
+#pragma once
+
+#include "base/id.hpp"
+#include "engine/records/master_keys.hpp"
+#include "engine/records/secret_vault.hpp"
+#include "store/named_records.hpp"
+#include "store/store.hpp"
+
+namespace errand::engine {
+
+// What the workspaces of a server keep beside their runs. Lives on the engine's home.
+struct RecordBooks {
+  // They outlive this.
+  RecordBooks(Store& store, IdSource& ids, MasterKeys& keys)
+      : agents(store, ids, "agent"), tools(store, ids, "tool"), secrets(store, keys) {}
+  RecordBooks(const RecordBooks&) = delete;
+  RecordBooks& operator=(const RecordBooks&) = delete;
+
+  NamedRecords agents;
+  NamedRecords tools;
+  SecretVault secrets;
+};
+
+}  // namespace errand::engine

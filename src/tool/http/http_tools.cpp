@@ -1,0 +1,41 @@
+#include "tool/http/http_tools.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/parse.hpp"
+#include "tool/http/http_tool.hpp"
+
+namespace errand {
+
+HttpTools::HttpTools(net::HttpClient& client, NamedRecords& tools)
+    : client_(client), tools_(tools) {}
+
+Task<Result<std::vector<ToolDecl>>> HttpTools::look_up(ToolRef ref, Principal who) {
+  const auto* stored = std::get_if<WorkspaceTool>(&ref);
+  if (!stored) co_return std::vector<ToolDecl>();
+  auto record = co_await tools_.find(who.workspace, stored->id);
+  if (!record && record.error().code() == ErrorCode::not_found) {
+    co_return Error(ErrorCode::invalid_argument, record.error().message())
+        .pointer("/id")
+        .hint("'errand tools list' shows them");
+  }
+  if (!record) co_return std::move(record).error();
+  ERRAND_CO_TRY(auto body, json::parse(record->body));
+  auto tool = parse_http_tool(body, record->name);
+  if (!tool) {
+    co_return Error(ErrorCode::internal, cat("the record of the tool \"", record->name,
+                                             "\" is damaged: ", tool.error().describe()));
+  }
+  ToolDecl decl = decl_of(*tool);
+  decl.origin.version = std::to_string(record->version);
+  decl.origin.upstream = record->id;
+  co_return std::vector<ToolDecl>{std::move(decl)};
+}
+
+ToolPtr HttpTools::open(const ToolDecl& binding, const ToolRef&, const Principal& who) {
+  return std::make_shared<HttpTool>(client_, tools_, who, binding);
+}
+
+}  // namespace errand

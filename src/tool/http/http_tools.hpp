@@ -1,0 +1,24 @@
+#pragma once
+
+#include "net/client/http_client.hpp"
+#include "store/named_records.hpp"
+#include "tool/tool_source.hpp"
+
+namespace errand {
+
+// The tools that workspaces have stored (`mantyx` refs, by id or name). Runs are bound to the
+// version that is there when they are made. Lives on the engine's home.
+class HttpTools final : public StoredToolSource {
+ public:
+  // `client` says which addresses may be reached. They outlive this.
+  HttpTools(net::HttpClient& client, NamedRecords& tools);
+
+  Task<Result<std::vector<ToolDecl>>> look_up(ToolRef ref, Principal who) override;
+  ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) override;
+
+ private:
+  net::HttpClient& client_;
+  NamedRecords& tools_;
+};
+
+}  // namespace errand
