@@ -91,7 +91,8 @@ int serve_embedded(const AgentOptions& options) {
   BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
   auto store = open_store(options, clock, pool, log);
   if (!store) return fail(store.error());
-  host::Host host({.io = io, .clock = clock, .log = log}, std::move(*config), std::move(*store));
+  host::Host host({.io = io, .clock = clock, .log = log, .data = options.server.data.value_or("")},
+                  std::move(*config), std::move(*store));
   auto served = wait_for(io, serve_host(&host, &log));
   return served ? kExitOk : fail(served.error());
 }

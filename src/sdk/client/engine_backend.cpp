@@ -69,7 +69,8 @@ Result<std::unique_ptr<Backend>> EngineBackend::make(const v1::RuntimeOptions& o
                                                                       .clock = made->clock_,
                                                                       .log = made->log_,
                                                                       .program = &made->tools_,
-                                                                      .typed_events = true},
+                                                                      .typed_events = true,
+                                                                      .data = options.data},
                                              std::move(config), std::move(store));
   made->api_ = std::make_unique<EmbeddedApi>(*made->host_);
   made->host_->engine().start();

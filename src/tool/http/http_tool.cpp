@@ -33,6 +33,19 @@ bool same_origin(const net::Url& a, const net::Url& b) {
   return a.scheme == b.scheme && equals_ignoring_case(a.host, b.host) && a.port == b.port;
 }
 
+// Whether a server may read a part of the path as the way up to another one.
+bool climbs(std::string_view url) {
+  std::string_view path = url.substr(url.find("://") + 3);
+  path = path.substr(0, path.find_first_of("?#"));
+  for (std::size_t begin = path.find('/'); begin < path.size();) {
+    const std::size_t end = std::min(path.find('/', ++begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    if (part == "." || part == "..") return true;
+    begin = end;
+  }
+  return false;
+}
+
 std::string content_type_of(const HttpToolDef& tool) {
   for (const auto& [name, value] : tool.headers) {
     if (equals_ignoring_case(name, "content-type")) return value;
@@ -63,6 +76,10 @@ Task<Result<std::string>> render_url(const HttpToolDef* tool, const json::Object
   ERRAND_CO_TRY(auto url, co_await fill_template(tool->url, arguments, secrets, Encoding::url));
   const std::size_t fragment = std::min(url.find('#'), url.size());
   url.resize(fragment);
+  if (climbs(url) && !climbs(tool->url)) {
+    co_return Error(ErrorCode::invalid_argument,
+                    "\".\" and \"..\" cannot be a part of the path of the URL");
+  }
   for (const auto& [name, text] : tool->query) {
     auto lone = lone_argument(text);
     if (lone && !find_argument(*arguments, *lone)) continue;

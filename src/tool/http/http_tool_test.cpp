@@ -66,6 +66,16 @@ TEST_F(RenderTest, AnArgumentThatTheUrlNeedsMustBeThere) {
             "the argument \"id\" is missing");
 }
 
+TEST_F(RenderTest, AnArgumentCannotClimbToAnotherPath) {
+  constexpr std::string_view kHttp = R"({"url":"https://x.example/users/{{args.id}}/posts"})";
+
+  EXPECT_EQ(url(kHttp, R"({"id":".."})"),
+            "\".\" and \"..\" cannot be a part of the path of the URL");
+  EXPECT_EQ(url(kHttp, R"({"id":"..."})"), "https://x.example/users/.../posts");
+  EXPECT_EQ(url(R"({"url":"https://x.example/a/../{{args.id}}"})", R"({"id":"b"})"),
+            "https://x.example/a/../b");
+}
+
 TEST_F(RenderTest, ABodyKeepsTheTypesOfItsArguments) {
   EXPECT_EQ(body(R"({"method":"POST","url":"https://x.example","body":
                      {"n":"{{args.n}}","list":["{{args.s}}","{{args.gone}}"],"gone":"{{args.gone}}",
