@@ -107,7 +107,8 @@ class Terminal:
 
 
 def prepare(slave: int) -> None:
-    """Runs in the child: the terminal becomes its own, so that Ctrl-C reaches it."""
+    """Runs in the child: the terminal becomes its own, and its signals are not ignored."""
     die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
