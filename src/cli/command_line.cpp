@@ -248,6 +248,34 @@ void add_key_flags(CLI::App* command, NewKeyOptions& key) {
       ->check(CLI::PositiveNumber);
 }
 
+void add_oauth(CLI::App& app, ExitCode exit_code) {
+  CLI::App* oauth =
+      add_command(app, "oauth", "Create, list or delete OAuth clients.", "errand oauth list");
+  oauth->require_subcommand(1);
+  auto client = std::make_shared<NewKeyOptions>();
+  add_question(
+      *oauth, "create", "Create an OAuth client and print its secrets once.",
+      "errand oauth create --name portal --scope runs:read --scope runs:write",
+      [=](const AnswerOptions& options) { *exit_code = create_oauth_client(options, *client); },
+      [=](CLI::App* command) {
+        add(command, "--name", client->name, "NAME", "Name that says what the client is");
+        add(command, "--scope", client->scopes, "SCOPE", "What its tokens may do (repeatable)")
+            ->allow_extra_args(false)
+            ->required();
+        add(command, "--agent", client->agents, "AGENT",
+            "Agent that it may run (repeatable; default: all)")
+            ->allow_extra_args(false);
+      });
+  add_question(*oauth, "list", "List the OAuth clients of the workspace.", "errand oauth list",
+               [=](const AnswerOptions& options) { *exit_code = list_oauth_clients(options); });
+  auto id = std::make_shared<std::string>();
+  add_question(
+      *oauth, "delete", "Delete an OAuth client and revoke all of its tokens.",
+      "errand oauth delete mantyx_oa_0123abcd",
+      [=](const AnswerOptions& options) { *exit_code = delete_oauth_client(options, *id); },
+      [=](CLI::App* command) { add_argument(command, "CLIENT", *id, "Client id"); });
+}
+
 void add_workspaces(CLI::App& app, ExitCode exit_code) {
   CLI::App* workspaces =
       add_command(app, "workspaces", "Create or list workspaces.", "errand workspaces list");
@@ -482,6 +510,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_tools(app, exit_code);
   add_secrets(app, exit_code);
   add_keys(app, exit_code);
+  add_oauth(app, exit_code);
   add_workspaces(app, exit_code);
   add_question(app, "models", "List the models and whether each can be reached.", "errand models",
                [=](const AnswerOptions& options) { *exit_code = list_models(options); });

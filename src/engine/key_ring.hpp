@@ -43,6 +43,7 @@ class KeyRing final {
 
   // Reads the keys from the store; call once before use.
   Task<Result<void>> load();
+  const Clock& clock() const { return clock_; }
   bool empty() const { return by_hash_.empty(); }
 
   // Who presents this secret; nothing for one that is unknown, expired or revoked. Notes the use.

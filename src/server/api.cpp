@@ -53,13 +53,11 @@ Api::Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options)
     : engine_(engine),
       keys_(keys),
       workspaces_(engine.store(), keys),
+      oauth_(engine.store(), keys.clock()),
       options_(std::move(options)),
       rows_(all_rows()) {
   if (options_.requests_per_minute) limiter_.emplace(*options_.requests_per_minute);
-  keys_.on_revoked([this](const KeyId& key) {
-    streams_.cut(key);
-    engine_.recheck_waits();
-  });
+  keys_.on_revoked([this](const KeyId& key) { cut(key); });
   options_.public_url = net::without_trailing_slashes(options_.public_url);
 }
 
@@ -69,8 +67,9 @@ Api::~Api() {
 
 std::vector<Api::Row> Api::all_rows() {
   std::vector<Row> all;
-  for (auto chapter : {run_rows, history_rows, tool_call_rows, session_rows, agent_rows, tool_rows,
-                       tool_test_rows, secret_rows, workspace_rows, server_rows}) {
+  for (auto chapter :
+       {run_rows, history_rows, tool_call_rows, session_rows, agent_rows, tool_rows, tool_test_rows,
+        secret_rows, workspace_rows, oauth_rows, token_rows, server_rows}) {
     for (Row& row : chapter()) all.push_back(std::move(row));
   }
   return all;
@@ -106,12 +105,14 @@ Task<net::Response> Api::admit(const Row* row, net::Request request) {
 }
 
 Task<net::Response> Api::answer(const Row* row, Principal who, net::Request request) {
+  const auto left = time_left(credential(request), who.key);
   const std::string_view scope = row->info.scope;
   if (!scope.empty() && !who.has_scope(scope)) co_return render_error(lacks_scope(scope));
   auto answer = co_await (this->*row->verb)(who, std::move(request));
   if (!answer) co_return render_error(answer.error());
   if (answer->events) {
-    answer->events = streams_.guard(std::move(answer->events), who.key, open_until(who));
+    const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
+    answer->events = streams_.guard(std::move(answer->events), who.key, expires);
   }
   co_return std::move(*answer);
 }
@@ -149,7 +150,7 @@ Result<Principal> Api::identify(const net::Request& request) {
         .reason("missing_credential")
         .hint("send the header Authorization: Bearer KEY, or X-API-Key: KEY");
   }
-  auto who = keys_.find(secret);
+  auto who = find(secret);
   if (!who) return bad_credential();
   return *who;
 }
@@ -176,9 +177,19 @@ Result<std::string> Api::holder_of_body(const net::Request& head) {
   return who.key.str();
 }
 
-SteadyTime Api::open_until(const Principal& who) const {
-  auto left = keys_.time_left(who.key);
-  return left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
+std::optional<Principal> Api::find(std::string_view secret) {
+  return secret.starts_with(engine::OAuth::kAccessPrefix) ? oauth_.find(secret)
+                                                          : keys_.find(secret);
+}
+
+std::optional<milliseconds> Api::time_left(std::string_view secret, const KeyId& key) const {
+  return secret.starts_with(engine::OAuth::kAccessPrefix) ? oauth_.time_left(secret)
+                                                          : keys_.time_left(key);
+}
+
+void Api::cut(const KeyId& key) {
+  streams_.cut(key);
+  engine_.recheck_waits();
 }
 
 std::string Api::stream_url(const net::Request& request, const Principal& who,

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "engine/engine.hpp"
 #include "engine/key_ring.hpp"
+#include "engine/oauth.hpp"
 #include "engine/workspaces.hpp"
 #include "net/server/http_server.hpp"
 #include "net/server/router.hpp"
@@ -36,8 +37,8 @@ struct ApiOptions {
 //
 // Files: api.cpp (dispatch, credentials), *_rows.cpp (the table of routes), run_routes.cpp,
 // history_routes.cpp (forks and journals), session_routes.cpp, tool_call_routes.cpp,
-// model_routes.cpp, key_routes.cpp (keys and workspaces), secret_routes.cpp, agent_routes.cpp,
-// tool_routes.cpp.
+// model_routes.cpp, key_routes.cpp (keys and workspaces), oauth_routes.cpp, secret_routes.cpp,
+// agent_routes.cpp, tool_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
@@ -45,6 +46,8 @@ class Api final {
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
 
+  // Reads what credentials need besides keys; call once before requests come.
+  Task<Result<void>> load() { return oauth_.load(keys_.workspaces()); }
   void add_routes(net::Router& router);
 
   // Who asks for something of a workspace that needs this scope. unauthorized: no key, or an
@@ -75,6 +78,8 @@ class Api final {
   static std::vector<Row> tool_rows();
   static std::vector<Row> tool_test_rows();
   static std::vector<Row> workspace_rows();
+  static std::vector<Row> oauth_rows();
+  static std::vector<Row> token_rows();
   static std::vector<Row> server_rows();
 
   Task<net::Response> dispatch(const Row* row, net::Request request);
@@ -87,8 +92,12 @@ class Api final {
   std::optional<net::Response> refuse_excess(const Principal& who,
                                              std::vector<net::Header>& headers);
   Task<net::Response> answer(const Row* row, Principal who, net::Request request);
-  // Until when what the principal has opened may stay open.
-  SteadyTime open_until(const Principal& who) const;
+  // Who presents this key or access token; nothing if it is not good, or not any more.
+  std::optional<Principal> find(std::string_view secret);
+  // How long it is good yet; absent: it does not expire.
+  std::optional<milliseconds> time_left(std::string_view secret, const KeyId& key) const;
+  // Ends what the credential has opened.
+  void cut(const KeyId& key);
   // The key that the caller presents; empty without one.
   static std::string_view credential(const net::Request& request);
 
@@ -128,6 +137,12 @@ class Api final {
   Answer revoke_key(Principal who, net::Request request);
   Answer create_workspace(Principal who, net::Request request);
   Answer list_workspaces(Principal who, net::Request request);
+  Answer create_oauth_client(Principal who, net::Request request);
+  Answer list_oauth_clients(Principal who, net::Request request);
+  Answer remove_oauth_client(Principal who, net::Request request);
+  Task<net::Response> give_tokens(net::Request request);
+  Task<net::Response> take_back_token(net::Request request);
+  Answer tell_identity(Principal who, net::Request request);
   // The scopes that routes name, in order.
   std::vector<std::string> known_scopes() const;
 
@@ -155,6 +170,7 @@ class Api final {
   engine::Engine& engine_;
   engine::KeyRing& keys_;
   engine::Workspaces workspaces_;
+  engine::OAuth oauth_;
   ApiOptions options_;
   OpenStreams streams_;
   std::optional<RateLimiter> limiter_;

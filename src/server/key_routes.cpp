@@ -1,15 +1,12 @@
 // API keys, and the workspaces that they belong to.
-#include <algorithm>
 #include <set>
 #include <utility>
 
-#include "base/close_names.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
 #include "server/api.hpp"
-#include "server/credential_errors.hpp"
-#include "server/openapi/request_limits.hpp"
+#include "server/grant_body.hpp"
 #include "server/request_body.hpp"
 
 namespace errand::server {
@@ -17,13 +14,6 @@ namespace {
 
 json::Value time_json(const std::optional<WallTime>& time) {
   return time ? json::Value(to_iso8601(*time)) : json::Value();
-}
-
-json::Value names_json(const Grant::Names& names) {
-  if (!names) return nullptr;
-  json::Array out;
-  for (const std::string& name : *names) out.emplace_back(name);
-  return out;
 }
 
 json::Object key_json(const engine::KeyView& key) {
@@ -43,102 +33,6 @@ json::Object new_key_json(const engine::NewKey& key) {
   json::Object out = key_json(key.key);
   out["key"] = key.secret;
   return out;
-}
-
-struct NamesBound {
-  std::string_view limit;
-  std::size_t max;
-};
-
-// A list of names, each once and in order.
-Grant::Names read_names(json::Fields& in, std::string_view key, NamesBound bound) {
-  const json::Array* items = in.optional_array(key);
-  if (!items) return {};
-  if (items->size() > bound.max) {
-    in.fail(Error(ErrorCode::invalid_argument, cat("at most ", bound.max, " are allowed"))
-                .pointer(in.pointer_to(key))
-                .limit(bound.limit, static_cast<std::int64_t>(bound.max)));
-  }
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < items->size() && in.ok(); ++i) {
-    const auto* text = (*items)[i].if_string();
-    bool is_name = text && !text->empty() && utf8_length(json::view(*text)) <= kAgentNameCharsMax;
-    if (is_name) {
-      names.emplace(json::view(*text));
-      continue;
-    }
-    in.fail(Error(ErrorCode::invalid_argument,
-                  cat("expected a string of 1 to ", kAgentNameCharsMax, " characters"))
-                .pointer(json::child_pointer(in.pointer_to(key), i)));
-  }
-  return std::vector<std::string>(names.begin(), names.end());
-}
-
-void check_scopes(json::Fields& in, const Grant::Names& scopes,
-                  const std::vector<std::string>& known) {
-  if (!scopes) return;
-  for (const std::string& scope : *scopes) {
-    if (std::find(known.begin(), known.end(), scope) != known.end()) continue;
-    return in.fail(Error(ErrorCode::invalid_argument,
-                         cat("there is no scope \"", utf8_prefix(scope, 80), "\""))
-                       .pointer(in.pointer_to("scopes"))
-                       .candidates(known));
-  }
-}
-
-std::string read_key_name(json::Fields& in) {
-  std::string name = in.optional_text("name").value_or("");
-  if (utf8_length(name) > kKeyNameCharsMax) {
-    in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
-  }
-  return name;
-}
-
-void refuse_unknown(json::Fields& in, const json::Value& body,
-                    const std::vector<std::string>& known) {
-  const json::Object* members = body.if_object();
-  if (!members) return;
-  for (const auto& member : *members) {
-    std::string key(member.key());
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    in.fail(Error(ErrorCode::invalid_argument,
-                  cat("there is no member \"", utf8_prefix(key, 80), "\" here"))
-                .pointer(in.pointer_to(key))
-                .candidates(known));
-  }
-}
-
-Result<engine::KeyParams> parse_key(const json::Value& body,
-                                    const std::vector<std::string>& known_scopes) {
-  json::Fields in(body, "");
-  refuse_unknown(in, body, {"name", "scopes", "agents", "ttlMs"});
-  engine::KeyParams params{.name = read_key_name(in)};
-  params.grant.scopes = read_names(in, "scopes", {"keyScopes", kKeyScopesMax});
-  params.grant.agents = read_names(in, "agents", {"keyAgents", kKeyAgentsMax});
-  check_scopes(in, params.grant.scopes, known_scopes);
-  if (auto millis = in.optional_integer("ttlMs", 1, kKeyMillisMax)) {
-    params.lives_for = milliseconds(*millis);
-  }
-  return in.finish(std::move(params));
-}
-
-// Nobody makes a key that may do more, or lives longer, than the credential that makes it.
-Result<void> confine(engine::KeyParams& params, const Principal& who,
-                     std::optional<milliseconds> time_left) {
-  if (time_left) params.lives_for = std::min(params.lives_for.value_or(*time_left), *time_left);
-  if (!who.grant) return {};
-  if (!params.grant.scopes) params.grant.scopes = who.grant->scopes;
-  if (!params.grant.agents) params.grant.agents = who.grant->agents;
-  for (const std::string& scope : params.grant.scopes.value_or(std::vector<std::string>())) {
-    if (!who.has_scope(scope)) return lacks_scope(scope);
-  }
-  for (const std::string& agent : params.grant.agents.value_or(std::vector<std::string>())) {
-    if (who.may_use_agent(agent)) continue;
-    return Error(ErrorCode::forbidden,
-                 cat("this credential must not run the agent \"", utf8_prefix(agent, 80), "\""))
-        .pointer("/agents");
-  }
-  return {};
 }
 
 Result<void> check_operator(const Principal& who) {
@@ -165,8 +59,9 @@ std::vector<std::string> Api::known_scopes() const {
 
 Api::Answer Api::create_key(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto params, parse_key(body, known_scopes()));
-  ERRAND_CO_CHECK(confine(params, who, keys_.time_left(who.key)));
+  ERRAND_CO_TRY(auto params,
+                parse_grant(body, known_scopes(), {"name", "scopes", "agents", "ttlMs"}));
+  ERRAND_CO_CHECK(confine(params, who, time_left(credential(request), who.key)));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
   Result<engine::NewKey> key = Error(ErrorCode::internal, "not made");
   if (idempotency.key.empty()) {
@@ -202,7 +97,7 @@ Api::Answer Api::create_workspace(Principal who, net::Request request) {
   if (in.ok() && !slug) {
     in.fail("slug", "a slug is 1 to 39 letters, digits, dashes and underscores");
   }
-  std::string name = read_key_name(in);
+  std::string name = read_name(in);
   ERRAND_CO_CHECK(in.finish());
   ERRAND_CO_TRY(auto made, co_await workspaces_.create(*slug, std::move(name)));
   json::Object out = workspace_json(made.workspace);

@@ -56,9 +56,10 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto wait, integer_param(request, query::kWait));
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
   // A credential that is revoked while it waits is refused at once.
-  auto is_good = [this, key = who.key] { return keys_.is_good(key); };
-  milliseconds patience =
-      std::min<milliseconds>(seconds(wait), keys_.time_left(who.key).value_or(milliseconds::max()));
+  std::string secret(credential(request));
+  auto is_good = [this, &secret] { return find(secret).has_value(); };
+  milliseconds patience = std::min<milliseconds>(
+      seconds(wait), time_left(secret, who.key).value_or(milliseconds::max()));
   ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), patience, is_good));
   if (!is_good()) co_return bad_credential();
   json::Array items;

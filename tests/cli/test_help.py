@@ -13,7 +13,7 @@ from support.server import binary
 from support.terminal import plain_environment
 
 SECONDS_MAX = 60
-EXAMPLE_ID = re.compile(r"(?:run|key|sess)_0123abcd")
+EXAMPLE_ID = re.compile(r"(?:run|key|sess|mantyx_oa)_0123abcd")
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 
 

@@ -1,4 +1,4 @@
-"""Agents and secrets as a user keeps them with the commands."""
+"""Agents, secrets and OAuth clients as a user keeps them with the commands."""
 
 import json
 import os
@@ -182,3 +182,20 @@ class AgentsTest(RecordsCase):
     def test_an_agent_can_come_from_stdin(self):
         said = self.ask("agents", "apply", "-f", "-", stdin='{"name":"piped"}')
         self.assertEqual(said, "applied piped, version 1\n")
+
+
+class OAuthTest(RecordsCase):
+    def test_a_client_is_created_listed_and_deleted(self):
+        made = dict(line.split("=") for line in self.ask(
+            "oauth", "create", "--name", "portal", "--scope", "runs:read").splitlines())
+        self.assertEqual(list(made), ["CLIENT_ID", "CLIENT_SECRET", "REFRESH_TOKEN"])
+        listed = self.ask("oauth", "list")
+        self.assertRegex(listed, rf"{made['CLIENT_ID']} .* runs:read +portal")
+        self.assertNotIn(made["CLIENT_SECRET"], listed)
+        self.assertEqual(self.ask("oauth", "delete", made["CLIENT_ID"]),
+                         f"deleted {made['CLIENT_ID']}\n")
+        self.assertIn("no such OAuth client",
+                      self.ask("oauth", "delete", made["CLIENT_ID"], code=1))
+
+    def test_a_client_needs_scopes(self):
+        self.assertIn("--scope is required", self.ask("oauth", "create", code=2))

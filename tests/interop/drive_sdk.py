@@ -4,7 +4,8 @@ The first line of stdin is the task: {"client": "sync"|"async", "call": NAME, "u
 "workspace", "tools": [NAME...], "arguments": {...}}. Every further line is the answer of one call
 of the tool `wait`. A line of stdout has one member: `event`, `tool` (a handler was called),
 `delta`, and last `returned` or `raised`. The call `session` takes `steps`, each a verb of a
-session with its arguments, and reports what each gave as `step`.
+session with its arguments, and reports what each gave as `step`. Without a key the client gets its
+tokens by `oauth`: {"client_id", "client_secret", "refresh_token", "stale_token"}.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import json
 import queue
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any, Literal
 
@@ -206,6 +208,19 @@ async def call_async(task: dict, options: dict) -> Any:
         return await answer
 
 
+def tokens_of(task: dict) -> Any:
+    """A source that begins with a token that the server does not take (any more)."""
+    oauth = task["oauth"]
+    client = mantyx.MantyxOAuthClient(client_id=oauth["client_id"], base_url=task["url"],
+                                      client_secret=oauth["client_secret"])
+    stale = mantyx.OAuthToken(access_token=oauth["stale_token"], token_type="Bearer",
+                              expires_in=3600, expires_at=time.time() + 3600,
+                              refresh_token=oauth["refresh_token"], scope=None)
+    make = (client.async_refresh_token_source if task["client"] == "async"
+            else client.refresh_token_source)
+    return make(refresh_token=oauth["refresh_token"], initial_token=stale)
+
+
 def read_answers() -> None:
     for line in sys.stdin:
         ANSWERS.put(line.removesuffix("\n"))
@@ -214,8 +229,11 @@ def read_answers() -> None:
 def main() -> None:
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=read_answers, daemon=True).start()
-    options = {"base_url": task["url"], "api_key": task["key"],
-               "workspace_slug": task["workspace"]}
+    options = {"base_url": task["url"], "workspace_slug": task["workspace"]}
+    if task.get("oauth"):
+        options["token_source"] = tokens_of(task)
+    else:
+        options["api_key"] = task["key"]
     try:
         if task["client"] == "async":
             answer = asyncio.run(call_async(task, options))

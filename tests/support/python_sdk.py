@@ -102,10 +102,10 @@ class SdkCase(ServerCase):
         cls.python = python_with_sdk()
 
     def start_call(self, server: Server, call: str, tools=(), url: str = "", key: str = "",
-                   workspace: str = "", **arguments) -> SdkCall:
+                   workspace: str = "", oauth: dict | None = None, **arguments) -> SdkCall:
         task = {"client": self.client, "call": call, "url": url or server.url,
                 "key": key or server.key, "workspace": workspace or server.workspace,
-                "tools": list(tools), "arguments": arguments}
+                "oauth": oauth, "tools": list(tools), "arguments": arguments}
         started = SdkCall(self.python, task)
         self.addCleanup(started.close)
         return started

@@ -20,6 +20,8 @@ MASKS = (
     ("agent", re.compile(r"\bagent_[0-9A-Za-z]{16,}\b")),
     ("tool", re.compile(r"\btool_[0-9A-Za-z]{16,}\b")),
     ("key", re.compile(r"\bkey_[0-9A-Za-z]{16,}\b")),
+    ("client", re.compile(r"\bmantyx_oa_[0-9a-f]{24}\b")),
+    ("token", re.compile(r"\bmantyx_(?:at|rt|oas)_[0-9a-f]{64}\b")),
     ("secret", re.compile(r"\bmantyx_[0-9a-f]{64}\b")),
     ("prefix", re.compile(r"\bmantyx_[0-9a-f]{4,16}\b")),
 )

@@ -75,8 +75,10 @@ class Victim:
         agent = self.stored("agents", {"name": "clerk"})
         tool = self.stored("tools", {"name": "look_up", "http": {"url": "https://192.0.2.1/"}})
         secret = self.stored("secrets", {"name": "OWNERS_TOKEN", "value": "a-token-of-the-crm"})
+        client = self.client.request("POST", "/oauth-clients",
+                                     {"name": "portal", "scopes": ["runs:read"]}).json()["id"]
         self.ids = {"runId": self.run, "toolUseId": call, "sessionId": session, "keyId": key,
-                    "agentId": agent, "toolId": tool, "secretName": secret}
+                    "agentId": agent, "toolId": tool, "secretName": secret, "clientId": client}
 
     def stored(self, kind: str, body: dict) -> str:
         return self.client.request("PUT", f"/{kind}/{body['name']}", body).json()["id"]
@@ -85,7 +87,7 @@ class Victim:
         """What no stranger may change. Times until something are told to the millisecond only."""
         paths = (f"/agent-runs/{self.run}", f"/agent-sessions/{self.ids['sessionId']}",
                  "/api-keys", "/agent-runs", "/agent-sessions", "/tool-calls", "/agents", "/tools",
-                 "/secrets")
+                 "/secrets", "/oauth-clients")
         return [EXPIRY.sub("", self.client.request("GET", path).body.decode()) for path in paths]
 
 

@@ -127,6 +127,7 @@ class Server final {
     const std::string url = http_url(bound.host, bound.port);
     const std::string first_key = host_.keys().empty() ? choose_first_key() : std::string();
     ERRAND_CO_CHECK(adopt_keys());
+    ERRAND_CO_CHECK(co_await api_.load());
     ERRAND_CO_CHECK(keep_credentials(url, first_key));
     if (!first_key.empty()) ERRAND_CO_CHECK(co_await store_first_key(first_key));
     print_ready(url, first_key);

@@ -97,6 +97,42 @@ int create_key(const AnswerOptions& options, const NewKeyOptions& key) {
   return ask_and_show(options, std::move(request), shown_key);
 }
 
+int create_oauth_client(const AnswerOptions& options, const NewKeyOptions& client) {
+  json::Object body{{"scopes", texts(client.scopes)}};
+  if (!client.name.empty()) body["name"] = client.name;
+  if (!client.agents.empty()) body["agents"] = texts(client.agents);
+  sdk::ApiRequest request{
+      .method = net::Method::post, .path = "/oauth-clients", .body = json::write(body)};
+  return ask_and_show(options, std::move(request), [](const json::Value& answer) {
+    std::string note = "Secret and refresh token are shown this once; keep them.\n";
+    [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
+    auto line = [&](std::string_view name, std::string_view key) {
+      return cat(name, "=", clean_line(text_of(answer, key), kShownNameChars), "\n");
+    };
+    return cat(line("CLIENT_ID", "clientId"), line("CLIENT_SECRET", "clientSecret"),
+               line("REFRESH_TOKEN", "refreshToken"));
+  });
+}
+
+int list_oauth_clients(const AnswerOptions& options) {
+  return ask_and_show(options, {.path = "/oauth-clients"}, [](const json::Value& answer) {
+    std::vector<Row> rows{{"CLIENT", "CREATED", "SCOPES", "NAME"}};
+    for (const json::Value& client : items_of(answer, "oauthClients")) {
+      rows.push_back({text_of(client, "clientId"), text_of(client, "createdAt"),
+                      names_of(client, "scopes"), text_of(client, "name")});
+    }
+    return render_table(rows);
+  });
+}
+
+int delete_oauth_client(const AnswerOptions& options, const std::string& id) {
+  sdk::ApiRequest request{.method = net::Method::delete_,
+                          .path = cat("/oauth-clients/", percent_encode(id))};
+  return ask_and_show(options, std::move(request), [&](const json::Value&) {
+    return cat("deleted ", clean_line(id, kShownNameChars), "\n");
+  });
+}
+
 int create_workspace(const AnswerOptions& options, const std::string& slug,
                      const std::string& name) {
   json::Object body{{"slug", slug}};

@@ -7,7 +7,8 @@
 
 namespace errand::cli {
 
-// `errand keys ...`, `errand workspaces ...` and `errand models`. Each returns the exit code.
+// `errand keys ...`, `errand oauth ...`, `errand workspaces ...` and `errand models`. Each returns
+// the exit code.
 
 struct NewKeyOptions {
   std::string name;
@@ -20,6 +21,10 @@ struct NewKeyOptions {
 int create_key(const AnswerOptions& options, const NewKeyOptions& key);
 int list_keys(const AnswerOptions& options);
 int revoke_key(const AnswerOptions& options, const std::string& id);
+// Prints the client's id, secret and refresh token as variables of a shell.
+int create_oauth_client(const AnswerOptions& options, const NewKeyOptions& client);
+int list_oauth_clients(const AnswerOptions& options);
+int delete_oauth_client(const AnswerOptions& options, const std::string& id);
 // Prints the first key of the workspace alone on stdout.
 int create_workspace(const AnswerOptions& options, const std::string& slug,
                      const std::string& name);

@@ -26,6 +26,7 @@ constexpr auto kPathParameters = std::to_array<Named>({
     {"runId", "The id of a run."},
     {"sessionId", "The id of a session."},
     {"toolUseId", "The id of a tool call."},
+    {"clientId", "The id of an OAuth client."},
     {"keyId", "The id of an API key, not the key itself."},
     {"secretName", "The name of a secret."},
     {"agentId", "The id or the name of an agent."},
@@ -41,6 +42,7 @@ constexpr auto kTags = std::to_array<Named>({
     {"Secrets", "Values that tools of the server use. They are written and never read."},
     {"Models", "The models that runs can name."},
     {"Keys", "API keys of a workspace."},
+    {"OAuth", "Programs that get tokens of limited rights and life."},
     {"Workspaces",
      "Workspaces share nothing but the server. Only the operator's keys see them all."},
     {"Server", "The state of the server, and this document."},
@@ -162,6 +164,7 @@ void add_errors(json::Object& responses, const RouteInfo& route) {
   std::map<int, std::vector<std::string_view>> by_status;
   for (std::string_view code : errors_of(route)) by_status[error_info(code).status].push_back(code);
   for (const auto& [status, codes] : by_status) {
+    if (responses.if_contains(std::to_string(status))) continue;  // it has a body of its own
     std::string about;
     for (std::string_view code : codes) append(about, about.empty() ? "`" : ", `", code, "`");
     responses[std::to_string(status)] =

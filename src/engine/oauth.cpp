@@ -1,0 +1,318 @@
+#include "engine/oauth.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "crypto/digest.hpp"
+#include "crypto/random.hpp"
+#include "json/fields.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::string_view kClientKind = "oauth-client";
+constexpr std::string_view kTokenKind = "oauth-token";
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kPage = 500;
+constexpr std::size_t kSecretBytes = 32;
+constexpr std::size_t kIdBytes = 12;
+
+std::string hash_of(std::string_view secret) {
+  return crypto::to_hex(crypto::sha256(secret));
+}
+
+std::string make_secret(std::string_view prefix) {
+  return cat(prefix, crypto::random_hex(kSecretBytes));
+}
+
+json::Array names_json(const std::vector<std::string>& names) {
+  json::Array out;
+  for (const std::string& name : names) out.emplace_back(name);
+  return out;
+}
+
+Grant::Names read_names(json::Fields& in, std::string_view key) {
+  const json::Array* items = in.optional_array(key);
+  if (!items) return {};
+  std::vector<std::string> names;
+  for (const json::Value& item : *items) {
+    const auto* text = item.if_string();
+    if (!text) in.fail(key, "expected strings");
+    names.emplace_back(text ? json::view(*text) : "");
+  }
+  return names;
+}
+
+void add_grant(json::Object& out, const Grant& grant) {
+  if (grant.scopes) out["scopes"] = names_json(*grant.scopes);
+  if (grant.agents) out["agents"] = names_json(*grant.agents);
+}
+
+Grant read_grant(json::Fields& in) {
+  return {.scopes = read_names(in, "scopes"), .agents = read_names(in, "agents")};
+}
+
+std::string client_text(const OAuthClient& client) {
+  json::Object out{{"version", kVersion},
+                   {"name", client.name},
+                   {"createdAt", to_millis(client.created_at)},
+                   {"secretHash", client.secret_hash},
+                   {"refreshHash", client.refresh_hash}};
+  add_grant(out, client.grant);
+  return json::write(json::Value(std::move(out)));
+}
+
+Error unreadable(const Record& record, const Error& error) {
+  return {ErrorCode::internal,
+          cat("the record of ", record.key.kind, " cannot be read: ", error.describe())};
+}
+
+Result<OAuthClient> parse_client(const Record& record) {
+  ERRAND_TRY(auto value, json::parse(record.body));
+  json::Fields in(value, "");
+  in.integer("version", kVersion, kVersion);
+  auto id = KeyId::parse(record.key.id);
+  if (!id) in.fail("version", "it has no id of a client");
+  OAuthClient client{.id = id.value_or(KeyId()),
+                     .workspace = record.key.workspace,
+                     .name = in.text("name"),
+                     .grant = read_grant(in),
+                     .created_at = from_millis(in.integer("createdAt", INT64_MIN, INT64_MAX)),
+                     .secret_hash = in.text("secretHash"),
+                     .refresh_hash = in.text("refreshHash")};
+  auto read = in.finish(std::move(client));
+  if (!read) return unreadable(record, read.error());
+  return read;
+}
+
+RecordKey client_key(const OAuthClient& client) {
+  return {.workspace = client.workspace, .kind = std::string(kClientKind), .id = client.id.str()};
+}
+
+RecordKey token_key(const OAuthClient& client, std::string hash) {
+  return {.workspace = client.workspace, .kind = std::string(kTokenKind), .id = std::move(hash)};
+}
+
+Error no_such_client() {
+  return {ErrorCode::not_found, "there is no such OAuth client"};
+}
+
+}  // namespace
+
+Task<Result<void>> OAuth::load(std::set<WorkspaceSlug> workspaces) {
+  for (const WorkspaceSlug& workspace : workspaces) {
+    ERRAND_CO_CHECK(co_await load_clients(workspace));
+    ERRAND_CO_CHECK(co_await load_tokens(workspace));
+  }
+  co_return Result<void>();
+}
+
+Task<Result<void>> OAuth::load_clients(WorkspaceSlug workspace) {
+  RecordFilter filter{.workspace = workspace, .kind = std::string(kClientKind), .limit = kPage};
+  for (;;) {
+    ERRAND_CO_TRY(auto records, co_await store_.list_records(filter));
+    for (const Record& record : records) {
+      ERRAND_CO_TRY(auto client, parse_client(record));
+      clients_[client.id] = std::move(client);
+    }
+    if (records.size() < kPage) co_return Result<void>();
+    filter.after = records.back().key.id;
+  }
+}
+
+Task<Result<void>> OAuth::load_tokens(WorkspaceSlug workspace) {
+  RecordFilter filter{.workspace = workspace, .kind = std::string(kTokenKind), .limit = kPage};
+  for (;;) {
+    ERRAND_CO_TRY(auto records, co_await store_.list_records(filter));
+    for (const Record& record : records) {
+      ERRAND_CO_TRY(auto value, json::parse(record.body));
+      json::Fields in(value, "");
+      in.integer("version", kVersion, kVersion);
+      auto client = KeyId::parse(in.text("client"));
+      Token token{.client = client.value_or(KeyId()),
+                  .grant = std::make_shared<const Grant>(read_grant(in)),
+                  .expires_at = from_millis(in.integer("expiresAt", INT64_MIN, INT64_MAX))};
+      auto read = in.finish();
+      if (!read) co_return unreadable(record, read.error());
+      if (clients_.contains(token.client)) remember(record.key.id, std::move(token));
+    }
+    if (records.size() < kPage) co_return Result<void>();
+    filter.after = records.back().key.id;
+  }
+}
+
+Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams params) {
+  NewOAuthClient made{
+      .client = {.id = *KeyId::parse(cat("mantyx_oa_", crypto::random_hex(kIdBytes))),
+                 .workspace = workspace,
+                 .name = std::move(params.name),
+                 .grant = std::move(params.grant),
+                 .created_at = clock_.now()},
+      .secret = make_secret("mantyx_oas_"),
+      .refresh_token = make_secret("mantyx_rt_")};
+  made.client.secret_hash = hash_of(made.secret);
+  made.client.refresh_hash = hash_of(made.refresh_token);
+  std::vector<RecordChange> changes;
+  changes.push_back({.key = client_key(made.client), .body = client_text(made.client)});
+  ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
+  clients_[made.client.id] = made.client;
+  co_return made;
+}
+
+std::vector<OAuthClient> OAuth::list(const WorkspaceSlug& workspace) const {
+  std::vector<OAuthClient> out;
+  for (const auto& [id, client] : clients_) {
+    if (client.workspace == workspace) out.push_back(client);
+  }
+  return out;
+}
+
+std::vector<RecordChange> OAuth::removals(const OAuthClient& client, Which which) const {
+  std::vector<RecordChange> changes;
+  auto hashes = hashes_.find(client.id);
+  if (hashes == hashes_.end()) return changes;
+  const WallTime now = clock_.now();
+  for (const std::string& hash : hashes->second) {
+    if (which == Which::expired && tokens_.at(hash).expires_at > now) continue;
+    changes.push_back({.key = token_key(client, hash), .body = {}});
+  }
+  return changes;
+}
+
+void OAuth::remember(std::string hash, Token token) {
+  hashes_[token.client].insert(hash);
+  tokens_[std::move(hash)] = std::move(token);
+}
+
+void OAuth::forget(const std::vector<RecordChange>& removed) {
+  for (const RecordChange& change : removed) {
+    auto token = tokens_.find(change.key.id);
+    if (token == tokens_.end()) continue;
+    auto hashes = hashes_.find(token->second.client);
+    hashes->second.erase(token->first);
+    if (hashes->second.empty()) hashes_.erase(hashes);
+    tokens_.erase(token);
+  }
+}
+
+Task<Result<void>> OAuth::remove(WorkspaceSlug workspace, KeyId id) {
+  auto found = clients_.find(id);
+  if (found == clients_.end() || found->second.workspace != workspace) co_return no_such_client();
+  std::vector<RecordChange> tokens = removals(found->second, Which::all);
+  std::vector<RecordChange> changes = tokens;
+  changes.push_back({.key = client_key(found->second), .body = {}});
+  ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
+  forget(tokens);
+  clients_.erase(id);
+  co_return Result<void>();
+}
+
+const OAuth::Token* OAuth::token_of(std::string_view token) const {
+  auto found = tokens_.find(hash_of(token));
+  if (found == tokens_.end() || found->second.expires_at <= clock_.now()) return nullptr;
+  // Tokens that were made while their client was being removed are worth nothing.
+  return clients_.contains(found->second.client) ? &found->second : nullptr;
+}
+
+std::optional<Principal> OAuth::find(std::string_view token) const {
+  const Token* found = token_of(token);
+  if (!found) return {};
+  return Principal{.workspace = clients_.at(found->client).workspace,
+                   .key = found->client,
+                   .grant = found->grant};
+}
+
+std::optional<milliseconds> OAuth::time_left(std::string_view token) const {
+  const Token* found = token_of(token);
+  if (!found) return {};
+  return found->expires_at - clock_.now();
+}
+
+const OAuthClient* OAuth::authenticate(std::string_view id, std::string_view secret) const {
+  auto key = KeyId::parse(id);
+  auto found = key ? clients_.find(*key) : clients_.end();
+  if (found == clients_.end()) return nullptr;
+  bool is_right = crypto::equal_in_constant_time(found->second.secret_hash, hash_of(secret));
+  return is_right ? &found->second : nullptr;
+}
+
+bool OAuth::is_refresh_token(const OAuthClient& client, std::string_view token) const {
+  return !client.refresh_hash.empty() &&
+         crypto::equal_in_constant_time(client.refresh_hash, hash_of(token));
+}
+
+Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> scopes) {
+  auto found = clients_.find(client);
+  if (found == clients_.end()) co_return no_such_client();
+  const Grant& most = found->second.grant;
+  const auto& allowed = *most.scopes;
+  for (const std::string& scope : scopes) {
+    if (std::find(allowed.begin(), allowed.end(), scope) != allowed.end()) continue;
+    co_return Error(ErrorCode::forbidden,
+                    cat("the client does not have the scope \"", utf8_prefix(scope, 80), "\""));
+  }
+  if (scopes.empty()) scopes = allowed;
+  std::vector<RecordChange> expired = removals(found->second, Which::expired);
+  auto hashes = hashes_.find(client);
+  const std::size_t known = hashes == hashes_.end() ? 0 : hashes->second.size();
+  if (known - expired.size() >= kTokensMax) {
+    co_return Error(ErrorCode::rate_limited, "the client has too many tokens that are good");
+  }
+  OAuthTokens tokens{.access_token = make_secret(kAccessPrefix),
+                     .expires_in = kTokenLife,
+                     .refresh_token = {},
+                     .scopes = scopes};
+  Token token{.client = client,
+              .grant = std::make_shared<const Grant>(
+                  Grant{.scopes = std::move(scopes), .agents = most.agents}),
+              .expires_at = clock_.now() + kTokenLife};
+  json::Object body{
+      {"version", kVersion}, {"client", client.view()}, {"expiresAt", to_millis(token.expires_at)}};
+  add_grant(body, *token.grant);
+  std::vector<RecordChange> changes = expired;
+  const RecordKey key = token_key(found->second, hash_of(tokens.access_token));
+  const std::string refresh_hash = found->second.refresh_hash;
+  changes.push_back({.key = key, .body = json::write(json::Value(std::move(body)))});
+  ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
+  forget(expired);
+  // Whoever took the client's tokens back in the meantime meant this one, too.
+  found = clients_.find(client);
+  if (found == clients_.end() || found->second.refresh_hash != refresh_hash) {
+    std::vector<RecordChange> late;
+    late.push_back({.key = key, .body = {}});
+    ERRAND_CO_CHECK(co_await store_.change_records(std::move(late)));
+    co_return no_such_client();
+  }
+  remember(key.id, std::move(token));
+  co_return tokens;
+}
+
+Task<Result<void>> OAuth::revoke(KeyId client, std::string token) {
+  auto found = clients_.find(client);
+  if (found == clients_.end()) co_return Result<void>();
+  std::vector<RecordChange> tokens;
+  std::vector<RecordChange> changes;
+  if (is_refresh_token(found->second, token)) {
+    tokens = removals(found->second, Which::all);
+    changes = tokens;
+    OAuthClient without = found->second;
+    without.refresh_hash.clear();
+    changes.push_back({.key = client_key(without), .body = client_text(without)});
+    found->second.refresh_hash.clear();
+  } else {
+    std::string hash = hash_of(token);
+    auto known = tokens_.find(hash);
+    if (known == tokens_.end() || known->second.client != client) co_return Result<void>();
+    tokens.push_back({.key = token_key(found->second, hash), .body = {}});
+    changes = tokens;
+  }
+  // Refused from now on, whatever the store says: the caller asks again if it fails.
+  forget(tokens);
+  ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
+  co_return Result<void>();
+}
+
+}  // namespace errand::engine

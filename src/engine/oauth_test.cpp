@@ -1,0 +1,142 @@
+#include "engine/oauth.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "store/memory/memory_store.hpp"
+#include "support/manual_clock.hpp"
+#include "support/run_task.hpp"
+
+namespace errand::engine {
+namespace {
+
+using Scopes = std::vector<std::string>;
+
+class OAuthTest : public testing::Test {
+ protected:
+  OAuthTest() { start(); }
+
+  // Another process on the same disk.
+  void start() {
+    oauth_.reset();
+    store_.reset();
+    store_.emplace(data_, clock_);
+    oauth_.emplace(*store_, clock_);
+    EXPECT_TRUE(run_task(io_, oauth_->load({workspace_})));
+  }
+  NewOAuthClient create() {
+    return run_task(io_, oauth_->create(workspace_,
+                                        {.name = "portal",
+                                         .grant = {.scopes = {{"runs:read", "runs:write"}}}}))
+        .value();
+  }
+  Result<OAuthTokens> issue(const NewOAuthClient& made, Scopes scopes = {}) {
+    return run_task(io_, oauth_->issue(made.client.id, std::move(scopes)));
+  }
+
+  const WorkspaceSlug workspace_ = *WorkspaceSlug::parse("acme");
+  asio::io_context io_;
+  ManualClock clock_{1'000'000};
+  std::shared_ptr<MemoryStoreData> data_ = make_memory_store_data();
+  std::optional<MemoryStore> store_;
+  std::optional<OAuth> oauth_;
+};
+
+TEST_F(OAuthTest, ATokenHasTheScopesThatWereAskedFor) {
+  auto made = create();
+  auto all = issue(made).value();
+  EXPECT_EQ(all.scopes, (Scopes{"runs:read", "runs:write"}));
+  auto some = issue(made, {"runs:read"}).value();
+  auto who = oauth_->find(some.access_token);
+  ASSERT_TRUE(who);
+  EXPECT_EQ(who->workspace, workspace_);
+  EXPECT_EQ(who->key, made.client.id);
+  EXPECT_TRUE(who->has_scope("runs:read"));
+  EXPECT_FALSE(who->has_scope("runs:write"));
+  EXPECT_EQ(issue(made, {"keys:write"}).error().code(), ErrorCode::forbidden);
+}
+
+TEST_F(OAuthTest, TokensExpireAndOutliveARestart) {
+  auto made = create();
+  auto tokens = issue(made).value();
+  clock_.pass(seconds(3599));
+  start();
+  EXPECT_TRUE(oauth_->find(tokens.access_token));
+  EXPECT_EQ(oauth_->time_left(tokens.access_token), milliseconds(1000));
+  clock_.pass(seconds(1));
+  EXPECT_FALSE(oauth_->find(tokens.access_token));
+}
+
+TEST_F(OAuthTest, OnlyHashesAreStored) {
+  auto made = create();
+  auto tokens = issue(made).value();
+  for (const char* kind : {"oauth-client", "oauth-token"}) {
+    auto records = run_task(io_, store_->list_records({.workspace = workspace_, .kind = kind}));
+    ASSERT_EQ(records->size(), 1U);
+    std::string text = records->front().key.id + records->front().body;
+    for (const std::string& secret : {made.secret, made.refresh_token, tokens.access_token}) {
+      EXPECT_EQ(text.find(secret.substr(12)), std::string::npos);
+    }
+  }
+}
+
+TEST_F(OAuthTest, AClientIsKnownByItsSecret) {
+  auto made = create();
+  start();
+  EXPECT_TRUE(oauth_->authenticate(made.client.id.view(), made.secret));
+  EXPECT_FALSE(oauth_->authenticate(made.client.id.view(), "wrong"));
+  EXPECT_FALSE(oauth_->authenticate("mantyx_oa_none", made.secret));
+  const OAuthClient* client = oauth_->authenticate(made.client.id.view(), made.secret);
+  EXPECT_TRUE(oauth_->is_refresh_token(*client, made.refresh_token));
+  EXPECT_FALSE(oauth_->is_refresh_token(*client, ""));
+}
+
+TEST_F(OAuthTest, AnAccessTokenIsRevokedAlone) {
+  auto made = create();
+  auto first = issue(made).value();
+  auto second = issue(made).value();
+  EXPECT_TRUE(run_task(io_, oauth_->revoke(made.client.id, first.access_token)));
+  EXPECT_FALSE(oauth_->find(first.access_token));
+  EXPECT_TRUE(oauth_->find(second.access_token));
+  EXPECT_TRUE(run_task(io_, oauth_->revoke(made.client.id, "unknown")));
+}
+
+TEST_F(OAuthTest, ARefreshTokenTakesAllTokensAlong) {
+  auto made = create();
+  auto tokens = issue(made).value();
+  EXPECT_TRUE(run_task(io_, oauth_->revoke(made.client.id, made.refresh_token)));
+  for (int process = 0; process < 2; ++process) {
+    EXPECT_FALSE(oauth_->find(tokens.access_token));
+    const OAuthClient* client = oauth_->authenticate(made.client.id.view(), made.secret);
+    ASSERT_TRUE(client);
+    EXPECT_FALSE(oauth_->is_refresh_token(*client, made.refresh_token));
+    start();
+  }
+}
+
+TEST_F(OAuthTest, ARemovedClientLeavesNothing) {
+  auto made = create();
+  auto tokens = issue(made).value();
+  auto elsewhere = *WorkspaceSlug::parse("other");
+  EXPECT_FALSE(run_task(io_, oauth_->remove(elsewhere, made.client.id)));
+  EXPECT_TRUE(run_task(io_, oauth_->remove(workspace_, made.client.id)));
+  EXPECT_FALSE(oauth_->find(tokens.access_token));
+  EXPECT_FALSE(oauth_->authenticate(made.client.id.view(), made.secret));
+  auto records =
+      run_task(io_, store_->list_records({.workspace = workspace_, .kind = "oauth-token"}));
+  EXPECT_TRUE(records->empty());
+}
+
+TEST_F(OAuthTest, ExpiredTokensAreClearedAway) {
+  auto made = create();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(issue(made));
+  clock_.pass(seconds(3600));
+  EXPECT_TRUE(issue(made));
+  auto records =
+      run_task(io_, store_->list_records({.workspace = workspace_, .kind = "oauth-token"}));
+  EXPECT_EQ(records->size(), 1U);
+}
+
+}  // namespace
+}  // namespace errand::engine
