@@ -5,8 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # One archive of all parts that the public headers need: a client of servers, and an engine.
-set(sdk_parts base json async crypto run net process rpc store store_sqlite llm llm_http tool
-  tool_builtin mcp agent engine host sdk_api sdk sdk_client)
+errand_module_closure(sdk_parts sdk_client)
 set(sdk_objects)
 foreach(part IN LISTS sdk_parts)
   # What is not in the public headers is nobody's: a shared library that a user makes with this one
