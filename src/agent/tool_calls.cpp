@@ -36,7 +36,7 @@ constexpr std::string_view kOutcomeUnknown =
     "A restart cut this call off. It may or may not have taken effect. Check before calling it "
     "again.";
 
-constexpr std::string_view kCutOff =
+constexpr std::string_view kCancelledCall =
     "The run was cancelled while this call was running. It may or may not have taken effect.";
 
 constexpr std::string_view kNotMade =
@@ -171,7 +171,7 @@ void AgentRun::settle_without_running() {
     } else if (const Refusal* refused = refusal(call)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
     } else if (state_->cancel() && call.tool->site == ToolSite::host) {
-      outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kCutOff)});
+      outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kCancelledCall)});
     } else if (is_lost) {
       outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kOutcomeUnknown)});
     } else if (call.tool->site == ToolSite::host && !is_started(call.id) &&

@@ -75,6 +75,9 @@ bool equals_ignoring_case(std::string_view a, std::string_view b);
 // Leading and trailing spaces and tabs removed.
 std::string_view trim(std::string_view text);
 
+// U+FFFD, which stands for bytes that are no text.
+inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
+
 // Cuts the first line off `rest` and returns it without its newline, which the last one may lack.
 std::string_view take_line(std::string_view& rest);
 

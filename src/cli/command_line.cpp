@@ -223,18 +223,6 @@ void add_runs(CLI::App& app, ExitCode exit_code) {
   add_run_command(*runs, exit_code, "rm", "Remove an ended run for good.", remove_run);
 }
 
-// A command that sends one request and shows the response. `add_more` adds its own flags.
-void add_question(CLI::App& parent, const char* name, const char* description, const char* example,
-                  std::function<void(const AnswerOptions&)> work,
-                  std::function<void(CLI::App*)> add_more = nullptr) {
-  CLI::App* command = add_command(parent, name, description, example);
-  auto options = std::make_shared<AnswerOptions>();
-  if (add_more) add_more(command);
-  add_form(command, options->form, "Print the server's JSON response");
-  add_server(command, options->server);
-  command->callback([options, work = std::move(work)] { work(*options); });
-}
-
 void add_key_flags(CLI::App* command, NewKeyOptions& key) {
   add(command, "--name", key.name, "NAME", "Name that says what the key is for");
   add(command, "--scope", key.scopes, "SCOPE", "What the key may do (repeatable; default: all)")

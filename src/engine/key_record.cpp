@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "engine/grant_json.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -12,27 +13,8 @@ namespace {
 
 constexpr std::int64_t kVersion = 1;
 
-void add_names(json::Object& out, std::string_view key, const Grant::Names& names) {
-  if (!names) return;
-  json::Array items;
-  for (const std::string& name : *names) items.emplace_back(name);
-  out[key] = std::move(items);
-}
-
 void add_time(json::Object& out, std::string_view key, const std::optional<WallTime>& time) {
   if (time) out[key] = to_millis(*time);
-}
-
-Grant::Names read_names(json::Fields& in, std::string_view key) {
-  const json::Array* items = in.optional_array(key);
-  if (!items) return {};
-  std::vector<std::string> names;
-  for (const json::Value& item : *items) {
-    const auto* text = item.if_string();
-    if (!text) in.fail(key, "expected strings");
-    names.emplace_back(text ? json::view(*text) : "");
-  }
-  return names;
 }
 
 std::optional<WallTime> read_time(json::Fields& in, std::string_view key) {
@@ -45,8 +27,7 @@ std::optional<WallTime> read_time(json::Fields& in, std::string_view key) {
 
 std::string to_text(const KeyRecord& record) {
   json::Object out{{"version", kVersion}};
-  add_names(out, "scopes", record.grant.scopes);
-  add_names(out, "agents", record.grant.agents);
+  add_grant(out, record.grant);
   add_time(out, "expiresAt", record.expires_at);
   add_time(out, "lastUsedAt", record.last_used_at);
   return json::write(json::Value(std::move(out)));
@@ -56,10 +37,9 @@ Result<KeyRecord> parse_key_record(std::string_view text) {
   ERRAND_TRY(auto value, json::parse(text));
   json::Fields in(value, "");
   in.integer("version", kVersion, kVersion);
-  KeyRecord record{
-      .grant = {.scopes = read_names(in, "scopes"), .agents = read_names(in, "agents")},
-      .expires_at = read_time(in, "expiresAt"),
-      .last_used_at = read_time(in, "lastUsedAt")};
+  KeyRecord record{.grant = read_grant(in),
+                   .expires_at = read_time(in, "expiresAt"),
+                   .last_used_at = read_time(in, "lastUsedAt")};
   auto read = in.finish(std::move(record));
   if (read) return read;
   return Error(ErrorCode::internal,

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "crypto/random.hpp"
+#include "engine/grant_json.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -15,12 +16,12 @@ namespace {
 
 constexpr std::string_view kClientKind = "oauth-client";
 constexpr std::string_view kTokenKind = "oauth-token";
-constexpr std::int64_t kVersion = 1;
-constexpr std::size_t kPage = 500;
+constexpr std::int64_t kOAuthVersion = 1;
+constexpr std::size_t kRecordsAtOnce = 500;
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kIdBytes = 12;
 
-std::string hash_of(std::string_view secret) {
+std::string digest_of(std::string_view secret) {
   return crypto::to_hex(crypto::sha256(secret));
 }
 
@@ -28,35 +29,8 @@ std::string make_secret(std::string_view prefix) {
   return cat(prefix, crypto::random_hex(kSecretBytes));
 }
 
-json::Array names_json(const std::vector<std::string>& names) {
-  json::Array out;
-  for (const std::string& name : names) out.emplace_back(name);
-  return out;
-}
-
-Grant::Names read_names(json::Fields& in, std::string_view key) {
-  const json::Array* items = in.optional_array(key);
-  if (!items) return {};
-  std::vector<std::string> names;
-  for (const json::Value& item : *items) {
-    const auto* text = item.if_string();
-    if (!text) in.fail(key, "expected strings");
-    names.emplace_back(text ? json::view(*text) : "");
-  }
-  return names;
-}
-
-void add_grant(json::Object& out, const Grant& grant) {
-  if (grant.scopes) out["scopes"] = names_json(*grant.scopes);
-  if (grant.agents) out["agents"] = names_json(*grant.agents);
-}
-
-Grant read_grant(json::Fields& in) {
-  return {.scopes = read_names(in, "scopes"), .agents = read_names(in, "agents")};
-}
-
 std::string client_text(const OAuthClient& client) {
-  json::Object out{{"version", kVersion},
+  json::Object out{{"version", kOAuthVersion},
                    {"name", client.name},
                    {"createdAt", to_millis(client.created_at)},
                    {"secretHash", client.secret_hash},
@@ -73,7 +47,7 @@ Error unreadable(const Record& record, const Error& error) {
 Result<OAuthClient> parse_client(const Record& record) {
   ERRAND_TRY(auto value, json::parse(record.body));
   json::Fields in(value, "");
-  in.integer("version", kVersion, kVersion);
+  in.integer("version", kOAuthVersion, kOAuthVersion);
   auto id = KeyId::parse(record.key.id);
   if (!id) in.fail("version", "it has no id of a client");
   OAuthClient client{.id = id.value_or(KeyId()),
@@ -111,26 +85,28 @@ Task<Result<void>> OAuth::load(std::set<WorkspaceSlug> workspaces) {
 }
 
 Task<Result<void>> OAuth::load_clients(WorkspaceSlug workspace) {
-  RecordFilter filter{.workspace = workspace, .kind = std::string(kClientKind), .limit = kPage};
+  RecordFilter filter{
+      .workspace = workspace, .kind = std::string(kClientKind), .limit = kRecordsAtOnce};
   for (;;) {
     ERRAND_CO_TRY(auto records, co_await store_.list_records(filter));
     for (const Record& record : records) {
       ERRAND_CO_TRY(auto client, parse_client(record));
       clients_[client.id] = std::move(client);
     }
-    if (records.size() < kPage) co_return Result<void>();
+    if (records.size() < kRecordsAtOnce) co_return Result<void>();
     filter.after = records.back().key.id;
   }
 }
 
 Task<Result<void>> OAuth::load_tokens(WorkspaceSlug workspace) {
-  RecordFilter filter{.workspace = workspace, .kind = std::string(kTokenKind), .limit = kPage};
+  RecordFilter filter{
+      .workspace = workspace, .kind = std::string(kTokenKind), .limit = kRecordsAtOnce};
   for (;;) {
     ERRAND_CO_TRY(auto records, co_await store_.list_records(filter));
     for (const Record& record : records) {
       ERRAND_CO_TRY(auto value, json::parse(record.body));
       json::Fields in(value, "");
-      in.integer("version", kVersion, kVersion);
+      in.integer("version", kOAuthVersion, kOAuthVersion);
       auto client = KeyId::parse(in.text("client"));
       Token token{.client = client.value_or(KeyId()),
                   .grant = std::make_shared<const Grant>(read_grant(in)),
@@ -139,7 +115,7 @@ Task<Result<void>> OAuth::load_tokens(WorkspaceSlug workspace) {
       if (!read) co_return unreadable(record, read.error());
       if (clients_.contains(token.client)) remember(record.key.id, std::move(token));
     }
-    if (records.size() < kPage) co_return Result<void>();
+    if (records.size() < kRecordsAtOnce) co_return Result<void>();
     filter.after = records.back().key.id;
   }
 }
@@ -153,8 +129,8 @@ Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams 
                  .created_at = clock_.now()},
       .secret = make_secret("mantyx_oas_"),
       .refresh_token = make_secret("mantyx_rt_")};
-  made.client.secret_hash = hash_of(made.secret);
-  made.client.refresh_hash = hash_of(made.refresh_token);
+  made.client.secret_hash = digest_of(made.secret);
+  made.client.refresh_hash = digest_of(made.refresh_token);
   std::vector<RecordChange> changes;
   changes.push_back({.key = client_key(made.client), .body = client_text(made.client)});
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
@@ -211,7 +187,7 @@ Task<Result<void>> OAuth::remove(WorkspaceSlug workspace, KeyId id) {
 }
 
 const OAuth::Token* OAuth::token_of(std::string_view token) const {
-  auto found = tokens_.find(hash_of(token));
+  auto found = tokens_.find(digest_of(token));
   if (found == tokens_.end() || found->second.expires_at <= clock_.now()) return nullptr;
   // Tokens that were made while their client was being removed are worth nothing.
   return clients_.contains(found->second.client) ? &found->second : nullptr;
@@ -235,13 +211,13 @@ const OAuthClient* OAuth::authenticate(std::string_view id, std::string_view sec
   auto key = KeyId::parse(id);
   auto found = key ? clients_.find(*key) : clients_.end();
   if (found == clients_.end()) return nullptr;
-  bool is_right = crypto::equal_in_constant_time(found->second.secret_hash, hash_of(secret));
+  bool is_right = crypto::equal_in_constant_time(found->second.secret_hash, digest_of(secret));
   return is_right ? &found->second : nullptr;
 }
 
 bool OAuth::is_refresh_token(const OAuthClient& client, std::string_view token) const {
   return !client.refresh_hash.empty() &&
-         crypto::equal_in_constant_time(client.refresh_hash, hash_of(token));
+         crypto::equal_in_constant_time(client.refresh_hash, digest_of(token));
 }
 
 Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> scopes) {
@@ -269,11 +245,12 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
               .grant = std::make_shared<const Grant>(
                   Grant{.scopes = std::move(scopes), .agents = most.agents}),
               .expires_at = clock_.now() + kTokenLife};
-  json::Object body{
-      {"version", kVersion}, {"client", client.view()}, {"expiresAt", to_millis(token.expires_at)}};
+  json::Object body{{"version", kOAuthVersion},
+                    {"client", client.view()},
+                    {"expiresAt", to_millis(token.expires_at)}};
   add_grant(body, *token.grant);
   std::vector<RecordChange> changes = expired;
-  const RecordKey key = token_key(found->second, hash_of(tokens.access_token));
+  const RecordKey key = token_key(found->second, digest_of(tokens.access_token));
   const std::string refresh_hash = found->second.refresh_hash;
   changes.push_back({.key = key, .body = json::write(json::Value(std::move(body)))});
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
@@ -303,7 +280,7 @@ Task<Result<void>> OAuth::revoke(KeyId client, std::string token) {
     changes.push_back({.key = client_key(without), .body = client_text(without)});
     found->second.refresh_hash.clear();
   } else {
-    std::string hash = hash_of(token);
+    std::string hash = digest_of(token);
     auto known = tokens_.find(hash);
     if (known == tokens_.end() || known->second.client != client) co_return Result<void>();
     tokens.push_back({.key = token_key(found->second, hash), .body = {}});

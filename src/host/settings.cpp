@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kListedBytesMax = 1000;
 
-Error wrong(std::string message, std::string_view pointer) {
+Error setting_error(std::string message, std::string_view pointer) {
   return Error(ErrorCode::invalid_argument, std::move(message)).pointer(pointer);
 }
 
@@ -33,8 +33,8 @@ Result<void> refuse_unknown(const json::Value& value, std::string_view pointer, 
   for (const auto& member : value.get_object()) {
     std::string_view key(member.key().data(), member.key().size());
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    return wrong(cat("\"", key, "\" is not a setting here; ", meant_or_listed(key, known)),
-                 json::child_pointer(pointer, key));
+    return setting_error(cat("\"", key, "\" is not a setting here; ", meant_or_listed(key, known)),
+                         json::child_pointer(pointer, key));
   }
   return {};
 }
@@ -56,17 +56,17 @@ Result<std::string> resolve_secret(const std::string& text, std::string_view poi
     std::string name = text.substr(4);
     auto value = environment(name);
     if (value && !value->empty()) return std::move(*value);
-    return wrong(cat("the environment variable ", name, " is not set"), pointer);
+    return setting_error(cat("the environment variable ", name, " is not set"), pointer);
   }
   if (text.starts_with("file:")) {
     std::string path = text.substr(5);
     auto content = read_text_file(path);
-    if (!content) return wrong(content.error().message(), pointer);
+    if (!content) return setting_error(content.error().message(), pointer);
     while (content->ends_with('\n') || content->ends_with('\r')) content->pop_back();
-    if (content->empty()) return wrong(cat("the file ", path, " is empty"), pointer);
+    if (content->empty()) return setting_error(cat("the file ", path, " is empty"), pointer);
     return content;
   }
-  if (text.empty()) return wrong("an empty value: leave it out, or name one", pointer);
+  if (text.empty()) return setting_error("an empty value: leave it out, or name one", pointer);
   return text;
 }
 

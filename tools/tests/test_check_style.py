@@ -209,6 +209,18 @@ class CheckStyleTest(unittest.TestCase):
              "src/a/README.md:1: readme: every folder of src/ has one"],
         )
 
+    def test_two_files_of_a_folder_hide_no_name_twice(self):
+        hides = "namespace a {{\nnamespace {{\n\n{}\n\n}}  // namespace\n}}  // namespace a\n"
+        one = hides.format("constexpr int kMax = 1;\nint f(int a) {\n  return a;\n}\nstruct S {};")
+        same = hides.format("constexpr int kMax = 1;\nint f(int b) {\n  return b;\n}\nstruct S {};")
+        other = hides.format("int f(long a) {\n  return a;\n}\nusing T = int;")
+        files = {"src/a/one.cpp": one, "src/a/two.cpp": same, "src/b/two.cpp": same,
+                 "src/a/three.cpp": other, "src/c/one.cpp": one, "src/c/two.cpp": same,
+                 "CMakeLists.txt": "errand_module(c APART)\nerrand_module(a)\n"}
+        self.assertEqual(self.problems(files), [
+            f"src/a/two.cpp:{line}: hidden-name: src/a/one.cpp has a {name}, too"
+            for line, name in ((4, "kMax"), (5, "f"), (8, "S"))])
+
 
 if __name__ == "__main__":
     unittest.main()

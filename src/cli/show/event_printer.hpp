@@ -13,6 +13,9 @@
 
 namespace errand::cli {
 
+// Of the name of a tool; the rest is cut off.
+constexpr std::size_t kShownNameChars = 64;
+
 enum class Form { text, json };
 
 // Shows the events of one run. What the model says goes to stdout as it comes; everything else to

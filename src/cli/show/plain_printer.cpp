@@ -8,7 +8,6 @@
 namespace errand::cli {
 namespace {
 
-constexpr std::size_t kShownNameChars = 64;
 constexpr std::size_t kShownArgumentsChars = 160;
 constexpr std::size_t kShownErrorChars = 300;
 

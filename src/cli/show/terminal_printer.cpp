@@ -12,7 +12,6 @@
 namespace errand::cli {
 namespace {
 
-constexpr std::size_t kShownNameChars = 64;
 // More than any terminal shows in a line.
 constexpr std::size_t kShownTextChars = 1000;
 constexpr std::string_view kReset = "\033[0m";

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/ascii.hpp"
+#include "json/schema/uri.hpp"
 
 namespace errand::json::schema {
 namespace {
@@ -140,12 +141,6 @@ bool is_authority(std::string_view authority, Letters letters) {
     if (!is_made_of(cut_front(port, ':'), "", letters)) return false;
   }
   return std::all_of(port.begin(), port.end(), is_digit);
-}
-
-bool is_scheme(std::string_view scheme) {
-  return !scheme.empty() && is_letter(scheme.front()) &&
-         std::all_of(scheme.begin(), scheme.end(),
-                     [](char c) { return is_letter(c) || is_digit(c) || contains("+-.", c); });
 }
 
 }  // namespace

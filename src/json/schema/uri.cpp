@@ -14,14 +14,6 @@ struct Parts {
   std::string_view fragment;
 };
 
-bool is_scheme(std::string_view text) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  constexpr std::string_view kMore =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
-  return !text.empty() && kLetters.find(text.front()) != std::string_view::npos &&
-         text.find_first_not_of(kMore) == std::string_view::npos;
-}
-
 // What follows the first `mark`, cut off from `text`.
 std::optional<std::string_view> cut(std::string_view& text, char mark) {
   auto at = text.find(mark);
@@ -89,6 +81,14 @@ std::string join(std::string_view scheme, std::optional<std::string_view> author
 }
 
 }  // namespace
+
+bool is_scheme(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::string_view kMore =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
+  return !text.empty() && kLetters.find(text.front()) != std::string_view::npos &&
+         text.find_first_not_of(kMore) == std::string_view::npos;
+}
 
 std::optional<Target> resolve(std::string_view base, std::string_view reference) {
   Parts from = split(base);

@@ -19,4 +19,7 @@ std::optional<Target> resolve(std::string_view base, std::string_view reference)
 // The uri without its fragment.
 std::string_view without_fragment(std::string_view uri);
 
+// Whether the text may stand before the first colon of a URI.
+bool is_scheme(std::string_view text);
+
 }  // namespace errand::json::schema

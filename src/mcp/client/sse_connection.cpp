@@ -10,8 +10,8 @@
 namespace errand::mcp {
 namespace {
 
-constexpr net::ClientTimeouts kPatient{.idle = net::ClientTimeouts::kNone,
-                                       .total = net::ClientTimeouts::kNone};
+constexpr net::ClientTimeouts kPatientReader{.idle = net::ClientTimeouts::kNone,
+                                             .total = net::ClientTimeouts::kNone};
 
 bool is_same_origin(const net::Url& a, const net::Url& b) {
   return a.scheme == b.scheme && a.host == b.host && a.port == b.port;
@@ -80,8 +80,10 @@ Task<void> SseConnection::read() {
 }
 
 Task<Result<void>> SseConnection::read_events() {
-  net::ClientRequest request{
-      .url = server_.url, .headers = server_.headers, .timeouts = kPatient, .interrupt = &ending_};
+  net::ClientRequest request{.url = server_.url,
+                             .headers = server_.headers,
+                             .timeouts = kPatientReader,
+                             .interrupt = &ending_};
   request.headers.push_back({"Accept", "text/event-stream"});
   auto opened = co_await deps_.http.open(std::move(request));
   if (!opened) co_return std::move(opened).error();

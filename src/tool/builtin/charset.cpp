@@ -14,8 +14,6 @@ namespace errand {
 namespace {
 
 constexpr std::size_t kMetaSearchBytes = 4096;
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 // What 0x80 to 0x9f are in windows-1252.
 constexpr std::array<char16_t, 32> kWindows1252 = {
     0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
@@ -108,7 +106,7 @@ std::string from_iconv(std::string_view bytes, const char* name) {
     out.append(buffer.data(), buffer.size() - room);
     if (converted != static_cast<std::size_t>(-1) || cause == E2BIG) continue;
     // A byte that means nothing, or a character that the text breaks off in.
-    out.append(kReplacement);
+    out.append(kReplacementCharacter);
     ++in;
     --left;
   }
@@ -119,7 +117,7 @@ std::string from_iconv(std::string_view bytes, const char* name) {
 std::string without_nul(std::string text) {
   if (text.find('\0') == std::string::npos) return text;
   std::string out;
-  for (char c : text) out.append(c == '\0' ? kReplacement : std::string_view(&c, 1));
+  for (char c : text) out.append(c == '\0' ? kReplacementCharacter : std::string_view(&c, 1));
   return out;
 }
 

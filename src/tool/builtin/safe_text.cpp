@@ -7,8 +7,6 @@
 namespace errand {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 char32_t decode(std::string_view sequence) {
   auto lead = static_cast<unsigned char>(sequence.front());
   if (sequence.size() == 1) return lead;
@@ -43,7 +41,7 @@ std::string to_valid_utf8(std::string_view bytes) {
   out.reserve(bytes.size());
   while (!bytes.empty()) {
     std::size_t length = utf8_sequence_length(bytes);
-    out.append(length > 0 ? bytes.substr(0, length) : kReplacement);
+    out.append(length > 0 ? bytes.substr(0, length) : kReplacementCharacter);
     bytes.remove_prefix(length > 0 ? length : 1);
   }
   return out;
@@ -65,7 +63,7 @@ std::string to_visible_line(std::string_view text) {
   while (!text.empty()) {
     std::size_t length = utf8_sequence_length(text);
     if (length == 0) {
-      out.append(kReplacement);
+      out.append(kReplacementCharacter);
       text.remove_prefix(1);
       continue;
     }
