@@ -8,10 +8,10 @@
 
 #include "async/task.hpp"
 #include "base/result.hpp"
+#include "engine/access/key_ring.hpp"
+#include "engine/access/oauth.hpp"
+#include "engine/access/workspaces.hpp"
 #include "engine/engine.hpp"
-#include "engine/key_ring.hpp"
-#include "engine/oauth.hpp"
-#include "engine/workspaces.hpp"
 #include "net/server/http_server.hpp"
 #include "net/server/router.hpp"
 #include "run/log/mail.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/key_ring.hpp"
+#include "engine/access/key_ring.hpp"
 #include "json/fields.hpp"
 #include "json/value.hpp"
 #include "run/principal.hpp"

@@ -1,4 +1,4 @@
-#include "engine/oauth.hpp"
+#include "engine/access/oauth.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "engine/key_ring.hpp"
+#include "engine/access/key_ring.hpp"
 
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
 
-#include "engine/workspaces.hpp"
+#include "engine/access/workspaces.hpp"
 #include "store/memory/memory_store.hpp"
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"

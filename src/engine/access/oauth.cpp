@@ -1,4 +1,4 @@
-#include "engine/oauth.hpp"
+#include "engine/access/oauth.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "crypto/random.hpp"
-#include "engine/grant_json.hpp"
+#include "engine/access/grant_json.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"

@@ -13,7 +13,7 @@
 #include "base/clock.hpp"
 #include "base/id.hpp"
 #include "base/result.hpp"
-#include "engine/key_record.hpp"
+#include "engine/access/key_record.hpp"
 #include "run/principal.hpp"
 #include "store/store.hpp"
 

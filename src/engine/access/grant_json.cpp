@@ -1,4 +1,4 @@
-#include "engine/grant_json.hpp"
+#include "engine/access/grant_json.hpp"
 
 #include <string>
 #include <string_view>

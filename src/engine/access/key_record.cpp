@@ -1,9 +1,9 @@
-#include "engine/key_record.hpp"
+#include "engine/access/key_record.hpp"
 
 #include <cstdint>
 #include <utility>
 
-#include "engine/grant_json.hpp"
+#include "engine/access/grant_json.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"

@@ -7,7 +7,7 @@
 
 #include "async/task.hpp"
 #include "base/result.hpp"
-#include "engine/key_ring.hpp"
+#include "engine/access/key_ring.hpp"
 #include "run/principal.hpp"
 #include "store/store.hpp"
 

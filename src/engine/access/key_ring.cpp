@@ -1,4 +1,4 @@
-#include "engine/key_ring.hpp"
+#include "engine/access/key_ring.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "engine/workspaces.hpp"
+#include "engine/access/workspaces.hpp"
 
 #include <map>
 #include <utility>
