@@ -32,16 +32,26 @@ struct Handler {
   bj::value_stack stack;
   std::string number;
   std::size_t members_seen = 0;
+  std::size_t values_left = 0;
+  bool has_too_many = false;
+
+  // Counts a value. False: there are too many.
+  bool counts(ErrorFlag& error) {
+    if (values_left-- > 0) return true;
+    has_too_many = true;
+    error = bj::error::array_too_large;
+    return false;
+  }
 
   bool on_document_begin(ErrorFlag&) { return true; }
   bool on_document_end(ErrorFlag&) { return true; }
-  bool on_object_begin(ErrorFlag&) { return true; }
+  bool on_object_begin(ErrorFlag& error) { return counts(error); }
   bool on_object_end(std::size_t size, ErrorFlag&) {
     members_seen += size;
     stack.push_object(size);
     return true;
   }
-  bool on_array_begin(ErrorFlag&) { return true; }
+  bool on_array_begin(ErrorFlag& error) { return counts(error); }
   bool on_array_end(std::size_t size, ErrorFlag&) {
     stack.push_array(size);
     return true;
@@ -58,23 +68,23 @@ struct Handler {
     stack.push_chars(text);
     return true;
   }
-  bool on_string(bj::string_view text, std::size_t, ErrorFlag&) {
+  bool on_string(bj::string_view text, std::size_t, ErrorFlag& error) {
     stack.push_string(text);
-    return true;
+    return counts(error);
   }
   bool on_number_part(bj::string_view text, ErrorFlag&) {
     number.append(text.data(), text.size());
     return true;
   }
-  bool on_int64(std::int64_t value, bj::string_view, ErrorFlag&) {
+  bool on_int64(std::int64_t value, bj::string_view, ErrorFlag& error) {
     number.clear();
     stack.push_int64(value);
-    return true;
+    return counts(error);
   }
-  bool on_uint64(std::uint64_t value, bj::string_view, ErrorFlag&) {
+  bool on_uint64(std::uint64_t value, bj::string_view, ErrorFlag& error) {
     number.clear();
     stack.push_uint64(value);
-    return true;
+    return counts(error);
   }
   bool on_double(double rough, bj::string_view text, ErrorFlag& error) {
     number.append(text.data(), text.size());
@@ -89,15 +99,15 @@ struct Handler {
       exact = 0;  // too small to tell from zero
     }
     stack.push_double(exact);
-    return true;
+    return counts(error);
   }
-  bool on_bool(bool value, ErrorFlag&) {
+  bool on_bool(bool value, ErrorFlag& error) {
     stack.push_bool(value);
-    return true;
+    return counts(error);
   }
-  bool on_null(ErrorFlag&) {
+  bool on_null(ErrorFlag& error) {
     stack.push_null();
-    return true;
+    return counts(error);
   }
   bool on_comment_part(bj::string_view, ErrorFlag&) { return true; }
   bool on_comment(bj::string_view, ErrorFlag&) { return true; }
@@ -276,9 +286,16 @@ Result<Value> parse_into(bj::storage_ptr memory, std::string_view text, ParseOpt
 
   bj::basic_parser<Handler> parser(parser_options(options));
   parser.handler().stack.reset(std::move(memory));
+  parser.handler().values_left = options.values_max;
   ErrorFlag error;
   std::size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read != text.size()) error = bj::error::extra_data;
+  if (parser.handler().has_too_many) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("the JSON has more than ", options.values_max, " values"))
+        .reason("too_complex")
+        .limit("jsonValues", static_cast<std::int64_t>(options.values_max));
+  }
   if (error) return describe(error, read);
 
   Value value = parser.handler().stack.release();

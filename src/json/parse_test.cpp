@@ -271,5 +271,16 @@ TEST(JsonParse, LongStringsAndKeysAreReadWhole) {
   EXPECT_EQ(rewritten(text), text);
 }
 
+TEST(Parse, CountsValuesWhereTheirNumberIsLimited) {
+  const std::string_view text = R"([1,-2.5,"a",true,null,{"b":[18446744073709551615]}])";
+
+  EXPECT_TRUE(parse(text, {.values_max = 9}));
+  auto refused = parse(text, {.values_max = 8});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason(), "too_complex");
+  EXPECT_EQ(refused.error().message(), "the JSON has more than 8 values");
+  EXPECT_EQ(refused.error().limit(), "jsonValues");
+}
+
 }  // namespace
 }  // namespace errand::json

@@ -30,15 +30,19 @@ CompiledSchema::CompiledSchema(std::unique_ptr<const schema::Program> program, s
 
 CompiledSchema::~CompiledSchema() = default;
 
-bool CompiledSchema::accepts(const Value& value) const {
-  return schema::Evaluator(*program_, nullptr).check(value);
+std::size_t CompiledSchema::patterns() const {
+  return program_->patterns.size();
 }
 
-std::vector<SchemaError> CompiledSchema::validate(const Value& value) const {
-  schema::Evaluator quick(*program_, nullptr);
+bool CompiledSchema::accepts(const Value& value) const {
+  return schema::Evaluator(*program_, nullptr, kSchemaWorkMax).check(value);
+}
+
+std::vector<SchemaError> CompiledSchema::validate(const Value& value, std::int64_t work_max) const {
+  schema::Evaluator quick(*program_, nullptr, work_max);
   if (quick.check(value)) return {};
   schema::Report report;
-  schema::Evaluator thorough(*program_, &report);
+  schema::Evaluator thorough(*program_, &report, work_max);
   if (!quick.gave_up()) thorough.check(value);
   std::vector<SchemaError> errors = std::move(report).take();
   if (errors.empty()) {

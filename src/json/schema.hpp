@@ -35,6 +35,14 @@ constexpr std::int64_t kSchemaWorkMax = 4'000'000;  // steps; one is some tens o
 constexpr std::size_t kSchemaFramesMax = 1'000;     // subschemas applied within each other
 constexpr std::size_t kSchemaErrorsMax = 20;        // errors reported; the rest are left out
 
+// Steps that are plenty for a value whose text has so many bytes, and a schema that is none to harm
+// whoever checks it: an honest one takes an eighth of a step for a byte.
+constexpr std::int64_t fair_work(std::size_t bytes) {
+  constexpr std::int64_t kForAnyValue = 20'000;
+  constexpr std::size_t kBytesPerStep = 4;
+  return kForAnyValue + static_cast<std::int64_t>(bytes / kBytesPerStep);
+}
+
 // Schemas that others may refer to by URI. There is no other way to reach a document: nothing is
 // ever fetched. Not changed once a compilation uses it.
 class SchemaDocuments final {
@@ -90,11 +98,15 @@ class CompiledSchema final {
   bool accepts(const Value& value) const;
 
   // Any thread. Empty if the value fits. Costs what accepts() costs for a value that does, and
-  // looks again for what is wrong with one that does not.
-  std::vector<SchemaError> validate(const Value& value) const;
+  // looks again for what is wrong with one that does not. Takes at most so many steps each time,
+  // or as many as the schema was compiled with if those are fewer.
+  std::vector<SchemaError> validate(const Value& value,
+                                    std::int64_t work_max = kSchemaWorkMax) const;
 
   // Roughly what it takes in memory.
   std::size_t bytes() const { return bytes_; }
+  // How many different regular expressions are in it.
+  std::size_t patterns() const;
 
  private:
   std::unique_ptr<const schema::Program> program_;

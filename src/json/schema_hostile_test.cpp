@@ -190,6 +190,22 @@ TEST(JsonSchemaHostile, GivingUpIsNotAMatchUnderNot) {
   EXPECT_EQ((*schema)->validate(Array(1000, Value("x"))), too_much_work());
 }
 
+TEST(JsonSchemaHostile, FairWorkIsPlentyForAnHonestSchemaAndEndsAnother) {
+  auto honest = compiled(value(R"({"items":{"type":"object","properties":{"a":{"type":"string"},
+      "n":{"type":"integer","minimum":0}},"required":["a","n"],"additionalProperties":false}})"));
+  Value list = Array(20'000, Object{{"a", "text"}, {"n", 7}});
+  EXPECT_TRUE(honest->validate(list, fair_work(20'000 * 20)).empty());
+
+  Object definitions;
+  for (int i = 0; i < 12; ++i) {
+    Value next = Object{{"$ref", cat("#/$defs/d", i + 1)}};
+    definitions[cat("d", i)] = Object{{"anyOf", Array(10, next)}};
+  }
+  definitions["d12"] = Object{{"type", "string"}};
+  auto hostile = compiled(Object{{"$ref", "#/$defs/d0"}, {"$defs", definitions}});
+  EXPECT_EQ(hostile->validate(1, fair_work(1)), too_much_work());
+}
+
 // Letters a and b without a rhythm.
 std::string unsteady(std::size_t length) {
   std::string out;

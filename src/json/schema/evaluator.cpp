@@ -68,8 +68,8 @@ class Evaluator::Silence final {
   Report* report_;
 };
 
-Evaluator::Evaluator(const Program& program, Report* report)
-    : program_(program), report_(report), budget_(program.work_max) {}
+Evaluator::Evaluator(const Program& program, Report* report, std::int64_t work_max)
+    : program_(program), report_(report), budget_(std::min(program.work_max, work_max)) {}
 
 bool Evaluator::check(const Value& value) {
   return check(*program_.root, value, Location(), nullptr) && !gave_up();

@@ -32,7 +32,8 @@ class Marks final {
 class Evaluator final {
  public:
   // `report` may be null. Both outlive the evaluator.
-  Evaluator(const Program& program, Report* report);
+  // Takes at most so many steps, and no more than the program's own limit.
+  Evaluator(const Program& program, Report* report, std::int64_t work_max);
 
   bool check(const Value& value);
 
