@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "net/client/content_decoder.hpp"
 #include "net/client/request_writer.hpp"
@@ -108,7 +109,11 @@ class Exchange final : public ClientStream {
     for (;;) {
       auto ready = take_ready();
       if (!ready) co_return fail(ready.error());
-      if (!ready->empty() || reader_.done()) co_return ready;
+      if (!ready->empty() || reader_.done()) {
+        // A few bytes may stand for very many.
+        if (breath_.is_due(ready->size())) co_await let_others_run();
+        co_return ready;
+      }
       limit_idle();
       auto more = co_await read_more();
       if (!more) co_return fail(more.error());
@@ -195,6 +200,7 @@ class Exchange final : public ClientStream {
   std::unique_ptr<ContentDecoder> decoder_;  // null if the body is not encoded
   std::string encoded_;                      // of the body, before decoding
   std::size_t encoded_at_ = 0;
+  Breath breath_{kBytesInABreath};
   std::optional<Error> failure_;
   Interrupt::Scope waiting_;
 };
