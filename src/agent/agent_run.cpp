@@ -354,10 +354,11 @@ void AgentRun::recover() {
   if (state_->terminal()) return;
   if (state_->cancel()) cancelling_ = Cancelling::grace_over;
   const std::vector<CallState>& calls = state_->turn().calls;
+  const DispatchOrder order = state_->dispatch_order();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
     if (call.outcome || !call.tool) continue;
-    if (call.tool->site == ToolSite::host && state_->may_start(i)) maybe_started_.insert(call.id);
+    if (call.tool->site == ToolSite::host && order.may_start(i)) maybe_started_.insert(call.id);
   }
   if (start_ == Start::replaced) return;
   // A run that only waits for its client does nothing that could bring the process down.

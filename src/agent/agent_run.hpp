@@ -162,7 +162,8 @@ class AgentRun final {
   void end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);
 
   // Calls and their outcomes.
-  void start_ready_calls();
+  // Those from this one on that may start and have not.
+  void start_ready_calls(std::size_t first = 0);
   const Refusal* refusal(const CallState& call);
   void offer_to_client(const CallState& call);
   void settle_without_running();

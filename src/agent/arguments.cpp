@@ -54,7 +54,7 @@ std::optional<std::string> invalid_arguments_text(const CallState& call,
     if (!schema) return {};
     checker = std::move(*schema);
   }
-  auto errors = checker->validate(std::move(*arguments));
+  auto errors = checker->validate(std::move(*arguments), json::fair_work(call.arguments.size()));
   if (errors.empty()) return {};
   return tool_input_invalid(call.name, errors);
 }

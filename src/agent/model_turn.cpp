@@ -5,6 +5,7 @@
 #include "agent/arguments.hpp"
 #include "agent/turn_files.hpp"
 #include "agent/turn_request.hpp"
+#include "async/breath.hpp"
 
 namespace errand::agent {
 
@@ -59,7 +60,12 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
     // While the store takes nothing, nothing is read: the vendor waits, not our memory.
     if (!log_->has_room()) co_await log_->room();
     std::vector<llm::TurnEvent> events = co_await stream_->next();
-    for (llm::TurnEvent& event : events) streaming = streaming && take_event(event);
+    for (std::size_t i = 0; i < events.size() && streaming; ++i) {
+      streaming = take_event(events[i]);
+      // Calls are checked as they come, and many may come at once.
+      const bool is_call = std::holds_alternative<llm::CallClosed>(events[i]);
+      if (is_call && i + 1 < events.size()) co_await let_others_run();
+    }
   }
   stream_.reset();
 }
@@ -106,7 +112,7 @@ void AgentRun::close_call(llm::CallClosed call) {
                    .arguments = std::move(call.arguments),
                    .text = std::exchange(text_, {}),
                    .blocks = std::exchange(blocks_, {})});
-  start_ready_calls();
+  start_ready_calls(state_->turn().calls.size() - 1);
 }
 
 void AgentRun::end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal) {

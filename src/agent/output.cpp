@@ -18,7 +18,7 @@ std::optional<std::string> output_mistakes(const State& state, json::SchemaCache
   // Another version accepted a schema that this version cannot compile: the answer is not checked.
   auto schema = compile_input_schema(schemas, *output->schema);
   if (!schema) return {};
-  auto errors = (*schema)->validate(*value);
+  auto errors = (*schema)->validate(*value, json::fair_work(text.size()));
   if (errors.empty()) return {};
   return std::string(utf8_prefix(json::describe(errors), kMistakesBytesMax));
 }

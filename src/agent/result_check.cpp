@@ -22,7 +22,7 @@ std::string mistakes_of(const CallState& call, const OutcomeEntry& outcome,
   if (!schema) return {};
   auto value = json::parse(outcome.text, {.duplicate_keys = json::DuplicateKeys::last_wins});
   if (!value) return cat("the result is not JSON: ", value.error().message());
-  auto errors = (*schema)->validate(*value);
+  auto errors = (*schema)->validate(*value, json::fair_work(outcome.text.size()));
   return errors.empty() ? std::string() : json::describe(errors);
 }
 

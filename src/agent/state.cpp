@@ -170,7 +170,7 @@ const ToolDecl* State::find_tool(std::string_view name) const {
   return found == tools.end() ? nullptr : &*found;
 }
 
-bool State::may_start(std::size_t index) const {
+DispatchOrder State::dispatch_order() const {
   DispatchOrder order;
   for (const CallState& call : turn_.calls) {
     bool parallel = !call.tool || call.tool->annotations.parallel_safe;
@@ -179,7 +179,7 @@ bool State::may_start(std::size_t index) const {
   for (std::size_t i = 0; i < turn_.calls.size(); ++i) {
     if (turn_.calls[i].outcome) order.finished(i);
   }
-  return order.may_start(index);
+  return order;
 }
 
 bool State::all_calls_finished() const {

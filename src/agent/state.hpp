@@ -12,6 +12,7 @@
 #include "run/log/event.hpp"
 #include "run/log/journal.hpp"
 #include "run/message.hpp"
+#include "tool/dispatch_order.hpp"
 
 namespace errand::agent {
 
@@ -85,8 +86,8 @@ class State {
 
   const CallState* find_call(const ToolUseId& id) const;
   const ToolDecl* find_tool(std::string_view name) const;
-  // Whether the order of the turn's calls lets this call start.
-  bool may_start(std::size_t index) const;
+  // Which of the turn's calls their order lets start.
+  DispatchOrder dispatch_order() const;
   bool all_calls_finished() const;
   // Some calls are unanswered, and only the client can answer them.
   bool waits_for_client() const;

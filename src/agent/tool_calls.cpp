@@ -97,13 +97,14 @@ class CallProgress final : public ProgressSink {
 
 }  // namespace
 
-void AgentRun::start_ready_calls() {
+void AgentRun::start_ready_calls(std::size_t first) {
   if (state_->cancel() || holds_calls(*state_) || fatal_outcome_of(*state_)) return;
   if (state_->turn().end && batch_refusal(*state_)) return;
   const std::vector<CallState>& calls = state_->turn().calls;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
+  const DispatchOrder order = state_->dispatch_order();
+  for (std::size_t i = first; i < calls.size(); ++i) {
     const CallState& call = calls[i];
-    if (call.outcome || is_started(call.id) || !state_->may_start(i)) continue;
+    if (call.outcome || is_started(call.id) || !order.may_start(i)) continue;
     if (refusal(call)) continue;
     if (call.tool->site == ToolSite::host && !around_.lease.allows_effects()) {
       hold_ = Hold::lease;
@@ -213,7 +214,6 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   const Refusal* refused = outcome.synthetic ? refusal(*call) : nullptr;
   if (refused && refused->event && refused->text == outcome.text) log_->emit(*refused->event);
   record(std::move(outcome), wait_max);
-  start_ready_calls();
 }
 
 void AgentRun::make_call(const CallState& call, ToolPtr tool) {

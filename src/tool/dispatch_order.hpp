@@ -24,7 +24,14 @@ class DispatchOrder {
     Kind kind;
     bool finished = false;
   };
+
+  void advance();
+
   std::vector<Entry> calls_;
+  // The first call, and the first barrier, that is not finished; as many as there are calls if
+  // there is none.
+  std::size_t first_ = 0;
+  std::size_t first_barrier_ = 0;
 };
 
 }  // namespace errand

@@ -174,10 +174,11 @@ class RunCheck final {
     if (agent::holds_calls(state_)) return slots;
     if (state_.turn().end && agent::batch_refusal(state_)) return slots;
     const std::vector<agent::CallState>& calls = state_.turn().calls;
+    const DispatchOrder order = state_.dispatch_order();
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const agent::CallState& call = calls[i];
       bool is_clients = call.tool && call.tool->site == ToolSite::client;
-      if (is_clients && !call.outcome && state_.may_start(i) &&
+      if (is_clients && !call.outcome && order.may_start(i) &&
           !agent::refusal_of(state_, call, schemas_)) {
         slots.insert(call.id.str());
       }
