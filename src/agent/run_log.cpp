@@ -196,7 +196,7 @@ Task<void> RunLog::pump() {
     durable_segments_ = commit.segment->n + 1;
     options_.on_commit({.segment = commit.segment,
                         .status = commit.status,
-                        .offers_calls = !commit.effects.open.empty(),
+                        .opened = commit.effects.open,
                         .started = appended->appended.started,
                         .is_turn_unknown = appended->is_read_back && is_terminal(commit.status)});
     wake_waiters();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace errand::agent {
 struct Committed {
   SegmentPtr segment;
   RunStatus status = RunStatus::running;
-  bool offers_calls = false;  // mailboxes were opened with it
+  std::span<const Mailbox> opened = {};  // for calls that a client is to answer
   // The run has ended and gave its session's turn to this run.
   std::optional<RunId> started = {};
   // The run has ended, and the store has not told whether it gave the turn to another.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/file_bytes.hpp"
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "engine/engine.hpp"
@@ -37,20 +38,31 @@ Result<void> check_names(const std::vector<ToolDecl>& tools) {
   return {};
 }
 
+// Some take a millisecond to compile.
+constexpr std::size_t kToolPatternsMax = 512;
+
+Error too_many_patterns() {
+  return Error(ErrorCode::invalid_argument,
+               cat("the schemas of the tools have more than ", kToolPatternsMax, " patterns"))
+      .pointer("/tools")
+      .reason("too_complex")
+      .limit("toolPatterns", static_cast<std::int64_t>(kToolPatternsMax));
+}
+
 }  // namespace
 
 // Of many tools few are called: a schema that surely compiles waits for its first call.
 Result<void> Engine::check_schema(OfferedTool& tool, std::string_view pointer) {
   const SchemaPtr& output = tool.decl.output_schema;
   if (output && !json::is_plain_schema(*output)) {
-    auto schema = compile_input_schema(schemas_, *output);
+    auto schema = compile_input_schema(*schemas_, *output);
     if (!schema) {
       std::string place = cat(pointer, "/outputSchema", schema.error().pointer());
       return std::move(schema).error().pointer(place);
     }
   }
   if (json::is_plain_schema(*tool.decl.input_schema)) return {};
-  auto schema = compile_input_schema(schemas_, *tool.decl.input_schema);
+  auto schema = compile_input_schema(*schemas_, *tool.decl.input_schema);
   if (!schema) {
     std::string place = cat(pointer, tool.schema_pointer, schema.error().pointer());
     return std::move(schema).error().pointer(place);
@@ -108,7 +120,7 @@ Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const StoredTools& st
 
 Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const ToolDecls& tools,
                                                const llm::Model& model) {
-  auto schema = compile_input_schema(schemas_, *spec.output_schema->schema);
+  auto schema = compile_input_schema(*schemas_, *spec.output_schema->schema);
   if (!schema) {
     std::string place = cat("/outputSchema/schema", schema.error().pointer());
     return std::move(schema).error().pointer(place);
@@ -157,10 +169,36 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
   return entry;
 }
 
+Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools) {
+  if (tools->offered) co_return Result<void>();
+  std::vector<SchemaPtr> schemas;
+  for (const ToolRef& ref : tools->refs) {
+    for (const OfferedTool& tool : offered_tools(ref)) {
+      for (const SchemaPtr& schema : {tool.decl.input_schema, tool.decl.output_schema}) {
+        if (schema && !json::is_plain_schema(*schema)) schemas.push_back(schema);
+      }
+    }
+  }
+  if (schemas.empty()) co_return Result<void>();
+  auto compile = [cache = schemas_, schemas = std::move(schemas)]() -> Result<void> {
+    std::size_t patterns = 0;
+    for (const SchemaPtr& schema : schemas) {
+      auto compiled = compile_input_schema(*cache, *schema);
+      if (!compiled) return {};
+      patterns += (*compiled)->patterns();
+      if (patterns > kToolPatternsMax) return too_many_patterns();
+    }
+    return {};
+  };
+  if (!deps_.pool) co_return compile();
+  co_return co_await deps_.pool->run(std::move(compile));
+}
+
 // A caller's spec as it is kept: with its agent taken in, and the headers of its tools sealed.
 Task<Result<Engine::Prepared>> Engine::prepare(Principal who, Spec spec) {
   Prepared out;
   ERRAND_CO_TRY(out.spec, co_await adopt_agent(who, std::move(spec)));
+  ERRAND_CO_CHECK(co_await compile_schemas(out.spec.tools));
   if (!deps_.records) co_return out;
   ERRAND_CO_TRY(out.spec.tools,
                 co_await deps_.records->secrets.seal_headers(who.workspace, out.spec.tools));
@@ -190,7 +228,7 @@ Task<Result<ToolOutcome>> Engine::try_tool(Principal who, std::string id, json::
   }
   ToolPtr tool = found && !found->empty() ? deps_.tools.open(found->front(), ref, who) : nullptr;
   if (!tool) co_return Error(ErrorCode::not_found, cat("there is no tool \"", id, "\""));
-  ERRAND_CO_TRY(auto schema, compile_input_schema(schemas_, *tool->decl().input_schema));
+  ERRAND_CO_TRY(auto schema, compile_input_schema(*schemas_, *tool->decl().input_schema));
   if (auto errors = schema->validate(json::Value(arguments)); !errors.empty()) {
     co_return Error(ErrorCode::invalid_argument, errors.front().message)
         .pointer(cat("/arguments", errors.front().pointer));
@@ -255,9 +293,12 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   NewRun run{.idempotency = std::move(idempotency),
              .effects = {.blobs = std::move(blobs)},
              .session = std::move(session)};
+  Breath breath(kBytesInABreath);
   for (const JournalEntry& entry : journal) {
+    const std::size_t before = run.first.journal.size();
     append_journal_line(run.first.journal, entry);
     state->apply(entry);
+    if (breath.is_due(run.first.journal.size() - before)) co_await let_others_run();
   }
   const CreatedEntry& created = state->created();
   const ToolSetPtr& tools = created.spec.tools;

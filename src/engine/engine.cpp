@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/file_bytes.hpp"
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "engine/call_errors.hpp"
 #include "engine/id_bounds.hpp"
@@ -15,6 +16,10 @@
 
 namespace errand::engine {
 namespace {
+
+constexpr std::size_t kLongReadsMax = 2;
+// Fewer than the store has readers, so that many who look for work leave some to everybody else.
+constexpr std::size_t kCallLooksMax = 1;
 
 Error no_such_run(const RunId& run) {
   return {ErrorCode::not_found, cat("there is no run \"", run.view(), "\"")};
@@ -39,7 +44,7 @@ Engine::Engine(Deps deps, Limits limits)
                     .timers = deps.timers,
                     .ids = deps.ids,
                     .tools = deps.tools,
-                    .schemas = schemas_,
+                    .schemas = *schemas_,
                     .log = deps.log,
                     .lease = lease_,
                     .counters = counters_,
@@ -53,8 +58,13 @@ Engine::Engine(Deps deps, Limits limits)
                   .log = deps.log,
                   .surroundings = surroundings_,
                   .pauses = pauses_,
-                  .on_calls_offered = [this] { tell_watchers(); },
+                  .on_calls_offered =
+                      [this](const WorkspaceSlug& workspace, std::span<const Mailbox> calls) {
+                        tell_watchers_of(workspace, calls);
+                      },
                   .slots = limits.slots}),
+      long_reads_(deps.home.executor(), kLongReadsMax),
+      call_looks_(deps.home.executor(), kCallLooksMax),
       tasks_(deps.home.executor(), [this](const char* task, const std::string& what) {
         deps_.log.error("a task of the engine failed; this is a bug",
                         {{"task", task}, {"what", what}});
@@ -141,8 +151,10 @@ Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after
 Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t after,
                                           std::size_t limit, std::size_t bytes_max) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
+  Gate::Pass pass = co_await long_reads_.enter();
   ERRAND_CO_TRY(auto text, co_await read_whole_journal(&deps_.store, row.key()));
   JournalPage page;
+  Breath breath(kBytesInABreath);
   std::size_t bytes = 0;
   std::size_t number = 0;
   for (std::string_view rest = text; !rest.empty();) {
@@ -155,13 +167,15 @@ Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t 
     json::redact_secrets(entry);
     page.entries.push_back(json::write(entry));
     bytes += page.entries.back().size();
+    if (breath.is_due(page.entries.back().size())) co_await let_others_run();
   }
   co_return page;
 }
 
 Task<Result<RunView>> Engine::get(Principal who, RunId run) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
-  ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, row.key()));
+  Gate::Pass pass = co_await long_reads_.enter();
+  ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, row.key(), Fold::brief));
   ERRAND_CO_TRY(auto mail, co_await deps_.store.mailboxes(row.key()));
   RunView view{.row = std::move(row), .state = std::move(state)};
   for (Mailbox& box : mail) {

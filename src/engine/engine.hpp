@@ -5,10 +5,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "agent/agent_run.hpp"
+#include "async/blocking_pool.hpp"
+#include "async/gate.hpp"
 #include "async/home.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
@@ -115,6 +118,7 @@ class Engine final {
     Log& log;
     bool typed_events = false;       // see agent::Surroundings
     RecordBooks* records = nullptr;  // null: there are no agents and no secrets
+    BlockingPool* pool = nullptr;    // for what takes long to compute; null: that is done at home
   };
 
   Engine(Deps deps, Limits limits);
@@ -228,6 +232,7 @@ class Engine final {
   Task<void> stop();
 
   Catalog& catalog() { return deps_.catalog; }
+  BlockingPool* pool() { return deps_.pool; }
   Store& store() { return deps_.store; }
   // Only if the engine was made with them.
   RecordBooks& records() { return *deps_.records; }
@@ -248,6 +253,9 @@ class Engine final {
     StoredTools stored;
   };
   Task<Result<Prepared>> prepare(Principal who, Spec spec);
+  // Schemas that may take long to compile, so that resolving the tools finds them in the cache.
+  // invalid_argument: together they have too many patterns. What else is wrong is told later.
+  Task<Result<void>> compile_schemas(ToolSetPtr tools);
   // Pins what could change later.
   Result<CreatedEntry> resolve(const Principal& who, Prepared asked, std::string_view model_id);
   // Leaves the set with what it offers, and remembers it for those who send it again.
@@ -260,9 +268,11 @@ class Engine final {
   Task<Result<CreateOutcome>> create_surely(NewRun run);
 
   PendingCall shown(Mailbox box) const;
+  Task<Result<std::vector<Mailbox>>> look_for_calls(CallFilter filter);
   Task<Result<PendingCall>> take_call(CallClaim claim);
   void watch_claim(milliseconds left);
   void tell_watchers();
+  void tell_watchers_of(const WorkspaceSlug& workspace, std::span<const Mailbox> calls);
 
   Task<void> keep_lease();
   Task<void> renew_lease();
@@ -271,14 +281,22 @@ class Engine final {
   Deps deps_;
   const Limits limits_;
   agent::Counters counters_;
-  json::SchemaCache schemas_;  // of the tools of all runs
+  // Of the tools of all runs. Shared with what is compiled on other threads.
+  const std::shared_ptr<json::SchemaCache> schemas_ = std::make_shared<json::SchemaCache>();
   ToolSetCache tool_sets_;
   agent::Lease lease_;
   agent::Surroundings surroundings_;
   Pauses pauses_;
   Residency residency_;
   std::set<Timers::Id> claim_timers_;  // of claims that were made here
-  std::set<Wakeup*> call_watchers_;    // those who wait for pending calls
+  // Those who wait for pending calls.
+  struct CallWatcher {
+    const CallFilter& filter;
+    Wakeup wakeup;
+  };
+  std::set<CallWatcher*> call_watchers_;
+  Gate long_reads_;  // of whole logs, each of which may take much memory
+  Gate call_looks_;  // of those who look for pending calls
   bool draining_ = false;
   TaskGroup tasks_;  // last: tasks use everything above
 };

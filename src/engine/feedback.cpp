@@ -12,7 +12,8 @@ Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feed
   const RunKey key{.workspace = who.workspace, .run = run};
   ERRAND_CO_TRY(auto row, co_await deps_.store.find(key));
   if (!feedback.content) {
-    ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, key));
+    Gate::Pass pass = co_await long_reads_.enter();
+    ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, key, Fold::brief));
     const std::string* text = state->final_text();
     feedback.content = text ? *text : "";
   }

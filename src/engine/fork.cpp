@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "agent/session_history.hpp"
+#include "async/breath.hpp"
+#include "base/text.hpp"
 #include "engine/engine.hpp"
 #include "engine/kept_files.hpp"
 #include "engine/records/agent_access.hpp"
@@ -89,6 +91,32 @@ class PastReader final {
   std::vector<PastTurn> turns_;
 };
 
+// All that a run has shown and journaled. Others run while a long log is read.
+struct Past {
+  std::vector<EventFacts> events;
+  std::vector<JournalEntry> entries;  // the first is `created`
+};
+
+Task<Result<Past>> read_past(Store* store, RunKey run) {
+  ERRAND_CO_TRY(auto segments, co_await read_whole_log(store, run));
+  Past past;
+  Breath breath(kBytesInABreath);
+  for (SegmentPtr& read : segments) {
+    const SegmentPtr segment = std::move(read);  // let go of as soon as it is taken in
+    ERRAND_CO_CHECK(add_event_facts(past.events, *segment));
+    for (std::string_view rest = segment->journal; !rest.empty();) {
+      ERRAND_CO_TRY(auto entry, parse_journal_line(take_line(rest), past.entries.size() + 1));
+      past.entries.push_back(std::move(entry));
+    }
+    const std::size_t bytes = segment->events.size() + segment->journal.size();
+    if (breath.is_due(bytes)) co_await let_others_run();
+  }
+  const bool is_begun =
+      !past.entries.empty() && std::holds_alternative<CreatedEntry>(past.entries.front());
+  if (is_begun) co_return past;
+  co_return Error(ErrorCode::internal, "the run's journal does not begin with \"created\"");
+}
+
 // Where a run is forked: how many of its turns are taken over, and what the user says then.
 struct ForkPoint {
   std::size_t turns = 0;
@@ -169,12 +197,9 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
                                      Idempotency idempotency) {
   ERRAND_CO_CHECK(check_overrides(who, params.overrides));
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
-  ERRAND_CO_TRY(auto segments, co_await read_whole_log(&deps_.store, row.key()));
-  ERRAND_CO_TRY(auto events, read_event_facts(segments));
-  ERRAND_CO_TRY(auto entries, parse_journal(journal_of(segments)));
-  if (entries.empty() || !std::holds_alternative<CreatedEntry>(entries.front())) {
-    co_return Error(ErrorCode::internal, "the run's journal does not begin with \"created\"");
-  }
+  Gate::Pass pass = co_await long_reads_.enter();
+  ERRAND_CO_TRY(auto whole, co_await read_past(&deps_.store, row.key()));
+  auto& [events, entries] = whole;
   PastReader past(events);
   for (const JournalEntry& entry : entries) past.take(entry);
   std::vector<PastTurn> turns = std::move(past).turns();

@@ -29,16 +29,16 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
                                                              milliseconds patience,
                                                              std::function<bool()> is_wanted) {
   SteadyTime deadline = deps_.timers.now() + patience;
-  Wakeup wakeup(deps_.home.executor());
-  call_watchers_.insert(&wakeup);
+  CallWatcher watcher{.filter = filter, .wakeup = Wakeup(deps_.home.executor())};
+  call_watchers_.insert(&watcher);
   struct Leave {
-    std::set<Wakeup*>& watchers;
-    Wakeup* me;
+    std::set<CallWatcher*>& watchers;
+    CallWatcher* me;
     ~Leave() { watchers.erase(me); }
   };
-  Leave leave{call_watchers_, &wakeup};
+  Leave leave{call_watchers_, &watcher};
   for (;;) {
-    ERRAND_CO_TRY(auto boxes, co_await deps_.store.pending_calls(filter));
+    ERRAND_CO_TRY(auto boxes, co_await look_for_calls(filter));
     SteadyTime now = deps_.timers.now();
     const bool is_over = now >= deadline || draining_ || (is_wanted && !is_wanted());
     if (!boxes.empty() || is_over) {
@@ -47,13 +47,30 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
       co_return calls;
     }
     TimerGuard timer(deps_.timers, std::min(deadline, now + kLookAgain),
-                     [&wakeup] { wakeup.notify(); });
-    co_await wakeup.wait();
+                     [&watcher] { watcher.wakeup.notify(); });
+    co_await watcher.wakeup.wait();
   }
 }
 
+Task<Result<std::vector<Mailbox>>> Engine::look_for_calls(CallFilter filter) {
+  Gate::Pass pass = co_await call_looks_.enter();
+  ++counters_.call_looks;
+  co_return co_await deps_.store.pending_calls(std::move(filter));
+}
+
 void Engine::tell_watchers() {
-  for (Wakeup* watcher : call_watchers_) watcher->notify();
+  for (CallWatcher* watcher : call_watchers_) watcher->wakeup.notify();
+}
+
+void Engine::tell_watchers_of(const WorkspaceSlug& workspace, std::span<const Mailbox> calls) {
+  for (CallWatcher* watcher : call_watchers_) {
+    const CallFilter& wanted = watcher->filter;
+    const bool is_wanted = wanted.workspace == workspace &&
+                           std::any_of(calls.begin(), calls.end(), [&](const Mailbox& call) {
+                             return wanted.name.empty() || wanted.name == call.name;
+                           });
+    if (is_wanted) watcher->wakeup.notify();
+  }
 }
 
 Task<Result<void>> Engine::report_progress(Principal who, std::string tool_use_id,

@@ -125,6 +125,29 @@ TEST_F(PendingCallsTest, WhoeverWaitsForWorkIsToldWhenThereIsSome) {
   EXPECT_FALSE(found->value().empty());
 }
 
+TEST_F(PendingCallsTest, OnlyThoseWhoWantACallLookForIt) {
+  struct Worker {
+    static Task<void> look(World* world, CallFilter filter) {
+      auto found = co_await world->engine.pending_calls(std::move(filter), seconds(60));
+      EXPECT_TRUE(found);
+    }
+  };
+  CallFilter other_tool = unclaimed();
+  other_tool.name = "listen";
+  CallFilter other_workspace = unclaimed();
+  other_workspace.workspace = *WorkspaceSlug::parse("elsewhere");
+  world.tasks.spawn("worker", Worker::look(&world, other_tool));
+  world.tasks.spawn("worker", Worker::look(&world, other_workspace));
+  world.settle();
+
+  offered();
+  world.settle();
+
+  EXPECT_EQ(world.engine.counters().call_looks, 2U);
+  world.engine.drain();
+  world.settle();
+}
+
 TEST_F(PendingCallsTest, WaitingForWorkEndsWithPatienceAndWithTheServer) {
   std::optional<Calls> patient;
   std::optional<Calls> brief;

@@ -102,7 +102,8 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .tools = tools_,
                .log = around.log,
                .typed_events = around.typed_events,
-               .records = &records_},
+               .records = &records_,
+               .pool = &tool_pool_},
               config_.limits) {}
 
 Task<void> Host::stop() {

@@ -12,14 +12,14 @@ namespace errand::net {
 class EventFeed {
  public:
   enum class State {
-    more,   // `frames` holds what is ready
+    more,   // `frames` holds what is ready, and may end within a frame
     idle,   // nothing came until the deadline
     ended,  // `frames` holds the last of it: the body ends cleanly
     broken  // the source failed: the connection is reset, so that the client comes back
   };
   struct Chunk {
     State state = State::more;
-    std::string frames;  // whole frames, ready to send
+    std::string frames;  // ready to send
   };
 
   virtual ~EventFeed() = default;

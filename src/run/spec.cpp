@@ -86,7 +86,8 @@ void parse_tools(json::Fields& in, Spec& spec, Origin origin) {
 
 // Tools as a caller sends them, read by themselves. Null if there is anything wrong with them.
 ToolSetPtr parse_tool_set(std::string_view text) {
-  auto value = json::parse_shared(text, {.depth_max = json::kDepthMax - 1});
+  auto value = json::parse_shared(
+      text, {.depth_max = json::kDepthMax - 1, .values_max = json::kStrangersValuesMax});
   const json::Array* tools = value ? (*value)->if_array() : nullptr;
   if (!tools) return nullptr;
   auto refs = parse_refs(*tools, Origin::wire, *value);
@@ -321,15 +322,16 @@ Result<Spec> parse_spec(std::string_view body, ToolSetCache& known) {
   ToolSetPtr tools = known.find(text);
   if (!tools && !text.empty()) tools = parse_tool_set(text);
   if (!tools) {
-    ERRAND_TRY(auto value, json::parse(body));
+    ERRAND_TRY(auto value, json::parse(body, {.values_max = json::kStrangersValuesMax}));
     return parse_spec(value);
   }
   // Where a value that was read by itself stands, any other value may stand: the rest is read
   // alone.
   std::size_t begin = static_cast<std::size_t>(text.data() - body.data());
   std::string rest = cat(body.substr(0, begin), "[]", body.substr(begin + text.size()));
-  auto value = json::parse(rest);
-  if (!value) value = json::parse(body);  // whose message names the right byte
+  const json::ParseOptions options{.values_max = json::kStrangersValuesMax};
+  auto value = json::parse(rest, options);
+  if (!value) value = json::parse(body, options);  // whose message names the right byte
   if (!value) return std::move(value).error();
   ERRAND_TRY(Spec spec, parse_spec(*value));
   spec.tools = std::move(tools);

@@ -35,7 +35,11 @@ Result<std::string_view> json_text(const net::Request& request) {
 
 Result<json::Value> json_body(const net::Request& request) {
   ERRAND_TRY(auto text, json_text(request));
-  return json::parse(text);
+  return parse_body(text);
+}
+
+Result<json::Value> parse_body(std::string_view text) {
+  return json::parse(text, {.values_max = json::kStrangersValuesMax});
 }
 
 Result<RunId> run_of_path(const net::Request& request) {

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
+#include "async/blocking_pool.hpp"
+#include "async/breath.hpp"
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "net/http.hpp"
@@ -17,6 +22,21 @@ namespace errand::server {
 Result<std::string_view> json_text(const net::Request& request);
 // The body as JSON. invalid_argument: it is none. unsupported: it says it is something else.
 Result<json::Value> json_body(const net::Request& request);
+// A text that a stranger sent as JSON.
+Result<json::Value> parse_body(std::string_view text);
+
+// What `read` makes of the body's text. A long text is read on the pool, so that nobody else waits
+// for it; without a pool (nullptr) it is read at once.
+template <class Read>
+Task<std::invoke_result_t<Read, std::string_view>> read_body(net::Request* request,
+                                                             BlockingPool* pool, Read read) {
+  if (!pool || request->body.size() <= kBytesInABreath) co_return read(request->body);
+  // The pool may still be reading when whoever asked is gone.
+  auto text = std::make_shared<std::string>(std::move(request->body));
+  auto out = co_await pool->run([text, read] { return read(std::string_view(*text)); });
+  request->body = std::move(*text);
+  co_return out;
+}
 
 // The run a path names. not_found: the text cannot be the id of any run.
 Result<RunId> run_of_path(const net::Request& request);

@@ -2,44 +2,30 @@
 
 #include <utility>
 
-#include "server/sse_frame.hpp"
-#include "store/segment_events.hpp"
-
 namespace errand::server {
-namespace {
-
-std::string frames_of(const engine::Subscription::Batch& batch) {
-  std::string frames;
-  std::size_t bytes = 0;
-  for (const SegmentPtr& segment : batch.segments) bytes += segment->events.size() * 2 + 64;
-  frames.reserve(bytes);
-  for (const SegmentPtr& segment : batch.segments) {
-    for_each_event(*segment, batch.after,
-                   [&](std::string_view line) { append_sse_frame(frames, line); });
-  }
-  return frames;
-}
-
-}  // namespace
-
 RunEventFeed::RunEventFeed(std::unique_ptr<engine::Subscription> subscription)
     : subscription_(std::move(subscription)) {}
 
 Task<net::EventFeed::Chunk> RunEventFeed::read(SteadyTime deadline) {
-  auto batch = co_await subscription_->next(deadline);
-  using From = engine::Subscription::Batch::State;
-  Chunk chunk;
-  switch (batch.state) {
-    case From::more: chunk.state = State::more; break;
-    case From::idle: chunk.state = State::idle; break;
-    case From::ended: chunk.state = State::ended; break;
-    case From::broken: chunk.state = State::broken; break;
+  if (is_interrupted_) co_return Chunk{.state = State::broken, .frames = {}};
+  if (pieces_.empty()) {
+    auto batch = co_await subscription_->next(deadline);
+    using From = engine::Subscription::Batch::State;
+    switch (batch.state) {
+      case From::more: after_pieces_ = State::more; break;
+      case From::idle: after_pieces_ = State::idle; break;
+      case From::ended: after_pieces_ = State::ended; break;
+      case From::broken: after_pieces_ = State::broken; break;
+    }
+    pieces_ = FramePieces(std::move(batch));
   }
-  chunk.frames = frames_of(batch);
+  Chunk chunk{.state = State::more, .frames = pieces_.take(kChunkBytesMax)};
+  if (pieces_.empty()) chunk.state = after_pieces_;
   co_return chunk;
 }
 
 void RunEventFeed::interrupt() {
+  is_interrupted_ = true;
   subscription_->interrupt();
 }
 

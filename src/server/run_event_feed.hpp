@@ -5,6 +5,7 @@
 
 #include "engine/residency/subscription.hpp"
 #include "net/event_feed.hpp"
+#include "server/frame_pieces.hpp"
 
 namespace errand::server {
 
@@ -18,6 +19,9 @@ class RunEventFeed final : public net::EventFeed {
 
  private:
   std::unique_ptr<engine::Subscription> subscription_;
+  FramePieces pieces_;  // of what the subscription gave last
+  State after_pieces_ = State::more;
+  bool is_interrupted_ = false;
 };
 
 }  // namespace errand::server

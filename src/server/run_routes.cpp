@@ -75,9 +75,25 @@ Result<PostedAnswer> parse_tool_result(const json::Value& body, MissingResult mi
 }
 
 // Bodies with files are large: their JSON is let go of before anything is waited for.
-Result<PostedAnswer> tool_result_of(const net::Request& request, MissingResult missing) {
-  ERRAND_TRY(auto body, json_body(request));
-  return parse_tool_result(body, missing);
+Task<Result<PostedAnswer>> tool_result_of(net::Request* request, MissingResult missing,
+                                          BlockingPool* pool) {
+  ERRAND_CO_CHECK(json_text(*request));
+  auto read = [missing](std::string_view text) -> Result<PostedAnswer> {
+    ERRAND_TRY(auto body, parse_body(text));
+    return parse_tool_result(body, missing);
+  };
+  co_return co_await read_body(request, pool, read);
+}
+
+Task<Result<Spec>> spec_of(net::Request* request, engine::Engine* engine) {
+  ERRAND_CO_TRY(auto text, json_text(*request));
+  if (text.size() <= kBytesInABreath) co_return parse_spec(text, engine->tool_sets());
+  // Sets of tools are remembered at home only.
+  auto read = [](std::string_view long_text) {
+    ToolSetCache none;
+    return parse_spec(long_text, none);
+  };
+  co_return co_await read_body(request, engine->pool(), read);
 }
 
 // The larger of header and query; what is no number is ignored, as clients expect.
@@ -113,8 +129,7 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
 }  // namespace
 
 Api::Answer Api::create_run(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto text, json_text(request));
-  ERRAND_CO_TRY(auto spec, parse_spec(text, engine_.tool_sets()));
+  ERRAND_CO_TRY(auto spec, co_await spec_of(&request, &engine_));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
   const json::Array warnings = warnings_json(spec);
   ERRAND_CO_TRY(auto run, co_await engine_.create(who, std::move(spec), std::move(idempotency)));
@@ -185,7 +200,8 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
 }
 
 Api::Answer Api::post_tool_result(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto posted, tool_result_of(request, options_.missing_result));
+  ERRAND_CO_TRY(auto posted,
+                co_await tool_result_of(&request, options_.missing_result, engine_.pool()));
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_CHECK(co_await engine_.answer(who, id, std::move(posted.answer)));
   if (posted.refused_bytes) co_return too_large(*posted.refused_bytes);

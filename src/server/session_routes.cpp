@@ -256,8 +256,12 @@ Api::Answer Api::end_session(Principal who, net::Request request) {
 
 Api::Answer Api::send_message(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto message, parse_message(body));
+  ERRAND_CO_CHECK(json_text(request));
+  auto read = [](std::string_view text) -> Result<engine::SessionMessage> {
+    ERRAND_TRY(auto body, parse_body(text));
+    return parse_message(body);
+  };
+  ERRAND_CO_TRY(auto message, co_await read_body(&request, engine_.pool(), read));
   ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
   const json::Array warnings = warnings_json(message.said);
   ERRAND_CO_TRY(auto run,

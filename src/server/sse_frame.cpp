@@ -13,7 +13,7 @@ constexpr std::string_view kTypeStart = ",\"type\":\"";
 }  // namespace
 
 // The line is cut apart where append_event_line has put it together, without reading it as JSON.
-void append_sse_frame(std::string& out, std::string_view line) {
+SseFrame to_sse_frame(std::string_view line) {
   ERRAND_ASSERT(line.starts_with(kSeqStart));
   std::size_t seq_end = line.find(',');
   auto seq = parse_integer<EventSeq>(line.substr(kSeqStart.size(), seq_end - kSeqStart.size()));
@@ -24,8 +24,14 @@ void append_sse_frame(std::string& out, std::string_view line) {
   std::string_view members = line.substr(0, line.size() - 1);
   std::string_view fields = members.substr(type_end + 1);
   if (fields.starts_with(',')) fields.remove_prefix(1);
-  append(out, "id: ", *seq, "\nevent: ", type, "\ndata: ", members, ",\"data\":{", fields,
-         "}}\n\n");
+  return {.head = cat("id: ", *seq, "\nevent: ", type, "\ndata: "),
+          .members = members,
+          .fields = fields};
+}
+
+void append_sse_frame(std::string& out, std::string_view line) {
+  SseFrame frame = to_sse_frame(line);
+  append(out, frame.head, frame.members, SseFrame::kMiddle, frame.fields, SseFrame::kEnd);
 }
 
 }  // namespace errand::server

@@ -44,10 +44,33 @@ void LiveRun::catch_up(const RunRow& row) {
   for (Subscription* reader : readers_) reader->wake();
 }
 
+SegmentPtr LiveRun::lent_after(EventSeq after) const {
+  for (const std::weak_ptr<const Segment>& lent : lent_) {
+    SegmentPtr segment = lent.lock();
+    if (segment && segment->first_seq() <= after + 1 && segment->last_seq > after) return segment;
+  }
+  return nullptr;
+}
+
+void LiveRun::share(std::vector<SegmentPtr>& read) {
+  std::erase_if(lent_, [](const auto& lent) { return lent.expired(); });
+  for (SegmentPtr& segment : read) {
+    if (segment->events.size() < kLentBytesMin) continue;
+    SegmentPtr known = lent_after(segment->last_seq - 1);
+    const bool is_same =
+        known && known->first_seq() == segment->first_seq() && known->last_seq == segment->last_seq;
+    if (is_same) {
+      segment = std::move(known);
+    } else {
+      lent_.push_back(segment);
+    }
+  }
+}
+
 void LiveRun::on_commit(const agent::Committed& commit) {
   committed_seq_ = commit.segment->last_seq;
   status_ = commit.status;
-  if (commit.offers_calls) keeper_.on_calls_offered(*this);
+  if (!commit.opened.empty()) keeper_.on_calls_offered(*this, commit.opened);
   if (commit.started || commit.is_turn_unknown) keeper_.on_turn_given(*this, commit.started);
   if (commit.segment->events_count == 0) return;
   keep(commit.segment);

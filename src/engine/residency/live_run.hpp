@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "agent/agent_run.hpp"
@@ -22,8 +23,8 @@ class LiveRun final : public agent::RunObserver {
     virtual ~Keeper() = default;
     virtual void on_end(LiveRun& run) = 0;
     virtual void on_waiting(LiveRun& run) = 0;
-    // Calls of the run can be seen by those who look for work.
-    virtual void on_calls_offered(LiveRun& run) = 0;
+    // These calls of the run can be seen by those who look for work.
+    virtual void on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) = 0;
     virtual void on_broken(LiveRun& run, const Error& error) = 0;
     // The run has ended and gave its session's turn to another; absent: the store has not told to
     // whom, if to anybody.
@@ -52,6 +53,13 @@ class LiveRun final : public agent::RunObserver {
   static constexpr std::size_t kRecentBytesMax = 32 * 1024;
   const std::vector<SegmentPtr>& recent() const { return recent_; }
 
+  // Long segments that readers have read from the store are shared by all who read them meanwhile.
+  static constexpr std::size_t kLentBytesMin = 64 * 1024;
+  // One that begins right after this event, or has it in it; null if nobody has one now.
+  SegmentPtr lent_after(EventSeq after) const;
+  // The same segments, each as others have it if they do.
+  void share(std::vector<SegmentPtr>& read);
+
   // The log is longer than this process has seen: after an append whose outcome was unknown.
   void catch_up(const RunRow& row);
 
@@ -76,6 +84,7 @@ class LiveRun final : public agent::RunObserver {
   std::vector<Subscription*> readers_;
   std::vector<SegmentPtr> recent_;
   std::size_t recent_bytes_ = 0;
+  std::vector<std::weak_ptr<const Segment>> lent_;
   std::vector<Mailbox> early_mail_;
   std::unique_ptr<agent::AgentRun> agent_;
 };

@@ -361,8 +361,8 @@ void Residency::drop_unused(const RunId& run) {
   if (!is_used && resident->place != Place::ended) resident->live.reset();
 }
 
-void Residency::on_calls_offered(LiveRun&) {
-  deps_.on_calls_offered();
+void Residency::on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) {
+  deps_.on_calls_offered(run.key().workspace, calls);
 }
 
 void Residency::resume_effects() {

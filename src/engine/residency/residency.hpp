@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -51,8 +52,8 @@ class Residency final : private LiveRun::Keeper {
     Log& log;
     agent::Surroundings& surroundings;
     Pauses& pauses;
-    std::function<void()>
-        on_calls_offered;  // calls of a run can be seen by those who look for work
+    // These calls can be seen by those who look for work.
+    std::function<void(const WorkspaceSlug&, std::span<const Mailbox>)> on_calls_offered;
     SlotLimits slots = {};
   };
 
@@ -153,7 +154,7 @@ class Residency final : private LiveRun::Keeper {
 
   void on_end(LiveRun& run) override;
   void on_waiting(LiveRun& run) override;
-  void on_calls_offered(LiveRun& run) override;
+  void on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) override;
   void on_broken(LiveRun& run, const Error& error) override;
   void on_turn_given(LiveRun& run, std::optional<RunId> to) override;
   void on_unused(LiveRun& run) override;

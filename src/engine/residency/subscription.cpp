@@ -72,8 +72,10 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
     if (cursor_ < run_->committed_seq()) {
       std::vector<SegmentPtr> recent = recent_segments();
       if (!recent.empty()) co_return take(std::move(recent));
+      if (SegmentPtr lent = run_->lent_after(cursor_)) co_return take({std::move(lent)});
       auto read = co_await store_.read_events(run_->key(), cursor_, kReadBytesMax);
       if (!read) co_return Batch{.state = Batch::State::broken};
+      run_->share(*read);
       // What was committed can be missing only because the run has just been removed.
       if (read->empty()) co_return Batch{.state = Batch::State::broken};
       co_return take(std::move(*read));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/session_history.hpp"
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/members.hpp"
@@ -97,18 +98,27 @@ Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run) 
   co_return log.take();
 }
 
-Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run) {
+Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run, Fold fold) {
   ERRAND_CO_TRY(auto journal, co_await read_whole_journal(store, run));
-  ERRAND_CO_TRY(auto entries, parse_journal(journal));
   auto state = std::make_unique<agent::State>();
-  for (const JournalEntry& entry : entries) {
+  Breath breath(kBytesInABreath);
+  std::size_t number = 0;
+  for (std::string_view rest = journal; !rest.empty();) {
+    const std::string_view line = take_line(rest);
+    auto parsed = parse_journal_line(line, ++number);
+    if (!parsed) co_return std::move(parsed).error();
+    JournalEntry entry = std::move(*parsed);
     const auto* turn = std::get_if<TurnEntry>(&entry);
     if (turn && turn->history && !state->has_begun()) {
       SessionKey session{.workspace = run.workspace, .session = state->created().session};
       ERRAND_CO_TRY(auto history, co_await agent::read_history(store, session, *turn->history));
       state->begin_after(std::move(history));
     }
+    if (auto* outcome = std::get_if<OutcomeEntry>(&entry); outcome && fold == Fold::brief) {
+      outcome->text.clear();
+    }
     state->apply(entry);
+    if (breath.is_due(line.size())) co_await let_others_run();
   }
   co_return state;
 }
@@ -119,15 +129,18 @@ std::string journal_of(const std::vector<SegmentPtr>& segments) {
   return journal;
 }
 
+Result<void> add_event_facts(std::vector<EventFacts>& events, const Segment& segment) {
+  for (std::string_view rest = segment.events; !rest.empty();) {
+    std::string_view line = take_line(rest);
+    ERRAND_TRY(auto event, read_event(line, static_cast<EventSeq>(events.size()) + 1));
+    events.push_back(std::move(event));
+  }
+  return {};
+}
+
 Result<std::vector<EventFacts>> read_event_facts(const std::vector<SegmentPtr>& segments) {
   std::vector<EventFacts> events;
-  for (const SegmentPtr& segment : segments) {
-    for (std::string_view rest = segment->events; !rest.empty();) {
-      std::string_view line = take_line(rest);
-      ERRAND_TRY(auto event, read_event(line, static_cast<EventSeq>(events.size()) + 1));
-      events.push_back(std::move(event));
-    }
-  }
+  for (const SegmentPtr& segment : segments) ERRAND_CHECK(add_event_facts(events, *segment));
   return events;
 }
 

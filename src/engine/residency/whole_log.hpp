@@ -23,8 +23,11 @@ Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunKey run);
 Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run);
 Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments);
 
-// The state that the journal of a run says.
-Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run);
+// The state that the journal of a run says. `brief` leaves out what the calls gave back, for those
+// who only want to know how far the run has come. Others run while a long journal is folded.
+enum class Fold { whole, brief };
+Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run,
+                                                     Fold fold = Fold::whole);
 
 std::string journal_of(const std::vector<SegmentPtr>& segments);
 
@@ -40,5 +43,7 @@ struct EventFacts {
 
 // Every event line of the log. internal: a line is none, and which.
 Result<std::vector<EventFacts>> read_event_facts(const std::vector<SegmentPtr>& segments);
+// Those of the next segment, behind those of the segments before it.
+Result<void> add_event_facts(std::vector<EventFacts>& events, const Segment& segment);
 
 }  // namespace errand::engine

@@ -429,16 +429,19 @@ void append_journal_line(std::string& out, const JournalEntry& entry) {
   out.push_back('\n');
 }
 
+Result<JournalEntry> parse_journal_line(std::string_view line, std::size_t number) {
+  auto entry = parse_line(line);
+  if (entry) return entry;
+  bool is_newer = entry.error().code() == ErrorCode::unsupported;
+  return Error(is_newer ? ErrorCode::unsupported : ErrorCode::internal,
+               cat("journal entry ", number, ": ", entry.error().describe()));
+}
+
 Result<std::vector<JournalEntry>> parse_journal(std::string_view text) {
   std::vector<JournalEntry> entries;
   while (!text.empty()) {
-    auto entry = parse_line(take_line(text));
-    if (!entry) {
-      bool is_newer = entry.error().code() == ErrorCode::unsupported;
-      return Error(is_newer ? ErrorCode::unsupported : ErrorCode::internal,
-                   cat("journal entry ", entries.size() + 1, ": ", entry.error().describe()));
-    }
-    entries.push_back(std::move(*entry));
+    ERRAND_TRY(auto entry, parse_journal_line(take_line(text), entries.size() + 1));
+    entries.push_back(std::move(entry));
   }
   return entries;
 }

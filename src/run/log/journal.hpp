@@ -158,5 +158,7 @@ void append_journal_line(std::string& out, const JournalEntry& entry);
 
 // internal: the text is not a journal. unsupported: a newer version wrote it.
 Result<std::vector<JournalEntry>> parse_journal(std::string_view text);
+// One line of it, the one of this number (from 1 on) for what is said of a mistake.
+Result<JournalEntry> parse_journal_line(std::string_view line, std::size_t number);
 
 }  // namespace errand

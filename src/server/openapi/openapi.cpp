@@ -54,7 +54,7 @@ constexpr auto kErrorsOfAll = std::to_array<std::string_view>(
 constexpr auto kErrorsOfKeys = std::to_array<std::string_view>({"unauthorized", "rate_limited"});
 constexpr auto kErrorsOfWorkspaces = std::to_array<std::string_view>({"not_found"});
 constexpr auto kErrorsOfBodies = std::to_array<std::string_view>(
-    {"invalid_request", "body_too_large", "unsupported_media_type"});
+    {"invalid_request", "too_complex", "body_too_large", "unsupported_media_type"});
 
 constexpr std::string_view kAbout =
     "The agent-runs protocol and Errand's additions to it. Every answer has the header "
