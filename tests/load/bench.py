@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the release build of the server.
 
-Usage: tests/load/bench.py [--quick] [--save] [--root DIR]
+Usage: tests/load/bench.py [--quick] [--stalls] [--save] [--root DIR]
 
 Starts the server named by ERRAND_BINARY (build/bin/errand without it) on temporary data directories
 with scripted models, drives it with the errand_load beside it, and prints a table: the median of
@@ -9,6 +9,7 @@ several repetitions, the smallest and the largest, the target, and whether it is
 never a test: the exit code is 0 whatever they are.
 
 --quick   fewer repetitions, each shorter
+--stalls  only what others notice while somebody asks for much
 --save    rewrites docs/bench.md, all but its section written by hand
 --root    where data directories are made (default: build/, because /tmp may not be a disk)
 """
@@ -23,7 +24,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from load import durability, report, scenarios, vendors  # noqa: E402
+from load import durability, report, scenarios, stalls, vendors  # noqa: E402
 from load.report import Row  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -67,7 +68,8 @@ def measure(effort: Effort) -> list[Row]:
                     [one.millis for one in again], 1, 30))
     idle = [one.rss_mb for one in fresh[:effort.repetitions]]
     rows.append(Row("Idle server, freshly started: memory", "MB", idle, 1, 15))
-    return rows + measure_durability(effort) + measure_vendors(effort) + measure_parts(effort)
+    return (rows + measure_durability(effort) + measure_vendors(effort) + measure_parts(effort)
+            + measure_stalls(effort))
 
 
 def measure_durability(effort: Effort) -> list[Row]:
@@ -135,13 +137,26 @@ def measure_parts(effort: Effort) -> list[Row]:
                            ("anthropic", "Anthropic"), ("gemini", "Gemini"))]
 
 
+def measure_stalls(effort: Effort) -> list[Row]:
+    rows = []
+    for name, prepare in stalls.ATTACKS.items():
+        found = [stalls.measure_stall(prepare) for _ in range(effort.large)]
+        rows.append(Row(f"{name}: /healthz, p99", "ms", [one.p99_ms for one in found], 1, 25))
+        rows.append(Row("The same: longest", "ms", [one.longest_ms for one in found], 1, 100))
+        rows.append(Row("The same: peak memory", "MB", [one.peak_mb for one in found], 0, 250))
+    return rows
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage="")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--stalls", action="store_true")
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--root", type=Path, default=ROOT / "build")
     options = parser.parse_args()
+    if options.save and options.stalls:
+        parser.error("--save writes the whole page: leave out --stalls")
 
     binary = Path(os.environ.setdefault("ERRAND_BINARY", str(ROOT / "build/bin/errand")))
     for program in (binary, scenarios.load_program(), vendors.micro_program()):
@@ -153,7 +168,8 @@ def main() -> int:
 
     machine = report.describe_machine(ROOT, binary, options.root)
     print(report.machine_text(machine), flush=True)
-    rows = measure(QUICK if options.quick else FULL)
+    effort = QUICK if options.quick else FULL
+    rows = measure_stalls(effort) if options.stalls else measure(effort)
     print(report.table(rows))
     if options.save:
         report.save(ROOT / "docs" / "bench.md", machine, rows)

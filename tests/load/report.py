@@ -58,6 +58,9 @@ Each figure is the median, then the smallest and the largest.
 - **Validating, decoding**: in process (`errand_micro`). The arguments are an order with three
   lines, the document one with 1,360; streams are 20,000 deltas in pieces of 16 KB, through the
   reader of server-sent events.
+- **/healthz** while somebody asks for much: asked every 2 ms over one connection, from before the
+  attack to after it; peak memory is the high-water mark of the process. `./dev bench --stalls`
+  measures these alone.
 
 """
 

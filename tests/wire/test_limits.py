@@ -381,6 +381,35 @@ class LimitsTest(ServerCase):
         self.assertEqual((past.status, refusal_of(past)), (431, {
             "code": "headers_too_large", "limit": "headerBytes", "max": 32 * KIB}))
 
+    def test_how_many_values_a_body_has(self):
+        client = self.start_server([turn("Hello.")]).client()
+        refusal = {"code": "too_complex", "limit": "jsonValues", "max": 250_000}
+        # The values of the list, the list itself, the prompt and the object around them.
+        for count, status in ((249_997, 201), (249_998, 400)):
+            with self.subTest(count):
+                answer = client.request("POST", "/agent-runs", {"prompt": "Hi", "x": [0] * count})
+                self.assertEqual(answer.status, status, answer.body[:500])
+        self.assertEqual(refusal_of(answer), refusal)
+        session = client.request("POST", "/agent-sessions", {}).json()["sessionId"]
+        said = client.request("POST", f"/agent-sessions/{session}/messages",
+                              {"prompt": "Hi", "x": [0] * 250_000})
+        self.assertEqual((said.status, refusal_of(said)), (400, refusal))
+
+    def test_how_many_patterns_the_tools_of_a_run_have(self):
+        client = self.start_server([turn("Hello.")]).client()
+
+        def create(patterns: int) -> Response:
+            texts = iter(range(patterns))
+            tools = [local_tool(f"t{n}") | {"parameters": {
+                "type": "object", "properties": {f"p{k}": {"pattern": f"^a{k}$"} for k in part}}}
+                for n, part in enumerate(iter(lambda: [k for k, _ in zip(texts, range(64))], []))]
+            return client.request("POST", "/agent-runs", {"prompt": "Hi", "tools": tools})
+
+        at, past = create(512), create(513)
+        self.assertEqual(at.status, 201, at.body[:500])
+        self.assertEqual((past.status, refusal_of(past)), (400, {
+            "code": "too_complex", "pointer": "/tools", "limit": "toolPatterns", "max": 512}))
+
     def test_how_deep_a_body_is_nested(self):
         client = self.start_server([turn("Hi.")]).client()
 
