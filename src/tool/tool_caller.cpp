@@ -85,9 +85,9 @@ Task<ToolOutcome> ToolCaller::call(ToolPtr tool, ToolCall call, ToolContext cont
       tasks_.spawn("tool.call", invoke(std::move(tool), std::move(call), context, running, &log_));
   Scope scope(tasks_, task, *running, interrupt);
   while (!running->outcome) {
-    Wakeup::Woken woken = co_await running->done.wait_until(deadline);
-    if (running->outcome) break;
     if (interrupt && interrupt->is_raised()) co_return failed_outcome("The call was cancelled.");
+    Wakeup::Woken woken = co_await running->done.wait_until(deadline);
+    if (running->outcome || (interrupt && interrupt->is_raised())) continue;
     if (woken == Wakeup::Woken::timed_out) {
       auto limit = std::chrono::duration_cast<seconds>(deadline - begun);
       co_return failed_outcome(cat("The call took longer than ", limit.count(),

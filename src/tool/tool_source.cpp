@@ -123,7 +123,11 @@ ToolPtr FixedTools::find(std::string_view name) const {
 Result<std::vector<ToolDecl>> FixedTools::bind(const ToolRef& ref, const Principal&) {
   auto wanted = wanted_by(ref);
   if (!wanted) return std::vector<ToolDecl>();
-  if (ToolPtr tool = find(wanted->name)) return std::vector<ToolDecl>{tool->decl()};
+  if (ToolPtr tool = find(wanted->name)) {
+    ToolDecl decl = tool->decl();
+    decl.origin = {};  // it is found by its name, whatever it passes its calls on to
+    return std::vector<ToolDecl>{std::move(decl)};
+  }
   if (!wanted->is_ours) return std::vector<ToolDecl>();
   std::vector<std::string_view> names;
   for (const ToolPtr& tool : tools_) names.emplace_back(tool->decl().name);
@@ -136,7 +140,7 @@ Result<std::vector<ToolDecl>> FixedTools::bind(const ToolRef& ref, const Princip
 }
 
 ToolPtr FixedTools::open(const ToolDecl& binding, const ToolRef&, const Principal&) {
-  return find(binding.origin.upstream.empty() ? binding.name : binding.origin.upstream);
+  return find(binding.name);
 }
 
 }  // namespace errand
