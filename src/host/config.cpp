@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "host/discovery.hpp"
+#include "host/mcp_config.hpp"
 #include "host/settings.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
@@ -163,6 +164,9 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
                                          }));
   in.optional_text("$schema");  // for editors
   config.default_model = in.optional_text("defaultModel").value_or("");
+  if (const json::Object* servers = in.optional_object("mcpServers")) {
+    ERRAND_TRY(config.mcp_servers, parse_mcp_servers(*servers, environment));
+  }
   if (const json::Value* limits = in.optional_any("limits"))
     ERRAND_CHECK(parse_limits(*limits, config));
   if (const json::Value* network = in.optional_any("network"))

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "engine/engine.hpp"
 #include "engine/models/catalog.hpp"
 #include "host/model_config.hpp"
+#include "mcp/client/client.hpp"
 #include "net/address_rules.hpp"
 #include "net/client/http_client.hpp"
 #include "run/log/mail.hpp"
@@ -38,6 +40,7 @@ struct Config {
   std::optional<std::size_t> connections_max;        // of clients
   std::optional<std::uint32_t> requests_per_minute;  // of each key
   MissingResult missing_result = MissingResult::refuse;
+  std::map<std::string, mcp::ServerAddress> mcp_servers;  // by name
   std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
   std::optional<SearchService> search = {};  // for web_search; absent: nobody can search
 };

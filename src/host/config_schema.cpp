@@ -25,6 +25,11 @@ constexpr std::string_view kRoot = R"json({
     "type": "array", "items": { "$ref": "#/$defs/workspace" },
     "description": "Workspaces beside \"default\"."
   },
+  "mcpServers": {
+    "type": "object", "additionalProperties": { "$ref": "#/$defs/mcpServer" },
+    "propertyNames": { "pattern": "^[A-Za-z0-9_]{1,64}$" },
+    "description": "MCP servers that runs can name, by their names."
+  },
   "limits": { "$ref": "#/$defs/limits" },
   "network": { "$ref": "#/$defs/network" },
   "search": { "$ref": "#/$defs/search" },
@@ -107,6 +112,27 @@ constexpr std::string_view kWorkspace = R"json({
   "apiKeys": {
     "type": "array", "items": { "type": "string", "minLength": 1 },
     "description": "Keys of the workspace: env:NAME, file:PATH or the key itself."
+  }
+})json";
+
+constexpr std::string_view kMcpServer = R"json({
+  "url": {
+    "type": "string", "pattern": "^https?://", "description": "Where the server is, over HTTP."
+  },
+  "headers": {
+    "type": "object", "additionalProperties": { "type": "string", "minLength": 1 },
+    "description": "Sent with every request; env:NAME, file:PATH or the value itself."
+  },
+  "command": {
+    "type": "string", "minLength": 1,
+    "description": "Instead of a URL: a program, which is spoken to over its standard streams."
+  },
+  "args": {
+    "type": "array", "items": { "type": "string" }, "description": "Arguments of the program."
+  },
+  "env": {
+    "type": "object", "additionalProperties": { "type": "string", "minLength": 1 },
+    "description": "Variables of the program; env:NAME, file:PATH or the value itself."
   }
 })json";
 
@@ -194,6 +220,7 @@ json::Object properties_of(Section section) {
     case Section::other_model: return merged(properties(kModel), properties(kOtherModel));
     case Section::pricing: return properties(kPricing);
     case Section::workspace: return properties(kWorkspace);
+    case Section::mcp_server: return properties(kMcpServer);
     case Section::limits: return properties(kLimits);
     case Section::network: return properties(kNetwork);
     case Section::search: return properties(kSearch);
@@ -255,6 +282,17 @@ json::Object model_schema() {
   return out;
 }
 
+// Either at a URL or a program.
+json::Object mcp_server_schema() {
+  json::Object out = object_schema(properties_of(Section::mcp_server), {}, "An MCP server.");
+  json::Object program = without({{"url", true}, {"headers", true}});
+  program["required"] = json::Array{"command"};
+  json::Object remote = without({{"command", true}, {"args", true}, {"env", true}});
+  remote["required"] = json::Array{"url"};
+  out["oneOf"] = json::Array{std::move(program), std::move(remote)};
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> settings_of(Section section) {
@@ -274,6 +312,7 @@ json::Value config_schema() {
                                 "US dollars per million tokens, shown with the model.")},
       {"workspace",
        object_schema(properties_of(Section::workspace), {"slug"}, "A workspace with its keys.")},
+      {"mcpServer", mcp_server_schema()},
       {"limits", object_schema(properties_of(Section::limits), {}, "What runs may take.")},
       {"network", object_schema(properties_of(Section::network), {}, "What tools may reach.")},
       {"search", object_schema(properties_of(Section::search), {"provider", "apiKey"},

@@ -14,6 +14,7 @@ enum class Section {
   other_model,
   pricing,
   workspace,
+  mcp_server,
   limits,
   network,
   search,

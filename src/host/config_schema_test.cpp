@@ -70,6 +70,11 @@ json::Value ConfigSchemaTest::file_with(Section section, std::string_view key, j
           {"models", {with({{"id", "x"}, {"provider", "scripted"}, {"script", "turns.json"}})}}};
     case Section::pricing: demo["pricing"] = part; return json::Object{{"models", {demo}}};
     case Section::workspace: return json::Object{{"workspaces", {with({{"slug", "x"}})}}};
+    case Section::mcp_server: {
+      bool is_remote = key == "url" || key == "headers";
+      part = with({{is_remote ? "url" : "command", is_remote ? "http://x" : "x"}});
+      return json::Object{{"mcpServers", {{"m", part}}}};
+    }
     case Section::limits: return json::Object{{"limits", part}};
     case Section::network: return json::Object{{"network", part}};
     case Section::search:
@@ -119,7 +124,8 @@ void ConfigSchemaTest::check_setting(Section section, std::string_view key,
                                      const json::Object& described) {
   Samples samples = samples_of(described);
   if (key == "script") samples.right = {"turns.json"};
-  if (key == "baseUrl") samples = {.right = {"http://x", "https://x/v1"}, .wrong = {"x", 1}};
+  if (key == "baseUrl" || key == "url")
+    samples = {.right = {"http://x", "https://x/v1"}, .wrong = {"x", 1}};
   if (key == "search") samples.right = {json::Object{{"provider", "exa"}, {"apiKey", "k"}}};
   if (key == "slug") samples.wrong = {"", "a b", std::string(40, 'a'), 1};
   for (const json::Value& value : samples.right) {
@@ -141,6 +147,7 @@ constexpr Described kSections[] = {
     {Section::other_model, "/$defs/model/properties"},
     {Section::pricing, "/$defs/pricing/properties"},
     {Section::workspace, "/$defs/workspace/properties"},
+    {Section::mcp_server, "/$defs/mcpServer/properties"},
     {Section::limits, "/$defs/limits/properties"},
     {Section::network, "/$defs/network/properties"},
     {Section::compatibility, "/$defs/compatibility/properties"},
@@ -194,6 +201,15 @@ TEST_F(ConfigSchemaTest, EachProviderHasItsOwnSettings) {
        }) {
     EXPECT_EQ(judge(cat(R"({"models":[)", model, "]}")), "refused") << model;
   }
+}
+
+TEST_F(ConfigSchemaTest, AnMcpServerIsAtAUrlOrAProgram) {
+  for (std::string_view server :
+       {R"({})", R"({"url":"http://x","command":"y"})", R"({"args":["y"]})",
+        R"({"url":"http://x","env":{}})", R"({"command":"x","headers":{}})"}) {
+    EXPECT_EQ(judge(cat(R"({"mcpServers":{"m":)", server, "}}")), "refused") << server;
+  }
+  EXPECT_EQ(judge(std::string_view(R"({"mcpServers":{"not a name":{"command":"x"}}})")), "refused");
 }
 
 // The blocks of a document that hold a whole configuration file, which may begin with its name.

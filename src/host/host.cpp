@@ -48,11 +48,18 @@ std::unique_ptr<engine::MasterKeys> make_secret_keys(const std::string& data, Bl
   return std::make_unique<SecretKeyFile>(secret_key_path(data), environment_here(), pool);
 }
 
-ToolSources make_sources(ToolSource& plugins, RemoteToolSource& mcp, StoredToolSource& http,
-                         ToolSource* program) {
+TaskGroup::OnBug report_to(Log& log, std::string_view whose) {
+  return [&log, whose](const char* task, const std::string& what) {
+    log.error(cat("a task of ", whose, " failed; this is a bug"), {{"task", task}, {"what", what}});
+  };
+}
+
+ToolSources make_sources(ToolSource& plugins, RemoteToolSource& mcp, RemoteToolSource& agents,
+                         StoredToolSource& http, ToolSource* program) {
   ToolSources sources;
   sources.add("errand", {"mantyx_plugin"}, plugins);
   sources.add_remote("mcp", {"mcp"}, mcp);
+  sources.add_remote("a2a", {"a2a"}, agents);
   sources.add_stored("http", {"mantyx"}, http);
   if (program) sources.add("program", {"host"}, *program);
   return sources;
@@ -75,17 +82,19 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                              .service = client_options_here(),
                              .search = config_.search})),
       tool_client_(web_options(config_)),
+      server_client_(client_options_here()),
       mcp_tools_({.home = home_.executor(),
                   .http = tool_client_,
                   .timers = timers_,
-                  .on_bug =
-                      [&log = around.log](const char* task, const std::string& what) {
-                        log.error("a task of an MCP client failed; this is a bug",
-                                  {{"task", task}, {"what", what}});
-                      }},
-                 &records_.secrets),
+                  .on_bug = report_to(around.log, "an MCP client")},
+                 {.servers = config_.mcp_servers, .http = server_client_}, &records_.secrets),
+      agents_({.home = home_.executor(),
+               .http = tool_client_,
+               .timers = timers_,
+               .on_bug = report_to(around.log, "an A2A client"),
+               .secrets = &records_.secrets}),
       http_tools_(tool_client_, records_.tools),
-      tools_(make_sources(plugins_, mcp_tools_, http_tools_, around.program)),
+      tools_(make_sources(plugins_, mcp_tools_, agents_, http_tools_, around.program)),
       client_(client_options_here()),
       catalog_(make_catalog(config_, {.client = client_,
                                       .timers = timers_,
@@ -109,6 +118,7 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
 Task<void> Host::stop() {
   co_await engine_.stop();
   co_await mcp_tools_.stop();
+  co_await agents_.stop();
 }
 
 Result<Config> load_config(const std::string& file) {

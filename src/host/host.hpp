@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "a2a/a2a_tools.hpp"
 #include "async/blocking_pool.hpp"
 #include "async/home.hpp"
 #include "async/timers.hpp"
@@ -59,8 +60,10 @@ class Host final {
   std::unique_ptr<engine::MasterKeys> secret_keys_;
   engine::RecordBooks records_;
   FixedTools plugins_;
-  net::HttpClient tool_client_;  // for servers of tools
+  net::HttpClient tool_client_;    // for servers of tools that runs name
+  net::HttpClient server_client_;  // for those that the configuration names
   mcp::McpTools mcp_tools_;
+  a2a::A2aTools agents_;
   HttpTools http_tools_;
   ToolSources tools_;
   net::HttpClient client_;

@@ -186,10 +186,17 @@ std::optional<std::vector<std::string>> read_tool_filter(Fields& in) {
   return names;
 }
 
+// A URL, or "config:NAME" for a server that the configuration has under this name.
+std::string read_server_url(Fields& in) {
+  std::string url = read_short(in, "url");
+  if (in.ok() && url.starts_with("config:")) return url;
+  return in.ok() ? read_url(in, "url") : url;
+}
+
 Result<ToolRef> parse_mcp_server(Fields in) {
   McpServer server;
   server.name = read_name(in);
-  server.url = read_url(in, "url");
+  server.url = read_server_url(in);
   server.headers = read_headers(in);
   server.tool_filter = read_tool_filter(in);
   return in.finish<ToolRef>(std::move(server));

@@ -25,7 +25,7 @@ KINDS = {"sh", "console", "terminal", "json", "jsonc", "ini", "python"}
 KINDS_OF_PROXIES = {"caddyfile", "nginx"}
 KINDS_OF_CPP = {"cpp", "cmake", "text"}
 CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "network",
-                 "compatibility"}
+                 "compatibility", "mcpServers"}
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 SETTINGS = re.compile(r"^\| ((?:`[\w.]+`(?:, )?)+) \|", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)

@@ -1,9 +1,10 @@
-"""A secret reaches the MCP server that it is for, and nothing else ever shows it."""
+"""A secret reaches the MCP server or A2A agent that it is for, and nothing else ever shows it."""
 
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from support.a2a_peer import A2aPeer
 from support.script import turn
 from support.server import ServerCase
 
@@ -101,6 +102,40 @@ class McpSecretsTest(ServerCase):
         for text in shown:
             for canary in (NAMED, INLINE):
                 self.assertNotIn(canary, text)
+
+    def test_a_server_of_the_configuration_gets_the_secret_of_the_workspace(self):
+        peer = self.start_gossip()
+        servers = {"gossip": {"url": f"http://127.0.0.1:{peer.server_port}/mcp",
+                              "headers": {"Authorization": "Bearer {{secret:TOKEN}}"}}}
+        server = self.start_server([turn(calls=[("gossip_tell", {})]), turn("Done.")],
+                                   {"mcpServers": servers})
+        client = server.client()
+        client.request("PUT", "/secrets/TOKEN", {"value": NAMED})
+        run = client.create(prompt="Go.", tools=[
+            {"kind": "mcp", "name": "gossip", "url": "config:gossip"}])
+        events = [frame.json() for frame in client.log(run)]
+        [result] = [one for one in events if one["type"] == "tool_result"]
+        self.assertIn("[redacted]", result["result"])
+        self.assertNotIn(NAMED, json.dumps(events))
+        self.assertEqual({headers["Authorization"] for headers in peer.seen}, {f"Bearer {NAMED}"})
+
+    def test_an_a2a_agent_gets_the_secret(self):
+        peer = A2aPeer("hr")
+        self.addCleanup(peer.close)
+        calls = [("hr", {"message": f"Is it {NAMED}?"})]
+        server = self.start_server([turn(calls=calls), turn("Done.")], ALLOW)
+        client = server.client()
+        client.request("PUT", "/secrets/TOKEN", {"value": NAMED})
+        run = client.create(prompt="Go.", tools=[
+            {"kind": "a2a", "name": "hr", "agentCardUrl": peer.card_url,
+             "headers": {"Authorization": "Bearer {{secret:TOKEN}}", "X-Inline": INLINE}}])
+        [result] = [frame.json() for frame in client.log(run)
+                    if frame.json()["type"] == "tool_result"]
+        self.assertEqual(result["result"], "You asked: Is it [redacted]?")
+        self.assertEqual(len(peer.headers), 2)
+        for headers in peer.headers:
+            self.assertEqual(headers["Authorization"], f"Bearer {NAMED}")
+            self.assertEqual(headers["X-Inline"], INLINE)
 
     def test_a_secret_that_is_not_set_is_told_by_its_name(self):
         peer = self.start_gossip()

@@ -10,14 +10,17 @@ class A2aPeer:
 
     def __init__(self, name: str):
         self.asked: list[str] = []
+        self.headers: list[dict] = []  # of every request
         peer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
+                peer.headers.append(dict(self.headers))
                 answer(self, peer.card)
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                peer.headers.append(dict(self.headers))
                 answer(self, {"jsonrpc": "2.0", "id": body["id"], "result": peer.reply(body)})
 
             def log_message(self, *_):

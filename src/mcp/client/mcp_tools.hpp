@@ -1,7 +1,9 @@
 #pragma once
 
 #include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "async/task_group.hpp"
@@ -10,17 +12,25 @@
 
 namespace errand::mcp {
 
-// The tools of MCP servers that runs name by URL (`mcp` refs). Runs with the same server, headers
-// and workspace share a client, which stays connected for the next run. Lives on one home; must be
-// stopped before it is destroyed, after the runs that use it.
+// The tools of MCP servers that runs name (`mcp` refs), by their URL or as the configuration has
+// them. Runs with the same server, headers and workspace share a client, which stays connected for
+// the next run. Lives on one home; must be stopped before it is destroyed, after the runs that use
+// it.
 class McpTools final : public RemoteToolSource {
  public:
   // The one used longest ago is given up for a new one.
   static constexpr std::size_t kClientsMax = 256;
 
+  // Servers that runs can name as "config:NAME". Whoever runs this process trusts them: `http` may
+  // reach any address.
+  struct Configured {
+    std::map<std::string, ServerAddress> servers;
+    net::HttpClient& http;  // outlives the tools
+  };
+
   // `secrets` is for headers that name secrets or are sealed; it outlives this. Null: there are
   // none.
-  explicit McpTools(ClientDeps deps, SecretSource* secrets = nullptr);
+  McpTools(ClientDeps deps, Configured configured, SecretSource* secrets = nullptr);
   McpTools(const McpTools&) = delete;
   McpTools& operator=(const McpTools&) = delete;
 
@@ -29,19 +39,22 @@ class McpTools final : public RemoteToolSource {
 
   Task<void> stop();
 
-  using ClientPtr = std::shared_ptr<Client>;
-  // The client for a server, whose headers are filled in.
-  ClientPtr client_of(const McpServer& server, const Principal& who);
-
  private:
+  using ClientPtr = std::shared_ptr<Client>;
   struct Known {
     std::string key;
     ClientPtr client;
   };
 
+  // The client for a server, with the secrets of its headers filled in. not_found: the
+  // configuration has no such server.
+  Task<Result<ClientPtr>> client_for(McpServer server, Principal who, CallSecrets* secrets);
+  Result<ServerAddress> address_of(const McpServer& server) const;
+  ClientPtr client_at(ServerAddress address, const McpServer& server, const Principal& who);
   static Task<void> end(ClientPtr client);
 
   const ClientDeps deps_;
+  const Configured configured_;
   SecretSource* const secrets_;
   std::list<Known> clients_;  // the one used last is first
   TaskGroup ending_;

@@ -1,0 +1,192 @@
+#include "a2a/a2a_tools.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "a2a/agent_outcome.hpp"
+#include "base/text.hpp"
+#include "json/members.hpp"
+
+namespace errand::a2a {
+namespace {
+
+template <class T>
+using Async = ::errand::Task<T>;
+
+constexpr milliseconds kAgentTimeout = std::chrono::hours(1);
+constexpr std::size_t kReportBytesMax = 500;
+
+std::string key_of(const RemoteAgent& agent, const Principal& who) {
+  std::string key = cat(who.workspace.view(), "\n", agent.card_url);
+  for (const auto& [name, value] : agent.headers) append(key, "\n", name, ":", value);
+  return key;
+}
+
+// Follows a task for one call, and cancels it if the call is given up.
+class CallWatcher final : public TaskWatcher {
+ public:
+  CallWatcher(std::shared_ptr<Client> client, TaskGroup& cancelling, const ToolContext& context)
+      : client_(std::move(client)), cancelling_(cancelling), context_(context) {}
+  ~CallWatcher() override {
+    if (!task_.empty() && !is_done_) {
+      cancelling_.spawn("a2a.cancel", cancel(std::move(client_), std::move(task_)));
+    }
+  }
+  CallWatcher(const CallWatcher&) = delete;
+  CallWatcher& operator=(const CallWatcher&) = delete;
+
+  Async<Result<void>> taken(std::string task_id, std::string /*context_id*/) override {
+    task_ = std::move(task_id);
+    co_return Result<void>();
+  }
+
+  void updated(const StreamEvent& event) override {
+    const auto* update = std::get_if<StatusUpdate>(&event);
+    if (!context_.progress || !update || !update->status.message) return;
+    std::string text = text_of(update->status.message->parts);
+    if (text.empty()) return;
+    context_.progress->report({.message = std::string(utf8_prefix(text, kReportBytesMax))});
+  }
+
+  // The task is over, or is left to go on.
+  void done() { is_done_ = true; }
+
+ private:
+  static Async<void> cancel(std::shared_ptr<Client> client, std::string task) {
+    // An agent that cannot cancel goes on for nobody.
+    [[maybe_unused]] auto cancelled = co_await client->cancel(std::move(task));
+  }
+
+  std::shared_ptr<Client> client_;
+  TaskGroup& cancelling_;
+  const ToolContext context_;
+  std::string task_;
+  bool is_done_ = false;
+};
+
+class AgentTool final : public Tool {
+ public:
+  AgentTool(FindClient find, ToolDecl decl, std::string context_id, TaskGroup& cancelling)
+      : find_(std::move(find)),
+        decl_(std::move(decl)),
+        context_id_(std::move(context_id)),
+        cancelling_(cancelling) {}
+
+  const ToolDecl& decl() const override { return decl_; }
+
+  Async<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
+    auto client = co_await find_(context.secrets);
+    if (!client) co_return failed_outcome(client.error().describe());
+    CallWatcher watcher(*client, cancelling_, context);
+    Message message{.id = cat(call.run.view(), "-", call.id.view()),
+                    .parts = {TextPart{std::string(json::text_at(&call.arguments, "message"))}},
+                    .context_id = std::string(json::text_at(&call.arguments, "contextId")),
+                    .task_id = std::string(json::text_at(&call.arguments, "taskId"))};
+    if (message.context_id.empty() && message.task_id.empty()) message.context_id = context_id_;
+    auto reply = co_await (*client)->send(std::move(message), &watcher);
+    if (!reply) co_return outcome_of(reply.error());
+    watcher.done();
+    co_return outcome_of(std::move(*reply));
+  }
+
+ private:
+  const FindClient find_;
+  const ToolDecl decl_;
+  const std::string context_id_;
+  TaskGroup& cancelling_;
+};
+
+Async<Result<std::shared_ptr<Client>>> same_client(std::shared_ptr<Client> client) {
+  co_return client;
+}
+
+json::Object text_schema(std::string_view description) {
+  return {{"type", "string"}, {"description", description}};
+}
+
+}  // namespace
+
+ToolPtr make_agent_tool(FindClient find, ToolDecl decl, std::string context_id,
+                        TaskGroup& cancelling) {
+  return std::make_shared<AgentTool>(std::move(find), std::move(decl), std::move(context_id),
+                                     cancelling);
+}
+
+ToolPtr make_agent_tool(std::shared_ptr<Client> client, ToolDecl decl, TaskGroup& cancelling) {
+  return make_agent_tool([client = std::move(client)](CallSecrets*) { return same_client(client); },
+                         std::move(decl), "", cancelling);
+}
+
+ToolDecl agent_decl(std::string name, std::string description, const AgentCard& card) {
+  json::Object properties{
+      {"message", text_schema("The task for the agent, complete in itself.")},
+      {"taskId", text_schema("To answer a task that needs input: its id.")},
+      {"contextId", text_schema("To go on with an earlier conversation: its context id.")}};
+  json::Object schema{{"type", "object"},
+                      {"properties", std::move(properties)},
+                      {"required", json::Array{"message"}}};
+  ToolDecl decl{.name = std::move(name),
+                .title = card.name,
+                .description = std::move(description),
+                .input_schema = share_schema(std::move(schema))};
+  decl.annotations.long_running = true;
+  decl.annotations.timeout = kAgentTimeout;
+  return decl;
+}
+
+A2aTools::A2aTools(ToolsDeps deps) : deps_(deps), cancelling_(deps.home, deps.on_bug) {}
+
+Async<Result<A2aTools::ClientPtr>> A2aTools::client_for(RemoteAgent agent, Principal who,
+                                                        CallSecrets* secrets) {
+  if (secrets) {
+    ERRAND_CO_TRY(agent.headers, co_await secrets->fill(std::move(agent.headers)));
+  }
+  co_return client_at(agent, who);
+}
+
+A2aTools::ClientPtr A2aTools::client_at(const RemoteAgent& agent, const Principal& who) {
+  std::string key = key_of(agent, who);
+  auto known = std::find_if(clients_.begin(), clients_.end(),
+                            [&key](const Known& one) { return one.key == key; });
+  if (known != clients_.end()) {
+    clients_.splice(clients_.begin(), clients_, known);
+    return clients_.front().client;
+  }
+  AgentAddress address{.card_url = agent.card_url};
+  for (const auto& [name, value] : agent.headers) address.headers.push_back({name, value});
+  auto client = std::make_shared<Client>(ClientDeps{.http = deps_.http, .timers = deps_.timers},
+                                         std::move(address));
+  clients_.push_front({.key = std::move(key), .client = client});
+  if (clients_.size() > kClientsMax) clients_.pop_back();
+  return client;
+}
+
+Async<Result<std::vector<ToolDecl>>> A2aTools::ask(ToolRef ref, Principal who) {
+  const auto* agent = std::get_if<RemoteAgent>(&ref);
+  if (!agent) co_return std::vector<ToolDecl>();
+  CallSecrets secrets(deps_.secrets, who.workspace);
+  ERRAND_CO_TRY(auto client, co_await client_for(*agent, who, &secrets));
+  auto asked = co_await client->card();
+  if (!asked) {
+    co_return Error(asked.error().code(), secrets.blot_out(asked.error().message()));
+  }
+  const AgentCard& card = *asked;
+  std::vector<ToolDecl> decls;
+  decls.push_back(agent_decl(agent->name, agent->description.value_or(describe(card)), card));
+  co_return decls;
+}
+
+ToolPtr A2aTools::open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) {
+  const auto* agent = std::get_if<RemoteAgent>(&ref);
+  if (!agent) return nullptr;
+  return make_agent_tool(
+      [this, agent = *agent, who](CallSecrets* secrets) { return client_for(agent, who, secrets); },
+      binding, agent->context_id.value_or(""), cancelling_);
+}
+
+Async<void> A2aTools::stop() {
+  // What has to be told is told; an agent that does not listen holds nobody up for long.
+  co_await cancelling_.stop(CancelReason::shutdown);
+}
+
+}  // namespace errand::a2a

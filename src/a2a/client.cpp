@@ -1,0 +1,294 @@
+#include "a2a/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/members.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+#include "net/client/sse_reader.hpp"
+#include "net/url.hpp"
+
+namespace errand::a2a {
+namespace {
+
+template <class T>
+using Async = ::errand::Task<T>;
+
+constexpr std::string_view kWellKnown = "/.well-known/agent-card.json";
+
+// A task takes as long as it takes; its call has a deadline of its own.
+constexpr net::ClientTimeouts kPatient{.first_byte = net::ClientTimeouts::kNone,
+                                       .idle = net::ClientTimeouts::kNone,
+                                       .total = net::ClientTimeouts::kNone};
+
+Error status_error(std::string_view url, int status) {
+  auto code = ErrorCode::unsupported;
+  if (status == 401) code = ErrorCode::unauthorized;
+  if (status == 403) code = ErrorCode::forbidden;
+  if (status == 404) code = ErrorCode::not_found;
+  if (status == 429) code = ErrorCode::rate_limited;
+  if (status >= 500) code = ErrorCode::unavailable;
+  auto parsed = net::parse_url(url);
+  return Error(code, cat("the agent at ", parsed ? parsed->endpoint() : std::string(url),
+                         " answers with HTTP status ", status))
+      .reason(cat("http_", status));
+}
+
+Error to_error(const rpc::RpcError& error) {
+  auto code = ErrorCode::unsupported;
+  if (error.code == code::kTaskNotFound) code = ErrorCode::not_found;
+  if (error.code == rpc::code::kInvalidParams) code = ErrorCode::invalid_argument;
+  if (error.code == rpc::code::kInternalError) code = ErrorCode::unavailable;
+  return Error(code, cat("the agent answers with error ", error.code, ": ",
+                         utf8_prefix(error.message, 1000)))
+      .reason("agent_error");
+}
+
+// Whether the request may have been carried out although no answer came.
+bool may_have_been_sent(const Error& error) {
+  if (error.code() == ErrorCode::timeout || error.code() == ErrorCode::too_large) return true;
+  return error.code() == ErrorCode::unavailable && error.reason() != "connect_failed" &&
+         error.reason() != "lookup_failed" && !error.reason().starts_with("tls_") &&
+         error.reason() != "agent_error";
+}
+
+Async<Result<std::string>> read_all(net::ClientStream* stream, std::size_t bytes_max) {
+  std::string body;
+  for (;;) {
+    auto piece = co_await stream->read();
+    if (!piece) co_return std::move(piece).error();
+    if (piece->empty()) co_return body;
+    body += *piece;
+    if (body.size() > bytes_max) {
+      co_return Error(ErrorCode::too_large,
+                      cat("the agent's answer is larger than ", bytes_max, " bytes"));
+    }
+  }
+}
+
+// The result of a JSON-RPC answer.
+Result<json::Value> result_of(std::string_view text) {
+  for (rpc::Incoming& one : rpc::read_messages(text, rpc::Batches::refused)) {
+    auto* response = std::get_if<rpc::Response>(&one);
+    if (!response) break;
+    if (const auto* error = std::get_if<rpc::RpcError>(&response->answer)) return to_error(*error);
+    return std::move(std::get<json::Value>(response->answer));
+  }
+  return Error(ErrorCode::unsupported, "the agent's answer is not one of JSON-RPC")
+      .reason("bad_response");
+}
+
+bool is_event_stream(const net::ClientStream& stream) {
+  std::string_view type = net::find_header(stream.headers(), "Content-Type");
+  return equals_ignoring_case(trim(type.substr(0, type.find(';'))), "text/event-stream");
+}
+
+bool is_at_rest(TaskState state) {
+  return is_terminal(state) || is_interrupted(state);
+}
+
+}  // namespace
+
+// What has become known of a task so far.
+class Client::Following final {
+ public:
+  explicit Following(TaskWatcher* watcher) : watcher_(watcher) {}
+
+  Async<Result<void>> take(StreamEvent event) {
+    if (watcher_) watcher_->updated(event);
+    if (auto* whole = std::get_if<Task>(&event)) {
+      auto known = co_await begin(whole->id, whole->context_id);
+      if (!known) co_return known;
+      task = std::move(*whole);
+    } else if (auto* said = std::get_if<Message>(&event)) {
+      message = std::move(*said);
+    } else if (auto* status = std::get_if<StatusUpdate>(&event)) {
+      auto known = co_await begin(status->task_id, status->context_id);
+      if (!known) co_return known;
+      apply(*task, std::move(*status));
+    } else {
+      auto& artifact = std::get<ArtifactUpdate>(event);
+      auto known = co_await begin(artifact.task_id, artifact.context_id);
+      if (!known) co_return known;
+      apply(*task, std::move(artifact));
+    }
+    co_return Result<void>();
+  }
+
+  bool is_over() const { return message || (task && is_at_rest(task->status.state)); }
+  Reply reply() {
+    if (message) return std::move(*message);
+    return std::move(*task);
+  }
+
+  std::optional<Task> task;
+  std::optional<Message> message;
+
+ private:
+  Async<Result<void>> begin(std::string id, std::string context_id) {
+    if (task) co_return Result<void>();
+    if (id.empty()) {
+      co_return Error(ErrorCode::unsupported, "the agent's event names no task")
+          .reason("bad_response");
+    }
+    task = Task{.id = id, .context_id = context_id};
+    if (!watcher_) co_return Result<void>();
+    auto kept = co_await watcher_->taken(std::move(id), std::move(context_id));
+    co_return kept;
+  }
+
+  TaskWatcher* const watcher_;
+};
+
+Async<Result<AgentCard>> Client::card() {
+  if (card_) co_return *card_;
+  std::string url = agent_.card_url;
+  auto parsed = net::parse_url(url);
+  if (!parsed) co_return std::move(parsed).error();
+  if (parsed->target == "/") url = cat(net::without_trailing_slashes(url), kWellKnown);
+  net::ClientRequest request{.url = url, .headers = agent_.headers};
+  request.headers.push_back({"Accept", "application/json"});
+  ERRAND_CO_TRY(auto stream, co_await deps_.http.open(std::move(request)));
+  if (stream->status() != 200) co_return status_error(url, stream->status());
+  ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kCardBytesMax));
+  ERRAND_CO_TRY(auto value, json::parse(body));
+  ERRAND_CO_TRY(auto card, parse_card(value, url));
+  card_ = card;
+  co_return card;
+}
+
+net::ClientRequest Client::make(Verb verb, const json::Object& params, Version version) {
+  rpc::Request message{
+      .id = ++last_id_, .method = std::string(method_of(verb, version)), .params = params};
+  bool is_stream = verb == Verb::stream || verb == Verb::subscribe;
+  net::ClientRequest request{.method = net::Method::post,
+                             .url = card_->interfaces.front().url,
+                             .headers = agent_.headers,
+                             .body = rpc::write(message),
+                             .timeouts = kPatient,
+                             .resend = verb == Verb::get ? net::Resend::once : net::Resend::never};
+  request.headers.push_back({"Content-Type", "application/json"});
+  request.headers.push_back(
+      {"Accept", is_stream ? "text/event-stream, application/json" : "application/json"});
+  request.headers.push_back({"A2A-Version", version == Version::v10 ? "1.0" : "0.3"});
+  return request;
+}
+
+Async<Result<json::Value>> Client::ask(Verb verb, json::Object params) {
+  ERRAND_CO_TRY(auto about, co_await card());
+  Version version = about.interfaces.front().version;
+  ERRAND_CO_TRY(auto stream, co_await deps_.http.open(make(verb, params, version)));
+  int status = stream->status();
+  ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kAnswerBytesMax));
+  auto result = result_of(body);
+  bool is_http_error = status < 200 || status >= 300;
+  bool says_nothing = !result && result.error().reason() == "bad_response";
+  if (is_http_error && (result || says_nothing)) {
+    co_return status_error(about.interfaces.front().url, status);
+  }
+  co_return result;
+}
+
+Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* into) {
+  ERRAND_CO_TRY(auto about, co_await card());
+  Version version = about.interfaces.front().version;
+  ERRAND_CO_TRY(auto stream, co_await deps_.http.open(make(verb, params, version)));
+  if (is_event_stream(*stream)) {
+    auto read = co_await read_events(std::move(stream), into);
+    co_return read;
+  }
+  int status = stream->status();
+  ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kAnswerBytesMax));
+  auto result = result_of(body);
+  if (!result && result.error().reason() == "bad_response" && status != 200) {
+    co_return status_error(about.interfaces.front().url, status);
+  }
+  if (!result) co_return std::move(result).error();
+  ERRAND_CO_TRY(auto event, parse_event(*result));
+  auto taken = co_await into->take(std::move(event));
+  co_return taken;
+}
+
+Async<Result<void>> Client::read_events(std::unique_ptr<net::ClientStream> from, Following* into) {
+  net::SseReader reader;
+  for (;;) {
+    auto bytes = co_await from->read();
+    if (!bytes) co_return std::move(bytes).error();
+    if (bytes->empty()) co_return Result<void>();
+    ERRAND_CO_TRY(auto events, reader.feed(*bytes));
+    for (net::SseEvent& event : events) {
+      if (event.data.empty()) continue;
+      ERRAND_CO_TRY(auto result, result_of(event.data));
+      ERRAND_CO_TRY(auto parsed, parse_event(result));
+      ERRAND_CO_CHECK(co_await into->take(std::move(parsed)));
+      // Whatever an agent sends after the end is nobody's business.
+      if (into->is_over()) co_return Result<void>();
+    }
+  }
+}
+
+Async<Result<Reply>> Client::send(Message message, TaskWatcher* watcher) {
+  ERRAND_CO_TRY(auto about, co_await card());
+  Version version = about.interfaces.front().version;
+  json::Object params{{"message", to_json(message, version)}};
+  json::Object configuration{
+      {"acceptedOutputModes", json::Array{"text/plain", "application/json", "image/*"}}};
+  if (version == Version::v03) configuration["blocking"] = false;
+  if (version == Version::v10) configuration["returnImmediately"] = true;
+  params["configuration"] = std::move(configuration);
+  Following following(watcher);
+  Verb verb = about.streaming ? Verb::stream : Verb::send;
+  auto sent = co_await stream(verb, std::move(params), &following);
+  if (following.is_over()) co_return following.reply();
+  if (!following.task) {
+    if (sent) {
+      co_return Error(ErrorCode::outcome_unknown,
+                      "the agent's stream ended before it named a task");
+    }
+    if (!may_have_been_sent(sent.error())) co_return std::move(sent).error();
+    co_return Error(ErrorCode::outcome_unknown, cat("no answer came: ", sent.error().message()));
+  }
+  if (!sent && sent.error().code() == ErrorCode::cancelled) co_return std::move(sent).error();
+  auto end = co_await follow(following.task->id, watcher);
+  if (!end) co_return std::move(end).error();
+  co_return Reply(std::move(*end));
+}
+
+Async<Result<Task>> Client::follow(std::string task_id, TaskWatcher* watcher) {
+  milliseconds pause = kPollFirst;
+  int failures = 0;
+  bool can_subscribe = true;
+  for (;;) {
+    auto task = co_await get(task_id);
+    if (task && is_at_rest(task->status.state)) co_return task;
+    bool is_final = !task && task.error().code() != ErrorCode::unavailable &&
+                    task.error().code() != ErrorCode::timeout;
+    if (is_final || (!task && ++failures >= kFailuresMax)) co_return task;
+    if (task) failures = 0;
+    if (task && can_subscribe && card_ && card_->streaming) {
+      Following following(watcher);
+      following.task = *task;
+      if (watcher) watcher->updated(StreamEvent(*task));
+      auto streamed = co_await stream(Verb::subscribe, json::Object{{"id", task_id}}, &following);
+      if (following.is_over() && following.task) co_return std::move(*following.task);
+      // An agent that cannot stream this task can still be asked.
+      can_subscribe = streamed || streamed.error().code() == ErrorCode::unavailable;
+    }
+    co_await deps_.timers.sleep_until(deps_.timers.now() + pause);
+    pause = std::min(pause * 2, kPollMax);
+  }
+}
+
+Async<Result<Task>> Client::get(std::string task_id) {
+  ERRAND_CO_TRY(auto result, co_await ask(Verb::get, {{"id", std::move(task_id)}}));
+  co_return parse_task(result, "/result");
+}
+
+Async<Result<Task>> Client::cancel(std::string task_id) {
+  ERRAND_CO_TRY(auto result, co_await ask(Verb::cancel, {{"id", std::move(task_id)}}));
+  co_return parse_task(result, "/result");
+}
+
+}  // namespace errand::a2a

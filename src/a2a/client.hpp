@@ -1,0 +1,86 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "a2a/codec.hpp"
+#include "async/interrupt.hpp"
+#include "async/task.hpp"
+#include "async/timers.hpp"
+#include "net/client/http_client.hpp"
+#include "rpc/message.hpp"
+
+namespace errand::a2a {
+
+// Bounds of what an agent sends.
+constexpr std::size_t kCardBytesMax = 1024U * 1024;
+constexpr std::size_t kAnswerBytesMax = 16U * 1024 * 1024;  // of one answer, or one event
+
+// An agent, as it is named by whoever wants it.
+struct AgentAddress {
+  std::string card_url;
+  std::vector<net::Header> headers = {};  // go with every request
+};
+
+// What the client needs besides the agent. All of it outlives the client.
+struct ClientDeps {
+  net::HttpClient& http;  // with the address rules that the agent's URLs must meet
+  Timers& timers;
+};
+
+// Told how far a task is, while it is followed.
+class TaskWatcher {
+ public:
+  virtual ~TaskWatcher() = default;
+  // The agent has taken the message as this task. Returns once that is kept; an Error ends the
+  // call, and the task goes on.
+  virtual ::errand::Task<Result<void>> taken(std::string task_id, std::string context_id) = 0;
+  virtual void updated(const StreamEvent& event) = 0;
+};
+
+using Reply = std::variant<Task, Message>;
+
+// Requests to one agent, in the version that its card names. Lives on one home and outlives its
+// calls. A message is never sent twice: after a failure, its task is asked about.
+// Errors are those of net::HttpClient; an error of the agent is not_found (no such task),
+// invalid_argument (wrong parameters) or unsupported (anything else).
+class Client final {
+ public:
+  static constexpr milliseconds kPollFirst = milliseconds(500);  // grows to kPollMax
+  static constexpr milliseconds kPollMax = seconds(10);
+  static constexpr int kFailuresMax = 20;  // in a row, while a task is followed
+
+  Client(ClientDeps deps, AgentAddress agent) : deps_(deps), agent_(std::move(agent)) {}
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Fetched once; again after a failure.
+  ::errand::Task<Result<AgentCard>> card();
+  // Sends a message and follows its task until it ends or waits for somebody. outcome_unknown: the
+  // message may have been taken, and nobody knows as which task.
+  ::errand::Task<Result<Reply>> send(Message message, TaskWatcher* watcher);
+  // Follows a task that has been taken before.
+  ::errand::Task<Result<Task>> follow(std::string task_id, TaskWatcher* watcher);
+  ::errand::Task<Result<Task>> get(std::string task_id);
+  ::errand::Task<Result<Task>> cancel(std::string task_id);
+
+ private:
+  class Following;
+
+  ::errand::Task<Result<json::Value>> ask(Verb verb, json::Object params);
+  ::errand::Task<Result<void>> stream(Verb verb, json::Object params, Following* into);
+  ::errand::Task<Result<void>> read_events(std::unique_ptr<net::ClientStream> from,
+                                           Following* into);
+  net::ClientRequest make(Verb verb, const json::Object& params, Version version);
+
+  const ClientDeps deps_;
+  const AgentAddress agent_;
+  std::optional<AgentCard> card_;
+  std::int64_t last_id_ = 0;
+};
+
+}  // namespace errand::a2a

@@ -1,0 +1,105 @@
+#include "host/mcp_config.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "host/config_schema.hpp"
+#include "host/settings.hpp"
+#include "json/fields.hpp"
+#include "run/tool_decl.hpp"
+
+namespace errand::host {
+namespace {
+
+using json::Fields;
+
+// What a program of others needs of this process's variables; keys of vendors are not among them.
+constexpr const char* kPassedOn[] = {"HOME",  "LANG", "LOGNAME", "PATH",
+                                     "SHELL", "TERM", "TMPDIR",  "USER"};
+
+Error wrong(std::string what, std::string_view pointer) {
+  return Error(ErrorCode::invalid_argument, std::move(what)).pointer(pointer);
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// An object whose values may stand elsewhere.
+Result<Pairs> parse_pairs(Fields& in, std::string_view key, const net::Environment& environment) {
+  Pairs out;
+  const json::Object* object = in.optional_object(key);
+  if (!object) return out;
+  for (const auto& member : *object) {
+    std::string pointer = json::child_pointer(in.pointer_to(key), member.key());
+    const auto* text = member.value().if_string();
+    if (!text) return wrong("expected a string", pointer);
+    ERRAND_TRY(auto value, resolve_secret(std::string(json::view(*text)), pointer, environment));
+    out.emplace_back(member.key(), std::move(value));
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> parse_arguments(Fields& in) {
+  std::vector<std::string> out;
+  const json::Array* items = in.optional_array("args");
+  if (!items) return out;
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    const auto* text = (*items)[i].if_string();
+    if (!text) return wrong("expected a string", json::child_pointer(in.pointer_to("args"), i));
+    out.emplace_back(json::view(*text));
+  }
+  return out;
+}
+
+Result<mcp::ServerAddress> parse_server(const json::Value& value, std::string_view pointer,
+                                        const net::Environment& environment) {
+  ERRAND_CHECK(refuse_unknown(value, pointer, Section::mcp_server));
+  Fields in(value, pointer);
+  auto url = in.optional_text("url");
+  auto command = in.optional_text("command");
+  ERRAND_TRY(auto headers, parse_pairs(in, "headers", environment));
+  ERRAND_TRY(auto arguments, parse_arguments(in));
+  ERRAND_TRY(auto variables, parse_pairs(in, "env", environment));
+  ERRAND_CHECK(in.finish());
+  bool has_program = in.optional_any("args") || in.optional_any("env") || command;
+  bool has_address = in.optional_any("headers") || url;
+  if (has_program == has_address || (!url && !command)) {
+    return wrong("expected a \"url\" with \"headers\", or a \"command\" with \"args\" and \"env\"",
+                 pointer);
+  }
+  if (url) {
+    if (!url->starts_with("http://") && !url->starts_with("https://")) {
+      return wrong("expected a URL that begins with https:// or http://", in.pointer_to("url"));
+    }
+    mcp::HttpServer server{.url = std::move(*url)};
+    for (auto& [name, text] : headers) server.headers.push_back({std::move(name), std::move(text)});
+    return mcp::ServerAddress(std::move(server));
+  }
+  if (command->empty()) return wrong("expected a program", in.pointer_to("command"));
+  mcp::StdioServer server{.command = {std::move(*command)}};
+  for (std::string& argument : arguments) server.command.push_back(std::move(argument));
+  for (const char* name : kPassedOn) {
+    if (auto text = environment(name)) server.environment.push_back(cat(name, "=", *text));
+  }
+  for (const auto& [name, text] : variables) server.environment.push_back(cat(name, "=", text));
+  return mcp::ServerAddress(std::move(server));
+}
+
+}  // namespace
+
+Result<std::map<std::string, mcp::ServerAddress>> parse_mcp_servers(
+    const json::Object& servers, const net::Environment& environment) {
+  std::map<std::string, mcp::ServerAddress> out;
+  for (const auto& member : servers) {
+    std::string name(member.key());
+    std::string pointer = json::child_pointer("/mcpServers", name);
+    if (!is_valid_tool_name(name)) {
+      return wrong("a name has 1 to 64 letters, digits and underscores", pointer);
+    }
+    ERRAND_TRY(auto server, parse_server(member.value(), pointer, environment));
+    out.emplace(std::move(name), std::move(server));
+  }
+  return out;
+}
+
+}  // namespace errand::host

@@ -1,0 +1,85 @@
+"""Runs survive MCP servers that misbehave: a clear result each time, and bounded memory."""
+
+from support.hostile_mcp import MEGABYTE, HostileMcp
+from support.script import turn
+from support.server import ServerCase
+
+ALLOW = {"network": {"allow": ["127.0.0.0/8"]}}
+GROWTH_MAX = 250 * MEGABYTE
+# The sanitizer keeps what was freed for a while, which hides how much is in use.
+NO_QUARANTINE = {"ASAN_OPTIONS": "quarantine_size_mb=8"}
+
+
+def memory_of(pid: int) -> int:
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        line = next(line for line in status if line.startswith("VmRSS:"))
+    return int(line.split()[1]) * 1024
+
+
+class McpHostileTest(ServerCase):
+    def play(self, mode: str, *calls, cancel: bool = False) -> tuple[list[dict], HostileMcp]:
+        """The events of a run that calls `act` of a server that misbehaves."""
+        peer = HostileMcp(mode)
+        self.addCleanup(peer.close)
+        server = self.start_server([turn(calls=list(calls or [("m_act", {})])), turn("Done.")],
+                                   ALLOW, variables=NO_QUARANTINE)
+        client = server.client()
+        before = memory_of(server.pid)
+        run = client.create(prompt="Go.", tools=[{"kind": "mcp", "name": "m", "url": peer.url}])
+        if cancel:
+            self.assertTrue(peer.arrived.wait(30))
+            client.cancel(run)
+        events = [frame.json() for frame in client.log(run)]
+        self.assertLess(memory_of(server.pid) - before, GROWTH_MAX)
+        self.assertTrue(server.running)
+        self.check_data(server)
+        return events, peer
+
+    def result(self, mode: str, *calls) -> dict:
+        events, peer = self.play(mode, *calls)
+        self.assertEqual(events[-1]["subtype"], "success", events[-1])
+        self.assertLessEqual(peer.calls, 1)
+        return next(one for one in events if one["type"] == "tool_result")
+
+    def test_ten_thousand_tools_are_cut(self):
+        self.assertEqual(self.result("many tools", ("m_act7", {}))["result"], "done")
+
+    def test_a_schema_that_makes_no_sense_is_not_told_to_the_model(self):
+        self.assertEqual(self.result("bad schemas")["result"], "done")
+
+    def test_a_result_that_does_not_fit_its_schema_fails(self):
+        result = self.result("lies")
+        self.assertFalse(result["ok"])
+        self.assertIn("output schema", result["result"])
+
+    def test_an_answer_of_a_hundred_megabytes_fails_its_call(self):
+        result = self.result("huge")
+        self.assertFalse(result["ok"])
+        self.assertIn("too large", result["result"])
+
+    def test_a_result_over_four_megabytes_is_cut(self):
+        result = self.result("large")
+        self.assertTrue(result["ok"])
+
+    def test_a_flood_of_notices_ends_with_the_answer(self):
+        self.assertEqual(self.result("floods")["result"], "after the flood")
+
+    def test_a_call_that_is_cut_off_is_made_once(self):
+        events, peer = self.play("cuts")
+        result = next(one for one in events if one["type"] == "tool_result")
+        self.assertFalse(result["ok"])
+        self.assertIn("may or may not have taken effect", result["result"])
+        self.assertEqual(peer.calls, 1)
+
+    def test_nonsense_is_a_failed_result(self):
+        self.assertFalse(self.result("nonsense")["ok"])
+
+    def test_a_server_that_hangs_does_not_hold_up_a_cancel(self):
+        events, peer = self.play("hangs", cancel=True)
+        self.assertEqual(events[-1]["type"], "cancelled")
+        self.assertEqual(peer.calls, 1)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
