@@ -75,6 +75,12 @@ std::vector<Api::Row> Api::all_rows() {
   return all;
 }
 
+void Api::add_guests(std::vector<GuestRoute> guests) {
+  for (GuestRoute& guest : guests) {
+    rows_.push_back({.info = std::move(guest.info), .guest = std::move(guest.handle)});
+  }
+}
+
 void Api::add_routes(net::Router& router) {
   for (const Row& row : rows_) {
     router.add(row.info.method, router_pattern(full_path(row.info)),
@@ -108,7 +114,12 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   const auto left = time_left(credential(request), who.key);
   const std::string_view scope = row->info.scope;
   if (!scope.empty() && !who.has_scope(scope)) co_return render_error(lacks_scope(scope));
-  auto answer = co_await (this->*row->verb)(who, std::move(request));
+  Result<net::Response> answer = Error(ErrorCode::internal, "not answered");
+  if (row->guest) {
+    answer = co_await row->guest(who, std::move(request));
+  } else {
+    answer = co_await (this->*row->verb)(who, std::move(request));
+  }
   if (!answer) co_return render_error(answer.error());
   if (answer->events) {
     const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
@@ -157,7 +168,8 @@ Result<Principal> Api::identify(const net::Request& request) {
 
 Result<Principal> Api::authenticate(Access access, const net::Request& request) {
   ERRAND_TRY(Principal who, identify(request));
-  if (access == Access::workspace && who.workspace.view() != request.params.at(0)) {
+  const bool names_workspace = access == Access::workspace || access == Access::own_path;
+  if (names_workspace && who.workspace.view() != request.params.at(0)) {
     return Error(ErrorCode::not_found, "the path names another workspace than the key's")
         .reason("wrong_workspace")
         .hint(cat("this key belongs to the workspace \"", who.workspace.view(), "\""));
@@ -165,14 +177,10 @@ Result<Principal> Api::authenticate(Access access, const net::Request& request) 
   return who;
 }
 
-Result<Principal> Api::caller_of(const net::Request& request, std::string_view scope) {
-  ERRAND_TRY(Principal who, authenticate(Access::workspace, request));
-  if (!who.has_scope(scope)) return lacks_scope(scope);
-  return who;
-}
-
 Result<std::string> Api::holder_of_body(const net::Request& head) {
-  if (!head.path.starts_with("/api/v1/workspaces")) return std::string();
+  const bool needs_key =
+      head.path.starts_with("/api/v1/workspaces") || head.path.starts_with("/api/a2a/");
+  if (!needs_key) return std::string();
   ERRAND_TRY(Principal who, identify(head));
   return who.key.str();
 }
@@ -192,11 +200,14 @@ void Api::cut(const KeyId& key) {
   engine_.recheck_waits();
 }
 
+std::string Api::base_url(const net::Request& request) const {
+  return options_.public_url.empty() ? url_of(request) : options_.public_url;
+}
+
 std::string Api::stream_url(const net::Request& request, const Principal& who,
                             const RunId& run) const {
-  const std::string base = options_.public_url.empty() ? url_of(request) : options_.public_url;
-  return cat(base, "/api/v1/workspaces/", who.workspace.view(), "/agent-runs/", run.view(),
-             "/stream");
+  return cat(base_url(request), "/api/v1/workspaces/", who.workspace.view(), "/agent-runs/",
+             run.view(), "/stream");
 }
 
 Task<net::Response> Api::health(net::Request) {
@@ -210,7 +221,9 @@ Task<net::Response> Api::health(net::Request) {
 Task<net::Response> Api::openapi(net::Request) {
   if (openapi_.empty()) {
     std::vector<RouteInfo> routes;
-    for (const Row& row : rows_) routes.push_back(row.info);
+    for (const Row& row : rows_) {
+      if (row.info.is_described) routes.push_back(row.info);
+    }
     json::write(openapi_, openapi_document(routes, options_.public_url));
   }
   co_return json_response(200, openapi_);

@@ -16,6 +16,7 @@
 #include "net/server/router.hpp"
 #include "run/log/mail.hpp"
 #include "run/principal.hpp"
+#include "server/guest_route.hpp"
 #include "server/metrics.hpp"
 #include "server/open_streams.hpp"
 #include "server/openapi/route_info.hpp"
@@ -48,12 +49,12 @@ class Api final {
 
   // Reads what credentials need besides keys; call once before requests come.
   Task<Result<void>> load() { return oauth_.load(keys_.workspaces()); }
+  // Before add_routes. The handlers outlive the API.
+  void add_guests(std::vector<GuestRoute> guests);
   void add_routes(net::Router& router);
 
-  // Who asks for something of a workspace that needs this scope. unauthorized: no key, or an
-  // unknown one. not_found: the path names another workspace than the key's. forbidden: without the
-  // scope.
-  Result<Principal> caller_of(const net::Request& request, std::string_view scope);
+  // How clients reach this server; empty if the request does not tell.
+  std::string base_url(const net::Request& request) const;
   // Who answers for the memory of a request's body; see net::Admission.
   Result<std::string> holder_of_body(const net::Request& head);
 
@@ -67,6 +68,7 @@ class Api final {
     RouteInfo info;
     Verb verb = nullptr;
     OpenVerb open_verb = nullptr;  // of a route that needs no credential
+    std::function<Task<net::Response>(Principal, net::Request)> guest = {};
   };
   static std::vector<Row> all_rows();
   static std::vector<Row> run_rows();
@@ -175,8 +177,8 @@ class Api final {
   OpenStreams streams_;
   std::optional<RateLimiter> limiter_;
   RequestCounts requests_;
-  const std::vector<Row> rows_;
-  std::string openapi_;  // the document, once somebody has asked for it
+  std::vector<Row> rows_;  // complete once the routes are added
+  std::string openapi_;    // the document, once somebody has asked for it
 };
 
 }  // namespace errand::server

@@ -14,8 +14,8 @@ ENVIRONMENTS = INTEROP.parent.parent / "build" / "python-sdk"
 CALL_SECONDS_MAX = 120
 
 
-def python_with_sdk() -> Path:
-    return python_with(LOCK_FILE, ENVIRONMENTS)
+def python_with_sdk(lock_file: Path = LOCK_FILE) -> Path:
+    return python_with(lock_file, ENVIRONMENTS)
 
 
 class SdkCall:

@@ -21,6 +21,7 @@
 #include "json/write.hpp"
 #include "net/server/http_server.hpp"
 #include "sdk/credentials.hpp"
+#include "server/a2a/a2a_api.hpp"
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 #include "server/mcp/mcp_api.hpp"
@@ -73,12 +74,10 @@ class Server final {
         mcp_({.engine = host_.engine(),
               .tools = host_.tools(),
               .home = host_.home().executor(),
-              .log = log,
-              .authenticate =
-                  [this](const net::Request& request) {
-                    return api_.caller_of(request, "runs:write");
-                  }},
+              .log = log},
              mcp_hosts(options)),
+        a2a_({.engine = host_.engine(),
+              .base_url = [this](const net::Request& request) { return api_.base_url(request); }}),
         router_(server::render_error),
         http_(
             host_.home(),
@@ -94,8 +93,9 @@ class Server final {
                      {{"task", task}, {"what", what}});
           exit_code_ = kExitFailed;
         }) {
+    api_.add_guests(mcp_.routes());
+    api_.add_guests(a2a_.routes());
     api_.add_routes(router_);
-    mcp_.add_routes(router_);
   }
 
   void start() { tasks_.spawn("serve", run()); }
@@ -220,6 +220,7 @@ class Server final {
   host::Host host_;
   server::Api api_;
   server::McpApi mcp_;
+  server::A2aApi a2a_;
   net::Router router_;
   net::HttpServer http_;
   asio::signal_set signals_;

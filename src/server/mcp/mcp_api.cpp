@@ -9,8 +9,7 @@
 namespace errand::server {
 
 McpApi::McpApi(const Deps& deps, net::HostRules hosts)
-    : authenticate_(deps.authenticate),
-      caller_(deps.home, deps.log),
+    : caller_(deps.home, deps.log),
       workspace_{
           .engine = deps.engine, .tools = deps.tools, .caller = caller_, .schemas = schemas_},
       endpoint_(deps.home, std::move(hosts),
@@ -19,18 +18,28 @@ McpApi::McpApi(const Deps& deps, net::HostRules hosts)
                             {{"task", task}, {"what", what}});
                 }) {}
 
-void McpApi::add_routes(net::Router& router) {
+std::vector<GuestRoute> McpApi::routes() {
+  std::vector<GuestRoute> out;
   for (net::Method method : {net::Method::post, net::Method::get, net::Method::delete_}) {
-    router.add(method, "/api/v1/workspaces/{}/mcp",
-               [this](net::Request request) { return handle(std::move(request)); });
+    // MCP has errors of its own for most statuses, which do not fit the rest of the document.
+    RouteInfo info{.method = method,
+                   .path = "/mcp",
+                   .id = "mcp",
+                   .tag = "A2A",
+                   .scope = "mcp:connect",
+                   .summary = "Speaks the Model Context Protocol.",
+                   .answers = {},
+                   .is_described = false};
+    out.push_back({.info = std::move(info), .handle = [this](Principal who, net::Request request) {
+                     return handle(std::move(who), std::move(request));
+                   }});
   }
+  return out;
 }
 
-Task<net::Response> McpApi::handle(net::Request request) {
-  auto who = authenticate_(request);
-  if (!who) co_return render_error(who.error());
-  mcp::HttpCaller caller{.owner = cat(who->workspace.view(), " ", who->key.view()),
-                         .features = std::make_shared<WorkspaceFeatures>(workspace_, *who)};
+Task<net::Response> McpApi::handle(Principal who, net::Request request) {
+  mcp::HttpCaller caller{.owner = cat(who.workspace.view(), " ", who.key.view()),
+                         .features = std::make_shared<WorkspaceFeatures>(workspace_, who)};
   auto response = co_await endpoint_.handle(std::move(request), std::move(caller));
   co_return response;
 }

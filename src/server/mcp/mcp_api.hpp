@@ -1,12 +1,11 @@
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
+#include <string_view>
+#include <vector>
 
 #include "mcp/server/http_endpoint.hpp"
-#include "net/server/router.hpp"
+#include "net/server/host_rules.hpp"
+#include "server/guest_route.hpp"
 #include "server/mcp/workspace_features.hpp"
 
 namespace errand::server {
@@ -21,18 +20,17 @@ class McpApi final {
     const ToolSources& tools;
     Executor home;
     Log& log;
-    std::function<Result<Principal>(const net::Request&)> authenticate;
   };
 
   McpApi(const Deps& deps, net::HostRules hosts);
 
-  void add_routes(net::Router& router);
+  // The routes, whose handlers this has to outlive.
+  std::vector<GuestRoute> routes();
   Task<void> stop();
 
  private:
-  Task<net::Response> handle(net::Request request);
+  Task<net::Response> handle(Principal who, net::Request request);
 
-  const std::function<Result<Principal>(const net::Request&)> authenticate_;
   ToolCaller caller_;
   json::SchemaCache schemas_;
   const WorkspaceDeps workspace_;

@@ -40,6 +40,7 @@ constexpr auto kTags = std::to_array<Named>({
     {"Agents", "An agent is a system prompt, a model, tools and limits under a name."},
     {"Tools", "Stored tools are HTTP requests that the server makes for runs."},
     {"Secrets", "Values that tools of the server use. They are written and never read."},
+    {"A2A", "Stored agents for clients of the Agent2Agent protocol."},
     {"Models", "The models that runs can name."},
     {"Keys", "API keys of a workspace."},
     {"OAuth", "Programs that get tokens of limited rights and life."},
@@ -155,7 +156,9 @@ std::vector<std::string_view> errors_of(const RouteInfo& route) {
   if (!route.scope.empty()) {
     append_codes(out, std::array<std::string_view, 1>{"insufficient_scope"});
   }
-  if (route.access == Access::workspace) append_codes(out, kErrorsOfWorkspaces);
+  const bool names_workspace =
+      route.access == Access::workspace || route.access == Access::own_path;
+  if (names_workspace) append_codes(out, kErrorsOfWorkspaces);
   append_codes(out, kErrorsOfAll);
   return out;
 }

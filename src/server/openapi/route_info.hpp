@@ -12,6 +12,7 @@ namespace errand::server {
 // Where a route is, and who may call it.
 enum class Access : std::uint8_t {
   workspace,  // below /api/v1/workspaces/{workspace}, with a credential of that workspace
+  own_path,   // the same with a whole path, whose first parameter is the workspace
   key,        // with any credential
   open        // without one
 };
@@ -43,6 +44,7 @@ struct RouteInfo {
   std::vector<RouteAnswer> answers;
   std::vector<std::string_view> errors = {};  // codes of its own, see error_codes()
   Access access = Access::workspace;
+  bool is_described = true;  // else /openapi.json leaves it out
 };
 
 }  // namespace errand::server

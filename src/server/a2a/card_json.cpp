@@ -1,0 +1,37 @@
+#include "server/a2a/card_json.hpp"
+
+#include <string>
+
+namespace errand::server {
+namespace {
+
+json::Object interface_json(std::string_view url, std::string_view version) {
+  return {{"url", url}, {"protocolBinding", "JSONRPC"}, {"protocolVersion", version}};
+}
+
+// An agent is asked in plain words: it has one skill, which is what its description says.
+json::Array skills_json(const OfferedAgent& agent) {
+  return {json::Object{{"id", "answer"},
+                       {"name", agent.name},
+                       {"description", agent.description},
+                       {"tags", json::Array{"errand"}}}};
+}
+
+}  // namespace
+
+json::Object card_json(const OfferedAgent& agent, std::string_view url) {
+  return {
+      {"name", agent.name},
+      {"description", agent.description},
+      {"version", std::to_string(agent.version)},
+      {"protocolVersion", "0.3.0"},
+      {"url", url},
+      {"preferredTransport", "JSONRPC"},
+      {"supportedInterfaces", json::Array{interface_json(url, "1.0"), interface_json(url, "0.3")}},
+      {"capabilities", json::Object{{"streaming", true}, {"pushNotifications", false}}},
+      {"defaultInputModes", json::Array{"text/plain", "application/json", "image/png"}},
+      {"defaultOutputModes", json::Array{"text/plain", "application/json"}},
+      {"skills", skills_json(agent)}};
+}
+
+}  // namespace errand::server

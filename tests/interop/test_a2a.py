@@ -1,0 +1,208 @@
+"""Runs use agents of others over A2A, and the official SDKs use ours; both in both versions."""
+
+import re
+import time
+import unittest
+
+from support.a2a_agent import Agent, use_agent, use_agent_from_python
+from support.http import Client
+from support.script import turn
+from support.server import ServerCase
+
+ALLOW = {"network": {"allow": ["127.0.0.0/8"]}}
+VERSIONS = ("1.0", "0.3")
+WAIT_SECONDS_MAX = 30
+
+
+def wait_until(is_so) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS_MAX
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise AssertionError("it did not become so in time")
+        time.sleep(0.05)  # paced: an agent of others rings no bell
+
+
+class A2aToolTest(ServerCase):
+    def start_agent(self, version: str) -> Agent:
+        agent = Agent(version)
+        self.addCleanup(agent.close)
+        return agent
+
+    def start(self, agent: Agent, *messages: str, **more):
+        """A server, its client, and a run whose model sends these messages in one turn."""
+        calls = [("stranger", {"message": text, **more}) for text in messages]
+        server = self.start_server([turn(calls=calls), turn("Done.")], ALLOW)
+        client = server.client()
+        tool = {"kind": "a2a", "name": "stranger", "agentCardUrl": agent.card_url}
+        return server, client, client.create(prompt="Go.", tools=[tool])
+
+    def results(self, agent: Agent, *messages: str, **more) -> list[dict]:
+        server, client, run = self.start(agent, *messages, **more)
+        events = [frame.json() for frame in client.log(run)]
+        self.assertEqual(events[-1]["subtype"], "success", events[-1])
+        self.check_data(server)
+        return [one for one in events if one["type"] == "tool_result"]
+
+    def test_texts_files_and_data(self):
+        for version in VERSIONS:
+            with self.subTest(version):
+                echo, parts = self.results(self.start_agent(version), "echo hä?", "parts please")
+                self.assertEqual(echo["result"], "heard: echo hä?")
+                self.assertIn("some text", parts["result"])
+                self.assertIn('"n":7', parts["result"])
+                self.assertEqual([one["filename"] for one in parts["files"]], ["a.txt"])
+
+    def test_a_task_that_fails_is_a_failed_result(self):
+        for version in VERSIONS:
+            with self.subTest(version):
+                [result] = self.results(self.start_agent(version), "fail now")
+                self.assertFalse(result["ok"])
+                self.assertIn("It broke.", result["result"])
+
+    def test_a_task_that_needs_input_can_be_answered(self):
+        for version in VERSIONS:
+            with self.subTest(version):
+                agent = self.start_agent(version)
+                [asked] = self.results(agent, "ask me")
+                self.assertIn("Which colour?", asked["result"])
+                task = re.search(r'taskId "([^"]+)"', asked["result"])[1]
+                context = re.search(r'contextId "([^"]+)"', asked["result"])[1]
+                [answered] = self.results(agent, "echo red", taskId=task, contextId=context)
+                self.assertEqual(answered["result"], "heard: echo red")
+
+    def test_a_cancelled_run_cancels_the_task(self):
+        agent = self.start_agent("1.0")
+        server, client, run = self.start(agent, "slow one")
+        wait_until(lambda: agent.ask("sent") == 1)
+        client.cancel(run)
+        self.assertEqual([frame.json() for frame in client.log(run)][-1]["type"], "cancelled")
+        wait_until(lambda: agent.ask("canceled") == 1)
+        self.check_data(server)
+
+    def test_a_message_is_not_sent_again_after_a_kill(self):
+        for version in VERSIONS:
+            with self.subTest(version):
+                agent = self.start_agent(version)
+                server, _, run = self.start(agent, "slow one")
+                wait_until(lambda: agent.ask("sent") == 1)
+                server.kill()
+                server.start()
+                events = [frame.json() for frame in server.client().log(run)]
+                result = next(one for one in events if one["type"] == "tool_result")
+                self.assertIn("may or may not have taken effect", result["result"])
+                self.assertEqual(agent.ask("sent"), 1)
+                self.check_data(server)
+
+    def test_an_agent_that_is_down_is_unavailable(self):
+        agent = self.start_agent("1.0")
+        agent.process.kill()
+        server, client, run = self.start(agent, "echo")
+        events = [frame.json() for frame in client.log(run)]
+        result = next(one for one in events if one["type"] == "tool_result")
+        self.assertFalse(result["ok"])
+        self.check_data(server)
+
+
+class A2aServerTest(ServerCase):
+    def start_agent(self):
+        server = self.start_server([turn("It is said."), turn("It is said.")])
+        agent = {"name": "teller", "description": "Tells.", "systemPrompt": "Tell it."}
+        self.assertEqual(server.client().request("PUT", "/agents/teller", agent).status, 201)
+        base = f"{server.url}/api/a2a/default/agents/teller"
+        return server, base
+
+    def test_sdks_use_the_agent(self):
+        server, base = self.start_agent()
+        card_url = f"{base}/.well-known/agent-card.json"
+        old = {"text": "It is said.", "state": "completed", "same": True,
+               "events": ["task", "status-update", "artifact-update", "status-update"],
+               "streamed": "It is said."}
+        new = old | {"state": 3, "events": ["task", "statusUpdate", "artifactUpdate",
+                                            "statusUpdate"]}
+        for version, seen in (("1.0", new), ("0.3", old)):
+            with self.subTest(version):
+                got = use_agent(version, card_url, server.key)
+                self.assertEqual({name: got[name] for name in seen}, seen)
+                self.assertNotEqual(got["missing"], "found")
+                self.assertNotEqual(got["late"], "cancelled")
+        self.check_data(server)
+
+    def test_python_sdk_uses_the_agent(self):
+        server, base = self.start_agent()
+        self.assertEqual(use_agent_from_python(base, server.key), {
+            "name": "teller", "state": "TASK_STATE_COMPLETED", "text": "It is said.",
+            "same": True, "listed": 2,
+            "events": ["task", "status_update", "artifact_update", "status_update"]})
+        self.check_data(server)
+
+    def ask(self, server, method: str, params: dict, version: str = "",
+            agent: str = "teller") -> dict:
+        headers = {"A2A-Version": version} if version else {}
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        path = f"/api/a2a/default/agents/{agent}"
+        return server.client().request_at("POST", path, body, headers).json()
+
+    def test_a_message_that_is_repeated_gives_the_same_task(self):
+        server, _ = self.start_agent()
+        message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
+        first = self.ask(server, "SendMessage", {"message": message})["result"]["task"]
+        again = self.ask(server, "SendMessage", {"message": message})["result"]["task"]
+        self.assertEqual(first["id"], again["id"])
+        listed = self.ask(server, "ListTasks", {"contextId": first["contextId"]})["result"]
+        self.assertEqual([one["id"] for one in listed["tasks"]], [first["id"]])
+
+    def test_a_task_belongs_to_its_agent(self):
+        server, _ = self.start_agent()
+        server.client().request("PUT", "/agents/other", {"name": "other"})
+        message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
+        task = self.ask(server, "SendMessage", {"message": message})["result"]["task"]
+        with_context = message | {"messageId": "m2", "contextId": task["contextId"]}
+        for method, params, code in (
+                ("GetTask", {"id": task["id"]}, -32001),
+                ("CancelTask", {"id": task["id"]}, -32001),
+                ("SendMessage", {"message": with_context}, -32602),
+                ("SendMessage", {"message": message | {"taskId": task["id"]}}, -32001)):
+            with self.subTest(method):
+                answer = self.ask(server, method, params, agent="other")
+                self.assertEqual(answer["error"]["code"], code)
+        listed = self.ask(server, "ListTasks", {}, agent="other")["result"]
+        self.assertEqual(listed["tasks"], [])
+
+    def test_a_list_has_pages(self):
+        server, _ = self.start_agent()
+        for n in range(3):
+            message = {"messageId": f"m{n}", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
+            self.ask(server, "SendMessage", {"message": message})
+        first = self.ask(server, "ListTasks", {"pageSize": 2, "includeArtifacts": True})["result"]
+        self.assertEqual((len(first["tasks"]), first["totalSize"]), (2, 3))
+        self.assertEqual([task["artifacts"][0]["parts"][0]["text"] for task in first["tasks"]],
+                         ["It is said."] * 2)
+        last = self.ask(server, "ListTasks", {"pageToken": first["nextPageToken"]})["result"]
+        self.assertEqual((len(last["tasks"]), last["nextPageToken"]), (1, ""))
+        failed = self.ask(server, "ListTasks", {"status": "TASK_STATE_FAILED"})["result"]
+        self.assertEqual((failed["tasks"], failed["totalSize"]), ([], 0))
+
+    def test_a_key_for_other_agents_is_refused(self):
+        server, _ = self.start_agent()
+        key = server.client().request("POST", "/api-keys", {"name": "k", "agents": ["other"]})
+        client = Client(server.url, key.json()["key"])
+        for method, path in (("GET", "/.well-known/agent-card.json"), ("POST", "")):
+            answer = client.request_at(method, "/api/a2a/default/agents/teller" + path, {})
+            self.assertEqual(answer.status, 403)
+
+    def test_errors_have_the_codes_of_the_protocol(self):
+        server, _ = self.start_agent()
+        for method, params, version, code in (
+                ("GetTask", {"id": "run_none"}, "1.0", -32001),
+                ("tasks/get", {"id": "run_none"}, "", -32001),
+                ("tasks/pushNotificationConfig/set", {}, "", -32003),
+                ("GetExtendedAgentCard", {}, "1.0", -32007),
+                ("SendMessage", {}, "1.0", -32602),
+                ("SendMessage", {}, "9.9", -32009),
+                ("NoSuchMethod", {}, "1.0", -32601)):
+            with self.subTest(method):
+                self.assertEqual(self.ask(server, method, params, version)["error"]["code"], code)
+
+
+if __name__ == "__main__":
+    unittest.main()
