@@ -83,13 +83,19 @@ void add_agent(CLI::App* command, AgentOptions& options) {
   command->add_flag("--web-fetch", options.web_fetch,
                     "Let the model read web pages (--web-search: search)");
   hide(command->add_flag("--web-search", options.web_search, "Let the model search the web"));
+  add(command, "--mcp", options.mcp, "SERVER",
+      "Use an MCP server: a URL or a command (--a2a: an agent)")
+      ->allow_extra_args(false);
+  hide(add(command, "--a2a", options.a2a, "URL", "Lend an A2A agent, by the URL of its card")
+           ->allow_extra_args(false));
   hide(add(command, "--allow-network", options.allow_networks, "CIDR",
            "Network that --web-fetch may reach besides public ones")
            ->allow_extra_args(false));
   add(command, "--reasoning", options.reasoning, "LEVEL",
       "Reasoning: off, low, medium, high, or 0 to 100");
-  add(command, "--max-turns", options.max_turns, "N", "Maximum number of turns with tool calls")
-      ->check(CLI::Range(0, kTurnsMax));
+  hide(
+      add(command, "--max-turns", options.max_turns, "N", "Maximum number of turns with tool calls")
+          ->check(CLI::Range(0, kTurnsMax)));
 }
 
 // The flags of `run` and `chat` that say where the agent runs.

@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/text.hpp"
 #include "cli/agent/agent_tools.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
+#include "cli/terminal/wait_for.hpp"
 #include "host/environment.hpp"
 #include "sdk/embedded_api.hpp"
 #include "sdk/http_api.hpp"
@@ -30,6 +32,16 @@ Result<std::unique_ptr<Store>> make_store(const AgentOptions& options, const Clo
   if (store || store.error().code() != ErrorCode::conflict) return store;
   return Error(store.error())
       .hint("wait for it, be its client with --server URL --key KEY, or choose another --data DIR");
+}
+
+Task<Result<void>> stop_servers(AgentServers* servers) {
+  co_await servers->stop();
+  co_return Result<void>();
+}
+
+Task<void> keep_result(Task<Result<void>> task, std::optional<Result<void>>* kept) {
+  auto result = co_await std::move(task);
+  kept->emplace(std::move(result));
 }
 
 // Whoever started this process may want it to outlive its terminal (nohup).
@@ -88,11 +100,49 @@ Result<void> AgentSession::open() {
   if (config_) around.networks = config_->networks;
   around.search = config_ ? config_->search : search_service_in(host::environment_here());
   ERRAND_TRY(auto tools, make_tools(options_, around));
+  ERRAND_CHECK(connect_servers());
+  if (servers_) {
+    for (const ToolPtr& tool : servers_->tools()) tools.push_back(tool);
+  }
   tools_.emplace(std::move(tools));
-  ToolSetPtr lent =
-      config_ ? sdk::lend_as_host(tools_->tools()) : sdk::lend_as_client(tools_->tools());
-  ERRAND_TRY(spec_, make_agent_spec(options_, std::move(lent)));
+  ERRAND_TRY(spec_, make_agent_spec(options_, lent_tools()));
   return {};
+}
+
+AgentSession::~AgentSession() {
+  if (!servers_) return;
+  // The run has never begun.
+  io_.restart();
+  auto stopped = wait_for(io_, stop_servers(&*servers_));
+  ERRAND_ASSERT(stopped);
+}
+
+Result<void> AgentSession::connect_servers() {
+  if (options_.mcp.empty() && options_.a2a.empty()) return {};
+  servers_.emplace(home_.executor(), timers_);
+  std::optional<Result<void>> connected;
+  tasks_.spawn("servers", keep_result(servers_->connect(options_.mcp, options_.a2a), &connected));
+  // Connections that stay would keep the loop busy for ever; without any, it has run dry.
+  while (!connected && io_.run_one() > 0) {
+  }
+  io_.restart();
+  if (!connected) return Error(ErrorCode::internal, "the servers' tools could not be learned");
+  return *connected;
+}
+
+// What a run is told of the tools of this process: those of MCP servers go under their server.
+ToolSetPtr AgentSession::lent_tools() const {
+  if (config_) return sdk::lend_as_host(tools_->tools());
+  if (!servers_) return sdk::lend_as_client(tools_->tools());
+  std::vector<ToolPtr> own;
+  for (const ToolPtr& tool : tools_->tools()) {
+    if (tool->decl().origin.upstream.empty()) own.push_back(tool);
+  }
+  std::vector<ToolRef> refs = sdk::lend_as_client(own)->refs;
+  for (const ToolRef& ref : servers_->refs()) refs.push_back(ref);
+  std::string text;
+  write(text, ToolSet{.refs = refs});
+  return share_tools(std::move(refs), std::move(text));
 }
 
 int AgentSession::run(AgentWork& work) {
@@ -155,6 +205,8 @@ Task<void> AgentSession::live(AgentWork* work) {
     co_await host_->stop();
     log_->close();
   }
+  if (servers_) co_await servers_->stop();
+  servers_.reset();
   last_resort_.reset();
 }
 

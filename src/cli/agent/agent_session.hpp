@@ -10,6 +10,7 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "cli/agent/agent_options.hpp"
+#include "cli/agent/agent_servers.hpp"
 #include "cli/show/event_printer.hpp"
 #include "cli/show/log_lines.hpp"
 #include "cli/show/terminal_approver.hpp"
@@ -47,11 +48,13 @@ class AgentSession final {
 
   // `options` outlives the session.
   AgentSession(const AgentOptions& options, std::unique_ptr<EventPrinter> printer);
+  ~AgentSession();
   AgentSession(const AgentSession&) = delete;
   AgentSession& operator=(const AgentSession&) = delete;
 
-  // Reads the configuration of an agent without a server, and makes the tools and the spec.
-  // invalid_argument: with the flag.
+  // Reads the configuration of an agent without a server, connects to the servers of tools, and
+  // makes the tools and the spec. Blocks. invalid_argument: with the flag; other errors are those
+  // of servers.
   Result<void> open();
   // Works with the runs that the flags mean until the work is done; gives the exit code. With a
   // server that is named or known they are the server's. Otherwise the engine runs in this process,
@@ -79,6 +82,8 @@ class AgentSession final {
   int run_with_host(AgentWork& work);
   int run_with(sdk::RunApi& api, AgentWork& work);
   Task<void> live(AgentWork* work);
+  Result<void> connect_servers();
+  ToolSetPtr lent_tools() const;
   Task<void> watch_signals(AgentWork* work);
 
   const AgentOptions& options_;
@@ -93,6 +98,7 @@ class AgentSession final {
   ShownCalls shown_calls_;
   TerminalApprover approver_;
   AsioTimers timers_;
+  std::optional<AgentServers> servers_;  // until they are stopped
   asio::signal_set signals_;
   int exit_code_;
   std::optional<TimerGuard> last_resort_;
