@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kSkillsMax = 1000;
 
-std::string text_of(const json::Object* from, std::string_view key) {
+std::string card_text(const json::Object* from, std::string_view key) {
   return std::string(json::text_at(from, key));
 }
 
@@ -76,9 +76,9 @@ void add_skills(AgentCard& card, const json::Object* from) {
     if (card.skills.size() >= kSkillsMax) return;
     const json::Object* about = one.if_object();
     if (!about) continue;
-    Skill skill{.id = text_of(about, "id"),
-                .name = text_of(about, "name"),
-                .description = text_of(about, "description")};
+    Skill skill{.id = card_text(about, "id"),
+                .name = card_text(about, "name"),
+                .description = card_text(about, "description")};
     card.skills.push_back(std::move(skill));
   }
 }
@@ -87,9 +87,9 @@ void add_skills(AgentCard& card, const json::Object* from) {
 
 Result<AgentCard> parse_card(const json::Value& value, std::string_view card_url) {
   const json::Object* from = value.if_object();
-  AgentCard card{.name = text_of(from, "name"),
-                 .description = text_of(from, "description"),
-                 .version = text_of(from, "version")};
+  AgentCard card{.name = card_text(from, "name"),
+                 .description = card_text(from, "description"),
+                 .version = card_text(from, "version")};
   if (card.name.empty()) {
     return Error(ErrorCode::invalid_argument, "the agent card has no name").pointer("/name");
   }

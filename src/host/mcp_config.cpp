@@ -18,7 +18,7 @@ using json::Fields;
 constexpr const char* kPassedOn[] = {"HOME",  "LANG", "LOGNAME", "PATH",
                                      "SHELL", "TERM", "TMPDIR",  "USER"};
 
-Error wrong(std::string what, std::string_view pointer) {
+Error wrong_server(std::string what, std::string_view pointer) {
   return Error(ErrorCode::invalid_argument, std::move(what)).pointer(pointer);
 }
 
@@ -32,7 +32,7 @@ Result<Pairs> parse_pairs(Fields& in, std::string_view key, const net::Environme
   for (const auto& member : *object) {
     std::string pointer = json::child_pointer(in.pointer_to(key), member.key());
     const auto* text = member.value().if_string();
-    if (!text) return wrong("expected a string", pointer);
+    if (!text) return wrong_server("expected a string", pointer);
     ERRAND_TRY(auto value, resolve_secret(std::string(json::view(*text)), pointer, environment));
     out.emplace_back(member.key(), std::move(value));
   }
@@ -45,7 +45,8 @@ Result<std::vector<std::string>> parse_arguments(Fields& in) {
   if (!items) return out;
   for (std::size_t i = 0; i < items->size(); ++i) {
     const auto* text = (*items)[i].if_string();
-    if (!text) return wrong("expected a string", json::child_pointer(in.pointer_to("args"), i));
+    if (!text)
+      return wrong_server("expected a string", json::child_pointer(in.pointer_to("args"), i));
     out.emplace_back(json::view(*text));
   }
   return out;
@@ -64,18 +65,19 @@ Result<mcp::ServerAddress> parse_server(const json::Value& value, std::string_vi
   bool has_program = in.optional_any("args") || in.optional_any("env") || command;
   bool has_address = in.optional_any("headers") || url;
   if (has_program == has_address || (!url && !command)) {
-    return wrong("expected a \"url\" with \"headers\", or a \"command\" with \"args\" and \"env\"",
-                 pointer);
+    return wrong_server(
+        "expected a \"url\" with \"headers\", or a \"command\" with \"args\" and \"env\"", pointer);
   }
   if (url) {
     if (!url->starts_with("http://") && !url->starts_with("https://")) {
-      return wrong("expected a URL that begins with https:// or http://", in.pointer_to("url"));
+      return wrong_server("expected a URL that begins with https:// or http://",
+                          in.pointer_to("url"));
     }
     mcp::HttpServer server{.url = std::move(*url)};
     for (auto& [name, text] : headers) server.headers.push_back({std::move(name), std::move(text)});
     return mcp::ServerAddress(std::move(server));
   }
-  if (command->empty()) return wrong("expected a program", in.pointer_to("command"));
+  if (command->empty()) return wrong_server("expected a program", in.pointer_to("command"));
   mcp::StdioServer server{.command = {std::move(*command)}};
   for (std::string& argument : arguments) server.command.push_back(std::move(argument));
   for (const char* name : kPassedOn) {
@@ -94,7 +96,7 @@ Result<std::map<std::string, mcp::ServerAddress>> parse_mcp_servers(
     std::string name(member.key());
     std::string pointer = json::child_pointer("/mcpServers", name);
     if (!is_valid_tool_name(name)) {
-      return wrong("a name has 1 to 64 letters, digits and underscores", pointer);
+      return wrong_server("a name has 1 to 64 letters, digits and underscores", pointer);
     }
     ERRAND_TRY(auto server, parse_server(member.value(), pointer, environment));
     out.emplace(std::move(name), std::move(server));

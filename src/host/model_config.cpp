@@ -20,7 +20,7 @@ constexpr std::int64_t kTimeoutMillisMax = 36'525LL * 86'400'000;  // longer is 
 constexpr std::int64_t kRetriesMax = 10;
 constexpr std::size_t kFallbacksMax = 10;
 
-Error wrong(std::string message, std::string_view pointer) {
+Error wrong_model(std::string message, std::string_view pointer) {
   return Error(ErrorCode::invalid_argument, std::move(message)).pointer(pointer);
 }
 
@@ -51,7 +51,7 @@ Result<llm::HeaderList> parse_headers(Fields& in, const net::Environment& enviro
   for (const auto& member : *object) {
     std::string pointer = json::child_pointer(in.pointer_to("headers"), member.key());
     const auto* text = member.value().if_string();
-    if (!text) return wrong("expected a string", pointer);
+    if (!text) return wrong_model("expected a string", pointer);
     ERRAND_TRY(auto value, resolve_secret(std::string(json::view(*text)), pointer, environment));
     headers.emplace_back(to_lower(member.key()), std::move(value));
   }
@@ -115,12 +115,13 @@ Result<std::vector<std::string>> parse_fallback(Fields& in) {
   const json::Array* ids = in.optional_array("fallback");
   if (!ids) return out;
   if (ids->size() > kFallbacksMax) {
-    return wrong(cat("a model has at most ", kFallbacksMax, " others to fall back to"),
-                 in.pointer_to("fallback"));
+    return wrong_model(cat("a model has at most ", kFallbacksMax, " others to fall back to"),
+                       in.pointer_to("fallback"));
   }
   for (std::size_t i = 0; i < ids->size(); ++i) {
     const auto* id = (*ids)[i].if_string();
-    if (!id) return wrong("expected a string", json::child_pointer(in.pointer_to("fallback"), i));
+    if (!id)
+      return wrong_model("expected a string", json::child_pointer(in.pointer_to("fallback"), i));
     out.emplace_back(json::view(*id));
   }
   return out;
@@ -188,11 +189,11 @@ Result<void> check_fallbacks(const std::vector<ModelConfig>& models) {
     for (std::size_t k = 0; k < model.fallback.size(); ++k) {
       std::string pointer = cat("/models/", i, "/fallback/", k);
       const std::string& id = model.fallback[k];
-      if (!find_model(models, id)) return wrong(no_such_model(models, id), pointer);
+      if (!find_model(models, id)) return wrong_model(no_such_model(models, id), pointer);
       if (leads_to(models, id, model.info.id)) {
-        return wrong(cat("\"", id, "\" falls back to \"", model.info.id,
-                         "\" in the end, which would go round in circles"),
-                     pointer);
+        return wrong_model(cat("\"", id, "\" falls back to \"", model.info.id,
+                               "\" in the end, which would go round in circles"),
+                           pointer);
       }
     }
   }
@@ -203,8 +204,8 @@ Result<void> check_ids(const std::vector<ModelConfig>& models) {
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (seen.insert(models[i].info.id).second) continue;
-    return wrong(cat("another model has the id \"", models[i].info.id, "\" too"),
-                 cat("/models/", i, "/id"));
+    return wrong_model(cat("another model has the id \"", models[i].info.id, "\" too"),
+                       cat("/models/", i, "/id"));
   }
   return {};
 }
@@ -250,7 +251,7 @@ std::vector<std::string> fallback_chain(const std::vector<ModelConfig>& models,
 Result<std::vector<ModelConfig>> parse_models(const json::Array& models, const fs::path& folder,
                                               const net::Environment& environment) {
   if (models.size() > kModelsMax) {
-    return wrong(cat("there are at most ", kModelsMax, " models"), "/models");
+    return wrong_model(cat("there are at most ", kModelsMax, " models"), "/models");
   }
   std::vector<ModelConfig> out;
   for (std::size_t i = 0; i < models.size(); ++i) {
