@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "net/event_feed.hpp"
+#include "net/websocket.hpp"
 
 namespace errand::net {
 
@@ -38,13 +40,25 @@ struct Request {
   std::vector<std::string> query_params(std::string_view name) const;
 };
 
-// A whole answer, or the head of an event stream.
+// The answer to a request that asks for a WebSocket.
+struct Upgrade {
+  std::vector<Header> headers;  // those of the request
+  std::string protocol;         // the sub-protocol to choose; empty: none
+  WebSocketLimits limits = {};
+  Compression compression = Compression::off;
+  // Runs on the connection's home for as long as the WebSocket is used. When it returns, the
+  // WebSocket is closed. When the server stops, the WebSocket is dropped, and reads end.
+  std::function<Task<void>(std::shared_ptr<WebSocket>)> session;
+};
+
+// A whole answer, the head of an event stream, or a WebSocket.
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
   std::vector<Header> headers;
   std::unique_ptr<EventFeed> events;  // if set, the body is this stream of server-sent events
+  std::unique_ptr<Upgrade> upgrade;   // if set, the connection becomes a WebSocket
 };
 
 }  // namespace errand::net

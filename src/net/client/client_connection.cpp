@@ -79,6 +79,16 @@ class SocketConnection final : public ClientConnection {
     co_return count;
   }
 
+  void start_read(char* memory, std::size_t size, Done done) override {
+    if (tls_) return tls_->async_read_some(asio::buffer(memory, size), std::move(done));
+    socket_.async_read_some(asio::buffer(memory, size), std::move(done));
+  }
+  void start_write(std::string_view bytes, Done done) override {
+    asio::const_buffer buffer(bytes.data(), bytes.size());
+    if (tls_) return asio::async_write(*tls_, buffer, std::move(done));
+    asio::async_write(socket_, buffer, std::move(done));
+  }
+
   bool is_quiet() override {
     if (!socket_.is_open() || (tls_ && SSL_pending(tls_->native_handle()) > 0)) return false;
     char byte = 0;

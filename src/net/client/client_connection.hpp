@@ -8,6 +8,7 @@
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "net/address_rules.hpp"
+#include "net/byte_stream.hpp"
 #include "net/client/client_limits.hpp"
 #include "net/client/proxy.hpp"
 #include "net/client/tls_context.hpp"
@@ -19,15 +20,13 @@ namespace errand::net {
 // may be under way then. After a failure it is of no more use.
 // unavailable: the connection broke. timeout: the limit passed. cancelled: the task was, or the
 // connection was closed.
-class ClientConnection {
+class ClientConnection : public ByteStream {
  public:
-  virtual ~ClientConnection() = default;
-
   // From now on, operations fail once the limit has passed; none is set at first.
   virtual void set_limit(TimeLimit limit) = 0;
   virtual void clear_limit() = 0;
   // Makes an operation that is under way fail, and every later one.
-  virtual void close() = 0;
+  void close() override = 0;
 
   virtual Task<Result<void>> write(const std::string* bytes) = 0;
   // Number of bytes read; 0 once the peer has closed cleanly.

@@ -22,6 +22,8 @@ class FakeConnection final : public ClientConnection {
   void close() override {}
   Task<Result<void>> write(const std::string*) override { co_return Result<void>(); }
   Task<Result<std::size_t>> read_some(char*, std::size_t) override { co_return std::size_t{0}; }
+  void start_read(char*, std::size_t, Done) override {}
+  void start_write(std::string_view, Done) override {}
   bool is_quiet() override { return !name.starts_with("dead"); }
 
   const std::string name;

@@ -47,6 +47,7 @@ Connection::Connection(Socket socket, ConnectionsShared& shared)
 Connection::~Connection() {
   // A stream that is cut by a failure of its own must not look as if it had ended.
   if (feed_) set_linger_zero();
+  if (websocket_) websocket_->drop();
   close();
   shared_.connections.erase(listed_);
   if (shared_.on_left) shared_.on_left();
@@ -66,6 +67,10 @@ Task<void> Connection::run(std::shared_ptr<Connection> self) {
     if (!self->socket_.is_open()) co_return;
 
     Response response = co_await self->call_handler();
+    if (response.upgrade) {
+      co_await self->serve_websocket(std::move(response.upgrade));
+      co_return;
+    }
     std::string head = self->render(response);
     Next next = Next::close;
     if (response.events) {
@@ -274,10 +279,11 @@ void Connection::expire() {
 }
 
 void Connection::stop() {
-  if (feed_ || phase_ == Phase::idle) reset();
+  if (feed_ || websocket_ || phase_ == Phase::idle) reset();
 }
 
 void Connection::reset() {
+  if (websocket_) return websocket_->drop();
   set_linger_zero();
   close();
   if (feed_) feed_->interrupt();

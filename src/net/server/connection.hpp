@@ -16,6 +16,7 @@
 #include "net/server/request_ids.hpp"
 #include "net/server/request_reader.hpp"
 #include "net/server/response_writer.hpp"
+#include "net/websocket_stream.hpp"
 
 namespace errand::net {
 
@@ -45,6 +46,7 @@ struct ConnectionsShared {
   std::list<Connection*> connections;
   std::function<void()> on_left;  // a connection has left the list
   std::size_t event_streams = 0;
+  std::size_t web_sockets = 0;
   std::uint64_t requests = 0;
   bool stopping = false;  // answers say `Connection: close`, and no event stream begins
 };
@@ -72,13 +74,23 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // The deadline has passed: answers 408 to a slow sender, resets a slow reader, closes the rest.
   void expire();
 
-  // The server stops: resets an event stream or an idle connection; others may finish.
+  // The server stops: resets an event stream or an idle connection, drops a WebSocket; others may
+  // finish.
   void stop();
   // Cuts the connection so that the client sees a failure, never a clean end.
   void reset();
 
  private:
-  enum class Phase : std::uint8_t { idle, head, body, handling, writing, streaming, draining };
+  enum class Phase : std::uint8_t {
+    idle,
+    head,
+    body,
+    handling,
+    writing,
+    streaming,
+    upgraded,
+    draining
+  };
   enum class Next : std::uint8_t { request, drain, close };
 
   // connection.cpp
@@ -107,11 +119,15 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void watch_for_leaving();
   void on_readable();
 
+  // connection_upgrade.cpp
+  Task<void> serve_websocket(std::unique_ptr<Upgrade> upgrade);
+
   Socket socket_;
   ConnectionsShared& shared_;
   std::list<Connection*>::iterator listed_;
-  std::unique_ptr<RequestReader> reader_;  // freed while events are streamed
-  std::unique_ptr<EventFeed> feed_;        // only while events are streamed
+  std::unique_ptr<RequestReader> reader_;       // freed while events are streamed
+  std::unique_ptr<EventFeed> feed_;             // only while events are streamed
+  std::shared_ptr<WebSocketStream> websocket_;  // has taken the socket over
   SteadyTime deadline_ = SteadyTime::max();
   SteadyTime request_deadline_{};  // of the head or body being read
   SteadyTime body_begun_{};

@@ -216,6 +216,7 @@ Task<void> HttpServer::Impl::stop(SteadyTime deadline) {
 HttpServer::Counts HttpServer::Impl::counts() const {
   return {.connections = shared_.connections.size(),
           .event_streams = shared_.event_streams,
+          .web_sockets = shared_.web_sockets,
           .body_bytes = shared_.bodies.used(),
           .requests = shared_.requests};
 }

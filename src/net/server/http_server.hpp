@@ -36,9 +36,9 @@ struct Endpoint {
 };
 
 // HTTP/1.1 over TCP: keep-alive, pipelining (answered in order), chunked bodies, Expect:
-// 100-continue, HEAD, event streams. One handler call per request; a handler that throws is a bug
-// and answers 500. Lives on one home. Once bind() has succeeded, stop() must have returned before
-// the server is destroyed.
+// 100-continue, HEAD, event streams, WebSockets. One handler call per request; a handler that
+// throws is a bug and answers 500. Lives on one home. Once bind() has succeeded, stop() must have
+// returned before the server is destroyed.
 class HttpServer final {
  public:
   struct Options {
@@ -61,13 +61,15 @@ class HttpServer final {
   // Both at once.
   Result<Endpoint> listen(const std::string& host, std::uint16_t port);
 
-  // Stops accepting, resets every event stream and every idle connection, lets requests that are
-  // being answered finish until `deadline`, then resets those too. Returns when none is left.
+  // Stops accepting, resets every event stream and every idle connection, drops every WebSocket,
+  // lets requests that are being answered finish until `deadline`, then resets those too. Returns
+  // when none is left.
   Task<void> stop(SteadyTime deadline);
 
   struct Counts {
     std::size_t connections = 0;
     std::size_t event_streams = 0;
+    std::size_t web_sockets = 0;
     std::size_t body_bytes = 0;  // of all requests that are being read or answered
     std::uint64_t requests = 0;
   };

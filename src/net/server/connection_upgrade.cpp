@@ -1,0 +1,47 @@
+#include <utility>
+
+#include "net/server/connection.hpp"
+
+namespace errand::net {
+namespace {
+
+// Counts a WebSocket for as long as it lives.
+class CountedSocket final {
+ public:
+  explicit CountedSocket(std::size_t& count) : count_(count) { ++count_; }
+  ~CountedSocket() { --count_; }
+  CountedSocket(const CountedSocket&) = delete;
+  CountedSocket& operator=(const CountedSocket&) = delete;
+
+ private:
+  std::size_t& count_;
+};
+
+}  // namespace
+
+// A client has to wait for the answer before it sends frames; one that does not is refused.
+Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
+  if (shared_.stopping) {
+    reset();
+    co_return;
+  }
+  if (reader_->has_bytes()) {
+    co_await refuse(Error(ErrorCode::invalid_argument,
+                          "bytes follow a request for a WebSocket before its answer")
+                        .reason("bad_request"));
+    co_return;
+  }
+  CountedSocket counted(shared_.web_sockets);
+  reader_.reset();
+  enter(Phase::upgraded, SteadyTime::max());
+  websocket_ =
+      std::make_shared<WebSocketStream>(std::move(socket_), upgrade->limits, upgrade->compression);
+  auto accepted = co_await websocket_->accept(std::move(upgrade->headers), upgrade->protocol);
+  if (!accepted) co_return;
+  auto session = std::move(upgrade->session);
+  upgrade.reset();
+  co_await session(websocket_);
+  co_await websocket_->finish();
+}
+
+}  // namespace errand::net
