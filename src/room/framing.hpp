@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace errand::room {
+
+// One message of a room's protocol.
+struct Message {
+  std::uint64_t id = 0;
+  std::string type;
+  std::string header = "{}";  // JSON, as it came or is to go
+  std::string attachment = {};
+
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+// Bounds of what a peer may send. Whoever goes beyond is disconnected.
+struct FrameLimits {
+  std::size_t message_bytes_max = 8U * 1024 * 1024;  // of header and attachment
+  std::size_t packets_max = 32U * 1024;              // of one message
+  std::size_t type_bytes_max = 256;
+};
+
+// Packets of at most this size are sent. Receivers take any size below 4 MiB.
+constexpr std::size_t kPacketPayloadBytes = 64U * 1024;
+
+// The packets of a message, in the order in which they have to arrive, without those of any other
+// between them.
+std::vector<std::string> to_packets(const Message& message);
+
+// Puts the packets of one direction of one connection together again.
+class MessageReader final {
+ public:
+  explicit MessageReader(FrameLimits limits = {}) : limits_(limits) {}
+
+  // Takes one packet, and gives the message that it completes. After an error the reader is of no
+  // more use. invalid_argument: the packet is not one, or not the one that has to come.
+  // too_large: a limit was met.
+  Result<std::optional<Message>> take(std::string_view packet);
+
+ private:
+  Result<void> begin(std::string_view packet, std::uint64_t id);
+  Result<void> add(std::string_view packet, std::uint64_t id, std::uint32_t number);
+  Result<Message> finish();
+
+  const FrameLimits limits_;
+  Message message_;
+  std::string payload_;
+  std::uint32_t packets_ = 0;  // of the message that is being read
+  std::uint32_t taken_ = 0;
+  bool reading_ = false;
+};
+
+}  // namespace errand::room
