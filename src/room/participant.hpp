@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "json/value.hpp"
+#include "room/content.hpp"
+#include "room/grants.hpp"
+#include "room/token.hpp"
+#include "room/toolkit.hpp"
+
+namespace errand::room {
+
+// What a client can do, as far as the server has to know.
+enum class ClientGeneration : std::uint8_t {
+  old_npm,  // up to npm 0.39: hosts check no input, and lists must not name `binary`
+  other,
+};
+
+// The way to one participant. Lives on the room's home; nothing comes back from within a call.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  virtual void send(const Message& message) = 0;
+  // Ends the connection. The participant then leaves as any other does.
+  virtual void close(std::uint16_t code, std::string_view reason) = 0;
+};
+
+struct Registration {
+  std::string id;
+  Toolkit toolkit;
+};
+
+// A chunk of a call that has not arrived.
+struct EarlyChunk {
+  std::string call_id;
+  Content chunk;
+  std::size_t size = 0;
+};
+
+// Somebody in a room. Owned by the room.
+struct Participant {
+  std::string id;
+  Identity identity;
+  Role role = Role::user;
+  ApiScope scope;
+  ClientGeneration generation = ClientGeneration::other;
+  Outlet& outlet;
+  json::Object attributes;
+  std::map<std::string, Registration, std::less<>> toolkits;  // by name
+  std::size_t calls_made = 0;                                 // in flight
+  std::size_t calls_taken = 0;                                // in flight
+  std::size_t lists_waiting = 0;
+  std::deque<EarlyChunk> early;
+  std::size_t early_bytes = 0;
+
+  void respond(std::uint64_t request_id, const Content& content) const {
+    outlet.send(to_message(request_id, "__response__", content));
+  }
+  void respond_error(std::uint64_t request_id, RoomCode code, std::string_view text) const {
+    respond(request_id, error_content(code, text));
+  }
+};
+
+}  // namespace errand::room

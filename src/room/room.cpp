@@ -1,0 +1,208 @@
+#include "room/room.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/members.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+#include "room/room_request.hpp"
+
+namespace errand::room {
+namespace {
+
+constexpr std::string_view kTraceMember = "__meshagent__";
+constexpr std::size_t kTraceparentBytesMax = 128;
+
+constexpr std::array<std::string_view, 16> kBuiltinToolkits = {
+    "messaging", "storage", "queues",   "developer", "sync",   "services",   "livekit", "mounts",
+    "memory",    "dataset", "datasets", "database",  "sqlite", "containers", "secrets", "room"};
+
+Message push_of(std::string_view type, const json::Object& header) {
+  Message message{.id = 0, .type = std::string(type), .header = ""};
+  json::write(message.header, header);
+  return message;
+}
+
+// The header of a message; nothing if it is not a JSON object.
+std::optional<json::Object> header_of(const Message& message) {
+  auto value = json::parse(message.header, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (!value || !value->is_object()) return std::nullopt;
+  return std::move(value->as_object());
+}
+
+std::string take_traceparent(json::Object& header) {
+  std::string traceparent;
+  if (const json::Object* trace = json::object_at(&header, kTraceMember)) {
+    traceparent = json::text_at(json::object_at(trace, "otel"), "traceparent");
+  }
+  header.erase(kTraceMember);
+  return traceparent.size() <= kTraceparentBytesMax ? traceparent : "";
+}
+
+}  // namespace
+
+bool is_builtin_toolkit(std::string_view name) {
+  return std::find(kBuiltinToolkits.begin(), kBuiltinToolkits.end(), name) !=
+         kBuiltinToolkits.end();
+}
+
+Room::Room(Options options)
+    : options_(std::move(options)), calls_(options_.limits, options_.timers) {}
+
+Room::~Room() {
+  for (WaitingList& waiting : waiting_lists_) options_.timers.cancel(waiting.timer);
+}
+
+Result<std::string> Room::join(JoinParams params) {
+  ERRAND_ASSERT_HOME(options_.home);
+  if (participants_.size() >= options_.limits.participants_max) {
+    return Error(ErrorCode::unavailable, "the room is full")
+        .reason("room_full")
+        .limit("participants", static_cast<std::int64_t>(options_.limits.participants_max));
+  }
+  const std::string id = options_.make_id();
+  auto participant =
+      std::make_unique<Participant>(Participant{.id = id,
+                                                .identity = std::move(params.token.identity),
+                                                .role = params.token.role,
+                                                .scope = std::move(params.token.scope),
+                                                .generation = params.generation,
+                                                .outlet = params.outlet});
+  participant->attributes["name"] = participant->identity.name;
+  params.outlet.send(
+      push_of("connected",
+              {{"type", "init"}, {"participantId", id}, {"attributes", participant->attributes}}));
+  params.outlet.send(push_of("room_ready", {{"room_name", options_.name},
+                                            {"room_url", options_.url},
+                                            {"session_id", options_.session_id}}));
+  Participant& joined_now = *participants_.emplace(id, std::move(participant)).first->second;
+  joined(joined_now);
+  return id;
+}
+
+void Room::leave(std::string_view id) {
+  ERRAND_ASSERT_HOME(options_.home);
+  auto found = participants_.find(id);
+  if (found == participants_.end()) return;
+  // Taken out first, so that nothing is sent to it from here on but by its own calls.
+  std::unique_ptr<Participant> gone = std::move(found->second);
+  participants_.erase(found);
+  std::erase_if(public_toolkits_, [&](const auto& one) { return one.second == gone.get(); });
+  for (auto waiting = waiting_lists_.begin(); waiting != waiting_lists_.end();) {
+    auto one = waiting++;
+    if (one->lister != gone.get()) continue;
+    options_.timers.cancel(one->timer);
+    waiting_lists_.erase(one);
+  }
+  calls_.leave(*gone);
+}
+
+void Room::receive(std::string_view participant, const Message& message) {
+  ERRAND_ASSERT_HOME(options_.home);
+  Participant* from = find(participant);
+  if (!from) return;
+  if (message.type == "set_attributes") return set_attributes(*from, message);
+  if (message.type.starts_with("room.tool_call_response")) return receive_answer(*from, message);
+  // Nothing asks clients for an answer of this kind, and an answer to an answer helps nobody.
+  if (message.type == "__response__") return;
+  receive_request(*from, message);
+}
+
+void Room::receive_answer(Participant& from, const Message& message) {
+  std::optional<json::Object> header = header_of(message);
+  if (header) header->erase(kTraceMember);
+  if (message.type == "room.tool_call_response") {
+    if (!header) return calls_.take_answer(from, message.id, nullptr);
+    Content content{.header = std::move(*header), .bytes = message.attachment};
+    return calls_.take_answer(from, message.id, &content);
+  }
+  if (message.type != "room.tool_call_response_chunk") return;
+  // The id of the message is the call's number, too, and can be read where the header cannot.
+  if (!header) return calls_.take_output(from, cat("call-", message.id), nullptr);
+  const json::Object* chunk = json::object_at(&*header, "chunk");
+  if (!chunk) return;
+  Content content{.header = *chunk, .bytes = message.attachment};
+  calls_.take_output(from, json::text_at(&*header, "tool_call_id"), &content);
+}
+
+void Room::set_attributes(Participant& from, const Message& message) {
+  std::optional<json::Object> changed = header_of(message);
+  if (!changed) return;
+  changed->erase(kTraceMember);
+  changed->erase("name");
+  json::Object merged = from.attributes;
+  for (auto& [key, value] : *changed) merged[key] = std::move(value);
+  std::string text;
+  json::write(text, merged);
+  if (text.size() <= options_.limits.attributes_bytes_max) from.attributes = std::move(merged);
+}
+
+void Room::receive_request(Participant& from, const Message& message) {
+  std::optional<json::Object> header = header_of(message);
+  if (!header) {
+    return from.respond_error(message.id, RoomCode::invalid_request,
+                              "the request's header is not a JSON object");
+  }
+  std::string traceparent = take_traceparent(*header);
+  Request request{.from = from,
+                  .message = message,
+                  .header = std::move(*header),
+                  .traceparent = std::move(traceparent)};
+  if (message.type == "room.register_toolkit") return add_toolkit(request);
+  if (message.type == "room.unregister_toolkit") return remove_toolkit(request);
+  if (message.type == "room.list_toolkits") return list_toolkits(request);
+  if (message.type == "room.invoke_tool") return invoke(request);
+  if (message.type == "room.tool_call_request_chunk") return take_chunk(request);
+  if (message.type == "room.call") {
+    return request.refuse(RoomCode::invalid_request, "this server does not call agents by URL");
+  }
+  request.refuse(RoomCode::invalid_request, cat("unknown request ", message.type));
+}
+
+// Every chunk is answered, because some clients wait for that before they send the next.
+void Room::take_chunk(Request& request) {
+  const json::Object* chunk = json::object_at(&request.header, "chunk");
+  std::string_view call_id = json::text_at(&request.header, "tool_call_id");
+  if (!chunk || call_id.empty()) {
+    return request.refuse(RoomCode::invalid_request, "a chunk needs a tool_call_id and a chunk");
+  }
+  calls_.take_input(request.from, call_id, {.header = *chunk, .bytes = request.message.attachment});
+  request.answer(empty_content());
+}
+
+Participant* Room::find(std::string_view id) {
+  auto found = participants_.find(id);
+  return found == participants_.end() ? nullptr : found->second.get();
+}
+
+// Any of those with the name; the ones that offer something first.
+Participant* Room::find_named(std::string_view name) {
+  Participant* found = nullptr;
+  for (auto& [id, participant] : participants_) {
+    if (participant->identity.name != name) continue;
+    if (!found || found->toolkits.empty()) found = participant.get();
+  }
+  return found;
+}
+
+Room::Counts Room::counts() const {
+  Counts counts{.participants = participants_.size(), .calls = calls_.in_flight()};
+  for (const auto& [id, participant] : participants_)
+    counts.toolkits += participant->toolkits.size();
+  return counts;
+}
+
+std::vector<Room::Listed> Room::participants() const {
+  std::vector<Listed> all;
+  for (const auto& [id, participant] : participants_) {
+    Listed one{.id = id, .name = participant->identity.name, .role = participant->role};
+    for (const auto& [name, registration] : participant->toolkits) one.toolkits.push_back(name);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace errand::room

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/home.hpp"
+#include "async/timers.hpp"
+#include "base/result.hpp"
+#include "json/schema_cache.hpp"
+#include "room/calls.hpp"
+#include "room/participant.hpp"
+#include "room/room_limits.hpp"
+#include "room/token.hpp"
+
+namespace errand::room {
+
+struct JoinParams {
+  ParticipantToken token;
+  ClientGeneration generation = ClientGeneration::other;
+  Outlet& outlet;  // outlives the participant
+};
+
+// One room: who is there, which toolkits they offer, and the calls between them. An actor: lives on
+// one home, and never waits. What it knows dies with it; clients bring it back when they connect
+// again.
+class Room final {
+ public:
+  struct Options {
+    Home home;
+    std::string name;
+    std::string url;         // for clients: where the room is
+    std::string session_id;  // of this life of the room
+    Timers& timers;
+    json::SchemaCache& schemas;
+    std::function<std::string()> make_id;  // unpredictable
+    RoomLimits limits = {};
+  };
+
+  explicit Room(Options options);
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  // Lets somebody in whose token is for this room, and tells the client that it is ready. Gives the
+  // participant's id. unavailable: the room is full.
+  Result<std::string> join(JoinParams params);
+  // A message of a participant. Every request is answered.
+  void receive(std::string_view participant, const Message& message);
+  void leave(std::string_view participant);
+
+  struct Counts {
+    std::size_t participants = 0;
+    std::size_t toolkits = 0;
+    std::size_t calls = 0;  // in flight
+  };
+  Counts counts() const;
+
+  // Who is there, for people who look after the room.
+  struct Listed {
+    std::string id;
+    std::string name;
+    Role role = Role::user;
+    std::vector<std::string> toolkits;
+  };
+  std::vector<Listed> participants() const;
+
+ private:
+  struct Request;
+  struct WaitingList;
+
+  Participant* find(std::string_view id);
+  Participant* find_named(std::string_view name);
+
+  // room.cpp
+  void receive_request(Participant& from, const Message& message);
+  void receive_answer(Participant& from, const Message& message);
+  void set_attributes(Participant& from, const Message& message);
+  void take_chunk(Request& request);
+
+  // room_toolkits.cpp
+  void add_toolkit(Request& request);
+  void remove_toolkit(Request& request);
+  Registration* registration_of(Participant& host, std::string_view toolkit);
+  Participant* host_of(const Request& request, std::string_view toolkit);
+  void take_over(Participant& from, const std::string& name);
+  void list_toolkits(Request& request);
+  std::string list_text(const Participant& lister, const Participant* only) const;
+  void wait_for_participant(Request& request, std::string_view name, double timeout);
+  void end_waiting(std::list<WaitingList>::iterator waiting);
+  void joined(const Participant& participant);
+  void invoke(Request& request);
+
+  const Options options_;
+  std::map<std::string, std::unique_ptr<Participant>, std::less<>> participants_;
+  std::map<std::string, Participant*, std::less<>> public_toolkits_;  // the host, by name
+  std::list<WaitingList> waiting_lists_;
+  Calls calls_;
+};
+
+// Toolkits that belong to the room itself, offered or not: nobody can register one of their names.
+bool is_builtin_toolkit(std::string_view name);
+
+}  // namespace errand::room

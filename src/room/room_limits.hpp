@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/clock.hpp"
+#include "room/framing.hpp"
+#include "room/toolkit.hpp"
+
+namespace errand::room {
+
+// Every bound of one room, with what happens at it.
+struct RoomLimits {
+  FrameLimits frames = {};      // the connection is closed
+  ToolkitLimits toolkits = {};  // the registration is refused with 1002
+
+  std::size_t participants_max = 10'000;     // the join is refused
+  std::size_t toolkits_of_one_max = 100;     // of one participant: 1002
+  std::size_t attributes_bytes_max = 65536;  // of one participant: the change is ignored
+  std::size_t calls_of_one_max = 1'000;      // in flight, of one caller: 1008
+  std::size_t calls_to_one_max = 4'000;      // in flight, to one host: 1008
+  std::size_t lists_of_one_max = 100;        // waiting for a participant, of one lister: 1008
+
+  // Chunks that arrive before the call that they belong to: the oldest ones are dropped.
+  std::size_t early_chunks_max = 32;
+  std::size_t early_bytes_max = 1024U * 1024;
+
+  // Progress of a call is passed on for so long after its answer, then dropped.
+  milliseconds progress_after_answer{2'000};
+  std::size_t answered_calls_max = 4'000;  // those that wait for it: the oldest are forgotten
+  milliseconds list_wait_max{60'000};      // a list waits no longer
+};
+
+}  // namespace errand::room

@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/members.hpp"
+#include "json/write.hpp"
+#include "room/room.hpp"
+#include "room/room_request.hpp"
+
+namespace errand::room {
+namespace {
+
+Content not_found(std::string_view what, std::string_view name) {
+  return error_content(RoomCode::not_found, cat(what, " ", name, " was not found"));
+}
+
+// Plain JSON without a type of content is what older callers send.
+Content arguments_of(const json::Object& header, const std::string& bytes) {
+  const json::Value* arguments = header.if_contains("arguments");
+  if (!arguments || arguments->is_null()) return empty_content();
+  const json::Object* object = arguments->if_object();
+  const json::Value* type = object ? object->if_contains("type") : nullptr;
+  if (!type || !type->is_string()) return json_content(*arguments);
+  return {.header = *object, .bytes = bytes};
+}
+
+}  // namespace
+
+void Room::add_toolkit(Request& request) {
+  Participant& from = request.from;
+  if (!from.scope.agents) {
+    return request.refuse(RoomCode::permission_denied, "the token grants no agents");
+  }
+  if (request.message.header.size() > options_.limits.toolkits.registration_bytes_max) {
+    return request.refuse(RoomCode::invalid_request, "the registration is too large");
+  }
+  auto parsed = parse_toolkit(request.header, options_.limits.toolkits);
+  if (!parsed) return request.refuse(RoomCode::invalid_request, parsed.error().describe());
+  Toolkit& toolkit = *parsed;
+  const AgentsGrant& grant = *from.scope.agents;
+  if (toolkit.is_public ? !grant.register_public_toolkit : !grant.register_private_toolkit) {
+    return request.refuse(
+        RoomCode::permission_denied,
+        cat("the token does not allow ", toolkit.is_public ? "public" : "private", " toolkits"));
+  }
+  if (from.toolkits.contains(toolkit.name) || is_builtin_toolkit(toolkit.name)) {
+    return request.refuse(RoomCode::already_exists,
+                          cat("toolkit ", toolkit.name, " exists already"));
+  }
+  if (from.toolkits.size() >= options_.limits.toolkits_of_one_max) {
+    return request.refuse(RoomCode::invalid_request, "the participant has too many toolkits");
+  }
+  if (toolkit.is_public) {
+    auto held = public_toolkits_.find(toolkit.name);
+    if (held != public_toolkits_.end() && held->second->identity != from.identity) {
+      return request.refuse(RoomCode::already_exists,
+                            cat("toolkit ", toolkit.name, " exists already"));
+    }
+    take_over(from, toolkit.name);
+  }
+  std::string name = toolkit.name;
+  Registration registration{.id = options_.make_id(), .toolkit = std::move(toolkit)};
+  request.answer(json_content(json::Object{{"id", registration.id}}));
+  from.toolkits.emplace(std::move(name), std::move(registration));
+}
+
+// An earlier connection of the same identity may be dead without the server's knowing. A client
+// registers only once after it has connected again, and must not be refused.
+void Room::take_over(Participant& from, const std::string& name) {
+  Participant*& host = public_toolkits_[name];
+  if (host) {
+    calls_.lose_toolkit(*host, name);
+    host->toolkits.erase(name);
+  }
+  host = &from;
+}
+
+void Room::remove_toolkit(Request& request) {
+  std::string_view id = json::text_at(&request.header, "id");
+  auto& toolkits = request.from.toolkits;
+  auto found = std::find_if(toolkits.begin(), toolkits.end(),
+                            [&](const auto& one) { return one.second.id == id; });
+  if (found == toolkits.end()) return request.answer(not_found("registration", id));
+  if (found->second.toolkit.is_public) public_toolkits_.erase(found->first);
+  toolkits.erase(found);
+  request.answer(empty_content());
+}
+
+std::string Room::list_text(const Participant& lister, const Participant* only) const {
+  std::string text = R"({"type":"json","json":{"tools":{)";
+  const std::size_t empty_size = text.size();
+  const AllowedNames& allowed = lister.scope.agents->toolkits;
+  auto add = [&](const Participant& host, const Toolkit& toolkit) {
+    if (!allowed.allows(toolkit.name)) return;
+    if (text.size() > empty_size) text += ',';
+    json::write_string(text, toolkit.name);
+    append(text, ":{",
+           lister.generation == ClientGeneration::old_npm ? toolkit.listed_without_binary
+                                                          : toolkit.listed,
+           R"(,"participant_id":)");
+    json::write_string(text, host.id);
+    text += '}';
+  };
+  const Participant& own = only ? *only : lister;
+  for (const auto& [name, registration] : own.toolkits) add(own, registration.toolkit);
+  if (!only) {
+    for (const auto& [name, host] : public_toolkits_) {
+      if (!lister.toolkits.contains(name)) add(*host, host->toolkits.at(name).toolkit);
+    }
+  }
+  return text += "}}}";
+}
+
+void Room::list_toolkits(Request& request) {
+  const AgentsGrant* grant = request.from.scope.agents ? &*request.from.scope.agents : nullptr;
+  if (!grant || !grant->use_tools) {
+    return request.refuse(RoomCode::permission_denied, "the token does not allow listing tools");
+  }
+  std::string_view id = json::text_at(&request.header, "participant_id");
+  std::string_view name = json::text_at(&request.header, "participant_name");
+  const bool is_filtered = !id.empty() || !name.empty();
+  const Participant* only = !id.empty() ? find(id) : is_filtered ? find_named(name) : nullptr;
+  if (is_filtered && !only) {
+    const json::Value* timeout = request.header.if_contains("timeout");
+    const double wait = timeout && timeout->is_number() ? timeout->to_number<double>() : 0;
+    if (id.empty() && wait > 0) return wait_for_participant(request, name, wait);
+    return request.answer(json_content(json::Object{{"tools", json::Object()}}));
+  }
+  request.from.outlet.send(
+      {.id = request.message.id, .type = "__response__", .header = list_text(request.from, only)});
+}
+
+void Room::wait_for_participant(Request& request, std::string_view name, double timeout) {
+  if (request.from.lists_waiting >= options_.limits.lists_of_one_max) {
+    return request.refuse(RoomCode::operation_failed, "too many lists are waiting");
+  }
+  const double max = static_cast<double>(options_.limits.list_wait_max.count()) / 1000;
+  const milliseconds wait(static_cast<std::int64_t>(std::min(timeout, max) * 1000));
+  ++request.from.lists_waiting;
+  auto waiting = waiting_lists_.insert(waiting_lists_.end(), {.lister = &request.from,
+                                                              .request_id = request.message.id,
+                                                              .participant_name = std::string(name),
+                                                              .timer = {}});
+  waiting->timer =
+      options_.timers.set(options_.timers.now() + wait, [this, waiting] { end_waiting(waiting); });
+}
+
+void Room::end_waiting(std::list<WaitingList>::iterator waiting) {
+  const WaitingList ended = std::move(*waiting);
+  waiting_lists_.erase(waiting);
+  options_.timers.cancel(ended.timer);
+  --ended.lister->lists_waiting;
+  const Participant* only = find_named(ended.participant_name);
+  if (!only) {
+    return ended.lister->respond(ended.request_id,
+                                 json_content(json::Object{{"tools", json::Object()}}));
+  }
+  ended.lister->outlet.send(
+      {.id = ended.request_id, .type = "__response__", .header = list_text(*ended.lister, only)});
+}
+
+void Room::joined(const Participant& participant) {
+  for (auto waiting = waiting_lists_.begin(); waiting != waiting_lists_.end();) {
+    auto one = waiting++;
+    if (one->participant_name == participant.identity.name) end_waiting(one);
+  }
+}
+
+Registration* Room::registration_of(Participant& host, std::string_view toolkit) {
+  auto found = host.toolkits.find(toolkit);
+  return found == host.toolkits.end() ? nullptr : &found->second;
+}
+
+// Whose toolkit of this name a call goes to: the named participant's, else the caller's own, else
+// the public one.
+Participant* Room::host_of(const Request& request, std::string_view toolkit) {
+  std::string_view id = json::text_at(&request.header, "participant_id");
+  if (!id.empty()) return find(id);
+  if (request.from.toolkits.contains(toolkit)) return &request.from;
+  auto found = public_toolkits_.find(toolkit);
+  return found == public_toolkits_.end() ? nullptr : found->second;
+}
+
+void Room::invoke(Request& request) {
+  const json::Object& header = request.header;
+  std::string_view toolkit = json::text_at(&header, "toolkit");
+  std::string_view tool = json::text_at(&header, "tool");
+  if (toolkit.empty() || tool.empty()) {
+    return request.refuse(RoomCode::invalid_request, "a call needs a toolkit and a tool");
+  }
+  if (is_builtin_toolkit(toolkit)) return request.answer(not_found("toolkit", toolkit));
+  const AgentsGrant* grant = request.from.scope.agents ? &*request.from.scope.agents : nullptr;
+  if (!grant || !grant->call) {
+    return request.refuse(RoomCode::permission_denied, "the token does not allow calls");
+  }
+  if (!grant->toolkits.allows(toolkit)) {
+    return request.refuse(RoomCode::permission_denied,
+                          cat("the token does not allow toolkit ", toolkit));
+  }
+  Participant* host = host_of(request, toolkit);
+  Registration* registration = host ? registration_of(*host, toolkit) : nullptr;
+  if (!registration) return request.answer(not_found("toolkit", toolkit));
+  auto found = registration->toolkit.tools.find(tool);
+  if (found == registration->toolkit.tools.end()) return request.answer(not_found("tool", tool));
+
+  Content arguments = arguments_of(header, request.message.attachment);
+  if (auto flaw = flaw_of(arguments.header)) {
+    return request.refuse(RoomCode::invalid_request,
+                          cat("the arguments are not a content: ", *flaw));
+  }
+  if (host->generation == ClientGeneration::old_npm) {
+    auto fitting = fit_input(tool, found->second, std::move(arguments), options_.schemas);
+    if (!fitting) return request.refuse(RoomCode::invalid_request, fitting.error().message());
+    arguments = std::move(*fitting);
+  }
+  json::Object more;
+  for (std::string_view key : {"on_behalf_of_id", "caller_context"}) {
+    const json::Value* value = header.if_contains(key);
+    if (value && !value->is_null()) more[key] = *value;
+  }
+  if (!request.traceparent.empty()) {
+    more["__meshagent__"] = {{"v", 1}, {"otel", {{"traceparent", request.traceparent}}}};
+  }
+  calls_.begin({.caller = request.from,
+                .request_id = request.message.id,
+                .call_id = std::string(json::text_at(&header, "tool_call_id")),
+                .host = *host,
+                .toolkit = std::string(toolkit),
+                .tool = std::string(tool),
+                .header = std::move(more),
+                .arguments = std::move(arguments)});
+}
+
+}  // namespace errand::room
