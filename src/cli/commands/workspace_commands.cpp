@@ -15,7 +15,7 @@
 namespace errand::cli {
 namespace {
 
-constexpr std::size_t kShownNameChars = 200;
+constexpr std::size_t kShownIdChars = 200;
 
 json::Array texts(const std::vector<std::string>& items) {
   json::Array out;
@@ -55,10 +55,10 @@ std::string workspaces_table(const json::Value& answer) {
 
 // The key itself goes to stdout, and what there is to know about it to stderr.
 std::string shown_key(const json::Value& key) {
-  std::string note = cat("The key ", clean_line(text_of(key, "id"), kShownNameChars),
+  std::string note = cat("The key ", clean_line(text_of(key, "id"), kShownIdChars),
                          " is shown this once; keep it.\n");
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
-  return cat(clean_line(text_of(key, "key"), kShownNameChars), "\n");
+  return cat(clean_line(text_of(key, "key"), kShownIdChars), "\n");
 }
 
 // "reachable", or what is wrong and how the vendor puts it.
@@ -107,7 +107,7 @@ int create_oauth_client(const AnswerOptions& options, const NewKeyOptions& clien
     std::string note = "Secret and refresh token are shown this once; keep them.\n";
     [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
     auto line = [&](std::string_view name, std::string_view key) {
-      return cat(name, "=", clean_line(text_of(answer, key), kShownNameChars), "\n");
+      return cat(name, "=", clean_line(text_of(answer, key), kShownIdChars), "\n");
     };
     return cat(line("CLIENT_ID", "clientId"), line("CLIENT_SECRET", "clientSecret"),
                line("REFRESH_TOKEN", "refreshToken"));
@@ -129,7 +129,7 @@ int delete_oauth_client(const AnswerOptions& options, const std::string& id) {
   sdk::ApiRequest request{.method = net::Method::delete_,
                           .path = cat("/oauth-clients/", percent_encode(id))};
   return ask_and_show(options, std::move(request), [&](const json::Value&) {
-    return cat("deleted ", clean_line(id, kShownNameChars), "\n");
+    return cat("deleted ", clean_line(id, kShownIdChars), "\n");
   });
 }
 
@@ -157,7 +157,7 @@ int revoke_key(const AnswerOptions& options, const std::string& id) {
   sdk::ApiRequest request{.method = net::Method::delete_,
                           .path = cat("/api-keys/", percent_encode(id))};
   return ask_and_show(options, std::move(request), [&](const json::Value&) {
-    return cat("revoked ", clean_line(id, kShownNameChars), "\n");
+    return cat("revoked ", clean_line(id, kShownIdChars), "\n");
   });
 }
 
