@@ -8,6 +8,12 @@
 #include "async/breath.hpp"
 
 namespace errand::agent {
+namespace {
+
+// Of the calls that come in one chunk; checking one may take a millisecond.
+constexpr std::size_t kCallsInABreath = 8;
+
+}  // namespace
 
 Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files() {
   std::vector<FilePart> wanted = files_to_read(*state_);
@@ -55,6 +61,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   log_->set_status(RunStatus::running, RunLog::kEchoWait);
 
   ++around_.counters.model_calls;
+  Breath breath(kCallsInABreath);
   stream_ = model_->ask(make_turn_request(*state_, std::move(files)));
   for (bool streaming = true; streaming && !log_->failed();) {
     // While the store takes nothing, nothing is read: the vendor waits, not our memory.
@@ -64,7 +71,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
       streaming = take_event(events[i]);
       // Calls are checked as they come, and many may come at once.
       const bool is_call = std::holds_alternative<llm::CallClosed>(events[i]);
-      if (is_call && i + 1 < events.size()) co_await let_others_run();
+      if (is_call && breath.is_due(1)) co_await let_others_run();
     }
   }
   stream_.reset();

@@ -32,7 +32,7 @@ struct Handler {
   bj::value_stack stack;
   std::string number;
   std::size_t members_seen = 0;
-  std::size_t values_left = 0;
+  std::size_t values_left = static_cast<std::size_t>(-1);
   bool has_too_many = false;
 
   // Counts a value. False: there are too many.

@@ -402,7 +402,7 @@ class LimitsTest(ServerCase):
             texts = iter(range(patterns))
             tools = [local_tool(f"t{n}") | {"parameters": {
                 "type": "object", "properties": {f"p{k}": {"pattern": f"^a{k}$"} for k in part}}}
-                for n, part in enumerate(iter(lambda: [k for k, _ in zip(texts, range(64))], []))]
+                for n, part in enumerate(iter(lambda: [k for _, k in zip(range(64), texts)], []))]
             return client.request("POST", "/agent-runs", {"prompt": "Hi", "tools": tools})
 
         at, past = create(512), create(513)
