@@ -1,4 +1,4 @@
-"""Agents on the official A2A SDKs for Node, and those SDKs as clients."""
+"""Agents on the official A2A SDKs for Node and Python, and those SDKs as clients."""
 
 import json
 import subprocess
@@ -13,13 +13,17 @@ SECONDS_MAX = 120
 
 
 class Agent:
-    """An agent of others, in the version 1.0 or 0.3."""
+    """An agent of others: on the SDK for Node of the version 1.0 or 0.3, or on that for
+    "python"."""
 
     def __init__(self, version: str):
-        ensure_modules(AGENTS)
-        self.process = subprocess.Popen([NODE, AGENTS / "agent.mjs", version], text=True,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        preexec_fn=die_with_parent)
+        if version == "python":
+            command = [python_with_sdk(AGENTS / "requirements.txt"), AGENTS / "agent.py"]
+        else:
+            ensure_modules(AGENTS)
+            command = [NODE, AGENTS / "agent.mjs", version]
+        self.process = subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, preexec_fn=die_with_parent)
         self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
         self.card_url = f"{self.url}/.well-known/agent-card.json"
 
