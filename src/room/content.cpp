@@ -127,6 +127,15 @@ Content close_content(int status, std::string_view message) {
   return content;
 }
 
+Content arguments_of(const json::Object& request, const std::string& attachment) {
+  const json::Value* arguments = request.if_contains("arguments");
+  if (!arguments || arguments->is_null()) return empty_content();
+  const json::Object* object = arguments->if_object();
+  const json::Value* type = object ? object->if_contains("type") : nullptr;
+  if (!type || !type->is_string()) return json_content(*arguments);
+  return {.header = *object, .bytes = attachment};
+}
+
 Message to_message(std::uint64_t id, std::string_view type, const Content& content) {
   Message message{.id = id, .type = std::string(type), .header = "", .attachment = content.bytes};
   json::write(message.header, content.header);

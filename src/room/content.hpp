@@ -19,6 +19,9 @@ enum class RoomCode : std::uint16_t {
   operation_failed = 1008,
   timeout = 1009,
   unexpected_response = 1100,
+  invalid_path = 3004,
+  queue_not_found = 5001,
+  queue_exists = 5002,
 };
 
 // What tools take and give: a header, and bytes for some kinds.
@@ -57,6 +60,9 @@ Content error_content(RoomCode code, std::string_view text);
 Content open_content();
 // `status` as of WebSocket close codes; 1000 is the normal end.
 Content close_content(int status = 1000, std::string_view message = "");
+
+// The arguments of a request. Plain JSON without a type of content is what older callers send.
+Content arguments_of(const json::Object& request, const std::string& attachment);
 
 Message to_message(std::uint64_t id, std::string_view type, const Content& content);
 

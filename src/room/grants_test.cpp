@@ -123,6 +123,20 @@ TEST(StorageGrant, DecidesByPath) {
   }
 }
 
+TEST(StoragePath, IsRelativeAndPlain) {
+  struct Row {
+    std::string_view given;
+    std::string_view path;
+  };
+  const Row rows[] = {{"", ""},      {".", ""},        {"/", ""},       {"./", ""},
+                      {"a", "a"},    {"/a/b/", "a/b"}, {"./a", "a"},    {"a b/.c", "a b/.c"},
+                      {"a//b", "-"}, {"..", "-"},      {"a/../b", "-"}, {"a/.", "-"},
+                      {"//a", "-"},  {"a//", "-"},     {"a\\b", "-"},   {"a\nb", "-"}};
+  for (const Row& row : rows) {
+    EXPECT_EQ(storage_path(row.given).value_or("-"), row.path) << row.given;
+  }
+}
+
 TEST(StorageGrant, AFolderIsListedForWhatIsBelowIt) {
   auto listed = [](std::string_view grant, std::string_view folder) {
     return StorageGrant::parse(json::parse(grant).value().as_object())

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,12 +52,14 @@ struct Participant {
   ClientGeneration generation = ClientGeneration::other;
   Outlet& outlet;
   json::Object attributes;
+  bool has_messaging = false;  // it wants messages, and others see it
   std::map<std::string, Registration, std::less<>> toolkits;  // by name
   std::size_t calls_made = 0;                                 // in flight
   std::size_t calls_taken = 0;                                // in flight
   std::size_t lists_waiting = 0;
   std::deque<EarlyChunk> early;
   std::size_t early_bytes = 0;
+  std::shared_ptr<char> alive = std::make_shared<char>();  // for answers that come later
 
   void respond(std::uint64_t request_id, const Content& content) const {
     outlet.send(to_message(request_id, "__response__", content));

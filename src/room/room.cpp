@@ -1,7 +1,5 @@
 #include "room/room.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/text.hpp"
@@ -15,10 +13,6 @@ namespace {
 
 constexpr std::string_view kTraceMember = "__meshagent__";
 constexpr std::size_t kTraceparentBytesMax = 128;
-
-constexpr std::array<std::string_view, 16> kBuiltinToolkits = {
-    "messaging", "storage", "queues",   "developer", "sync",   "services",   "livekit", "mounts",
-    "memory",    "dataset", "datasets", "database",  "sqlite", "containers", "secrets", "room"};
 
 Message push_of(std::string_view type, const json::Object& header) {
   Message message{.id = 0, .type = std::string(type), .header = ""};
@@ -44,13 +38,10 @@ std::string take_traceparent(json::Object& header) {
 
 }  // namespace
 
-bool is_builtin_toolkit(std::string_view name) {
-  return std::find(kBuiltinToolkits.begin(), kBuiltinToolkits.end(), name) !=
-         kBuiltinToolkits.end();
-}
-
 Room::Room(Options options)
-    : options_(std::move(options)), calls_(options_.limits, options_.timers) {}
+    : options_(std::move(options)), calls_(options_.limits, options_.timers) {
+  if (options_.store) queues_.emplace(options_.limits, *options_.store);
+}
 
 Room::~Room() {
   for (WaitingList& waiting : waiting_lists_) options_.timers.cancel(waiting.timer);
@@ -98,6 +89,8 @@ void Room::leave(std::string_view id) {
     waiting_lists_.erase(one);
   }
   calls_.leave(*gone);
+  if (queues_) queues_->leave(gone.get());
+  disable_messaging(*gone);
 }
 
 void Room::receive(std::string_view participant, const Message& message) {
@@ -134,10 +127,13 @@ void Room::set_attributes(Participant& from, const Message& message) {
   changed->erase(kTraceMember);
   changed->erase("name");
   json::Object merged = from.attributes;
-  for (auto& [key, value] : *changed) merged[key] = std::move(value);
+  for (const auto& [key, value] : *changed) merged[key] = value;
   std::string text;
   json::write(text, merged);
-  if (text.size() <= options_.limits.attributes_bytes_max) from.attributes = std::move(merged);
+  if (text.size() > options_.limits.attributes_bytes_max) return;
+  from.attributes = std::move(merged);
+  if (!from.has_messaging) return;
+  tell_presence(from, "participant.attributes", {{"attributes", std::move(*changed)}});
 }
 
 void Room::receive_request(Participant& from, const Message& message) {
@@ -186,6 +182,10 @@ Participant* Room::find_named(std::string_view name) {
     if (!found || found->toolkits.empty()) found = participant.get();
   }
   return found;
+}
+
+void Room::close(std::string_view reason) {
+  for (auto& [id, participant] : participants_) participant->outlet.close(1000, reason);
 }
 
 Room::Counts Room::counts() const {

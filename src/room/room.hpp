@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,9 @@
 #include "json/schema_cache.hpp"
 #include "room/calls.hpp"
 #include "room/participant.hpp"
+#include "room/queues.hpp"
 #include "room/room_limits.hpp"
+#include "room/room_store.hpp"
 #include "room/token.hpp"
 
 namespace errand::room {
@@ -39,6 +42,7 @@ class Room final {
     json::SchemaCache& schemas;
     std::function<std::string()> make_id;  // unpredictable
     RoomLimits limits = {};
+    RoomStore* store = nullptr;  // outlives the room; null: the room has no queues
   };
 
   explicit Room(Options options);
@@ -52,6 +56,9 @@ class Room final {
   // A message of a participant. Every request is answered.
   void receive(std::string_view participant, const Message& message);
   void leave(std::string_view participant);
+
+  // Sends everybody away for good: clients do not come back by themselves.
+  void close(std::string_view reason);
 
   struct Counts {
     std::size_t participants = 0;
@@ -95,14 +102,22 @@ class Room final {
   void joined(const Participant& participant);
   void invoke(Request& request);
 
+  // room_builtins.cpp
+  void serve(Request& request, std::string_view toolkit, std::string_view tool);
+  void serve_messaging(Request& request, std::string_view tool);
+  void enable_messaging(Request& request);
+  void disable_messaging(Participant& from);
+  void tell_presence(const Participant& from, std::string_view type, const json::Object& message);
+  void send_message(Request& request, std::string_view tool);
+  void serve_queues(Request& request, std::string_view tool);
+  static void serve_storage(Request& request, std::string_view tool);
+
   const Options options_;
   std::map<std::string, std::unique_ptr<Participant>, std::less<>> participants_;
   std::map<std::string, Participant*, std::less<>> public_toolkits_;  // the host, by name
   std::list<WaitingList> waiting_lists_;
   Calls calls_;
+  std::optional<Queues> queues_;
 };
-
-// Toolkits that belong to the room itself, offered or not: nobody can register one of their names.
-bool is_builtin_toolkit(std::string_view name);
 
 }  // namespace errand::room

@@ -20,6 +20,11 @@ struct RoomLimits {
   std::size_t calls_to_one_max = 4'000;      // in flight, to one host: 1008
   std::size_t lists_of_one_max = 100;        // waiting for a participant, of one lister: 1008
 
+  std::size_t queues_max = 200;             // of a room: 1008
+  std::size_t queue_items_max = 10'000;     // of a queue: 1008
+  std::size_t queue_receivers_max = 1'000;  // waiting for a message of a queue: 1008
+  std::size_t queue_name_bytes_max = 256;   // 1002
+
   // Chunks that arrive before the call that they belong to: the oldest ones are dropped.
   std::size_t early_chunks_max = 32;
   std::size_t early_bytes_max = 1024U * 1024;

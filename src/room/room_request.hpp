@@ -14,6 +14,7 @@ struct Room::Request {
   json::Object header;      // without the members that are about traces
   std::string traceparent;  // may be empty
 
+  Content arguments() const { return arguments_of(header, message.attachment); }
   void answer(const Content& content) const { from.respond(message.id, content); }
   void refuse(RoomCode code, std::string_view text) const {
     from.respond_error(message.id, code, text);

@@ -26,6 +26,14 @@ TEST_F(RoomToolkits, AFullRoomRefusesAJoin) {
   EXPECT_TRUE(try_join(outlet, {.name = "bob"}));
 }
 
+TEST_F(RoomToolkits, ARoomThatClosesSendsEverybodyAwayForGood) {
+  Client ann = join({.name = "ann"});
+  Client bob = join({.name = "bob"});
+  on_home([&] { room().close("the room was deleted"); });
+  EXPECT_EQ(ann.take() + bob.take(),
+            "close 1000 the room was deleted\nclose 1000 the room was deleted\n");
+}
+
 TEST_F(RoomToolkits, AreListedWithAllThatTheirHostSaid) {
   Client ann = join({.name = "ann"});
   Client bob = join({.name = "bob"});

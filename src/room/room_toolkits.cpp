@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/write.hpp"
+#include "room/builtin.hpp"
 #include "room/room.hpp"
 #include "room/room_request.hpp"
 
@@ -12,16 +13,6 @@ namespace {
 
 Content not_found(std::string_view what, std::string_view name) {
   return error_content(RoomCode::not_found, cat(what, " ", name, " was not found"));
-}
-
-// Plain JSON without a type of content is what older callers send.
-Content arguments_of(const json::Object& header, const std::string& bytes) {
-  const json::Value* arguments = header.if_contains("arguments");
-  if (!arguments || arguments->is_null()) return empty_content();
-  const json::Object* object = arguments->if_object();
-  const json::Value* type = object ? object->if_contains("type") : nullptr;
-  if (!type || !type->is_string()) return json_content(*arguments);
-  return {.header = *object, .bytes = bytes};
 }
 
 }  // namespace
@@ -188,7 +179,7 @@ void Room::invoke(Request& request) {
   if (toolkit.empty() || tool.empty()) {
     return request.refuse(RoomCode::invalid_request, "a call needs a toolkit and a tool");
   }
-  if (is_builtin_toolkit(toolkit)) return request.answer(not_found("toolkit", toolkit));
+  if (is_builtin_toolkit(toolkit)) return serve(request, toolkit, tool);
   const AgentsGrant* grant = request.from.scope.agents ? &*request.from.scope.agents : nullptr;
   if (!grant || !grant->call) {
     return request.refuse(RoomCode::permission_denied, "the token does not allow calls");
@@ -203,7 +194,7 @@ void Room::invoke(Request& request) {
   auto found = registration->toolkit.tools.find(tool);
   if (found == registration->toolkit.tools.end()) return request.answer(not_found("tool", tool));
 
-  Content arguments = arguments_of(header, request.message.attachment);
+  Content arguments = request.arguments();
   if (auto flaw = flaw_of(arguments.header)) {
     return request.refuse(RoomCode::invalid_request,
                           cat("the arguments are not a content: ", *flaw));

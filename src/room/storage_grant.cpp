@@ -69,6 +69,25 @@ Result<StorageGrant::FileRule> parse_file_rule(const json::Value& value, std::st
 
 }  // namespace
 
+std::optional<std::string> storage_path(std::string_view path) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  if (path.starts_with("./")) path.remove_prefix(2);
+  if (path.ends_with('/')) path.remove_suffix(1);
+  if (path.empty() || path == ".") return std::string();
+  for (std::string_view rest = path; !rest.empty();) {
+    std::string_view segment = rest.substr(0, rest.find('/'));
+    if (segment.empty() || segment == "." || segment == "..") return std::nullopt;
+    const bool is_last = segment.size() == rest.size();
+    rest.remove_prefix(is_last ? rest.size() : segment.size() + 1);
+    if (!is_last && rest.empty()) return std::nullopt;
+  }
+  const bool is_plain = std::none_of(path.begin(), path.end(), [](char c) {
+    return c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (!is_plain) return std::nullopt;
+  return std::string(path);
+}
+
 bool is_below(std::string_view path, std::string_view top) {
   if (top.empty()) return true;
   return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');

@@ -47,6 +47,10 @@ class StorageGrant final {
   std::optional<std::vector<FileRule>> files_;  // overrides paths_
 };
 
+// A path as clients send it, without slashes at its ends; "" is the root. Nothing: it cannot be
+// one.
+std::optional<std::string> storage_path(std::string_view path);
+
 // Whether `path` is `top` or lies below it, by whole segments.
 bool is_below(std::string_view path, std::string_view top);
 

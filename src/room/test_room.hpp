@@ -68,7 +68,8 @@ class RoomTest : public testing::Test {
                                   .timers = timers_,
                                   .schemas = schemas_,
                                   .make_id = [this] { return cat("id", ++last_id_); },
-                                  .limits = limits_});
+                                  .limits = limits_,
+                                  .store = store_});
     }
     return *room_;
   }
@@ -125,6 +126,7 @@ class RoomTest : public testing::Test {
   ManualTimers timers_;
   json::SchemaCache schemas_;
   RoomLimits limits_;
+  RoomStore* store_ = nullptr;
   int last_id_ = 0;
   std::optional<Room> room_;
 };
