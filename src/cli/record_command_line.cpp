@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands/record_commands.hpp"
+#include "cli/commands/room_commands.hpp"
 #include "cli/commands/secret_key_command.hpp"
 
 namespace errand::cli {
@@ -87,6 +88,42 @@ void add_secrets(CLI::App& app, ExitCode exit_code) {
   add_question(
       *secrets, "delete", "Delete a secret.", "errand secrets delete CRM_TOKEN",
       [=](const AnswerOptions& options) { *exit_code = delete_record(options, "secrets", *name); },
+      add_name);
+}
+
+void add_rooms(CLI::App& app, ExitCode exit_code) {
+  CLI::App* rooms = add_command(app, "rooms", "Create, list, show or delete rooms; make tokens.",
+                                "errand rooms list");
+  rooms->require_subcommand(1);
+  auto name = std::make_shared<std::string>();
+  auto add_name = [=](CLI::App* command) {
+    add_argument(command, "ROOM", *name, "Name of the room");
+  };
+  add_question(
+      *rooms, "create", "Create a room.", "errand rooms create support",
+      [=](const AnswerOptions& options) { *exit_code = create_room(options, *name); }, add_name);
+  add_question(*rooms, "list", "List the rooms of the workspace.", "errand rooms list",
+               [=](const AnswerOptions& options) { *exit_code = list_rooms(options); });
+  add_question(
+      *rooms, "show", "Show a room and who is in it.", "errand rooms show support",
+      [=](const AnswerOptions& options) { *exit_code = show_room(options, *name); }, add_name);
+  auto token = std::make_shared<RoomTokenOptions>();
+  add_question(
+      *rooms, "token", "Make a token for somebody to join a room.",
+      "errand rooms token support --name clerk",
+      [=](const AnswerOptions& options) { *exit_code = make_room_token(options, *token); },
+      [=](CLI::App* command) {
+        add_argument(command, "ROOM", token->room, "Name of the room");
+        add(command, "--name", token->name, "NAME", "Name of the participant")->required();
+        add(command, "--role", token->role, "ROLE", "user, agent or tool (default user)")
+            ->check(CLI::IsMember({"user", "agent", "tool"}));
+        add(command, "--api", token->api, "JSON", "What it may do (default: everything)");
+        add(command, "--hours", token->hours, "N", "How long it is good (default: for ever)")
+            ->check(CLI::PositiveNumber);
+      });
+  add_question(
+      *rooms, "delete", "Delete a room and send everybody away.", "errand rooms delete support",
+      [=](const AnswerOptions& options) { *exit_code = delete_record(options, "rooms", *name); },
       add_name);
 }
 

@@ -231,6 +231,7 @@ class Engine final {
   // Cuts off every run. What is durable is continued by the next process.
   Task<void> stop();
 
+  const Clock& clock() const { return deps_.clock; }
   Catalog& catalog() { return deps_.catalog; }
   BlockingPool* pool() { return deps_.pool; }
   Store& store() { return deps_.store; }

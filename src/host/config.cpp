@@ -9,6 +9,7 @@
 #include "host/settings.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
+#include "room/token.hpp"
 
 namespace errand::host {
 namespace {
@@ -36,6 +37,18 @@ Result<WorkspaceConfig> parse_workspace(const json::Value& value, std::string_vi
       ERRAND_TRY(auto key,
                  resolve_secret(std::string(json::view(*text)), key_pointer, environment));
       workspace.api_keys.push_back(std::move(key));
+    }
+  }
+  workspace.rooms_on_join = in.optional_flag("roomsOnJoin").value_or(true);
+  if (const json::Array* rooms = in.optional_array("rooms")) {
+    for (std::size_t i = 0; i < rooms->size(); ++i) {
+      const auto* text = (*rooms)[i].if_string();
+      if (!text || !room::is_room_name(json::view(*text))) {
+        return Error(ErrorCode::invalid_argument,
+                     "a room's name is 1 to 63 of a-z, 0-9 and hyphens inside")
+            .pointer(json::child_pointer(in.pointer_to("rooms"), i));
+      }
+      workspace.rooms.emplace_back(json::view(*text));
     }
   }
   return in.finish(std::move(workspace));

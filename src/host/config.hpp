@@ -24,6 +24,8 @@ namespace errand::host {
 struct WorkspaceConfig {
   WorkspaceSlug slug;
   std::vector<std::string> api_keys;  // the keys themselves
+  std::vector<std::string> rooms;     // made when the server starts
+  bool rooms_on_join = true;          // others are made by the first participant who joins
 };
 
 // The configuration file, read and checked.

@@ -112,6 +112,15 @@ constexpr std::string_view kWorkspace = R"json({
   "apiKeys": {
     "type": "array", "items": { "type": "string", "minLength": 1 },
     "description": "Keys of the workspace: env:NAME, file:PATH or the key itself."
+  },
+  "rooms": {
+    "type": "array",
+    "items": { "type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" },
+    "description": "Rooms to make when the server starts."
+  },
+  "roomsOnJoin": {
+    "type": "boolean", "default": true,
+    "description": "Whether the first participant who joins a room makes it."
   }
 })json";
 

@@ -24,6 +24,8 @@
 
 namespace errand::server {
 
+class RoomDoor;
+
 struct ApiOptions {
   std::string public_url = {};  // of streamUrl; empty: the one that the client has used
   MissingResult missing_result = MissingResult::refuse;
@@ -32,6 +34,7 @@ struct ApiOptions {
   // every request comes.
   bool trusts_loopback = false;
   std::function<net::HttpServer::Counts()> http_counts = {};  // none: they are left out
+  RoomDoor* rooms = nullptr;  // outlives the API; null: nobody can join a room
 };
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
@@ -39,7 +42,7 @@ struct ApiOptions {
 // Files: api.cpp (dispatch, credentials), *_rows.cpp (the table of routes), run_routes.cpp,
 // history_routes.cpp (forks and journals), session_routes.cpp, tool_call_routes.cpp,
 // model_routes.cpp, key_routes.cpp (keys and workspaces), oauth_routes.cpp, secret_routes.cpp,
-// agent_routes.cpp, tool_routes.cpp.
+// agent_routes.cpp, tool_routes.cpp, room_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
@@ -79,6 +82,8 @@ class Api final {
   static std::vector<Row> agent_rows();
   static std::vector<Row> tool_rows();
   static std::vector<Row> tool_test_rows();
+  static std::vector<Row> room_rows();
+  static std::vector<Row> room_key_rows();
   static std::vector<Row> workspace_rows();
   static std::vector<Row> oauth_rows();
   static std::vector<Row> token_rows();
@@ -160,6 +165,16 @@ class Api final {
   Answer put_agent(Principal who, net::Request request);
   Answer delete_agent(Principal who, net::Request request);
   Answer list_agent_versions(Principal who, net::Request request);
+
+  Answer create_room(Principal who, net::Request request);
+  Answer list_rooms(Principal who, net::Request request);
+  Answer get_room(Principal who, net::Request request);
+  Answer delete_room(Principal who, net::Request request);
+  Answer create_room_token(Principal who, net::Request request);
+  Answer create_room_key(Principal who, net::Request request);
+  Answer list_room_keys(Principal who, net::Request request);
+  Answer delete_room_key(Principal who, net::Request request);
+  Task<net::Response> join_room(net::Request request);
 
   Answer create_tool(Principal who, net::Request request);
   Answer list_tools(Principal who, net::Request request);

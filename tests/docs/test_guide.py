@@ -1,7 +1,8 @@
 """Every code block of the guide is run; every table of settings is complete.
 
 The blocks of README and quick start are those of test_clean_clone, those of the service's page are
-run by test_service and test_proxies, those of the C++ page by tests/sdk, all others here."""
+run by test_service and test_proxies, those of the C++ page by tests/sdk, those in JavaScript by
+tests/interop/test_rooms_npm.py, all others here."""
 
 import json
 import os
@@ -23,6 +24,7 @@ ELSEWHERE = {ROOT / "README.md", GUIDE / "quick-start.md", GUIDE / "service.md",
 PAGES = [path for path in ALL_PAGES if path not in ELSEWHERE]
 KINDS = {"sh", "console", "terminal", "json", "jsonc", "ini", "python"}
 KINDS_OF_PROXIES = {"caddyfile", "nginx"}
+KINDS_OF_NODE = {"js"}
 KINDS_OF_CPP = {"cpp", "cmake", "text"}
 CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "network",
                  "compatibility", "mcpServers"}
@@ -105,7 +107,7 @@ class SessionTest(GuideCase):
 class BlockTest(GuideCase):
     def test_every_block_is_of_a_kind_that_is_run(self):
         unknown = [block.place for block in all_blocks()
-                   if block.language not in KINDS | KINDS_OF_PROXIES | KINDS_OF_CPP]
+                   if block.language not in KINDS | KINDS_OF_PROXIES | KINDS_OF_CPP | KINDS_OF_NODE]
         self.assertEqual(unknown, [])
 
     def test_every_block_that_is_a_file_has_a_name(self):

@@ -18,6 +18,7 @@ MASKS = (
     ("claim", re.compile(r"\bclaim_[0-9A-Za-z]{16,}\b")),
     ("sess", re.compile(r"\bsess_[0-9A-Za-z]{16,}\b")),
     ("agent", re.compile(r"\bagent_[0-9A-Za-z]{16,}\b")),
+    ("room", re.compile(r"\broom_[0-9A-Za-z]{16,}\b")),
     ("tool", re.compile(r"\btool_[0-9A-Za-z]{16,}\b")),
     ("key", re.compile(r"\bkey_[0-9A-Za-z]{16,}\b")),
     ("client", re.compile(r"\bmantyx_oa_[0-9a-f]{24}\b")),

@@ -80,8 +80,11 @@ class Victim:
         secret = self.stored("secrets", {"name": "OWNERS_TOKEN", "value": "a-token-of-the-crm"})
         client = self.client.request("POST", "/oauth-clients",
                                      {"name": "portal", "scopes": ["runs:read"]}).json()["id"]
+        self.client.request("POST", "/rooms", {"name": "parlour"})  # there may be one already
+        room_key = self.client.request("POST", "/room-keys", {"name": "theirs"}).json()
         self.ids = {"runId": self.run, "toolUseId": call, "sessionId": session, "keyId": key,
-                    "agentId": agent, "toolId": tool, "secretName": secret, "clientId": client}
+                    "agentId": agent, "toolId": tool, "secretName": secret, "clientId": client,
+                    "roomName": "parlour", "roomKeyId": room_key["id"]}
 
     def stored(self, kind: str, body: dict) -> str:
         return self.client.request("PUT", f"/{kind}/{body['name']}", body).json()["id"]
@@ -90,7 +93,7 @@ class Victim:
         """What no stranger may change. Times until something are told to the millisecond only."""
         paths = (f"/agent-runs/{self.run}", f"/agent-sessions/{self.ids['sessionId']}",
                  "/api-keys", "/agent-runs", "/agent-sessions", "/tool-calls", "/agents", "/tools",
-                 "/secrets", "/oauth-clients")
+                 "/secrets", "/oauth-clients", "/rooms", "/rooms/parlour", "/room-keys")
         return [EXPIRY.sub("", self.client.request("GET", path).body.decode()) for path in paths]
 
 

@@ -25,6 +25,7 @@
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 #include "server/mcp/mcp_api.hpp"
+#include "server/rooms/room_door.hpp"
 
 namespace errand::cli {
 namespace {
@@ -65,12 +66,21 @@ class Server final {
         log_(log),
         host_({.io = io, .clock = clock, .log = log, .data = options.data}, std::move(config),
               std::move(store)),
+        rooms_({.home = host_.home(),
+                .timers = host_.timers(),
+                .clock = clock,
+                .store = host_.engine().store(),
+                .records = host_.engine().records(),
+                .log = log},
+               {.public_url = options.public_url,
+                .makes_rooms = [this](const WorkspaceSlug& slug) { return makes_rooms(slug); }}),
         api_(host_.engine(), host_.keys(),
              {.public_url = options.public_url,
               .missing_result = host_.config().missing_result,
               .requests_per_minute = host_.config().requests_per_minute,
               .trusts_loopback = !options.behind_proxy,
-              .http_counts = [this] { return http_.counts(); }}),
+              .http_counts = [this] { return http_.counts(); },
+              .rooms = &rooms_}),
         mcp_({.engine = host_.engine(),
               .tools = host_.tools(),
               .home = host_.home().executor(),
@@ -130,6 +140,7 @@ class Server final {
     ERRAND_CO_CHECK(co_await api_.load());
     ERRAND_CO_CHECK(keep_credentials(url, first_key));
     if (!first_key.empty()) ERRAND_CO_CHECK(co_await store_first_key(first_key));
+    ERRAND_CO_CHECK(co_await make_rooms());
     print_ready(url, first_key);
     log_.info("listening", {{"url", url}, {"data", options_.data}});
     co_return Result<void>();
@@ -148,6 +159,23 @@ class Server final {
       }
     }
     return {};
+  }
+
+  bool makes_rooms(const WorkspaceSlug& slug) const {
+    for (const host::WorkspaceConfig& workspace : host_.config().workspaces) {
+      if (workspace.slug == slug) return workspace.rooms_on_join;
+    }
+    return true;
+  }
+
+  // Those that the configuration names.
+  Task<Result<void>> make_rooms() {
+    for (const host::WorkspaceConfig& workspace : host_.config().workspaces) {
+      for (const std::string& name : workspace.rooms) {
+        ERRAND_CO_CHECK(co_await rooms_.ensure_room(workspace.slug, name));
+      }
+    }
+    co_return Result<void>();
   }
 
   // The credentials are written before the key is stored: a key that nobody was told would be the
@@ -209,6 +237,7 @@ class Server final {
     signals_.cancel();
     co_await http_.stop(std::min(deadline, host_.timers().now() + kLastAnswers));
     co_await mcp_.stop();
+    co_await rooms_.stop();
     host_.timers().cancel(uses_timer_);
     co_await store_key_uses();
     co_await host_.stop();
@@ -218,6 +247,7 @@ class Server final {
   const ServeOptions& options_;
   Log& log_;
   host::Host host_;
+  server::RoomDoor rooms_;
   server::Api api_;
   server::McpApi mcp_;
   server::A2aApi a2a_;

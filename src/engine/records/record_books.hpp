@@ -2,6 +2,7 @@
 
 #include "base/id.hpp"
 #include "engine/records/master_keys.hpp"
+#include "engine/records/room_keys.hpp"
 #include "engine/records/secret_vault.hpp"
 #include "store/named_records.hpp"
 #include "store/store.hpp"
@@ -12,13 +13,19 @@ namespace errand::engine {
 struct RecordBooks {
   // They outlive this.
   RecordBooks(Store& store, IdSource& ids, MasterKeys& keys)
-      : agents(store, ids, "agent"), tools(store, ids, "tool"), secrets(store, keys) {}
+      : agents(store, ids, "agent"),
+        tools(store, ids, "tool"),
+        secrets(store, keys),
+        rooms(store, ids, "room"),
+        room_keys(store, secrets) {}
   RecordBooks(const RecordBooks&) = delete;
   RecordBooks& operator=(const RecordBooks&) = delete;
 
   NamedRecords agents;
   NamedRecords tools;
   SecretVault secrets;
+  NamedRecords rooms;
+  RoomKeys room_keys;
 };
 
 }  // namespace errand::engine

@@ -305,6 +305,18 @@ Task<Result<std::string>> SecretVault::unseal_header(WorkspaceSlug workspace, st
   co_return unseal(rest, header_context(workspace, header));
 }
 
+Task<Result<std::string>> SecretVault::seal_value(WorkspaceSlug workspace, std::string kind,
+                                                  std::string name, std::string value) {
+  ERRAND_CO_CHECK(co_await load(Need::to_write));
+  co_return seal(value, cat(workspace.view(), "\n", kind, "\n", name));
+}
+
+Task<Result<std::string>> SecretVault::unseal_value(WorkspaceSlug workspace, std::string kind,
+                                                    std::string name, std::string sealed) {
+  ERRAND_CO_CHECK(co_await load(Need::to_read));
+  co_return unseal(sealed, cat(workspace.view(), "\n", kind, "\n", name));
+}
+
 void SecretVault::seal_header(const WorkspaceSlug& workspace, std::string_view name,
                               std::string& value) const {
   value = cat(kSealedBegin, seal(value, header_context(workspace, name)));

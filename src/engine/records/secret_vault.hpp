@@ -65,6 +65,12 @@ class SecretVault final : public SecretSource {
   Task<Result<std::string>> unseal_header(WorkspaceSlug workspace, std::string header,
                                           std::string sealed) override;
 
+  // For other kinds of records that hold a secret; `kind` and `name` are those of the record.
+  Task<Result<std::string>> seal_value(WorkspaceSlug workspace, std::string kind, std::string name,
+                                       std::string value);
+  Task<Result<std::string>> unseal_value(WorkspaceSlug workspace, std::string kind,
+                                         std::string name, std::string sealed);
+
   // Values of headers that callers give with a tool, for journals and records to keep. Those that
   // only name secrets, and those that are sealed, stay as they are.
   Task<Result<ToolSetPtr>> seal_headers(WorkspaceSlug workspace, ToolSetPtr tools);

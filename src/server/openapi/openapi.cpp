@@ -29,6 +29,8 @@ constexpr auto kPathParameters = std::to_array<Named>({
     {"clientId", "The id of an OAuth client."},
     {"keyId", "The id of an API key, not the key itself."},
     {"secretName", "The name of a secret."},
+    {"roomName", "The name of a room."},
+    {"roomKeyId", "The id of a room key, not the key itself."},
     {"agentId", "The id or the name of an agent."},
     {"toolId", "The id or the name of a stored tool."},
 });
@@ -41,6 +43,7 @@ constexpr auto kTags = std::to_array<Named>({
     {"Tools", "Stored tools are HTTP requests that the server makes for runs."},
     {"Secrets", "Values that tools of the server use. They are written and never read."},
     {"A2A", "Stored agents for clients of the Agent2Agent protocol."},
+    {"Rooms", "Participants of a room offer tools to each other over WebSockets."},
     {"Models", "The models that runs can name."},
     {"Keys", "API keys of a workspace."},
     {"OAuth", "Programs that get tokens of limited rights and life."},

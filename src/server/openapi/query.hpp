@@ -64,6 +64,9 @@ inline constexpr Parameter kBeforeSeq =
 inline constexpr Parameter kVersion =
     open_integer_parameter("version", {.min = 1}, "An earlier version (default: the latest).");
 
+// Rooms.
+inline constexpr Parameter kRoomToken = text_parameter("token", "A participant token.");
+
 // Models.
 inline constexpr Parameter kCheck = choice_parameter(
     "check", "`true` asks each vendor whether the model can be reached.", "true", "false");

@@ -111,6 +111,7 @@ json::Object component_schemas() {
   add(out, event_schemas());
   add(out, session_schemas());
   add(out, record_schemas());
+  add(out, room_schemas());
   add(out, oauth_schemas());
   add(out, protocol_schemas());
   add(out, server_schemas());

@@ -18,6 +18,7 @@ std::string_view call_schemas();      // call_schemas.cpp
 std::string_view event_schemas();     // event_schemas.cpp
 std::string_view session_schemas();   // session_schemas.cpp
 std::string_view record_schemas();    // record_schemas.cpp
+std::string_view room_schemas();      // room_schemas.cpp
 std::string_view oauth_schemas();     // oauth_schemas.cpp
 std::string_view protocol_schemas();  // protocol_schemas.cpp
 std::string_view server_schemas();    // server_schemas.cpp

@@ -1,0 +1,135 @@
+// Rooms, tokens, and room keys.
+#include "server/openapi/schemas.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::string_view kSchemas = R"json({
+  "RoomRequest": {
+    "type": "object",
+    "additionalProperties": false,
+    "required": ["name"],
+    "example": {"name": "support"},
+    "properties": {"name": {"$ref": "#/components/schemas/RoomName"}}
+  },
+  "RoomName": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"},
+  "Room": {
+    "type": "object",
+    "required": ["id", "name", "createdAt"],
+    "properties": {
+      "id": {"type": "string"},
+      "name": {"type": "string"},
+      "createdAt": {"type": "string", "format": "date-time"},
+      "url": {"type": "string", "description": "Where clients join; of a single room."},
+      "participants": {
+        "type": "array",
+        "description": "Who is there; of a single room.",
+        "items": {"$ref": "#/components/schemas/Participant"}
+      }
+    }
+  },
+  "Participant": {
+    "type": "object",
+    "required": ["id", "name", "role", "toolkits"],
+    "properties": {
+      "id": {"type": "string", "description": "Of this connection."},
+      "name": {"type": "string"},
+      "role": {"$ref": "#/components/schemas/ParticipantRole"},
+      "toolkits": {"type": "array", "items": {"type": "string"}}
+    }
+  },
+  "ParticipantRole": {"type": "string", "enum": ["user", "agent", "tool"]},
+  "RoomList": {
+    "type": "object",
+    "required": ["rooms", "nextCursor"],
+    "properties": {
+      "rooms": {"type": "array", "items": {"$ref": "#/components/schemas/Room"}},
+      "nextCursor": {"$ref": "#/components/schemas/NextCursor"}
+    }
+  },
+  "RoomTokenRequest": {
+    "type": "object",
+    "additionalProperties": false,
+    "required": ["name"],
+    "example": {"name": "clerk", "role": "tool", "api": {"agents": {}}},
+    "properties": {
+      "name": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": "=keyNameChars",
+        "description": "Who joins. Connections with the same name share their toolkits' names."
+      },
+      "role": {"$ref": "#/components/schemas/ParticipantRole"},
+      "api": {
+        "type": "object",
+        "description": [
+          "What the participant may do: an object for each of `agents`, `messaging`, `queues`,",
+          "`storage` and `developer` that it may use. Left out: all of these."
+        ]
+      },
+      "ttlMs": {
+        "type": "integer",
+        "minimum": 1000,
+        "maximum": "=keyMillis",
+        "description": "How long the token can be used to join. Left out: for ever."
+      }
+    }
+  },
+  "RoomToken": {
+    "type": "object",
+    "required": ["room", "token", "expiresAt"],
+    "properties": {
+      "room": {"type": "string"},
+      "token": {"type": "string", "description": "A JWT."},
+      "url": {"type": "string", "description": "Where clients join."},
+      "expiresAt": {"type": ["string", "null"], "format": "date-time"}
+    }
+  },
+  "RoomKeyRequest": {
+    "type": "object",
+    "additionalProperties": false,
+    "example": {"name": "our agents"},
+    "properties": {
+      "name": {
+        "type": "string",
+        "maxLength": "=keyNameChars",
+        "description": "For people."
+      }
+    }
+  },
+  "RoomKey": {
+    "type": "object",
+    "required": ["id", "name", "createdAt"],
+    "properties": {
+      "id": {"type": "string", "format": "uuid"},
+      "name": {"type": "string"},
+      "createdAt": {"type": "string", "format": "date-time"}
+    }
+  },
+  "NewRoomKey": {
+    "type": "object",
+    "required": ["id", "name", "createdAt", "key"],
+    "properties": {
+      "id": {"type": "string", "format": "uuid"},
+      "name": {"type": "string"},
+      "createdAt": {"type": "string", "format": "date-time"},
+      "key": {"type": "string", "description": "Begins with `ma-`. Shown only here."}
+    }
+  },
+  "RoomKeyList": {
+    "type": "object",
+    "required": ["roomKeys", "nextCursor"],
+    "properties": {
+      "roomKeys": {"type": "array", "items": {"$ref": "#/components/schemas/RoomKey"}},
+      "nextCursor": {"$ref": "#/components/schemas/NextCursor"}
+    }
+  }
+})json";
+
+}  // namespace
+
+std::string_view room_schemas() {
+  return kSchemas;
+}
+
+}  // namespace errand::server

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/home.hpp"
+#include "async/task.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/result.hpp"
+#include "engine/records/record_books.hpp"
+#include "net/http.hpp"
+#include "room/room.hpp"
+#include "server/rooms/live_rooms.hpp"
+
+namespace errand::server {
+
+// Lets participants into the rooms of all workspaces. Lives on the engine's home; outlives the HTTP
+// server's connections.
+class RoomDoor final {
+ public:
+  struct Deps {  // outlive this
+    Home home;
+    Timers& timers;
+    const Clock& clock;
+    Store& store;
+    engine::RecordBooks& records;
+    Log& log;
+  };
+  struct Options {
+    std::string public_url = {};  // empty: the one that the client has used
+    // Whether a participant may make a room of this workspace by joining it. Empty: always.
+    std::function<bool(const WorkspaceSlug&)> makes_rooms = {};
+    room::RoomLimits limits = {};
+  };
+
+  RoomDoor(const Deps& deps, Options options);
+
+  // Answers a request for /rooms/{name}. forbidden: the token is none, or none for this room.
+  // not_found: there is no such room. unsupported: not a request for a WebSocket. unavailable: the
+  // room is full, or the store does not answer.
+  Task<Result<net::Response>> enter(net::Request request);
+
+  // The room as a record. not_found: there is none.
+  Task<Result<NamedRecord>> find_room(WorkspaceSlug workspace, std::string name);
+  // Makes a room unless it is there.
+  Task<Result<NamedRecord>> ensure_room(WorkspaceSlug workspace, std::string name);
+  // Deletes the room, and with it all that it keeps, and sends everybody away. not_found.
+  Task<Result<void>> remove_room(WorkspaceSlug workspace, std::string name);
+
+  // Who is in a room at the moment.
+  std::vector<room::Room::Listed> participants(const WorkspaceSlug& workspace,
+                                               const std::string& name) const;
+  // Returns when all that rooms had to keep is kept. Nobody may be in a room any more.
+  Task<void> stop();
+
+  // Where clients find a room.
+  std::string url_of(const net::Request& request, std::string_view room) const;
+
+ private:
+  struct Admitted {
+    room::ParticipantToken token;
+    WorkspaceSlug workspace;
+  };
+  Task<Result<Admitted>> admit(std::string token, std::string room);
+
+  Store& store_;
+  engine::RecordBooks& records_;
+  const Clock& clock_;
+  Log& log_;
+  const Options options_;
+  LiveRooms rooms_;
+  TaskGroup tasks_;  // last: tasks use everything above
+};
+
+}  // namespace errand::server

@@ -1,0 +1,91 @@
+#include "server/rooms/room_session.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace errand::server {
+namespace {
+
+constexpr std::uint16_t kProtocolError = 1002;
+constexpr std::uint16_t kUnsupportedData = 1003;
+constexpr std::uint16_t kTooBig = 1009;
+constexpr std::uint16_t kTryAgainLater = 1013;
+
+class SocketOutlet final : public room::Outlet {
+ public:
+  explicit SocketOutlet(std::shared_ptr<net::WebSocket> socket) : socket_(std::move(socket)) {}
+
+  void send(const room::Message& message) override {
+    for (std::string& packet : room::to_packets(message)) socket_->send(std::move(packet));
+  }
+  void close(std::uint16_t code, std::string_view reason) override {
+    socket_->close({.code = code, .reason = std::string(reason)});
+  }
+
+ private:
+  std::shared_ptr<net::WebSocket> socket_;
+};
+
+// A place in a room, which is left however the session ends.
+class Seat final {
+ public:
+  Seat(std::shared_ptr<room::Room> room, std::string id)
+      : room_(std::move(room)), id_(std::move(id)) {}
+  ~Seat() { room_->leave(id_); }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  void receive(const room::Message& message) { room_->receive(id_, message); }
+
+ private:
+  std::shared_ptr<room::Room> room_;
+  std::string id_;
+};
+
+// What the peer is told before it is disconnected; nothing if all is well.
+std::optional<net::CloseFrame> take_packet(room::MessageReader& reader, Seat& seat,
+                                           const net::WebSocketMessage& packet) {
+  if (packet.is_text) return net::CloseFrame{kUnsupportedData, "packets are binary"};
+  auto message = reader.take(packet.bytes);
+  if (!message) {
+    const bool too_large = message.error().code() == ErrorCode::too_large;
+    return net::CloseFrame{too_large ? kTooBig : kProtocolError, message.error().message()};
+  }
+  if (*message) seat.receive(**message);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket> socket) {
+  const std::string name = session.token.identity.name;
+  SocketOutlet outlet(socket);
+  auto joined = session.room->join(
+      {.token = std::move(session.token), .generation = session.generation, .outlet = outlet});
+  if (!joined) {
+    socket->close({.code = kTryAgainLater, .reason = joined.error().message()});
+    co_return;
+  }
+  Seat seat(session.room, std::move(*joined));
+  room::MessageReader reader(session.limits);
+  for (;;) {
+    std::optional<net::WebSocketMessage> packet = co_await socket->read();
+    if (!packet) break;
+    auto refused = take_packet(reader, seat, *packet);
+    if (!refused) continue;
+    session.log.warning(
+        "a participant of a room broke the protocol",
+        {{.key = "participant", .value = name}, {.key = "why", .value = refused->reason}});
+    socket->close(std::move(*refused));
+    co_return;
+  }
+  if (socket->end() == net::WebSocketEnd::slow_reader ||
+      socket->end() == net::WebSocketEnd::too_large ||
+      socket->end() == net::WebSocketEnd::malformed) {
+    session.log.warning("a participant of a room was disconnected",
+                        {{.key = "participant", .value = name},
+                         {.key = "why", .value = std::string(net::to_string(socket->end()))}});
+  }
+}
+
+}  // namespace errand::server

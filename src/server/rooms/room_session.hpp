@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "async/task.hpp"
+#include "base/log.hpp"
+#include "net/websocket.hpp"
+#include "room/room.hpp"
+
+namespace errand::server {
+
+// Of the connection of one participant. A packet of a client has up to 4 MiB; the queue holds at
+// least one message of the largest size.
+inline constexpr net::WebSocketLimits kRoomSocketLimits{
+    .message_bytes_max = 4U * 1024 * 1024 + 1024,
+    .queued_bytes_max = 16U * 1024 * 1024,
+};
+
+struct RoomSession {
+  std::shared_ptr<room::Room> room;
+  room::ParticipantToken token;
+  room::ClientGeneration generation = room::ClientGeneration::other;
+  room::FrameLimits limits = {};
+  Log& log;
+};
+
+// Takes part in the room for as long as the connection lasts.
+Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket> socket);
+
+}  // namespace errand::server

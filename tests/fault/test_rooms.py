@@ -1,0 +1,222 @@
+"""Participants that misbehave harm nobody but themselves."""
+
+import base64
+import hashlib
+import hmac
+import json
+import socket
+import struct
+import time
+import unittest
+
+from support.room_peer import CLOSE, RoomPeer, Refused
+from support.script import turn
+from support.server import ServerCase
+
+ROOM = "hall"
+AGENTS = {"agents": {}, "messaging": {}}
+MEGABYTE = 1024 * 1024
+TOOLKIT = {"name": "kit", "public": True, "tools": {"run": {}}}
+NEIGHBOUR_SECONDS_MAX = 5
+
+
+def encoded(value: dict | bytes) -> bytes:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=")
+
+
+def signed(payload: dict, secret: str, header: dict | None = None) -> str:
+    text = encoded(header or {"alg": "HS256"}) + b"." + encoded(payload)
+    mac = hmac.new(secret.encode(), text, hashlib.sha256).digest()
+    return (text + b"." + encoded(mac)).decode()
+
+
+class RoomCase(ServerCase):
+    def setUp(self):
+        self.server = self.start_server([turn("unused")])
+        self.client = self.server.client()
+        self.assertEqual(self.client.request("POST", "/rooms", {"name": ROOM}).status, 201)
+
+    def token(self, name: str, room: str = ROOM, api: dict | None = None) -> str:
+        answer = self.client.request("POST", f"/rooms/{room}/tokens",
+                                     {"name": name, "api": AGENTS if api is None else api})
+        self.assertEqual(answer.status, 201, answer.body)
+        return answer.json()["token"]
+
+    def join(self, name: str, **more) -> RoomPeer:
+        peer = RoomPeer(self.server.url, ROOM, self.token(name), **more).ready()
+        self.addCleanup(peer.close)
+        return peer
+
+    def host(self) -> RoomPeer:
+        peer = self.join("host")
+        self.assertEqual(peer.ask("room.register_toolkit", TOOLKIT)["type"], "json")
+        return peer
+
+    def check_neighbours(self, host: RoomPeer, caller: RoomPeer) -> None:
+        """A call between two others takes no time worth mentioning."""
+        begun = time.monotonic()
+        asked = caller.send("room.invoke_tool", {"toolkit": "kit", "tool": "run"})
+        call, _, _, _ = host.until("room.tool_call.kit")
+        host.send("room.tool_call_response", {"type": "empty"}, message_id=call)
+        answer = caller.until("__response__")
+        self.assertEqual((answer[0], answer[2]), (asked, {"type": "empty"}))
+        self.assertLess(time.monotonic() - begun, NEIGHBOUR_SECONDS_MAX)
+
+
+class DoorTest(RoomCase):
+    def refusal(self, token: str, room: str = ROOM) -> int:
+        with self.assertRaises(Refused) as refused:
+            RoomPeer(self.server.url, room, token)
+        return refused.exception.status
+
+    def test_tokens_that_are_not_for_this_room(self):
+        key = self.client.request("POST", "/room-keys", {"name": "k"}).json()
+        secret = key["key"].split("-", 3)[3]
+        good = {"name": "ann", "kid": key["id"], "grants": [{"name": "room", "scope": ROOM}]}
+        RoomPeer(self.server.url, ROOM, signed(good, secret)).ready().close()
+        other = good | {"grants": [{"name": "room", "scope": "other"}]}
+        for what, token in (
+                ("none", ""),
+                ("nonsense", "a.b.c"),
+                ("another secret", signed(good, "x" * 64)),
+                ("no algorithm", signed(good, secret, {"alg": "none"})),
+                ("expired", signed(good | {"exp": 1}, secret)),
+                ("another room", signed(other, secret)),
+                ("no room", signed(good | {"grants": []}, secret)),
+                ("no name", signed(good | {"name": " "}, secret)),
+                ("unknown key", signed(good | {"kid": "00000000-0000-4000-8000-000000000000"},
+                                       secret)),
+                ("no key", signed({**good, "kid": None}, secret))):
+            with self.subTest(what):
+                self.assertEqual(self.refusal(token), 403)
+        self.assertEqual(self.refusal(signed(good, secret), "NO"), 404)
+
+    def test_a_token_of_another_workspace_opens_its_own_room(self):
+        made = self.client.request("POST", "/workspaces", {"slug": "acme"}).json()
+        key = made["apiKey"]["key"] if "apiKey" in made else made["key"]
+        theirs = type(self.client)(self.server.url, key, "acme")
+        self.assertEqual(theirs.request("POST", "/rooms", {"name": ROOM}).status, 201)
+        token = theirs.request("POST", f"/rooms/{ROOM}/tokens", {"name": "eve"}).json()["token"]
+        host = self.host()
+        with RoomPeer(self.server.url, ROOM, token).ready() as eve:
+            self.assertEqual(eve.ask("room.list_toolkits", {})["json"], {"tools": {}})
+        self.assertEqual(list(host.ask("room.list_toolkits", {})["json"]["tools"]), ["kit"])
+
+    def test_the_three_carriers_of_a_token(self):
+        token = self.token("ann")
+        RoomPeer(self.server.url, ROOM, token).ready().close()
+        RoomPeer(self.server.url, ROOM, query=f"?token={token}&v=1").ready().close()
+        with RoomPeer(self.server.url, ROOM,
+                      headers={"Sec-WebSocket-Protocol": f"meshagent-room.{token}"}) as peer:
+            self.assertIn(f"Sec-WebSocket-Protocol: meshagent-room.{token}", peer.ready().answer)
+
+    def test_a_plain_request_is_told_to_upgrade(self):
+        answer = self.client.request_at("GET", f"/rooms/{ROOM}")
+        self.assertEqual((answer.status, answer.json()["code"]), (426, "upgrade_required"))
+
+    def test_attributes_give_nobody_another_name_or_role(self):
+        peer = self.join("eve")
+        peer.send("set_attributes", {"name": "admin", "role": "agent", "mood": "bad"})
+        peer.ask("room.list_toolkits", {})
+        shown = self.client.request("GET", f"/rooms/{ROOM}").json()["participants"]
+        self.assertEqual([(one["name"], one["role"]) for one in shown], [("eve", "user")])
+
+
+class HostileTest(RoomCase):
+    def setUp(self):
+        super().setUp()
+        self.hosting = self.host()
+        self.calling = self.join("caller")
+
+    def tearDown(self):
+        self.check_neighbours(self.hosting, self.calling)
+
+    def test_packets_that_are_none(self):
+        for what, packets, code in (
+                ("short", [b"abc"], 1002),
+                ("no beginning", [struct.pack("!QI", 1, 1)], 1002),
+                ("wrong order", [struct.pack("!QII", 1, 0, 3), struct.pack("!QI", 1, 2)], 1002),
+                ("interleaved", [struct.pack("!QII", 1, 0, 3), struct.pack("!QII", 2, 0, 3)], 1002),
+                ("header too long", [struct.pack("!QII", 1, 0, 1),
+                                     struct.pack("!QIQ", 1, 1, 2**63)], 1002),
+                ("too many packets", [struct.pack("!QII", 1, 0, 2**32 - 1)], 1009)):
+            with self.subTest(what):
+                peer = self.join("eve")
+                for packet in packets:
+                    peer.send_frame(packet)
+                self.assertEqual(peer.close_code(), code)
+
+    def test_a_frame_that_is_too_large(self):
+        peer = self.join("eve")
+        with self.assertRaises(ConnectionError):
+            peer.send_frame(b"x" * 5 * MEGABYTE)
+            peer.receive()
+
+    def test_text_frames(self):
+        peer = self.join("eve")
+        peer.send_frame(b"{}", 1)
+        self.assertEqual(peer.close_code(), 1003)
+
+    def test_half_a_frame(self):
+        peer = self.join("eve")
+        peer.socket.sendall(b"\x82\xfe\x7f")
+
+    def test_half_a_message_and_then_nothing(self):
+        peer = self.join("eve")
+        peer.send_frame(struct.pack("!QII", 1, 0, 3) + b"room.list_toolkits")
+
+    def test_chunks_of_no_call(self):
+        peer = self.join("eve")
+        sent = [peer.send("room.tool_call_request_chunk",
+                          {"tool_call_id": f"c{number}", "chunk": {"type": "empty"}}, b"x" * 500)
+                for number in range(2000)]
+        answers = [peer.until("__response__") for _ in sent]
+        self.assertEqual([answer[0] for answer in answers], sent)
+        self.assertEqual({json.dumps(answer[2]) for answer in answers}, {'{"type": "empty"}'})
+
+    def test_a_header_of_ten_megabytes(self):
+        peer = self.join("eve")
+        with self.assertRaises(ConnectionError):
+            peer.ask("room.list_toolkits", b'{"a":"' + b"x" * 10 * MEGABYTE + b'"}')
+
+    def test_headers_that_are_no_json(self):
+        peer = self.join("eve")
+        for header in (b"", b"{", b"[]", b'{"a":NaN}', b"\xff\xfe", b"[" * 10_000):
+            with self.subTest(header[:10]):
+                self.assertEqual(peer.ask("room.invoke_tool", header)["code"], 1002)
+
+    def test_a_participant_that_never_reads(self):
+        deaf = RoomPeer(self.server.url, ROOM, self.token("deaf"))
+        self.addCleanup(deaf.close)
+        deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.ready()
+        deaf.ask("room.invoke_tool", {"toolkit": "messaging", "tool": "enable"})
+        # More than the connection's queue holds, and what the kernel takes.
+        loud = self.join("loud")
+        message = {"type": "json", "json": {"type": "noise", "message_json": "{}",
+                                            "attachment_base64": "A" * 4 * MEGABYTE}}
+        for _ in range(12):
+            said = loud.ask("room.invoke_tool", {"toolkit": "messaging", "tool": "broadcast",
+                                                 "arguments": message})
+            self.assertEqual(said, {"type": "empty"})
+        names = [one["name"] for one in
+                 self.client.request("GET", f"/rooms/{ROOM}").json()["participants"]]
+        self.assertNotIn("deaf", names)
+        self.assertIn("slow_reader", self.server.errors())
+
+    def test_a_close_frame_is_answered(self):
+        peer = self.join("eve")
+        peer.send_frame(struct.pack("!H", 1000), CLOSE)
+        self.assertEqual(peer.close_code(), 1000)
+
+
+class RestartTest(RoomCase):
+    def test_connections_end_without_a_close_frame(self):
+        peer = self.join("ann")
+        self.server.terminate()
+        self.assertEqual(peer.close_code(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
