@@ -27,9 +27,9 @@ def run(*command: str | Path) -> subprocess.CompletedProcess:
                           stdin=subprocess.DEVNULL, timeout=INSTALL_SECONDS_MAX)
 
 
-def make_environment(folder: Path, lock_file: Path) -> None:
+def make_environment(folder: Path, lock_file: Path, interpreter: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    made = run(sys.executable, "-m", "venv", folder)
+    made = run(interpreter, "-m", "venv", folder)
     if made.returncode != 0:
         raise RuntimeError("no virtual environment can be made; ./dev test installs python3-venv:"
                            f"\n{made.stdout}{made.stderr}")
@@ -44,14 +44,27 @@ def make_environment(folder: Path, lock_file: Path) -> None:
     raise unittest.SkipTest(f"{lock_file} cannot be installed here:\n{done.stderr}")
 
 
-def python_with(lock_file: Path, environments: Path) -> Path:
+def find_python(version: str) -> str:
+    """A Python of this version, such as "3.13". Skips the test if there is none."""
+    pyenv = sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python"))
+    for candidate in (f"python{version}", *map(str, pyenv)):
+        try:
+            if run(candidate, "-c", "").returncode == 0:
+                return candidate
+        except OSError:
+            pass
+    raise unittest.SkipTest(f"there is no Python {version} on this machine")
+
+
+def python_with(lock_file: Path, environments: Path, interpreter: str = sys.executable) -> Path:
     """The Python of an environment with the pinned packages, made once per lock file. Skips the
     test if no package index can be reached."""
-    key = hashlib.sha256(lock_file.read_bytes() + sys.version.encode()).hexdigest()[:16]
+    wanted = lock_file.read_bytes() + sys.version.encode() + interpreter.encode()
+    key = hashlib.sha256(wanted).hexdigest()[:16]
     folder = environments / key
     finished = folder / "finished"
     with only_one(environments):
         if not finished.exists():
-            make_environment(folder, lock_file)
+            make_environment(folder, lock_file, interpreter)
             finished.touch()
     return folder / "bin" / "python"

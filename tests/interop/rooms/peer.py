@@ -1,0 +1,192 @@
+"""Participants of rooms on the MeshAgent client of PyPI. Reads a command as a line of JSON, {"do":
+NAME, "as": PARTICIPANT, ...}, and answers each with a line: {"ok": RESULT} or {"error", "code"}."""
+
+import asyncio
+import json
+import logging
+import os
+import sys
+
+from meshagent.api import RoomClient, RoomException
+from meshagent.api.messaging import (
+    BinaryContent, EmptyContent, FileContent, JsonContent, LinkContent, TextContent,
+)
+from meshagent.api.room_server_client import ToolContentSpec
+from meshagent.api.websocket_protocol import WebSocketClientProtocol
+from meshagent.tools import ContentTool, ToolContext, Toolkit, start_hosted_toolkit, tool
+
+rooms: dict[str, RoomClient] = {}
+hosted: dict = {}
+pending: dict[str, asyncio.Task] = {}
+
+
+def show(content) -> dict:
+    match content:
+        case JsonContent():
+            return {"json": content.json}
+        case TextContent():
+            return {"text": content.text}
+        case LinkContent():
+            return {"link": [content.name, content.url]}
+        case FileContent():
+            return {"file": [content.name, content.mime_type, content.data.decode()]}
+        case BinaryContent():
+            return {"binary": [content.headers, content.data.decode()]}
+        case EmptyContent():
+            return {"empty": True}
+        case None:
+            return {"empty": True}
+    return {"unknown": repr(content)}
+
+
+@tool(name="json")
+async def as_json(days: int, unit: str | None) -> JsonContent:
+    """Gives back what it was given."""
+    return JsonContent(json={"days": days, "unit": unit})
+
+
+@tool(name="text")
+async def as_text() -> TextContent:
+    return TextContent(text="Grüße")
+
+
+@tool(name="file")
+async def as_file() -> FileContent:
+    return FileContent(name="a.txt", mime_type="text/plain", data=b"x" * 100_000)
+
+
+@tool(name="who")
+async def who(context: ToolContext) -> JsonContent:
+    return JsonContent(json={"caller": context.caller.id})
+
+
+@tool(name="fail")
+async def fail() -> TextContent:
+    raise RoomException("no luck")
+
+
+@tool(name="wait")
+async def wait() -> TextContent:
+    await asyncio.Future()
+
+
+class Echo(ContentTool):
+    """Streams each item of its input back."""
+
+    def __init__(self):
+        spec = ToolContentSpec(types=["json", "binary"], stream=True)
+        super().__init__(name="echo", input_spec=spec, output_spec=spec)
+
+    async def execute(self, *, context, input):
+        async def items():
+            async for item in input:
+                yield item
+        return items()
+
+
+async def given(items):
+    for item in items:
+        if isinstance(item, str):
+            yield BinaryContent(data=item.encode(), headers={"n": 1})
+        else:
+            yield JsonContent(json=item)
+
+
+async def join(name: str, url: str, token: str) -> dict:
+    room = RoomClient(protocol_factory=lambda: WebSocketClientProtocol(url=url, token=token),
+                      reconnect_timeout=60)
+    await room.__aenter__()
+    rooms[name] = room
+    return {"id": room.local_participant.id, "name": room.local_participant.get_attribute("name")}
+
+
+async def host(name: str, toolkit: str, public: bool = True) -> None:
+    kit = Toolkit(name=toolkit, public=public,
+                  tools=[as_json, as_text, as_file, who, fail, wait, Echo()])
+    hosted[name] = await start_hosted_toolkit(room=rooms[name], toolkit=kit)
+
+
+async def stop(name: str) -> None:
+    await hosted[name].stop()
+
+
+async def list_toolkits(name: str) -> dict:
+    toolkits = await rooms[name].list_toolkits()
+    return {one.name: sorted(tool.name for tool in one.tools) for one in toolkits}
+
+
+async def call(name: str, toolkit: str, tool: str, input=None) -> dict:
+    return show(await rooms[name].invoke(toolkit=toolkit, tool=tool, input=input))
+
+
+async def stream(name: str, toolkit: str, tool: str, items: list) -> list:
+    output = await rooms[name].invoke(toolkit=toolkit, tool=tool, input=given(items))
+    return [show(item) async for item in output]
+
+
+async def begin(name: str, **more) -> None:
+    pending[name] = asyncio.create_task(answer_to(call(name, **more)))
+
+
+async def finish(name: str) -> dict:
+    return await pending[name]
+
+
+async def message(name: str, to: str, text: str) -> None:
+    participants = rooms[name].messaging.get_participants()
+    target = next(one for one in participants if one.get_attribute("name") == to)
+    await rooms[name].messaging.send_message(to=target, type="chat", message={"text": text})
+
+
+async def enable(name: str) -> None:
+    received[name] = asyncio.Queue()
+    messaging = rooms[name].messaging
+    messaging.on("message", lambda message: received[name].put_nowait(message))
+    enabled = asyncio.get_running_loop().create_future()
+    messaging.on("messaging_enabled", lambda **_: enabled.set_result(None))
+    await messaging.enable()
+    await enabled
+
+
+async def read(name: str) -> dict:
+    got = await received[name].get()
+    return {"type": got.type, "message": got.message}
+
+
+async def queue_send(name: str, queue: str, message: dict) -> None:
+    await rooms[name].queues.send(name=queue, create=True, message=message)
+
+
+async def queue_receive(name: str, queue: str) -> dict | None:
+    return await rooms[name].queues.receive(name=queue, create=True, wait=False)
+
+
+async def files(name: str, path: str) -> list:
+    return [one.name for one in await rooms[name].storage.list(path=path)]
+
+
+received: dict[str, asyncio.Queue] = {}
+COMMANDS = {"join": join, "host": host, "stop": stop, "list": list_toolkits, "call": call,
+            "stream": stream, "begin": begin, "finish": finish, "enable": enable,
+            "message": message, "read": read, "queueSend": queue_send,
+            "queueReceive": queue_receive, "files": files}
+
+
+async def answer_to(work) -> dict:
+    try:
+        return {"ok": await work}
+    except Exception as error:  # a test looks at every one
+        return {"error": str(error), "code": getattr(error, "code", None)}
+
+
+async def main() -> None:
+    logging.disable(logging.CRITICAL)
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        command = json.loads(line)
+        work = COMMANDS[command.pop("do")](command.pop("as"), **command)
+        print(json.dumps(await answer_to(work)), flush=True)
+    os._exit(0)  # connections that are left open would complain about the end of the loop
+
+
+asyncio.run(main())

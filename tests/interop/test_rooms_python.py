@@ -1,0 +1,133 @@
+"""The MeshAgent client of PyPI, unmodified, in a room with that of npm."""
+
+import subprocess
+import unittest
+
+from support.node import INTEROP, NodePeer, ensure_modules
+from support.python_packages import find_python, python_with
+from support.script import turn
+from support.server import ServerCase, die_with_parent
+
+ROOMS = INTEROP / "rooms"
+ENVIRONMENTS = INTEROP.parent.parent / "build" / "rooms-python"
+ROOM = "support"
+TOOLS = ["echo", "fail", "file", "json", "text", "wait", "who"]
+
+
+class PythonPeer(NodePeer):
+    """tests/interop/rooms/peer.py, which takes the same commands as peer.mjs."""
+
+    def __init__(self, python):
+        self.process = subprocess.Popen([python, ROOMS / "peer.py"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True,
+                                        preexec_fn=die_with_parent)
+
+
+class PythonRoomsTest(ServerCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        ensure_modules(ROOMS)
+        cls.python = python_with(ROOMS / "requirements.txt", ENVIRONMENTS, find_python("3.13"))
+
+    def setUp(self):
+        self.server = self.start_server([turn("unused")])
+        self.client = self.server.client()
+        self.client.request("POST", "/rooms", {"name": ROOM})
+        self.peers = {"python": PythonPeer(self.python), "npm": NodePeer("rooms/peer.mjs")}
+        for peer in self.peers.values():
+            self.addCleanup(peer.close)
+
+    def send(self, peer: str, command: str, name: str, **more) -> dict:
+        return self.peers[peer].ask({"do": command, "as": name} | more)
+
+    def ask(self, peer: str, command: str, name: str, **more):
+        answer = self.send(peer, command, name, **more)
+        self.assertIn("ok", answer)
+        return answer["ok"]
+
+    def join(self, peer: str, name: str) -> dict:
+        token = self.client.request("POST", f"/rooms/{ROOM}/tokens", {"name": name}).json()["token"]
+        url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
+        return self.ask(peer, "join", name, url=url, token=token)
+
+    def test_python_hosts_and_npm_calls(self):
+        self.join("python", "ann")
+        bob = self.join("npm", "bob")
+        self.ask("python", "host", "ann", toolkit="kit")
+        listed = self.ask("npm", "list", "bob")
+        self.assertEqual(sorted(listed["kit"]), TOOLS)
+
+        def call(tool: str, **given) -> dict:
+            return self.send("npm", "call", "bob", toolkit="kit", tool=tool, input=given)
+
+        self.assertEqual(call("text"), {"ok": {"text": "Grüße"}})
+        self.assertEqual(call("json", days=3), {"ok": {"json": {"days": 3, "unit": None}}})
+        self.assertEqual(call("file"), {"ok": {"file": ["a.txt", "text/plain", "x" * 100_000]}})
+        self.assertEqual(call("who"), {"ok": {"json": {"caller": bob["id"]}}})
+        self.assertIn("no luck", call("fail")["error"])
+        self.assertIn("error", call("json", days="three"))
+        self.assertEqual(
+            self.ask("npm", "stream", "bob", toolkit="kit", tool="echo", items=[{"n": 1}, "b"])[:2],
+            [{"json": {"n": 1}}, {"binary": [{"n": 1}, "b"]}])
+
+    def test_npm_hosts_and_python_calls(self):
+        self.join("npm", "ann")
+        self.join("python", "bob")
+        self.ask("npm", "host", "ann", toolkit="kit")
+        self.assertEqual(self.ask("python", "call", "bob", toolkit="kit", tool="text", input={}),
+                         {"text": "Grüße"})
+        answer = self.send("python", "call", "bob", toolkit="kit", tool="json",
+                           input={"days": "three"})
+        self.assertEqual(answer["code"], 1002)
+
+    def test_python_streams_to_python(self):
+        self.join("python", "ann")
+        self.join("python", "bob")
+        self.ask("python", "host", "ann", toolkit="kit")
+        self.assertEqual(
+            self.ask("python", "stream", "bob", toolkit="kit", tool="echo",
+                     items=[{"n": 1}, "b", {"n": 3}])[:3],
+            [{"json": {"n": 1}}, {"binary": [{"n": 1}, "b"]}, {"json": {"n": 3}}])
+
+    def test_messages_and_presence(self):
+        for name in ("ann", "bob"):
+            self.join("python", name)
+            self.ask("python", "enable", name)
+        self.ask("python", "message", "bob", to="ann", text="hi")
+        self.assertEqual(self.ask("python", "read", "ann"),
+                         {"type": "chat", "message": {"text": "hi"}})
+
+    def test_queues_outlive_the_server(self):
+        self.join("python", "ann")
+        for n in (1, 2):
+            self.ask("python", "queueSend", "ann", queue="q", message={"n": n})
+        self.server.kill()
+        self.server.restart()
+        self.assertEqual(self.join("python", "bob")["name"], "bob")
+        got = [self.ask("python", "queueReceive", "bob", queue="q") for _ in range(3)]
+        self.assertEqual(got, [{"n": 1}, {"n": 2}, None])
+
+    def test_a_room_has_no_files(self):
+        self.join("python", "ann")
+        self.assertEqual(self.ask("python", "files", "ann", path=".schemas"), [])
+
+    def test_a_host_comes_back_after_a_restart(self):
+        self.join("python", "ann")
+        self.join("npm", "bob")
+        self.ask("python", "host", "ann", toolkit="kit")
+        self.ask("npm", "begin", "bob", toolkit="kit", tool="wait", input={})
+        self.assertEqual(list(self.ask("npm", "list", "bob")), ["kit"])
+        self.server.terminate()
+        self.server.restart()
+        self.assertIn("error", self.ask("npm", "finish", "bob"))
+        self.ask("npm", "statuses", "bob", reconnected=1)
+        while self.ask("npm", "list", "bob") == {}:  # the host registers by itself
+            pass
+        self.assertEqual(self.ask("npm", "call", "bob", toolkit="kit", tool="text", input={}),
+                         {"text": "Grüße"})
+
+
+if __name__ == "__main__":
+    unittest.main()
