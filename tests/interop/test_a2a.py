@@ -38,11 +38,14 @@ class A2aToolTest(ServerCase):
         return server, client, client.create(prompt="Go.", tools=[tool])
 
     def results(self, agent: Agent, *messages: str, **more) -> list[dict]:
+        """What came back for each message."""
         server, client, run = self.start(agent, *messages, **more)
         events = [frame.json() for frame in client.log(run)]
         self.assertEqual(events[-1]["subtype"], "success", events[-1])
         self.check_data(server)
-        return [one for one in events if one["type"] == "tool_result"]
+        # Calls run beside each other, and the quickest is shown first.
+        found = {one["toolUseId"]: one for one in events if one["type"] == "tool_result"}
+        return [found[one["toolUseId"]] for one in events if one["type"] == "tool_call"]
 
     def test_texts_files_and_data(self):
         for version in AGENTS:
