@@ -23,7 +23,7 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
 
 
 # The list of commands has to fit one screen.
-UNLISTED = ["check-data", "completion"]
+UNLISTED = ["check-data", "completion", "fake-model", "version"]
 
 
 @functools.cache

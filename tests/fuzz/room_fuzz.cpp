@@ -1,0 +1,120 @@
+// Bytes as the packets of two participants of a room: whatever arrives, the room answers or
+// disconnects, and what it sends can be read again. The first byte of each piece says whose packet
+// it is and how many bytes follow.
+
+#include <boost/asio/io_context.hpp>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "async/timers.hpp"
+#include "base/text.hpp"
+#include "json/parse.hpp"
+#include "room/room.hpp"
+
+namespace errand::room {
+namespace {
+
+// Reads what the room sends, as a client would.
+class ReadingOutlet final : public Outlet {
+ public:
+  void send(const Message& message) override {
+    bool is_whole = false;
+    for (const std::string& packet : to_packets(message)) {
+      auto taken = reader_.take(packet);
+      if (!taken) std::abort();
+      is_whole = taken->has_value();
+      if (is_whole && **taken != message) std::abort();
+    }
+    if (!is_whole || !json::parse(message.header)) std::abort();
+  }
+  void close(std::uint16_t, std::string_view) override {}
+
+ private:
+  MessageReader reader_{{.message_bytes_max = std::size_t{1} << 30U}};
+};
+
+// One participant, until it breaks the framing.
+struct Guest {
+  explicit Guest(Room& in) : room(in) {
+    ParticipantToken token{
+        .identity = {.name = "guest"},
+        .room = "r",
+        .scope =
+            parse_api_scope(json::parse(R"({"agents":{},"messaging":{},"storage":{}})").value())
+                .value()};
+    id = room.join({.token = std::move(token),
+                    .generation = ClientGeneration::old_npm,
+                    .outlet = outlet})
+             .value();
+  }
+  ~Guest() { room.leave(id); }
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+
+  void take(std::string_view packet) {
+    if (is_out) return;
+    auto message = reader.take(packet);
+    is_out = !message;
+    if (message && *message) room.receive(id, **message);
+  }
+
+  Room& room;
+  ReadingOutlet outlet;
+  MessageReader reader;
+  std::string id;
+  bool is_out = false;
+};
+
+// Each piece is a packet: 12 bytes are too many to guess, so that its head is made up.
+void play(std::string_view data, Room& room) {
+  constexpr std::string_view kTypes[] = {"room.register_toolkit",
+                                         "room.unregister_toolkit",
+                                         "room.list_toolkits",
+                                         "room.invoke_tool",
+                                         "room.tool_call_request_chunk",
+                                         "room.tool_call_response",
+                                         "room.tool_call_response_chunk",
+                                         "set_attributes"};
+  Guest first(room);
+  Guest second(room);
+  while (data.size() > 2) {
+    const auto how = static_cast<unsigned char>(data[0]);
+    const std::size_t size =
+        std::min<std::size_t>(static_cast<unsigned char>(data[1]) * 4U, data.size() - 2);
+    std::string_view piece = data.substr(2, size);
+    Guest& guest = (how & 1U) != 0 ? first : second;
+    if ((how & 2U) != 0) {
+      guest.take(piece);
+    } else {
+      Message message{.id = (how >> 5U) & 3U,
+                      .type = std::string(kTypes[(how >> 2U) & 7U]),
+                      .header = std::string(piece),
+                      .attachment = "bytes"};
+      for (const std::string& packet : to_packets(message)) guest.take(packet);
+    }
+    data.remove_prefix(2 + size);
+  }
+}
+
+}  // namespace
+}  // namespace errand::room
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace errand;
+  asio::io_context io(1);
+  ManualTimers timers;
+  json::SchemaCache schemas;
+  int last_id = 0;
+  room::Room room({.home = Home(io),
+                   .name = "r",
+                   .url = "ws://x/rooms/r",
+                   .session_id = "s",
+                   .timers = timers,
+                   .schemas = schemas,
+                   .make_id = [&last_id] { return cat("id", ++last_id); }});
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  Home(io).post([&] { room::play(text, room); });
+  io.run();
+  return 0;
+}
