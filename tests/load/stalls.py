@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable
 
 from load.scenarios import LoadFailed, drive
-from support.http import Client
+from support.http import Client, Response
 from support.script import local_tool, turn
 from support.server import Server
 
@@ -69,6 +69,12 @@ def peak_mb(pid: int) -> float:
     raise LoadFailed("no VmHWM")
 
 
+def expect(answer: Response, status: int, code: str = "") -> None:
+    """An attack that was turned away at the door would show nothing."""
+    if answer.status != status or (code and answer.json()["code"] != code):
+        raise LoadFailed(f"{answer.status} {answer.body[:200]}")
+
+
 def run_to_end(client: Client, **spec) -> str:
     run = client.create(**spec)
     with client.stream(run) as stream:
@@ -91,7 +97,11 @@ def attack_patterns(server: Server) -> Callable[[], None]:
     tools = [local_tool(f"t{n}") | {"parameters": {"type": "object", "properties": {
         f"p{k}": {"pattern": f"^[a-z]{{1,50}}{n}-{k}$"} for k in range(50)}}} for n in range(256)]
     body = {"prompt": "Hi", "modelId": "ask", "tools": tools}
-    return lambda: [server.client().request("POST", "/agent-runs", body) for _ in range(3)]
+
+    def attack() -> None:
+        for _ in range(3):
+            expect(server.client().request("POST", "/agent-runs", body), 400, "too_complex")
+    return attack
 
 
 def attack_schema(server: Server) -> Callable[[], None]:
@@ -111,7 +121,7 @@ def attack_reads(server: Server) -> Callable[[], None]:
 def attack_fork(server: Server) -> Callable[[], None]:
     client = server.client()
     run = with_large_run(client)
-    return lambda: client.request("POST", f"/agent-runs/{run}/fork", {})
+    return lambda: expect(client.request("POST", f"/agent-runs/{run}/fork", {}), 201)
 
 
 def attack_unknown(server: Server) -> Callable[[], None]:
@@ -120,8 +130,8 @@ def attack_unknown(server: Server) -> Callable[[], None]:
 
 
 def attack_values(server: Server) -> Callable[[], None]:
-    body = {"prompt": "Hi", "modelId": "ask", "x": [0] * (15 * MIB)}
-    return lambda: server.client().request("POST", "/agent-runs", body)
+    body = {"prompt": "Hi", "modelId": "ask", "x": [0] * (10 * MIB)}
+    return lambda: expect(server.client().request("POST", "/agent-runs", body), 400, "too_complex")
 
 
 def attack_pollers(server: Server) -> Callable[[], None]:
@@ -133,7 +143,7 @@ def attack_pollers(server: Server) -> Callable[[], None]:
                      for n in range(POLLERS)]
             drive(server, "ask", 500, "created", tool="fetch")
             for one in polls:
-                one.result()
+                expect(one.result(), 200)
     return attack
 
 
