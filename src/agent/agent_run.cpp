@@ -7,6 +7,17 @@
 #include "base/text.hpp"
 
 namespace errand::agent {
+namespace {
+
+std::unique_ptr<RunTrace> make_trace(const Surroundings& around, const RunKey& run,
+                                     const CreatedEntry& created) {
+  if (!around.spans) return nullptr;
+  auto parent = parse_traceparent(created.traceparent);
+  if (parent && !parent->is_sampled) return nullptr;
+  return std::make_unique<RunTrace>(*around.spans, around.clock, run, created, parent);
+}
+
+}  // namespace
 
 AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observer, Params params)
     : around_(around),
@@ -22,6 +33,7 @@ AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observe
                 std::max(milliseconds(0), params.row.ends_by - around.store.now())),
       opening_(params.start == Start::fresh && state_->has_begun() ? Opening::ask : Opening::none),
       cutoff_(params.is_given_up ? Cutoff::given_up : Cutoff::none),
+      trace_(make_trace(around, key_, state_->created())),
       tasks_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
     if (mail.filled) {
@@ -305,7 +317,10 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
   if (is_told) history = history_entries(*state_);
   auto end = co_await log_->finish(&terminal, &event, std::move(history));
   if (!end) co_return;
-  if (*end == RunLog::End::durable) co_return observer_.on_end();
+  if (*end == RunLog::End::durable) {
+    if (trace_) trace_->end_run(terminal, state_->totals());
+    co_return observer_.on_end();
+  }
   // A cancel was accepted before the end: whoever asked for it was told that the run will end so.
   state_->withdraw_terminal();
   co_await fetch_mail();

@@ -11,6 +11,7 @@
 #include "agent/lease.hpp"
 #include "agent/refusal.hpp"
 #include "agent/run_log.hpp"
+#include "agent/run_trace.hpp"
 #include "agent/state.hpp"
 #include "agent/step.hpp"
 #include "async/home.hpp"
@@ -40,6 +41,7 @@ struct Surroundings {
   Counters& counters;
   bool typed_events = false;        // segments carry structs for readers in this process
   SecretSource* secrets = nullptr;  // null: there are none
+  SpanSink* spans = nullptr;        // null: nobody wants them
 };
 
 // Told by a run, on its home, never from inside one of its member functions that callers call.
@@ -169,6 +171,8 @@ class AgentRun final {
   void settle_without_running();
   void record_outcome(OutcomeEntry outcome);
   Principal principal() const { return {key_.workspace, state_->created().key}; }
+  // For whom a call is made; what it asks of others is part of the run's trace.
+  Principal principal_of(const ToolUseId& call) const;
   ToolPtr open_tool(const ToolDecl& binding) const;
   void make_call(const CallState& call, ToolPtr tool);
   Task<void> run_host_tool(ToolPtr tool, ToolCall call, ToolContext context);
@@ -230,6 +234,7 @@ class AgentRun final {
   std::optional<llm::Failed> failure_;
 
   Wakeup* pausing_ = nullptr;
+  const std::unique_ptr<RunTrace> trace_;  // null: nobody wants spans
   std::unique_ptr<RunLog> log_;
   TaskGroup tasks_;  // last, with the next: tasks use everything above
   // Apart, because a cancel cuts them off while the run itself goes on; made when first needed.

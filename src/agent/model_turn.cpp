@@ -61,6 +61,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   log_->set_status(RunStatus::running, RunLog::kEchoWait);
 
   ++around_.counters.model_calls;
+  if (trace_) trace_->begin_turn(entry);
   Breath breath(kCallsInABreath);
   stream_ = model_->ask(make_turn_request(*state_, std::move(files)));
   for (bool streaming = true; streaming && !log_->failed();) {
@@ -78,6 +79,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
 }
 
 bool AgentRun::take_event(llm::TurnEvent& event) {
+  if (trace_) trace_->see_answer();
   if (auto* delta = std::get_if<llm::TextDelta>(&event)) {
     text_ += delta->text;
     log_->emit_delta(AssistantDelta{std::move(delta->text)});
@@ -107,6 +109,7 @@ void AgentRun::fail_turn(llm::Failed failed) {
     std::string reason = failed.failure.error_class;
     end_turn(std::move(reason), {}, std::move(failed.failure));
   } else {
+    if (trace_) trace_->fail_turn(failed.failure);
     failure_ = std::move(failed);
   }
 }
@@ -123,12 +126,14 @@ void AgentRun::close_call(llm::CallClosed call) {
 }
 
 void AgentRun::end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal) {
-  record(TurnEndEntry{.text = std::exchange(text_, {}),
-                      .blocks = std::exchange(blocks_, {}),
-                      .finish_reason = finish_reason,
-                      .usage = usage,
-                      .fatal = std::move(fatal),
-                      .answered_by = std::exchange(answered_by_, {})});
+  TurnEndEntry end{.text = std::exchange(text_, {}),
+                   .blocks = std::exchange(blocks_, {}),
+                   .finish_reason = finish_reason,
+                   .usage = usage,
+                   .fatal = std::move(fatal),
+                   .answered_by = std::exchange(answered_by_, {})};
+  if (trace_) trace_->end_turn(end);
+  record(std::move(end));
   AssistantMessage message{.text = state_->last_text(),
                            .turn = state_->turn().index,
                            .finish_reason = std::move(finish_reason),

@@ -125,6 +125,13 @@ ToolPtr AgentRun::open_tool(const ToolDecl& binding) const {
   return around_.tools.open(binding, ref, principal());
 }
 
+Principal AgentRun::principal_of(const ToolUseId& call) const {
+  Principal who = principal();
+  who.trace =
+      trace_ ? trace_->call_context(call) : parse_traceparent(state_->created().traceparent);
+  return who;
+}
+
 bool AgentRun::is_started(const ToolUseId& call) const {
   auto known = progress_.find(call);
   return known != progress_.end() && known->second.is_started;
@@ -143,6 +150,7 @@ void AgentRun::offer_to_client(const CallState& call) {
   milliseconds timeout =
       call.tool->annotations.timeout.value_or(state_->created().limits.local_tool_timeout);
   LocalToolCall offer = offer_of(call);
+  if (trace_) trace_->begin_call(call.id);
   log_->emit(offer);
   log_->open_mailbox({.run = key_.run,
                       .slot = call.id.str(),
@@ -211,12 +219,14 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
                                .files = outcome.files},
                wait_max);
   }
+  if (trace_) trace_->end_call(*call, outcome);
   const Refusal* refused = outcome.synthetic ? refusal(*call) : nullptr;
   if (refused && refused->event && refused->text == outcome.text) log_->emit(*refused->event);
   record(std::move(outcome), wait_max);
 }
 
 void AgentRun::make_call(const CallState& call, ToolPtr tool) {
+  if (trace_) trace_->begin_call(call.id);
   log_->emit(ToolCallStarted{.id = call.id, .name = call.name, .input = call.arguments});
   if (!host_tools_) {
     host_tools_ = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
@@ -225,7 +235,7 @@ void AgentRun::make_call(const CallState& call, ToolPtr tool) {
       around_.timers.now() + call.tool->annotations.timeout.value_or(kHostToolTimeout);
   ToolCall made{
       .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
-  ToolContext context{.who = principal(), .deadline = deadline};
+  ToolContext context{.who = principal_of(call.id), .deadline = deadline};
   TaskGroup::Ticket task =
       host_tools_->spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
   watch_host_call(call.id, deadline, task);

@@ -49,6 +49,7 @@ Engine::Engine(Deps deps, Limits limits)
                     .lease = lease_,
                     .counters = counters_,
                     .typed_events = deps.typed_events,
+                    .spans = deps.spans,
                     .secrets = deps.records ? &deps.records->secrets : nullptr},
       pauses_(deps.home.executor(), deps.timers),
       residency_({.home = deps.home,

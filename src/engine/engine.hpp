@@ -117,6 +117,7 @@ class Engine final {
     const ToolSources& tools;
     Log& log;
     bool typed_events = false;       // see agent::Surroundings
+    SpanSink* spans = nullptr;       // takes what runs tell of their work; null: nobody does
     RecordBooks* records = nullptr;  // null: there are no agents and no secrets
     BlockingPool* pool = nullptr;    // for what takes long to compute; null: that is done at home
   };

@@ -9,6 +9,7 @@
 #include "host/settings.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
+#include "net/url.hpp"
 #include "room/token.hpp"
 
 namespace errand::host {
@@ -125,6 +126,16 @@ Result<void> parse_networks(const json::Value& value, Config& config) {
   return in.finish();
 }
 
+Result<void> parse_telemetry(const json::Value& value, Config& config) {
+  ERRAND_CHECK(refuse_unknown(value, "/telemetry", Section::telemetry));
+  Fields in(value, "/telemetry");
+  config.otlp_url = in.optional_text("otlp").value_or("");
+  if (!config.otlp_url.empty() && !net::parse_url(config.otlp_url)) {
+    in.fail("otlp", "expected the URL of a collector, such as http://127.0.0.1:4318");
+  }
+  return in.finish();
+}
+
 Result<void> parse_search(const json::Value& value, const net::Environment& environment,
                           Config& config) {
   ERRAND_CHECK(refuse_unknown(value, "/search", Section::search));
@@ -184,6 +195,8 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
     ERRAND_CHECK(parse_limits(*limits, config));
   if (const json::Value* network = in.optional_any("network"))
     ERRAND_CHECK(parse_networks(*network, config));
+  if (const json::Value* telemetry = in.optional_any("telemetry"))
+    ERRAND_CHECK(parse_telemetry(*telemetry, config));
   config.search = search_service_in(environment);
   if (const json::Value* search = in.optional_any("search"))
     ERRAND_CHECK(parse_search(*search, environment, config));

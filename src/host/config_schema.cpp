@@ -33,6 +33,7 @@ constexpr std::string_view kRoot = R"json({
   "limits": { "$ref": "#/$defs/limits" },
   "network": { "$ref": "#/$defs/network" },
   "search": { "$ref": "#/$defs/search" },
+  "telemetry": { "$ref": "#/$defs/telemetry" },
   "compatibility": { "$ref": "#/$defs/compatibility" },
   "$schema": { "type": "string", "description": "Where this schema is, for editors. Not read." }
 })json";
@@ -204,6 +205,13 @@ constexpr std::string_view kSearch = R"json({
   }
 })json";
 
+constexpr std::string_view kTelemetry = R"json({
+  "otlp": {
+    "type": "string", "pattern": "^https?://",
+    "description": "The collector that takes spans, as OTLP over HTTP."
+  }
+})json";
+
 constexpr std::string_view kCompatibility = R"json({
   "missingResult": {
     "type": "string", "enum": ["refuse", "empty"], "default": "refuse",
@@ -233,6 +241,7 @@ json::Object properties_of(Section section) {
     case Section::limits: return properties(kLimits);
     case Section::network: return properties(kNetwork);
     case Section::search: return properties(kSearch);
+    case Section::telemetry: return properties(kTelemetry);
     case Section::compatibility: return properties(kCompatibility);
   }
   return {};
@@ -326,6 +335,7 @@ json::Value config_schema() {
       {"network", object_schema(properties_of(Section::network), {}, "What tools may reach.")},
       {"search", object_schema(properties_of(Section::search), {"provider", "apiKey"},
                                "The service behind the tool web_search.")},
+      {"telemetry", object_schema(properties_of(Section::telemetry), {}, "Where spans go.")},
       {"compatibility", object_schema(properties_of(Section::compatibility), {},
                                       "For clients that do not keep to the protocol.")}};
   return schema;

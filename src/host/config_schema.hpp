@@ -18,6 +18,7 @@ enum class Section {
   limits,
   network,
   search,
+  telemetry,
   compatibility,
 };
 

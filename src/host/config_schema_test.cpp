@@ -79,6 +79,7 @@ json::Value ConfigSchemaTest::file_with(Section section, std::string_view key, j
     case Section::network: return json::Object{{"network", part}};
     case Section::search:
       return json::Object{{"search", with({{"provider", "exa"}, {"apiKey", "k"}})}};
+    case Section::telemetry: return json::Object{{"telemetry", part}};
     case Section::compatibility: return json::Object{{"compatibility", part}};
   }
   return nullptr;
@@ -124,7 +125,7 @@ void ConfigSchemaTest::check_setting(Section section, std::string_view key,
                                      const json::Object& described) {
   Samples samples = samples_of(described);
   if (key == "script") samples.right = {"turns.json"};
-  if (key == "baseUrl" || key == "url")
+  if (key == "baseUrl" || key == "url" || key == "otlp")
     samples = {.right = {"http://x", "https://x/v1"}, .wrong = {"x", 1}};
   if (key == "search") samples.right = {json::Object{{"provider", "exa"}, {"apiKey", "k"}}};
   if (key == "slug") samples.wrong = {"", "a b", std::string(40, 'a'), 1};
@@ -150,6 +151,7 @@ constexpr Described kSections[] = {
     {Section::mcp_server, "/$defs/mcpServer/properties"},
     {Section::limits, "/$defs/limits/properties"},
     {Section::network, "/$defs/network/properties"},
+    {Section::telemetry, "/$defs/telemetry/properties"},
     {Section::compatibility, "/$defs/compatibility/properties"},
 };
 

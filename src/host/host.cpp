@@ -65,6 +65,12 @@ ToolSources make_sources(ToolSource& plugins, RemoteToolSource& mcp, RemoteToolS
   return sources;
 }
 
+std::unique_ptr<otlp::SpanExporter> make_exporter(const std::string& url,
+                                                  otlp::SpanExporter::Deps deps) {
+  if (url.empty()) return nullptr;
+  return std::make_unique<otlp::SpanExporter>(std::move(deps), url);
+}
+
 }  // namespace
 
 Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
@@ -96,6 +102,9 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
       http_tools_(tool_client_, records_.tools),
       tools_(make_sources(plugins_, mcp_tools_, agents_, http_tools_, around.program)),
       client_(client_options_here()),
+      spans_(make_exporter(
+          config_.otlp_url,
+          {.home = home_.executor(), .http = client_, .timers = timers_, .log = around.log})),
       catalog_(make_catalog(config_, {.client = client_,
                                       .timers = timers_,
                                       .clock = around.clock,
@@ -111,6 +120,7 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .tools = tools_,
                .log = around.log,
                .typed_events = around.typed_events,
+               .spans = spans_.get(),
                .records = &records_,
                .pool = &tool_pool_},
               config_.limits) {}
@@ -119,6 +129,7 @@ Task<void> Host::stop() {
   co_await engine_.stop();
   co_await mcp_tools_.stop();
   co_await agents_.stop();
+  if (spans_) co_await spans_->stop();
 }
 
 Result<Config> load_config(const std::string& file) {

@@ -17,6 +17,7 @@
 #include "mcp/client/mcp_tools.hpp"
 #include "net/client/http_client.hpp"
 #include "store/store.hpp"
+#include "telemetry/otlp/span_exporter.hpp"
 #include "tool/http/http_tools.hpp"
 
 namespace errand::host {
@@ -46,6 +47,8 @@ class Host final {
   engine::KeyRing& keys() { return keys_; }
   const ToolSources& tools() const { return tools_; }
   engine::Engine& engine() { return engine_; }
+  // What became of the spans of runs; null: nobody takes them.
+  const otlp::SpanCounts* span_counts() const { return spans_ ? &spans_->counts() : nullptr; }
 
   // Cuts off every run, see Engine::stop, and then the connections of their tools.
   Task<void> stop();
@@ -67,6 +70,7 @@ class Host final {
   HttpTools http_tools_;
   ToolSources tools_;
   net::HttpClient client_;
+  std::unique_ptr<otlp::SpanExporter> spans_;  // null: nobody takes them
   engine::Catalog catalog_;
   engine::KeyRing keys_;
   engine::Engine engine_;

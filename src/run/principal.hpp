@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run/ids.hpp"
+#include "telemetry/trace_context.hpp"
 
 namespace errand {
 
@@ -26,6 +27,7 @@ struct Principal {
   WorkspaceSlug workspace;
   KeyId key;
   std::shared_ptr<const Grant> grant = nullptr;  // null: may do everything in its workspace
+  std::optional<TraceContext> trace = {};        // the caller's span, or that of a call
 
   bool has_scope(std::string_view scope) const { return !grant || holds(grant->scopes, scope); }
   // What is not a stored agent's may be run by those alone who may use any agent.

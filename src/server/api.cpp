@@ -19,6 +19,7 @@ namespace errand::server {
 namespace {
 
 constexpr std::string_view kMetricsScope = "metrics:read";
+constexpr std::string_view kTraceparent = "traceparent";
 
 // "/agent-runs/{runId}" as routers spell it: "/agent-runs/{}".
 std::string router_pattern(std::string_view path) {
@@ -99,6 +100,8 @@ Task<net::Response> Api::admit(const Row* row, net::Request request) {
   auto who = authenticate(row->info.access, request);
   if (!who) co_return render_error(who.error());
   std::vector<net::Header> headers;
+  who->trace = parse_traceparent(request.header(kTraceparent));
+  if (who->trace) headers.push_back({std::string(kTraceparent), to_traceparent(*who->trace)});
   auto refused = refuse_excess(*who, headers);
   net::Response response;
   if (refused) {

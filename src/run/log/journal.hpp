@@ -58,7 +58,8 @@ struct CreatedEntry {
   int format = kRunFormat;
   std::optional<ForkedFrom> forked_from;
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
-  std::string fallback = {};  // the catalog id of the spec's fallback model; empty without one
+  std::string fallback = {};     // the catalog id of the spec's fallback model; empty without one
+  std::string traceparent = {};  // the caller's span; empty: the run begins a trace of its own
 };
 
 // The tools of the refs that had to be asked about. A source that could not be reached has a stub.

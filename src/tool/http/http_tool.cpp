@@ -175,6 +175,9 @@ Task<ToolOutcome> HttpTool::invoke(ToolCall call, ToolContext context) {
   CallSecrets* secrets = context.secrets ? context.secrets : &none;
   auto rendered = co_await render_request(&*tool, &call, secrets);
   if (!rendered) co_return failed_outcome(rendered.error().describe());
+  if (context.who.trace) {
+    rendered->request.headers.push_back({"traceparent", to_traceparent(*context.who.trace)});
+  }
   auto answer = co_await send(std::move(*rendered), context.deadline);
   if (!answer) co_return failure_of(answer.error(), tool->method);
   co_return to_outcome(*tool, std::move(*answer));
