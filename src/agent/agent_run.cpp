@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/session_history.hpp"
+#include "agent/turn_files.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -26,8 +27,7 @@ AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observe
       key_(params.row.key()),
       epoch_(params.row.epoch),
       start_(params.start),
-      // A queued run without a session has only waited for a slot.
-      has_turn_(params.row.status != RunStatus::queued || params.row.session.empty()),
+      may_lack_turn_(params.row.status == RunStatus::queued && !params.row.session.empty()),
       state_(std::move(params.state)),
       end_time_(around.timers.now() +
                 std::max(milliseconds(0), params.row.ends_by - around.store.now())),
@@ -133,29 +133,8 @@ Task<void> AgentRun::drive() {
     fold_inbox();
     Step step = choose_step();
     if (auto* ask = std::get_if<Ask>(&step)) {
-      if (!model_ || !has_turn_) {
-        hold_ = has_turn_ ? Hold::no_model : Hold::no_turn;
-        break;
-      }
-      co_await back_off();
-      auto files = co_await load_files();
-      if (!files) break;
-      bool has_changed = cancel_waits() || cutoff_ != Cutoff::none;
-      if (has_changed || activity_ == Activity::stopping) continue;
-      if (!around_.lease.allows_effects()) {
-        hold_ = Hold::lease;
-        break;
-      }
-      if (!state_->is_bound()) {
-        bool is_done = co_await bind_tools();
-        if (!is_done) continue;
-      }
-      if (!state_->has_begun() && !state_->created().session.empty()) {
-        bool is_ready = co_await join_session(&ask->entry);
-        if (!is_ready) break;
-        if (cancel_waits() || activity_ == Activity::stopping) continue;
-      }
-      co_await ask_model(ask->entry, std::move(*files));
+      bool goes_on = co_await take_turn(std::move(ask->entry));
+      if (!goes_on) break;
     } else if (std::holds_alternative<Freeze>(step)) {
       freeze();
     } else if (std::holds_alternative<AwaitCalls>(step)) {
@@ -172,6 +151,49 @@ Task<void> AgentRun::drive() {
   if (activity_ == Activity::stopping) co_return;
   activity_ = Activity::idle;
   if (rests()) observer_.on_waiting();
+}
+
+// Whether something came that decides anew what to do next.
+bool AgentRun::has_news() const {
+  return cancel_waits() || cutoff_ != Cutoff::none || activity_ == Activity::stopping;
+}
+
+Task<bool> AgentRun::take_turn(TurnEntry entry) {
+  if (may_lack_turn_) {
+    bool is_known = co_await look_for_turn();
+    if (!is_known) co_return false;
+    if (has_news()) co_return true;
+  }
+  if (!model_ || may_lack_turn_) {
+    hold_ = may_lack_turn_ ? Hold::no_turn : Hold::no_model;
+    co_return false;
+  }
+  co_await back_off();
+  std::vector<FilePart> wanted = files_to_read(*state_);
+  TurnRoom::Place room(around_.turns, bytes_of(wanted), pausing_);
+  while (!room.is_in() && !has_news()) {
+    WakeupAt waiting(around_.home.executor(), pausing_);
+    co_await waiting.wait();
+  }
+  if (has_news()) co_return true;
+  auto files = co_await load_files(std::move(wanted));
+  if (!files) co_return false;
+  if (has_news()) co_return true;
+  if (!around_.lease.allows_effects()) {
+    hold_ = Hold::lease;
+    co_return false;
+  }
+  if (!state_->is_bound()) {
+    bool is_done = co_await bind_tools();
+    if (!is_done) co_return true;
+  }
+  if (!state_->has_begun() && !state_->created().session.empty()) {
+    bool is_ready = co_await join_session(&entry);
+    if (!is_ready) co_return false;
+    if (has_news()) co_return true;
+  }
+  co_await ask_model(std::move(entry), std::move(*files));
+  co_return true;
 }
 
 // Nothing happens before its client answers, or its model is there again.
@@ -326,6 +348,17 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
   co_await fetch_mail();
 }
 
+// A run that gets the turn while it is in memory is read again, and so asks again.
+Task<bool> AgentRun::look_for_turn() {
+  auto row = co_await around_.store.find_session({key_.workspace, state_->created().session});
+  if (row) {
+    may_lack_turn_ = row->current != key_.run;
+  } else {
+    observer_.on_broken(row.error());
+  }
+  co_return row.has_value();
+}
+
 // The run has the turn, so nobody else adds to the history until it ends.
 Task<bool> AgentRun::join_session(TurnEntry* first) {
   const SessionKey session{.workspace = key_.workspace, .session = state_->created().session};
@@ -340,7 +373,7 @@ Task<bool> AgentRun::join_session(TurnEntry* first) {
     co_return false;
   }
   // A cancel may have come meanwhile; then the history is read again, or never.
-  if (cancel_waits() || activity_ == Activity::stopping) co_return true;
+  if (has_news()) co_return true;
   state_->begin_after(std::move(*history));
   first->history = row->entries;
   co_return true;

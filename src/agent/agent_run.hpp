@@ -14,6 +14,7 @@
 #include "agent/run_trace.hpp"
 #include "agent/state.hpp"
 #include "agent/step.hpp"
+#include "agent/turn_room.hpp"
 #include "async/home.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
@@ -39,6 +40,7 @@ struct Surroundings {
   Log& log;
   const Lease& lease;
   Counters& counters;
+  TurnRoom& turns;
   bool typed_events = false;        // segments carry structs for readers in this process
   SecretSource* secrets = nullptr;  // null: there are none
   SpanSink* spans = nullptr;        // null: nobody wants them
@@ -142,6 +144,12 @@ class AgentRun final {
   // leaves its tools unavailable. False: something else comes first.
   Task<bool> bind_tools();
   Task<void> bind_ref(std::size_t ref, std::vector<ToolDecl>* out, std::size_t* left);
+  bool has_news() const;
+  // Asks the model, unless something else comes first. False: the run cannot go on now.
+  Task<bool> take_turn(TurnEntry entry);
+  // Asks the session whether it is the run's turn. False: it cannot be read; the run is then
+  // broken.
+  Task<bool> look_for_turn();
   // Reads what was said in the session before. False: it cannot be read; the run is then broken.
   Task<bool> join_session(TurnEntry* first);
   Task<void> back_off();
@@ -156,7 +164,8 @@ class AgentRun final {
 
   // A turn with the model.
   // Nothing if they cannot be read now; the run is then broken.
-  Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> load_files();
+  Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> load_files(
+      std::vector<FilePart> wanted);
   Task<void> ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnFiles> files);
   bool take_event(llm::TurnEvent& event);  // false: the turn's stream is over
   void close_call(llm::CallClosed call);
@@ -190,7 +199,7 @@ class AgentRun final {
   const RunKey key_;
   const std::int64_t epoch_;
   const Start start_;
-  const bool has_turn_;  // false: another run of its session has it
+  bool may_lack_turn_;  // another run of its session may have the turn; the session knows
   std::unique_ptr<State> state_;
 
   std::vector<Mailbox> inbox_;

@@ -15,8 +15,8 @@ constexpr std::size_t kCallsInABreath = 8;
 
 }  // namespace
 
-Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files() {
-  std::vector<FilePart> wanted = files_to_read(*state_);
+Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files(
+    std::vector<FilePart> wanted) {
   if (wanted.empty()) co_return nullptr;
   // The bytes of a result that was recorded just now may not be in the store yet.
   if (log_->has_pending()) {

@@ -197,6 +197,7 @@ Task<void> RunLog::pump() {
     options_.on_commit({.segment = commit.segment,
                         .status = commit.status,
                         .opened = commit.effects.open,
+                        .closed = commit.effects.close,
                         .started = appended->appended.started,
                         .is_turn_unknown = appended->is_read_back && is_terminal(commit.status)});
     wake_waiters();

@@ -23,7 +23,8 @@ namespace errand::agent {
 struct Committed {
   SegmentPtr segment;
   RunStatus status = RunStatus::running;
-  std::span<const Mailbox> opened = {};  // for calls that a client is to answer
+  std::span<const Mailbox> opened = {};      // for calls that a client is to answer
+  std::span<const std::string> closed = {};  // slots of mailboxes that were removed
   // The run has ended and gave its session's turn to this run.
   std::optional<RunId> started = {};
   // The run has ended, and the store has not told whether it gave the turn to another.

@@ -19,6 +19,8 @@ constexpr std::int64_t kTurnFileBytesMax = 20 * 1024 * 1024;
 // results of the last turn's calls are part of that request.
 std::vector<FilePart> files_to_read(const State& state);
 
+std::size_t bytes_of(const std::vector<FilePart>& files);
+
 // Reads the bytes of files. unavailable: the store cannot be read now.
 Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunKey run,
                                                                std::vector<FilePart> files);

@@ -170,10 +170,12 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
   return entry;
 }
 
-Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools) {
-  if (tools->offered) co_return Result<void>();
+Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools, SchemaPtr output) {
+  if (tools->offered && !output) co_return Result<void>();
   std::vector<SchemaPtr> schemas;
+  if (output && !json::is_plain_schema(*output)) schemas.push_back(output);
   for (const ToolRef& ref : tools->refs) {
+    if (tools->offered) break;
     for (const OfferedTool& tool : offered_tools(ref)) {
       for (const SchemaPtr& schema : {tool.decl.input_schema, tool.decl.output_schema}) {
         if (schema && !json::is_plain_schema(*schema)) schemas.push_back(schema);
@@ -185,6 +187,7 @@ Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools) {
     std::size_t patterns = 0;
     for (const SchemaPtr& schema : schemas) {
       auto compiled = compile_input_schema(*cache, *schema);
+      // Whoever resolves the tools finds the error in the cache, and tells where it is.
       if (!compiled) return {};
       patterns += (*compiled)->patterns();
       if (patterns > kToolPatternsMax) return too_many_patterns();
@@ -199,7 +202,8 @@ Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools) {
 Task<Result<Engine::Prepared>> Engine::prepare(Principal who, Spec spec) {
   Prepared out;
   ERRAND_CO_TRY(out.spec, co_await adopt_agent(who, std::move(spec)));
-  ERRAND_CO_CHECK(co_await compile_schemas(out.spec.tools));
+  ERRAND_CO_CHECK(co_await compile_schemas(
+      out.spec.tools, out.spec.output_schema ? out.spec.output_schema->schema : nullptr));
   if (!deps_.records) co_return out;
   ERRAND_CO_TRY(out.spec.tools,
                 co_await deps_.records->secrets.seal_headers(who.workspace, out.spec.tools));
@@ -309,7 +313,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   if (!tools->bindings_hash.empty()) {
     run.effects.blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
   }
-  const bool waits_for_slot = !run.session && residency_.must_queue(who.workspace);
+  const bool waits_for_slot = residency_.must_queue(who.workspace);
   run.first.at = created.at;
   run.row = {.id = deps_.ids.make<RunIdTag>(kRunPrefix),
              .workspace = who.workspace,

@@ -18,8 +18,8 @@ namespace errand::engine {
 namespace {
 
 constexpr std::size_t kLongReadsMax = 2;
-// Fewer than the store has readers, so that many who look for work leave some to everybody else.
 constexpr std::size_t kCallLooksMax = 1;
+static_assert(kLongReadsMax + kCallLooksMax == Engine::kScansMax);
 
 Error no_such_run(const RunId& run) {
   return {ErrorCode::not_found, cat("there is no run \"", run.view(), "\"")};
@@ -38,6 +38,8 @@ Engine::Engine(Deps deps, Limits limits)
     : deps_(deps),
       limits_(limits),
       lease_(deps.timers),
+      turns_(limits.turns),
+      readers_(limits.reader_bytes_max),
       surroundings_{.home = deps.home,
                     .store = deps.store,
                     .clock = deps.clock,
@@ -48,6 +50,7 @@ Engine::Engine(Deps deps, Limits limits)
                     .log = deps.log,
                     .lease = lease_,
                     .counters = counters_,
+                    .turns = turns_,
                     .typed_events = deps.typed_events,
                     .spans = deps.spans,
                     .secrets = deps.records ? &deps.records->secrets : nullptr},
@@ -62,6 +65,11 @@ Engine::Engine(Deps deps, Limits limits)
                   .on_calls_offered =
                       [this](const WorkspaceSlug& workspace, std::span<const Mailbox> calls) {
                         tell_watchers_of(workspace, calls);
+                      },
+                  .on_calls_closed =
+                      [this](const RunId& run, std::span<const std::string> slots) {
+                        if (slots.empty()) forget_claims(run);
+                        for (const std::string& slot : slots) forget_claim(run, slot);
                       },
                   .slots = limits.slots}),
       long_reads_(deps.home.executor(), kLongReadsMax),
@@ -137,7 +145,7 @@ Task<Result<std::unique_ptr<Subscription>>> Engine::subscribe(Principal who, Run
     const EventSeq end = std::max(row.last_seq, live->committed_seq());
     if (after > end) after = is_terminal(row.status) ? std::max(EventSeq{0}, end - 1) : end;
   }
-  co_return std::make_unique<Subscription>(deps_.store, std::move(live), after,
+  co_return std::make_unique<Subscription>(deps_.store, readers_, std::move(live), after,
                                            deps_.home.executor());
 }
 
@@ -202,8 +210,7 @@ Task<void> Engine::stop() {
   tell_watchers();
   co_await residency_.stop();
   co_await tasks_.join();
-  for (Timers::Id timer : claim_timers_) deps_.timers.cancel(timer);
-  claim_timers_.clear();
+  while (!claims_.empty()) forget_claims(RunId(claims_.begin()->first));
   auto left = co_await deps_.store.leave();
   if (!left) {
     deps_.log.warning("cannot note that the server stopped on purpose",

@@ -42,7 +42,10 @@ struct Limits {
   milliseconds run_time{86'400'000};
   // Ended runs are removed after so long; never without it.
   std::optional<milliseconds> keep_runs;
-  SlotLimits slots = {};  // how many runs are in flight at once
+  SlotLimits slots = {};         // how many runs are in flight at once
+  agent::TurnLimits turns = {};  // of all runs
+  // Events that wait in memory for all readers; past it, they are read from the store later.
+  std::size_t reader_bytes_max = std::size_t{64} * 1024 * 1024;
 };
 
 // An answer to a client's call.
@@ -122,6 +125,10 @@ class Engine final {
     BlockingPool* pool = nullptr;    // for what takes long to compute; null: that is done at home
   };
 
+  // So many reads of the store may take long at once. The store needs more threads than that for
+  // its reads, so that everybody else finds one free.
+  static constexpr std::size_t kScansMax = 3;
+
   Engine(Deps deps, Limits limits);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -160,7 +167,7 @@ class Engine final {
   // and no longer than `is_wanted` says so; recheck_waits() asks that again.
   Task<Result<std::vector<PendingCall>>> pending_calls(CallFilter filter, milliseconds patience,
                                                        std::function<bool()> is_wanted = {});
-  void recheck_waits() { tell_watchers(); }
+  void recheck_waits();
   // Takes a pending call for one client. not_found with reason "unknown_tool_use": it is not
   // pending. conflict with reason "claimed": another client has it.
   Task<Result<PendingCall>> claim_call(Principal who, std::string tool_use_id, milliseconds ttl);
@@ -243,6 +250,10 @@ class Engine final {
   // How many runs are where.
   std::size_t count(Place place) const { return residency_.count(place); }
   const Slots& slots() const { return residency_.slots(); }
+  // Claims that were made here and are in force.
+  std::size_t claims() const;
+  const agent::TurnRoom& turns() const { return turns_; }
+  const ReaderBudget& readers() const { return readers_; }
 
  private:
   // The spec with what the stored agent that it names says, as of now.
@@ -255,9 +266,10 @@ class Engine final {
     StoredTools stored;
   };
   Task<Result<Prepared>> prepare(Principal who, Spec spec);
-  // Schemas that may take long to compile, so that resolving the tools finds them in the cache.
+  // Schemas that may take long to compile, of tools and of the output (null: none), so that
+  // resolving the run finds them, or their errors, in the cache.
   // invalid_argument: together they have too many patterns. What else is wrong is told later.
-  Task<Result<void>> compile_schemas(ToolSetPtr tools);
+  Task<Result<void>> compile_schemas(ToolSetPtr tools, SchemaPtr output);
   // Pins what could change later.
   Result<CreatedEntry> resolve(const Principal& who, Prepared asked, std::string_view model_id);
   // Leaves the set with what it offers, and remembers it for those who send it again.
@@ -272,7 +284,9 @@ class Engine final {
   PendingCall shown(Mailbox box) const;
   Task<Result<std::vector<Mailbox>>> look_for_calls(CallFilter filter);
   Task<Result<PendingCall>> take_call(CallClaim claim);
-  void watch_claim(milliseconds left);
+  void watch_claim(const WorkspaceSlug& workspace, const Mailbox& call);
+  void forget_claim(const RunId& run, const std::string& slot);
+  void forget_claims(const RunId& run);
   void tell_watchers();
   void tell_watchers_of(const WorkspaceSlug& workspace, std::span<const Mailbox> calls);
 
@@ -287,14 +301,18 @@ class Engine final {
   const std::shared_ptr<json::SchemaCache> schemas_ = std::make_shared<json::SchemaCache>();
   ToolSetCache tool_sets_;
   agent::Lease lease_;
+  agent::TurnRoom turns_;
+  ReaderBudget readers_;
   agent::Surroundings surroundings_;
   Pauses pauses_;
   Residency residency_;
-  std::set<Timers::Id> claim_timers_;  // of claims that were made here
+  // Timers of the claims that were made here and are in force, by run and slot.
+  std::map<RunId, std::map<std::string, Timers::Id>> claims_;
   // Those who wait for pending calls.
   struct CallWatcher {
     const CallFilter& filter;
     Wakeup wakeup;
+    bool has_news = false;  // else it is only asked whether it still waits
   };
   std::set<CallWatcher*> call_watchers_;
   Gate long_reads_;  // of whole logs, each of which may take much memory

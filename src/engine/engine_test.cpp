@@ -463,6 +463,23 @@ TEST_F(EngineTest, ReaderThatFallsBehindCatchesUpFromTheStore) {
   EXPECT_EQ(lines.size(), 14U);
 }
 
+TEST_F(EngineTest, ReadersWaitForTheStoreWhenTheyHoldTooMuchTogether) {
+  World world(disk, kPlain, {}, {.reader_bytes_max = 1});
+  world.tasks.spawn("client", client.go(&world));
+  world.run_until([this] { return client.run.has_value(); });
+  auto slow = world.result_of(world.engine.subscribe(someone(), *client.run, 0)).value();
+  world.run_until([this] { return client.done; });
+  EXPECT_EQ(world.engine.readers().used(), 0U);
+
+  std::vector<std::string> lines;
+  for (bool ended = false; !ended;) {
+    auto batch = world.result_of(slow->next(SteadyTime::max()));
+    for (std::string& line : lines_of(batch.segments, batch.after)) lines.push_back(line);
+    ended = batch.state == Subscription::Batch::State::ended;
+  }
+  EXPECT_EQ(lines, client.seen);
+}
+
 TEST_F(EngineTest, DrainingRefusesNewRuns) {
   World world(disk, kPlain);
   world.engine.drain();

@@ -38,17 +38,24 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
   };
   Leave leave{call_watchers_, &watcher};
   for (;;) {
+    watcher.has_news = false;
     ERRAND_CO_TRY(auto boxes, co_await look_for_calls(filter));
     SteadyTime now = deps_.timers.now();
-    const bool is_over = now >= deadline || draining_ || (is_wanted && !is_wanted());
-    if (!boxes.empty() || is_over) {
+    auto is_over = [this, deadline, &is_wanted] {
+      return deps_.timers.now() >= deadline || draining_ || (is_wanted && !is_wanted());
+    };
+    if (!boxes.empty() || is_over()) {
       std::vector<PendingCall> calls;
       for (Mailbox& box : boxes) calls.push_back(shown(std::move(box)));
       co_return calls;
     }
-    TimerGuard timer(deps_.timers, std::min(deadline, now + kLookAgain),
-                     [&watcher] { watcher.wakeup.notify(); });
-    co_await watcher.wakeup.wait();
+    TimerGuard timer(deps_.timers, std::min(deadline, now + kLookAgain), [&watcher] {
+      watcher.has_news = true;
+      watcher.wakeup.notify();
+    });
+    // Whoever is only asked whether the answer is still wanted does not look again.
+    while (!watcher.has_news && !is_over()) co_await watcher.wakeup.wait();
+    if (!watcher.has_news) co_return std::vector<PendingCall>();
   }
 }
 
@@ -59,6 +66,13 @@ Task<Result<std::vector<Mailbox>>> Engine::look_for_calls(CallFilter filter) {
 }
 
 void Engine::tell_watchers() {
+  for (CallWatcher* watcher : call_watchers_) {
+    watcher->has_news = true;
+    watcher->wakeup.notify();
+  }
+}
+
+void Engine::recheck_waits() {
   for (CallWatcher* watcher : call_watchers_) watcher->wakeup.notify();
 }
 
@@ -69,7 +83,9 @@ void Engine::tell_watchers_of(const WorkspaceSlug& workspace, std::span<const Ma
                            std::any_of(calls.begin(), calls.end(), [&](const Mailbox& call) {
                              return wanted.name.empty() || wanted.name == call.name;
                            });
-    if (is_wanted) watcher->wakeup.notify();
+    if (!is_wanted) continue;
+    watcher->has_news = true;
+    watcher->wakeup.notify();
   }
 }
 
@@ -103,23 +119,50 @@ Task<Result<void>> Engine::report_progress(Principal who, std::string tool_use_i
 
 Task<Result<PendingCall>> Engine::take_call(CallClaim claim) {
   std::string slot = claim.slot;
+  const WorkspaceSlug workspace = claim.workspace;
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto outcome, co_await deps_.store.claim_call(std::move(claim)));
   if (outcome.kind == CallClaimOutcome::Kind::unknown_slot) co_return call_not_pending(slot);
   if (outcome.kind == CallClaimOutcome::Kind::taken) co_return call_claimed(slot);
-  watch_claim(outcome.box.claimed_until - deps_.store.now());
+  watch_claim(workspace, outcome.box);
   co_return shown(std::move(outcome.box));
 }
 
 // Once the claim has run out, the call is work for others again.
-void Engine::watch_claim(milliseconds left) {
+void Engine::watch_claim(const WorkspaceSlug& workspace, const Mailbox& call) {
   if (pauses_.ended()) return;
-  auto id = std::make_shared<Timers::Id>();
-  *id = deps_.timers.set(deps_.timers.now() + left, [this, id] {
-    claim_timers_.erase(*id);
-    tell_watchers();
-  });
-  claim_timers_.insert(*id);
+  forget_claim(call.run, call.slot);
+  const milliseconds left = call.claimed_until - deps_.store.now();
+  Mailbox free{.run = call.run, .slot = call.slot, .name = call.name};
+  claims_[call.run][call.slot] =
+      deps_.timers.set(deps_.timers.now() + left, [this, workspace, free = std::move(free)] {
+        forget_claim(RunId(free.run), std::string(free.slot));
+        tell_watchers_of(workspace, std::span(&free, 1));
+      });
+}
+
+// The claim is over, or does not matter any more.
+void Engine::forget_claim(const RunId& run, const std::string& slot) {
+  auto claims = claims_.find(run);
+  if (claims == claims_.end()) return;
+  auto claim = claims->second.find(slot);
+  if (claim == claims->second.end()) return;
+  deps_.timers.cancel(claim->second);
+  claims->second.erase(claim);
+  if (claims->second.empty()) claims_.erase(claims);
+}
+
+std::size_t Engine::claims() const {
+  std::size_t count = 0;
+  for (const auto& [run, claims] : claims_) count += claims.size();
+  return count;
+}
+
+void Engine::forget_claims(const RunId& run) {
+  auto claims = claims_.find(run);
+  if (claims == claims_.end()) return;
+  for (const auto& [slot, timer] : claims->second) deps_.timers.cancel(timer);
+  claims_.erase(claims);
 }
 
 Task<Result<PendingCall>> Engine::claim_call(Principal who, std::string tool_use_id,

@@ -148,6 +148,69 @@ TEST_F(PendingCallsTest, OnlyThoseWhoWantACallLookForIt) {
   world.settle();
 }
 
+TEST_F(PendingCallsTest, AClaimThatRunsOutWakesOnlyThoseWhoWantTheCall) {
+  std::vector<std::string> ids = offered();
+  for (const std::string& id : ids) ASSERT_TRUE(claim(id, seconds(3)));
+  struct Worker {
+    static Task<void> look(World* world, CallFilter filter) {
+      auto found = co_await world->engine.pending_calls(std::move(filter), seconds(60));
+      EXPECT_TRUE(found);
+    }
+  };
+  CallFilter other_tool = unclaimed();
+  other_tool.name = "listen";
+  world.tasks.spawn("worker", Worker::look(&world, other_tool));
+  world.tasks.spawn("worker", Worker::look(&world, unclaimed()));
+  world.settle();
+  const auto before = world.engine.counters().call_looks;
+
+  pass(seconds(3));
+
+  EXPECT_EQ(world.engine.counters().call_looks - before, 1U);
+  world.engine.drain();
+  world.settle();
+}
+
+TEST_F(PendingCallsTest, WhoeverIsNotWantedAnyMoreLeavesWithoutAnotherLook) {
+  bool is_wanted = true;
+  std::optional<Calls> left;
+  std::optional<Calls> stayed;
+  struct Worker {
+    static Task<void> look(World* world, std::function<bool()> is_wanted,
+                           std::optional<Calls>* out) {
+      *out = co_await world->engine.pending_calls(unclaimed(), seconds(60), std::move(is_wanted));
+    }
+  };
+  world.tasks.spawn("worker", Worker::look(&world, [&is_wanted] { return is_wanted; }, &left));
+  world.tasks.spawn("worker", Worker::look(&world, {}, &stayed));
+  world.settle();
+
+  is_wanted = false;
+  world.engine.recheck_waits();
+  world.settle();
+
+  ASSERT_TRUE(left);
+  EXPECT_TRUE(left->value().empty());
+  EXPECT_FALSE(stayed);
+  EXPECT_EQ(world.engine.counters().call_looks, 2U);
+  world.engine.drain();
+  world.settle();
+}
+
+TEST_F(PendingCallsTest, NothingIsKeptOfAClaimThatIsOver) {
+  std::vector<std::string> ids = offered();
+  std::string first = claim(ids[0], std::chrono::hours(1)).value().box.claim_id;
+  ASSERT_TRUE(claim(ids[1], std::chrono::hours(1)));
+  EXPECT_EQ(world.engine.claims(), 2U);
+
+  ASSERT_TRUE(answer(ids[0], first));
+  world.settle();
+  EXPECT_EQ(world.engine.claims(), 1U);
+  ASSERT_TRUE(world.result_of(world.engine.cancel(someone(), *client.run)));
+  pass(seconds(3));
+  EXPECT_EQ(world.engine.claims(), 0U);
+}
+
 TEST_F(PendingCallsTest, WaitingForWorkEndsWithPatienceAndWithTheServer) {
   std::optional<Calls> patient;
   std::optional<Calls> brief;

@@ -76,6 +76,9 @@ Result<void> parse_limits(const json::Value& value, Config& config) {
   if (auto count = in.optional_integer("connections", 1, 1'000'000)) {
     config.connections_max = static_cast<std::size_t>(*count);
   }
+  if (auto count = in.optional_integer("modelConnections", 1, 1'000'000)) {
+    config.limits.turns.turns = static_cast<std::size_t>(*count);
+  }
   if (auto count = in.optional_integer("requestsPerMinute", 1, 10'000'000)) {
     config.requests_per_minute = static_cast<std::uint32_t>(*count);
   }

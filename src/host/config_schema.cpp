@@ -168,8 +168,12 @@ constexpr std::string_view kLimits = R"json({
     "description": "The longest body of a request."
   },
   "connections": {
-    "type": "integer", "minimum": 1, "maximum": 1000000, "default": 20000,
-    "description": "How many connections of clients are open at once; further ones wait."
+    "type": "integer", "minimum": 1, "maximum": 1000000,
+    "description": "How many connections of clients are open (default: by file descriptors)."
+  },
+  "modelConnections": {
+    "type": "integer", "minimum": 1, "maximum": 1000000,
+    "description": "How many turns with models go on at once (default: by file descriptors)."
   },
   "requestsPerMinute": {
     "type": ["integer", "null"], "minimum": 1, "maximum": 10000000,
@@ -181,7 +185,7 @@ constexpr std::string_view kLimits = R"json({
   },
   "runsInFlightTotal": {
     "type": ["integer", "null"], "minimum": 1, "maximum": 1000000,
-    "description": "The same for all workspaces together, which take turns."
+    "description": "The same for all workspaces together (default: as modelConnections)."
   }
 })json";
 

@@ -80,7 +80,8 @@ class Host final {
 Result<Config> load_config(const std::string& file);
 
 // Threads of a process for calls that block.
-inline constexpr std::size_t kBlockingThreads = 2;
+inline constexpr std::size_t kBlockingThreads = 4;
+static_assert(kBlockingThreads > engine::Engine::kScansMax);
 inline constexpr std::size_t kBlockingQueueMax = 10'000;
 
 // Where a process keeps its runs.

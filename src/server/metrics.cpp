@@ -18,7 +18,8 @@ struct NamedPlace {
   Place place;
   std::string_view name;
 };
-constexpr auto kNamedPlaces = std::to_array<NamedPlace>({{Place::loading, "loading"},
+constexpr auto kNamedPlaces = std::to_array<NamedPlace>({{Place::claimed, "claimed"},
+                                                         {Place::loading, "loading"},
                                                          {Place::live, "live"},
                                                          {Place::waiting, "waiting"},
                                                          {Place::resting, "resting"},
@@ -63,6 +64,11 @@ void write_runs(MetricsWriter& out, const engine::Engine& engine) {
   out.value(engine.slots().in_flight());
   out.metric("errand_runs_queued", Kind::gauge, "Runs that wait for a slot.");
   out.value(engine.slots().waiting());
+  out.metric("errand_model_turns", Kind::gauge, "Turns with models that are going on.");
+  out.value(engine.turns().turns());
+  out.metric("errand_model_turns_waiting", Kind::gauge,
+             "Turns that wait for a connection to their model, or for the memory of files.");
+  out.value(engine.turns().waiting());
   const agent::Counters& counters = engine.counters();
   out.metric("errand_model_calls_total", Kind::counter, "Requests to models.");
   out.value(counters.model_calls);

@@ -71,6 +71,7 @@ void LiveRun::on_commit(const agent::Committed& commit) {
   committed_seq_ = commit.segment->last_seq;
   status_ = commit.status;
   if (!commit.opened.empty()) keeper_.on_calls_offered(*this, commit.opened);
+  if (!commit.closed.empty()) keeper_.on_calls_closed(*this, commit.closed);
   if (commit.started || commit.is_turn_unknown) keeper_.on_turn_given(*this, commit.started);
   if (commit.segment->events_count == 0) return;
   keep(commit.segment);

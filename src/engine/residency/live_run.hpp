@@ -25,6 +25,7 @@ class LiveRun final : public agent::RunObserver {
     virtual void on_waiting(LiveRun& run) = 0;
     // These calls of the run can be seen by those who look for work.
     virtual void on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) = 0;
+    virtual void on_calls_closed(LiveRun& run, std::span<const std::string> slots) = 0;
     virtual void on_broken(LiveRun& run, const Error& error) = 0;
     // The run has ended and gave its session's turn to another; absent: the store has not told to
     // whom, if to anybody.

@@ -69,12 +69,14 @@ Task<void> Residency::claim_all() {
 void Residency::expect(const ClaimedRun& run) {
   if (deps_.pauses.ended()) return;
   Resident& resident = enter(run.row.key());
-  move(resident, Place::loading);
+  move(resident, Place::claimed);
   live_of(run.row.id, resident).catch_up(run.row);
 }
 
 Task<void> Residency::take_over(ClaimedRun run) {
-  if (deps_.pauses.ended() || leave_resting(run)) co_return;
+  if (deps_.pauses.ended()) co_return;
+  bool is_resting = co_await leave_resting(&run);
+  if (is_resting) co_return;
   const RunKey key = run.row.key();
   auto state = co_await fold_run(&deps_.store, key);
   Suspicion suspected;
@@ -84,7 +86,17 @@ Task<void> Residency::take_over(ClaimedRun run) {
   }
   Resident* resident = look_up(key.run);
   if (!resident || deps_.pauses.ended()) co_return;
-  if (suspected.kills > 0) co_return hold_back(std::move(run), suspected);
+  if (suspected.kills > 0) {
+    hold_back(std::move(run), suspected);
+    // Others go on already: if they end this process, the next one must know this suspect.
+    if (trial_.is_everyone_on) co_await write_trial();
+    co_return;
+  }
+  const bool is_hurried = resident->live && resident->live->has_early_mail();
+  if (must_queue(key.workspace) && !is_hurried) {
+    queue(key, *resident, end_of(run.row), Start::recovered);
+    co_return drop_unused(key.run);
+  }
   if (!trial_.is_everyone_on) {
     trial_.is_everyone_on = true;
     co_await write_trial();
@@ -107,26 +119,39 @@ void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
 
 // A run that only waits for its client, and whose client need not be told again, for its session's
 // turn or for a slot, has nothing to do: it comes into memory when there is something.
-bool Residency::leave_resting(const ClaimedRun& run) {
-  Resident* resident = look_up(run.row.id);
-  bool is_waiting = (run.row.status == RunStatus::waiting && !run.mail.empty()) ||
-                    run.row.status == RunStatus::queued;
-  if (!resident || !is_waiting || (resident->live && resident->live->has_early_mail()))
-    return false;
-  StoreTime now = deps_.store.now();
-  milliseconds left = run.row.ends_by - now;
-  for (const Mailbox& box : run.mail) {
-    if (box.filled || box.offer_again) return false;
-    left = std::min(left, box.deadline - now);
+Task<bool> Residency::leave_resting(const ClaimedRun* run) {
+  const RunRow& row = run->row;
+  bool is_waiting =
+      (row.status == RunStatus::waiting && !run->mail.empty()) || row.status == RunStatus::queued;
+  if (!is_waiting) co_return false;
+  const StoreTime now = deps_.store.now();
+  StoreTime until = row.ends_by;
+  for (const Mailbox& box : run->mail) {
+    if (box.filled || box.offer_again) co_return false;
+    until = std::min(until, box.deadline);
   }
-  const SteadyTime until = deps_.timers.now() + std::max(left, milliseconds(0));
-  if (run.row.status == RunStatus::queued && run.row.session.empty()) {
-    queue(run.row.key(), *resident, until);
+  bool waits_for_slot = false;
+  if (row.status == RunStatus::queued) waits_for_slot = co_await has_turn(row);
+  Resident* resident = look_up(row.id);
+  if (!resident || deps_.pauses.ended()) co_return true;
+  // Mail may have come meanwhile.
+  if (resident->live && resident->live->has_early_mail()) co_return false;
+  const SteadyTime wakes = deps_.timers.now() + std::max(until - now, milliseconds(0));
+  if (waits_for_slot) {
+    queue(row.key(), *resident, wakes, Start::fresh);
   } else {
-    rest(run.row.id, *resident, until);
+    rest(row.id, *resident, wakes);
   }
-  drop_unused(run.row.id);
-  return true;
+  drop_unused(row.id);
+  co_return true;
+}
+
+// A run that has no session needs no turn. While the session cannot be read, the run waits for a
+// slot, and asks again when it starts.
+Task<bool> Residency::has_turn(RunRow row) {
+  if (row.session.empty()) co_return true;
+  auto session = co_await deps_.store.find_session({row.workspace, row.session});
+  co_return !session || session->current == row.id;
 }
 
 Task<Suspicion> Residency::suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end) {
@@ -214,7 +239,7 @@ Task<void> Residency::watch(std::vector<RunId> runs, milliseconds time) {
 bool Residency::is_settled(const RunId& run) const {
   const Resident* resident = look_up(run);
   if (!resident) return true;
-  if (resident->place == Place::loading) return false;
+  if (resident->place == Place::loading || resident->place == Place::claimed) return false;
   if (!resident->live || !resident->live->agent()) return true;
   const agent::AgentRun& agent = *resident->live->agent();
   return !agent.is_busy() || !agent.state().is_just_resumed();

@@ -91,20 +91,29 @@ void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state) {
   bool is_hurried = resident.live && resident.live->has_early_mail();
   bool must_wait = row.status == RunStatus::queued || must_queue(row.workspace);
   if (must_wait && !is_hurried) {
-    queue(key, resident, deps_.timers.now() + (row.ends_by - deps_.store.now()));
+    queue(key, resident, end_of(row), Start::fresh);
     return;
   }
   drive({.row = row, .state = std::move(state), .mail = {}, .start = Start::fresh});
 }
 
-void Residency::queue(const RunKey& run, Resident& resident, SteadyTime until) {
+SteadyTime Residency::end_of(const RunRow& row) const {
+  return deps_.timers.now() + std::max(row.ends_by - deps_.store.now(), milliseconds(0));
+}
+
+void Residency::queue(const RunKey& run, Resident& resident, SteadyTime until, Start start) {
   move(resident, Place::queued);
+  resident.start = start;
   slots_.wait(run);
   resident.timer = deps_.timers.set(until, [this, run] {
     slots_.leave(run);
-    if (Resident* queued = look_up(run.run)) load(run, *queued, Start::fresh);
+    if (Resident* queued = look_up(run.run)) start_in_slot(run, *queued);
   });
   wake_queue();
+}
+
+void Residency::start_in_slot(const RunKey& run, Resident& resident) {
+  load(run, resident, resident.start);
 }
 
 // Runs start outside of whatever has set a slot free.
@@ -121,7 +130,7 @@ Task<void> Residency::start_queued() {
     auto run = slots_.next();
     if (!run) co_return;
     Resident* resident = look_up(run->run);
-    if (resident && resident->place == Place::queued) load(*run, *resident, Start::fresh);
+    if (resident && resident->place == Place::queued) start_in_slot(*run, *resident);
   }
 }
 
@@ -168,7 +177,7 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
     case Place::queued:
       // A cancelled run ends without a slot.
       slots_.leave(run);
-      load(run, resident, Start::fresh);
+      start_in_slot(run, resident);
       break;
     case Place::suspect:
       // A cancelled run asks nobody and calls nothing: it does no harm.
@@ -178,6 +187,7 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
       // A run of a former process is claimed with its mail.
       if (!is_recovering_) load(run, resident, Start::activated);
       break;
+    case Place::claimed:
     case Place::live:
     case Place::loading:
     case Place::ended: break;
@@ -191,9 +201,12 @@ void Residency::take_turn(const RunKey& run) {
     resident.is_read_again = true;
     return;
   }
-  if (resident.place == Place::ended) return;
+  // A run that waits for a slot asks its session for the turn when it starts.
+  if (resident.place == Place::ended || resident.place == Place::queued) return;
   if (!resident.live || !resident.live->agent()) {
-    if (must_queue(run.workspace)) return queue(run, resident, deps_.timers.now() + kTurnWait);
+    if (must_queue(run.workspace)) {
+      return queue(run, resident, deps_.timers.now() + kTurnWait, Start::activated);
+    }
     return load(run, resident, Start::activated);
   }
   // Its agent knows only that it has to wait.
@@ -333,6 +346,7 @@ void Residency::on_end(LiveRun& run) {
   Resident* resident = look_up(run.id());
   if (!resident) return;
   move(*resident, Place::ended);
+  deps_.on_calls_closed(run.id(), {});
   if (run.agent()) tasks_.spawn("engine.destroy", destroy(resident->live, run.detach()));
   ended_.push_back(run.id());
   if (ended_.size() <= kEndedRunsMax) return;
@@ -363,6 +377,10 @@ void Residency::drop_unused(const RunId& run) {
 
 void Residency::on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) {
   deps_.on_calls_offered(run.key().workspace, calls);
+}
+
+void Residency::on_calls_closed(LiveRun& run, std::span<const std::string> slots) {
+  deps_.on_calls_closed(run.id(), slots);
 }
 
 void Residency::resume_effects() {

@@ -28,6 +28,7 @@ namespace errand::engine {
 // Where a run is, as this process sees it.
 enum class Place : std::uint8_t {
   unowned,  // somebody reads the run, or mail came for it, but nobody here drives it
+  claimed,  // taken over from a process that has ended, and not looked at yet
   loading,  // on its way into memory
   live,     // its agent is at work
   waiting,  // its agent is in memory, with nothing to do until the client answers
@@ -36,7 +37,7 @@ enum class Place : std::uint8_t {
   queued,   // out of memory until there is a slot for it
   ended     // over; kept a little for readers that come late
 };
-constexpr std::size_t kPlaces = 8;
+constexpr std::size_t kPlaces = 9;
 
 // Where every run of this process is, and how runs move: into memory when there is something to do,
 // out of it while they only wait, and over from a process that has ended. Lives on one home.
@@ -54,6 +55,8 @@ class Residency final : private LiveRun::Keeper {
     Pauses& pauses;
     // These calls can be seen by those who look for work.
     std::function<void(const WorkspaceSlug&, std::span<const Mailbox>)> on_calls_offered;
+    // These calls of the run do not wait any more; without slots: none of its calls does.
+    std::function<void(const RunId&, std::span<const std::string>)> on_calls_closed;
     SlotLimits slots = {};
   };
 
@@ -124,6 +127,7 @@ class Residency final : private LiveRun::Keeper {
     LivePtr live = nullptr;  // always there with an agent, a reader or early mail
     std::unique_ptr<ClaimedRun> held = nullptr;  // of a suspect
     bool is_read_again = false;  // loading: the run was given its turn while it was being read
+    Start start = Start::fresh;  // queued: how the run begins once it has a slot
     SteadyTime broke_at = {};
     milliseconds reload_pause{};
   };
@@ -140,7 +144,10 @@ class Residency final : private LiveRun::Keeper {
   void rest(const RunId& run, Resident& resident, SteadyTime until);
   void load(const RunKey& run, Resident& resident, Start start);
   // Has the run wait for a slot, and for no longer than its time.
-  void queue(const RunKey& run, Resident& resident, SteadyTime until);
+  void queue(const RunKey& run, Resident& resident, SteadyTime until, Start start);
+  // When the run is out of time.
+  SteadyTime end_of(const RunRow& row) const;
+  void start_in_slot(const RunKey& run, Resident& resident);
   // Starts runs that wait, as far as there are slots.
   void wake_queue();
   Task<void> start_queued();
@@ -155,6 +162,7 @@ class Residency final : private LiveRun::Keeper {
   void on_end(LiveRun& run) override;
   void on_waiting(LiveRun& run) override;
   void on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) override;
+  void on_calls_closed(LiveRun& run, std::span<const std::string> slots) override;
   void on_broken(LiveRun& run, const Error& error) override;
   void on_turn_given(LiveRun& run, std::optional<RunId> to) override;
   void on_unused(LiveRun& run) override;
@@ -162,7 +170,8 @@ class Residency final : private LiveRun::Keeper {
   // recovery.cpp
   void expect(const ClaimedRun& run);
   Task<void> take_over(ClaimedRun run);
-  bool leave_resting(const ClaimedRun& run);
+  Task<bool> leave_resting(const ClaimedRun* run);
+  Task<bool> has_turn(RunRow row);
   Task<Suspicion> suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end);
   void hold_back(ClaimedRun run, Suspicion suspected);
   void go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> state);

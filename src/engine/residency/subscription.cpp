@@ -5,12 +5,14 @@
 
 namespace errand::engine {
 
-Subscription::Subscription(Store& store, std::shared_ptr<LiveRun> run, EventSeq after,
-                           Executor home)
+Subscription::Subscription(Store& store, ReaderBudget& budget, std::shared_ptr<LiveRun> run,
+                           EventSeq after, Executor home)
     : store_(store),
+      budget_(budget),
       run_(std::move(run)),
       cursor_(after),
       queue_end_(after),
+      queue_bytes_(budget),
       wakeup_(std::move(home)) {
   run_->add_reader(this);
 }
@@ -22,16 +24,25 @@ Subscription::~Subscription() {
 void Subscription::push(const SegmentPtr& segment) {
   // A reader that is behind finds the segment in the store.
   if (segment->first_seq() != queue_end_ + 1) return wake();
-  queue_bytes_ += segment->events.size();
-  if (queue_bytes_ > kQueueBytesMax) {
-    queue_.clear();
-    queue_bytes_ = 0;
-    queue_end_ = cursor_;
+  queue_bytes_.set(queue_bytes_.bytes() + segment->events.size());
+  if (queue_bytes_.bytes() > kQueueBytesMax || budget_.is_exceeded()) {
+    drop_queue();
     return wake();
   }
   queue_.push_back(segment);
   queue_end_ = segment->last_seq;
   wake();
+}
+
+void Subscription::drop_queue() {
+  queue_ = {};
+  queue_bytes_.set(0);
+  queue_end_ = cursor_;
+}
+
+void Subscription::rewind(EventSeq after) {
+  cursor_ = after;
+  drop_queue();
 }
 
 void Subscription::interrupt() {
@@ -66,7 +77,7 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
     if (interrupted_) co_return Batch{.state = Batch::State::broken};
     if (!queue_.empty()) {
       std::vector<SegmentPtr> segments = std::exchange(queue_, {});
-      queue_bytes_ = 0;
+      queue_bytes_.set(0);
       co_return take(std::move(segments));
     }
     if (cursor_ < run_->committed_seq()) {

@@ -6,6 +6,7 @@
 #include "async/task.hpp"
 #include "async/wakeup.hpp"
 #include "engine/residency/live_run.hpp"
+#include "engine/residency/reader_budget.hpp"
 #include "store/store.hpp"
 
 namespace errand::engine {
@@ -19,7 +20,8 @@ class Subscription final {
   static constexpr std::size_t kQueueBytesMax = 256 * 1024;
   static constexpr std::size_t kReadBytesMax = 256 * 1024;
 
-  Subscription(Store& store, std::shared_ptr<LiveRun> run, EventSeq after, Executor home);
+  Subscription(Store& store, ReaderBudget& budget, std::shared_ptr<LiveRun> run, EventSeq after,
+               Executor home);
   ~Subscription();
   Subscription(const Subscription&) = delete;
   Subscription& operator=(const Subscription&) = delete;
@@ -38,6 +40,11 @@ class Subscription final {
   // Waits until there are events, then takes all that are there.
   Task<Batch> next(SteadyTime deadline);
 
+  // Goes back to the store for everything after this event, which was taken before.
+  void rewind(EventSeq after);
+  // That all readers share.
+  ReaderBudget& budget() { return budget_; }
+
   // Whether the run has ended and the reader has everything.
   bool is_over() const;
 
@@ -50,14 +57,16 @@ class Subscription final {
 
  private:
   Batch take(std::vector<SegmentPtr> segments);
+  void drop_queue();
   std::vector<SegmentPtr> recent_segments() const;
 
   Store& store_;
+  ReaderBudget& budget_;
   std::shared_ptr<LiveRun> run_;
   EventSeq cursor_;     // everything up to here has been taken
   EventSeq queue_end_;  // last seq in the queue, or cursor_
   std::vector<SegmentPtr> queue_;
-  std::size_t queue_bytes_ = 0;
+  ReaderBudget::Share queue_bytes_;
   bool interrupted_ = false;
   Wakeup wakeup_;
 };

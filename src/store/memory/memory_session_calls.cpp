@@ -35,9 +35,7 @@ std::optional<RunId> MemoryStoreData::leave_session(const StoredRun& run, const 
   if (run.row.session.empty()) return {};
   auto next = sessions_.end_turn(run.row, commit.segment->at);
   if (!next) return {};
-  StoredRun& started = runs_.at(*next);
-  started.row.status = RunStatus::running;
-  started.row.epoch = commit.epoch;
+  runs_.at(*next).row.epoch = commit.epoch;
   return next;
 }
 

@@ -32,6 +32,10 @@ constexpr const char* kFindPending =
     "SELECT * FROM mail INDEXED BY pending "
     "WHERE workspace = ?1 AND slot > ?2 AND kind = 0 AND filled = 0 AND (?3 = '' OR name = ?3) "
     "AND (?4 = 0 OR (claim_id <> '' AND claimed_until > ?5) = (?4 = 2)) ORDER BY slot LIMIT ?6";
+constexpr const char* kFindNamed =
+    "SELECT * FROM mail INDEXED BY pending_names "
+    "WHERE workspace = ?1 AND slot > ?2 AND kind = 0 AND filled = 0 AND name = ?3 "
+    "AND (?4 = 0 OR (claim_id <> '' AND claimed_until > ?5) = (?4 = 2)) ORDER BY slot LIMIT ?6";
 constexpr const char* kFindCall =
     "SELECT * FROM mail INDEXED BY pending "
     "WHERE workspace = ?1 AND slot = ?2 AND kind = 0 AND filled = 0 AND (?3 = '' OR name = ?3) "
@@ -69,6 +73,7 @@ Queries::Queries(std::unique_ptr<Database> database)
       next_segments_(*database_, kNextSegments),
       find_blob_(*database_, kFindBlob),
       find_pending_(*database_, kFindPending),
+      find_named_(*database_, kFindNamed),
       find_call_(*database_, kFindCall),
       all_runs_(*database_, kAllRuns),
       find_record_(*database_, kFindRecord),
@@ -168,7 +173,7 @@ Result<std::string> Queries::read_journal(const RunKey& run) {
 
 Result<std::vector<Mailbox>> Queries::pending_calls(const CallFilter& filter, StoreTime now) {
   const bool is_one = !filter.slot.empty();
-  Statement& find = is_one ? find_call_ : find_pending_;
+  Statement& find = is_one ? find_call_ : filter.name.empty() ? find_pending_ : find_named_;
   return read_mailboxes(find.query(filter.workspace, is_one ? filter.slot : filter.after,
                                    filter.name, filter.status, now, filter.limit));
 }

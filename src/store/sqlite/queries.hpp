@@ -85,6 +85,7 @@ class Queries final {
   Statement next_segments_;
   Statement find_blob_;
   Statement find_pending_;
+  Statement find_named_;
   Statement find_call_;
   Statement all_runs_;
   Statement find_record_;

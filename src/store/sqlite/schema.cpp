@@ -362,6 +362,15 @@ CREATE INDEX session_uses ON sessions (workspace, last_used_at, id);
 CREATE INDEX session_status_uses ON sessions (workspace, status, last_used_at, id);
 )sql";
 
+// Those who look for the calls of one tool find them among any number of others. Of the runs that
+// have not ended, those that wait in a queue and those at work are found each by themselves.
+constexpr const char* kVersion8 = R"sql(
+CREATE INDEX pending_names ON mail (workspace, name, slot) WHERE kind = 0 AND filled = 0;
+CREATE INDEX queued ON runs (workspace, id) WHERE status = 0;
+CREATE INDEX at_work ON runs (workspace, id) WHERE finished = 0 AND status <> 0;
+)sql";
+static_assert(static_cast<int>(RunStatus::queued) == 0);
+
 // What lists are filtered by, of the runs that are there.
 Result<void> fill_labels(Database& database) {
   LabelChanges labels(database);
@@ -377,7 +386,7 @@ Result<void> fill_labels(Database& database) {
 
 // Steps after version 5 only add tables and indices. They rewrite no rows, so that no later upgrade
 // takes long or needs disk space for a backup.
-constexpr std::array<SchemaStep, 7> kSchema = {{
+constexpr std::array<SchemaStep, 8> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},
     {.script = kVersion3},
@@ -385,6 +394,7 @@ constexpr std::array<SchemaStep, 7> kSchema = {{
     {.script = kVersion5, .fill = fill_labels},
     {.script = kVersion6},
     {.script = kVersion7},
+    {.script = kVersion8},
 }};
 static_assert(kSchema.size() > kLastRewrite);
 

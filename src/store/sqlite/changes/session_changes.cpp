@@ -34,8 +34,7 @@ constexpr const char* kFindWaiting =
     "SELECT run FROM session_runs INDEXED BY waiting "
     "WHERE workspace = ? AND session = ? AND place <> 0 ORDER BY place LIMIT ?";
 constexpr const char* kStopWaiting = "UPDATE session_runs SET place = 0 WHERE run = ?";
-constexpr const char* kStartRun =
-    "UPDATE runs SET status = ?, epoch = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kHandOver = "UPDATE runs SET epoch = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kCountEntries =
     "UPDATE sessions SET entries = entries + ? WHERE workspace = ? AND id = ? RETURNING entries";
 constexpr const char* kInsertEntry =
@@ -79,7 +78,7 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       find_member_(database, kFindMember),
       find_waiting_(database, kFindWaiting),
       stop_waiting_(database, kStopWaiting),
-      start_run_(database, kStartRun),
+      hand_over_(database, kHandOver),
       count_entries_(database, kCountEntries),
       insert_entry_(database, kInsertEntry),
       end_(database, kEnd),
@@ -201,7 +200,7 @@ Result<std::optional<RunId>> SessionChanges::give_turn_on(const Commit& commit,
   ERRAND_CHECK(set_turn_.run(turn, commit.segment->at, workspace, session));
   if (next.empty()) return std::optional<RunId>();
   ERRAND_CHECK(stop_waiting_.run(turn));
-  ERRAND_CHECK(start_run_.run(RunStatus::running, commit.epoch, workspace, turn));
+  ERRAND_CHECK(hand_over_.run(commit.epoch, workspace, turn));
   return std::optional(turn);
 }
 

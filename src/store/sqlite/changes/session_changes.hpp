@@ -76,7 +76,7 @@ class SessionChanges final {
   Statement find_member_;
   Statement find_waiting_;
   Statement stop_waiting_;
-  Statement start_run_;
+  Statement hand_over_;
   Statement count_entries_;
   Statement insert_entry_;
   Statement end_;
