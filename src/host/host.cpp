@@ -22,11 +22,20 @@ namespace fs = std::filesystem;
 constexpr std::size_t kToolThreads = 2;
 constexpr std::size_t kToolQueueMax = 1000;
 
+// A directory with other things in it, such as /tmp, is not closed to those who use them.
+bool is_ours(const fs::path& data) {
+  std::error_code error;
+  return fs::is_empty(data, error) || fs::exists(data / kStoreFile, error);
+}
+
 // It holds keys and everything that runs were told: nobody else may look into it.
 Result<void> make_data_directory(const fs::path& data) {
   std::error_code error;
-  if (fs::create_directories(data, error)) {
-    fs::permissions(data, fs::perms::owner_all, error);
+  fs::create_directories(data, error);
+  if (!error && is_ours(data)) {
+    // The directory of another user cannot be closed; whether this one may write is seen below.
+    std::error_code ignored;
+    fs::permissions(data, fs::perms::owner_all, ignored);
   }
   if (!error && ::access(data.c_str(), W_OK) == 0) return {};
   return Error(

@@ -13,6 +13,7 @@
 #include "server/credential_errors.hpp"
 #include "server/error_body.hpp"
 #include "server/openapi/openapi.hpp"
+#include "server/openapi/request_limits.hpp"
 #include "server/request_body.hpp"
 
 namespace errand::server {
@@ -84,8 +85,10 @@ void Api::add_guests(std::vector<GuestRoute> guests) {
 
 void Api::add_routes(net::Router& router) {
   for (const Row& row : rows_) {
-    router.add(row.info.method, router_pattern(full_path(row.info)),
-               [this, &row](net::Request request) { return dispatch(&row, std::move(request)); });
+    router.add(
+        row.info.method, router_pattern(full_path(row.info)),
+        [this, &row](net::Request request) { return dispatch(&row, std::move(request)); },
+        [this, &row](const net::Request& head) { return terms_of_body(row, head); });
   }
 }
 
@@ -180,12 +183,16 @@ Result<Principal> Api::authenticate(Access access, const net::Request& request) 
   return who;
 }
 
-Result<std::string> Api::holder_of_body(const net::Request& head) {
-  const bool needs_key =
-      head.path.starts_with("/api/v1/workspaces") || head.path.starts_with("/api/a2a/");
-  if (!needs_key) return std::string();
-  ERRAND_TRY(Principal who, identify(head));
-  return who.key.str();
+Result<net::BodyTerms> Api::terms_of_body(const Row& row, const net::Request& head) {
+  if (row.open_verb) return open_terms();
+  ERRAND_TRY(Principal who, authenticate(row.info.access, head));
+  const std::string_view scope = row.info.scope;
+  if (!scope.empty() && !who.has_scope(scope)) return lacks_scope(scope);
+  return net::BodyTerms{.holder = who.key.str()};
+}
+
+net::BodyTerms Api::open_terms() {
+  return {.bytes_max = kOpenBodyBytesMax};
 }
 
 std::optional<Principal> Api::find(std::string_view secret) {
@@ -251,8 +258,10 @@ Task<net::Response> Api::metrics(net::Request request) {
 Task<net::Response> Api::readiness(net::Request) {
   if (!engine_.is_recovered()) {
     co_return render_error(
-        Error(ErrorCode::unavailable, cat("runs of the last process are being taken over: ",
-                                          engine_.count(engine::Place::loading), " are being read"))
+        Error(ErrorCode::unavailable,
+              cat("runs of the last process are being taken over: ",
+                  engine_.count(engine::Place::claimed) + engine_.count(engine::Place::loading),
+                  " are being read"))
             .reason("recovering"));
   }
   if (engine_.is_draining()) {

@@ -58,8 +58,8 @@ class Api final {
 
   // How clients reach this server; empty if the request does not tell.
   std::string base_url(const net::Request& request) const;
-  // Who answers for the memory of a request's body; see net::Admission.
-  Result<std::string> holder_of_body(const net::Request& head);
+  // Terms for the body of a request that needs no credential.
+  static net::BodyTerms open_terms();
 
  private:
   using Answer = Task<Result<net::Response>>;
@@ -91,6 +91,8 @@ class Api final {
 
   Task<net::Response> dispatch(const Row* row, net::Request request);
   Task<net::Response> admit(const Row* row, net::Request request);
+  // Whether the request may send its body, as net::Admission.
+  Result<net::BodyTerms> terms_of_body(const Row& row, const net::Request& head);
   Result<Principal> identify(const net::Request& request);
   // not_found: the path names another workspace than the key's.
   Result<Principal> authenticate(Access access, const net::Request& request);

@@ -1,8 +1,10 @@
 """A start that fails ends: an exit code, one sentence, nothing listening, nothing half made."""
 
+import contextlib
 import json
 import os
 import socket
+import sqlite3
 import stat
 import subprocess
 
@@ -31,6 +33,11 @@ class StartCase(ServerCase):
         self.assertEqual(done.stdout, "")
         return done.returncode, [line for line in done.stderr.splitlines() if line]
 
+    def write_workspaces(self, server: Server, workspaces: list) -> None:
+        config = json.loads(server.config.read_text())
+        config["workspaces"] = workspaces
+        server.config.write_text(json.dumps(config))
+
     def assert_starts_afresh(self, server: Server) -> None:
         """The next start makes the first key, shows it, and the key works."""
         server.start()
@@ -41,6 +48,13 @@ class StartCase(ServerCase):
 class DataDirectoryTest(StartCase):
     def test_nobody_else_may_look_into_it(self):
         server = self.make_server()
+        server.start()
+        self.assertEqual(stat.S_IMODE(server.data.stat().st_mode), 0o700)
+
+    def test_a_directory_that_others_could_look_into_is_closed(self):
+        server = self.make_server()
+        server.data.mkdir(mode=0o755)
+        server.data.chmod(0o755)
         server.start()
         self.assertEqual(stat.S_IMODE(server.data.stat().st_mode), 0o700)
 
@@ -56,7 +70,7 @@ class FailedStartTest(StartCase):
         self.assertEqual(code, 1)
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("cannot listen on", lines[0])
-        self.assertFalse((server.data / "credentials").exists())
+        self.assertFalse(server.data.exists())
         server.port = 0
         self.assert_starts_afresh(server)
 
@@ -100,6 +114,31 @@ class FailedStartTest(StartCase):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn(str(first.pid), lines[0])
 
+    def spoil(self, server: Server, statement: str) -> None:
+        """Has the next start fail at a step of its own, in a store that others have used."""
+        server.start()
+        server.stop()
+        with contextlib.closing(sqlite3.connect(server.data / "errand.db")) as database:
+            database.execute(statement)
+            database.commit()
+
+    def test_keys_that_cannot_be_read_end_the_start(self):
+        server = self.make_server()
+        self.spoil(server, "INSERT OR REPLACE INTO records "
+                           "SELECT workspace, 'api-key', id, 1, 0, 0, x'7b' FROM api_keys")
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(lines), 1, lines)
+
+    def test_rooms_that_cannot_be_made_end_the_start(self):
+        server = self.make_server()
+        self.spoil(server, "CREATE TRIGGER none BEFORE INSERT ON records BEGIN "
+                           "SELECT raise(ABORT, 'no more records'); END")
+        self.write_workspaces(server, [{"slug": "default", "rooms": ["lobby"]}])
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(lines), 1, lines)
+
     def test_one_key_of_two_workspaces_ends_the_start(self):
         server = self.make_server({"workspaces": [{"slug": "a", "apiKeys": [CHOSEN]},
                                                   {"slug": "b", "apiKeys": [CHOSEN]}]})
@@ -110,11 +149,6 @@ class FailedStartTest(StartCase):
 
 
 class KeysOfTheFileTest(StartCase):
-    def write_workspaces(self, server: Server, workspaces: list) -> None:
-        config = json.loads(server.config.read_text())
-        config["workspaces"] = workspaces
-        server.config.write_text(json.dumps(config))
-
     def status_in(self, server: Server, workspace: str, key: str) -> int:
         return Client(server.url, key, workspace).request("GET", "/agent-runs").status
 

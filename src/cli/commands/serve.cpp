@@ -1,6 +1,5 @@
 #include "cli/commands/serve.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -17,6 +16,7 @@
 #include "base/text.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/listen_address.hpp"
+#include "host/descriptors.hpp"
 #include "host/host.hpp"
 #include "json/write.hpp"
 #include "net/server/http_server.hpp"
@@ -36,14 +36,6 @@ constexpr milliseconds kDrainPoll{20};
 constexpr milliseconds kLastAnswers{500};
 constexpr milliseconds kKeyUsesEvery{30'000};
 
-// Thousands of streams need thousands of descriptors.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 net::ServerLimits http_limits(const host::Config& config) {
   net::ServerLimits limits;
   if (config.body_bytes_max) limits.body_bytes_max = *config.body_bytes_max;
@@ -57,15 +49,23 @@ net::HostRules mcp_hosts(const ServeOptions& options) {
                             options.behind_proxy ? Others::accepted : Others::refused);
 }
 
+// What a server is made of.
+struct Prepared {
+  host::Config config;
+  net::BoundAddress address;
+  std::unique_ptr<Store> store;
+};
+
 // Every object of a serving process, in the order they are built.
 class Server final {
  public:
-  Server(const ServeOptions& options, host::Config config, std::unique_ptr<Store> store,
-         asio::io_context& io, const Clock& clock, Log& log)
+  Server(const ServeOptions& options, Prepared prepared, asio::io_context& io, const Clock& clock,
+         Log& log)
       : options_(options),
         log_(log),
-        host_({.io = io, .clock = clock, .log = log, .data = options.data}, std::move(config),
-              std::move(store)),
+        address_(std::move(prepared.address)),
+        host_({.io = io, .clock = clock, .log = log, .data = options.data},
+              std::move(prepared.config), std::move(prepared.store)),
         rooms_({.home = host_.home(),
                 .timers = host_.timers(),
                 .clock = clock,
@@ -94,7 +94,10 @@ class Server final {
             {.handler = [this](net::Request request) { return router_.handle(std::move(request)); },
              .render_error = server::render_error,
              .limits = http_limits(host_.config()),
-             .admit = [this](const net::Request& head) { return api_.holder_of_body(head); },
+             .admit =
+                 [this](const net::Request& head) {
+                   return router_.admit(head, server::Api::open_terms());
+                 },
              .behind_proxy = options.behind_proxy},
             log_),
         signals_(io, SIGINT, SIGTERM),
@@ -115,12 +118,11 @@ class Server final {
   Task<void> run() {
     auto started = co_await begin();
     if (!started) {
-      co_await http_.stop(host_.timers().now());
       log_.error(started.error().describe());
       exit_code_ = started.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
       co_return;
     }
-    http_.accept();
+    http_.accept(std::move(address_));
     host_.engine().start();
     plan_key_uses();
     auto [error, signal] = co_await signals_.async_wait(as_result);
@@ -128,19 +130,17 @@ class Server final {
     exit_code_ = kExitOk;
   }
 
-  // Everything that can fail comes before the ready line, the address first: a start that fails
-  // leaves nothing behind that the next one would stumble over.
+  // Everything that can fail comes before the ready line: a start that fails leaves nothing behind
+  // that the next one would stumble over.
   Task<Result<void>> begin() {
-    ERRAND_CO_TRY(auto address, parse_listen(options_.listen));
-    ERRAND_CO_TRY(auto bound, http_.bind(address.host, address.port));
     ERRAND_CO_CHECK(co_await host_.keys().load());
-    const std::string url = http_url(bound.host, bound.port);
+    const std::string url = http_url(address_.endpoint().host, address_.endpoint().port);
     const std::string first_key = host_.keys().empty() ? choose_first_key() : std::string();
     ERRAND_CO_CHECK(adopt_keys());
     ERRAND_CO_CHECK(co_await api_.load());
+    ERRAND_CO_CHECK(co_await make_rooms());
     ERRAND_CO_CHECK(keep_credentials(url, first_key));
     if (!first_key.empty()) ERRAND_CO_CHECK(co_await store_first_key(first_key));
-    ERRAND_CO_CHECK(co_await make_rooms());
     print_ready(url, first_key);
     log_.info("listening", {{"url", url}, {"data", options_.data}});
     co_return Result<void>();
@@ -246,6 +246,7 @@ class Server final {
 
   const ServeOptions& options_;
   Log& log_;
+  net::BoundAddress address_;
   host::Host host_;
   server::RoomDoor rooms_;
   server::Api api_;
@@ -269,25 +270,24 @@ Result<void> check_exposure(const ServeOptions& options) {
           "proxy that speaks TLS in front and say --behind-proxy, or listen on 127.0.0.1"));
 }
 
-struct Prepared {
-  host::Config config;
-  std::unique_ptr<Store> store;
-};
-
+// The address comes first: a start on a busy port touches neither the data directory nor its store.
 Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const Clock& clock,
                          Log& log) {
   ERRAND_CHECK(check_exposure(options));
   ERRAND_TRY(host::Config config, host::load_config(options.config));
+  host::bound_by_descriptors(config, host::raise_descriptor_limit());
+  ERRAND_TRY(auto listen, parse_listen(options.listen));
+  ERRAND_TRY(auto address, net::BoundAddress::bind(listen.host, listen.port));
   ERRAND_TRY(auto store,
              host::open_store({.data = options.data, .store = options.store}, clock, pool, log));
-  return Prepared{.config = std::move(config), .store = std::move(store)};
+  return Prepared{
+      .config = std::move(config), .address = std::move(address), .store = std::move(store)};
 }
 
 }  // namespace
 
 int serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
-  raise_descriptor_limit();
   SystemClock clock;
   Log log(clock, STDERR_FILENO, options.log_format);
   BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
@@ -298,7 +298,7 @@ int serve(const ServeOptions& options) {
     return prepared.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
   }
   asio::io_context io(1);
-  Server server(options, std::move(prepared->config), std::move(prepared->store), io, clock, log);
+  Server server(options, std::move(*prepared), io, clock, log);
   server.start();
   io.run();
   return server.exit_code();

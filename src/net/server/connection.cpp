@@ -23,6 +23,10 @@ constexpr std::size_t kCopiedBodyBytesMax = 4096;
 
 constexpr std::size_t kDrainReadBytes = 16U * 1024;
 
+// Holds the bodies of all clients of whom neither a key nor an address is known. No key and no
+// address reads like this.
+constexpr std::string_view kNobodyKnown = "(unknown)";
+
 SteadyTime after(milliseconds duration) {
   return std::chrono::steady_clock::now() + duration;
 }
@@ -124,13 +128,17 @@ Task<std::optional<Error>> Connection::read_request() {
 
 Result<void> Connection::admit() {
   std::vector<std::string> holders;
+  BodyTerms terms;
   if (shared_.admit) {
-    ERRAND_TRY(std::string holder, shared_.admit(reader_->partial().request));
-    if (!holder.empty()) holders.push_back(std::move(holder));
+    ERRAND_TRY(terms, shared_.admit(reader_->partial().request));
   }
   error_code error;
   auto peer = socket_.remote_endpoint(error);
   if (!error && !shared_.behind_proxy) holders.push_back(peer.address().to_string());
+  // Clients without a key share the room of one client if their addresses are unknown.
+  if (terms.holder.empty() && holders.empty()) terms.holder = kNobodyKnown;
+  if (!terms.holder.empty()) holders.push_back(std::move(terms.holder));
+  if (terms.bytes_max) ERRAND_CHECK(reader_->limit_body(*terms.bytes_max));
   return reader_->hold_body_for(std::move(holders));
 }
 

@@ -216,9 +216,10 @@ TEST(HttpLimits, ABodyHasALeastRate) {
 HttpServer::Options keyed_options() {
   return {.handler = echo,
           .limits = {.holder_bodies_bytes_max = 60},
-          .admit = [](const Request& head) -> Result<std::string> {
+          .admit = [](const Request& head) -> Result<BodyTerms> {
             std::string key(head.header("x-key"));
-            if (key == "k1" || key == "k2") return key;
+            if (key == "k1" || key == "k2") return BodyTerms{.holder = key};
+            if (key == "none") return BodyTerms{.bytes_max = 100};
             return Error(ErrorCode::invalid_argument, "who?").reason("no_key");
           },
           .behind_proxy = true};
@@ -251,6 +252,32 @@ TEST(HttpAdmission, OneKeyCannotTakeTheRoomOfAnother) {
   RawClient other(server.port());
   other.send(keyed_post("k2", cat("\r\n", std::string(50, 'x'))));
   server.wait_for([](const HttpServer::Counts& counts) { return counts.body_bytes == 100; });
+}
+
+TEST(HttpAdmission, ClientsOfWhomNothingIsKnownShareOneRoom) {
+  TestServer server(keyed_options());
+  RawClient first(server.port());
+  first.send(keyed_post("none", cat("\r\n", std::string(50, 'x'))));
+  server.wait_for([](const HttpServer::Counts& counts) { return counts.body_bytes == 50; });
+  RawClient second(server.port());
+  second.send(keyed_post("none", "\r\n"));
+  second.send(std::string(50, 'x'));
+  EXPECT_EQ(receive_refusal(second), refusal(503, "overloaded"));
+  RawClient known(server.port());
+  known.send(keyed_post("k1", cat("\r\n", std::string(50, 'x'))));
+  server.wait_for([](const HttpServer::Counts& counts) { return counts.body_bytes == 100; });
+}
+
+TEST(HttpAdmission, TermsLowerTheLimitOfABody) {
+  TestServer server(keyed_options());
+  EXPECT_EQ(refused(server,
+                    "POST / HTTP/1.1\r\nHost: x\r\nX-Key: none\r\nContent-Length: 101\r\n"
+                    "Expect: 100-continue\r\n\r\n"),
+            refusal(413, "body_too_large"));
+  RawClient chunked(server.port());
+  chunked.send("POST / HTTP/1.1\r\nHost: x\r\nX-Key: none\r\nTransfer-Encoding: chunked\r\n\r\n");
+  chunked.send(cat("65\r\n", std::string(101, 'x'), "\r\n"));
+  EXPECT_EQ(receive_refusal(chunked), refusal(413, "body_too_large"));
 }
 
 TEST(HttpAdmission, OneAddressHasAShareOfItsOwn) {

@@ -1,6 +1,9 @@
 #include "net/server/http_server.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -45,6 +48,26 @@ std::string show(const std::string& host, std::uint16_t port) {
   return is_v6 ? cat("[", host, "]:", port) : cat(host, ":", port);
 }
 
+Result<tcp::endpoint> resolve(asio::io_context& io, const std::string& host, std::uint16_t port) {
+  error_code error;
+  auto address = asio::ip::make_address(host, error);
+  if (!error) return tcp::endpoint(address, port);
+  tcp::resolver resolver(io);
+  auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
+  if (!error && !found.empty()) return found.begin()->endpoint();
+  return Error(ErrorCode::unavailable, cat("cannot listen on ", show(host, port),
+                                           ": no such host; give an address with --listen"));
+}
+
+error_code open_acceptor(tcp::acceptor& acceptor, const tcp::endpoint& endpoint) {
+  error_code error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(kBacklog, error);
+  return error;
+}
+
 milliseconds shortest_of(const ServerLimits& limits) {
   return std::min({limits.head_timeout, limits.body_timeout, limits.request_timeout,
                    limits.idle_timeout, limits.write_timeout, Connection::kDrainTime});
@@ -52,18 +75,31 @@ milliseconds shortest_of(const ServerLimits& limits) {
 
 }  // namespace
 
+Result<BoundAddress> BoundAddress::bind(const std::string& host, std::uint16_t port) {
+  asio::io_context io;
+  ERRAND_TRY(tcp::endpoint endpoint, resolve(io, host, port));
+  tcp::acceptor acceptor(io);
+  if (error_code error = open_acceptor(acceptor, endpoint)) {
+    return Error(ErrorCode::unavailable,
+                 cat("cannot listen on ", show(host, port), ": ", describe_listen_error(error)));
+  }
+  Endpoint bound{.host = endpoint.address().to_string(), .port = acceptor.local_endpoint().port()};
+  return BoundAddress(std::move(bound), acceptor.release());
+}
+
+BoundAddress::~BoundAddress() {
+  if (socket_ >= 0) ::close(socket_);
+}
+
 class HttpServer::Impl final {
  public:
   Impl(Home home, Options options, Log& log);
 
-  Result<Endpoint> bind(const std::string& host, std::uint16_t port);
-  void accept();
+  void accept(const Endpoint& endpoint, int socket);
   Task<void> stop(SteadyTime deadline);
   Counts counts() const;
 
  private:
-  Result<tcp::endpoint> resolve(const std::string& host, std::uint16_t port);
-  error_code open_acceptor(const tcp::endpoint& endpoint);
   Task<void> accept_loop();
   void accepted(tcp::socket socket);
   void warn_of_accept(const error_code& error);
@@ -103,40 +139,10 @@ HttpServer::Impl::Impl(Home home, Options options, Log& log)
   };
 }
 
-Result<tcp::endpoint> HttpServer::Impl::resolve(const std::string& host, std::uint16_t port) {
-  error_code error;
-  auto address = asio::ip::make_address(host, error);
-  if (!error) return tcp::endpoint(address, port);
-  tcp::resolver resolver(home_.executor());
-  auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
-  if (!error && !found.empty()) return found.begin()->endpoint();
-  return Error(ErrorCode::unavailable, cat("cannot listen on ", show(host, port),
-                                           ": no such host; give an address with --listen"));
-}
-
-error_code HttpServer::Impl::open_acceptor(const tcp::endpoint& endpoint) {
-  error_code error;
-  acceptor_.open(endpoint.protocol(), error);
-  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(kBacklog, error);
-  return error;
-}
-
-Result<Endpoint> HttpServer::Impl::bind(const std::string& host, std::uint16_t port) {
+void HttpServer::Impl::accept(const Endpoint& endpoint, int socket) {
   ERRAND_ASSERT(!acceptor_.is_open());
-  ERRAND_TRY(tcp::endpoint endpoint, resolve(host, port));
-  if (error_code error = open_acceptor(endpoint)) {
-    error_code ignored;
-    acceptor_.close(ignored);
-    return Error(ErrorCode::unavailable,
-                 cat("cannot listen on ", show(host, port), ": ", describe_listen_error(error)));
-  }
-  return Endpoint{.host = endpoint.address().to_string(),
-                  .port = acceptor_.local_endpoint().port()};
-}
-
-void HttpServer::Impl::accept() {
+  const bool is_v6 = endpoint.host.find(':') != std::string::npos;
+  acceptor_.assign(is_v6 ? tcp::v6() : tcp::v4(), socket);
   tasks_.spawn("http.accept", accept_loop());
   tasks_.spawn("http.sweep", sweep_loop());
 }
@@ -226,18 +232,15 @@ HttpServer::HttpServer(Home home, Options options, Log& log)
 
 HttpServer::~HttpServer() = default;
 
-Result<Endpoint> HttpServer::bind(const std::string& host, std::uint16_t port) {
-  return impl_->bind(host, port);
-}
-
-void HttpServer::accept() {
-  impl_->accept();
+void HttpServer::accept(BoundAddress address) {
+  impl_->accept(address.endpoint_, std::exchange(address.socket_, -1));
 }
 
 Result<Endpoint> HttpServer::listen(const std::string& host, std::uint16_t port) {
-  ERRAND_TRY(Endpoint bound, bind(host, port));
-  accept();
-  return bound;
+  ERRAND_TRY(BoundAddress bound, BoundAddress::bind(host, port));
+  Endpoint endpoint = bound.endpoint();
+  accept(std::move(bound));
+  return endpoint;
 }
 
 Task<void> HttpServer::stop(SteadyTime deadline) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "async/home.hpp"
 #include "async/task.hpp"
@@ -30,15 +31,40 @@ struct ServerLimits {
   milliseconds keep_alive_every{15'000};  // comment on a silent event stream
 };
 
+class HttpServer;
+
 struct Endpoint {
   std::string host;
   std::uint16_t port = 0;
 };
 
+// An address that is bound, and whose connections wait in the kernel until a server takes it.
+// Closed with its last owner.
+class BoundAddress final {
+ public:
+  // Port 0 takes a free one. unavailable: the address cannot be bound (the message says why and
+  // what to do).
+  static Result<BoundAddress> bind(const std::string& host, std::uint16_t port);
+
+  BoundAddress(BoundAddress&& other) noexcept
+      : endpoint_(std::move(other.endpoint_)), socket_(std::exchange(other.socket_, -1)) {}
+  BoundAddress& operator=(BoundAddress&&) = delete;
+  ~BoundAddress();
+
+  const Endpoint& endpoint() const { return endpoint_; }
+
+ private:
+  friend HttpServer;
+  BoundAddress(Endpoint endpoint, int socket) : endpoint_(std::move(endpoint)), socket_(socket) {}
+
+  Endpoint endpoint_;
+  int socket_;
+};
+
 // HTTP/1.1 over TCP: keep-alive, pipelining (answered in order), chunked bodies, Expect:
 // 100-continue, HEAD, event streams, WebSockets. One handler call per request; a handler that
-// throws is a bug and answers 500. Lives on one home. Once bind() has succeeded, stop() must have
-// returned before the server is destroyed.
+// throws is a bug and answers 500. Lives on one home. Once it listens, stop() must have returned
+// before the server is destroyed.
 class HttpServer final {
  public:
   struct Options {
@@ -54,11 +80,9 @@ class HttpServer final {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Binds the address; connections wait in the kernel until accept(). Port 0 takes a free one; the
-  // answer has it. unavailable: the address cannot be bound (the message says why and what to do).
-  Result<Endpoint> bind(const std::string& host, std::uint16_t port);
-  void accept();
-  // Both at once.
+  // Serves the connections to an address.
+  void accept(BoundAddress address);
+  // The same for an address that is bound now; see BoundAddress::bind.
   Result<Endpoint> listen(const std::string& host, std::uint16_t port);
 
   // Stops accepting, resets every event stream and every idle connection, drops every WebSocket,

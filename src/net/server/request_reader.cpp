@@ -193,7 +193,13 @@ Result<void> RequestReader::begin_body() {
   state_ = State::body;
   chunks_ = ChunkDecoder();
   body_left_ = chunked_ ? 0 : head_->content_length().value_or(0);
-  if (body_left_ > limits_.body_bytes_max) return body_too_large();
+  return limit_body(limits_.body_bytes_max);
+}
+
+Result<void> RequestReader::limit_body(std::size_t bytes_max) {
+  body_bytes_max_ = std::min(bytes_max, limits_.body_bytes_max);
+  const std::size_t size = received_.request.body.size();
+  if (size > body_bytes_max_ || body_left_ > body_bytes_max_ - size) return body_too_large();
   return {};
 }
 
@@ -218,7 +224,7 @@ Result<void> RequestReader::read_chunks() {
   std::string& body = received_.request.body;
   ERRAND_TRY(std::size_t used, chunks_.decode(buffer_.bytes(), body));
   buffer_.consume(used);
-  if (body.size() > limits_.body_bytes_max) return body_too_large();
+  if (body.size() > body_bytes_max_) return body_too_large();
   if (chunks_.done()) state_ = State::whole;
   return count_body();
 }
@@ -267,7 +273,7 @@ Error RequestReader::headers_too_large() const {
 Error RequestReader::body_too_large() const {
   return Error(ErrorCode::too_large, "the request body is too large")
       .reason("body_too_large")
-      .limit("bodyBytes", static_cast<std::int64_t>(limits_.body_bytes_max));
+      .limit("bodyBytes", static_cast<std::int64_t>(body_bytes_max_));
 }
 
 }  // namespace errand::net

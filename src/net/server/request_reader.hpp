@@ -47,6 +47,9 @@ class RequestReader final {
   // connection is closed; the reader is then of no further use.
   Result<State> advance();
 
+  // Lowers the limit of the unfinished body. too_large: the body is longer, or says that it will
+  // be.
+  Result<void> limit_body(std::size_t bytes_max);
   // Who answers for the memory of the unfinished body, which is said once. unavailable: they
   // hold too much.
   Result<void> hold_body_for(std::vector<std::string> holders);
@@ -87,7 +90,8 @@ class RequestReader final {
   ReceivedRequest received_;
   bool expectation_ = false;
   bool chunked_ = false;
-  std::uint64_t body_left_ = 0;  // of a body with a declared length
+  std::size_t body_bytes_max_ = 0;  // of the present request
+  std::uint64_t body_left_ = 0;     // of a body with a declared length
   ChunkDecoder chunks_;
 };
 

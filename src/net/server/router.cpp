@@ -56,7 +56,7 @@ Task<Response> ready(Response response) {
 
 Router::Router(ErrorRenderer render_error) : render_error_(std::move(render_error)) {}
 
-void Router::add(Method method, std::string_view pattern, Handler handler) {
+void Router::add(Method method, std::string_view pattern, Handler handler, Admission admit) {
   auto segments = split_path(pattern);
   ERRAND_ASSERT(segments && !segments->empty());
   for (std::string& segment : *segments) {
@@ -65,45 +65,64 @@ void Router::add(Method method, std::string_view pattern, Handler handler) {
     if (segment == "{}") segment.clear();
   }
   if (pattern == "/") segments->clear();
-  routes_.push_back(
-      {.method = method, .segments = std::move(*segments), .handler = std::move(handler)});
+  routes_.push_back({.method = method,
+                     .segments = std::move(*segments),
+                     .handler = std::move(handler),
+                     .admit = std::move(admit)});
+}
+
+Result<Router::Found> Router::find(Method method, std::string_view path) const {
+  auto segments = split_path(path);
+  if (!segments) {
+    return Error(ErrorCode::invalid_argument, "the path has a malformed percent escape")
+        .reason("bad_request");
+  }
+  if (path == "/") segments->clear();
+  bool absent = segments->empty() && path != "/";
+
+  Found found;
+  const Route* by_get = nullptr;
+  for (const Route& route : routes_) {
+    if (absent || !matches(route.segments, *segments)) continue;
+    if (route.method == method) {
+      found.route = &route;
+      break;
+    }
+    if (route.method == Method::get) by_get = &route;
+    append(found.allow, found.allow.empty() ? "" : ", ", to_string(route.method),
+           route.method == Method::get ? ", HEAD" : "");
+  }
+  if (!found.route && method == Method::head) found.route = by_get;
+  if (found.route) {
+    found.params = params_of(found.route->segments, std::move(*segments));
+  } else if (found.allow.empty()) {
+    return Error(ErrorCode::not_found, cat("there is no ", path));
+  }
+  return found;
 }
 
 Task<Response> Router::handle(Request request) const {
-  auto segments = split_path(request.path);
-  if (!segments) {
-    return ready(
-        render_error_(Error(ErrorCode::invalid_argument, "the path has a malformed percent escape")
-                          .reason("bad_request")));
-  }
-  if (request.path == "/") segments->clear();
-  bool absent = segments->empty() && request.path != "/";
-
-  const Route* by_get = nullptr;
-  std::string allow;
-  for (const Route& route : routes_) {
-    if (absent || !matches(route.segments, *segments)) continue;
-    if (route.method == request.method) {
-      request.params = params_of(route.segments, std::move(*segments));
-      return route.handler(std::move(request));
-    }
-    if (route.method == Method::get) by_get = &route;
-    append(allow, allow.empty() ? "" : ", ", to_string(route.method),
-           route.method == Method::get ? ", HEAD" : "");
-  }
-  if (by_get != nullptr && request.method == Method::head) {
-    request.params = params_of(by_get->segments, std::move(*segments));
-    return by_get->handler(std::move(request));
-  }
-  if (allow.empty()) {
-    return ready(render_error_(Error(ErrorCode::not_found, cat("there is no ", request.path))));
+  auto found = find(request.method, request.path);
+  if (!found) return ready(render_error_(found.error()));
+  if (found->route) {
+    request.params = std::move(found->params);
+    return found->route->handler(std::move(request));
   }
   Response response =
       render_error_(Error(ErrorCode::unsupported,
-                          cat(request.path, " does not take this method; it takes ", allow))
+                          cat(request.path, " does not take this method; it takes ", found->allow))
                         .reason("method_not_allowed"));
-  response.headers.push_back({.name = "Allow", .value = std::move(allow)});
+  response.headers.push_back({.name = "Allow", .value = std::move(found->allow)});
   return ready(std::move(response));
+}
+
+Result<BodyTerms> Router::admit(const Request& head, const BodyTerms& wrong_method) const {
+  ERRAND_TRY(Found found, find(head.method, head.path));
+  if (!found.route) return wrong_method;
+  if (!found.route->admit) return BodyTerms();
+  Request asked = head;
+  asked.params = std::move(found.params);
+  return found.route->admit(asked);
 }
 
 }  // namespace errand::net

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +16,15 @@ namespace errand::net {
 
 using Handler = std::function<Task<Response>(Request)>;
 
-// Judges a request by its head, before its body is waited for: who is to answer for the memory that
-// the body takes (empty: nobody is known), or why the request is refused. Not asked about a request
-// that arrives as a whole; its handler judges that.
-using Admission = std::function<Result<std::string>(const Request&)>;
+// On which terms a request may send its body.
+struct BodyTerms {
+  std::string holder = {};  // answers for the memory that the body takes; empty: nobody is known
+  std::optional<std::size_t> bytes_max = {};  // besides the server's limit: 413 body_too_large
+};
+
+// Judges a request by its head, before its body is waited for: the terms, or why the request is
+// refused. Not asked about a request that arrives as a whole; its handler judges that.
+using Admission = std::function<Result<BodyTerms>(const Request&)>;
 
 // Turns an Error into an answer. There is one for the whole program, so that every error has the
 // same body, also those that `net` finds itself.
@@ -32,16 +39,30 @@ class Router final {
 
   // `pattern` is a path whose segments are literals or "{}", e.g. "/api/v1/workspaces/{}/models".
   // A parameter matches one non-empty segment and arrives decoded in Request::params.
-  void add(Method method, std::string_view pattern, Handler handler);
+  // `admit` gets the head with the parameters of its path; without it, everybody is admitted.
+  void add(Method method, std::string_view pattern, Handler handler, Admission admit = {});
 
   Task<Response> handle(Request request) const;
+
+  // An Admission by the route that handle() would take. A path without a route is refused at once;
+  // a request with a wrong method gets `wrong_method`, because its answer names the right ones.
+  Result<BodyTerms> admit(const Request& head, const BodyTerms& wrong_method) const;
 
  private:
   struct Route {
     Method method;
     std::vector<std::string> segments;  // "" stands for a parameter
     Handler handler;
+    Admission admit;
   };
+  struct Found {
+    const Route* route = nullptr;
+    std::vector<std::string> params = {};  // of the route's pattern
+    std::string allow = {};                // without a route: the methods that the path takes
+  };
+
+  // invalid_argument: malformed escapes. not_found: the path has no route with any method.
+  Result<Found> find(Method method, std::string_view path) const;
 
   ErrorRenderer render_error_;
   std::vector<Route> routes_;

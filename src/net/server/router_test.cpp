@@ -79,6 +79,34 @@ TEST_F(RouterTest, MalformedEscapesAreRefused) {
   EXPECT_EQ(ask(Method::get, "/runs/%zz"), "400 bad_request ");
 }
 
+Result<BodyTerms> admit_known(const Request& head) {
+  if (head.params.at(0) == "known") return BodyTerms{.holder = "k1"};
+  return Error(ErrorCode::unauthorized, "who?");
+}
+
+// The terms for a body sent to this path, as "holder bytes_max" or an error code.
+std::string terms_for(const Router& router, Method method, std::string path) {
+  Request head;
+  head.method = method;
+  head.path = std::move(path);
+  auto terms = router.admit(head, {.bytes_max = 5});
+  if (!terms) return std::string(to_string(terms.error().code()));
+  return cat(terms->holder, " ", terms->bytes_max.value_or(0));
+}
+
+TEST(RouterAdmission, GoesByTheRouteWhateverTheSpellingOfThePath) {
+  Router router(render_test_error);
+  router.add(Method::post, "/spaces/{}/runs", named<'c'>, admit_known);
+  router.add(Method::post, "/open", named<'o'>);
+  EXPECT_EQ(terms_for(router, Method::post, "/spaces/known/runs"), "k1 0");
+  EXPECT_EQ(terms_for(router, Method::post, "/spaces/other/runs"), "unauthorized");
+  EXPECT_EQ(terms_for(router, Method::post, "/sp%61ces/other/r%75ns"), "unauthorized");
+  EXPECT_EQ(terms_for(router, Method::post, "/open"), " 0");
+  EXPECT_EQ(terms_for(router, Method::put, "/open"), " 5");
+  EXPECT_EQ(terms_for(router, Method::post, "/none"), "not_found");
+  EXPECT_EQ(terms_for(router, Method::post, "/open/%zz"), "invalid_argument");
+}
+
 TEST(RequestQuery, DecodesValues) {
   Request request;
   request.query = "a=1&b=x+y%26&&c&a=2&bad=%zz&%64=e=f";

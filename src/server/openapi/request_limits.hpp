@@ -17,4 +17,7 @@ inline constexpr std::size_t kAgentNameCharsMax = 200;
 inline constexpr std::int64_t kKeyMillisMax = 3'155'760'000'000;  // a century: longer is a typo
 inline constexpr std::size_t kIdempotencyKeyCharsMax = 255;
 
+// The body of a request that needs no credential, such as one for a token. Past it: too_large.
+inline constexpr std::size_t kOpenBodyBytesMax = 64U * 1024;
+
 }  // namespace errand::server
