@@ -140,6 +140,8 @@ Result<void> KeyRing::adopt(const WorkspaceSlug& workspace, std::string_view sec
                  cat("the key ", row.prefix, "... is a key of two workspaces: ",
                      found->second.key.row.workspace.view(), " and ", workspace.view()));
   }
+  // The stored key with this secret is the file's from now on: its id leads to nothing any more.
+  if (found != by_hash_.end()) hash_of_.erase(found->second.key.row.id);
   adopted_.insert(row.id);
   enter(std::move(row), {});
   return {};

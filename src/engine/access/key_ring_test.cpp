@@ -146,5 +146,18 @@ TEST_F(KeyRingTest, AWorkspaceIsThereOnceAndHasAFirstKey) {
   EXPECT_EQ(listed.front().name, "Acme Inc.");
 }
 
+TEST_F(KeyRingTest, AKeyOfTheFileOutlivesTheStoredKeyWithItsSecret) {
+  auto made = start().create({.name = "stored"});
+  Process& process = start();
+  ASSERT_TRUE(process.keys.adopt(slug("default"), made.secret));
+
+  EXPECT_TRUE(run_task(process.io, process.keys.revoke(slug("default"), made.key.row.id)));
+
+  auto who = process.keys.find(made.secret);
+  ASSERT_TRUE(who);
+  EXPECT_NE(who->key, made.key.row.id);
+  EXPECT_EQ(process.keys.list(slug("default")).size(), 1U);
+}
+
 }  // namespace
 }  // namespace errand::engine
