@@ -69,13 +69,48 @@ std::optional<milliseconds> LocalCalls::took(const ToolUseId& call) const {
 }
 
 Task<void> LocalCalls::work(Waiting call) {
-  SteadyTime started = timers_.now();
   ToolUseId id = call.id;
+  bool is_ours = co_await take(id, call.name);
+  if (working_.cancelled()) co_return;
+  if (!is_ours) co_return leave_to_others(id);
+  SteadyTime started = timers_.now();
   ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).run);
   // What a tool says that was cut off would only keep the run going.
   if (working_.cancelled()) co_return;
   auto took = std::chrono::duration_cast<milliseconds>(timers_.now() - started);
   settle(id, took, std::move(outcome));
+  start_what_may();
+}
+
+Task<bool> LocalCalls::take(ToolUseId id, std::string name) {
+  ToolPtr tool = tools_.find(name);
+  if (!tool || tool->decl().annotations.read_only || tool->decl().annotations.idempotent) {
+    co_return true;
+  }
+  milliseconds pause = kPauseFirst;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    auto claim = co_await api_.claim(id, kClaimTime);
+    if (claim) calls_.at(id).claim = std::move(*claim);
+    if (claim) co_return true;
+    const Error& error = claim.error();
+    if (error.reason() == "claimed" || error.reason() == "unknown_tool_use") co_return false;
+    // A server without claims has no other client to keep off.
+    if (!is_worth_retrying(error)) co_return true;
+    co_await timers_.sleep_until(timers_.now() + pause);
+    pause = std::min(pause * 2, kPauseMax);
+  }
+  co_return false;
+}
+
+void LocalCalls::leave_to_others(const ToolUseId& id) {
+  Call& call = calls_.at(id);
+  if (call.took) return;
+  std::string note =
+      cat("errand: another client has begun the tool call ", id.view(),
+          ", or one that was killed; its result is waited for, and the call is not made again\n");
+  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
+  call.took = milliseconds(0);
+  order_.finished(call.index);
   start_what_may();
 }
 
@@ -144,7 +179,7 @@ Task<void> LocalCalls::stop() {
 Task<void> LocalCalls::post(RunId run, ToolUseId id, ToolAnswer answer) {
   milliseconds pause = kPauseFirst;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    auto posted = co_await api_.answer(run, id, answer);
+    auto posted = co_await api_.answer(run, id, answer, calls_.at(id).claim);
     if (posted || posted.error().code() == ErrorCode::not_found ||
         posted.error().code() == ErrorCode::conflict) {
       co_return;

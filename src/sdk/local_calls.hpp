@@ -16,12 +16,16 @@ namespace errand::sdk {
 // Answers the calls that a run has for this process, each once, beside the stream. An answer is
 // posted until the API has it. Calls run at the same time, save those of tools that are not
 // parallel-safe. Of the reports of a call that come faster than they are posted, the last counts.
+// A call with effects is claimed before it is made: another client of the run, and whoever resumes
+// the run after this process was killed, leave it alone.
 // Lives on one home; must be stopped before it is destroyed.
 class LocalCalls final {
  public:
   static constexpr milliseconds kPauseFirst{500};  // between attempts to post
   static constexpr milliseconds kPauseMax{5000};
   static constexpr int kAttemptsMax = 100;
+  // Longer than any call; a claim ends with its call.
+  static constexpr milliseconds kClaimTime{86'400'000};
 
   LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools);
 
@@ -50,6 +54,7 @@ class LocalCalls final {
     std::optional<TaskGroup::Ticket> task = {};  // of the work on it, once that has begun
     std::optional<ProgressReport> report = {};   // waits until the one before is posted
     bool is_reporting = false;
+    std::string claim = {};  // of this process; empty: it has made none
   };
   class Reporter;
   struct Waiting {
@@ -60,6 +65,9 @@ class LocalCalls final {
 
   void start_what_may();
   Task<void> work(Waiting call);
+  // Claims a call, if its tool has effects. False: another client has the call.
+  Task<bool> take(ToolUseId id, std::string name);
+  void leave_to_others(const ToolUseId& id);
   Task<ToolOutcome> invoke(Waiting call, RunId run);
   void settle(const ToolUseId& id, milliseconds took, ToolOutcome outcome);
   void report(const ToolUseId& id, ProgressReport report);

@@ -20,12 +20,21 @@ namespace {
 // Takes every answer, and keeps them.
 class RecordingApi final : public NoApi {
  public:
-  Task<Result<void>> answer(RunId, ToolUseId call, ToolAnswer answer, std::string) override {
+  Task<Result<void>> answer(RunId, ToolUseId call, ToolAnswer answer, std::string claim) override {
     posted.push_back(cat(call.view(), answer.ok ? " result: " : " error: ", answer.text));
+    claims_used.push_back(std::move(claim));
     co_return Result<void>();
+  }
+  Task<Result<std::string>> claim(ToolUseId call, milliseconds) override {
+    if (!taken.insert(call.str()).second) {
+      co_return Error(ErrorCode::conflict, "another client has it").reason("claimed");
+    }
+    co_return cat("claim of ", call.view());
   }
 
   std::vector<std::string> posted;
+  std::vector<std::string> claims_used;
+  std::set<std::string> taken;
 };
 
 // Runs until a test lets it go on.
@@ -101,6 +110,21 @@ TEST_F(LocalCallsTest, EachCallIsAnsweredOnce) {
   let_go(free_, "tu_1");
   EXPECT_EQ(api_.posted, (std::vector<std::string>{"tu_1 result: done"}));
   EXPECT_TRUE(calls_->took(*ToolUseId::parse("tu_1")).has_value());
+}
+
+TEST_F(LocalCallsTest, ACallIsClaimedBeforeItIsMade) {
+  start("tu_1", "free");
+  EXPECT_EQ(api_.taken, (Ids{"tu_1"}));
+  let_go(free_, "tu_1");
+  EXPECT_EQ(api_.claims_used, (std::vector<std::string>{"claim of tu_1"}));
+}
+
+TEST_F(LocalCallsTest, ACallThatAnotherClientHasBegunIsNotMadeAgain) {
+  api_.taken = {"tu_1"};
+  start("tu_1", "alone");
+  start("tu_2", "alone");
+  EXPECT_EQ(running(), (Ids{"tu_2"}));
+  EXPECT_EQ(api_.posted, std::vector<std::string>());
 }
 
 TEST_F(LocalCallsTest, AToolThatIsNotParallelSafeIsABarrier) {
