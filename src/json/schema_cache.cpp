@@ -6,18 +6,16 @@
 namespace errand::json {
 
 Result<CompiledSchemaPtr> SchemaCache::get(std::string_view text) {
-  if (auto known = find(text)) return known;
+  if (auto known = find(text)) return *known;
   ERRAND_TRY(Value schema, parse(text));
-  ERRAND_TRY(auto compiled, compile_schema(schema, options_));
-  return insert(std::string(text), std::move(compiled));
+  return insert({.text = std::string(text), .schema = compile_schema(schema, options_)});
 }
 
 Result<CompiledSchemaPtr> SchemaCache::get(const Object& schema) {
   std::string text;
   write(text, schema);
-  if (auto known = find(text)) return known;
-  ERRAND_TRY(auto compiled, compile_schema(schema, options_));
-  return insert(std::move(text), std::move(compiled));
+  if (auto known = find(text)) return *known;
+  return insert({.text = std::move(text), .schema = compile_schema(schema, options_)});
 }
 
 std::size_t SchemaCache::size() const {
@@ -25,21 +23,23 @@ std::size_t SchemaCache::size() const {
   return entries_.size();
 }
 
-CompiledSchemaPtr SchemaCache::find(std::string_view text) {
+std::optional<Result<CompiledSchemaPtr>> SchemaCache::find(std::string_view text) {
   std::lock_guard lock(mutex_);
   auto known = by_text_.find(text);
-  if (known == by_text_.end()) return nullptr;
+  if (known == by_text_.end()) return {};
   entries_.splice(entries_.begin(), entries_, known->second);
   return known->second->schema;
 }
 
-CompiledSchemaPtr SchemaCache::insert(std::string text, CompiledSchemaPtr schema) {
+Result<CompiledSchemaPtr> SchemaCache::insert(Entry entry) {
   std::list<Entry> forgotten;  // freed after the lock
   std::lock_guard lock(mutex_);
-  if (auto known = by_text_.find(text); known != by_text_.end()) return known->second->schema;
-  if (text.size() + schema->bytes() > limits_.bytes_max) return schema;
-  text.shrink_to_fit();
-  entries_.push_front({.text = std::move(text), .schema = schema});
+  auto known = by_text_.find(entry.text);
+  if (known != by_text_.end()) return known->second->schema;
+  if (entry.bytes() > limits_.bytes_max) return entry.schema;
+  entry.text.shrink_to_fit();
+  const Result<CompiledSchemaPtr> schema = entry.schema;
+  entries_.push_front(std::move(entry));
   by_text_.emplace(entries_.front().text, entries_.begin());
   bytes_ += entries_.front().bytes();
   while (entries_.size() > limits_.entries_max || bytes_ > limits_.bytes_max) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,7 +30,7 @@ class SchemaCache final {
   SchemaCache(const SchemaCache&) = delete;
   SchemaCache& operator=(const SchemaCache&) = delete;
 
-  // The errors of json::parse and compile_schema. They are not remembered.
+  // The errors of json::parse and compile_schema. Those of the latter are remembered, too.
   Result<CompiledSchemaPtr> get(std::string_view text);
   Result<CompiledSchemaPtr> get(const Object& schema);
 
@@ -38,12 +39,14 @@ class SchemaCache final {
  private:
   struct Entry {
     std::string text;
-    CompiledSchemaPtr schema;
+    Result<CompiledSchemaPtr> schema;
 
-    std::size_t bytes() const { return text.size() + schema->bytes(); }
+    std::size_t bytes() const {
+      return text.size() + (schema ? (*schema)->bytes() : schema.error().message().size());
+    }
   };
-  CompiledSchemaPtr find(std::string_view text);
-  CompiledSchemaPtr insert(std::string text, CompiledSchemaPtr schema);
+  std::optional<Result<CompiledSchemaPtr>> find(std::string_view text);
+  Result<CompiledSchemaPtr> insert(Entry entry);
 
   const CompileOptions options_;
   const Limits limits_;

@@ -30,6 +30,9 @@ class EventFeed {
   // Makes a pending read return at once with `broken` (the client has left, or shutdown).
   virtual void interrupt() = 0;
 
+  // The client takes nothing at the moment: what can be had again need not be kept in memory.
+  virtual void release() {}
+
   static constexpr std::size_t kChunkBytesMax = 256 * 1024;
 };
 

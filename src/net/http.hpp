@@ -33,6 +33,9 @@ struct Request {
   std::string id;  // for x-request-id and log lines; the caller's own if it is sane
   std::vector<std::string> params;  // of the route's pattern, percent-decoded, in order
   bool from_loopback = false;       // the peer is on this machine, and may be a proxy
+  // For a handler that waits long: has the action done, once, if the client leaves before the
+  // answer is there. Empty: nobody watches.
+  std::function<void(std::function<void()>)> when_left = {};
 
   std::string_view header(std::string_view name) const { return find_header(headers, name); }
   // The decoded value of a query parameter; nothing if absent, or if its escapes are malformed.

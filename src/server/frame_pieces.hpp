@@ -21,17 +21,31 @@ class FramePieces final {
   // About so many bytes, or what is left.
   std::string take(std::size_t bytes_max);
 
+  // How far it was taken: all of the events up to `after`, and so much of the next one. Only while
+  // it is not empty.
+  struct Position {
+    EventSeq after = 0;
+    std::size_t sent = 0;
+  };
+  Position position() const;
+  // Leaves out the first bytes, which are all of the first event. Before the first take().
+  void skip(std::size_t bytes);
+  std::size_t held_bytes() const;
+
  private:
   bool rest_is_empty() const { return part_ == parts_.size(); }
   void begin_frame(std::string_view line);
+  void drop(std::size_t bytes);
 
   std::vector<SegmentPtr> segments_;  // which the lines are in
   std::vector<std::string_view> lines_;
+  EventSeq first_ = 0;  // seq of the first line
   std::size_t next_ = 0;
   // What is left of a frame that was begun.
   std::string head_;
   std::array<std::string_view, 5> parts_ = {};
   std::size_t part_ = parts_.size();
+  std::size_t sent_ = 0;  // of that frame
 };
 
 }  // namespace errand::server

@@ -49,6 +49,23 @@ TEST(FramePieces, OfALongEventAreNoLongerThanAskedFor) {
   }
 }
 
+TEST(FramePieces, GoOnWhereOthersWereLeft) {
+  const std::string whole = frame_of(3, 40) + frame_of(4, 40) + frame_of(5, 7);
+  auto batch_after = [](EventSeq after) {
+    return engine::Subscription::Batch{.after = after,
+                                       .segments = {segment_of(1, 4, 40), segment_of(5, 1, 7)}};
+  };
+  for (std::size_t left_at = 1; left_at < whole.size(); ++left_at) {
+    FramePieces first(batch_after(2));
+    std::string joined = first.take(left_at);
+    const FramePieces::Position at = first.position();
+    FramePieces second(batch_after(at.after));
+    second.skip(at.sent);
+    while (!second.empty()) joined += second.take(100);
+    ASSERT_EQ(joined, whole) << left_at;
+  }
+}
+
 TEST(FramePieces, LetGoOfWhatWasSent) {
   SegmentPtr segment = segment_of(1, 1, 100);
   FramePieces pieces({.segments = {segment}});

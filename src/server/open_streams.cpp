@@ -26,6 +26,7 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
   }
 
   void interrupt() override { feed_->interrupt(); }
+  void release() override { feed_->release(); }
 
   void cut() {
     is_cut_ = true;

@@ -16,10 +16,16 @@ class RunEventFeed final : public net::EventFeed {
 
   Task<Chunk> read(SteadyTime deadline) override;
   void interrupt() override;
+  // If readers hold too much together: what was not sent is read from the store again.
+  void release() override;
 
  private:
+  void hold(FramePieces pieces);
+
   std::unique_ptr<engine::Subscription> subscription_;
   FramePieces pieces_;  // of what the subscription gave last
+  engine::ReaderBudget::Share held_;
+  std::size_t sent_ = 0;  // of the event that comes next, which was released
   State after_pieces_ = State::more;
   bool is_interrupted_ = false;
 };

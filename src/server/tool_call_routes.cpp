@@ -1,6 +1,7 @@
 // Calls that wait for a client, as work for a pool of clients.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 #include "base/text.hpp"
@@ -58,9 +59,17 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   // A credential that is revoked while it waits is refused at once.
   std::string secret(credential(request));
   auto is_good = [this, &secret] { return find(secret).has_value(); };
+  auto has_left = std::make_shared<bool>(false);
+  if (wait > 0 && request.when_left) {
+    request.when_left([this, has_left] {
+      *has_left = true;
+      engine_.recheck_waits();
+    });
+  }
+  auto is_wanted = [&is_good, &has_left] { return !*has_left && is_good(); };
   milliseconds patience = std::min<milliseconds>(
       seconds(wait), time_left(secret, who.key).value_or(milliseconds::max()));
-  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), patience, is_good));
+  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), patience, is_wanted));
   if (!is_good()) co_return bad_credential();
   json::Array items;
   for (std::size_t bytes = 0; items.size() < std::min(limit, calls.size());) {

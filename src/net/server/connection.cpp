@@ -177,12 +177,24 @@ Task<Response> Connection::call_handler() {
   enter(Phase::handling, SteadyTime::max());
   ++shared_.requests;
   received.request.from_loopback = from_loopback_;
+  // A client that has sent its next request already is there.
+  if (!reader_->has_bytes()) {
+    received.request.when_left = [weak = weak_from_this()](std::function<void()> action) {
+      std::shared_ptr<Connection> self = weak.lock();
+      if (!self) return;
+      self->when_left_ = std::move(action);
+      self->watch_for_leaving();
+    };
+  }
   std::string bug;
   try {
-    co_return co_await shared_.handler(std::move(received.request));
+    Response response = co_await shared_.handler(std::move(received.request));
+    stop_watching();
+    co_return response;
   } catch (const std::exception& failure) {
     bug = failure.what();
   }
+  stop_watching();
   // At the end of a stop the handler is unwound by force and the connection is already cut.
   if (socket_.is_open()) {
     shared_.log.error(
@@ -190,6 +202,12 @@ Task<Response> Connection::call_handler() {
         {{.key = "what", .value = bug}, {.key = "requestId", .value = shape_.request_id}});
   }
   co_return shared_.render_error(Error(ErrorCode::internal, "the server has a bug here"));
+}
+
+void Connection::stop_watching() {
+  if (!std::exchange(when_left_, nullptr)) return;
+  error_code ignored;
+  socket_.cancel(ignored);
 }
 
 // The head of the answer. Leaves in `response` only what is to follow it.

@@ -98,6 +98,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Asks whether the present request may send its body, and whose memory it takes.
   Result<void> admit();
   Task<Response> call_handler();
+  void stop_watching();
   std::string render(Response& response);
   Task<Next> send(std::string head, std::string body);
   Task<void> refuse(Error error);
@@ -118,6 +119,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Task<Next> stream(std::unique_ptr<EventFeed> feed, std::string head);
   void watch_for_leaving();
   void on_readable();
+  void on_left();
 
   // connection_upgrade.cpp
   Task<void> serve_websocket(std::unique_ptr<Upgrade> upgrade);
@@ -135,7 +137,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Phase phase_ = Phase::idle;
   bool expired_ = false;
   bool from_loopback_ = false;
-  bool gone_ = false;  // the client of an event stream has left
+  bool gone_ = false;                // the client of an event stream has left
+  std::function<void()> when_left_;  // of a handler that waits for something
   std::uint8_t served_in_a_row_ = 0;
 };
 

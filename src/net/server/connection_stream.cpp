@@ -59,7 +59,10 @@ Task<Connection::Next> Connection::stream(std::unique_ptr<EventFeed> feed, std::
 
     Outgoing out = to_outgoing(std::exchange(head, {}), std::move(chunk), !shape_.is_http10);
     bool sent = out.empty() || send_now(out);
-    if (sent && !out.empty()) sent = co_await send_rest(&out);
+    if (sent && !out.empty()) {
+      feed_->release();
+      sent = co_await send_rest(&out);
+    }
     if (!sent || gone_) break;
     if (state == EventFeed::State::ended) {
       feed_.reset();
@@ -75,12 +78,12 @@ Task<Connection::Next> Connection::stream(std::unique_ptr<EventFeed> feed, std::
   co_return Next::close;
 }
 
-// A feed that has nothing to send never touches the socket, so that only a pending wait can notice
-// that the client has left.
+// A feed or a handler that has nothing to send never touches the socket, so that only a pending
+// wait can notice that the client has left.
 void Connection::watch_for_leaving() {
   socket_.async_wait(Socket::wait_read, [weak = weak_from_this()](error_code error) {
     std::shared_ptr<Connection> self = weak.lock();
-    if (self && !error && self->feed_) self->on_readable();
+    if (self && !error && (self->feed_ || self->when_left_)) self->on_readable();
   });
 }
 
@@ -90,6 +93,12 @@ void Connection::on_readable() {
   // Bytes are the next request: whoever sends them is there, and they wait for the stream's end.
   if (count > 0) return;
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return watch_for_leaving();
+  on_left();
+}
+
+void Connection::on_left() {
+  // Whoever has only closed its sending side may still read: a handler just answers sooner.
+  if (auto action = std::exchange(when_left_, nullptr)) return action();
   gone_ = true;
   feed_->interrupt();
 }
