@@ -267,6 +267,8 @@ Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
 }
 
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
+  ERRAND_CO_CHECK(check_messages(who, spec.messages));
+  ERRAND_CO_CHECK(check_secrets(who, *spec.tools));
   ERRAND_CO_TRY(auto asked, co_await prepare(who, std::move(spec)));
   std::string model_id = asked.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();

@@ -8,8 +8,10 @@
 #include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "engine/records/agent_access.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
+#include "run/scope_error.hpp"
 #include "server/credential_errors.hpp"
 #include "server/error_body.hpp"
 #include "server/openapi/openapi.hpp"
@@ -120,6 +122,9 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   const auto left = time_left(credential(request), who.key);
   const std::string_view scope = row->info.scope;
   if (!scope.empty() && !who.has_scope(scope)) co_return render_error(lacks_scope(scope));
+  if (auto allowed = engine::check_scope_of_agents(who, scope); !allowed) {
+    co_return render_error(allowed.error());
+  }
   Result<net::Response> answer = Error(ErrorCode::internal, "not answered");
   if (row->guest) {
     answer = co_await row->guest(who, std::move(request));

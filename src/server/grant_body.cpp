@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "server/credential_errors.hpp"
+#include "run/scope_error.hpp"
 #include "server/openapi/request_limits.hpp"
 
 namespace errand::server {

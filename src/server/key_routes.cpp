@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/records/agent_access.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
 #include "server/api.hpp"
@@ -54,6 +55,7 @@ std::vector<std::string> Api::known_scopes() const {
     if (!row.info.scope.empty()) scopes.emplace(row.info.scope);
   }
   scopes.emplace("metrics:read");  // of a route that may be asked without a key
+  scopes.emplace(engine::kSecretsUseScope);
   return {scopes.begin(), scopes.end()};
 }
 

@@ -1,8 +1,32 @@
 #include "engine/records/agent_access.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.hpp"
+#include "run/scope_error.hpp"
+#include "tool/secrets.hpp"
 
 namespace errand::engine {
+namespace {
+
+bool names_secrets(const Headers& headers) {
+  return std::any_of(headers.begin(), headers.end(),
+                     [](const auto& header) { return mentions_secret(header.second); });
+}
+
+bool names_secrets(const ToolRef& ref) {
+  if (const auto* server = std::get_if<McpServer>(&ref)) return names_secrets(server->headers);
+  if (const auto* agent = std::get_if<RemoteAgent>(&ref)) return names_secrets(agent->headers);
+  return false;
+}
+
+bool may_use_secrets(const Principal& who) {
+  const bool is_named = who.grant && who.grant->scopes;
+  return who.has_scope(kSecretsUseScope) && (who.may_use_any_agent() || is_named);
+}
+
+}  // namespace
 
 bool may_run(const Principal& who, std::string_view asked, const Result<NamedRecord>& agent) {
   if (who.may_use_agent(asked)) return true;
@@ -22,9 +46,41 @@ Result<void> check_may_run_without_agent(const Principal& who) {
 }
 
 Result<void> check_overrides(const Principal& who, const SpecOverrides& overrides) {
+  if (overrides.tools) ERRAND_CHECK(check_secrets(who, *overrides.tools));
   if (who.may_use_any_agent() || !overrides.system_prompt) return {};
   return Error(ErrorCode::forbidden, "this key must not change the system prompt of an agent")
       .pointer("/systemPrompt");
+}
+
+Result<void> check_messages(const Principal& who, const std::vector<Message>& messages) {
+  if (who.may_use_any_agent()) return {};
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (messages[i].role != Role::system) continue;
+    return Error(ErrorCode::forbidden, "this key must not add to the system prompt of an agent")
+        .pointer(cat("/messages/", i, "/role"));
+  }
+  return {};
+}
+
+Result<void> check_scope_of_agents(const Principal& who, std::string_view scope) {
+  static constexpr auto kOfAgents =
+      std::to_array<std::string_view>({"agents:write", "tools:write", "secrets:write"});
+  if (who.may_use_any_agent()) return {};
+  if (std::find(kOfAgents.begin(), kOfAgents.end(), scope) == kOfAgents.end()) return {};
+  return Error(ErrorCode::forbidden,
+               "this key runs certain agents only, and changes no agents, tools or secrets")
+      .hint("use a key that is not restricted to agents");
+}
+
+Result<void> check_secrets(const Principal& who, const ToolSet& tools) {
+  if (may_use_secrets(who)) return {};
+  for (std::size_t i = 0; i < tools.refs.size(); ++i) {
+    if (!names_secrets(tools.refs[i])) continue;
+    return lacks_scope(kSecretsUseScope)
+        .pointer(cat("/tools/", i, "/headers"))
+        .hint("store the tool in an agent, or use a key or token that has the scope");
+  }
+  return {};
 }
 
 }  // namespace errand::engine
