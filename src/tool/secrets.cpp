@@ -21,6 +21,17 @@ void replace_all(std::string& text, std::string_view what) {
   }
 }
 
+// How much of the beginning of `what` stands at the end of the text; 0 if it is too little to tell
+// anything.
+std::size_t begun_at_end(std::string_view text, std::string_view what) {
+  constexpr std::size_t kTellingBytes = 4;
+  for (std::size_t length = std::min(what.size() - 1, text.size()); length >= kTellingBytes;
+       --length) {
+    if (text.ends_with(what.substr(0, length))) return length;
+  }
+  return 0;
+}
+
 // As the text stands between the quotes of a JSON string.
 std::string json_escaped(const std::string& text) {
   std::string quoted = json::write(json::Value(text));
@@ -130,7 +141,11 @@ void CallSecrets::remember(const std::string& value) {
 
 std::string CallSecrets::blot_out(std::string text) const {
   for (const std::string& form : given_) replace_all(text, form);
-  return text;
+  std::size_t begun = 0;
+  for (const std::string& form : given_) begun = std::max(begun, begun_at_end(text, form));
+  if (begun == 0) return text;
+  text.resize(text.size() - begun);
+  return text.append(json::kRedacted);
 }
 
 void CallSecrets::blot_out(json::Value& value) const {

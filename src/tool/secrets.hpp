@@ -40,7 +40,9 @@ class CallSecrets final {
   // The same for each value, those that are sealed included.
   Task<Result<Headers>> fill(Headers headers);
 
-  // The same without the secrets: as they are, percent-encoded, and escaped for JSON.
+  // The same without the secrets: as they are, percent-encoded, and escaped for JSON. The beginning
+  // of a secret at the end of the text goes, too, because whoever made the text may have cut it
+  // off there. So a text is cut first and extended after this, or cut after this.
   std::string blot_out(std::string text) const;
   void blot_out(json::Value& value) const;
   void blot_out(ToolOutcome& outcome) const;

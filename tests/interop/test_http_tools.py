@@ -40,6 +40,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(302, b"", {"Location": "http://169.254.169.254/latest"})
         if path == "/fail":
             return self.answer(500, json.dumps(dict(self.headers)).encode())
+        if path in ("/cut-error", "/cut-text"):
+            # Where the server cuts a body, a part of the key stands before the cut.
+            limit = 2000 if path == "/cut-error" else 1 << 20
+            key = self.headers["X-Key"].encode()
+            body = b"x" * (limit - len(key) + 2) + key + b"x" * limit
+            return self.answer(500 if path == "/cut-error" else 200, body)
         if path == "/large":
             return self.answer(200, b"x" * (3 << 20))
         told = {"data": {"items": [1, 2]}, "headers": dict(self.headers), "body": body}
@@ -184,6 +190,12 @@ class HttpToolsTest(ServerCase):
         for path in [*self.server.data.rglob("*"), self.server.errors_path]:
             if path.is_file():
                 self.assertNotIn(CANARY.encode(), path.read_bytes(), path)
+
+    def test_a_secret_is_not_shown_in_part_where_an_answer_is_cut(self):
+        self.serve()
+        for path in ("/cut-error", "/cut-text"):
+            self.store("cut", path, headers={"X-Key": "{{secret:TOKEN}}"})
+            self.assertNotIn(CANARY[:4], self.try_tool("cut")["result"])
 
     def test_answers_have_limits_and_results_a_place(self):
         self.serve()

@@ -191,6 +191,17 @@ TEST_F(SecretVaultTest, WhatACallWasGivenIsBlottedOut) {
   EXPECT_EQ(secrets.blot_out(R"({"t":"a \"quoted\" one/two"})"), R"({"t":"[redacted]"})");
 }
 
+TEST_F(SecretVaultTest, ASecretThatWasCutOffIsBlottedOutToo) {
+  ASSERT_TRUE(put("TOKEN", std::string(kCanary)));
+  CallSecrets secrets(&*vault, here);
+  ASSERT_TRUE(wait(secrets.find("TOKEN")));
+
+  EXPECT_EQ(secrets.blot_out("you sent canary-5e1f-valu"), "you sent [redacted]");
+  EXPECT_EQ(secrets.blot_out("you sent cana"), "you sent [redacted]");
+  EXPECT_EQ(secrets.blot_out("a word that ends in can"), "a word that ends in can");
+  EXPECT_EQ(secrets.blot_out("canary-5e1f is a bird"), "canary-5e1f is a bird");
+}
+
 TEST_F(SecretVaultTest, APlaceholderThatIsMalformedIsAnError) {
   CallSecrets secrets(&*vault, here);
   EXPECT_EQ(wait(secrets.fill(std::string("plain"))).value(), "plain");

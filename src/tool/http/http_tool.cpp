@@ -122,9 +122,11 @@ ToolOutcome failure_of(const Error& error, net::Method method) {
                             may_have_effect ? ". It may or may not have taken effect." : ""));
 }
 
-std::string shown_body(const std::string& body) {
-  std::string text(utf8_prefix(body, kErrorBodyBytes));
-  return text.size() < body.size() ? cat(text, " [cut]") : text;
+// The beginning of a body. Secrets are blotted out before it is cut, and so none is cut in two.
+std::string shown_body(std::string body, const CallSecrets& secrets) {
+  const std::string whole = secrets.blot_out(std::move(body));
+  std::string text(utf8_prefix(whole, kErrorBodyBytes));
+  return text.size() < whole.size() ? cat(text, " [cut]") : text;
 }
 
 }  // namespace
@@ -180,7 +182,7 @@ Task<ToolOutcome> HttpTool::invoke(ToolCall call, ToolContext context) {
   }
   auto answer = co_await send(std::move(*rendered), context.deadline);
   if (!answer) co_return failure_of(answer.error(), tool->method);
-  co_return to_outcome(*tool, std::move(*answer));
+  co_return to_outcome(*tool, std::move(*answer), *secrets);
 }
 
 Task<Result<HttpTool::Answer>> HttpTool::send(RenderedRequest rendered, SteadyTime deadline) {
@@ -233,12 +235,14 @@ Task<Result<HttpTool::Answer>> HttpTool::read_answer(std::unique_ptr<net::Client
   }
 }
 
-ToolOutcome HttpTool::to_outcome(const HttpToolDef& tool, Answer answer) {
+ToolOutcome HttpTool::to_outcome(const HttpToolDef& tool, Answer answer,
+                                 const CallSecrets& secrets) {
   if (answer.status < 200 || answer.status > 299) {
     return failed_outcome(cat("The server answered with the status ", answer.status, ".",
-                              answer.body.empty() ? "" : "\n", shown_body(answer.body)));
+                              answer.body.empty() ? "" : "\n", shown_body(answer.body, secrets)));
   }
   if (!tool.result) {
+    answer.body = secrets.blot_out(std::move(answer.body));
     if (answer.is_cut) append(answer.body, "\n[the answer is too large: its end is missing]");
     return text_outcome(std::move(answer.body));
   }
@@ -247,11 +251,12 @@ ToolOutcome HttpTool::to_outcome(const HttpToolDef& tool, Answer answer) {
         cat("The answer is larger than ", kAnswerBytesMax, " bytes, and cannot be read."));
   }
   auto value = json::parse(answer.body, {.duplicate_keys = json::DuplicateKeys::last_wins});
-  if (!value) return failed_outcome(cat("The answer is not JSON:\n", shown_body(answer.body)));
+  if (!value)
+    return failed_outcome(cat("The answer is not JSON:\n", shown_body(answer.body, secrets)));
   const json::Value* found = json::find_pointer(*value, *tool.result);
   if (!found) {
     return failed_outcome(
-        cat("The answer has nothing at ", *tool.result, ":\n", shown_body(answer.body)));
+        cat("The answer has nothing at ", *tool.result, ":\n", shown_body(answer.body, secrets)));
   }
   if (const auto* text = found->if_string()) return text_outcome(std::string(json::view(*text)));
   ToolOutcome outcome;

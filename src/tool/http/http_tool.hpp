@@ -48,7 +48,7 @@ class HttpTool final : public Tool {
   Task<Result<HttpToolDef>> definition() const;
   Task<Result<Answer>> send(RenderedRequest rendered, SteadyTime deadline);
   static Task<Result<Answer>> read_answer(std::unique_ptr<net::ClientStream> stream);
-  static ToolOutcome to_outcome(const HttpToolDef& tool, Answer answer);
+  static ToolOutcome to_outcome(const HttpToolDef& tool, Answer answer, const CallSecrets& secrets);
 
   net::HttpClient& client_;
   NamedRecords& tools_;
