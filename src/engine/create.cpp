@@ -346,11 +346,21 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
 // If the outcome was lost, the store is read before the caller is told anything.
 Task<Result<CreateOutcome>> Engine::create_surely(NewRun run) {
   const RunKey key = run.row.key();
+  const std::optional<SessionTurn> turn = run.session;
   auto outcome = co_await deps_.store.create(std::move(run));
   if (outcome || outcome.error().code() != ErrorCode::outcome_unknown) co_return outcome;
   auto row = co_await deps_.store.find(key);
   if (!row) co_return outcome;
-  co_return CreateOutcome{.kind = Creation::created, .run = key.run, .epoch = row->epoch};
+  CreateOutcome found{.kind = Creation::created, .run = key.run, .epoch = row->epoch};
+  if (!turn) co_return found;
+  // The run may have got its turn, or even have ended, since: it is read again to be driven.
+  found.waits_for_turn = true;
+  if (row->status != RunStatus::queued && !is_terminal(row->status)) residency_.take_turn(key);
+  if (turn->when_busy != WhenBusy::interrupt) co_return found;
+  // The run that has the turn is the one that this run interrupts.
+  auto session = co_await deps_.store.find_session({key.workspace, turn->session});
+  if (session && session->current != key.run) found.interrupted = session->current;
+  co_return found;
 }
 
 }  // namespace errand::engine

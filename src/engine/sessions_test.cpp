@@ -63,6 +63,58 @@ TEST_F(SessionsTest, BusySessionRejectsOrIsInterruptedIfAsked) {
   check();
 }
 
+TEST_F(SessionsTest, AMessageWhoseOutcomeWasLostStillWaitsForItsTurn) {
+  World world(disk, R"({"turns":[{"text":["First."],"delayMs":1000},{"text":["Second."]}]})");
+  begin(world);
+  RunId first = *send(world, "One?");
+  world.fault = [](FaultyStore::Operation op) {
+    return op.kind == FaultyStore::Kind::create ? FaultyStore::Fault::fail_after
+                                                : FaultyStore::Fault::none;
+  };
+  RunId second = *send(world, "Two?");
+  world.fault = nullptr;
+  EXPECT_EQ(statuses(world, {first, second}), (Lines{"running", "queued"}));
+  world.pass(milliseconds(1100));
+  EXPECT_EQ(statuses(world, {first, second}), (Lines{"succeeded", "succeeded"}));
+  EXPECT_EQ(history(world),
+            (Lines{"user: One?", "assistant: First.", "user: Two?", "assistant: Second."}));
+  check();
+}
+
+TEST_F(SessionsTest, AMessageWhoseOutcomeWasLostGoesOnIfItHasTheTurn) {
+  World world(disk, R"({"turns":[{"text":["First."]}]})");
+  begin(world);
+  world.fault = [](FaultyStore::Operation op) {
+    return op.kind == FaultyStore::Kind::create ? FaultyStore::Fault::fail_after
+                                                : FaultyStore::Fault::none;
+  };
+  RunId run = *send(world, "One?");
+  world.fault = nullptr;
+  world.settle();
+  EXPECT_EQ(status(world, run), "succeeded");
+  EXPECT_EQ(history(world), (Lines{"user: One?", "assistant: First."}));
+  check();
+}
+
+TEST_F(SessionsTest, AnInterruptWhoseOutcomeWasLostStopsTheRunThatHasTheTurn) {
+  World world(disk, R"({"turns":[{"text":["First."],"delayMs":60000},{"text":["Second."]}]})");
+  begin(world);
+  RunId first = *send(world, "One?");
+  SessionMessage urgent = saying("Stop!");
+  urgent.when_busy = WhenBusy::interrupt;
+  world.fault = [](FaultyStore::Operation op) {
+    return op.kind == FaultyStore::Kind::create ? FaultyStore::Fault::fail_after
+                                                : FaultyStore::Fault::none;
+  };
+  RunId second = *send(world, urgent);
+  world.fault = nullptr;
+  world.pass(seconds(3));
+  EXPECT_EQ(status(world, first), "cancelled");
+  world.pass(seconds(61));
+  EXPECT_EQ(status(world, second), "succeeded");
+  check();
+}
+
 TEST_F(SessionsTest, FailedRunsAddNothing) {
   World world(disk, R"({"turns":[{"error":{"status":400,"code":"no","message":"no"}}]})");
   begin(world);
