@@ -119,7 +119,8 @@ Task<net::Response> Api::admit(const Row* row, net::Request request) {
 }
 
 Task<net::Response> Api::answer(const Row* row, Principal who, net::Request request) {
-  const auto left = time_left(credential(request), who.key);
+  const std::string secret(credential(request));
+  const auto left = time_left(secret, who.key);
   const std::string_view scope = row->info.scope;
   if (!scope.empty() && !who.has_scope(scope)) co_return render_error(lacks_scope(scope));
   if (auto allowed = engine::check_scope_of_agents(who, scope); !allowed) {
@@ -134,7 +135,7 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   if (!answer) co_return render_error(answer.error());
   if (answer->events) {
     const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
-    answer->events = streams_.guard(std::move(answer->events), who.key, expires);
+    answer->events = streams_.guard(std::move(answer->events), who.key, secret, expires);
   }
   co_return std::move(*answer);
 }

@@ -180,9 +180,14 @@ Task<net::Response> Api::take_back_token(net::Request request) {
   const engine::OAuthClient* client = oauth_.authenticate(sent.id, sent.secret);
   if (!client) co_return wrong_client();
   const KeyId id = client->id;
-  auto revoked = co_await oauth_.revoke(id, form.at("token"));
+  const std::string token = form.at("token");
+  auto revoked = co_await oauth_.revoke(id, token);
   if (!revoked) co_return render_error(revoked.error());
-  cut(id);
+  if (*revoked == engine::OAuth::Revoked::client) cut(id);
+  if (*revoked == engine::OAuth::Revoked::token) {
+    streams_.cut(id, token);
+    engine_.recheck_waits();
+  }
   co_return json_response(200, "{}");
 }
 

@@ -4,14 +4,17 @@
 #include <chrono>
 #include <utility>
 
+#include "crypto/digest.hpp"
+
 namespace errand::server {
 
 class OpenStreams::GuardedFeed final : public net::EventFeed {
  public:
   GuardedFeed(std::unique_ptr<net::EventFeed> feed, OpenStreams& streams, const KeyId& key,
-              SteadyTime expires)
+              std::string_view secret, SteadyTime expires)
       : feed_(std::move(feed)),
         streams_(streams),
+        digest_(crypto::sha256(secret)),
         listed_(streams.feeds_.emplace(key, this)),
         expires_(expires) {}
   ~GuardedFeed() override { streams_.feeds_.erase(listed_); }
@@ -28,6 +31,8 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
   void interrupt() override { feed_->interrupt(); }
   void release() override { feed_->release(); }
 
+  bool is_of(const crypto::Sha256& digest) const { return digest_ == digest; }
+
   void cut() {
     is_cut_ = true;
     feed_->interrupt();
@@ -38,19 +43,29 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
 
   std::unique_ptr<net::EventFeed> feed_;
   OpenStreams& streams_;
+  const crypto::Sha256 digest_;  // of what it was opened with
   std::multimap<KeyId, GuardedFeed*>::iterator listed_;
   const SteadyTime expires_;
   bool is_cut_ = false;
 };
 
 std::unique_ptr<net::EventFeed> OpenStreams::guard(std::unique_ptr<net::EventFeed> feed,
-                                                   const KeyId& key, SteadyTime expires) {
-  return std::make_unique<GuardedFeed>(std::move(feed), *this, key, expires);
+                                                   const KeyId& key, std::string_view secret,
+                                                   SteadyTime expires) {
+  return std::make_unique<GuardedFeed>(std::move(feed), *this, key, secret, expires);
 }
 
 void OpenStreams::cut(const KeyId& key) {
   auto [first, last] = feeds_.equal_range(key);
   for (auto feed = first; feed != last; ++feed) feed->second->cut();
+}
+
+void OpenStreams::cut(const KeyId& key, std::string_view secret) {
+  const crypto::Sha256 digest = crypto::sha256(secret);
+  auto [first, last] = feeds_.equal_range(key);
+  for (auto feed = first; feed != last; ++feed) {
+    if (feed->second->is_of(digest)) feed->second->cut();
+  }
 }
 
 }  // namespace errand::server

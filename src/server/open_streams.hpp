@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "net/event_feed.hpp"
 #include "run/ids.hpp"
@@ -15,9 +16,12 @@ class OpenStreams final {
  public:
   // The feed, for as long as the key is good: once the key is revoked, or `expires` has come, it is
   // `broken`.
+  // `secret` is the key, or the access token of an OAuth client whose id stands for a key.
   std::unique_ptr<net::EventFeed> guard(std::unique_ptr<net::EventFeed> feed, const KeyId& key,
-                                        SteadyTime expires);
+                                        std::string_view secret, SteadyTime expires);
   void cut(const KeyId& key);
+  // Only those that were opened with this token of an OAuth client.
+  void cut(const KeyId& key, std::string_view secret);
   std::size_t size() const { return feeds_.size(); }
 
  private:

@@ -32,8 +32,10 @@ class OpenStreamsTest : public testing::Test {
  protected:
   State read(net::EventFeed& feed) { return run_task(io_, feed.read(SteadyTime::max())).state; }
   std::unique_ptr<net::EventFeed> open(const char* key, int& interrupts,
-                                       SteadyTime expires = SteadyTime::max()) {
-    return streams_.guard(std::make_unique<Chatter>(interrupts), *KeyId::parse(key), expires);
+                                       SteadyTime expires = SteadyTime::max(),
+                                       std::string_view secret = "secret") {
+    return streams_.guard(std::make_unique<Chatter>(interrupts), *KeyId::parse(key), secret,
+                          expires);
   }
 
   asio::io_context io_;
@@ -51,6 +53,15 @@ TEST_F(OpenStreamsTest, ARevokedKeyLosesItsStreamsAndNoOthers) {
   EXPECT_EQ(second_, 0);
   EXPECT_EQ(read(*mine), State::broken);
   EXPECT_EQ(read(*theirs), State::more);
+}
+
+TEST_F(OpenStreamsTest, ARevokedTokenLosesItsStreamsAndNoOthersOfItsClient) {
+  auto gone = open("client_a", first_, SteadyTime::max(), "token 1");
+  auto good = open("client_a", second_, SteadyTime::max(), "token 2");
+  streams_.cut(*KeyId::parse("client_a"), "token 1");
+  EXPECT_EQ(read(*gone), State::broken);
+  EXPECT_EQ(read(*good), State::more);
+  EXPECT_EQ(second_, 0);
 }
 
 TEST_F(OpenStreamsTest, AnExpiredKeyReadsNothing) {

@@ -267,12 +267,14 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   co_return tokens;
 }
 
-Task<Result<void>> OAuth::revoke(KeyId client, std::string token) {
+Task<Result<OAuth::Revoked>> OAuth::revoke(KeyId client, std::string token) {
   auto found = clients_.find(client);
-  if (found == clients_.end()) co_return Result<void>();
+  if (found == clients_.end()) co_return Revoked::nothing;
   std::vector<RecordChange> tokens;
   std::vector<RecordChange> changes;
+  Revoked revoked = Revoked::token;
   if (is_refresh_token(found->second, token)) {
+    revoked = Revoked::client;
     tokens = removals(found->second, Which::all);
     changes = tokens;
     OAuthClient without = found->second;
@@ -282,14 +284,14 @@ Task<Result<void>> OAuth::revoke(KeyId client, std::string token) {
   } else {
     std::string hash = digest_of(token);
     auto known = tokens_.find(hash);
-    if (known == tokens_.end() || known->second.client != client) co_return Result<void>();
+    if (known == tokens_.end() || known->second.client != client) co_return Revoked::nothing;
     tokens.push_back({.key = token_key(found->second, hash), .body = {}});
     changes = tokens;
   }
   // Refused from now on, whatever the store says: the caller asks again if it fails.
   forget(tokens);
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
-  co_return Result<void>();
+  co_return revoked;
 }
 
 }  // namespace errand::engine

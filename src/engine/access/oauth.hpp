@@ -77,8 +77,10 @@ class OAuth final {
   // forbidden: they are not.
   Task<Result<OAuthTokens>> issue(KeyId client, std::vector<std::string> scopes);
   bool is_refresh_token(const OAuthClient& client, std::string_view token) const;
+  // What a token stood for that was taken back.
+  enum class Revoked { nothing, token, client };
   // The access token, or with the refresh token all tokens of the client. An unknown one is fine.
-  Task<Result<void>> revoke(KeyId client, std::string token);
+  Task<Result<Revoked>> revoke(KeyId client, std::string token);
 
  private:
   struct Token {
