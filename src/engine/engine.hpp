@@ -221,6 +221,10 @@ class Engine final {
   Task<Result<std::vector<SessionEntry>>> session_history(Principal who, SessionId session,
                                                           std::int64_t after, std::int64_t until,
                                                           std::size_t bytes_max);
+  // The same for the newest of them, if not all fit.
+  Task<Result<std::vector<SessionEntry>>> newest_history(Principal who, SessionId session,
+                                                         std::int64_t after, std::int64_t until,
+                                                         std::size_t bytes_max);
   Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter);
   // What a session is about, from the first messages in it; empty if nothing was said.
   Task<Result<std::string>> summary_of(Principal who, SessionRow session);

@@ -166,6 +166,13 @@ Task<Result<std::vector<SessionEntry>>> Engine::session_history(Principal who, S
   co_return entries;
 }
 
+Task<Result<std::vector<SessionEntry>>> Engine::newest_history(Principal who, SessionId session,
+                                                               std::int64_t after,
+                                                               std::int64_t until,
+                                                               std::size_t bytes_max) {
+  return deps_.store.read_newest_history({who.workspace, session}, after, until, bytes_max);
+}
+
 Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
   set_id_bounds(filter.created, kSessionPrefix);
   return deps_.store.list_sessions(std::move(filter));

@@ -17,6 +17,7 @@
 namespace errand::server {
 namespace {
 
+// Of a history, the newest messages within these bounds are shown.
 constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
 constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
 constexpr std::string_view kDefaultName = "ephemeral";
@@ -219,7 +220,7 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
   const SessionRow& row = session.row;
   ERRAND_CO_TRY(auto history,
-                co_await engine_.session_history(who, id, 0, row.entries, kHistoryBytesMax));
+                co_await engine_.newest_history(who, id, 0, row.entries, kHistoryBytesMax));
   ERRAND_CO_TRY(auto messages, messages_json(history));
   json::Object spec = shown_spec(session.params.spec);
   spec.erase("prompt");
@@ -280,18 +281,14 @@ Api::Answer Api::list_session_events(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
   ERRAND_CO_TRY(auto range, parse_range(request, session.row.entries));
-  ERRAND_CO_TRY(auto history, co_await engine_.session_history(who, id, range.after, range.until,
-                                                               kHistoryBytesMax));
-  json::Array events;
-  std::size_t bytes = 0;
   // If not all of them fit, the newest are shown.
-  for (auto entry = history.rbegin(); entry != history.rend(); ++entry) {
-    if (bytes >= kEventsBytesMax) break;
-    bytes += entry->body.size();
-    ERRAND_CO_TRY(auto event, event_json(*entry));
+  ERRAND_CO_TRY(auto history, co_await engine_.newest_history(who, id, range.after, range.until,
+                                                              kEventsBytesMax));
+  json::Array events;
+  for (const SessionEntry& entry : history) {
+    ERRAND_CO_TRY(auto event, event_json(entry));
     events.push_back(std::move(event));
   }
-  std::reverse(events.begin(), events.end());
   std::int64_t oldest = events.empty() ? 1 : events.front().at("seq").as_int64();
   json::Object out{{"sessionId", id.view()},
                    {"total", session.row.entries},

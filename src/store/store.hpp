@@ -117,6 +117,11 @@ class Store {
                                                                std::int64_t after,
                                                                std::int64_t until,
                                                                std::size_t bytes_max) = 0;
+  // The same for the newest entries: from `until` back until `bytes_max` is passed, in order.
+  virtual Task<Result<std::vector<SessionEntry>>> read_newest_history(SessionKey session,
+                                                                      std::int64_t after,
+                                                                      std::int64_t until,
+                                                                      std::size_t bytes_max) = 0;
   // No run is created in the session any more, and its unfinished runs are asked to stop, with
   // `reason` as the body of their cancel mail. not_found: no such session.
   virtual Task<Result<EndedSession>> end_session(SessionKey session, std::string reason) = 0;

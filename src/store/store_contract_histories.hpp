@@ -64,6 +64,23 @@ TEST_P(StoreContract, TheHistoryGrowsWithTheCommitsOfTheRunsThatHaveTheTurn) {
   EXPECT_EQ(find_session(store(), 1).entries, 5);
 }
 
+TEST_P(StoreContract, TheNewestEntriesOfAHistoryAreReadIfNotAllFit) {
+  start_session(store(), 1);
+  ASSERT_TRUE(append(with_history(commit_of(1, store().epoch(), events_segment(1, 1, 1)),
+                                  {"11111", "22222", "33333", "44444"})));
+  auto newest = [this](std::int64_t after, std::int64_t until, std::size_t bytes_max) {
+    return bodies(
+        wait_for(store().read_newest_history(session_key(1), after, until, bytes_max)).value());
+  };
+
+  EXPECT_EQ(newest(0, 4, 6), (std::vector<std::string>{"33333", "44444"}));
+  EXPECT_EQ(newest(0, 3, 1), (std::vector<std::string>{"33333"}));
+  EXPECT_EQ(newest(1, 9, 100), (std::vector<std::string>{"22222", "33333", "44444"}));
+  EXPECT_EQ(newest(4, 9, 100), std::vector<std::string>());
+  EXPECT_EQ(wait_for(store().read_newest_history(session_key(2), 0, 9, 100)).error().code(),
+            ErrorCode::not_found);
+}
+
 TEST_P(StoreContract, AHistoryIsReadInPages) {
   start_session(store(), 1);
   ASSERT_TRUE(append(with_history(commit_of(1, store().epoch(), events_segment(1, 1, 1)),

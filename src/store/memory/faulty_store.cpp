@@ -145,6 +145,13 @@ Task<Result<std::vector<SessionEntry>>> FaultyStore::read_history(SessionKey ses
   return with_fault(Kind::read, late(store_.read_history(session, after, until, bytes_max)));
 }
 
+Task<Result<std::vector<SessionEntry>>> FaultyStore::read_newest_history(SessionKey session,
+                                                                         std::int64_t after,
+                                                                         std::int64_t until,
+                                                                         std::size_t bytes_max) {
+  return with_fault(Kind::read, late(store_.read_newest_history(session, after, until, bytes_max)));
+}
+
 Task<Result<EndedSession>> FaultyStore::end_session(SessionKey session, std::string reason) {
   return with_fault(Kind::end_session, store_.end_session(session, std::move(reason)));
 }

@@ -1,4 +1,5 @@
 // The calls of a MemoryStoreData that are about sessions.
+#include <algorithm>
 #include <utility>
 
 #include "store/memory/memory_tables.hpp"
@@ -74,6 +75,22 @@ Result<std::vector<SessionEntry>> MemoryStoreData::read_history(const SessionKey
     bytes += entry.body.size();
     if (bytes >= bytes_max) break;
   }
+  return entries;
+}
+
+Result<std::vector<SessionEntry>> MemoryStoreData::read_newest_history(
+    const SessionKey& key, std::int64_t after, std::int64_t until, std::size_t bytes_max) const {
+  const MemorySessions::Session* session = sessions_.find(key);
+  if (!session) return no_such_session();
+  std::vector<SessionEntry> entries;
+  std::size_t bytes = 0;
+  for (auto entry = session->history.rbegin(); entry != session->history.rend(); ++entry) {
+    if (entry->n > until) continue;
+    if (entry->n <= after || bytes >= bytes_max) break;
+    entries.push_back(*entry);
+    bytes += entry->body.size();
+  }
+  std::reverse(entries.begin(), entries.end());
   return entries;
 }
 

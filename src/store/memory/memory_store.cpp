@@ -208,6 +208,15 @@ Task<Result<std::vector<SessionEntry>>> MemoryStore::read_history(SessionKey ses
   co_return data_->read_history(session, after, until, bytes_max);
 }
 
+Task<Result<std::vector<SessionEntry>>> MemoryStore::read_newest_history(SessionKey session,
+                                                                         std::int64_t after,
+                                                                         std::int64_t until,
+                                                                         std::size_t bytes_max) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->read_newest_history(session, after, until, bytes_max);
+}
+
 Task<Result<EndedSession>> MemoryStore::end_session(SessionKey session, std::string reason) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);

@@ -55,6 +55,10 @@ class MemoryStore final : public Store {
   Task<Result<SessionRow>> find_session(SessionKey session) override;
   Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter) override;
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter) override;
+  Task<Result<std::vector<SessionEntry>>> read_newest_history(SessionKey session,
+                                                              std::int64_t after,
+                                                              std::int64_t until,
+                                                              std::size_t bytes_max) override;
   Task<Result<std::vector<SessionEntry>>> read_history(SessionKey session, std::int64_t after,
                                                        std::int64_t until,
                                                        std::size_t bytes_max) override;

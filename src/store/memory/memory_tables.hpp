@@ -73,6 +73,9 @@ struct MemoryStoreData {
     return sessions_.list(filter);
   }
   std::int64_t count_sessions(const SessionFilter& filter) const { return sessions_.count(filter); }
+  Result<std::vector<SessionEntry>> read_newest_history(const SessionKey& key, std::int64_t after,
+                                                        std::int64_t until,
+                                                        std::size_t bytes_max) const;
   Result<std::vector<SessionEntry>> read_history(const SessionKey& key, std::int64_t after,
                                                  std::int64_t until, std::size_t bytes_max) const;
   Result<EndedSession> end_session(const SessionKey& key, const std::string& reason,

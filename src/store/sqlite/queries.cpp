@@ -203,6 +203,14 @@ Result<std::int64_t> Queries::count_sessions(const SessionFilter& filter) {
   return at_one_moment([&] { return sessions_.count(filter); });
 }
 
+Result<std::vector<SessionEntry>> Queries::read_newest_history(const SessionKey& session,
+                                                               std::int64_t after,
+                                                               std::int64_t until,
+                                                               std::size_t bytes_max) {
+  return at_one_moment(
+      [&] { return sessions_.read_newest_history(session, after, until, bytes_max); });
+}
+
 Result<std::vector<SessionEntry>> Queries::read_history(const SessionKey& session,
                                                         std::int64_t after, std::int64_t until,
                                                         std::size_t bytes_max) {

@@ -43,6 +43,9 @@ constexpr const char* kFindStatus =
 constexpr const char* kHistory =
     "SELECT n, run, body FROM session_history INDEXED BY session_entries "
     "WHERE workspace = ? AND session = ? AND n > ? AND n <= ? ORDER BY n";
+constexpr const char* kNewestHistory =
+    "SELECT n, run, body FROM session_history INDEXED BY session_entries "
+    "WHERE workspace = ? AND session = ? AND n > ? AND n <= ? ORDER BY n DESC";
 constexpr const char* kRuns =
     "SELECT runs.*, s.session FROM session_runs AS s INDEXED BY runs_of_session CROSS JOIN runs "
     "ON runs.workspace = s.workspace AND runs.id = s.run "
@@ -115,6 +118,7 @@ SessionQueries::SessionQueries(Database& database)
       find_label_(database, kFindLabel),
       find_status_(database, kFindStatus),
       history_(database, kHistory),
+      newest_history_(database, kNewestHistory),
       runs_(database, kRuns) {}
 
 Result<SessionRow> SessionQueries::find(const SessionKey& session) {
@@ -200,11 +204,28 @@ Result<std::vector<SessionEntry>> SessionQueries::read_history(const SessionKey&
                                                                std::int64_t after,
                                                                std::int64_t until,
                                                                std::size_t bytes_max) {
+  return read_entries(history_, session, {.after = after, .until = until}, bytes_max);
+}
+
+Result<std::vector<SessionEntry>> SessionQueries::read_newest_history(const SessionKey& session,
+                                                                      std::int64_t after,
+                                                                      std::int64_t until,
+                                                                      std::size_t bytes_max) {
+  ERRAND_TRY(auto entries,
+             read_entries(newest_history_, session, {.after = after, .until = until}, bytes_max));
+  std::reverse(entries.begin(), entries.end());
+  return entries;
+}
+
+Result<std::vector<SessionEntry>> SessionQueries::read_entries(Statement& statement,
+                                                               const SessionKey& session,
+                                                               EntryRange range,
+                                                               std::size_t bytes_max) {
   ERRAND_TRY(bool is_there, has_row(exists_.query(session.workspace, session.session)));
   if (!is_there) return no_such_session();
   std::vector<SessionEntry> entries;
   std::size_t bytes = 0;
-  Rows rows = history_.query(session.workspace, session.session, after, until);
+  Rows rows = statement.query(session.workspace, session.session, range.after, range.until);
   for (;;) {
     ERRAND_TRY(bool more, rows.next());
     if (!more) return entries;

@@ -20,6 +20,9 @@ class SessionQueries final {
   // order of ids; then it takes as long as there are sessions that match.
   Result<std::vector<SessionRow>> list(const SessionFilter& filter);
   Result<std::int64_t> count(const SessionFilter& filter);
+  Result<std::vector<SessionEntry>> read_newest_history(const SessionKey& session,
+                                                        std::int64_t after, std::int64_t until,
+                                                        std::size_t bytes_max);
   Result<std::vector<SessionEntry>> read_history(const SessionKey& session, std::int64_t after,
                                                  std::int64_t until, std::size_t bytes_max);
   Result<std::vector<RunRow>> runs(const SessionKey& session, const std::optional<RunId>& before,
@@ -37,6 +40,15 @@ class SessionQueries final {
   Result<std::string> find_part(const SessionFilter& filter, std::size_t part,
                                 std::string_view bound);
 
+  // Entries with n in (after, until].
+  struct EntryRange {
+    std::int64_t after = 0;
+    std::int64_t until = 0;
+  };
+  // In the order of the statement, until `bytes_max` is passed.
+  Result<std::vector<SessionEntry>> read_entries(Statement& statement, const SessionKey& session,
+                                                 EntryRange range, std::size_t bytes_max);
+
   Statement find_;
   Statement exists_;
   Statement ids_;
@@ -48,6 +60,7 @@ class SessionQueries final {
   Statement find_label_;
   Statement find_status_;
   Statement history_;
+  Statement newest_history_;
   Statement runs_;
 };
 

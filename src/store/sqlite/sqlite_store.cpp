@@ -247,6 +247,15 @@ Task<Result<std::int64_t>> SqliteStore::count_sessions(SessionFilter filter) {
       [filter = std::move(filter)](Queries& queries) { return queries.count_sessions(filter); });
 }
 
+Task<Result<std::vector<SessionEntry>>> SqliteStore::read_newest_history(SessionKey session,
+                                                                         std::int64_t after,
+                                                                         std::int64_t until,
+                                                                         std::size_t bytes_max) {
+  return read([session, after, until, bytes_max](Queries& queries) {
+    return queries.read_newest_history(session, after, until, bytes_max);
+  });
+}
+
 Task<Result<std::vector<SessionEntry>>> SqliteStore::read_history(SessionKey session,
                                                                   std::int64_t after,
                                                                   std::int64_t until,
