@@ -81,6 +81,13 @@ struct Feedback {
   std::optional<std::string> content = {};  // what it is about; absent: the run's final text
 };
 
+// What somebody thinks of a run, as it is kept.
+struct KeptFeedback {
+  Feedback feedback;
+  WallTime created_at{};
+  WallTime updated_at{};
+};
+
 // A run that goes on from another one.
 struct ForkedRun {
   RunId run;
@@ -202,6 +209,8 @@ class Engine final {
   // What somebody thinks of a run; a later word replaces an earlier one. True: it is the first.
   // not_found: no such run.
   Task<Result<bool>> give_feedback(Principal who, RunId run, Feedback feedback);
+  // not_found: no such run, or nobody has said anything.
+  Task<Result<KeptFeedback>> feedback(Principal who, RunId run);
 
   Task<Result<RunView>> get(Principal who, RunId run);
   Task<Result<std::vector<RunRow>>> list(RunFilter filter);

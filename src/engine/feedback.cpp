@@ -4,9 +4,28 @@
 #include "base/text.hpp"
 #include "engine/engine.hpp"
 #include "engine/residency/whole_log.hpp"
+#include "json/fields.hpp"
+#include "json/parse.hpp"
 #include "json/write.hpp"
 
 namespace errand::engine {
+namespace {
+
+RecordKey place_of(const RunKey& run) {
+  return {.workspace = run.workspace, .kind = std::string(kRunRecordKind), .id = run.run.str()};
+}
+
+Result<Feedback> parse_kept(const Record& record) {
+  ERRAND_TRY(auto body, json::parse(record.body));
+  json::Fields in(body, "");
+  const bool is_up = in.text("verdict") == "UP";
+  Feedback feedback{.verdict = is_up ? Feedback::Verdict::up : Feedback::Verdict::down,
+                    .explanation = in.text("explanation"),
+                    .content = in.text("contentSnapshot")};
+  return in.finish(std::move(feedback));
+}
+
+}  // namespace
 
 Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feedback) {
   const RunKey key{.workspace = who.workspace, .run = run};
@@ -22,11 +41,37 @@ Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feed
                     {"contentSnapshot", *feedback.content},
                     {"key", who.key.view()}};
   std::vector<RecordChange> changes(1);
-  changes.front().key = {.workspace = who.workspace, .kind = "feedback", .id = run.str()};
+  changes.front().key = place_of(key);
   changes.front().body = json::write(body);
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto outcome, co_await deps_.store.change_records(std::move(changes)));
+  // A run that was removed in the meantime has taken no record with it.
+  auto still_there = co_await deps_.store.find(key);
+  if (!still_there && still_there.error().code() == ErrorCode::not_found) {
+    std::vector<RecordChange> removal(1);
+    removal.front().key = place_of(key);
+    ERRAND_CO_CHECK(co_await deps_.store.change_records(std::move(removal)));
+    co_return std::move(still_there).error();
+  }
   co_return !outcome.records.empty() && outcome.records.front().version == 1;
+}
+
+Task<Result<KeptFeedback>> Engine::feedback(Principal who, RunId run) {
+  const RunKey key{.workspace = who.workspace, .run = run};
+  ERRAND_CO_CHECK(co_await deps_.store.find(key));
+  auto record = co_await deps_.store.find_record(place_of(key));
+  if (!record && record.error().code() == ErrorCode::not_found) {
+    co_return Error(ErrorCode::not_found, "nobody has given feedback on this run");
+  }
+  if (!record) co_return std::move(record).error();
+  auto feedback = parse_kept(*record);
+  if (!feedback) {
+    co_return Error(ErrorCode::internal, cat("the record of the feedback on ", run.view(),
+                                             " is damaged: ", feedback.error().describe()));
+  }
+  co_return KeptFeedback{.feedback = std::move(*feedback),
+                         .created_at = record->created_at,
+                         .updated_at = record->updated_at};
 }
 
 }  // namespace errand::engine

@@ -128,6 +128,7 @@ class Api final {
   Answer fork_run(Principal who, net::Request request);
   Answer list_journal(Principal who, net::Request request);
   Answer give_feedback(Principal who, net::Request request);
+  Answer get_feedback(Principal who, net::Request request);
   Answer remove_run(Principal who, net::Request request);
   Answer list_tool_calls(Principal who, net::Request request);
   Answer claim_tool_call(Principal who, net::Request request);

@@ -39,6 +39,14 @@ Result<engine::Feedback> parse_feedback(const json::Value& body) {
   return in.finish(std::move(feedback));
 }
 
+json::Object feedback_json(const RunId& run, const engine::Feedback& feedback) {
+  const bool is_up = feedback.verdict == engine::Feedback::Verdict::up;
+  return {{"id", cat("feedback-", run.view())},
+          {"verdict", is_up ? "UP" : "DOWN"},
+          {"targetKind", "agent_run"},
+          {"agentRunId", run.view()}};
+}
+
 }  // namespace
 
 Api::Answer Api::fork_run(Principal who, net::Request request) {
@@ -82,16 +90,20 @@ Api::Answer Api::give_feedback(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_TRY(auto body, json_body(request));
   ERRAND_CO_TRY(auto feedback, parse_feedback(body));
-  bool is_up = feedback.verdict == engine::Feedback::Verdict::up;
+  const json::Object out = feedback_json(id, feedback);
   ERRAND_CO_TRY(bool is_first, co_await engine_.give_feedback(who, id, std::move(feedback)));
-  std::string out;
-  json::ObjectWriter(out)
-      .field("id", cat("feedback-", id.view()))
-      .field("verdict", is_up ? "UP" : "DOWN")
-      .field("targetKind", "agent_run")
-      .field("agentRunId", id.view())
-      .end();
-  co_return json_response(is_first ? 201 : 200, std::move(out));
+  co_return json_response(is_first ? 201 : 200, json::write(out));
+}
+
+Api::Answer Api::get_feedback(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto kept, co_await engine_.feedback(who, id));
+  json::Object out = feedback_json(id, kept.feedback);
+  out["explanation"] = kept.feedback.explanation;
+  out["contentSnapshot"] = kept.feedback.content.value_or("");
+  out["createdAt"] = to_iso8601(kept.created_at);
+  out["updatedAt"] = to_iso8601(kept.updated_at);
+  co_return json_response(200, json::write(out));
 }
 
 }  // namespace errand::server

@@ -128,6 +128,14 @@ std::vector<Api::Row> Api::history_rows() {
         .answers = {{200, "The verdict replaces another.", "Feedback"},
                     {201, "The verdict is the run's first.", "Feedback"}}},
        &Api::give_feedback},
+      {{.method = Method::get,
+        .path = "/agent-runs/{runId}/feedback",
+        .id = "getFeedback",
+        .tag = "Runs",
+        .scope = "runs:read",
+        .summary = "Reads what somebody thinks of a run.",
+        .answers = {{200, "The latest verdict.", "Feedback"}}},
+       &Api::get_feedback},
   };
 }
 

@@ -277,6 +277,9 @@ struct RecordKey {
   friend auto operator<=>(const RecordKey&, const RecordKey&) = default;
 };
 
+// Records of this kind belong to the run that has their id, and go with it.
+inline constexpr std::string_view kRunRecordKind = "feedback";
+
 struct Record {
   RecordKey key;
   std::int64_t version = 0;  // 1 for a new one, one more with each change: its etag

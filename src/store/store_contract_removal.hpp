@@ -48,6 +48,41 @@ TEST_P(StoreContract, ARemovedRunIsInNoListAndLeavesNothing) {
   EXPECT_EQ(remove(store(), {run_id(1)}), 0U) << "it is gone";
 }
 
+// A record about a run, and one of another kind with the same id.
+inline void put_records_of(Store& store, int run) {
+  std::vector<RecordChange> changes;
+  for (std::string_view kind : {kRunRecordKind, std::string_view("note")}) {
+    changes.push_back(
+        {.key = {.workspace = workspace(), .kind = std::string(kind), .id = run_id(run).str()},
+         .body = "{}"});
+  }
+  ASSERT_TRUE(wait_for(store.change_records(std::move(changes))));
+}
+
+inline std::vector<std::string> ids_of_kind(Store& store, std::string_view kind) {
+  std::vector<std::string> ids;
+  auto records =
+      wait_for(store.list_records({.workspace = workspace(), .kind = std::string(kind)})).value();
+  for (const Record& record : records) ids.push_back(record.key.id);
+  return ids;
+}
+
+TEST_P(StoreContract, TheRecordsOfARunGoWithIt) {
+  for (int run : {1, 2, 3}) {
+    create(run);
+    put_records_of(store(), run);
+  }
+  for (int run : {1, 2}) {
+    ASSERT_TRUE(append(last_commit(run, store().epoch(), events_segment(1, 1, 1))));
+  }
+
+  EXPECT_EQ(remove(store(), {run_id(1), run_id(3)}), 1U);
+  EXPECT_EQ(ids_of_kind(store(), kRunRecordKind), (std::vector{run_id(2).str(), run_id(3).str()}));
+  prune_all(store(), {.ended_before = StoreTime::max(), .segments_max = 100});
+  EXPECT_EQ(ids_of_kind(store(), kRunRecordKind), std::vector{run_id(3).str()});
+  EXPECT_EQ(ids_of_kind(store(), "note").size(), 3U);
+}
+
 TEST_P(StoreContract, OnlyEndedRunsOfTheWorkspaceAreRemoved) {
   create(1);
   create(2);

@@ -319,7 +319,11 @@ constexpr std::string_view kSchemas = R"json({
       "id": {"type": "string"},
       "verdict": {"type": "string", "enum": ["UP", "DOWN"]},
       "targetKind": {"const": "agent_run"},
-      "agentRunId": {"type": "string"}
+      "agentRunId": {"type": "string"},
+      "explanation": {"type": "string", "description": "Of a read only, as the members below."},
+      "contentSnapshot": {"type": "string"},
+      "createdAt": {"type": "string", "format": "date-time"},
+      "updatedAt": {"type": "string", "format": "date-time"}
     }
   }
 })json";

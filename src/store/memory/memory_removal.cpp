@@ -24,6 +24,7 @@ PruneOutcome MemoryStoreData::prune(const Prune& prune, StoreTime now) {
     }
     segments += at->second.log.size();
     ++outcome.runs;
+    remove_records_of(row.key());
     at = runs_.erase(at);
   }
   std::erase_if(blobs_, [](const auto& blob) { return blob.second.expired(); });
@@ -38,11 +39,17 @@ std::size_t MemoryStoreData::remove_runs(const WorkspaceSlug& workspace,
     if (!stored || !is_terminal(stored->row.status) || stored->row.format > kRunFormat) continue;
     std::erase_if(idempotency_,
                   [&run](const auto& made) { return made.second.subject == run.view(); });
+    remove_records_of({.workspace = workspace, .run = run});
     runs_.erase(run);
     ++removed;
   }
   std::erase_if(blobs_, [](const auto& blob) { return blob.second.expired(); });
   return removed;
+}
+
+void MemoryStoreData::remove_records_of(const RunKey& run) {
+  records_.erase(
+      {.workspace = run.workspace, .kind = std::string(kRunRecordKind), .id = run.run.str()});
 }
 
 }  // namespace errand

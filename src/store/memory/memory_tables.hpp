@@ -119,6 +119,7 @@ struct MemoryStoreData {
                     CreateOutcome& outcome);
   // A run ends. Gives the run that gets the turn.
   std::optional<RunId> leave_session(const StoredRun& run, const Commit& commit);
+  void remove_records_of(const RunKey& run);
   Mailbox* find_open_call(const WorkspaceSlug& workspace, const std::string& slot);
   bool is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const;
   // What an equal or another request with this key has made; nothing if it is new.

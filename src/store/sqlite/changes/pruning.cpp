@@ -26,6 +26,8 @@ constexpr const char* kFindOne =
     "WHERE workspace = ? AND id = ? AND finished = 1 AND format <= ?";
 constexpr const char* kRemoveRun = "DELETE FROM runs WHERE workspace = ? AND id = ?";
 constexpr const char* kLeaveSession = "DELETE FROM session_runs WHERE run = ?";
+constexpr const char* kRemoveRecord =
+    "DELETE FROM records WHERE workspace = ? AND kind = ? AND id = ?";
 constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run, log_end) VALUES (?, ?)";
 constexpr const char* kFindDoomed = "SELECT run, log_end FROM doomed ORDER BY run LIMIT 1";
 constexpr const char* kShortenDoomed = "UPDATE doomed SET log_end = ? WHERE run = ?";
@@ -57,6 +59,7 @@ Pruning::Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, L
       find_one_(database, kFindOne),
       remove_run_(database, kRemoveRun),
       leave_session_(database, kLeaveSession),
+      remove_record_(database, kRemoveRecord),
       insert_doomed_(database, kInsertDoomed),
       find_doomed_(database, kFindDoomed),
       shorten_doomed_(database, kShortenDoomed),
@@ -158,6 +161,7 @@ Result<std::size_t> Pruning::remove(const WorkspaceSlug& workspace,
 Result<void> Pruning::remove_run(const EndedRun& run) {
   ERRAND_CHECK(remove_run_.run(run.key.workspace, run.key.run));
   ERRAND_CHECK(leave_session_.run(run.key.run));
+  ERRAND_CHECK(remove_record_.run(run.key.workspace, kRunRecordKind, run.key.run));
   ERRAND_CHECK(labels_.remove(run.key, run.labels));
   if (run.keyed_at) ERRAND_CHECK(keyed_.forget(*run.keyed_at, run.key.run));
   return merging_.forget(run.key.run);

@@ -68,6 +68,7 @@ class Pruning final {
   Statement find_one_;
   Statement remove_run_;
   Statement leave_session_;
+  Statement remove_record_;
   Statement insert_doomed_;
   Statement find_doomed_;
   Statement shorten_doomed_;
