@@ -235,6 +235,8 @@ class Engine final {
                                                          std::int64_t after, std::int64_t until,
                                                          std::size_t bytes_max);
   Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter);
+  // The model that has answered last in a run. not_found: no such run.
+  Task<Result<std::string>> model_in_use(Principal who, RunId run);
   // What a session is about, from the first messages in it; empty if nothing was said.
   Task<Result<std::string>> summary_of(Principal who, SessionRow session);
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter);

@@ -7,6 +7,7 @@
 #include "engine/engine.hpp"
 #include "engine/id_bounds.hpp"
 #include "engine/records/agent_access.hpp"
+#include "engine/residency/whole_log.hpp"
 #include "engine/session_spec.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -176,6 +177,12 @@ Task<Result<std::vector<SessionEntry>>> Engine::newest_history(Principal who, Se
 Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
   set_id_bounds(filter.created, kSessionPrefix);
   return deps_.store.list_sessions(std::move(filter));
+}
+
+Task<Result<std::string>> Engine::model_in_use(Principal who, RunId run) {
+  Gate::Pass pass = co_await long_reads_.enter();
+  ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, {who.workspace, run}, Fold::brief));
+  co_return state->totals().model.id;
 }
 
 Task<Result<std::string>> Engine::summary_of(Principal who, SessionRow session) {

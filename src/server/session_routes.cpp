@@ -224,7 +224,12 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto messages, messages_json(history));
   json::Object spec = shown_spec(session.params.spec);
   spec.erase("prompt");
-  if (auto model = engine_.catalog().resolve(session.params.spec.model_id)) {
+  // The model that has answered last, which may be a fallback.
+  Result<std::string> active = Error(ErrorCode::not_found, "nobody has answered");
+  if (!history.empty()) active = co_await engine_.model_in_use(who, history.back().run);
+  if (active) {
+    spec["activeModelId"] = *active;
+  } else if (auto model = engine_.catalog().resolve(session.params.spec.model_id)) {
     spec["activeModelId"] = (*model)->info.id;
   }
   json::Object out{{"id", row.id.view()},
