@@ -322,7 +322,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
              .status = waits_for_slot ? RunStatus::queued : RunStatus::running,
              .name = created.spec.name,
              .model_id = created.model.id,
-             .metadata = json::write(metadata_json(created.spec)),
+             .metadata = json::write(labels_json(created.spec)),
              .created_at = created.at,
              .updated_at = created.at,
              .ends_by = created.ends_by,

@@ -352,10 +352,17 @@ json::Object metadata_json(const Metadata& metadata) {
   return out;
 }
 
+json::Object labels_json(const Spec& spec) {
+  json::Object out = metadata_json(spec.metadata);
+  if (!spec.agent_id.empty()) out[kAgentLabel] = spec.agent_id;
+  return out;
+}
+
 Metadata parse_metadata(const json::Object* members) {
   Metadata metadata;
   if (!members) return metadata;
   for (const auto& member : *members) {
+    if (member.key().starts_with(kLabelBegin)) continue;
     metadata.emplace_back(member.key(), json::text_at(members, member.key()));
   }
   return metadata;

@@ -80,8 +80,13 @@ json::Object to_json(const Spec& spec, Origin origin = Origin::journal);
 void write(std::string& out, const Spec& spec);
 Result<Spec> parse_journaled_spec(const json::Value& value);
 json::Object metadata_json(const Spec& spec);
+// What lists of runs are filtered by, as the row of a run keeps it: the metadata, and labels of the
+// server. A label begins with kLabelBegin, as no key of metadata does.
+inline constexpr char kLabelBegin = '@';
+inline constexpr std::string_view kAgentLabel = "@agent";  // the id of the run's agent
+json::Object labels_json(const Spec& spec);
 json::Object metadata_json(const Metadata& metadata);
-Metadata parse_metadata(const json::Object* members);  // null has none
+Metadata parse_metadata(const json::Object* members);  // null has none; labels are left out
 json::Object to_json(const Budgets& budgets);
 
 constexpr int kReasoningLevelMax = 100;

@@ -1,5 +1,6 @@
 #include "server/run_json.hpp"
 
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "run/log/mail.hpp"
@@ -72,8 +73,10 @@ json::Object row_json(const RunRow& row) {
                    {"updatedAt", to_iso8601(row.updated_at)},
                    {"lastSeq", row.last_seq}};
   if (!row.session.empty()) out["sessionId"] = row.session.view();
-  auto metadata = json::parse(row.metadata);
-  out["metadata"] = metadata ? std::move(*metadata) : json::Value(json::Object());
+  auto labels = json::parse(row.metadata);
+  const json::Object* members = labels ? labels->if_object() : nullptr;
+  if (auto agent = json::text_at(members, kAgentLabel); !agent.empty()) out["agentId"] = agent;
+  out["metadata"] = metadata_json(parse_metadata(members));
   return out;
 }
 

@@ -143,6 +143,13 @@ Api::Answer Api::create_run(Principal who, net::Request request) {
 
 Api::Answer Api::list_runs(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  if (auto agent = text_param(request, query::kAgent)) {
+    // Runs are labelled with ids. An agent that was deleted is found by its id alone.
+    auto known = co_await engine_.records().agents.find(who.workspace, *agent);
+    const bool is_gone = !known && known.error().code() == ErrorCode::not_found;
+    if (!known && !is_gone) co_return std::move(known).error();
+    filter.metadata.emplace_back(kAgentLabel, known ? known->id : *agent);
+  }
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
   ERRAND_CO_TRY(auto rows, co_await engine_.list(std::move(filter)));
   bool has_more = rows.size() > limit;

@@ -190,6 +190,7 @@ constexpr std::string_view kSchemas = R"json({
       "updatedAt": {"type": "string", "format": "date-time"},
       "lastSeq": {"type": "integer", "minimum": 0, "description": "The number of the last event."},
       "sessionId": {"type": "string", "description": "Of a session's run."},
+      "agentId": {"type": "string", "description": "Of an agent's run: the id of the agent."},
       "metadata": {"$ref": "#/components/schemas/Metadata"}
     }
   },
