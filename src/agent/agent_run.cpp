@@ -341,6 +341,7 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
   if (!end) co_return;
   if (*end == RunLog::End::durable) {
     if (trace_) trace_->end_run(terminal, state_->totals());
+    tell_end(terminal);
     co_return observer_.on_end();
   }
   // A cancel was accepted before the end: whoever asked for it was told that the run will end so.
@@ -357,6 +358,20 @@ Task<bool> AgentRun::look_for_turn() {
     observer_.on_broken(row.error());
   }
   co_return row.has_value();
+}
+
+// What the model or a tool has said stays out of the log: it may hold a secret.
+void AgentRun::tell_end(const TerminalEntry& terminal) {
+  around_.counters.count_end(terminal.status);
+  if (terminal.status != RunStatus::failed) return;
+  const CreatedEntry& created = state_->created();
+  std::string why = terminal.subtype.empty() ? terminal.error_class : terminal.subtype;
+  if (terminal.api_status != 0) append(why, " (status ", terminal.api_status, ")");
+  around_.log.info("a run failed", {{"run", key_.run.str()},
+                                    {"workspace", key_.workspace.str()},
+                                    {"requestId", created.request_id},
+                                    {"model", created.model.id},
+                                    {"error", why}});
 }
 
 // The run has the turn, so nobody else adds to the history until it ends.

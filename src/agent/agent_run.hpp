@@ -139,6 +139,8 @@ class AgentRun final {
   bool cancel_waits() const;
   void freeze();
   Task<void> finish(TerminalEntry terminal);
+  // Counts the end, and writes a log line if the run has failed.
+  void tell_end(const TerminalEntry& terminal);
   Task<void> fetch_mail();
   // Asks about the tools that the run is not bound to yet. An answer that does not come in time
   // leaves its tools unavailable. False: something else comes first.

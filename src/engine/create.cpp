@@ -135,6 +135,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
   CreatedEntry entry{
       .model = model->info, .price = model->pricing, .at = deps_.clock.now(), .key = who.key};
   if (who.trace) entry.traceparent = to_traceparent(*who.trace);
+  entry.request_id = who.request_id;
   if (!spec.fallback_model_id.empty()) {
     auto fallback = deps_.catalog.resolve(spec.fallback_model_id);
     if (!fallback) return std::move(fallback).error().pointer("/fallbackModelId");

@@ -62,6 +62,7 @@ struct Response {
   std::vector<Header> headers;
   std::unique_ptr<EventFeed> events;  // if set, the body is this stream of server-sent events
   std::unique_ptr<Upgrade> upgrade;   // if set, the connection becomes a WebSocket
+  std::string failure = {};           // for the log, if it is an error: what went wrong
 };
 
 }  // namespace errand::net

@@ -28,6 +28,7 @@ struct Principal {
   KeyId key;
   std::shared_ptr<const Grant> grant = nullptr;  // null: may do everything in its workspace
   std::optional<TraceContext> trace = {};        // the caller's span, or that of a call
+  std::string request_id = {};                   // for log lines; empty: none
 
   bool has_scope(std::string_view scope) const { return !grant || holds(grant->scopes, scope); }
   // What is not a stored agent's may be run by those alone who may use any agent.

@@ -107,6 +107,7 @@ Task<net::Response> Api::admit(const Row* row, net::Request request) {
   std::vector<net::Header> headers;
   who->trace = parse_traceparent(request.header(kTraceparent));
   if (who->trace) headers.push_back({std::string(kTraceparent), to_traceparent(*who->trace)});
+  who->request_id = request.id;
   auto refused = refuse_excess(*who, headers);
   net::Response response;
   if (refused) {

@@ -13,6 +13,7 @@ SHOWN_HEADERS = ("allow", "cache-control", "www-authenticate", "retry-after", "e
 # What differs from run to run. Each distinct text gets a number of its own, in order.
 MASKS = (
     ("cursor", re.compile(r'(?<="nextCursor":")[^"]+(?=")')),
+    ("request", re.compile(r'(?<="requestId":")[^"]+(?=")')),
     ("run", re.compile(r"\brun_[0-9A-Za-z]{16,}\b")),
     ("tu", re.compile(r"\btu_[0-9A-Za-z]{16,}\b")),
     ("claim", re.compile(r"\bclaim_[0-9A-Za-z]{16,}\b")),

@@ -17,6 +17,7 @@ using boost::system::error_code;
 // Requests that lie ready in the buffer are answered at most so many at a stretch; then others on
 // the same home get their turn.
 constexpr int kServedInARowMax = 16;
+constexpr int kFirstErrorStatus = 400;
 
 // Bodies up to this size are copied behind their head, which is cheaper than a second buffer.
 constexpr std::size_t kCopiedBodyBytesMax = 4096;
@@ -186,15 +187,29 @@ Task<Response> Connection::call_handler() {
       self->watch_for_leaving();
     };
   }
+  FailedRequest told{.id = received.request.id,
+                     .method = to_string(received.request.method),
+                     .path = received.request.path};
+  const SteadyTime begun = std::chrono::steady_clock::now();
+  Response response = co_await handle(std::move(received.request));
+  stop_watching();
+  const SteadyTime answered = std::chrono::steady_clock::now();
+  shared_.durations.observe(answered - begun);
+  if (response.status >= kFirstErrorStatus) {
+    told.status = response.status;
+    told.what = std::move(response.failure);
+    shared_.failures.tell(told, answered);
+  }
+  co_return response;
+}
+
+Task<Response> Connection::handle(Request request) {
   std::string bug;
   try {
-    Response response = co_await shared_.handler(std::move(received.request));
-    stop_watching();
-    co_return response;
+    co_return co_await shared_.handler(std::move(request));
   } catch (const std::exception& failure) {
     bug = failure.what();
   }
-  stop_watching();
   // At the end of a stop the handler is unwound by force and the connection is already cut.
   if (socket_.is_open()) {
     shared_.log.error(
@@ -247,8 +262,14 @@ Task<void> Connection::refuse(Error error) {
             .is_http10 = partial.is_http10,
             .keep_alive = false,
             .head_only = partial.request.method == Method::head};
+  FailedRequest told{.id = shape_.request_id,
+                     .method = to_string(partial.request.method),
+                     .path = partial.request.path};
   reader_.reset();
   Response response = shared_.render_error(error);
+  told.status = response.status;
+  told.what = response.failure;
+  shared_.failures.tell(told, std::chrono::steady_clock::now());
   std::string head = render(response);
   Outgoing out(std::move(head), std::move(response.body), {});
   bool sent = send_now(out);

@@ -9,8 +9,10 @@
 
 #include "async/task.hpp"
 #include "base/clock.hpp"
+#include "base/histogram.hpp"
 #include "base/log.hpp"
 #include "net/server/body_budget.hpp"
+#include "net/server/failure_log.hpp"
 #include "net/server/http_server.hpp"
 #include "net/server/outgoing.hpp"
 #include "net/server/request_ids.hpp"
@@ -37,6 +39,7 @@ struct ConnectionsShared {
   const ErrorRenderer render_error;
   const ServerLimits limits;
   Log& log;
+  FailureLog failures{log};
   BodyBudget bodies;
   const Admission admit;
   const bool behind_proxy;
@@ -48,7 +51,8 @@ struct ConnectionsShared {
   std::size_t event_streams = 0;
   std::size_t web_sockets = 0;
   std::uint64_t requests = 0;
-  bool stopping = false;  // answers say `Connection: close`, and no event stream begins
+  DurationHistogram durations;  // from a whole request to its answer
+  bool stopping = false;        // answers say `Connection: close`, and no event stream begins
 };
 
 // One accepted connection. It has no timer: it says until when its present phase may last, and the
@@ -99,6 +103,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Result<void> admit();
   Task<Response> call_handler();
   void stop_watching();
+  Task<Response> handle(Request request);
   std::string render(Response& response);
   Task<Next> send(std::string head, std::string body);
   Task<void> refuse(Error error);

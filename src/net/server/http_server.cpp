@@ -224,7 +224,8 @@ HttpServer::Counts HttpServer::Impl::counts() const {
           .event_streams = shared_.event_streams,
           .web_sockets = shared_.web_sockets,
           .body_bytes = shared_.bodies.used(),
-          .requests = shared_.requests};
+          .requests = shared_.requests,
+          .durations = shared_.durations};
 }
 
 HttpServer::HttpServer(Home home, Options options, Log& log)

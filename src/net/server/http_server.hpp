@@ -7,6 +7,7 @@
 
 #include "async/home.hpp"
 #include "async/task.hpp"
+#include "base/histogram.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "net/server/router.hpp"
@@ -96,6 +97,7 @@ class HttpServer final {
     std::size_t web_sockets = 0;
     std::size_t body_bytes = 0;  // of all requests that are being read or answered
     std::uint64_t requests = 0;
+    DurationHistogram durations = {};  // from a whole request to its answer
   };
   Counts counts() const;
 

@@ -165,6 +165,7 @@ struct EntryWriter {
     if (!entry.session.empty()) out.field("session", entry.session.view());
     if (entry.price) out.field("price", errand::to_json(*entry.price));
     if (!entry.fallback.empty()) out.field("fallback", entry.fallback);
+    if (!entry.request_id.empty()) out.field("requestId", entry.request_id);
     if (!entry.traceparent.empty()) out.field("traceparent", entry.traceparent);
     if (entry.forked_from) out.field("forkedFrom", to_json(*entry.forked_from));
     if (entry.spec.output_schema) {
@@ -322,6 +323,7 @@ Result<JournalEntry> parse_created(Fields& in) {
   }
   if (const json::Value* price = in.optional_any("price")) entry.price = parse_pricing(*price);
   entry.fallback = in.optional_text("fallback").value_or("");
+  entry.request_id = in.optional_text("requestId").value_or("");
   entry.traceparent = in.optional_text("traceparent").value_or("");
   if (const json::Value* fork = in.optional_any("forkedFrom")) {
     ERRAND_TRY(entry.forked_from, parse_forked_from(*fork));

@@ -60,6 +60,7 @@ struct CreatedEntry {
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
   std::string fallback = {};     // the catalog id of the spec's fallback model; empty without one
   std::string traceparent = {};  // the caller's span; empty: the run begins a trace of its own
+  std::string request_id = {};   // of the request that made the run; empty: none
 };
 
 // The tools of the refs that had to be asked about. A source that could not be reached has a stub.
