@@ -185,6 +185,7 @@ class AgentRun final {
   // For whom a call is made; what it asks of others is part of the run's trace.
   Principal principal_of(const ToolUseId& call) const;
   ToolPtr open_tool(const ToolDecl& binding) const;
+  void count_call(const CallState& call, const OutcomeEntry& outcome);
   void make_call(const CallState& call, ToolPtr tool);
   Task<void> run_host_tool(ToolPtr tool, ToolCall call, ToolContext context);
   void settle_host_call(const ToolUseId& id, ToolOutcome outcome);

@@ -1,8 +1,22 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "base/histogram.hpp"
+#include "run/status.hpp"
+#include "run/usage.hpp"
 
 namespace errand::agent {
+
+// Calls of tools of one kind.
+struct CallCounts {
+  std::uint64_t calls = 0;
+  std::uint64_t failures = 0;
+};
 
 // What the agents of one home count. Plain numbers: touched on that home only.
 struct Counters {
@@ -10,6 +24,21 @@ struct Counters {
   std::uint64_t appends = 0;
   std::uint64_t model_calls = 0;
   std::uint64_t call_looks = 0;  // times the store was asked for calls that wait for a client
+
+  std::uint64_t runs_created = 0;
+  std::array<std::uint64_t, kRunStatuses> runs_ended{};  // by status
+  Usage tokens;
+  std::map<std::string_view, CallCounts> tool_calls;  // by kind of tool, which is a fixed text
+  std::uint64_t model_failures = 0;
+  std::uint64_t model_retries = 0;
+  DurationHistogram model_times;  // of whole answers
+  DurationHistogram commit_times;
+  std::size_t commits_waiting = 0;  // now
+
+  void count_end(RunStatus status) { ++runs_ended[static_cast<std::size_t>(status)]; }
+  std::uint64_t ended(RunStatus status) const {
+    return runs_ended[static_cast<std::size_t>(status)];
+  }
 };
 
 }  // namespace errand::agent

@@ -61,6 +61,8 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   log_->set_status(RunStatus::running, RunLog::kEchoWait);
 
   ++around_.counters.model_calls;
+  if (entry.attempt > 1) ++around_.counters.model_retries;
+  const SteadyTime begun = around_.timers.now();
   if (trace_) trace_->begin_turn(entry);
   Breath breath(kCallsInABreath);
   stream_ = model_->ask(make_turn_request(*state_, std::move(files)));
@@ -76,6 +78,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
     }
   }
   stream_.reset();
+  around_.counters.model_times.observe(around_.timers.now() - begun);
 }
 
 bool AgentRun::take_event(llm::TurnEvent& event) {
@@ -104,6 +107,7 @@ bool AgentRun::take_event(llm::TurnEvent& event) {
 }
 
 void AgentRun::fail_turn(llm::Failed failed) {
+  ++around_.counters.model_failures;
   // The vendor ended the answer on purpose: the turn is over, and its text so far is a message.
   if (ends_answer(failed.failure) && !text_.empty() && state_->turn().calls.empty()) {
     std::string reason = failed.failure.error_class;
@@ -126,6 +130,7 @@ void AgentRun::close_call(llm::CallClosed call) {
 }
 
 void AgentRun::end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal) {
+  around_.counters.tokens += usage;
   TurnEndEntry end{.text = std::exchange(text_, {}),
                    .blocks = std::exchange(blocks_, {}),
                    .finish_reason = finish_reason,

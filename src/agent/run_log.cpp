@@ -177,7 +177,7 @@ Task<void> RunLog::pump() {
   do {
     Commit commit = take_first();
     ++deps_.counters.appends;
-    auto appended = co_await append(commit);
+    auto appended = co_await timed_append(commit);
     if (!appended) {
       fail(std::move(appended).error());
       break;
@@ -204,6 +204,21 @@ Task<void> RunLog::pump() {
   } while (pending_.size() > 1 || (!pending_.empty() && wait_max_ == kNoWait));
   pumping_ = false;
   if (!pending_.empty() && !failure_) send_within(wait_max_);
+}
+
+Task<Result<RunLog::Outcome>> RunLog::timed_append(Commit commit) {
+  struct Waiting {
+    Counters& counters;
+    explicit Waiting(Counters& all) : counters(all) { ++counters.commits_waiting; }
+    ~Waiting() { --counters.commits_waiting; }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+  };
+  Waiting waiting(deps_.counters);
+  const SteadyTime begun = deps_.timers.now();
+  auto appended = co_await append(std::move(commit));
+  deps_.counters.commit_times.observe(deps_.timers.now() - begun);
+  co_return appended;
 }
 
 void RunLog::fail(Error error) {

@@ -132,6 +132,8 @@ class RunLog final {
     bool is_read_back = false;  // the store's own answer was lost
   };
   Task<Result<Outcome>> append(Commit commit);
+  // The same, counted.
+  Task<Result<Outcome>> timed_append(Commit commit);
   Task<Result<std::optional<Outcome>>> read_back(Commit commit);
   milliseconds scattered(milliseconds pause) const;
   void take_back_end(const Commit& refused);

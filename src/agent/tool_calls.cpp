@@ -194,10 +194,23 @@ void AgentRun::settle_without_running() {
   if (state_->waits_for_client()) log_->set_status(RunStatus::waiting);
 }
 
+// Calls that were refused, and calls of tools that the run does not have, are none of a tool.
+void AgentRun::count_call(const CallState& call, const OutcomeEntry& outcome) {
+  if (!call.tool || outcome.synthetic) return;
+  std::string_view kind = "local";  // whatever kind of ref a client has sent it as
+  if (call.tool->site == ToolSite::host) {
+    kind = kind_of(state_->created().spec.tools->refs.at(call.tool->origin.ref));
+  }
+  CallCounts& counts = around_.counters.tool_calls[kind];
+  ++counts.calls;
+  if (!outcome.ok) ++counts.failures;
+}
+
 void AgentRun::record_outcome(OutcomeEntry outcome) {
   const CallState* call = state_->find_call(outcome.id);
   if (!call || call->outcome) return;
   outcome = checked_outcome(*call, std::move(outcome), around_.schemas);
+  count_call(*call, outcome);
   bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
   // What came by mail is durable there until its mailbox is closed along with this.
   milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;

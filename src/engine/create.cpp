@@ -338,6 +338,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
     co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
         .reason("idempotency_conflict");
   }
+  ++counters_.runs_created;
   RunRow owned = row;
   owned.epoch = outcome.epoch;
   if (!outcome.waits_for_turn) residency_.begin(owned, std::move(state));

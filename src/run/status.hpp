@@ -8,6 +8,7 @@ namespace errand {
 
 // queued -> running -> (waiting for a client call) -> running ... -> one of the last three.
 enum class RunStatus : std::uint8_t { queued, running, waiting, succeeded, failed, cancelled };
+constexpr std::size_t kRunStatuses = 6;
 
 inline bool is_terminal(RunStatus status) {
   return status >= RunStatus::succeeded;

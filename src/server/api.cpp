@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "async/breath.hpp"
 #include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -59,7 +60,9 @@ Api::Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options)
       workspaces_(engine.store(), keys),
       oauth_(engine.store(), keys.clock()),
       options_(std::move(options)),
-      rows_(all_rows()) {
+      rows_(all_rows()),
+      started_at_(keys.clock().now()) {
+  options_.limits.push_back({.name = "requestsPerMinute", .value = options_.requests_per_minute});
   if (options_.requests_per_minute) limiter_.emplace(*options_.requests_per_minute);
   keys_.on_revoked([this](const KeyId& key) { cut(key); });
   options_.public_url = net::without_trailing_slashes(options_.public_url);
@@ -133,7 +136,10 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   } else {
     answer = co_await (this->*row->verb)(who, std::move(request));
   }
-  if (!answer) co_return render_error(answer.error());
+  if (!answer) {
+    if (!answer.error().limit().empty()) ++requests_.by_limit[answer.error().limit()];
+    co_return render_error(answer.error());
+  }
   if (answer->events) {
     const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
     answer->events = streams_.guard(std::move(answer->events), who.key, secret, expires);
@@ -150,6 +156,7 @@ std::optional<net::Response> Api::refuse_excess(const Principal& who,
   headers.push_back({"x-ratelimit-reset", std::to_string(verdict.reset_after.count())});
   if (verdict.is_allowed) return {};
   ++requests_.rate_limited;
+  ++requests_.by_limit["requestsPerMinute"];
   headers.push_back({"Retry-After", std::to_string(verdict.reset_after.count())});
   return render_error(
       Error(ErrorCode::rate_limited, "this key has made too many requests within a minute")
@@ -254,11 +261,21 @@ Task<net::Response> Api::metrics(net::Request request) {
       co_return render_error(lacks_scope(kMetricsScope));
     }
   }
+  ProcessFacts process = process_facts(options_.data);
+  constexpr double kMillis = 1000;
+  process.started_at = static_cast<double>(to_millis(started_at_)) / kMillis;
+  const SteadyTime before = std::chrono::steady_clock::now();
+  co_await let_others_run();
+  process.loop_lag_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  const auto http = options_.http_counts ? options_.http_counts() : net::HttpServer::Counts();
   net::Response response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  response.body = metrics_text(
-      engine_, options_.http_counts ? options_.http_counts() : net::HttpServer::Counts(),
-      requests_);
+  response.body = metrics_text({.engine = engine_,
+                                .http = http,
+                                .requests = requests_,
+                                .limits = options_.limits,
+                                .process = process});
   co_return response;
 }
 

@@ -34,7 +34,9 @@ struct ApiOptions {
   // every request comes.
   bool trusts_loopback = false;
   std::function<net::HttpServer::Counts()> http_counts = {};  // none: they are left out
-  RoomDoor* rooms = nullptr;  // outlives the API; null: nobody can join a room
+  RoomDoor* rooms = nullptr;            // outlives the API; null: nobody can join a room
+  std::string data = {};                // the data directory, for /metrics; empty: there is none
+  std::vector<LimitValue> limits = {};  // for /metrics, beside requestsPerMinute
 };
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.
@@ -197,6 +199,7 @@ class Api final {
   RequestCounts requests_;
   std::vector<Row> rows_;  // complete once the routes are added
   std::string openapi_;    // the document, once somebody has asked for it
+  const WallTime started_at_;
 };
 
 }  // namespace errand::server

@@ -1,8 +1,12 @@
 #include "server/metrics.hpp"
 
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <fstream>
 
 #include "base/text.hpp"
@@ -26,6 +30,12 @@ constexpr auto kNamedPlaces = std::to_array<NamedPlace>({{Place::claimed, "claim
                                                          {Place::suspect, "suspect"},
                                                          {Place::queued, "queued"}});
 
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  auto end = std::to_chars(text.data(), text.data() + text.size(), number);
+  return {text.data(), end.ptr};
+}
+
 // 0 if the system does not tell.
 std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
@@ -33,6 +43,52 @@ std::uint64_t resident_bytes() {
   std::uint64_t resident = 0;
   if (!(file >> size >> resident)) return 0;
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  constexpr double kMicros = 1e6;
+  auto total = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / kMicros;
+  };
+  return total(usage.ru_utime) + total(usage.ru_stime);
+}
+
+std::uint64_t open_files() {
+  DIR* folder = ::opendir("/proc/self/fd");
+  if (!folder) return 0;
+  std::uint64_t count = 0;
+  while (const dirent* entry = ::readdir(folder)) {
+    if (entry->d_name[0] != '.') ++count;
+  }
+  ::closedir(folder);
+  return count - 1;  // without the folder itself
+}
+
+std::optional<std::uint64_t> disk_free_bytes(const std::string& path) {
+  struct statvfs disk{};
+  if (path.empty() || ::statvfs(path.c_str(), &disk) != 0) return {};
+  return std::uint64_t{disk.f_bavail} * disk.f_frsize;
+}
+
+void write_process(MetricsWriter& out, const ProcessFacts& process) {
+  out.metric("errand_build_info", Kind::gauge, "The version of the server.");
+  out.value("version", version(), 1);
+  out.metric("process_resident_memory_bytes", Kind::gauge, "Memory of the process.");
+  out.value(process.resident_bytes);
+  out.metric("process_cpu_seconds_total", Kind::counter, "CPU time of the process.");
+  out.value(process.cpu_seconds);
+  out.metric("process_open_fds", Kind::gauge, "Open file descriptors.");
+  out.value(process.open_files);
+  out.metric("process_start_time_seconds", Kind::gauge, "When the process began, since 1970.");
+  out.value(process.started_at);
+  out.metric("errand_loop_lag_seconds", Kind::gauge,
+             "How long work that is ready has just waited for the event loop.");
+  out.value(process.loop_lag_seconds);
+  if (!process.disk_free_bytes) return;
+  out.metric("errand_disk_free_bytes", Kind::gauge, "Room on the disk of the data directory.");
+  out.value(*process.disk_free_bytes);
 }
 
 void write_http(MetricsWriter& out, const net::HttpServer::Counts& http,
@@ -53,6 +109,19 @@ void write_http(MetricsWriter& out, const net::HttpServer::Counts& http,
   out.metric("errand_http_rate_limited_total", Kind::counter,
              "Requests that were refused because their key had made too many.");
   out.value(requests.rate_limited);
+  out.histogram("errand_http_request_duration_seconds",
+                "From a whole request to its answer, long polls included.", http.durations);
+}
+
+void write_limits(MetricsWriter& out, const std::vector<LimitValue>& limits,
+                  const RequestCounts& requests) {
+  out.metric("errand_limit", Kind::gauge, "Limits of this server that are set.");
+  for (const LimitValue& limit : limits) {
+    if (limit.value) out.value("limit", limit.name, *limit.value);
+  }
+  out.metric("errand_limit_rejections_total", Kind::counter,
+             "Requests that were refused, by the limit that they met.");
+  for (const auto& [limit, count] : requests.by_limit) out.value("limit", limit, count);
 }
 
 void write_runs(MetricsWriter& out, const engine::Engine& engine) {
@@ -70,39 +139,94 @@ void write_runs(MetricsWriter& out, const engine::Engine& engine) {
              "Turns that wait for a connection to their model, or for the memory of files.");
   out.value(engine.turns().waiting());
   const agent::Counters& counters = engine.counters();
+  out.metric("errand_runs_created_total", Kind::counter, "Runs that were created.");
+  out.value(counters.runs_created);
+  out.metric("errand_runs_ended_total", Kind::counter, "Runs that have ended, by status.");
+  for (RunStatus status : {RunStatus::succeeded, RunStatus::failed, RunStatus::cancelled}) {
+    out.value("status", to_string(status), counters.ended(status));
+  }
+}
+
+void write_work(MetricsWriter& out, const agent::Counters& counters) {
   out.metric("errand_model_calls_total", Kind::counter, "Requests to models.");
   out.value(counters.model_calls);
+  out.metric("errand_model_failures_total", Kind::counter, "Requests that models failed.");
+  out.value(counters.model_failures);
+  out.metric("errand_model_retries_total", Kind::counter, "Requests that were made again.");
+  out.value(counters.model_retries);
+  out.histogram("errand_model_duration_seconds", "From a request to the end of the answer.",
+                counters.model_times);
+  const Usage& tokens = counters.tokens;
+  out.metric("errand_tokens_total", Kind::counter,
+             "Tokens that models have reported; cached are part of input, reasoning of output.");
+  out.value("kind", "input", static_cast<std::uint64_t>(tokens.input_tokens));
+  out.value("kind", "cached", static_cast<std::uint64_t>(tokens.cached_tokens));
+  out.value("kind", "output", static_cast<std::uint64_t>(tokens.output_tokens));
+  out.value("kind", "reasoning", static_cast<std::uint64_t>(tokens.reasoning_tokens));
+  out.metric("errand_tool_calls_total", Kind::counter, "Calls of tools by kind.");
+  for (const auto& [kind, counts] : counters.tool_calls) out.value("kind", kind, counts.calls);
+  out.metric("errand_tool_failures_total", Kind::counter, "Calls of tools that failed, by kind.");
+  for (const auto& [kind, counts] : counters.tool_calls) out.value("kind", kind, counts.failures);
   out.metric("errand_log_appends_total", Kind::counter, "Segments appended to logs of runs.");
   out.value(counters.appends);
   out.metric("errand_durable_waits_total", Kind::counter, "Waits for a commit of the store.");
   out.value(counters.durable_waits);
+  out.metric("errand_store_commits_waiting", Kind::gauge, "Segments that wait for their commit.");
+  out.value(counters.commits_waiting);
+  out.histogram("errand_store_commit_duration_seconds",
+                "From a segment of a run's log to its commit.", counters.commit_times);
 }
 
 }  // namespace
 
 void MetricsWriter::metric(std::string_view name, Kind kind, std::string_view help) {
+  static constexpr std::array<std::string_view, 3> kTypes = {"counter", "gauge", "histogram"};
   name_ = name;
   append(out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " ",
-         kind == Kind::counter ? "counter" : "gauge", "\n");
+         kTypes[static_cast<std::size_t>(kind)], "\n");
 }
 
 void MetricsWriter::value(std::uint64_t number) {
   append(out_, name_, " ", number, "\n");
 }
 
+void MetricsWriter::value(double number) {
+  append(out_, name_, " ", number_text(number), "\n");
+}
+
 void MetricsWriter::value(std::string_view label, std::string_view word, std::uint64_t number) {
   append(out_, name_, "{", label, "=\"", word, "\"} ", number, "\n");
 }
 
-std::string metrics_text(const engine::Engine& engine, const net::HttpServer::Counts& http,
-                         const RequestCounts& requests) {
+void MetricsWriter::histogram(std::string_view name, std::string_view help,
+                              const DurationHistogram& times) {
+  metric(name, Kind::histogram, help);
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < times.buckets.size(); ++i) {
+    count += times.buckets[i];
+    const bool is_last = i == DurationHistogram::kBounds.size();
+    append(out_, name, "_bucket{le=\"",
+           is_last ? std::string("+Inf") : number_text(DurationHistogram::kBounds[i]), "\"} ",
+           count, "\n");
+  }
+  append(out_, name, "_sum ", number_text(std::chrono::duration<double>(times.sum).count()), "\n",
+         name, "_count ", count, "\n");
+}
+
+ProcessFacts process_facts(const std::string& data) {
+  return {.cpu_seconds = cpu_seconds(),
+          .resident_bytes = resident_bytes(),
+          .open_files = open_files(),
+          .disk_free_bytes = disk_free_bytes(data)};
+}
+
+std::string metrics_text(const MetricsSources& from) {
   MetricsWriter out;
-  out.metric("errand_build_info", Kind::gauge, "The version of the server.");
-  out.value("version", version(), 1);
-  out.metric("process_resident_memory_bytes", Kind::gauge, "Memory of the process.");
-  out.value(resident_bytes());
-  write_http(out, http, requests);
-  write_runs(out, engine);
+  write_process(out, from.process);
+  write_http(out, from.http, from.requests);
+  write_limits(out, from.limits, from.requests);
+  write_runs(out, from.engine);
+  write_work(out, from.engine.counters());
   return out.text();
 }
 

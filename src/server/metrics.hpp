@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/histogram.hpp"
 #include "engine/engine.hpp"
 #include "net/server/http_server.hpp"
 
@@ -14,18 +17,41 @@ namespace errand::server {
 struct RequestCounts {
   std::map<int, std::uint64_t> by_status = {};
   std::uint64_t rate_limited = 0;
+  std::map<std::string, std::uint64_t> by_limit = {};  // refused, by the name of the limit
 };
+
+// A limit of this server. Absent: there is none.
+struct LimitValue {
+  std::string_view name;
+  std::optional<std::uint64_t> value;
+};
+
+// What the process is, as far as the system tells.
+struct ProcessFacts {
+  double started_at = 0;  // seconds since 1970
+  double cpu_seconds = 0;
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t open_files = 0;
+  std::optional<std::uint64_t> disk_free_bytes = {};
+  double loop_lag_seconds = 0;
+};
+// Everything but the start and the lag. `data` is a path on the disk of the store; empty: none.
+ProcessFacts process_facts(const std::string& data);
 
 // Writes figures in the text format of Prometheus.
 class MetricsWriter final {
  public:
-  enum class Kind : std::uint8_t { counter, gauge };
+  enum class Kind : std::uint8_t { counter, gauge, histogram };
 
   // Begins a metric; its values follow.
   void metric(std::string_view name, Kind kind, std::string_view help);
   void value(std::uint64_t number);
+  void value(double number);
   // A value with a label. Labels here need no escaping.
   void value(std::string_view label, std::string_view word, std::uint64_t number);
+
+  // A metric of its own, in seconds.
+  void histogram(std::string_view name, std::string_view help, const DurationHistogram& times);
 
   const std::string& text() const { return out_; }
 
@@ -35,7 +61,13 @@ class MetricsWriter final {
 };
 
 // Everything that /metrics tells.
-std::string metrics_text(const engine::Engine& engine, const net::HttpServer::Counts& http,
-                         const RequestCounts& requests);
+struct MetricsSources {
+  const engine::Engine& engine;
+  const net::HttpServer::Counts& http;
+  const RequestCounts& requests;
+  const std::vector<LimitValue>& limits;
+  const ProcessFacts& process;
+};
+std::string metrics_text(const MetricsSources& from);
 
 }  // namespace errand::server

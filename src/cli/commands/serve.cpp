@@ -43,6 +43,16 @@ net::ServerLimits http_limits(const host::Config& config) {
   return limits;
 }
 
+// What /metrics tells of limits.
+std::vector<server::LimitValue> limit_values(const host::Config& config) {
+  const net::ServerLimits http = http_limits(config);
+  const engine::SlotLimits& slots = config.limits.slots;
+  return {{.name = "runsInFlight", .value = slots.per_workspace},
+          {.name = "runsInFlightTotal", .value = slots.in_all},
+          {.name = "bodyBytes", .value = http.body_bytes_max},
+          {.name = "connections", .value = http.connections_max}};
+}
+
 net::HostRules mcp_hosts(const ServeOptions& options) {
   using Others = net::HostRules::Others;
   return server::host_rules(options.public_url,
@@ -80,7 +90,9 @@ class Server final {
               .requests_per_minute = host_.config().requests_per_minute,
               .trusts_loopback = !options.behind_proxy,
               .http_counts = [this] { return http_.counts(); },
-              .rooms = &rooms_}),
+              .rooms = &rooms_,
+              .data = options.data,
+              .limits = limit_values(host_.config())}),
         mcp_({.engine = host_.engine(),
               .tools = host_.tools(),
               .home = host_.home().executor(),

@@ -1,0 +1,92 @@
+"""What /metrics tells: every line as Prometheus reads it, and each family counts what it says."""
+
+import re
+
+from support.script import turn
+from support.server import ServerCase
+
+LINE = re.compile(r'([a-z_:]+)((?:\{[a-z_]+="[^"\\\n]*"\})?) (\S+)')
+TOOL = {"kind": "local", "name": "look"}
+
+
+def parse(text: str) -> tuple[dict[str, str], dict[str, float]]:
+    """The types of the families, and the samples by name and label."""
+    types, samples = {}, {}
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            continue
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            assert name not in types, f"{name} is there twice"
+            types[name] = kind
+            continue
+        found = LINE.fullmatch(line)
+        assert found, f"not a sample: {line}"
+        family = re.sub("_(bucket|sum|count)$", "", found[1])
+        assert found[1] in types or types.get(family) == "histogram", line
+        assert found[1] + found[2] not in samples, f"{line} is there twice"
+        samples[found[1] + found[2]] = float(found[3])
+    return types, samples
+
+
+class MetricsTest(ServerCase):
+    def samples(self, server) -> dict[str, float]:
+        types, samples = parse(server.client().request_at("GET", "/metrics").body.decode())
+        for name, kind in types.items():
+            if kind != "histogram":
+                continue
+            counts = [samples[key] for key in samples if key.startswith(name + "_bucket")]
+            self.assertEqual(counts, sorted(counts), name)
+            self.assertEqual(counts[-1], samples[name + "_count"], name)
+        return samples
+
+    def test_families_count_what_they_say(self):
+        turns = [turn(calls=[("look", {})]), turn("Done."),
+                 {"error": {"status": 400, "code": "no", "message": "no"}}]
+        config = {"limits": {"requestsPerMinute": 1000, "runsInFlight": 8}}
+        server = self.start_server(turns, config)
+        client = server.client()
+        before = self.samples(server)
+        run = client.create(prompt="Look.", tools=[TOOL])
+        with client.stream(run) as stream:
+            call = stream.until("local_tool_call")[-1].json()
+            client.answer(run, call["toolUseId"], error="It broke.")
+            stream.until("result")
+        client.log(client.create(prompt="Fail."))
+        client.request("POST", "/agent-runs", {"prompt": "Hi", "name": "x" * 1000})
+        after = self.samples(server)
+        grown = {name: after[name] - before.get(name, 0) for name in after}
+
+        for name, growth in (
+                ("errand_runs_created_total", 2),
+                ('errand_runs_ended_total{status="succeeded"}', 1),
+                ('errand_runs_ended_total{status="failed"}', 1),
+                ('errand_runs_ended_total{status="cancelled"}', 0),
+                ('errand_tool_calls_total{kind="local"}', 1),
+                ('errand_tool_failures_total{kind="local"}', 1),
+                ("errand_model_calls_total", 3),
+                ("errand_model_failures_total", 1),
+                ("errand_model_retries_total", 0),
+                ("errand_model_duration_seconds_count", 3),
+                ('errand_limit_rejections_total{limit="nameChars"}', 1),
+                ('errand_tokens_total{kind="input"}', 0),
+                ("errand_build_info{version=", 0)):
+            key = next((one for one in grown if one.startswith(name)), None)
+            self.assertIsNotNone(key, name)
+            self.assertEqual(grown[key], growth, name)
+        for name in ("errand_http_requests_total", "errand_http_request_duration_seconds_count",
+                     "errand_store_commit_duration_seconds_count", "process_cpu_seconds_total",
+                     "errand_log_appends_total", "errand_durable_waits_total",
+                     'errand_http_responses_total{status="201"}'):
+            self.assertGreater(grown[name], 0, name)
+        for name, value in (('errand_limit{limit="requestsPerMinute"}', 1000),
+                            ('errand_limit{limit="runsInFlight"}', 8),
+                            ("errand_store_commits_waiting", 0), ("errand_runs_in_flight", 0)):
+            self.assertEqual(after[name], value, name)
+        self.assertNotIn('errand_limit{limit="runsInFlightTotal"}', after)
+        for name in ("errand_disk_free_bytes", "process_open_fds", "process_start_time_seconds",
+                     "process_resident_memory_bytes", 'errand_limit{limit="bodyBytes"}',
+                     'errand_limit{limit="connections"}'):
+            self.assertGreater(after[name], 0, name)
+        self.assertGreaterEqual(after["errand_loop_lag_seconds"], 0)
+        self.assertEqual(grown["process_start_time_seconds"], 0)
