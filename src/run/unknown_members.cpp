@@ -88,9 +88,8 @@ Result<void> refuse_unknown_members(const json::Value& value, KnownMembers known
 void add_unknown_of_tool(std::vector<std::string>& lines, const json::Value& ref,
                          std::string_view pointer) {
   std::string_view kind = json::text_at(ref.if_object(), "kind");
-  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
-                                   [kind](const KindMembers& one) { return one.kind == kind; });
-  if (found != kKinds.end()) add_unknown_members(lines, ref, pointer, found->members);
+  KnownMembers known = tool_members(kind);
+  if (!known.empty()) add_unknown_members(lines, ref, pointer, known);
 }
 
 KnownMembers run_members() {
@@ -99,6 +98,18 @@ KnownMembers run_members() {
 
 KnownMembers budget_members() {
   return kBudgetMembers;
+}
+
+KnownMembers tool_members(std::string_view kind) {
+  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [kind](const KindMembers& one) { return one.kind == kind; });
+  return found == kKinds.end() ? KnownMembers() : found->members;
+}
+
+std::vector<std::string_view> tool_kinds() {
+  std::vector<std::string_view> out;
+  for (const KindMembers& one : kKinds) out.push_back(one.kind);
+  return out;
 }
 
 }  // namespace errand

@@ -33,5 +33,8 @@ void add_unknown_of_tool(std::vector<std::string>& lines, const json::Value& ref
 // The members of a run's body. Bodies of sessions, messages and forks have them, too.
 KnownMembers run_members();
 KnownMembers budget_members();
+// The members of a tool ref of a kind; the kinds that callers may send.
+KnownMembers tool_members(std::string_view kind);
+std::vector<std::string_view> tool_kinds();
 
 }  // namespace errand

@@ -34,6 +34,11 @@ constexpr std::string_view kSchemas = R"json({
       "parallelSafe": {"type": "boolean", "default": true},
       "longRunning": {"type": "boolean", "default": false},
       "timeoutMs": {"type": "integer", "minimum": 1},
+      "retain": {
+        "type": "boolean",
+        "default": false,
+        "description": "A session remembers the calls of this tool."
+      },
       "id": {"type": "string", "description": "Of `mantyx`: a tool of the workspace."},
       "url": {"type": "string", "description": "Of `mcp`: the server's address."},
       "agentCardUrl": {

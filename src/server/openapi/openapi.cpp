@@ -178,6 +178,49 @@ void add_errors(json::Object& responses, const RouteInfo& route) {
   }
 }
 
+// Headers of answers. A record that has versions is answered with its ETag.
+constexpr auto kHeaders = std::to_array<Named>(
+    {{"x-request-id", "The id of the request, which log lines name, too."},
+     {"x-ratelimit-limit", "Requests of this key within a minute, if they are limited."},
+     {"x-ratelimit-remaining", "How many of them are left."},
+     {"x-ratelimit-reset", "Seconds until the oldest requests leave the minute."},
+     {"Retry-After", "Seconds to wait before the next request."},
+     {"ETag", "The version of the record, for `If-Match`."}});
+constexpr auto kVersioned = std::to_array<std::string_view>({"Agent", "HttpTool", "Secret"});
+
+void add_header(json::Object& headers, std::string_view name) {
+  headers[name] = json::Object{{"$ref", cat("#/components/headers/", name)}};
+}
+
+json::Object headers_of(const RouteInfo& route, int status) {
+  constexpr int kTooManyRequests = 429;
+  json::Object out;
+  add_header(out, "x-request-id");
+  if (route.access != Access::open) {
+    for (std::string_view name :
+         {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}) {
+      add_header(out, name);
+    }
+  }
+  if (status == kTooManyRequests) add_header(out, "Retry-After");
+  for (const RouteAnswer& answer : route.answers) {
+    const bool is_versioned =
+        std::find(kVersioned.begin(), kVersioned.end(), answer.schema) != kVersioned.end();
+    if (answer.status == status && is_versioned) add_header(out, "ETag");
+  }
+  return out;
+}
+
+json::Object header_components() {
+  json::Object out;
+  for (const Named& header : kHeaders) {
+    const bool is_text = header.name == "x-request-id" || header.name == "ETag";
+    out[header.name] = json::Object{{"description", header.about},
+                                    {"schema", {{"type", is_text ? "string" : "integer"}}}};
+  }
+  return out;
+}
+
 json::Object responses_of(const RouteInfo& route) {
   json::Object out;
   for (const RouteAnswer& answer : route.answers) {
@@ -186,6 +229,10 @@ json::Object responses_of(const RouteInfo& route) {
     out[std::to_string(answer.status)] = std::move(response);
   }
   add_errors(out, route);
+  for (auto& response : out) {
+    const int status = parse_integer<int>(std::string_view(response.key())).value_or(0);
+    response.value().as_object()["headers"] = headers_of(route, status);
+  }
   return out;
 }
 
@@ -252,6 +299,7 @@ json::Object openapi_document(std::span<const RouteInfo> routes, std::string_vie
   out["paths"] = paths_of(routes);
   out["components"] =
       json::Object{{"schemas", component_schemas()},
+                   {"headers", header_components()},
                    {"securitySchemes",
                     {{"bearer", {{"type", "http"}, {"scheme", "bearer"}}},
                      {"key", {{"type", "apiKey"}, {"in", "header"}, {"name", "X-API-Key"}}}}}};

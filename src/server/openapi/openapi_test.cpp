@@ -6,6 +6,7 @@
 #include <string>
 
 #include "json/write.hpp"
+#include "run/unknown_members.hpp"
 #include "server/openapi/error_codes.hpp"
 #include "server/openapi/query.hpp"
 #include "server/openapi/schemas.hpp"
@@ -28,6 +29,42 @@ void collect_refs(const json::Value& value, std::set<std::string>& out) {
     std::string_view target = json::view(member.value().as_string());
     EXPECT_TRUE(target.starts_with(kRefStart)) << target;
     out.emplace(target.substr(kRefStart.size()));
+  }
+}
+
+// The members of an object's schema.
+std::set<std::string> properties_of(const json::Object& schemas, std::string_view name) {
+  std::set<std::string> out;
+  for (const auto& member : schemas.at(name).at("properties").as_object()) {
+    out.emplace(member.key());
+  }
+  return out;
+}
+
+std::set<std::string> missing(KnownMembers known, const std::set<std::string>& described) {
+  std::set<std::string> out;
+  for (std::string_view member : known) {
+    if (!described.contains(std::string(member))) out.emplace(member);
+  }
+  return out;
+}
+
+TEST(OpenApi, EveryMemberThatIsReadIsDescribed) {
+  const json::Object schemas = component_schemas();
+  using Names = std::set<std::string>;
+  EXPECT_EQ(missing(run_members(), properties_of(schemas, "RunRequest")), Names());
+  EXPECT_EQ(missing(run_members(), properties_of(schemas, "SessionRequest")),
+            (Names{"attachments", "messages", "plan", "prompt", "supervisor"}));
+  EXPECT_EQ(missing(budget_members(), properties_of(schemas, "Budgets")), Names());
+  const Names tool = properties_of(schemas, "Tool");
+  Names kinds;
+  for (const json::Value& kind :
+       schemas.at("Tool").at("properties").at("kind").at("enum").as_array()) {
+    kinds.emplace(kind.as_string());
+  }
+  EXPECT_EQ(missing(tool_kinds(), kinds), Names());
+  for (std::string_view kind : tool_kinds()) {
+    EXPECT_EQ(missing(tool_members(kind), tool), Names()) << kind;
   }
 }
 

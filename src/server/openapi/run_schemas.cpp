@@ -43,6 +43,16 @@ constexpr std::string_view kSchemas = R"json({
         "type": "string",
         "description": "A model of `GET .../models` (default: the server's default model)."
       },
+      "fallbackModelId": {
+        "type": "string",
+        "description": "The model that is asked if the first one gives no answer."
+      },
+      "retainTools": {
+        "type": "string",
+        "enum": ["marked", "all"],
+        "default": "marked",
+        "description": "Which tool calls a session remembers: those of tools with `retain`, or all."
+      },
       "name": {"type": "string", "maxLength": "=nameChars", "description": "A name for people."},
       "tools": {
         "type": "array",
@@ -54,7 +64,18 @@ constexpr std::string_view kSchemas = R"json({
       "loopDetection": {"$ref": "#/components/schemas/LoopDetection"},
       "toolBudgets": {"$ref": "#/components/schemas/ToolBudgets"},
       "reasoningLevel": {"$ref": "#/components/schemas/ReasoningLevel"},
-      "outputSchema": {"$ref": "#/components/schemas/OutputSchema"}
+      "outputSchema": {"$ref": "#/components/schemas/OutputSchema"},
+      "attachments": {
+        "type": "array",
+        "maxItems": 0,
+        "description": "Files belong to the last of the `messages`."
+      },
+      "plan": {
+        "type": "object",
+        "description": "Ignored, but `planOnly` is refused.",
+        "properties": {"planOnly": {"const": false}}
+      },
+      "supervisor": {"description": "Ignored."}
     }
   },
   "Message": {
@@ -168,8 +189,14 @@ constexpr std::string_view kSchemas = R"json({
     "properties": {
       "runId": {"type": "string"},
       "streamUrl": {"type": "string"},
-      "sessionId": {"type": "string", "description": "Of a session's run."}
+      "sessionId": {"type": "string", "description": "Of a session's run."},
+      "warnings": {"$ref": "#/components/schemas/Warnings"}
     }
+  },
+  "Warnings": {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Members of the request that mean nothing here, if there are any."
   },
   "RunStatus": {
     "type": "string",

@@ -27,6 +27,16 @@ constexpr std::string_view kSchemas = R"json({
       },
       "systemPrompt": {"type": "string"},
       "modelId": {"type": "string"},
+      "fallbackModelId": {
+        "type": "string",
+        "description": "The model that is asked if the first one gives no answer."
+      },
+      "retainTools": {
+        "type": "string",
+        "enum": ["marked", "all"],
+        "default": "marked",
+        "description": "Which tool calls a session remembers: those of tools with `retain`, or all."
+      },
       "name": {"type": "string", "maxLength": "=nameChars"},
       "tools": {
         "type": "array",
@@ -49,7 +59,8 @@ constexpr std::string_view kSchemas = R"json({
       "sessionId": {"type": "string"},
       "id": {"type": "string"},
       "name": {"type": "string"},
-      "createdAt": {"type": "string", "format": "date-time"}
+      "createdAt": {"type": "string", "format": "date-time"},
+      "warnings": {"$ref": "#/components/schemas/Warnings"}
     }
   },
   "SessionStatus": {"type": "string", "enum": ["active", "ended"]},
