@@ -101,7 +101,9 @@ Api::Answer Api::create_workspace(Principal who, net::Request request) {
   }
   std::string name = read_name(in);
   ERRAND_CO_CHECK(in.finish());
-  ERRAND_CO_TRY(auto made, co_await workspaces_.create(*slug, std::move(name)));
+  engine::Once once{.caller_secret = std::string(credential(request))};
+  ERRAND_CO_TRY(once.idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto made, co_await workspaces_.create(*slug, std::move(name), std::move(once)));
   json::Object out = workspace_json(made.workspace);
   out["apiKey"] = new_key_json(made.key);
   co_return json_response(201, json::write(out));

@@ -119,8 +119,12 @@ Api::Answer Api::create_oauth_client(Principal who, net::Request request) {
         .candidates(known_scopes());
   }
   ERRAND_CO_CHECK(confine(params, who, {}));
-  ERRAND_CO_TRY(auto made, co_await oauth_.create(who.workspace, {.name = std::move(params.name),
-                                                                  .grant = params.grant}));
+  engine::Once once{.caller_secret = std::string(credential(request))};
+  ERRAND_CO_TRY(once.idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(
+      auto made,
+      co_await oauth_.create(who.workspace, {.name = std::move(params.name), .grant = params.grant},
+                             std::move(once)));
   json::Object out = client_json(made.client);
   out["clientSecret"] = made.secret;
   out["refreshToken"] = made.refresh_token;

@@ -178,8 +178,9 @@ Api::Answer Api::create_room_key(Principal who, net::Request request) {
     in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
   }
   ERRAND_CO_CHECK(in.finish());
-  ERRAND_CO_TRY(auto key,
-                co_await engine_.records().room_keys.create(who.workspace, std::move(name)));
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto key, co_await engine_.records().room_keys.create(
+                              who.workspace, std::move(name), std::move(idempotency)));
   json::Object answer = room_key_json(key.info);
   answer["key"] =
       room::to_text({.id = key.info.id, .project = key.project, .secret = key.secret}).value();

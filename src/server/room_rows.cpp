@@ -70,8 +70,9 @@ std::vector<Api::Row> Api::room_key_rows() {
         .about = "The key is in this answer and nowhere else; clients take it as "
                  "`MESHAGENT_API_KEY`. A credential that expires cannot make one.",
         .request = "RoomKeyRequest",
+        .takes_idempotency_key = true,
         .answers = {{201, "The key.", "NewRoomKey"}},
-        .errors = {"forbidden", "secret_key_missing", "secret_key_wrong"}},
+        .errors = {"forbidden", "idempotency_conflict", "secret_key_missing", "secret_key_wrong"}},
        &Api::create_room_key},
       {{.method = Method::get,
         .path = "/room-keys",

@@ -56,6 +56,7 @@ std::vector<Api::Row> Api::workspace_rows() {
         .about = "For keys of the workspace `default`, whose holders operate the server. The new "
                  "key is in this answer and nowhere else.",
         .request = "WorkspaceRequest",
+        .takes_idempotency_key = true,
         .answers = {{201, "The workspace, with its first key.", "NewWorkspace"}},
         .errors = {"forbidden", "workspace_exists"}},
        &Api::create_workspace},

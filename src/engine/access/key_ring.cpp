@@ -149,7 +149,11 @@ Result<void> KeyRing::adopt(const WorkspaceSlug& workspace, std::string_view sec
 
 std::string KeyRing::make_secret() {
   constexpr std::size_t kSecretBytes = 32;
-  return cat(kSecretPrefix, crypto::random_hex(kSecretBytes));
+  return secret_of(crypto::random_hex(kSecretBytes));
+}
+
+std::string KeyRing::secret_of(std::string_view hex) {
+  return cat(kSecretPrefix, hex);
 }
 
 // What restricts a key is durable before the key is: a key that exists never lacks it.

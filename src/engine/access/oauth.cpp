@@ -20,6 +20,9 @@ constexpr std::int64_t kOAuthVersion = 1;
 constexpr std::size_t kRecordsAtOnce = 500;
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kIdBytes = 12;
+constexpr std::string_view kOAuthIdPrefix = "mantyx_oa_";
+constexpr std::string_view kOAuthSecretPrefix = "mantyx_oas_";
+constexpr std::string_view kOAuthRefreshPrefix = "mantyx_rt_";
 
 std::string digest_of(std::string_view secret) {
   return crypto::to_hex(crypto::sha256(secret));
@@ -120,15 +123,26 @@ Task<Result<void>> OAuth::load_tokens(WorkspaceSlug workspace) {
   }
 }
 
-Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams params) {
+Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams params, Once once) {
   NewOAuthClient made{
-      .client = {.id = *KeyId::parse(cat("mantyx_oa_", crypto::random_hex(kIdBytes))),
+      .client = {.id = *KeyId::parse(cat(kOAuthIdPrefix, crypto::random_hex(kIdBytes))),
                  .workspace = workspace,
                  .name = std::move(params.name),
                  .grant = std::move(params.grant),
                  .created_at = clock_.now()},
-      .secret = make_secret("mantyx_oas_"),
-      .refresh_token = make_secret("mantyx_rt_")};
+      .secret = make_secret(kOAuthSecretPrefix),
+      .refresh_token = make_secret(kOAuthRefreshPrefix)};
+  if (once.is_given()) {
+    const std::string id = once.name(cat("oauth client of ", workspace.view()));
+    made.client.id = *KeyId::parse(cat(kOAuthIdPrefix, id.substr(0, 2 * kIdBytes)));
+    made.secret = cat(kOAuthSecretPrefix, once.secret("oauth secret"));
+    made.refresh_token = cat(kOAuthRefreshPrefix, once.secret("oauth refresh token"));
+    if (auto known = clients_.find(made.client.id); known != clients_.end()) {
+      if (!authenticate(made.client.id.view(), made.secret)) co_return idempotency_conflict();
+      made.client = known->second;
+      co_return made;
+    }
+  }
   made.client.secret_hash = digest_of(made.secret);
   made.client.refresh_hash = digest_of(made.refresh_token);
   std::vector<RecordChange> changes;

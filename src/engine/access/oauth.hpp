@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/id.hpp"
 #include "base/result.hpp"
+#include "engine/access/once.hpp"
 #include "run/principal.hpp"
 #include "store/store.hpp"
 
@@ -62,7 +63,8 @@ class OAuth final {
   // Reads what these workspaces have; call once before use.
   Task<Result<void>> load(std::set<WorkspaceSlug> workspaces);
 
-  Task<Result<NewOAuthClient>> create(WorkspaceSlug workspace, OAuthParams params);
+  // conflict with reason "idempotency_conflict": the key of `once` was used for something else.
+  Task<Result<NewOAuthClient>> create(WorkspaceSlug workspace, OAuthParams params, Once once = {});
   std::vector<OAuthClient> list(const WorkspaceSlug& workspace) const;
   // With all of its tokens. not_found: no such client in this workspace.
   Task<Result<void>> remove(WorkspaceSlug workspace, KeyId id);

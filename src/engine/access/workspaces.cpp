@@ -31,8 +31,26 @@ Error exists(const WorkspaceSlug& slug) {
 
 }  // namespace
 
-Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string name) {
+std::optional<NewWorkspace> Workspaces::find_made(const WorkspaceSlug& slug,
+                                                  const std::string& name,
+                                                  const std::string& secret) {
+  auto who = keys_.find(secret);
+  if (!who || who->workspace != slug) return {};
+  for (KeyView& key : keys_.list(slug)) {
+    if (key.row.id != who->key) continue;
+    return NewWorkspace{.workspace = {.slug = slug, .name = name},
+                        .key = {.key = std::move(key), .secret = secret}};
+  }
+  return {};
+}
+
+Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string name, Once once) {
+  std::string secret = KeyRing::make_secret();
+  if (once.is_given()) secret = KeyRing::secret_of(once.secret(cat("workspace ", slug.view())));
   const bool is_there = slug == operators_workspace() || keys_.has_keys(slug);
+  if (is_there && once.is_given()) {
+    if (auto made = find_made(slug, name, secret)) co_return std::move(*made);
+  }
   if (is_there || !being_made_.insert(slug).second) co_return exists(slug);
   struct Leave {
     std::set<WorkspaceSlug>& slugs;
@@ -46,8 +64,7 @@ Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string na
   std::vector<RecordChange> changes;
   changes.push_back({.key = std::move(key), .body = json::write(json::Value(std::move(body)))});
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
-  ERRAND_CO_TRY(auto made,
-                co_await keys_.create(slug, {.name = "first key"}, KeyRing::make_secret()));
+  ERRAND_CO_TRY(auto made, co_await keys_.create(slug, {.name = "first key"}, std::move(secret)));
   co_return NewWorkspace{.workspace = {.slug = slug, .name = std::move(name)},
                          .key = std::move(made)};
 }

@@ -8,6 +8,7 @@
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "engine/access/key_ring.hpp"
+#include "engine/access/once.hpp"
 #include "run/principal.hpp"
 #include "store/store.hpp"
 
@@ -34,13 +35,17 @@ class Workspaces final {
 
   Workspaces(Store& store, KeyRing& keys) : store_(store), keys_(keys) {}
 
-  // conflict with reason "workspace_exists".
-  Task<Result<NewWorkspace>> create(WorkspaceSlug slug, std::string name);
+  // conflict with reason "workspace_exists": an equal request has not made it.
+  Task<Result<NewWorkspace>> create(WorkspaceSlug slug, std::string name, Once once = {});
   Task<Result<std::vector<WorkspaceView>>> list();
 
   static bool is_operator(const Principal& who) { return who.workspace.view() == kOperator; }
 
  private:
+  // What an equal request has made; nothing if none has.
+  std::optional<NewWorkspace> find_made(const WorkspaceSlug& slug, const std::string& name,
+                                        const std::string& secret);
+
   Store& store_;
   KeyRing& keys_;
   std::set<WorkspaceSlug> being_made_;  // by requests that have not been answered yet

@@ -83,13 +83,25 @@ Task<Result<RoomKey>> RoomKeys::make(WorkspaceSlug workspace, std::string id, st
   co_return key;
 }
 
-Task<Result<RoomKey>> RoomKeys::create(WorkspaceSlug workspace, std::string name) {
+Task<Result<RoomKey>> RoomKeys::create(WorkspaceSlug workspace, std::string name,
+                                       Idempotency idempotency) {
+  std::string id = uuid_of(crypto::random_bytes(kUuidBytes));
+  if (!idempotency.key.empty()) {
+    id = derived_uuid(cat("room key ", idempotency.key), workspace);
+    auto known = co_await read(workspace, id);
+    if (known && known->info.name == name) co_return known;
+    if (known) {
+      co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
+          .reason("idempotency_conflict");
+    }
+    if (known.error().code() != ErrorCode::not_found) co_return std::move(known).error();
+  }
   ERRAND_CO_TRY(auto keys, co_await list(workspace));
   if (keys.size() >= kKeysMax) {
     co_return Error(ErrorCode::too_large, "the workspace has too many room keys")
         .limit("roomKeys", static_cast<std::int64_t>(kKeysMax));
   }
-  co_return co_await make(workspace, uuid_of(crypto::random_bytes(kUuidBytes)), std::move(name));
+  co_return co_await make(workspace, std::move(id), std::move(name));
 }
 
 Task<Result<std::vector<RoomKeyInfo>>> RoomKeys::list(WorkspaceSlug workspace) {

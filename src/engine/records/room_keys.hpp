@@ -41,8 +41,10 @@ class RoomKeys final {
   // They outlive this.
   RoomKeys(Store& store, SecretVault& vault) : store_(store), vault_(vault) {}
 
-  // Durable when it returns.
-  Task<Result<RoomKey>> create(WorkspaceSlug workspace, std::string name);
+  // Durable when it returns. conflict with reason "idempotency_conflict": the Idempotency-Key was
+  // used for something else.
+  Task<Result<RoomKey>> create(WorkspaceSlug workspace, std::string name,
+                               Idempotency idempotency = {});
   // By id. All of them, because there are few.
   Task<Result<std::vector<RoomKeyInfo>>> list(WorkspaceSlug workspace);
   // Tokens that the key has signed are refused from then on.
