@@ -98,6 +98,44 @@ constexpr const char* kOtherRules[] = {
     "SELECT 'merging has ' || count(*) || ' rows' FROM merging HAVING count(*) <> 1",
 };
 
+// A named record (store/named_records.hpp) is a row with the lines FINGERPRINT, NAME and a body, a
+// row for its name, and rows for its versions.
+constexpr const char* kRecordRules[] = {
+    "SELECT 'the feedback on ' || id || ' belongs to no run' FROM records "
+    "WHERE kind = 'feedback' AND (workspace, id) NOT IN (SELECT workspace, id FROM runs)",
+
+    "SELECT 'the name ' || n.id || ' belongs to no ' || substr(kind, 1, length(kind) - 5) "
+    "FROM records AS n WHERE kind IN ('agent_name', 'tool_name', 'room_name') AND NOT EXISTS "
+    "(SELECT 1 FROM records AS r WHERE r.workspace = n.workspace "
+    "AND r.kind = substr(n.kind, 1, length(n.kind) - 5) AND r.id = CAST(n.body AS TEXT))",
+
+    "SELECT kind || ' ' || id || ' is not found by its name' FROM "
+    "(SELECT *, substr(text, instr(text, char(10)) + 1) AS rest FROM "
+    "(SELECT *, CAST(body AS TEXT) AS text FROM records "
+    "WHERE kind IN ('agent', 'tool', 'room'))) AS r WHERE NOT EXISTS "
+    "(SELECT 1 FROM records AS n WHERE n.workspace = r.workspace AND n.kind = r.kind || '_name' "
+    "AND n.id = substr(rest, 1, instr(rest, char(10)) - 1) AND CAST(n.body AS TEXT) = r.id)",
+
+    "SELECT kind || ' ' || id || ' cannot be read' FROM "
+    "(SELECT *, substr(text, instr(text, char(10)) + 1) AS rest FROM "
+    "(SELECT *, CAST(body AS TEXT) AS text FROM records "
+    "WHERE kind IN ('agent', 'tool', 'room'))) "
+    "WHERE NOT json_valid(substr(rest, instr(rest, char(10)) + 1))",
+
+    "SELECT kind || ' ' || id || ' lacks its version ' || version FROM records AS r "
+    "WHERE kind IN ('agent', 'tool', 'room') AND NOT EXISTS "
+    "(SELECT 1 FROM records AS v WHERE v.workspace = r.workspace "
+    "AND v.kind = r.kind || '_version' AND v.id = r.id || '.' || printf('%010d', r.version) "
+    "AND v.body = r.body)",
+
+    "SELECT 'version ' || v.id || ' belongs to no ' || substr(kind, 1, length(kind) - 8) "
+    "FROM records AS v WHERE kind IN ('agent_version', 'tool_version', 'room_version') "
+    "AND NOT EXISTS (SELECT 1 FROM records AS r WHERE r.workspace = v.workspace "
+    "AND r.kind = substr(v.kind, 1, length(v.kind) - 8) "
+    "AND r.id = substr(v.id, 1, length(v.id) - 11) "
+    "AND r.version >= CAST(substr(v.id, -10) AS INTEGER))",
+};
+
 // Entries of a history may name runs that are no longer there.
 constexpr const char* kSessionRules[] = {
     "SELECT 'session ' || id || ' has no settings' FROM sessions "
@@ -205,7 +243,7 @@ Result<std::vector<std::string>> verify(const std::string& path) {
   };
   note(check_pages(*database, findings));
   const std::initializer_list<std::span<const char* const>> parts = {kRunRules, kOtherRules,
-                                                                     kSessionRules};
+                                                                     kRecordRules, kSessionRules};
   for (const auto& rules : parts) {
     for (const char* rule : rules) {
       note(add_findings(*database, cat(rule, " LIMIT ", kFindingsMax), findings));

@@ -1,5 +1,6 @@
 #include "store/sqlite/upkeep/verify.hpp"
 
+#include <array>
 #include <fstream>
 
 #include "store/sqlite/file/database.hpp"
@@ -196,6 +197,55 @@ TEST_F(VerifyTest, ADatabaseWithADamagedFirstPageIsNotOpened) {
   EXPECT_EQ(refused.error().message(), cat("cannot open the database ", file_.path(),
                                            ": the database is damaged: file is not a database"));
   EXPECT_NE(refused.error().hint(), "");
+}
+
+// A file with a named record of two versions, and with feedback on a run.
+class VerifyRecordsTest : public VerifyTest {
+ protected:
+  VerifyRecordsTest() {
+    const std::string body = "print\nsupport\n{}";
+    std::vector<RecordChange> changes;
+    for (auto [kind, id, text] : {std::array<std::string, 3>{"agent", "agent_1", body},
+                                  {"agent_name", "support", "agent_1"},
+                                  {"agent_version", "agent_1.0000000001", body},
+                                  {"feedback", run_id(2).str(), "{}"}}) {
+      changes.push_back({.key = {.workspace = workspace(), .kind = kind, .id = id}, .body = text});
+    }
+    EXPECT_TRUE(wait_for(file_.store().change_records(std::move(changes))));
+  }
+};
+
+TEST_F(VerifyRecordsTest, NothingIsWrongWithThem) {
+  EXPECT_EQ(verify(), Findings());
+}
+
+TEST_F(VerifyRecordsTest, FeedbackWithoutItsRunIsFound) {
+  spoil("UPDATE records SET id = 'run_none' WHERE kind = 'feedback'");
+  EXPECT_EQ(verify(), (Findings{"the feedback on run_none belongs to no run"}));
+}
+
+TEST_F(VerifyRecordsTest, ANameThatLeadsNowhereIsFound) {
+  spoil("UPDATE records SET body = CAST('agent_2' AS BLOB) WHERE kind = 'agent_name'");
+  EXPECT_EQ(verify(), (Findings{"the name support belongs to no agent",
+                                "agent agent_1 is not found by its name"}));
+}
+
+TEST_F(VerifyRecordsTest, ABodyThatCannotBeReadIsFound) {
+  spoil(
+      "UPDATE records SET body = CAST('print' || char(10) || 'support' || char(10) || '{' AS "
+      "BLOB) WHERE kind IN ('agent', 'agent_version')");
+  EXPECT_EQ(verify(), (Findings{"agent agent_1 cannot be read"}));
+}
+
+TEST_F(VerifyRecordsTest, AGapInTheVersionsIsFound) {
+  spoil("UPDATE records SET version = 2 WHERE kind = 'agent'");
+  EXPECT_EQ(verify(), (Findings{"agent agent_1 lacks its version 2"}));
+}
+
+TEST_F(VerifyRecordsTest, AVersionOfNothingIsFound) {
+  spoil("UPDATE records SET id = 'agent_9.0000000001' WHERE kind = 'agent_version'");
+  EXPECT_EQ(verify(), (Findings{"agent agent_1 lacks its version 1",
+                                "version agent_9.0000000001 belongs to no agent"}));
 }
 
 }  // namespace
