@@ -264,7 +264,10 @@ Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
   if (is_adopted) co_return spec;
   if (agent) co_return with_agent(std::move(spec), *agent);
   if (agent.error().code() != ErrorCode::not_found) co_return std::move(agent).error();
-  co_return std::move(agent).error().pointer("/agentId").hint("'errand agents list' shows them");
+  // The protocol has 403 here, as for the agent of another workspace.
+  co_return Error(ErrorCode::forbidden, agent.error().message())
+      .pointer("/agentId")
+      .hint("'errand agents list' shows them");
 }
 
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {

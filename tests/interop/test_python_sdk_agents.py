@@ -49,7 +49,7 @@ class Agents:
     def test_an_agent_that_is_not_there_is_an_error(self):
         server = self.start_server([turn("?")])
         done = self.call(server, "run_agent", [], agent_id="nobody")
-        self.assertEqual((done.raised["error"], done.raised["status"]), ("MantyxError", 404))
+        self.assertEqual((done.raised["error"], done.raised["status"]), ("MantyxError", 403))
 
 
 class SyncAgentsTest(Agents, SdkCase):
