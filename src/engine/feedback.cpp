@@ -11,11 +11,11 @@
 namespace errand::engine {
 namespace {
 
-RecordKey place_of(const RunKey& run) {
+RecordKey feedback_place(const RunKey& run) {
   return {.workspace = run.workspace, .kind = std::string(kRunRecordKind), .id = run.run.str()};
 }
 
-Result<Feedback> parse_kept(const Record& record) {
+Result<Feedback> parse_feedback_record(const Record& record) {
   ERRAND_TRY(auto body, json::parse(record.body));
   json::Fields in(body, "");
   const bool is_up = in.text("verdict") == "UP";
@@ -41,7 +41,7 @@ Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feed
                     {"contentSnapshot", *feedback.content},
                     {"key", who.key.view()}};
   std::vector<RecordChange> changes(1);
-  changes.front().key = place_of(key);
+  changes.front().key = feedback_place(key);
   changes.front().body = json::write(body);
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto outcome, co_await deps_.store.change_records(std::move(changes)));
@@ -49,7 +49,7 @@ Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feed
   auto still_there = co_await deps_.store.find(key);
   if (!still_there && still_there.error().code() == ErrorCode::not_found) {
     std::vector<RecordChange> removal(1);
-    removal.front().key = place_of(key);
+    removal.front().key = feedback_place(key);
     ERRAND_CO_CHECK(co_await deps_.store.change_records(std::move(removal)));
     co_return std::move(still_there).error();
   }
@@ -59,12 +59,12 @@ Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feed
 Task<Result<KeptFeedback>> Engine::feedback(Principal who, RunId run) {
   const RunKey key{.workspace = who.workspace, .run = run};
   ERRAND_CO_CHECK(co_await deps_.store.find(key));
-  auto record = co_await deps_.store.find_record(place_of(key));
+  auto record = co_await deps_.store.find_record(feedback_place(key));
   if (!record && record.error().code() == ErrorCode::not_found) {
     co_return Error(ErrorCode::not_found, "nobody has given feedback on this run");
   }
   if (!record) co_return std::move(record).error();
-  auto feedback = parse_kept(*record);
+  auto feedback = parse_feedback_record(*record);
   if (!feedback) {
     co_return Error(ErrorCode::internal, cat("the record of the feedback on ", run.view(),
                                              " is damaged: ", feedback.error().describe()));

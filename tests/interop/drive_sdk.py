@@ -152,6 +152,11 @@ def report_error(error: mantyx.MantyxError) -> None:
     report("raised", {"error": type(error).__name__} | vars(error))
 
 
+# Verbs of the client, which name their session or run.
+CLIENT_VERBS = ("list_sessions", "get_session_events", "get_session_events_page", "end_session",
+                "submit_run_feedback")
+
+
 class SessionSteps:
     """Verbs of one session after the other; what they give may have to be awaited."""
 
@@ -165,10 +170,10 @@ class SessionSteps:
             return self.client.create_session(tools=self.tools, **arguments)
         if verb == "resume":
             return self.client.resume_session(arguments["id"], tools=self.tools or None)
-        if verb in ("list_sessions", "get_session_events", "end_session"):
+        if verb in CLIENT_VERBS:
             return getattr(self.client, verb)(**arguments)
-        if verb == "send":
-            return self.session.send(arguments.pop("text"), **arguments)
+        if verb in ("send", "stream"):
+            return getattr(self.session, verb)(arguments.pop("text"), **arguments)
         return getattr(self.session, verb)(**arguments)
 
     def finish(self, verb: str, value: Any) -> None:
@@ -183,7 +188,10 @@ def call_sync(task: dict, options: dict) -> Any:
         if task["call"] == "session":
             steps = SessionSteps(client, task)
             for verb, arguments in task["arguments"]["steps"]:
-                steps.finish(verb, steps.begin(verb, arguments))
+                value = steps.begin(verb, arguments)
+                if verb == "stream":
+                    value = [event.type for event in value]
+                steps.finish(verb, value)
             return None
         answer = getattr(client, task["call"])(**arguments_of(task))
         if task["call"] == "stream_agent":
@@ -198,7 +206,11 @@ async def call_async(task: dict, options: dict) -> Any:
         if task["call"] == "session":
             steps = SessionSteps(client, task)
             for verb, arguments in task["arguments"]["steps"]:
-                steps.finish(verb, await steps.begin(verb, arguments))
+                value = steps.begin(verb, arguments)
+                if verb == "stream":
+                    steps.finish(verb, [event.type async for event in value])
+                else:
+                    steps.finish(verb, await value)
             return None
         answer = getattr(client, task["call"])(**arguments_of(task))
         if task["call"] == "stream_agent":

@@ -1,5 +1,8 @@
 """Sessions with the official Python SDK: in one process, resumed in another, and after a kill."""
 
+import base64
+import json
+
 from support.python_sdk import SdkCall, SdkCase
 from support.script import turn
 
@@ -66,6 +69,113 @@ class Sessions:
         self.assertEqual([event["seq"] for event in last["events"]], [2, 3, 4])
         self.assertEqual([event["seq"] for event in first["events"]], [1])
         self.assertEqual((last["next_before_seq"], first["next_before_seq"]), (2, None))
+
+    def session_of(self, server, *messages: str) -> str:
+        """A session in which this was said."""
+        steps = [("send", {"text": text}) for text in messages]
+        done = self.steps(server, ("create", {"system_prompt": "Be brief."}), *steps)
+        return steps_of(done, "create")[0]
+
+    def test_a_message_is_streamed(self):
+        server = self.start_server(SCRIPT)
+        done = self.steps(server, ("create", {"system_prompt": "Be brief."}),
+                          ("stream", {"text": "One?"}))
+        self.assertEqual(steps_of(done, "stream"),
+                         [["assistant_delta", "assistant_message", "result"]])
+
+    def test_the_client_reads_and_ends_sessions_by_their_id(self):
+        server = self.start_server(SCRIPT)
+        session = self.session_of(server, "One?", "Two?")
+        by_id = {"session_id": session}
+        done = self.steps(server, ("get_session_events", by_id | {"full": True}),
+                          ("get_session_events", by_id | {"last_messages": 1}),
+                          ("get_session_events_page", by_id | {"last_messages": 1,
+                                                               "before_seq": 3}),
+                          ("end_session", by_id), ("end_session", by_id),
+                          ("list_sessions", {"status": "ended"}),
+                          ("list_sessions", {"status": "active"}))
+        whole, last = steps_of(done, "get_session_events")
+        self.assertEqual([event["seq"] for event in whole], [1, 2, 3, 4])
+        self.assertEqual([event["seq"] for event in last], [4])
+        [page] = steps_of(done, "get_session_events_page")
+        self.assertEqual(([event["seq"] for event in page["events"]], page["next_before_seq"]),
+                         ([2], 2))
+        ended, active = steps_of(done, "list_sessions")
+        self.assertEqual([one["session_id"] for one in ended["sessions"]], [session])
+        self.assertEqual(active["sessions"], [])
+        self.check_data(server)
+
+    def test_sessions_are_listed_in_pages(self):
+        server = self.start_server(SCRIPT)
+        made = [self.session_of(server) for _ in range(3)]
+        done = self.steps(server, ("list_sessions", {"limit": 2}),
+                          ("list_sessions", {"limit": 2, "offset": 2}))
+        first, rest = steps_of(done, "list_sessions")
+        cursor = first["next_cursor"]
+        done = self.steps(server, ("list_sessions", {"limit": 2, "cursor": cursor}))
+        [after] = steps_of(done, "list_sessions")
+        self.assertEqual([len(first["sessions"]), first["total"]], [2, 3])
+        self.assertEqual(rest["sessions"], after["sessions"])
+        listed = [one["session_id"] for one in first["sessions"] + after["sessions"]]
+        self.assertEqual(sorted(listed), sorted(made))
+
+    def test_a_message_with_a_file_is_told_with_the_file_and_without_its_bytes(self):
+        server = self.start_server(SCRIPT)
+        file = {"type": "input_file", "filename": "a.txt", "mimeType": "text/plain",
+                "data": base64.b64encode(b"canary").decode()}
+        done = self.steps(server, ("create", {"system_prompt": "Be brief."}),
+                          ("send", {"text": "One?", "attachments": [file]}), ("events", {}))
+        said = steps_of(done, "events")[0][0]
+        shown = json.dumps(said)
+        self.assertIn("a.txt", shown)
+        self.assertNotIn(file["data"], shown)
+        self.check_data(server)
+
+    def test_feedback_is_given_and_given_again(self):
+        server = self.start_server(SCRIPT)
+        client = server.client()
+        run = client.create(prompt="Hi")
+        client.log(run)
+        done = self.steps(server,
+                          ("submit_run_feedback", {"run_id": run, "verdict": "UP"}),
+                          ("submit_run_feedback", {"run_id": run, "verdict": "DOWN",
+                                                   "explanation": "Too short."}))
+        self.assertEqual([one["verdict"] for one in steps_of(done, "submit_run_feedback")],
+                         ["UP", "DOWN"])
+        kept = client.request("GET", f"/agent-runs/{run}/feedback").json()
+        self.assertEqual((kept["verdict"], kept["explanation"], kept["contentSnapshot"]),
+                         ("DOWN", "Too short.", "First."))
+        self.check_data(server)
+
+    def test_two_senders_at_once_are_answered_one_after_the_other(self):
+        server = self.start_server([turn("First.", delayMs=300), turn("Second.")])
+        session = self.session_of(server)
+        senders = [self.start_call(server, "session", [], steps=[
+            ("resume", {"id": session}), ("send", {"text": text})]) for text in ("A?", "B?")]
+        for sender in senders:
+            sender.finish()
+        texts = sorted(steps_of(sender, "send")[0]["text"] for sender in senders)
+        self.assertEqual(texts, ["First.", "Second."])
+        said = server.client().request("GET", f"/agent-sessions/{session}").json()["messages"]
+        self.assertEqual([one["role"] for one in said], ["user", "assistant"] * 2)
+        self.assertEqual([said[1]["content"], said[3]["content"]], ["First.", "Second."])
+        self.check_data(server)
+
+    def test_a_kill_during_a_send_loses_and_doubles_nothing(self):
+        call = [("wait", {})]
+        server = self.start_server([turn(calls=call), turn("First."), turn("?")])
+        sender = self.start_call(server, "session", ["wait"], steps=[
+            ("create", {"system_prompt": "Be brief."}), ("send", {"text": "One?"})])
+        sender.until("tool", "wait")
+        server.kill()
+        server.restart()
+        sender.tell("waited")
+        sender.finish()
+        self.assertEqual(steps_of(sender, "send")[0]["text"], "First.")
+        session = steps_of(sender, "create")[0]
+        said = server.client().request("GET", f"/agent-sessions/{session}").json()["messages"]
+        self.assertEqual([one["content"] for one in said], ["One?", "First."])
+        self.check_data(server)
 
     def test_an_ended_session_takes_no_more(self):
         server = self.start_server(SCRIPT)

@@ -23,6 +23,9 @@ STRANGER_KEY = "mantyx_" + "b" * 64
 WORKSPACES = {"workspaces": [{"slug": "acme", "apiKeys": [OWNER_KEY]},
                              {"slug": "other", "apiKeys": [STRANGER_KEY]}]}
 REFUSALS = (401, 403, 404)
+# Paths that name no workspace. The credential decides what /rooms and /api/oauth show.
+OF_THE_SERVER = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/rooms/{roomName}",
+                 "/api/oauth/token", "/api/oauth/revoke", "/api/oauth/userinfo"}
 PARAMETER = re.compile(r"\{(\w+)\}")
 EXPIRY = re.compile(r'"(?:expiresAt|lastUsedAt)":"[^"]*"')
 TOOL = {"kind": "local", "name": "look"}
@@ -72,6 +75,7 @@ class Victim:
         with self.client.stream(self.run) as stream:
             call = stream.until("local_tool_call")[-1].json()["toolUseId"]
             stream.until("assistant_message")
+        self.client.request("POST", f"/agent-runs/{self.run}/feedback", {"verdict": "UP"})
         session = self.client.request("POST", "/agent-sessions", {}).json()["sessionId"]
         # A key of the configuration file, which nobody can revoke and only its owner may know of.
         key = self.client.request("GET", "/api-keys").json()["apiKeys"][0]["id"]
@@ -93,7 +97,8 @@ class Victim:
         """What no stranger may change. Times until something are told to the millisecond only."""
         paths = (f"/agent-runs/{self.run}", f"/agent-sessions/{self.ids['sessionId']}",
                  "/api-keys", "/agent-runs", "/agent-sessions", "/tool-calls", "/agents", "/tools",
-                 "/secrets", "/oauth-clients", "/rooms", "/rooms/parlour", "/room-keys")
+                 "/secrets", "/oauth-clients", "/rooms", "/rooms/parlour", "/room-keys",
+                 f"/agent-runs/{self.run}/feedback")
         return [EXPIRY.sub("", self.client.request("GET", path).body.decode()) for path in paths]
 
 
@@ -119,14 +124,35 @@ class IsolationTest(ServerCase):
     def setUp(self):
         self.server = self.start_server(
             [turn(calls=[("look", {"n": 1})]), turn("Done.")], WORKSPACES)
-        document = Client(self.server.url, "").request_at("GET", "/openapi.json").json()
-        self.operations = operations(document)
+        self.document = Client(self.server.url, "").request_at("GET", "/openapi.json").json()
+        self.operations = operations(self.document)
         self.stranger = Client(self.server.url, STRANGER_KEY, "other")
 
     def test_every_parameter_of_a_path_has_an_id(self):
         known = set(Victim(self.server).ids)
         self.assertEqual([str(one) for one in self.operations if not set(one.names) <= known], [])
         self.assertGreater(len(self.operations), 20)
+
+    def test_no_path_is_left_out(self):
+        others = {path for path in self.document["paths"] if not path.startswith((BASE, A2A))}
+        self.assertEqual(others, OF_THE_SERVER)
+
+    def test_a_room_is_joined_with_a_token_of_its_workspace_alone(self):
+        Victim(self.server)
+        made = self.stranger.request("POST", "/rooms", {"name": "lobby"})
+        self.assertEqual(made.status, 201, made.body)
+        token = self.stranger.request("POST", "/rooms/lobby/tokens",
+                                      {"name": "guest"}).json()["token"]
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+                   "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+        nobody = Client(self.server.url, "")
+        answers = [nobody.request_at("GET", f"/rooms/{name}?token={token}", None, upgrade)
+                   for name in ("parlour", "nowhere")]
+        for answer, name in zip(answers, ("parlour", "nowhere")):
+            self.assertIn(answer.status, REFUSALS, answer.body)
+            self.assertNotIn(OWNER_KEY, answer.body.decode())
+        self.assertEqual(shown(answers[0], {"roomName": "parlour"}),
+                         shown(answers[1], {"roomName": "nowhere"}))
 
     def test_a_path_of_another_workspace_says_the_same_as_one_of_none(self):
         victim = Victim(self.server)

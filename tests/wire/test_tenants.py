@@ -2,6 +2,7 @@
 
 import threading
 import unittest
+import urllib.parse
 
 from support.http import Client
 from support.script import turn
@@ -68,6 +69,32 @@ class KeyTest(ServerCase):
             with self.assertRaises(ConnectionError):
                 stream.next()
         self.assertEqual(guest.request("GET", "/agent-runs").status, 401)
+
+    def test_a_revoked_token_loses_its_streams_and_no_others_of_its_client(self):
+        owner = self.start_server(CALL_FIRST).client()
+        made = owner.request("POST", "/oauth-clients",
+                             {"name": "portal", "scopes": ["runs:read"]}).json()
+        who = {"client_id": made["clientId"], "client_secret": made["clientSecret"]}
+
+        def ask(path: str, **form) -> dict:
+            answer = owner.request_at("POST", path, urllib.parse.urlencode(who | form).encode(),
+                                      {"Content-Type": "application/x-www-form-urlencoded"})
+            self.assertEqual(answer.status, 200, answer.body)
+            return answer.json()
+
+        gone, kept = (ask("/api/oauth/token", grant_type="client_credentials")["access_token"]
+                      for _ in range(2))
+        run = owner.create(prompt="Look.", tools=[TOOL])
+        with (Client(owner.url, gone).stream(run) as lost,
+              Client(owner.url, kept).stream(run) as stream):
+            lost.until("assistant_message")
+            stream.until("assistant_message")
+            ask("/api/oauth/revoke", token="mantyx_at_" + 64 * "0")
+            ask("/api/oauth/revoke", token=gone)
+            with self.assertRaises(ConnectionError):
+                lost.next()
+            owner.cancel(run)
+            stream.until("cancelled")
 
     def test_scopes_and_the_last_use_outlive_a_restart(self):
         server = self.start_server(CALL_FIRST)
