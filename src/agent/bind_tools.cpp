@@ -5,17 +5,13 @@
 #include "agent/agent_run.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tool_stub.hpp"
+#include "tool/no_tools.hpp"
 
 namespace errand::agent {
 namespace {
 
-// What stands in for the tools of a server that does not answer.
-std::vector<ToolDecl> stubs_of(const ToolRef& ref) {
-  std::vector<ToolDecl> stubs;
-  for (OfferedTool& tool : offered_tools(ref)) stubs.push_back(std::move(tool.decl));
-  return stubs;
-}
+constexpr std::string_view kUnreachable = "this server cannot reach it";
 
 // Names that another tool of the run has already get a number, so that none is lost.
 void make_unique(std::vector<ToolDecl>& tools, const std::vector<ToolDecl>& known) {
@@ -39,8 +35,14 @@ Task<void> AgentRun::bind_ref(std::size_t ref, std::vector<ToolDecl>* out, std::
   if (tools) {
     *out = std::move(*tools);
   } else {
-    around_.log.warning("the tools of a run are unavailable: their server does not answer",
+    const bool is_empty = tools.error().reason() == kNoTools;
+    around_.log.warning(is_empty
+                            ? "a server has no tools for a run"
+                            : "the tools of a run are unavailable: their server does not answer",
                         {{"run", key_.run.str()}, {"error", tools.error().describe()}});
+    if (is_empty) {
+      *out = stubs_of(state_->created().spec.tools->refs[ref], tools.error().message());
+    }
   }
   if (--*left == 0 && pausing_) pausing_->notify();
 }
@@ -69,7 +71,8 @@ Task<bool> AgentRun::bind_tools() {
   }
   std::vector<ToolDecl> tools;
   for (std::size_t i = 0; i < refs.size(); ++i) {
-    if (found[i].empty()) found[i] = stubs_of(state_->created().spec.tools->refs[refs[i]]);
+    const ToolRef& ref = state_->created().spec.tools->refs[refs[i]];
+    if (found[i].empty()) found[i] = stubs_of(ref, kUnreachable);
     for (ToolDecl& tool : found[i]) {
       tool.origin.ref = refs[i];
       tools.push_back(std::move(tool));

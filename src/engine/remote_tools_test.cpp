@@ -2,6 +2,7 @@
 #include "engine/residency/whole_log.hpp"
 #include "engine/test_run.hpp"
 #include "run/tool_set.hpp"
+#include "tool/no_tools.hpp"
 
 namespace errand::engine::testing {
 namespace {
@@ -15,6 +16,9 @@ class FakeServer final : public RemoteToolSource {
     ++asked;
     if (takes > milliseconds(0)) co_await timers_.sleep_until(timers_.now() + takes);
     if (!is_up) co_return Error(ErrorCode::unavailable, "nobody answers");
+    if (offered.empty()) {
+      co_return Error(ErrorCode::not_found, "it has no tools").reason(kNoTools);
+    }
     co_return offered;
   }
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal&) override {
@@ -83,6 +87,16 @@ TEST_F(RemoteToolsTest, ServerThatDoesNotAnswerIsToldToTheModel) {
     EXPECT_TRUE(saw("is unavailable in this run")) << is_slow;
     EXPECT_EQ(types_of(client.seen).back(), "result");
   }
+}
+
+TEST_F(RemoteToolsTest, ServerWithoutToolsIsNotToldAsOneThatIsDown) {
+  World world(disk, R"({"turns":[{"toolCalls":[{"name":"far_unavailable"}]},{"text":["ok"]}]})");
+  FakeServer server(world.timers);
+  serve(world, server);
+  client.spec = spec_with_tools({server_ref()});
+  run(world);
+  EXPECT_TRUE(saw("is unavailable in this run: it has no tools."));
+  EXPECT_FALSE(saw("cannot reach it"));
 }
 
 TEST_F(RemoteToolsTest, CancelDoesNotWaitForAServer) {

@@ -13,7 +13,7 @@
 #include "engine/engine.hpp"
 #include "engine/models/catalog.hpp"
 #include "host/model_config.hpp"
-#include "mcp/client/client.hpp"
+#include "mcp/client/mcp_tools.hpp"
 #include "net/address_rules.hpp"
 #include "net/client/http_client.hpp"
 #include "run/log/mail.hpp"
@@ -42,7 +42,7 @@ struct Config {
   std::optional<std::size_t> connections_max;        // of clients
   std::optional<std::uint32_t> requests_per_minute;  // of each key
   MissingResult missing_result = MissingResult::refuse;
-  std::map<std::string, mcp::ServerAddress> mcp_servers;  // by name
+  std::map<std::string, mcp::ConfiguredServer> mcp_servers;  // by name
   std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
   std::string otlp_url = {};  // of the collector that takes spans; empty: nobody does
   std::optional<SearchService> search = {};  // for web_search; absent: nobody can search

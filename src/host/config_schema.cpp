@@ -143,6 +143,10 @@ constexpr std::string_view kMcpServer = R"json({
   "env": {
     "type": "object", "additionalProperties": { "type": "string", "minLength": 1 },
     "description": "Variables of the program; env:NAME, file:PATH or the value itself."
+  },
+  "roots": {
+    "type": "array", "items": { "type": "string", "pattern": "^/" },
+    "description": "Folders that the server is told to work in, if it asks."
   }
 })json";
 

@@ -208,10 +208,21 @@ TEST_F(ConfigSchemaTest, EachProviderHasItsOwnSettings) {
 TEST_F(ConfigSchemaTest, AnMcpServerIsAtAUrlOrAProgram) {
   for (std::string_view server :
        {R"({})", R"({"url":"http://x","command":"y"})", R"({"args":["y"]})",
-        R"({"url":"http://x","env":{}})", R"({"command":"x","headers":{}})"}) {
+        R"({"url":"http://x","env":{}})", R"({"command":"x","headers":{}})",
+        R"({"command":"x","roots":["a"]})"}) {
     EXPECT_EQ(judge(cat(R"({"mcpServers":{"m":)", server, "}}")), "refused") << server;
   }
   EXPECT_EQ(judge(std::string_view(R"({"mcpServers":{"not a name":{"command":"x"}}})")), "refused");
+}
+
+TEST_F(ConfigSchemaTest, TheFoldersOfAnMcpServerAreUris) {
+  json::Value file =
+      json::parse(R"({"mcpServers":{"m":{"url":"http://x","roots":["/a b/../c d/"]}}})").value();
+  EXPECT_EQ(judge(file), "accepted");
+  auto no_variables = [](const std::string&) { return std::optional<std::string>(); };
+  auto config = read_config(folder_ / "config.json", no_variables).value();
+  EXPECT_EQ(config.mcp_servers.at("m").roots,
+            (std::vector<mcp::Root>{{.uri = "file:///c%20d", .name = "c d"}}));
 }
 
 // The blocks of a document that hold a whole configuration file, which may begin with its name.

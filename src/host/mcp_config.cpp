@@ -1,5 +1,6 @@
 #include "host/mcp_config.hpp"
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -39,28 +40,51 @@ Result<Pairs> parse_pairs(Fields& in, std::string_view key, const net::Environme
   return out;
 }
 
-Result<std::vector<std::string>> parse_arguments(Fields& in) {
+Result<std::vector<std::string>> parse_texts(Fields& in, std::string_view key) {
   std::vector<std::string> out;
-  const json::Array* items = in.optional_array("args");
+  const json::Array* items = in.optional_array(key);
   if (!items) return out;
   for (std::size_t i = 0; i < items->size(); ++i) {
     const auto* text = (*items)[i].if_string();
-    if (!text)
-      return wrong_server("expected a string", json::child_pointer(in.pointer_to("args"), i));
+    if (!text) return wrong_server("expected a string", json::child_pointer(in.pointer_to(key), i));
     out.emplace_back(json::view(*text));
   }
   return out;
 }
 
-Result<mcp::ServerAddress> parse_server(const json::Value& value, std::string_view pointer,
-                                        const net::Environment& environment) {
+mcp::Root root_of(const std::filesystem::path& folder) {
+  mcp::Root root{.uri = "file://", .name = folder.filename().string()};
+  for (const auto& part : folder.relative_path()) {
+    append(root.uri, "/", percent_encode(part.string()));
+  }
+  return root;
+}
+
+Result<std::vector<mcp::Root>> parse_roots(Fields& in) {
+  ERRAND_TRY(auto folders, parse_texts(in, "roots"));
+  std::vector<mcp::Root> out;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    std::filesystem::path folder = std::filesystem::path(folders[i]).lexically_normal();
+    if (!folder.is_absolute()) {
+      return wrong_server("expected the whole path of a folder",
+                          json::child_pointer(in.pointer_to("roots"), i));
+    }
+    if (!folder.has_filename()) folder = folder.parent_path();
+    out.push_back(root_of(folder));
+  }
+  return out;
+}
+
+Result<mcp::ConfiguredServer> parse_server(const json::Value& value, std::string_view pointer,
+                                           const net::Environment& environment) {
   ERRAND_CHECK(refuse_unknown(value, pointer, Section::mcp_server));
   Fields in(value, pointer);
   auto url = in.optional_text("url");
   auto command = in.optional_text("command");
   ERRAND_TRY(auto headers, parse_pairs(in, "headers", environment));
-  ERRAND_TRY(auto arguments, parse_arguments(in));
+  ERRAND_TRY(auto arguments, parse_texts(in, "args"));
   ERRAND_TRY(auto variables, parse_pairs(in, "env", environment));
+  ERRAND_TRY(auto roots, parse_roots(in));
   ERRAND_CHECK(in.finish());
   bool has_program = in.optional_any("args") || in.optional_any("env") || command;
   bool has_address = in.optional_any("headers") || url;
@@ -75,7 +99,7 @@ Result<mcp::ServerAddress> parse_server(const json::Value& value, std::string_vi
     }
     mcp::HttpServer server{.url = std::move(*url)};
     for (auto& [name, text] : headers) server.headers.push_back({std::move(name), std::move(text)});
-    return mcp::ServerAddress(std::move(server));
+    return mcp::ConfiguredServer{.address = std::move(server), .roots = std::move(roots)};
   }
   if (command->empty()) return wrong_server("expected a program", in.pointer_to("command"));
   mcp::StdioServer server{.command = {std::move(*command)}};
@@ -84,14 +108,14 @@ Result<mcp::ServerAddress> parse_server(const json::Value& value, std::string_vi
     if (auto text = environment(name)) server.environment.push_back(cat(name, "=", *text));
   }
   for (const auto& [name, text] : variables) server.environment.push_back(cat(name, "=", text));
-  return mcp::ServerAddress(std::move(server));
+  return mcp::ConfiguredServer{.address = std::move(server), .roots = std::move(roots)};
 }
 
 }  // namespace
 
-Result<std::map<std::string, mcp::ServerAddress>> parse_mcp_servers(
+Result<std::map<std::string, mcp::ConfiguredServer>> parse_mcp_servers(
     const json::Object& servers, const net::Environment& environment) {
-  std::map<std::string, mcp::ServerAddress> out;
+  std::map<std::string, mcp::ConfiguredServer> out;
   for (const auto& member : servers) {
     std::string name(member.key());
     std::string pointer = json::child_pointer("/mcpServers", name);

@@ -128,6 +128,7 @@ struct CallToolResult {
 struct CallToolParams {
   std::string name;
   json::Object arguments = {};
+  json::Object meta = {};  // goes into `_meta`
 };
 
 // A folder that the server may work in.

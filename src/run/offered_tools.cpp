@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "run/tool_ref.hpp"
+#include "run/tool_stub.hpp"
 
 namespace errand {
 namespace {
@@ -34,12 +35,19 @@ std::string card_description(const LocalAgent& agent) {
   return told;
 }
 
+// Clients that cannot go on with a task ignore the two ids, which only an answer of theirs makes a
+// model give.
 SchemaPtr message_schema() {
   return share_schema(
       {{"type", "object"},
        {"properties",
         {{"message",
-          {{"type", "string"}, {"description", "The whole task, as one message in plain text."}}}}},
+          {{"type", "string"}, {"description", "The whole task, as one message in plain text."}}},
+         {"taskId",
+          {{"type", "string"}, {"description", "To answer a task that needs input: its id."}}},
+         {"contextId",
+          {{"type", "string"},
+           {"description", "To go on with an earlier conversation: its context id."}}}}},
        {"required", {"message"}},
        {"additionalProperties", false}});
 }
@@ -68,22 +76,24 @@ OfferedTool mcp_tool(const LocalMcpServer& server, std::size_t index) {
 
 // Stands in for what cannot run here, so that the model can say so instead of going without.
 std::vector<OfferedTool> stub(std::string_view name, std::string_view what,
-                              std::string_view name_pointer) {
+                              std::string_view name_pointer, std::string_view why) {
   constexpr std::string_view kSuffix = "_unavailable";
   std::string stub_name(name.substr(0, kToolNameCharsMax - kSuffix.size()));
   for (char& c : stub_name) {
     if (!is_valid_tool_name({&c, 1})) c = '_';
   }
   ToolDecl decl{.name = stub_name + std::string(kSuffix),
-                .description = cat(what, " \"", utf8_prefix(name, 200),
-                                   "\" is unavailable in this run: this server cannot reach it. "
-                                   "Go on without it, and tell the user if it was needed."),
+                .description =
+                    cat(what, " \"", utf8_prefix(name, 200), "\" is unavailable in this run: ", why,
+                        ". Go on without it, and tell the user if it was needed."),
                 .input_schema = share_schema({{"type", "object"}, {"properties", json::Object()}}),
                 .site = ToolSite::nowhere};
   return {{.decl = std::move(decl), .name_pointer = std::string(name_pointer)}};
 }
 
 struct Offer {
+  std::string_view why = "this server cannot reach it";  // of stubs
+
   std::vector<OfferedTool> operator()(const LocalTool& tool) const {
     ToolDecl decl{.name = tool.name,
                   .description = tool.description,
@@ -112,16 +122,16 @@ struct Offer {
   }
 
   std::vector<OfferedTool> operator()(const McpServer& server) const {
-    return stub(server.name, "The MCP server", "/name");
+    return stub(server.name, "The MCP server", "/name", why);
   }
   std::vector<OfferedTool> operator()(const RemoteAgent& agent) const {
-    return stub(agent.name, "The agent", "/name");
+    return stub(agent.name, "The agent", "/name", why);
   }
   std::vector<OfferedTool> operator()(const WorkspaceTool& tool) const {
-    return stub(tool.id, "The workspace's tool", "/id");
+    return stub(tool.id, "The workspace's tool", "/id", why);
   }
   std::vector<OfferedTool> operator()(const PluginTool& tool) const {
-    return stub(tool.name, "The plugin's tool", "/name");
+    return stub(tool.name, "The plugin's tool", "/name", why);
   }
   std::vector<OfferedTool> operator()(const HostTool&) const { return {}; }
 };
@@ -130,6 +140,14 @@ struct Offer {
 
 std::vector<OfferedTool> offered_tools(const ToolRef& ref) {
   return std::visit(Offer(), ref);
+}
+
+std::vector<ToolDecl> stubs_of(const ToolRef& ref, std::string_view why) {
+  std::vector<ToolDecl> stubs;
+  for (OfferedTool& tool : std::visit(Offer{why}, ref)) {
+    if (tool.decl.site == ToolSite::nowhere) stubs.push_back(std::move(tool.decl));
+  }
+  return stubs;
 }
 
 }  // namespace errand

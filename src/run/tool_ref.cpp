@@ -199,6 +199,9 @@ Result<ToolRef> parse_mcp_server(Fields in) {
   server.url = read_server_url(in);
   server.headers = read_headers(in);
   server.tool_filter = read_tool_filter(in);
+  if (auto millis = in.optional_integer("timeoutMs", 1, kToolTimeoutMax.count())) {
+    server.timeout = milliseconds(*millis);
+  }
   return in.finish<ToolRef>(std::move(server));
 }
 
@@ -260,6 +263,7 @@ struct RefWriter {
       for (const std::string& name : *server.tool_filter) names.emplace_back(name);
       out["toolFilter"] = std::move(names);
     }
+    if (server.timeout) out["timeoutMs"] = server.timeout->count();
     return out;
   }
 

@@ -46,6 +46,7 @@ struct McpServer {
   std::string url;
   Headers headers;
   std::optional<std::vector<std::string>> tool_filter;
+  std::optional<milliseconds> timeout = {};  // of one call, from its beginning to its end
 };
 
 // An agent that this process reaches.

@@ -57,7 +57,7 @@ TEST(ToolRef, EveryKindIsWrittenAsItWasRead) {
            R"("annotations":{"readOnlyHint":true},"_meta":{"n":12345678901234567890}}]})",
            R"({"kind":"mcp","name":"gh","url":"https://a/b"})",
            R"({"kind":"mcp","name":"gh","url":"http://a","headers":{"Authorization":"Bearer x"},)"
-           R"("toolFilter":["a-b","c"]})",
+           R"("toolFilter":["a-b","c"],"timeoutMs":5000})",
            R"({"kind":"a2a","name":"bill","description":"d","agentCardUrl":"https://a",)"
            R"("headers":{"X-A":""},"contextId":"ctx"})",
            R"({"kind":"mantyx","id":"tool_cm6"})",

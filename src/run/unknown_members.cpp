@@ -28,7 +28,7 @@ constexpr auto kLocalAgentMembers =
 constexpr auto kLocalMcpMembers =
     std::to_array<std::string_view>({"kind", "name", "serverInfo", "tools"});
 constexpr auto kMcpMembers =
-    std::to_array<std::string_view>({"kind", "name", "url", "headers", "toolFilter"});
+    std::to_array<std::string_view>({"kind", "name", "url", "headers", "toolFilter", "timeoutMs"});
 constexpr auto kRemoteAgentMembers = std::to_array<std::string_view>(
     {"kind", "name", "description", "agentCardUrl", "headers", "contextId"});
 constexpr auto kByIdMembers = std::to_array<std::string_view>({"kind", "id"});

@@ -1,5 +1,6 @@
 """Runs survive MCP servers that misbehave: a clear result each time, and bounded memory."""
 
+from support.counting_mcp import CountingMcp
 from support.hostile_mcp import MEGABYTE, HostileMcp
 from support.script import turn
 from support.server import ServerCase
@@ -17,7 +18,8 @@ def memory_of(pid: int) -> int:
 
 
 class McpHostileTest(ServerCase):
-    def play(self, mode: str, *calls, cancel: bool = False) -> tuple[list[dict], HostileMcp]:
+    def play(self, mode: str, *calls, cancel: bool = False,
+             **ref) -> tuple[list[dict], HostileMcp]:
         """The events of a run that calls `act` of a server that misbehaves."""
         peer = HostileMcp(mode)
         self.addCleanup(peer.close)
@@ -25,7 +27,8 @@ class McpHostileTest(ServerCase):
                                    ALLOW, variables=NO_QUARANTINE)
         client = server.client()
         before = memory_of(server.pid)
-        run = client.create(prompt="Go.", tools=[{"kind": "mcp", "name": "m", "url": peer.url}])
+        tool = {"kind": "mcp", "name": "m", "url": peer.url, **ref}
+        run = client.create(prompt="Go.", tools=[tool])
         if cancel:
             self.assertTrue(peer.arrived.wait(30))
             client.cancel(run)
@@ -60,6 +63,10 @@ class McpHostileTest(ServerCase):
     def test_a_result_over_four_megabytes_is_cut(self):
         result = self.result("large")
         self.assertTrue(result["ok"])
+        note = (f"[The tool's result is larger than {4 * MEGABYTE} bytes. {2 * MEGABYTE} bytes "
+                "were cut.]")
+        self.assertTrue(result["result"].endswith(note), result["result"][-200:])
+        self.assertEqual(result["result"].count("x"), 4 * MEGABYTE)
 
     def test_a_flood_of_notices_ends_with_the_answer(self):
         self.assertEqual(self.result("floods")["result"], "after the flood")
@@ -73,6 +80,53 @@ class McpHostileTest(ServerCase):
 
     def test_nonsense_is_a_failed_result(self):
         self.assertFalse(self.result("nonsense")["ok"])
+
+    def test_a_result_without_its_structured_content_fails(self):
+        result = self.result("bare")
+        self.assertFalse(result["ok"])
+        self.assertIn("no structured content", result["result"])
+
+    def test_a_server_that_restarts_between_calls_is_found_again(self):
+        peer = CountingMcp()
+        turns = [turn(calls=[("m_order", {})]), turn(calls=[("wait", {})]),
+                 turn(calls=[("m_order", {})]), turn("Done.")]
+        server = self.start_server(turns, ALLOW)
+        client = server.client()
+        tools = [{"kind": "mcp", "name": "m", "url": peer.url}, {"kind": "local", "name": "wait"}]
+        run = client.create(prompt="Go.", tools=tools)
+        with client.stream(run) as stream:
+            call = stream.until("local_tool_call")[-1].json()["toolUseId"]
+        first = peer.calls["order"]
+        peer.close()
+        again = CountingMcp(peer.server_address[1])
+        self.addCleanup(again.close)
+        client.answer(run, call, result="go on")
+        results = [one.json() for one in client.log(run) if one.event == "tool_result"]
+        self.assertEqual([(one["ok"], one["result"]) for one in results], [(True, "counted")] * 2)
+        self.assertEqual([first, again.calls["order"]],
+                         [[one["toolUseId"]] for one in results])
+        self.check_data(server)
+
+    def test_a_server_that_restarts_during_a_call_leaves_its_outcome_unknown(self):
+        peer = CountingMcp()
+        self.addCleanup(peer.close)
+        server = self.start_server([turn(calls=[("m_order", {})]), turn("Done.")], ALLOW)
+        client = server.client()
+        peer.gate.clear()
+        run = client.create(prompt="Go.", tools=[{"kind": "mcp", "name": "m", "url": peer.url}])
+        self.assertTrue(peer.arrived.acquire(timeout=30))
+        peer.cut_connections()
+        result = next(one.json() for one in client.log(run) if one.event == "tool_result")
+        self.assertFalse(result["ok"])
+        self.assertIn("may or may not have taken effect", result["result"])
+        self.assertEqual(len(peer.calls["order"]), 1)
+
+    def test_a_server_that_hangs_meets_the_time_of_its_ref(self):
+        events, peer = self.play("hangs", timeoutMs=300)
+        result = next(one for one in events if one["type"] == "tool_result")
+        self.assertFalse(result["ok"])
+        self.assertIn("may or may not have taken effect", result["result"])
+        self.assertEqual((events[-1]["subtype"], peer.calls), ("success", 1))
 
     def test_a_server_that_hangs_does_not_hold_up_a_cancel(self):
         events, peer = self.play("hangs", cancel=True)

@@ -49,7 +49,7 @@ class HostileMcp:
         if self.mode == "bad schemas":
             return [{"name": "act", "inputSchema": {"type": "object", "properties": 7}},
                     {"name": "none"}, {"inputSchema": OBJECT}, "what", None]
-        if self.mode == "lies":
+        if self.mode in ("lies", "bare"):
             return [{"name": "act", "inputSchema": OBJECT,
                      "outputSchema": {"type": "object", "required": ["n"],
                                       "properties": {"n": {"type": "integer"}}}}]

@@ -12,6 +12,7 @@ namespace errand::mcp {
 namespace {
 
 constexpr std::size_t kNotesMax = 20;
+constexpr milliseconds kTtlMax = std::chrono::hours(24);
 
 std::size_t size_of(const Tool& tool) {
   return json::write(to_json(tool)).size();
@@ -97,7 +98,8 @@ Task<Result<ServerInfo>> Client::connect() {
 Task<Result<ToolListPtr>> Client::tools() {
   auto session = co_await connected();
   if (!session) co_return std::move(session).error();
-  bool is_fresh = (*session)->is_told_of_changes() || deps_.timers.now() < tools_expire_;
+  bool is_watched = tools_watched_ && (*session)->is_told_of_changes();
+  bool is_fresh = is_watched || deps_.timers.now() < tools_expire_;
   if (tools_ && is_fresh) co_return tools_;
   auto listed = co_await list_tools(*session);
   co_return listed;
@@ -110,6 +112,7 @@ void Client::forget_tools() {
 
 Task<Result<ToolListPtr>> Client::list_tools(SessionPtr session) {
   const std::uint64_t changes = tools_changes_;
+  const bool is_watched = session->is_told_of_changes();
   ToolCollector collector(options_.limits);
   milliseconds ttl = milliseconds::max();
   for (bool is_more = session->info().has_tools; is_more;) {
@@ -125,10 +128,11 @@ Task<Result<ToolListPtr>> Client::list_tools(SessionPtr session) {
   auto list = std::make_shared<const ToolList>(std::move(collector.list));
   if (changes != tools_changes_) co_return ToolListPtr(list);  // it has changed meanwhile
   tools_ = list;
-  bool has_ttl = session->info().era == Era::modern;
-  auto longest = std::chrono::duration_cast<milliseconds>(SteadyTime::max() - deps_.timers.now());
-  tools_expire_ = has_ttl && ttl < longest ? deps_.timers.now() + ttl : SteadyTime::max();
-  output_schemas_.clear();
+  tools_watched_ = is_watched;
+  // Only the modern era has a time to live, which a server may make too long.
+  milliseconds kept = options_.limits.unwatched_time;
+  if (session->info().era == Era::modern) kept = std::min(ttl, kTtlMax);
+  tools_expire_ = deps_.timers.now() + kept;
   if (session->http()) {
     std::map<std::string, std::vector<HeaderParameter>> headers;
     for (const Tool& tool : list->tools) {
@@ -186,6 +190,7 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
   json::Object extra;
   for (std::size_t round = 0; round <= options_.limits.input_rounds_max; ++round) {
     json::Object message{{"name", params.name}, {"arguments", params.arguments}};
+    if (!params.meta.empty()) message["_meta"] = params.meta;
     for (const auto& [key, value] : extra) message[key] = value;
     auto answer = co_await session->call("tools/call", std::move(message),
                                          {.silence_max = options.silence_max,
@@ -199,7 +204,7 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
     }
     ERRAND_CO_TRY(auto outcome, parse_call_outcome(std::get<json::Value>(*answer)));
     if (auto* result = std::get_if<CallToolResult>(&outcome)) {
-      check_output(params.name, *result);
+      if (options.output_schema) check_output(*options.output_schema, *result);
       cut_result(*result, options_.limits.result_bytes_max);
       co_return std::move(*result);
     }
@@ -222,21 +227,21 @@ Task<json::Object> Client::answer_inputs(InputRequired wanted) {
   co_return out;
 }
 
-void Client::check_output(const std::string& name, CallToolResult& result) {
-  const Tool* tool = tools_ ? tools_->find(name) : nullptr;
-  if (!tool || !tool->output_schema || !result.structured_content || result.is_error) return;
-  auto found = output_schemas_.find(name);
-  if (found == output_schemas_.end()) {
-    auto compiled = json::compile_schema(*tool->output_schema);
-    found = output_schemas_.emplace(name, compiled ? *compiled : nullptr).first;
+void Client::check_output(const json::Object& schema, CallToolResult& result) {
+  if (result.is_error) return;
+  auto compiled = output_schemas_.get(schema);
+  if (!compiled) return;  // it is no schema, and checks nothing
+  std::string wrong;
+  if (result.structured_content) {
+    auto errors = (*compiled)->validate(*result.structured_content);
+    if (errors.empty()) return;
+    wrong = cat("The result does not fit the tool's output schema:\n", json::describe(errors));
+  } else {
+    wrong = "The result has no structured content, although the tool has an output schema.";
   }
-  if (!found->second) return;
-  auto errors = found->second->validate(*result.structured_content);
-  if (errors.empty()) return;
   result.is_error = true;
   result.structured_content.reset();
-  result.content.emplace_back(TextContent{
-      cat("The result does not fit the tool's output schema:\n", json::describe(errors))});
+  result.content.emplace_back(TextContent{std::move(wrong)});
 }
 
 }  // namespace errand::mcp

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/version.hpp"
-#include "json/schema.hpp"
+#include "json/schema_cache.hpp"
 #include "mcp/client/http_connection.hpp"
 #include "mcp/client/session.hpp"
 #include "mcp/client/stdio_connection.hpp"
@@ -29,6 +29,7 @@ struct ClientOptions {
   Implementation client = {.name = "errand", .version = std::string(version())};
   ClientFeatures* features = nullptr;  // outlives the client; null: nothing is offered
   ClientLimits limits = {};
+  std::function<void()> on_tools_changed = [] {};  // or something may have been missed
 };
 
 struct ToolList {
@@ -42,6 +43,8 @@ using ToolListPtr = std::shared_ptr<const ToolList>;
 struct CallToolOptions {
   milliseconds silence_max = seconds(60);  // progress starts it anew
   milliseconds total_max = seconds(600);
+  // What a result must fit that is not a failure. Null: any result will do.
+  std::shared_ptr<const json::Object> output_schema = nullptr;
   std::function<void(const rpc::Progress&)> on_progress = {};
   Interrupt* interrupt = nullptr;
 };
@@ -58,11 +61,12 @@ class Client final {
 
   // unavailable, unauthorized, forbidden, not_found, timeout, unsupported: as for the transport.
   Task<Result<ServerInfo>> connect();
-  // All tools, kept until the server says that they have changed.
+  // All tools, kept until the server says that they have changed. If it does not say so, they are
+  // kept for as long as it allows, or for ClientLimits::unwatched_time.
   Task<Result<ToolListPtr>> tools();
   // A tool that fails is a result (`is_error`). An Error means that the call could not be made;
-  // outcome_unknown: or that it was made and its result was lost. A result whose structured content
-  // does not fit the tool's output schema is turned into a failed one.
+  // outcome_unknown: or that it was made and its result was lost. A result without structured
+  // content that fits the output schema of the options is turned into a failed one.
   Task<Result<CallToolResult>> call_tool(CallToolParams params, CallToolOptions options = {});
 
   // Any request, with the server's answer as it is. Sent again only if the server says that it did
@@ -96,7 +100,7 @@ class Client final {
   Task<Result<CallToolResult>> call_on(SessionPtr session, CallToolParams params,
                                        CallToolOptions options);
   Task<json::Object> answer_inputs(InputRequired wanted);
-  void check_output(const std::string& tool, CallToolResult& result);
+  void check_output(const json::Object& schema, CallToolResult& result);
 
   const ClientDeps deps_;
   const ClientOptions options_;
@@ -111,8 +115,9 @@ class Client final {
   std::list<Wakeup*> waiting_;       // for the end of an attempt
   ToolListPtr tools_;                // null: not known, or changed
   std::uint64_t tools_changes_ = 0;  // how often they have been forgotten
-  SteadyTime tools_expire_ = SteadyTime::max();
-  std::map<std::string, json::CompiledSchemaPtr> output_schemas_;  // null: not one that compiles
+  bool tools_watched_ = false;       // the server told of changes when the list was asked for
+  SteadyTime tools_expire_{};        // of a list whose changes nobody tells
+  json::SchemaCache output_schemas_;
   TaskGroup tasks_;
 };
 

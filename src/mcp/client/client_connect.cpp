@@ -87,7 +87,10 @@ void Client::begin_session(std::unique_ptr<rpc::Connection> connection, HttpConn
   SessionOptions options{.client = options_.client,
                          .features = options_.features,
                          .limits = options_.limits,
-                         .on_tools_changed = [this] { forget_tools(); }};
+                         .on_tools_changed = [this] {
+                           forget_tools();
+                           options_.on_tools_changed();
+                         }};
   opening_ = std::make_shared<Session>(deps_, std::move(options), std::move(connection), http);
 }
 

@@ -194,32 +194,40 @@ TEST_F(LegacyClientTest, AResultThatIsTooLargeIsCutWithANote) {
 }
 
 TEST_F(LegacyClientTest, StructuredContentThatBreaksItsSchemaIsAFailedResult) {
-  json::Object tool = FakeServer::tool("one");
-  tool["outputSchema"] = json::Object{
-      {"type", "object"}, {"properties", json::Object{{"n", json::Object{{"type", "integer"}}}}}};
-  server_.on("tools/list", json::Object{{"tools", json::Array{tool}}});
-  EXPECT_EQ(tools(), Names{"one"});
+  auto schema = std::make_shared<const json::Object>(json::Object{
+      {"type", "object"}, {"properties", json::Object{{"n", json::Object{{"type", "integer"}}}}}});
   json::Object lie = text_result("five");
   lie["structuredContent"] = json::Object{{"n", "five"}};
   server_.on_call(lie);
-  EXPECT_EQ(shown(call()),
+  EXPECT_EQ(shown(call({.output_schema = schema})),
             "failed: five The result does not fit the tool's output schema:\n/n: expected an "
             "integer, got \"five\"");
   json::Object truth = text_result("five");
   truth["structuredContent"] = json::Object{{"n", 5}};
   server_.on_call(truth);
-  EXPECT_EQ(call().value().structured_content, json::Value(json::Object{{"n", 5}}));
+  EXPECT_EQ(call({.output_schema = schema}).value().structured_content,
+            json::Value(json::Object{{"n", 5}}));
 }
 
 TEST_F(LegacyClientTest, ASchemaThatIsNoSchemaChecksNothing) {
-  json::Object tool = FakeServer::tool("one");
-  tool["outputSchema"] = json::Object{{"type", 7}};
-  server_.on("tools/list", json::Object{{"tools", json::Array{tool}}});
-  EXPECT_EQ(tools(), Names{"one"});
+  auto schema = std::make_shared<const json::Object>(json::Object{{"type", 7}});
   json::Object result = text_result("five");
   result["structuredContent"] = 3;
   server_.on_call(result);
-  EXPECT_EQ(shown(call()), "ok: five");
+  EXPECT_EQ(shown(call({.output_schema = schema})), "ok: five");
+}
+
+TEST_F(LegacyClientTest, ToolsWhoseChangesNobodyTellsAreKeptForAWhile) {
+  server_.on("initialize", json::Object{{"protocolVersion", "2025-11-25"},
+                                        {"capabilities", json::Object{{"tools", json::Object()}}}});
+  start({.unwatched_time = milliseconds(0)});
+  EXPECT_EQ(tools(), (Names{"one", "two"}));
+  server_.offer({"three"});
+  EXPECT_EQ(tools(), Names{"three"});
+  start_anew({});
+  EXPECT_EQ(tools(), Names{"three"});
+  server_.offer({"four"});
+  EXPECT_EQ(tools(), Names{"three"});
 }
 
 TEST_F(LegacyClientTest, AResultWithoutContentIsAnError) {

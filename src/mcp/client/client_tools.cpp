@@ -81,13 +81,15 @@ ToolOutcome outcome_of(const Error& error) {
 // One tool of a server.
 class McpTool final : public errand::Tool {
  public:
-  McpTool(FindClient find, ToolDecl decl) : find_(std::move(find)), decl_(std::move(decl)) {}
+  McpTool(FindClient find, ToolDecl decl, milliseconds silence_max)
+      : find_(std::move(find)), decl_(std::move(decl)), silence_max_(silence_max) {}
 
   const ToolDecl& decl() const override { return decl_; }
 
   Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
-    CallToolOptions options{.silence_max = decl_.annotations.timeout.value_or(kHostToolTimeout)};
-    options.total_max = options.silence_max;
+    CallToolOptions options{.silence_max = silence_max_,
+                            .total_max = decl_.annotations.timeout.value_or(kCallTimeMax),
+                            .output_schema = decl_.output_schema};
     if (ProgressSink* sink = context.progress) {
       options.on_progress = [sink](const rpc::Progress& progress) {
         sink->report(
@@ -96,8 +98,10 @@ class McpTool final : public errand::Tool {
     }
     auto client = co_await find_(context.secrets);
     if (!client) co_return failed_outcome(client.error().describe());
-    auto result = co_await (*client)->call_tool(
-        {.name = decl_.origin.upstream, .arguments = std::move(call.arguments)}, options);
+    CallToolParams params{.name = decl_.origin.upstream,
+                          .arguments = std::move(call.arguments),
+                          .meta = {{kIdempotencyKey, call.id.view()}}};
+    auto result = co_await (*client)->call_tool(std::move(params), options);
     if (!result) co_return outcome_of(result.error());
     co_return outcome_of(std::move(*result));
   }
@@ -105,6 +109,7 @@ class McpTool final : public errand::Tool {
  private:
   const FindClient find_;
   const ToolDecl decl_;
+  const milliseconds silence_max_;
 };
 
 Task<Result<std::shared_ptr<Client>>> same_client(std::shared_ptr<Client> client) {
@@ -134,12 +139,13 @@ ToolDecl decl_of(const Tool& tool, std::string name) {
   decl.annotations = {.read_only = tool.annotations.read_only.value_or(false),
                       .idempotent = tool.annotations.idempotent.value_or(false)};
   decl.annotations.destructive = tool.annotations.destructive.value_or(false);
+  decl.annotations.timeout = kCallTimeMax;
   decl.origin.upstream = tool.name;
   return decl;
 }
 
-ToolPtr make_tool(FindClient find, ToolDecl decl) {
-  return std::make_shared<McpTool>(std::move(find), std::move(decl));
+ToolPtr make_tool(FindClient find, ToolDecl decl, milliseconds silence_max) {
+  return std::make_shared<McpTool>(std::move(find), std::move(decl), silence_max);
 }
 
 ToolPtr make_tool(std::shared_ptr<Client> client, ToolDecl decl) {

@@ -17,8 +17,16 @@ ToolDecl decl_of(const Tool& tool, std::string name);
 // what the model is told.
 using FindClient = std::function<Task<Result<std::shared_ptr<Client>>>(CallSecrets*)>;
 
-// The tool of a declaration that decl_of has made; its calls go to the server.
-ToolPtr make_tool(FindClient find, ToolDecl decl);
+// How long a call may take in all, and without a sign of life, if nobody says otherwise.
+constexpr milliseconds kCallTimeMax{600'000};
+constexpr milliseconds kCallSilenceMax = kHostToolTimeout;
+
+// The member of `_meta` that holds the id of a call, the same on every attempt.
+constexpr std::string_view kIdempotencyKey = "errand/idempotencyKey";
+
+// The tool of a declaration that decl_of has made; its calls go to the server. `silence_max` is how
+// long a call may take without progress.
+ToolPtr make_tool(FindClient find, ToolDecl decl, milliseconds silence_max = kCallSilenceMax);
 ToolPtr make_tool(std::shared_ptr<Client> client, ToolDecl decl);
 
 }  // namespace errand::mcp

@@ -126,6 +126,46 @@ TEST_F(HttpClientTest, ASessionAndItsVersionAreNamedAfterTheHandshake) {
                    "notifications/initialized s1 2025-06-18", "tools/call s1 2025-06-18"}));
 }
 
+// A server that says it tells of changes, and has no open stream to do so.
+class UnheardChangesTest : public HttpClientTest {
+ protected:
+  UnheardChangesTest() {
+    on("initialize", [](const Request& request) {
+      return json_answer(id_of(request), R"({"protocolVersion":"2025-06-18",)"
+                                         R"("capabilities":{"tools":{"listChanged":true}}})");
+    });
+    offer("one");
+    start({.unwatched_time = milliseconds(0)});
+  }
+  void offer(std::string name) {
+    on("tools/list", [name = std::move(name)](const Request& request) {
+      return json_answer(id_of(request),
+                         cat(R"({"tools":[{"name":")", name, R"(","inputSchema":{}}]})"));
+    });
+  }
+  void expect_fresh_tools() {
+    EXPECT_EQ(tools(), Names{"one"});
+    offer("two");
+    run_ready(io_);
+    EXPECT_EQ(tools(), Names{"two"});
+  }
+};
+
+TEST_F(UnheardChangesTest, AStreamThatIsRefusedTellsOfNoChanges) {
+  expect_fresh_tools();
+}
+
+TEST_F(UnheardChangesTest, AStreamThatHasEndedTellsOfNoChanges) {
+  on("GET", [](const Request&) { return stream_answer("retry: 60000\n\n"); });
+  EXPECT_TRUE(run_task(io_, client().connect()));
+  run_until(io_, [this] {
+    auto all = seen();
+    return std::any_of(all.begin(), all.end(),
+                       [](const std::string& one) { return one.starts_with("GET"); });
+  });
+  expect_fresh_tools();
+}
+
 TEST_F(HttpClientTest, ASessionThatTheServerHasEndedIsBegunAnew) {
   on("tools/call", [](const Request& request) {
     if (request.header("MCP-Session-Id") == "s1") return status(404);

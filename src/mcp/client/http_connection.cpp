@@ -114,8 +114,8 @@ void HttpConnection::speak(Era era, std::optional<std::string> version) {
   version_ = std::move(version);
 }
 
-void HttpConnection::listen() {
-  tasks_.spawn("mcp.listen", read_server_stream());
+void HttpConnection::listen(std::function<void()> on_gap) {
+  tasks_.spawn("mcp.listen", read_server_stream(std::move(on_gap)));
 }
 
 void HttpConnection::set_header_parameters(
@@ -274,7 +274,7 @@ Task<Result<HttpConnection::StreamEnd>> HttpConnection::read_events(SseSource* s
   }
 }
 
-Task<void> HttpConnection::read_server_stream() {
+Task<void> HttpConnection::read_server_stream(std::function<void()> on_gap) {
   Exchange state;
   std::string last_id;
   std::optional<int> retry;
@@ -286,7 +286,10 @@ Task<void> HttpConnection::read_server_stream() {
     if (opened && !is_success((*opened)->status())) co_return;
     if (opened && has_type(**opened, "text/event-stream")) {
       SseSource source(std::move(*opened));
+      is_listening_ = true;
       auto end = co_await read_events(&source, &state);
+      is_listening_ = false;
+      on_gap();
       if (!source.last_id().empty()) last_id = source.last_id();
       if (source.retry_millis()) retry = source.retry_millis();
       if (!end && end.error().code() == ErrorCode::too_large) co_return;

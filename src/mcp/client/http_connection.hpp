@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,8 +42,11 @@ class HttpConnection final : public rpc::Connection {
 
   // What requests say from now on. Nothing: they do not name a version, as for initialize.
   void speak(Era era, std::optional<std::string> version);
-  // Of the legacy era: opens the stream of what the server sends unasked, if it has one.
-  void listen();
+  // Of the legacy era: opens the stream of what the server sends unasked, if it has one. Whenever
+  // the stream has ended, something may have been missed: `on_gap` says so.
+  void listen(std::function<void()> on_gap);
+  // Whether that stream is open.
+  bool is_listening() const { return is_listening_; }
   // The arguments that calls of a tool repeat as headers, in the modern era.
   void set_header_parameters(std::map<std::string, std::vector<HeaderParameter>> of_tools);
 
@@ -62,7 +66,7 @@ class HttpConnection final : public rpc::Connection {
   Task<Result<void>> take_failure(const rpc::Id* id, net::ClientStream* stream);
   Task<Result<void>> read_stream(std::unique_ptr<net::ClientStream> stream, Exchange* state);
   Task<Result<StreamEnd>> read_events(SseSource* source, Exchange* state);
-  Task<void> read_server_stream();
+  Task<void> read_server_stream(std::function<void()> on_gap);
   Task<void> pause(std::optional<int> millis, Interrupt* interrupt);
 
   const ClientDeps deps_;
@@ -76,6 +80,7 @@ class HttpConnection final : public rpc::Connection {
   std::uint64_t last_exchange_ = 0;
   Wakeup* flushing_ = nullptr;
   Interrupt ending_;  // of the server stream
+  bool is_listening_ = false;
   Inbox inbox_;
   TaskGroup tasks_;
 };

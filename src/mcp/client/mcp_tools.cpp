@@ -1,21 +1,36 @@
 #include "mcp/client/mcp_tools.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
 #include "mcp/client/client_tools.hpp"
 #include "mcp/tool_result.hpp"
+#include "tool/no_tools.hpp"
 
 namespace errand::mcp {
 namespace {
 
 constexpr std::string_view kConfigured = "config:";
+constexpr milliseconds kDownTime = seconds(10);
 
 // Whether the ref means a server of the configuration.
 bool is_configured(const McpServer& server) {
   return server.url.starts_with(kConfigured);
 }
+
+// What a configured server may ask: which folders it is to work in.
+class ConfiguredRoots final : public ClientFeatures {
+ public:
+  explicit ConfiguredRoots(std::vector<Root> roots) : roots_(std::move(roots)) {}
+
+  ClientCapabilities offered() const override { return {.roots = true}; }
+  Task<Result<std::vector<Root>>> roots() override { co_return roots_; }
+
+ private:
+  const std::vector<Root> roots_;
+};
 
 using NetHeaders = std::vector<net::Header>;
 
@@ -45,12 +60,24 @@ McpTools::McpTools(ClientDeps deps, Configured configured, SecretSource* secrets
     : deps_(deps),
       configured_(std::move(configured)),
       secrets_(secrets),
-      ending_(deps.home, deps.on_bug) {}
+      ending_(deps.home, deps.on_bug),
+      asking_(deps.home, deps.on_bug) {
+  for (const auto& [name, server] : configured_.servers) {
+    if (server.roots.empty()) continue;
+    features_[name] = std::make_unique<ConfiguredRoots>(server.roots);
+  }
+}
+
+ClientFeatures* McpTools::features_for(const McpServer& server) {
+  if (!is_configured(server)) return nullptr;
+  auto found = features_.find(server.url.substr(kConfigured.size()));
+  return found == features_.end() ? nullptr : found->second.get();
+}
 
 Result<ServerAddress> McpTools::address_of(const McpServer& server) const {
   if (is_configured(server)) {
     auto found = configured_.servers.find(server.url.substr(kConfigured.size()));
-    if (found != configured_.servers.end()) return found->second;
+    if (found != configured_.servers.end()) return found->second.address;
     return Error(ErrorCode::not_found,
                  cat("the configuration has no MCP server called \"",
                      std::string_view(server.url).substr(kConfigured.size()), "\""));
@@ -69,8 +96,19 @@ Task<Result<McpTools::ClientPtr>> McpTools::client_for(McpServer server, Princip
   co_return client_at(std::move(address), server, who);
 }
 
-McpTools::ClientPtr McpTools::client_at(ServerAddress address, const McpServer& server,
-                                        const Principal& who) {
+// Ends the client that nobody has used for longest. False: all of them are in use.
+bool McpTools::make_room() {
+  if (clients_.size() < kClientsMax) return true;
+  auto idle = std::find_if(clients_.rbegin(), clients_.rend(),
+                           [](const Known& one) { return one.client.use_count() == 1; });
+  if (idle == clients_.rend()) return false;
+  ending_.spawn("mcp.end", end(std::move(idle->client)));
+  clients_.erase(std::next(idle).base());
+  return true;
+}
+
+Result<McpTools::ClientPtr> McpTools::client_at(ServerAddress address, const McpServer& server,
+                                                const Principal& who) {
   std::string key = key_of(server, address, who);
   auto known = std::find_if(clients_.begin(), clients_.end(),
                             [&key](const Known& one) { return one.key == key; });
@@ -78,17 +116,17 @@ McpTools::ClientPtr McpTools::client_at(ServerAddress address, const McpServer& 
     clients_.splice(clients_.begin(), clients_, known);
     return clients_.front().client;
   }
+  if (!make_room()) {
+    return Error(ErrorCode::rate_limited,
+                 cat(kClientsMax, " MCP servers are in use at once; try again later"));
+  }
   ClientDeps deps{.home = deps_.home,
                   .http = is_configured(server) ? configured_.http : deps_.http,
                   .timers = deps_.timers,
                   .on_bug = deps_.on_bug};
-  ClientOptions options{.server = std::move(address)};
+  ClientOptions options{.server = std::move(address), .features = features_for(server)};
   clients_.push_front(
       {.key = std::move(key), .client = std::make_shared<Client>(deps, std::move(options))});
-  if (clients_.size() > kClientsMax) {
-    ending_.spawn("mcp.end", end(std::move(clients_.back().client)));
-    clients_.pop_back();
-  }
   return clients_.front().client;
 }
 
@@ -113,7 +151,15 @@ Task<Result<std::vector<ToolDecl>>> McpTools::ask(ToolRef ref, Principal who) {
     const auto& filter = server->tool_filter;
     bool is_wanted =
         !filter || std::find(filter->begin(), filter->end(), tool.name) != filter->end();
-    if (is_wanted) decls.push_back(decl_of(tool, names[i]));
+    if (!is_wanted) continue;
+    decls.push_back(decl_of(tool, names[i]));
+    if (server->timeout) decls.back().annotations.timeout = server->timeout;
+  }
+  if (decls.empty()) {
+    co_return Error(ErrorCode::not_found, list->tools.empty()
+                                              ? "it has no tools"
+                                              : "the run's toolFilter names none of its tools")
+        .reason(kNoTools);
   }
   co_return decls;
 }
@@ -121,12 +167,64 @@ Task<Result<std::vector<ToolDecl>>> McpTools::ask(ToolRef ref, Principal who) {
 ToolPtr McpTools::open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) {
   const auto* server = std::get_if<McpServer>(&ref);
   if (!server) return nullptr;
+  // Whoever says how long a call may take knows whether the server reports progress.
   return make_tool([this, server = *server,
                     who](CallSecrets* secrets) { return client_for(server, who, secrets); },
-                   binding);
+                   binding, server->timeout.value_or(kCallSilenceMax));
+}
+
+// What configured servers have answered. Whoever asked may leave before they have.
+struct McpTools::Asked {
+  std::map<std::string, std::vector<ToolDecl>> tools;
+  std::set<std::string> unanswered;
+  Wakeup* over = nullptr;
+};
+
+Task<void> McpTools::ask_one(std::string name, Principal who, std::shared_ptr<Asked> asked) {
+  McpServer server{.name = name, .url = cat(kConfigured, name), .headers = {}, .tool_filter = {}};
+  auto tools = co_await ask(std::move(server), who);
+  bool is_down = !tools && tools.error().reason() != kNoTools;
+  if (is_down) down_until_[{who.workspace, name}] = deps_.timers.now() + kDownTime;
+  asked->unanswered.erase(name);
+  if (tools) asked->tools[name] = std::move(*tools);
+  if (asked->over) asked->over->notify();
+}
+
+Task<std::vector<ToolPtr>> McpTools::ask_configured(std::vector<std::string> names, Principal who) {
+  auto asked = std::make_shared<Asked>();
+  asked->unanswered = {names.begin(), names.end()};
+  for (const std::string& name : names) asking_.spawn("mcp.offer", ask_one(name, who, asked));
+  const SteadyTime deadline = deps_.timers.now() + kOfferedWait;
+  {
+    WakeupAt over(deps_.home, asked->over);
+    TimerGuard timer(deps_.timers, deadline, [asked] { asked->over->notify(); });
+    while (!asked->unanswered.empty() && deps_.timers.now() < deadline) co_await over.wait();
+  }
+  for (const std::string& name : asked->unanswered) {
+    down_until_[{who.workspace, name}] = deadline + kDownTime;
+  }
+  std::vector<ToolPtr> out;
+  for (const auto& [name, decls] : asked->tools) {
+    McpServer server{.name = name, .url = cat(kConfigured, name), .headers = {}, .tool_filter = {}};
+    for (const ToolDecl& decl : decls) out.push_back(open(decl, server, who));
+  }
+  co_return out;
+}
+
+// A server that has just been found down is not asked again by every caller.
+Task<Result<std::vector<ToolPtr>>> McpTools::offered(Principal who) {
+  std::erase_if(down_until_,
+                [now = deps_.timers.now()](const auto& one) { return one.second <= now; });
+  std::vector<std::string> names;
+  for (const auto& [name, address] : configured_.servers) {
+    if (!down_until_.contains({who.workspace, name})) names.push_back(name);
+  }
+  auto tools = co_await ask_configured(std::move(names), std::move(who));
+  co_return tools;
 }
 
 Task<void> McpTools::stop() {
+  co_await asking_.stop(CancelReason::shutdown);
   for (Known& known : std::exchange(clients_, {})) {
     ending_.spawn("mcp.end", end(std::move(known.client)));
   }

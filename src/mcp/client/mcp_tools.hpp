@@ -12,19 +12,26 @@
 
 namespace errand::mcp {
 
+// A server of the configuration, and the folders that it is told to work in.
+struct ConfiguredServer {
+  ServerAddress address;
+  std::vector<Root> roots = {};
+};
+
 // The tools of MCP servers that runs name (`mcp` refs), by their URL or as the configuration has
 // them. Runs with the same server, headers and workspace share a client, which stays connected for
 // the next run. Lives on one home; must be stopped before it is destroyed, after the runs that use
 // it.
 class McpTools final : public RemoteToolSource {
  public:
-  // The one used longest ago is given up for a new one.
+  // The one used longest ago is given up for a new one, unless a call is under way there. If there
+  // is one everywhere, no new client is made.
   static constexpr std::size_t kClientsMax = 256;
 
   // Servers that runs can name as "config:NAME". Whoever runs this process trusts them: `http` may
   // reach any address.
   struct Configured {
-    std::map<std::string, ServerAddress> servers;
+    std::map<std::string, ConfiguredServer> servers;
     net::HttpClient& http;  // outlives the tools
   };
 
@@ -36,10 +43,15 @@ class McpTools final : public RemoteToolSource {
 
   Task<Result<std::vector<ToolDecl>>> ask(ToolRef ref, Principal who) override;
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) override;
+  // Those of the configured servers, as "SERVER_TOOL". All servers are asked at once; one that does
+  // not answer within kOfferedWait is left out, and is not asked again for a moment.
+  Task<Result<std::vector<ToolPtr>>> offered(Principal who) override;
+  static constexpr milliseconds kOfferedWait = seconds(10);
 
   Task<void> stop();
 
  private:
+  struct Asked;
   using ClientPtr = std::shared_ptr<Client>;
   struct Known {
     std::string key;
@@ -47,17 +59,25 @@ class McpTools final : public RemoteToolSource {
   };
 
   // The client for a server, with the secrets of its headers filled in. not_found: the
-  // configuration has no such server.
+  // configuration has no such server. rate_limited: kClientsMax.
   Task<Result<ClientPtr>> client_for(McpServer server, Principal who, CallSecrets* secrets);
   Result<ServerAddress> address_of(const McpServer& server) const;
-  ClientPtr client_at(ServerAddress address, const McpServer& server, const Principal& who);
+  ClientFeatures* features_for(const McpServer& server);
+  Result<ClientPtr> client_at(ServerAddress address, const McpServer& server, const Principal& who);
+  bool make_room();
+  Task<void> ask_one(std::string name, Principal who, std::shared_ptr<Asked> asked);
+  Task<std::vector<ToolPtr>> ask_configured(std::vector<std::string> names, Principal who);
   static Task<void> end(ClientPtr client);
 
   const ClientDeps deps_;
   const Configured configured_;
   SecretSource* const secrets_;
-  std::list<Known> clients_;  // the one used last is first
+  std::map<std::string, std::unique_ptr<ClientFeatures>> features_;  // of configured servers
+  std::list<Known> clients_;                                         // the one used last is first
+  // Configured servers that did not answer a workspace.
+  std::map<std::pair<WorkspaceSlug, std::string>, SteadyTime> down_until_;
   TaskGroup ending_;
+  TaskGroup asking_;  // configured servers what they have; last: tasks use everything above
 };
 
 }  // namespace errand::mcp

@@ -111,14 +111,18 @@ Task<Result<void>> Session::initialize() {
   if (info_.protocol_version == kBatchVersion) peer_.set_batches(rpc::Batches::accepted);
   ERRAND_CO_CHECK(peer_.notify("notifications/initialized", {}));
   co_await connection_->flush();
-  if (http_) http_->listen();
+  if (http_) http_->listen([this] { options_.on_tools_changed(); });
   co_return Result<void>();
 }
 
 Task<Result<rpc::Answer>> Session::call(std::string method, json::Object params,
                                         rpc::CallOptions options) {
   if (info_.era == Era::modern) {
-    params["_meta"] = modern_meta(options_.client, offered());
+    json::Object meta = modern_meta(options_.client, offered());
+    if (const json::Object* own = json::object_at(&params, "_meta")) {
+      for (const auto& member : *own) meta[member.key()] = member.value();
+    }
+    params["_meta"] = std::move(meta);
     // Over HTTP, closing the stream is the cancellation.
     if (http_) options.on_abandon = rpc::CallOptions::OnAbandon::say_nothing;
   }
@@ -138,6 +142,11 @@ Task<void> Session::subscribe() {
     options_.on_tools_changed();  // what was missed meanwhile
     co_await deps_.timers.sleep_until(deps_.timers.now() + kSubscribePause);
   }
+}
+
+bool Session::is_told_of_changes() const {
+  bool has_stream = !http_ || info_.era == Era::modern || http_->is_listening();
+  return is_told_of_changes_ && has_stream;
 }
 
 ClientCapabilities Session::offered() const {

@@ -39,8 +39,8 @@ class Session final : public rpc::Handler {
 
   const ServerInfo& info() const { return info_; }
   bool is_over() const { return peer_.end().has_value(); }
-  // Whether the server tells of changes to its tools.
-  bool is_told_of_changes() const { return is_told_of_changes_; }
+  // Whether the server tells of changes to its tools, and has a way to do so now.
+  bool is_told_of_changes() const;
   HttpConnection* http() { return http_; }
 
   Task<void> stop();

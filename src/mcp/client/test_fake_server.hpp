@@ -174,6 +174,10 @@ class ClientTest : public testing::Test {
             .home = io_.get_executor(), .http = http_, .timers = timers_, .on_bug = report_bug},
         ClientOptions{.server = address(), .features = features, .limits = limits});
   }
+  void start_anew(ClientLimits limits) {
+    run_task(io_, client_->stop());
+    start(limits);
+  }
   virtual ServerAddress address() { return server_.address(); }
 
   Result<CallToolResult> call(CallToolOptions options = {}, json::Object arguments = {{"x", 1}}) {

@@ -33,7 +33,11 @@ constexpr std::string_view kSchemas = R"json({
       "idempotent": {"type": "boolean", "default": false},
       "parallelSafe": {"type": "boolean", "default": true},
       "longRunning": {"type": "boolean", "default": false},
-      "timeoutMs": {"type": "integer", "minimum": 1},
+      "timeoutMs": {
+        "type": "integer",
+        "minimum": 1,
+        "description": "Of `local` and `mcp`: how long a call may take."
+      },
       "retain": {
         "type": "boolean",
         "default": false,
