@@ -3,6 +3,7 @@ wrote."""
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -37,7 +38,11 @@ class McpFlagTest(ServerCase):
         """What the tools of a run gave, by their names."""
         done = self.errand("run", "--json", *words, "Go.")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        events = [json.loads(line) for line in done.stdout.splitlines()]
+        return self.results_in(done.stdout)
+
+    @staticmethod
+    def results_in(output: str) -> dict[str, str]:
+        events = [json.loads(line) for line in output.splitlines()]
         kinds = ("tool_result", "local_tool_result_in")
         return {one["name"]: one["result"] for one in events if one["type"] in kinds}
 
@@ -73,12 +78,36 @@ class McpFlagTest(ServerCase):
         results = self.results(*self.embedded(calls), "--mcp", target, "--mcp", target)
         self.assertEqual(results["mcp_servers_everything2_echo"], "Echo: two")
 
-    def test_a_server_that_does_not_start_is_an_error(self):
-        for target in ("no-such-program-at-all", "exit 7", "http://127.0.0.1:9/mcp"):
-            with self.subTest(target):
-                done = self.errand("run", *self.embedded([]), "--mcp", target, "Go.")
-                self.assertNotEqual(done.returncode, 0)
-                self.assertIn(f"--mcp {target}", done.stderr)
+    def test_a_server_that_is_down_costs_no_other(self):
+        other = f"{NODE} {package('server-everything')} stdio"
+        down = (("--mcp", "no-such-program-at-all", "no_such_program_at_all_unavailable"),
+                ("--mcp", "exit 7", "exit_7_unavailable"),
+                ("--mcp", "http://127.0.0.1:9/mcp", "http_127_0_0_1_9_mcp_unavailable"),
+                ("--a2a", "http://127.0.0.1:9/card", "http_127_0_0_1_9_card_unavailable"))
+        for flag, target, stub in down:
+            for place in (self.embedded, self.served):
+                with self.subTest(target=target, place=place.__name__):
+                    words = [*place([CALLS[0], (stub, {})]), flag, target, "--mcp", other]
+                    done = self.errand("run", "--json", *words, "Go.")
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertIn(f"errand: {flag} {target}: ", done.stderr)
+                    results = self.results_in(done.stdout)
+                    self.assertEqual(results["mcp_servers_everything_echo"], "Echo: hä?")
+                    self.assertIn("is unavailable in this run: it does not answer", results[stub])
+
+    def test_an_agent_that_needs_input_can_be_answered(self):
+        agent = Agent("1.0")
+        self.addCleanup(agent.close)
+        for place in (self.embedded, self.served):
+            with self.subTest(place=place.__name__):
+                calls = [("Stranger", {"message": "ask me"})]
+                results = self.results(*place(calls), "--a2a", agent.card_url)
+                self.assertIn("call this tool again with taskId", results["Stranger"])
+                found = re.search(r'taskId "([^"]+)" and contextId "([^"]+)"', results["Stranger"])
+                calls = [("Stranger", {"message": "echo blue", "taskId": found[1],
+                                       "contextId": found[2]})]
+                results = self.results(*place(calls), "--a2a", agent.card_url)
+                self.assertEqual(results["Stranger"], "heard: echo blue")
 
     def test_an_agent_of_others(self):
         for version in ("1.0", "0.3"):

@@ -12,6 +12,7 @@
 #include "mcp/client/client_tools.hpp"
 #include "mcp/codec.hpp"
 #include "mcp/tool_result.hpp"
+#include "run/tool_stub.hpp"
 #include "sdk/local_calls.hpp"
 
 namespace errand::cli {
@@ -34,6 +35,20 @@ std::string safe_name(std::string_view text) {
   while (out.ends_with('_')) out.pop_back();
   return out;
 }
+
+// Stands in for the tools of a server that does not answer.
+class UnavailableTool final : public Tool {
+ public:
+  explicit UnavailableTool(ToolDecl decl) : decl_(std::move(decl)) {}
+
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall /*call*/, ToolContext /*context*/) override {
+    co_return failed_outcome(decl_.description);
+  }
+
+ private:
+  const ToolDecl decl_;
+};
 
 }  // namespace
 
@@ -74,8 +89,7 @@ Task<void> AgentServers::fetch(Agent* agent) {
   agent->card = std::move(card);
 }
 
-Task<Result<void>> AgentServers::connect(std::vector<std::string> mcp,
-                                         std::vector<std::string> a2a) {
+Task<void> AgentServers::connect(std::vector<std::string> mcp, std::vector<std::string> a2a) {
   std::vector<std::string> environment;
   for (char** variable = environ; *variable; ++variable) environment.emplace_back(*variable);
   for (std::string& flag : mcp) {
@@ -98,21 +112,35 @@ Task<Result<void>> AgentServers::connect(std::vector<std::string> mcp,
   co_await learning_.join();
   for (const auto& server : servers_) {
     if (server->failure) {
-      co_return Error(server->failure->code(),
-                      cat("--mcp ", server->flag, ": ", server->failure->message()))
-          .hint(server->failure->hint());
+      add_failure(Flag::mcp, server->flag, *server->failure);
+    } else {
+      add_tools(*server, name_for(*server));
     }
-    add_tools(*server, name_for(*server));
   }
   for (const auto& agent : agents_) {
-    if (!*agent->card) {
-      const Error& error = agent->card->error();
-      co_return Error(error.code(), cat("--a2a ", agent->flag, ": ", error.message()))
-          .hint(error.hint());
+    if (*agent->card) {
+      add_agent(*agent);
+    } else {
+      add_failure(Flag::a2a, agent->flag, agent->card->error());
     }
-    add_agent(*agent);
   }
-  co_return Result<void>();
+}
+
+void AgentServers::add_failure(Flag kind, const std::string& flag, const Error& error) {
+  failures_.push_back(
+      Error(error.code(), cat(kind == Flag::mcp ? "--mcp " : "--a2a ", flag, ": ", error.message()))
+          .hint(error.hint()));
+  std::string name = safe_name(flag).substr(0, kServerNameCharsMax);
+  ToolRef ref = McpServer{.name = name, .url = flag, .headers = {}, .tool_filter = {}};
+  if (kind == Flag::a2a) {
+    ref = RemoteAgent{
+        .name = name, .description = {}, .card_url = flag, .headers = {}, .context_id = {}};
+  }
+  for (ToolDecl& stub : stubs_of(ref, "it does not answer")) {
+    stub.name = unused_name(stub.name);
+    stub.site = ToolSite::host;
+    tools_.push_back(std::make_shared<UnavailableTool>(std::move(stub)));
+  }
 }
 
 void AgentServers::add_agent(const Agent& agent) {

@@ -24,10 +24,13 @@ class AgentServers final {
   AgentServers(const AgentServers&) = delete;
   AgentServers& operator=(const AgentServers&) = delete;
 
-  // Connects to all of them at once and learns their tools. Every error names the flag.
-  Task<Result<void>> connect(std::vector<std::string> mcp, std::vector<std::string> a2a);
+  // Connects to all of them at once and learns their tools.
+  Task<void> connect(std::vector<std::string> mcp, std::vector<std::string> a2a);
+  // Why some of them are not there. Each error names its flag.
+  const std::vector<Error>& failures() const { return failures_; }
 
-  // The tools of all servers, named "SERVER_TOOL", and the agents.
+  // The tools of all servers, named "SERVER_TOOL", and the agents. For a server that does not
+  // answer there is a tool that says so.
   const std::vector<ToolPtr>& tools() const { return tools_; }
   // The same as a server of runs wants to be told of them: what it is, and that this process
   // answers.
@@ -54,6 +57,8 @@ class AgentServers final {
   static Task<void> fetch(Agent* agent);
   void add_agent(const Agent& agent);
   void add_tools(const Server& server, std::string name);
+  enum class Flag : std::uint8_t { mcp, a2a };
+  void add_failure(Flag kind, const std::string& flag, const Error& error);
   std::string name_for(const Server& server) const;
   std::string unused_name(const std::string& wanted) const;
 
@@ -64,6 +69,7 @@ class AgentServers final {
   std::vector<std::unique_ptr<Agent>> agents_;
   std::vector<ToolPtr> tools_;
   std::vector<ToolRef> refs_;
+  std::vector<Error> failures_;
   TaskGroup cancelling_;  // of tasks whose calls were given up
   TaskGroup learning_;    // last: tasks use everything above
 };

@@ -1,11 +1,14 @@
 #include "cli/agent/agent_session.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "cli/agent/agent_tools.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
@@ -39,9 +42,9 @@ Task<Result<void>> stop_servers(AgentServers* servers) {
   co_return Result<void>();
 }
 
-Task<void> keep_result(Task<Result<void>> task, std::optional<Result<void>>* kept) {
-  auto result = co_await std::move(task);
-  kept->emplace(std::move(result));
+Task<void> note_end(Task<void> task, bool* is_done) {
+  co_await std::move(task);
+  *is_done = true;
 }
 
 // Whoever started this process may want it to outlive its terminal (nohup).
@@ -120,14 +123,17 @@ AgentSession::~AgentSession() {
 Result<void> AgentSession::connect_servers() {
   if (options_.mcp.empty() && options_.a2a.empty()) return {};
   servers_.emplace(home_.executor(), timers_);
-  std::optional<Result<void>> connected;
-  tasks_.spawn("servers", keep_result(servers_->connect(options_.mcp, options_.a2a), &connected));
+  bool is_done = false;
+  tasks_.spawn("servers", note_end(servers_->connect(options_.mcp, options_.a2a), &is_done));
   // Connections that stay would keep the loop busy for ever; without any, it has run dry.
-  while (!connected && io_.run_one() > 0) {
+  while (!is_done && io_.run_one() > 0) {
   }
   io_.restart();
-  if (!connected) return Error(ErrorCode::internal, "the servers' tools could not be learned");
-  return *connected;
+  if (!is_done) return Error(ErrorCode::internal, "the servers' tools could not be learned");
+  for (const Error& failure : servers_->failures()) {
+    [[maybe_unused]] auto written = write_fully(STDERR_FILENO, describe_for_people(failure));
+  }
+  return {};
 }
 
 // What a run is told of the tools of this process: those of MCP servers go under their server.
