@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "a2a/agent_outcome.hpp"
+#include "base/base64.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
 
@@ -15,6 +16,7 @@ using Async = ::errand::Task<T>;
 
 constexpr milliseconds kAgentTimeout = std::chrono::hours(1);
 constexpr std::size_t kReportBytesMax = 500;
+constexpr std::size_t kFilesMax = 20;  // of one message; further ones are left out
 
 std::string key_of(const RemoteAgent& agent, const Principal& who) {
   std::string key = cat(who.workspace.view(), "\n", agent.card_url);
@@ -64,6 +66,24 @@ class CallWatcher final : public TaskWatcher {
   bool is_done_ = false;
 };
 
+// What a call says: its text, its data and its files.
+std::vector<Part> parts_of(const json::Object& arguments) {
+  std::vector<Part> parts = {TextPart{std::string(json::text_at(&arguments, "message"))}};
+  if (const json::Object* data = json::object_at(&arguments, "data")) {
+    parts.emplace_back(DataPart{json::Value(*data)});
+  }
+  const json::Array* files = json::array_at(&arguments, "files");
+  for (std::size_t i = 0; files && i < std::min(files->size(), kFilesMax); ++i) {
+    const json::Object* file = (*files)[i].if_object();
+    if (!file) continue;
+    parts.emplace_back(FilePart{.name = std::string(json::text_at(file, "name")),
+                                .mime_type = std::string(json::text_at(file, "mimeType")),
+                                .base64 = to_base64(json::text_at(file, "text")),
+                                .url = std::string(json::text_at(file, "url"))});
+  }
+  return parts;
+}
+
 class AgentTool final : public Tool {
  public:
   AgentTool(FindClient find, ToolDecl decl, std::string context_id, TaskGroup& cancelling)
@@ -79,7 +99,7 @@ class AgentTool final : public Tool {
     if (!client) co_return failed_outcome(client.error().describe());
     CallWatcher watcher(*client, cancelling_, context);
     Message message{.id = cat(call.run.view(), "-", call.id.view()),
-                    .parts = {TextPart{std::string(json::text_at(&call.arguments, "message"))}},
+                    .parts = parts_of(call.arguments),
                     .context_id = std::string(json::text_at(&call.arguments, "contextId")),
                     .task_id = std::string(json::text_at(&call.arguments, "taskId"))};
     if (message.context_id.empty() && message.task_id.empty()) message.context_id = context_id_;
@@ -121,7 +141,19 @@ ToolDecl agent_decl(std::string name, std::string description, const AgentCard& 
   json::Object properties{
       {"message", text_schema("The task for the agent, complete in itself.")},
       {"taskId", text_schema("To answer a task that needs input: its id.")},
-      {"contextId", text_schema("To go on with an earlier conversation: its context id.")}};
+      {"contextId", text_schema("To go on with an earlier conversation: its context id.")},
+      {"data", {{"type", "object"}, {"description", "Structured data for the agent."}}},
+      {"files",
+       {{"type", "array"},
+        {"maxItems", kFilesMax},
+        {"description", "Files for the agent, each with its text or a URL."},
+        {"items",
+         {{"type", "object"},
+          {"properties",
+           {{"name", text_schema("The name of the file.")},
+            {"mimeType", text_schema("Its type, such as text/csv.")},
+            {"text", text_schema("What is in it.")},
+            {"url", text_schema("Or where it is.")}}}}}}}};
   json::Object schema{{"type", "object"},
                       {"properties", std::move(properties)},
                       {"required", json::Array{"message"}}};

@@ -1,6 +1,7 @@
 #include "a2a/client.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
@@ -143,7 +144,7 @@ class Client::Following final {
 };
 
 Async<Result<AgentCard>> Client::card() {
-  if (card_) co_return *card_;
+  if (card_ && deps_.timers.now() < card_expires_) co_return *card_;
   std::string url = agent_.card_url;
   auto parsed = net::parse_url(url);
   if (!parsed) co_return std::move(parsed).error();
@@ -156,19 +157,51 @@ Async<Result<AgentCard>> Client::card() {
   ERRAND_CO_TRY(auto value, json::parse(body));
   ERRAND_CO_TRY(auto card, parse_card(value, url));
   card_ = card;
+  card_expires_ = deps_.timers.now() + kCardTime;
   co_return card;
 }
 
-net::ClientRequest Client::make(Verb verb, const json::Object& params, Version version) {
+// Opens a request to the agent. An agent that cannot be reached may be elsewhere by now.
+Async<Result<std::unique_ptr<net::ClientStream>>> Client::open(Verb verb, json::Object params,
+                                                               Interface at) {
+  std::unique_ptr<net::ClientStream> first;
+  for (std::size_t i = path_.value_or(0); i < std::size(kPaths); ++i) {
+    auto stream = co_await deps_.http.open(make(verb, params, at, kPaths[i]));
+    if (!stream) {
+      card_.reset();
+      path_.reset();
+      co_return std::move(stream).error();
+    }
+    const int status = (*stream)->status();
+    const bool is_elsewhere = !path_ && (status == 404 || status == 405);
+    if (!is_elsewhere) {
+      if (status < 300) path_ = i;
+      co_return std::move(*stream);
+    }
+    if (!first) first = std::move(*stream);
+  }
+  co_return first;  // what the agent says at the address of its card counts
+}
+
+Error Client::failed_with(const Interface& at, int status) {
+  card_.reset();
+  path_.reset();
+  return status_error(at.url, status);
+}
+
+net::ClientRequest Client::make(Verb verb, const json::Object& params, const Interface& to,
+                                std::string_view path) {
+  const Version version = to.version;
   rpc::Request message{
       .id = ++last_id_, .method = std::string(method_of(verb, version)), .params = params};
   bool is_stream = verb == Verb::stream || verb == Verb::subscribe;
-  net::ClientRequest request{.method = net::Method::post,
-                             .url = card_->interfaces.front().url,
-                             .headers = agent_.headers,
-                             .body = rpc::write(message),
-                             .timeouts = kPatient,
-                             .resend = verb == Verb::get ? net::Resend::once : net::Resend::never};
+  net::ClientRequest request{
+      .method = net::Method::post,
+      .url = path.empty() ? to.url : cat(net::without_trailing_slashes(to.url), path),
+      .headers = agent_.headers,
+      .body = rpc::write(message),
+      .timeouts = kPatient,
+      .resend = verb == Verb::get ? net::Resend::once : net::Resend::never};
   request.headers.push_back({"Content-Type", "application/json"});
   request.headers.push_back(
       {"Accept", is_stream ? "text/event-stream, application/json" : "application/json"});
@@ -178,23 +211,21 @@ net::ClientRequest Client::make(Verb verb, const json::Object& params, Version v
 
 Async<Result<json::Value>> Client::ask(Verb verb, json::Object params) {
   ERRAND_CO_TRY(auto about, co_await card());
-  Version version = about.interfaces.front().version;
-  ERRAND_CO_TRY(auto stream, co_await deps_.http.open(make(verb, params, version)));
+  const Interface at = about.interfaces.front();
+  ERRAND_CO_TRY(auto stream, co_await open(verb, std::move(params), at));
   int status = stream->status();
   ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kAnswerBytesMax));
   auto result = result_of(body);
   bool is_http_error = status < 200 || status >= 300;
   bool says_nothing = !result && result.error().reason() == "bad_response";
-  if (is_http_error && (result || says_nothing)) {
-    co_return status_error(about.interfaces.front().url, status);
-  }
+  if (is_http_error && (result || says_nothing)) co_return failed_with(at, status);
   co_return result;
 }
 
 Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* into) {
   ERRAND_CO_TRY(auto about, co_await card());
-  Version version = about.interfaces.front().version;
-  ERRAND_CO_TRY(auto stream, co_await deps_.http.open(make(verb, params, version)));
+  const Interface at = about.interfaces.front();
+  ERRAND_CO_TRY(auto stream, co_await open(verb, std::move(params), at));
   if (is_event_stream(*stream)) {
     auto read = co_await read_events(std::move(stream), into);
     co_return read;
@@ -203,7 +234,7 @@ Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* in
   ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kAnswerBytesMax));
   auto result = result_of(body);
   if (!result && result.error().reason() == "bad_response" && status != 200) {
-    co_return status_error(about.interfaces.front().url, status);
+    co_return failed_with(at, status);
   }
   if (!result) co_return std::move(result).error();
   ERRAND_CO_TRY(auto event, parse_event(*result));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -52,13 +53,17 @@ class Client final {
  public:
   static constexpr milliseconds kPollFirst = milliseconds(500);  // grows to kPollMax
   static constexpr milliseconds kPollMax = seconds(10);
+  // Below the address that the card names: where an agent takes messages, in the order in which
+  // the paths are tried. A path that the agent does not know has not taken the message.
+  static constexpr std::string_view kPaths[] = {"", "/rpc", "/message:send", "/message/send"};
+  static constexpr milliseconds kCardTime = std::chrono::minutes(5);
   static constexpr int kFailuresMax = 20;  // in a row, while a task is followed
 
   Client(ClientDeps deps, AgentAddress agent) : deps_(deps), agent_(std::move(agent)) {}
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Fetched once; again after a failure.
+  // Kept for kCardTime, and until a request to the agent fails: the agent may have moved.
   ::errand::Task<Result<AgentCard>> card();
   // Sends a message and follows its task until it ends or waits for somebody. outcome_unknown: the
   // message may have been taken, and nobody knows as which task.
@@ -75,11 +80,17 @@ class Client final {
   ::errand::Task<Result<void>> stream(Verb verb, json::Object params, Following* into);
   ::errand::Task<Result<void>> read_events(std::unique_ptr<net::ClientStream> from,
                                            Following* into);
-  net::ClientRequest make(Verb verb, const json::Object& params, Version version);
+  net::ClientRequest make(Verb verb, const json::Object& params, const Interface& to,
+                          std::string_view path);
+  ::errand::Task<Result<std::unique_ptr<net::ClientStream>>> open(Verb verb, json::Object params,
+                                                                  Interface at);
+  Error failed_with(const Interface& at, int status);
 
   const ClientDeps deps_;
   const AgentAddress agent_;
   std::optional<AgentCard> card_;
+  SteadyTime card_expires_{};
+  std::optional<std::size_t> path_;  // of kPaths, once the agent has answered there
   std::int64_t last_id_ = 0;
 };
 

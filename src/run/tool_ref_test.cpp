@@ -105,8 +105,10 @@ TEST(ToolRef, AnAgentIsDescribedByItsCardAndTakesAMessage) {
       "\n- Skill 10");
   EXPECT_EQ(json::write(*decl.input_schema),
             R"({"type":"object","properties":{"message":{"type":"string","description":)"
-            R"("The whole task, as one message in plain text."}},"required":["message"],)"
-            R"("additionalProperties":false})");
+            R"("The whole task, as one message in plain text."},"taskId":{"type":"string",)"
+            R"("description":"To answer a task that needs input: its id."},"contextId":{"type":)"
+            R"("string","description":"To go on with an earlier conversation: its context id."}},)"
+            R"("required":["message"],"additionalProperties":false})");
   EXPECT_EQ(decl.kind, "a2a_local");
   EXPECT_EQ(decl.echo->at("agentCard").at("skills").as_array().size(), 15U);
 }

@@ -1,10 +1,12 @@
 """Runs use agents of others over A2A, and the official SDKs use ours; both in both versions."""
 
+import base64
 import re
 import time
 import unittest
 
 from support.a2a_agent import Agent, use_agent, use_agent_from_python
+from support.a2a_peer import A2aPeer
 from support.http import Client
 from support.script import turn
 from support.server import ServerCase
@@ -97,6 +99,51 @@ class A2aToolTest(ServerCase):
                 self.assertEqual(agent.ask("sent"), 1)
                 self.check_data(server)
 
+    def start_peer(self) -> A2aPeer:
+        peer = A2aPeer("Peer")
+        self.addCleanup(peer.close)
+        return peer
+
+    def ask_peer(self, client, peer: A2aPeer) -> dict:
+        """The result of a run's call to the peer."""
+        tool = {"kind": "a2a", "name": "stranger", "agentCardUrl": peer.card_url}
+        run = client.create(prompt="Go.", tools=[tool])
+        events = [frame.json() for frame in client.log(run)]
+        return next(one for one in events if one["type"] == "tool_result")
+
+    def test_an_agent_that_has_moved_is_found_by_its_card(self):
+        peer = self.start_peer()
+        right, peer.card["url"] = peer.card["url"], "http://127.0.0.1:9/a2a"
+        server = self.start_server([turn(calls=[("stranger", {"message": "Hi."})]), turn("Done.")],
+                                   ALLOW)
+        self.assertFalse(self.ask_peer(server.client(), peer)["ok"])
+        peer.card["url"] = right
+        self.assertEqual(self.ask_peer(server.client(), peer)["result"], "You asked: Hi.")
+
+    def test_the_paths_of_an_agent_are_tried_in_order(self):
+        for path in ("/a2a", "/a2a/rpc", "/a2a/message:send", "/a2a/message/send"):
+            with self.subTest(path):
+                peer = self.start_peer()
+                peer.path = path
+                server = self.start_server(
+                    [turn(calls=[("stranger", {"message": "Hi."})]), turn("Done.")], ALLOW)
+                self.assertEqual(self.ask_peer(server.client(), peer)["result"], "You asked: Hi.")
+                self.assertEqual(peer.asked, ["Hi."])
+
+    def test_data_and_files_are_sent(self):
+        peer = self.start_peer()
+        call = {"message": "Hi.", "data": {"n": 7}, "files": [
+            {"name": "a.txt", "mimeType": "text/plain", "text": "hä?"},
+            {"name": "b.png", "url": "https://x.example/b.png"}]}
+        server = self.start_server([turn(calls=[("stranger", call)]), turn("Done.")], ALLOW)
+        self.assertTrue(self.ask_peer(server.client(), peer)["ok"])
+        encoded = base64.b64encode("hä?".encode()).decode()
+        self.assertEqual(peer.parts, [[
+            {"kind": "text", "text": "Hi."}, {"kind": "data", "data": {"n": 7}},
+            {"kind": "file", "file": {"name": "a.txt", "mimeType": "text/plain",
+                                      "bytes": encoded}},
+            {"kind": "file", "file": {"name": "b.png", "uri": "https://x.example/b.png"}}]])
+
     def test_an_agent_that_is_down_is_unavailable(self):
         agent = self.start_agent("1.0")
         agent.process.kill()
@@ -182,7 +229,7 @@ class A2aServerTest(ServerCase):
         self.assertEqual([task["artifacts"][0]["parts"][0]["text"] for task in first["tasks"]],
                          ["It is said."] * 2)
         last = self.ask(server, "ListTasks", {"pageToken": first["nextPageToken"]})["result"]
-        self.assertEqual((len(last["tasks"]), last["nextPageToken"]), (1, ""))
+        self.assertEqual((len(last["tasks"]), last["nextPageToken"], last["totalSize"]), (1, "", 3))
         failed = self.ask(server, "ListTasks", {"status": "TASK_STATE_FAILED"})["result"]
         self.assertEqual((failed["tasks"], failed["totalSize"]), ([], 0))
 

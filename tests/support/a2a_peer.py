@@ -11,6 +11,8 @@ class A2aPeer:
     def __init__(self, name: str):
         self.asked: list[str] = []
         self.headers: list[dict] = []  # of every request
+        self.parts: list[list[dict]] = []  # of every message
+        self.path = ""  # where messages are taken; empty: anywhere
         peer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -21,6 +23,9 @@ class A2aPeer:
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 peer.headers.append(dict(self.headers))
+                if peer.path not in ("", self.path):
+                    self.send_error(404)
+                    return
                 answer(self, {"jsonrpc": "2.0", "id": body["id"], "result": peer.reply(body)})
 
             def log_message(self, *_):
@@ -40,6 +45,7 @@ class A2aPeer:
         self.thread.start()
 
     def reply(self, body: dict) -> dict:
+        self.parts.append(body["params"]["message"]["parts"])
         text = body["params"]["message"]["parts"][0]["text"]
         self.asked.append(text)
         return {"kind": "message", "role": "agent", "messageId": "m1",

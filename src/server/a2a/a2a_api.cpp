@@ -93,6 +93,12 @@ void cut_history(a2a::Task& task, const json::Object* from) {
   task.history.erase(task.history.begin(), task.history.end() - kept);
 }
 
+// Whether the run is of the status that the caller asks for.
+bool is_wanted(const json::Object& params, const RunRow& row) {
+  std::string_view status = json::text_at(&params, "status");
+  return status.empty() || a2a::parse_state(status) == state_of(row.status);
+}
+
 Idempotency once(std::string_view what, const OfferedAgent& agent, const std::string& message_id,
                  const json::Object& params) {
   return {.key = cat("a2a:", what, ":", agent.id, ":", message_id),
@@ -320,22 +326,36 @@ Task<A2aApi::Answer> A2aApi::get(Call call) {
 
 Task<Result<A2aApi::TaskPage>> A2aApi::page_of(const Call* call, RunFilter filter,
                                                std::size_t limit) {
-  std::string_view status = json::text_at(&call->params, "status");
+  RunFilter all = filter;
+  all.before.reset();
   TaskPage page;
+  ERRAND_CO_TRY(page.total, co_await count(call, std::move(all)));
   bool is_end = false;
   for (std::size_t scanned = 0; !is_end && scanned < kListScanMax; scanned += filter.limit) {
     ERRAND_CO_TRY(auto runs, co_await deps_.engine.list(filter));
     for (const RunRow& row : runs) {
+      if (page.runs.size() == limit && is_wanted(call->params, row)) {
+        page.next = page.runs.back().id.str();
+        co_return page;
+      }
       filter.before = row.id;
-      if (!status.empty() && a2a::parse_state(status) != state_of(row.status)) continue;
-      ++page.total;
-      if (page.runs.size() < limit) page.runs.push_back(row);
+      if (is_wanted(call->params, row)) page.runs.push_back(row);
     }
     is_end = runs.size() < filter.limit;
   }
-  if (page.total > page.runs.size()) page.next = page.runs.back().id.str();
-  if (!is_end && page.next.empty() && filter.before) page.next = filter.before->str();
+  if (!is_end && filter.before) page.next = filter.before->str();
   co_return page;
+}
+
+Task<Result<std::size_t>> A2aApi::count(const Call* call, RunFilter filter) {
+  std::size_t total = 0;
+  for (std::size_t scanned = 0; scanned < kListScanMax; scanned += filter.limit) {
+    ERRAND_CO_TRY(auto runs, co_await deps_.engine.list(filter));
+    for (const RunRow& row : runs) total += is_wanted(call->params, row) ? 1 : 0;
+    if (runs.size() < filter.limit) break;
+    filter.before = runs.back().id;
+  }
+  co_return total;
 }
 
 Task<A2aApi::Answer> A2aApi::list(Call call) {

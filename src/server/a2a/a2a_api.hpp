@@ -20,7 +20,7 @@ namespace errand::server {
 class A2aApi final {
  public:
   static constexpr std::size_t kListMax = 100;       // tasks on a page
-  static constexpr std::size_t kListScanMax = 1000;  // runs that are looked at for one page
+  static constexpr std::size_t kListScanMax = 1000;  // runs that are looked at for one answer
 
   // Outlive the object.
   struct Deps {
@@ -63,10 +63,11 @@ class A2aApi final {
   Task<Result<engine::RunView>> find_run(const Call* call, std::string_view id);
   struct TaskPage {
     std::vector<RunRow> runs;
-    std::size_t total = 0;  // of this page and later ones, as far as kListScanMax reaches
+    std::size_t total = 0;  // on all pages, as far as kListScanMax reaches from the newest on
     std::string next;       // where the next page begins; empty: there is none
   };
   Task<Result<TaskPage>> page_of(const Call* call, RunFilter filter, std::size_t limit);
+  Task<Result<std::size_t>> count(const Call* call, RunFilter filter);
   Task<Result<void>> wait_for_end(Principal who, RunId run);
   Task<Answer> open_stream(const Call* call, RunId run);
 
