@@ -44,6 +44,12 @@ bool is_host(std::string_view text) {
   });
 }
 
+// Whether requests of the route change what the workspace offers to others.
+bool changes_tools(const RouteInfo& route) {
+  bool is_change = route.scope == "agents:write" || route.scope == "tools:write";
+  return is_change && route.id != "testTool";
+}
+
 // How the client reaches this server, as far as the request tells. A proxy that ends TLS says so.
 std::string url_of(const net::Request& request) {
   std::string_view host = request.header("host");
@@ -140,6 +146,7 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
     if (!answer.error().limit().empty()) ++requests_.by_limit[answer.error().limit()];
     co_return render_error(answer.error());
   }
+  if (changes_tools(row->info) && answer->status < 300) on_tools_changed_(who.workspace);
   if (answer->events) {
     const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
     answer->events = streams_.guard(std::move(answer->events), who.key, secret, expires);

@@ -56,6 +56,10 @@ class Api final {
   Task<Result<void>> load() { return oauth_.load(keys_.workspaces()); }
   // Before add_routes. The handlers outlive the API.
   void add_guests(std::vector<GuestRoute> guests);
+  // Called with the workspace whose agents or tools a request has changed. There is one listener.
+  void on_tools_changed(std::function<void(const WorkspaceSlug&)> listener) {
+    on_tools_changed_ = std::move(listener);
+  }
   void add_routes(net::Router& router);
 
   // How clients reach this server; empty if the request does not tell.
@@ -197,6 +201,7 @@ class Api final {
   OpenStreams streams_;
   std::optional<RateLimiter> limiter_;
   RequestCounts requests_;
+  std::function<void(const WorkspaceSlug&)> on_tools_changed_ = [](const WorkspaceSlug&) {};
   std::vector<Row> rows_;  // complete once the routes are added
   std::string openapi_;    // the document, once somebody has asked for it
   const WallTime started_at_;

@@ -10,11 +10,15 @@ namespace errand {
 
 // A call that is being made. Its waiter may leave before the call has noticed.
 struct ToolCaller::Running final : public ProgressSink {
-  explicit Running(const Executor& home) : done(home) {}
+  Running(const Executor& home, SecretSource* source, const WorkspaceSlug& workspace)
+      : secrets(source, workspace), done(home) {}
 
   void report(ProgressReport report) override {
+    report.message = secrets.blot_out(std::move(report.message));
     if (sink) sink->report(std::move(report));
   }
+
+  CallSecrets secrets;
 
   ProgressSink* sink = nullptr;  // null once nobody waits
   std::optional<ToolOutcome> outcome;
@@ -43,9 +47,10 @@ class ToolCaller::Scope final {
   Interrupt::Scope waiting_;
 };
 
-ToolCaller::ToolCaller(Executor home, Log& log)
+ToolCaller::ToolCaller(Executor home, Log& log, SecretSource* secrets)
     : home_(std::move(home)),
       log_(log),
+      secrets_(secrets),
       tasks_(home_, [&log](const char* task, const std::string& what) {
         log.error("a task of a tool failed; this is a bug", {{"task", task}, {"what", what}});
       }) {}
@@ -56,6 +61,7 @@ Task<void> ToolCaller::invoke(ToolPtr tool, ToolCall call, ToolContext context,
   std::string what;
   try {
     ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
+    running->secrets.blot_out(outcome);
     running->outcome = std::move(outcome);
   } catch (const boost::system::system_error& error) {
     if (error.code() == asio::error::operation_aborted) throw;
@@ -66,6 +72,7 @@ Task<void> ToolCaller::invoke(ToolPtr tool, ToolCall call, ToolContext context,
     what = "an exception of an unknown type";
   }
   if (!running->outcome) {
+    what = running->secrets.blot_out(std::move(what));
     log->error("a tool threw an exception", {{"tool", name}, {"what", what}});
     running->outcome = failed_outcome(
         "The tool failed because of an internal error. It may or may not have taken effect.");
@@ -77,7 +84,8 @@ Task<ToolOutcome> ToolCaller::call(ToolPtr tool, ToolCall call, ToolContext cont
                                    Interrupt* interrupt) {
   if (tasks_.cancelled()) co_return failed_outcome("The server is shutting down.");
   if (tasks_.size() >= kCallsMax) co_return failed_outcome("Too many calls are under way.");
-  auto running = std::make_shared<Running>(home_);
+  auto running = std::make_shared<Running>(home_, secrets_, context.who.workspace);
+  context.secrets = &running->secrets;
   running->sink = std::exchange(context.progress, running.get());
   const SteadyTime begun = std::chrono::steady_clock::now();
   const SteadyTime deadline = context.deadline;

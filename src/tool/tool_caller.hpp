@@ -17,12 +17,13 @@ class ToolCaller final {
  public:
   static constexpr std::size_t kCallsMax = 256;  // at once; beyond, a call fails
 
-  // `log` outlives the caller.
-  ToolCaller(Executor home, Log& log);
+  // `log` and `secrets` outlive the caller. Null: there are no secrets.
+  ToolCaller(Executor home, Log& log, SecretSource* secrets = nullptr);
   ToolCaller(const ToolCaller&) = delete;
   ToolCaller& operator=(const ToolCaller&) = delete;
 
-  // What the tool gives back, or a failed outcome once its deadline has passed. The call ends with
+  // What the tool gives back, without the secrets of the caller's workspace that it was given, or a
+  // failed outcome once its deadline has passed. The call ends with
   // the task that waits for it, and when `interrupt` is raised. `context.progress` and `interrupt`
   // outlive the task.
   Task<ToolOutcome> call(ToolPtr tool, ToolCall call, ToolContext context, Interrupt* interrupt);
@@ -37,6 +38,7 @@ class ToolCaller final {
 
   const Executor home_;
   Log& log_;
+  SecretSource* const secrets_;
   TaskGroup tasks_;  // last: tasks use everything above
 };
 

@@ -27,7 +27,7 @@ namespace {
 // The server's tools, wherever the server is.
 mcp::ServerOffer relayed_offer() {
   return {.server = {.name = "errand", .version = std::string(version()), .title = "Errand"},
-          .instructions = "The tools of an Errand workspace, and the logs of its runs.",
+          .instructions = "The tools and agents of an Errand workspace, and the logs of its runs.",
           .tools = true,
           .resources = true};
 }
@@ -39,9 +39,21 @@ mcp::HttpServer address_of(const sdk::Credentials& server) {
   return address;
 }
 
-Task<Result<void>> relay(mcp::Client* client) {
+// The client of this process, as long as it is there.
+struct Served {
+  mcp::Relay* relay = nullptr;
+  rpc::Peer* peer = nullptr;
+
+  void announce_change() const {
+    if (peer) relay->announce_change(*peer, mcp::ListKind::tools);
+  }
+};
+
+Task<Result<void>> relay(mcp::Client* client, Served* to) {
   mcp::Relay handler(*client, relayed_offer());
-  auto served = co_await mcp::serve_stdio(&handler, STDIN_FILENO, STDOUT_FILENO, sdk::report_bug);
+  to->relay = &handler;
+  auto served = co_await mcp::serve_stdio(&handler, STDIN_FILENO, STDOUT_FILENO, sdk::report_bug,
+                                          [to](rpc::Peer* peer) { to->peer = peer; });
   co_await client->stop();
   co_return served;
 }
@@ -53,22 +65,28 @@ int serve_remote(const sdk::ServerFlags& flags) {
   Home home(io);
   AsioTimers timers(home);
   net::HttpClient http(host::client_options_here());
+  Served to;
   mcp::Client client(
       {.home = home.executor(), .http = http, .timers = timers, .on_bug = sdk::report_bug},
-      {.server = address_of(*server)});
-  auto served = wait_for(io, relay(&client));
+      {.server = address_of(*server), .on_tools_changed = [&to] { to.announce_change(); }});
+  auto served = wait_for(io, relay(&client, &to));
   return served ? kExitOk : fail(served.error());
 }
 
 Task<Result<void>> serve_host(host::Host* host, Log* log) {
-  ToolCaller caller(host->home().executor(), *log);
+  ToolCaller caller(host->home().executor(), *log, &host->engine().records().secrets);
+  TaskGroup cancelling(host->home().executor(), sdk::report_bug);
   json::SchemaCache schemas;
-  server::WorkspaceFeatures features(
-      {.engine = host->engine(), .tools = host->tools(), .caller = caller, .schemas = schemas},
-      {.workspace = *WorkspaceSlug::parse("default"), .key = {}});
+  server::WorkspaceFeatures features({.engine = host->engine(),
+                                      .tools = host->tools(),
+                                      .caller = caller,
+                                      .schemas = schemas,
+                                      .cancelling = cancelling},
+                                     {.workspace = *WorkspaceSlug::parse("default"), .key = {}});
   host->engine().start();
   auto served = co_await mcp::serve_stdio(&features, STDIN_FILENO, STDOUT_FILENO, sdk::report_bug);
   co_await caller.stop();
+  co_await cancelling.join();
   host->engine().drain();
   co_await host->stop();
   co_return served;

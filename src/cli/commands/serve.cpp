@@ -119,6 +119,7 @@ class Server final {
           exit_code_ = kExitFailed;
         }) {
     api_.add_guests(mcp_.routes());
+    api_.on_tools_changed([this](const WorkspaceSlug& slug) { mcp_.announce_change(slug); });
     api_.add_guests(a2a_.routes());
     api_.add_routes(router_);
   }

@@ -88,7 +88,7 @@ Task<net::Response> HttpEndpoint::post_modern(net::Request request, Posted poste
         503, id, {.code = rpc::code::kOverloaded, .message = "too many requests are unanswered"});
   }
   auto session = std::make_shared<HttpSession>(home_, std::move(caller.features), on_bug_);
-  requests_.insert(session);
+  requests_.emplace(session, std::move(caller.group));
   std::shared_ptr<HttpReply> reply = session->post(std::move(posted.messages));
   co_await reply->wait_until(now() + kPatience);
   if (reply->is_single()) {
@@ -133,8 +133,11 @@ Task<net::Response> HttpEndpoint::begin_session(Posted posted, HttpCaller caller
   }
   auto session = std::make_shared<HttpSession>(home_, std::move(caller.features), on_bug_);
   std::string id = crypto::random_hex(kSessionIdBytes);
-  sessions_.push_front(
-      {.id = id, .owner = std::move(caller.owner), .session = session, .used = now()});
+  sessions_.push_front({.id = id,
+                        .owner = std::move(caller.owner),
+                        .group = std::move(caller.group),
+                        .session = session,
+                        .used = now()});
   std::shared_ptr<HttpReply> reply = session->post(std::move(posted.messages));
   co_await reply->wait_until(SteadyTime::max());
   net::Response response = json_response(200, reply->is_single() ? reply->take_single() : "");
@@ -218,20 +221,24 @@ Task<void> HttpEndpoint::stop_session(SessionPtr session) {
   co_await session->stop();
 }
 
-void HttpEndpoint::announce_change(ListKind kind) {
-  for (Known& one : sessions_) one.session->announce_change(kind);
-  for (const SessionPtr& one : requests_) one->announce_change(kind);
+void HttpEndpoint::announce_change(ListKind kind, std::string_view group) {
+  for (Known& one : sessions_) {
+    if (one.group == group) one.session->announce_change(kind);
+  }
+  for (const auto& [session, its_group] : requests_) {
+    if (its_group == group) session->announce_change(kind);
+  }
 }
 
 void HttpEndpoint::announce_update(const std::string& uri) {
   for (Known& one : sessions_) one.session->announce_update(uri);
-  for (const SessionPtr& one : requests_) one->announce_update(uri);
+  for (const auto& [session, group] : requests_) session->announce_update(uri);
 }
 
 Task<void> HttpEndpoint::stop() {
   is_stopping_ = true;
   for (Known& one : std::exchange(sessions_, {})) end(std::move(one.session));
-  for (const SessionPtr& one : std::exchange(requests_, {})) end(one);
+  for (const auto& [session, group] : std::exchange(requests_, {})) end(session);
   co_await ending_.join();
 }
 

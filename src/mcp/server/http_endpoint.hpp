@@ -3,7 +3,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@ namespace errand::mcp {
 // Who asks, and what there is for them.
 struct HttpCaller {
   std::string owner;  // a session belongs to the owner who began it; others do not find it
+  std::string group;  // those who are told of the same changes
   std::shared_ptr<ServerFeatures> features;
 };
 
@@ -38,8 +38,9 @@ class HttpEndpoint final {
   // A request with the method POST, GET or DELETE.
   Task<net::Response> handle(net::Request request, HttpCaller caller);
 
+  // Tells every client of the group that wants to know.
+  void announce_change(ListKind kind, std::string_view group);
   // Tells every client that wants to know.
-  void announce_change(ListKind kind);
   void announce_update(const std::string& uri);
 
   Task<void> stop();
@@ -49,6 +50,7 @@ class HttpEndpoint final {
   struct Known {
     std::string id;
     std::string owner;
+    std::string group;
     SessionPtr session;
     SteadyTime used{};
   };
@@ -73,8 +75,8 @@ class HttpEndpoint final {
   const Executor home_;
   const net::HostRules hosts_;
   const TaskGroup::OnBug on_bug_;
-  std::list<Known> sessions_;      // of the legacy era; the one used last is first
-  std::set<SessionPtr> requests_;  // of the modern era
+  std::list<Known> sessions_;                   // of the legacy era; the one used last is first
+  std::map<SessionPtr, std::string> requests_;  // of the modern era, with their groups
   bool is_stopping_ = false;
   TaskGroup ending_;  // last: tasks use everything above
 };

@@ -200,7 +200,7 @@ TEST_F(HttpEndpointTest, ASessionHasOneStream) {
   Seen first = send(get());
   EXPECT_EQ(first.status, 200);
   EXPECT_EQ(send(get()).status, 409);
-  endpoint_.announce_change(ListKind::tools);
+  endpoint_.announce_change(ListKind::tools, "");
   EXPECT_NE(read(*first.events).frames.find("tools/list_changed"), std::string::npos);
   first.events.reset();
   EXPECT_EQ(send(get()).status, 200);

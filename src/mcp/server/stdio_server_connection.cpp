@@ -66,7 +66,7 @@ Task<Result<void>> serve_stdio(ServerFeatures* features, int input, int output,
 }
 
 Task<Result<void>> serve_stdio(rpc::Handler* handler, int input, int output,
-                               TaskGroup::OnBug on_bug) {
+                               TaskGroup::OnBug on_bug, OnPeer on_peer) {
   Executor home = co_await asio::this_coro::executor;
   ERRAND_CO_TRY(auto connection, StdioServerConnection::open(home, input, output));
   StdioSession session(home, *handler);
@@ -75,7 +75,9 @@ Task<Result<void>> serve_stdio(rpc::Handler* handler, int input, int output,
                   .noise = rpc::PeerOptions::Noise::answered,
                   .finish_time = kFinishTime});
   peer.start();
+  on_peer(&peer);
   co_await session.wait();
+  on_peer(nullptr);
   co_await peer.stop();
   co_return Result<void>();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "async/task_group.hpp"
@@ -35,8 +36,11 @@ class StdioServerConnection final : public rpc::Connection {
 constexpr milliseconds kFinishTime = seconds(1);
 Task<Result<void>> serve_stdio(ServerFeatures* features, int input, int output,
                                TaskGroup::OnBug on_bug);
-// The same for a server that is written as a handler.
-Task<Result<void>> serve_stdio(rpc::Handler* handler, int input, int output,
-                               TaskGroup::OnBug on_bug);
+// The same for a server that is written as a handler. `on_peer` gets the peer of the client, and a
+// null pointer before that is gone.
+using OnPeer = std::function<void(rpc::Peer*)>;
+Task<Result<void>> serve_stdio(
+    rpc::Handler* handler, int input, int output, TaskGroup::OnBug on_bug,
+    OnPeer on_peer = [](rpc::Peer*) {});
 
 }  // namespace errand::mcp

@@ -7,16 +7,25 @@
 #include "server/error_body.hpp"
 
 namespace errand::server {
+namespace {
+
+TaskGroup::OnBug report_to(Log& log) {
+  return [&log](const char* task, const std::string& what) {
+    log.error("a task of the MCP server failed; this is a bug", {{"task", task}, {"what", what}});
+  };
+}
+
+}  // namespace
 
 McpApi::McpApi(const Deps& deps, net::HostRules hosts)
-    : caller_(deps.home, deps.log),
-      workspace_{
-          .engine = deps.engine, .tools = deps.tools, .caller = caller_, .schemas = schemas_},
-      endpoint_(deps.home, std::move(hosts),
-                [&log = deps.log](const char* task, const std::string& what) {
-                  log.error("a task of the MCP server failed; this is a bug",
-                            {{"task", task}, {"what", what}});
-                }) {}
+    : caller_(deps.home, deps.log, &deps.engine.records().secrets),
+      cancelling_(deps.home, report_to(deps.log)),
+      workspace_{.engine = deps.engine,
+                 .tools = deps.tools,
+                 .caller = caller_,
+                 .schemas = schemas_,
+                 .cancelling = cancelling_},
+      endpoint_(deps.home, std::move(hosts), report_to(deps.log)) {}
 
 std::vector<GuestRoute> McpApi::routes() {
   std::vector<GuestRoute> out;
@@ -39,6 +48,7 @@ std::vector<GuestRoute> McpApi::routes() {
 
 Task<net::Response> McpApi::handle(Principal who, net::Request request) {
   mcp::HttpCaller caller{.owner = cat(who.workspace.view(), " ", who.key.view()),
+                         .group = who.workspace.str(),
                          .features = std::make_shared<WorkspaceFeatures>(workspace_, who)};
   auto response = co_await endpoint_.handle(std::move(request), std::move(caller));
   co_return response;
@@ -47,6 +57,7 @@ Task<net::Response> McpApi::handle(Principal who, net::Request request) {
 Task<void> McpApi::stop() {
   co_await endpoint_.stop();
   co_await caller_.stop();
+  co_await cancelling_.join();
 }
 
 net::HostRules host_rules(std::string_view public_url, net::HostRules::Others others) {

@@ -26,6 +26,10 @@ class McpApi final {
 
   // The routes, whose handlers this has to outlive.
   std::vector<GuestRoute> routes();
+  // Tells the clients of the workspace that its tools, or its agents, have changed.
+  void announce_change(const WorkspaceSlug& workspace) {
+    endpoint_.announce_change(mcp::ListKind::tools, workspace.view());
+  }
   Task<void> stop();
 
  private:
@@ -33,6 +37,7 @@ class McpApi final {
 
   ToolCaller caller_;
   json::SchemaCache schemas_;
+  TaskGroup cancelling_;  // of runs whose callers have left
   const WorkspaceDeps workspace_;
   mcp::HttpEndpoint endpoint_;
 };

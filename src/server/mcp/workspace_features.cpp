@@ -1,12 +1,14 @@
 #include "server/mcp/workspace_features.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "crypto/random.hpp"
+#include "json/members.hpp"
 #include "json/write.hpp"
 #include "run/content.hpp"
 #include "store/segment_events.hpp"
@@ -113,40 +115,79 @@ Error no_resource(std::string_view uri) {
 
 mcp::ServerOffer WorkspaceFeatures::offer() const {
   return {.server = {.name = "errand", .version = std::string(version()), .title = "Errand"},
-          .instructions = "The tools of an Errand workspace, and the logs of its runs.",
+          .instructions = "The tools and agents of an Errand workspace, and the logs of its runs.",
           .tools = true,
           .resources = true};
 }
 
+Task<Result<std::vector<AgentAsTool>>> WorkspaceFeatures::agents() const {
+  if (!who_.has_scope("runs:write")) co_return std::vector<AgentAsTool>();
+  auto found = co_await agents_as_tools(&deps_.engine.records().agents, who_, kAgentsMax);
+  co_return found;
+}
+
 Task<Result<std::vector<mcp::Tool>>> WorkspaceFeatures::tools() {
-  ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
   std::vector<mcp::Tool> tools;
-  for (const ToolPtr& tool : offered) tools.push_back(to_mcp(tool->decl()));
+  std::set<std::string> names;
+  if (who_.may_use_any_agent()) {
+    ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
+    for (const ToolPtr& tool : offered) {
+      names.insert(tool->decl().name);
+      tools.push_back(to_mcp(tool->decl()));
+    }
+  }
+  ERRAND_CO_TRY(auto runnable, co_await agents());
+  for (const AgentAsTool& agent : runnable) {
+    if (names.insert(agent.decl.name).second) tools.push_back(to_mcp(agent.decl));
+  }
   co_return tools;
+}
+
+std::optional<std::string> WorkspaceFeatures::mistake_in(const json::Object& arguments,
+                                                         const ToolDecl& decl) const {
+  auto schema = compile_input_schema(deps_.schemas, *decl.input_schema);
+  if (!schema) return {};
+  auto wrong = (*schema)->validate(json::Value(arguments));
+  if (wrong.empty()) return {};
+  return cat("The arguments do not fit the tool:\n", json::describe(wrong));
 }
 
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams params,
                                                             mcp::ServedCall* call) {
-  ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
-  auto found = std::find_if(offered.begin(), offered.end(), [&params](const ToolPtr& one) {
-    return one->decl().name == params.name;
+  if (who_.may_use_any_agent()) {
+    ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
+    auto tool = std::find_if(offered.begin(), offered.end(), [&params](const ToolPtr& one) {
+      return one->decl().name == params.name;
+    });
+    if (tool != offered.end()) {
+      auto wrong = mistake_in(params.arguments, (*tool)->decl());
+      if (wrong) co_return failure(std::move(*wrong));
+      auto outcome = co_await this->call(*tool, std::move(params.arguments), call);
+      co_return outcome;
+    }
+  }
+  ERRAND_CO_TRY(auto runnable, co_await agents());
+  auto agent = std::find_if(runnable.begin(), runnable.end(), [&params](const AgentAsTool& one) {
+    return one.decl.name == params.name;
   });
-  if (found == offered.end()) {
+  if (agent == runnable.end()) {
     co_return Error(ErrorCode::not_found,
                     cat("there is no tool ", utf8_prefix(params.name, kToolNameCharsMax)));
   }
-  ToolPtr tool = *found;
-  auto schema = compile_input_schema(deps_.schemas, *tool->decl().input_schema);
-  if (schema) {
-    auto wrong = (*schema)->validate(json::Value(params.arguments));
-    if (!wrong.empty()) {
-      co_return failure(cat("The arguments do not fit the tool:\n", json::describe(wrong)));
-    }
-  }
+  auto wrong = mistake_in(params.arguments, agent->decl);
+  if (wrong) co_return failure(std::move(*wrong));
+  std::string message(json::text_at(&params.arguments, "message"));
+  auto outcome = co_await call_agent({.engine = deps_.engine, .cancelling = deps_.cancelling}, who_,
+                                     agent->id, std::move(message), call);
+  co_return outcome;
+}
+
+Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call(ToolPtr tool, json::Object arguments,
+                                                       mcp::ServedCall* call) {
   ReportedProgress progress(*call);
   ToolCall made{.run = *RunId::parse("run_none"),
                 .id = *ToolUseId::parse(cat("tu_", crypto::random_hex(12))),
-                .arguments = std::move(params.arguments)};
+                .arguments = std::move(arguments)};
   milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
   ToolContext context{
       .who = who_, .deadline = std::chrono::steady_clock::now() + timeout, .progress = &progress};
@@ -156,6 +197,7 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
 }
 
 Task<Result<std::vector<mcp::Resource>>> WorkspaceFeatures::resources() {
+  if (!who_.has_scope("runs:read")) co_return std::vector<mcp::Resource>();
   ERRAND_CO_TRY(auto runs,
                 co_await deps_.engine.list({.workspace = who_.workspace, .limit = kListedRunsMax}));
   std::vector<mcp::Resource> out;
@@ -179,7 +221,7 @@ Task<Result<std::vector<mcp::ResourceTemplate>>> WorkspaceFeatures::resource_tem
 
 Task<Result<std::vector<mcp::EmbeddedResource>>> WorkspaceFeatures::read_resource(std::string uri) {
   auto run = run_of(uri);
-  if (!run) co_return no_resource(uri);
+  if (!run || !who_.has_scope("runs:read")) co_return no_resource(uri);
   std::string text;
   EventSeq after = 0;
   EventSeq last = 0;

@@ -6,6 +6,7 @@
 #include "engine/engine.hpp"
 #include "json/schema_cache.hpp"
 #include "mcp/server/server_features.hpp"
+#include "server/mcp/agent_call.hpp"
 #include "tool/tool_caller.hpp"
 #include "tool/tool_source.hpp"
 
@@ -17,16 +18,20 @@ struct WorkspaceDeps {
   const ToolSources& tools;
   ToolCaller& caller;
   json::SchemaCache& schemas;
+  TaskGroup& cancelling;  // where runs of callers that have left are cancelled
 };
 
-// A workspace as an MCP client sees it: its tools, which are called outside of any run, and the
-// logs of its runs as resources ("errand://runs/RUN/events").
+// A workspace as an MCP client sees it: its tools, which are called outside of any run, its agents,
+// each of whose calls is a run, and the logs of its runs as resources ("errand://runs/RUN/events").
+// A key that is restricted to agents gets no tools. Agents need the scope "runs:write", and logs
+// need "runs:read".
 class WorkspaceFeatures final : public mcp::ServerFeatures {
  public:
   static constexpr std::size_t kListedRunsMax = 100;  // the newest; others are read by their URI
+  static constexpr std::size_t kAgentsMax = 500;      // the oldest; others are no tools
   static constexpr std::size_t kLogBytesMax = 4U * 1024 * 1024;  // of one log; the rest is cut
 
-  WorkspaceFeatures(const WorkspaceDeps& deps, Principal who) : deps_(deps), who_(who) {}
+  WorkspaceFeatures(const WorkspaceDeps& deps, Principal who) : deps_(deps), who_(std::move(who)) {}
 
   mcp::ServerOffer offer() const override;
   Task<Result<std::vector<mcp::Tool>>> tools() override;
@@ -37,6 +42,11 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
   Task<Result<std::vector<mcp::EmbeddedResource>>> read_resource(std::string uri) override;
 
  private:
+  // What the arguments do not fit; nothing if they do.
+  std::optional<std::string> mistake_in(const json::Object& arguments, const ToolDecl& decl) const;
+  Task<Result<std::vector<AgentAsTool>>> agents() const;
+  Task<Result<mcp::CallOutcome>> call(ToolPtr tool, json::Object arguments, mcp::ServedCall* call);
+
   const WorkspaceDeps deps_;
   const Principal who_;
 };

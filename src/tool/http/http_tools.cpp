@@ -8,6 +8,23 @@
 #include "tool/http/http_tool.hpp"
 
 namespace errand {
+namespace {
+
+// The latest version of a stored tool. internal: the record is damaged.
+Result<ToolDecl> decl_of_record(const NamedRecord& record) {
+  ERRAND_TRY(auto body, json::parse(record.body));
+  auto tool = parse_http_tool(body, record.name);
+  if (!tool) {
+    return Error(ErrorCode::internal, cat("the record of the tool \"", record.name,
+                                          "\" is damaged: ", tool.error().describe()));
+  }
+  ToolDecl decl = decl_of(*tool);
+  decl.origin.version = std::to_string(record.version);
+  decl.origin.upstream = record.id;
+  return decl;
+}
+
+}  // namespace
 
 HttpTools::HttpTools(net::HttpClient& client, NamedRecords& tools)
     : client_(client), tools_(tools) {}
@@ -22,16 +39,19 @@ Task<Result<std::vector<ToolDecl>>> HttpTools::look_up(ToolRef ref, Principal wh
         .hint("'errand tools list' shows them");
   }
   if (!record) co_return std::move(record).error();
-  ERRAND_CO_TRY(auto body, json::parse(record->body));
-  auto tool = parse_http_tool(body, record->name);
-  if (!tool) {
-    co_return Error(ErrorCode::internal, cat("the record of the tool \"", record->name,
-                                             "\" is damaged: ", tool.error().describe()));
-  }
-  ToolDecl decl = decl_of(*tool);
-  decl.origin.version = std::to_string(record->version);
-  decl.origin.upstream = record->id;
+  ERRAND_CO_TRY(auto decl, decl_of_record(*record));
   co_return std::vector<ToolDecl>{std::move(decl)};
+}
+
+Task<Result<std::vector<ToolPtr>>> HttpTools::offered(Principal who) {
+  ERRAND_CO_TRY(auto page, co_await tools_.list(who.workspace, "", kOfferedMax));
+  std::vector<ToolPtr> out;
+  for (const NamedRecord& record : page.records) {
+    // A record that is damaged must not hide the others; whoever calls it is told.
+    auto decl = decl_of_record(record);
+    if (decl) out.push_back(std::make_shared<HttpTool>(client_, tools_, who, std::move(*decl)));
+  }
+  co_return out;
 }
 
 ToolPtr HttpTools::open(const ToolDecl& binding, const ToolRef&, const Principal& who) {

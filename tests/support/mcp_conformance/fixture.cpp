@@ -315,11 +315,11 @@ Task<Result<CallOutcome>> ConformanceFixture::call_slow_tool(std::string name, S
     co_return text("The tool has reported its progress.");
   }
   if (name == "test_trigger_tool_change") {
-    endpoint_.announce_change(ListKind::tools);
+    endpoint_.announce_change(ListKind::tools, "");
     co_return text("The tools have changed.");
   }
   if (name == "test_trigger_prompt_change") {
-    endpoint_.announce_change(ListKind::prompts);
+    endpoint_.announce_change(ListKind::prompts, "");
     co_return text("The prompts have changed.");
   }
   co_return Error(ErrorCode::not_found, cat("there is no tool ", name));
