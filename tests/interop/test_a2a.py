@@ -1,6 +1,8 @@
 """Runs use agents of others over A2A, and the official SDKs use ours; both in both versions."""
 
 import base64
+import http.client
+import json
 import re
 import time
 import unittest
@@ -192,6 +194,90 @@ class A2aServerTest(ServerCase):
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         path = f"/api/a2a/default/agents/{agent}"
         return server.client().request_at("POST", path, body, headers).json()
+
+    def start_waiting_task(self):
+        """A server, a task whose agent waits for a client's answer, and the call to answer."""
+        server = self.start_server([turn("One moment.", calls=[("wait", {})]), turn("It is said.")])
+        wait = {"kind": "local", "name": "wait", "description": "Waits.",
+                "parameters": {"type": "object"}}
+        server.client().request("PUT", "/agents/teller", {"name": "teller", "tools": [wait]})
+        message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
+        task = self.ask(server, "SendMessage", {
+            "message": message, "configuration": {"returnImmediately": True}})["result"]["task"]
+        with server.client().stream(task["id"]) as stream:
+            call = stream.until("local_tool_call")[-1].json()["toolUseId"]
+        return server, task["id"], call
+
+    def test_a_client_that_comes_back_gets_the_rest(self):
+        server, task, call = self.start_waiting_task()
+        connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=60)
+        self.addCleanup(connection.close)
+        body = {"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": task}}
+        connection.request("POST", "/api/a2a/default/agents/teller", json.dumps(body), {
+            "Authorization": f"Bearer {server.key}", "Content-Type": "application/json",
+            "A2A-Version": "1.0"})
+        lines = iter(connection.getresponse().readline, b"")
+        events = (json.loads(line[5:])["result"] for line in lines if line.startswith(b"data:"))
+        self.assertEqual(next(events)["task"]["status"]["state"], "TASK_STATE_WORKING")
+        server.client().answer(task, call, result="go on")
+        last = list(events)[-1]["statusUpdate"]
+        self.assertEqual(last["status"]["state"], "TASK_STATE_COMPLETED")
+
+    def test_a_running_task_is_cancelled(self):
+        server, task, _ = self.start_waiting_task()
+        done = self.ask(server, "CancelTask", {"id": task})["result"]
+        self.assertEqual(done["status"]["state"], "TASK_STATE_CANCELED")
+        self.assertEqual(server.client().log(task)[-1].json()["type"], "cancelled")
+        again = self.ask(server, "CancelTask", {"id": task})
+        self.assertEqual(again["error"]["code"], -32002)
+
+    def test_a_task_outlives_a_restart(self):
+        server, task, call = self.start_waiting_task()
+        server.kill()
+        server.restart()
+        known = self.ask(server, "GetTask", {"id": task})["result"]
+        self.assertEqual(known["status"]["state"], "TASK_STATE_WORKING")
+        server.client().answer(task, call, result="go on")
+        server.client().log(task)
+        ended = self.ask(server, "GetTask", {"id": task})["result"]
+        self.assertEqual(ended["status"]["state"], "TASK_STATE_COMPLETED")
+        self.assertEqual(ended["artifacts"][0]["parts"][0]["text"], "It is said.")
+        self.check_data(server)
+
+    def test_files_and_data_reach_the_run(self):
+        server, _ = self.start_agent()
+        encoded = base64.b64encode(b"hello").decode()
+        for version, parts in (
+                ("1.0", [{"text": "Look."}, {"data": {"n": 7}},
+                         {"raw": encoded, "filename": "a.txt", "mediaType": "text/plain"}]),
+                ("0.3", [{"kind": "text", "text": "Look."}, {"kind": "data", "data": {"n": 7}},
+                         {"kind": "file", "file": {"bytes": encoded, "name": "a.txt",
+                                                   "mimeType": "text/plain"}}])):
+            with self.subTest(version):
+                is_new = version == "1.0"
+                message = {"messageId": f"m{version}", "parts": parts,
+                           "role": "ROLE_USER" if is_new else "user"}
+                if not is_new:
+                    message["kind"] = "message"
+                answer = self.ask(server, "SendMessage" if is_new else "message/send",
+                                  {"message": message}, version)["result"]
+                task = answer["task"] if is_new else answer
+                entries = server.client().request(
+                    "GET", f"/agent-runs/{task['id']}/journal").json()["entries"]
+                told = json.dumps(entries[0])
+                self.assertIn('{\\"n\\":7}', told)
+                self.assertIn('"a.txt"', told)
+        self.check_data(server)
+
+    def test_the_card_says_how_to_authenticate(self):
+        server, _ = self.start_agent()
+        card = server.client().request_at(
+            "GET", "/api/a2a/default/agents/teller/.well-known/agent-card.json").json()
+        scheme = card["securitySchemes"]["key"]
+        self.assertEqual((scheme["type"], scheme["scheme"]), ("http", "Bearer"))
+        self.assertEqual(scheme["httpAuthSecurityScheme"], {"scheme": "Bearer"})
+        self.assertEqual(card["security"], [{"key": []}])
+        self.assertEqual(card["securityRequirements"], [{"schemes": {"key": {"list": []}}}])
 
     def test_a_message_that_is_repeated_gives_the_same_task(self):
         server, _ = self.start_agent()

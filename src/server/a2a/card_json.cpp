@@ -17,6 +17,13 @@ json::Array skills_json(const OfferedAgent& agent) {
                        {"tags", json::Array{"errand"}}}};
 }
 
+// The API keys of the server, as both versions of the protocol describe them.
+json::Object security_schemes() {
+  return {{"key", json::Object{{"type", "http"},
+                               {"scheme", "Bearer"},
+                               {"httpAuthSecurityScheme", json::Object{{"scheme", "Bearer"}}}}}};
+}
+
 }  // namespace
 
 json::Object card_json(const OfferedAgent& agent, std::string_view url) {
@@ -31,7 +38,12 @@ json::Object card_json(const OfferedAgent& agent, std::string_view url) {
       {"capabilities", json::Object{{"streaming", true}, {"pushNotifications", false}}},
       {"defaultInputModes", json::Array{"text/plain", "application/json", "image/png"}},
       {"defaultOutputModes", json::Array{"text/plain", "application/json"}},
-      {"skills", skills_json(agent)}};
+      {"skills", skills_json(agent)},
+      {"securitySchemes", security_schemes()},
+      {"security", json::Array{json::Object{{"key", json::Array()}}}},
+      {"securityRequirements",
+       json::Array{json::Object{
+           {"schemes", json::Object{{"key", json::Object{{"list", json::Array()}}}}}}}}};
 }
 
 }  // namespace errand::server

@@ -61,7 +61,10 @@ constexpr std::string_view kSchemas = R"json({
       "capabilities": {"type": "object"},
       "defaultInputModes": {"type": "array", "items": {"type": "string"}},
       "defaultOutputModes": {"type": "array", "items": {"type": "string"}},
-      "skills": {"type": "array", "items": {"type": "object"}}
+      "skills": {"type": "array", "items": {"type": "object"}},
+      "securitySchemes": {"type": "object"},
+      "security": {"type": "array", "items": {"type": "object"}},
+      "securityRequirements": {"type": "array", "items": {"type": "object"}}
     }
   }
 })json";
