@@ -29,8 +29,9 @@ struct HandlerOptions {
 };
 
 // What is left out is found as the commands find it: ERRAND_SERVER and ERRAND_API_KEY, then the
-// file .errand/credentials in this folder or one above it, which `errand serve` writes. The key of
-// that file is never sent to another server. Proxies and certificates follow HTTPS_PROXY, NO_PROXY,
+// file .errand/credentials in this folder or one above it, which `errand serve` writes, then what
+// `errand login` stored for the user. The key of a file is never sent to another server, and the
+// file has to be the user's own. Proxies and certificates follow HTTPS_PROXY, NO_PROXY,
 // SSL_CERT_FILE and SSL_CERT_DIR.
 struct ClientOptions {
   std::string server = {};  // "http://127.0.0.1:7300"
@@ -73,7 +74,8 @@ class Worker final {
 // for each handler that runs. Its destructor waits for handlers that run; do not call it from one.
 class Client final : public Runner {
  public:
-  // Throws an Error: not_found if no server is named anywhere, unauthorized without a key.
+  // Throws an Error: not_found if no server is named anywhere, unauthorized without a key,
+  // unavailable if a credentials file cannot be read or is open to others.
   explicit Client(ClientOptions options = {});
   ~Client();
 

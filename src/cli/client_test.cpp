@@ -130,7 +130,13 @@ class FindServerTest : public testing::Test {
   }
   std::string find(sdk::ServerFlags flags, const char* environment_key = nullptr) {
     flags.data = data_;
-    auto server = sdk::find_server(flags, environment_key);
+    auto server = sdk::find_server(
+        flags,
+        [&](const std::string& name) -> std::optional<std::string> {
+          if (name != "ERRAND_API_KEY" || !environment_key) return {};
+          return environment_key;
+        },
+        data_);
     if (!server) return server.error().message();
     return cat(server->url, " ", server->workspace, " ", server->key);
   }

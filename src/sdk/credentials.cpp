@@ -1,26 +1,142 @@
 #include "sdk/credentials.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <fstream>
-#include <iterator>
+#include <system_error>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
+#include "host/environment.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
 
 namespace errand::sdk {
+
+namespace fs = std::filesystem;
+
 namespace {
 
-Error no_server(const std::filesystem::path& file) {
-  return Error(ErrorCode::not_found, cat("no server: there is no file ", file.string()))
+constexpr std::string_view kDataFolder = ".errand";
+constexpr std::size_t kFileBytesMax = 64 * 1024;
+constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+
+Error no_server(const std::string& why) {
+  return Error(ErrorCode::not_found, cat("no server: ", why))
       .hint("start one with 'errand serve', or name one with --server URL --key KEY");
+}
+
+Error cannot_read(const fs::path& file, int reason) {
+  return Error(ErrorCode::unavailable,
+               cat("cannot read ", file.string(), ": ", std::strerror(reason)));
+}
+
+bool is_missing(int reason) {
+  return reason == ENOENT || reason == ENOTDIR;
+}
+
+// Whether a file that was found, not named, is for this user: false if there is none, or if it is
+// another user's. unavailable: this user's own file is open to others, or cannot be looked at.
+Result<bool> is_own_file(const fs::path& file) {
+  struct stat about{};
+  if (::stat(file.c_str(), &about) != 0) {
+    int reason = errno;
+    if (is_missing(reason)) return false;
+    struct stat parent{};
+    bool is_ours = ::stat(file.parent_path().c_str(), &parent) == 0 && parent.st_uid == ::geteuid();
+    if (!is_ours) return false;
+    return cannot_read(file, reason);
+  }
+  if (about.st_uid != ::geteuid()) return false;
+  if ((about.st_mode & kOthers) == 0) return true;
+  return Error(ErrorCode::unavailable,
+               cat(file.string(), " holds a key, and other users may read or change it"))
+      .hint(cat("make it private: chmod 600 ", file.string()));
+}
+
+// The file of this user that is used when no data directory is named.
+Result<std::optional<fs::path>> nearest_file(const net::Environment& environment, fs::path folder) {
+  for (;;) {
+    fs::path file = credentials_file(folder / kDataFolder);
+    ERRAND_TRY(bool is_own, is_own_file(file));
+    if (is_own) return std::optional(std::move(file));
+    if (!folder.has_relative_path()) break;
+    folder = folder.parent_path();
+  }
+  auto login = login_file(environment);
+  if (!login) return std::optional<fs::path>{};
+  ERRAND_TRY(bool is_own, is_own_file(*login));
+  return is_own ? std::move(login) : std::optional<fs::path>{};
+}
+
+std::string value_of(const net::Environment& environment, const std::string& name) {
+  return environment(name).value_or("");
+}
+
+// What flags and environment say, without any file.
+Credentials named_server(const ServerFlags& flags, const net::Environment& environment) {
+  Credentials server{.url = flags.server, .workspace = flags.workspace, .key = flags.key};
+  std::string url = value_of(environment, "ERRAND_SERVER");
+  bool is_data_named = flags.data && flags.server.empty();
+  if (server.url.empty() && !is_data_named) server.url = url;
+  server.url = net::without_trailing_slashes(server.url);
+  if (!server.key.empty()) {
+    server.key_source = "of --key";
+  } else if (!is_data_named || url.empty()) {
+    server.key = value_of(environment, "ERRAND_API_KEY");
+    if (!server.key.empty()) server.key_source = "of the variable ERRAND_API_KEY";
+  }
+  return server;
+}
+
+// Adds what the file says, unless the file is for another server.
+void complete(Credentials& server, const Credentials& kept, const fs::path& file) {
+  std::string url(net::without_trailing_slashes(kept.url));
+  if (!server.url.empty() && server.url != url) return;
+  server.url = std::move(url);
+  if (server.key.empty()) {
+    server.key = kept.key;
+    server.key_source = cat("in ", file.string());
+  }
+  if (server.workspace.empty()) server.workspace = kept.workspace;
+}
+
+Result<void> complete_from_files(Credentials& server, const ServerFlags& flags,
+                                 const net::Environment& environment, const fs::path& folder) {
+  bool is_needed = server.url.empty() || server.key.empty();
+  std::optional<fs::path> file;
+  if (flags.data) {
+    file = credentials_file(*flags.data);
+  } else {
+    auto nearest = nearest_file(environment, folder);
+    if (!nearest && is_needed) return nearest.error();
+    if (nearest) file = std::move(*nearest);
+  }
+  if (!file) {
+    if (!server.url.empty()) return {};
+    return no_server(cat("there is no file ", (folder / kDataFolder / "credentials").string(),
+                         ", none in a folder above, and no login"));
+  }
+  auto kept = read_credentials(*file);
+  if (kept) {
+    complete(server, *kept, *file);
+  } else if (kept.error().code() == ErrorCode::not_found) {
+    if (server.url.empty()) return no_server(kept.error().message());
+  } else if (is_needed) {
+    return kept.error();
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<void> write_credentials(const std::filesystem::path& file, const Credentials& credentials) {
+Result<void> write_credentials(const fs::path& file, const Credentials& credentials) {
   std::string text;
   json::ObjectWriter(text)
       .field("url", credentials.url)
@@ -31,10 +147,20 @@ Result<void> write_credentials(const std::filesystem::path& file, const Credenti
   return write_whole_file(file, text);
 }
 
-Result<Credentials> read_credentials(const std::filesystem::path& file) {
+Result<Credentials> read_credentials(const fs::path& file) {
+  struct stat about{};
+  if (::stat(file.c_str(), &about) != 0) {
+    if (!is_missing(errno)) return cannot_read(file, errno);
+    return Error(ErrorCode::not_found, cat("there is no file ", file.string()));
+  }
+  if (!S_ISREG(about.st_mode)) return cannot_read(file, EISDIR);
   std::ifstream in(file, std::ios::binary);
-  if (!in) return Error(ErrorCode::not_found, cat("there is no file ", file.string()));
-  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in) return cannot_read(file, errno);
+  std::string text(kFileBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return cannot_read(file, EIO);
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kFileBytesMax) return cannot_read(file, EFBIG);
   auto value = json::parse(text);
   if (!value)
     return Error(ErrorCode::invalid_argument, cat(file.string(), ": ", value.error().message()));
@@ -44,37 +170,26 @@ Result<Credentials> read_credentials(const std::filesystem::path& file) {
   return fields.finish(std::move(credentials));
 }
 
-std::filesystem::path data_directory(const ServerFlags& flags) {
+fs::path data_directory(const ServerFlags& flags) {
   return flags.data.value_or("./.errand");
 }
 
-std::filesystem::path credentials_file(const std::filesystem::path& data) {
+fs::path credentials_file(const fs::path& data) {
   return data / "credentials";
 }
 
-Result<Credentials> find_server(const ServerFlags& flags, const char* environment_key) {
-  Credentials server{.url = std::string(net::without_trailing_slashes(flags.server)),
-                     .workspace = flags.workspace,
-                     .key = flags.key};
-  if (!server.key.empty()) server.key_source = "of --key";
-  if (server.key.empty() && environment_key) {
-    server.key = environment_key;
-    server.key_source = "of the variable ERRAND_API_KEY";
-  }
+std::optional<fs::path> login_file(const net::Environment& environment) {
+  fs::path config = value_of(environment, "XDG_CONFIG_HOME");
+  if (config.is_absolute()) return config / "errand" / "credentials";
+  fs::path home = value_of(environment, "HOME");
+  if (!home.is_absolute()) return {};
+  return home / ".config" / "errand" / "credentials";
+}
 
-  std::filesystem::path file = credentials_file(data_directory(flags));
-  auto kept = read_credentials(file);
-  bool is_needed = server.url.empty() || server.key.empty();
-  if (!kept && is_needed && kept.error().code() != ErrorCode::not_found) return kept.error();
-  if (!kept && server.url.empty()) return no_server(file);
-  if (kept && (server.url.empty() || server.url == net::without_trailing_slashes(kept->url))) {
-    server.url = net::without_trailing_slashes(kept->url);
-    if (server.key.empty()) {
-      server.key = kept->key;
-      server.key_source = cat("in ", file.string());
-    }
-    if (server.workspace.empty()) server.workspace = kept->workspace;
-  }
+Result<Credentials> find_server(const ServerFlags& flags, const net::Environment& environment,
+                                const fs::path& folder) {
+  Credentials server = named_server(flags, environment);
+  ERRAND_CHECK(complete_from_files(server, flags, environment, folder));
   if (server.workspace.empty()) server.workspace = "default";
   auto parsed = net::parse_url(server.url);
   if (!parsed) {
@@ -86,6 +201,13 @@ Result<Credentials> find_server(const ServerFlags& flags, const char* environmen
         .hint("give one with --key KEY, or in the environment variable ERRAND_API_KEY");
   }
   return server;
+}
+
+Result<Credentials> find_server_here(const ServerFlags& flags) {
+  std::error_code failed;
+  fs::path folder = fs::current_path(failed);
+  if (failed) folder = fs::path("/");
+  return find_server(flags, host::environment_here(), folder);
 }
 
 }  // namespace errand::sdk

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "net/client/proxy.hpp"
 
 namespace errand::sdk {
 
@@ -20,7 +21,8 @@ struct Credentials {
 // Replaces the file whole; only its owner may read it.
 Result<void> write_credentials(const std::filesystem::path& file, const Credentials& credentials);
 
-// not_found: there is no file. invalid_argument: it is not one of ours.
+// not_found: there is no file. unavailable: it cannot be read. invalid_argument: it holds something
+// else.
 Result<Credentials> read_credentials(const std::filesystem::path& file);
 
 // What the flags of a command say about the server it talks to.
@@ -34,12 +36,27 @@ struct ServerFlags {
 // The data directory that the flags mean.
 std::filesystem::path data_directory(const ServerFlags& flags);
 
-// The server that a command talks to. Flags come first, then `environment_key` (null if it is not
-// set), then the credentials file in the data directory. The file's key is never sent to another
-// server than the file's. The trailing slashes of the URL are gone.
-// not_found: no server is named anywhere. unauthorized: no key is. invalid_argument, unsupported:
-// what is named is wrong.
-Result<Credentials> find_server(const ServerFlags& flags, const char* environment_key);
+// The server that a command or a program talks to, from the first of these that names one:
+//   1. the flags; a data directory that they name is the only place whose file is read;
+//   2. ERRAND_SERVER;
+//   3. .errand/credentials in `folder`, or in the nearest folder above it that has the file;
+//   4. login_file, which `errand login` writes.
+// The key is that of the flags, then ERRAND_API_KEY, then the file's. A file's key is sent only to
+// the file's server, and ERRAND_API_KEY not to the server of a data directory that the flags name
+// while ERRAND_SERVER names another. Files 3 and 4 belong to this user, who alone may read them:
+// others' files are passed over, and a file with a wider mode is an error. The trailing slashes of
+// the URL are gone.
+// not_found: no server is named anywhere. unauthorized: no key is. unavailable: a file cannot be
+// read, or others may read it. invalid_argument, unsupported: what is named is wrong.
+Result<Credentials> find_server(const ServerFlags& flags, const net::Environment& environment,
+                                const std::filesystem::path& folder);
+
+// The same with the environment and the working folder of this process.
+Result<Credentials> find_server_here(const ServerFlags& flags);
+
+// Where `errand login` keeps the server of this user: errand/credentials in XDG_CONFIG_HOME, or in
+// ~/.config. Nothing without a home.
+std::optional<std::filesystem::path> login_file(const net::Environment& environment);
 
 std::filesystem::path credentials_file(const std::filesystem::path& data);
 

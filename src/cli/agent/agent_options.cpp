@@ -28,7 +28,7 @@ Result<void> check_options(const AgentOptions& options) {
 bool is_embedded(const AgentOptions& options) {
   if (options.embedded || !options.config.empty()) return true;
   if (names_server(options.server)) return false;
-  auto known = sdk::read_credentials(sdk::credentials_file(sdk::data_directory(options.server)));
+  auto known = sdk::find_server_here(options.server);
   return !known && known.error().code() == ErrorCode::not_found;
 }
 

@@ -156,7 +156,7 @@ int AgentSession::run(AgentWork& work) {
 }
 
 int AgentSession::run_with_server(AgentWork& work) {
-  auto server = find_server_here(options_.server);
+  auto server = sdk::find_server_here(options_.server);
   if (!server) return fail_setup(server.error());
   sdk::HttpApi api(*server, host::client_options_here());
   return run_with(api, work);

@@ -59,7 +59,7 @@ Task<Result<void>> relay(mcp::Client* client, Served* to) {
 }
 
 int serve_remote(const sdk::ServerFlags& flags) {
-  auto server = find_server_here(flags);
+  auto server = sdk::find_server_here(flags);
   if (!server) return fail_setup(server.error());
   asio::io_context io(1);
   Home home(io);

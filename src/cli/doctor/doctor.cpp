@@ -222,7 +222,7 @@ int doctor(const DoctorOptions& options) {
     findings.push_back(check_store(data));
     add(findings, check_credentials(data));
   }
-  auto credentials = find_server_here(options.server);
+  auto credentials = sdk::find_server_here(options.server);
   std::string named = options.server.server.empty() ? kDefaultUrl : options.server.server;
   ServerState server = look_at_server(
       credentials ? credentials->url : std::string(net::without_trailing_slashes(named)));

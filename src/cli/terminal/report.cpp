@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "base/terminal_text.hpp"
@@ -25,7 +24,7 @@ int fail_with(const Error& error, int exit_code) {
 int with_server(const sdk::ServerFlags& flags,
                 const std::function<int(const sdk::Credentials&)>& work) {
   ignore_broken_pipes();
-  auto server = find_server_here(flags);
+  auto server = sdk::find_server_here(flags);
   return server ? work(*server) : fail_setup(server.error());
 }
 
@@ -72,11 +71,6 @@ int print(std::string_view text) {
 
 int print_json(const json::Value& value) {
   return print(escape_json_controls(json::write(value)) + "\n");
-}
-
-Result<sdk::Credentials> find_server_here(const sdk::ServerFlags& flags) {
-  const char* key = std::getenv("ERRAND_API_KEY");
-  return sdk::find_server(flags, key && *key ? key : nullptr);
 }
 
 }  // namespace errand::cli

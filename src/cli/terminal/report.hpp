@@ -46,7 +46,4 @@ int fail_setup(const Error& error);
 int print(std::string_view text);
 int print_json(const json::Value& value);
 
-// find_server with the environment of this process.
-Result<sdk::Credentials> find_server_here(const sdk::ServerFlags& flags);
-
 }  // namespace errand::cli

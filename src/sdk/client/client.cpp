@@ -1,12 +1,10 @@
-#include <cstdlib>
 #include <errand/client.hpp>
-#include <filesystem>
 #include <utility>
 
 #include "host/environment.hpp"
 #include "sdk/bridge/public_error.hpp"
-#include "sdk/client/find_server.hpp"
 #include "sdk/client/runner_core.hpp"
+#include "sdk/credentials.hpp"
 #include "sdk/http_api.hpp"
 #include "sdk/toolbox.hpp"
 
@@ -31,9 +29,8 @@ class ServerBackend final : public sdk::Backend {
 };
 
 std::shared_ptr<sdk::RunnerCore> make_core(const ClientOptions& options) {
-  auto server = sdk::find_nearby_server(
-      {.server = options.server, .key = options.key, .workspace = options.workspace, .data = {}},
-      host::environment_here(), std::filesystem::current_path());
+  auto server = sdk::find_server_here(
+      {.server = options.server, .key = options.key, .workspace = options.workspace, .data = {}});
   if (!server) throw sdk::public_error(server.error());
   auto core = std::make_shared<sdk::RunnerCore>(
       sdk::RunnerCore::Options{.handlers = options.handlers, .patience = options.patience});
