@@ -15,7 +15,7 @@ constexpr std::size_t kFoundPathChars = 500;
 constexpr std::string_view kVersionControl = ".git";
 
 // The whole file; nothing if it cannot be read, is too large, or is not text.
-std::optional<std::string> read_text(const SharedDirectory& directory, const std::string& path) {
+std::optional<std::string> read_text(const FileTree& directory, const std::string& path) {
   auto file = directory.open_file(path);
   if (!file || file->bytes > FilesTool::kSearchedFileBytesMax) return {};
   std::string content;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "tool/files/shared_directory.hpp"
+#include "tool/files/file_tree.hpp"
 
 namespace errand {
 
@@ -13,7 +13,7 @@ namespace errand {
 // keeps for itself (.git) is left out.
 class FileSearch final {
  public:
-  FileSearch(const SharedDirectory& directory, std::string query)
+  FileSearch(const FileTree& directory, std::string query)
       : directory_(directory), query_(std::move(query)) {}
 
   // Looks in the file or directory at `path`. What cannot be read on the way is counted and
@@ -29,7 +29,7 @@ class FileSearch final {
   void match(const std::string& path, std::string_view content);
   bool is_full() const { return !stopped_because_.empty(); }
 
-  const SharedDirectory& directory_;
+  const FileTree& directory_;
   const std::string query_;
   std::string out_;
   std::size_t matches_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,10 @@
 
 namespace errand {
 
-// The tools of `errand run --files DIR`: read_file, list_files and search_files. They read and
-// never write. Every failure is a sentence for the model. Safe to call from any thread.
+enum class FileAccess { read, write };
+
+// Tools over files: read_file, list_files and search_files, and, with FileAccess::write, write_file
+// and edit_file. Every failure is a sentence for the model. Safe to call from any thread.
 class FilesTool final {
  public:
   // Longer results are cut, and say how to go on.
@@ -30,11 +33,16 @@ class FilesTool final {
   static constexpr std::int64_t kSearchedBytesMax = std::int64_t{256} * 1024 * 1024;
   static constexpr std::size_t kSearchedFilesMax = 50'000;
   static constexpr std::size_t kDepthMax = 64;
+  // Of a file that is written or edited.
+  static constexpr std::size_t kWrittenBytesMax = std::size_t{4} * 1024 * 1024;
 
-  explicit FilesTool(SharedDirectory directory) : directory_(std::move(directory)) {}
+  explicit FilesTool(std::shared_ptr<const FileTree> files, FileAccess access = FileAccess::read)
+      : files_(std::move(files)), access_(access) {}
+  explicit FilesTool(SharedDirectory directory, FileAccess access = FileAccess::read)
+      : FilesTool(std::make_shared<const SharedDirectory>(std::move(directory)), access) {}
 
   // What the model is told of the tools.
-  static std::vector<ToolDecl> declarations();
+  static std::vector<ToolDecl> declarations(FileAccess access = FileAccess::read);
 
   ToolAnswer call(std::string_view name, const json::Value& args) const;
 
@@ -42,8 +50,13 @@ class FilesTool final {
   Result<std::string> read_file(const json::Value& args) const;
   Result<std::string> list_files(const json::Value& args) const;
   Result<std::string> search_files(const json::Value& args) const;
+  Result<std::string> write_file(const json::Value& args) const;
+  Result<std::string> edit_file(const json::Value& args) const;
+  Result<std::string> whole_text(const std::string& path) const;
 
-  SharedDirectory directory_;
+  const std::shared_ptr<const FileTree> files_;
+  const FileAccess access_;
+  mutable std::mutex writing_;  // an edit reads what it replaces
 };
 
 // The same as tools, which read on threads of `pool`. It outlives them.

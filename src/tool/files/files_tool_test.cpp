@@ -272,5 +272,82 @@ TEST(LineWindow, LeavesALineThatDoesNotFitForTheNextCall) {
   EXPECT_EQ(window.finish(), "one\n[the file goes on; read on with offset 2]\n");
 }
 
+// ---- Writing ------------------------------------------------------------------------------------
+
+class WriteFilesTest : public FilesToolTest {
+ protected:
+  Answer change(std::string_view name, std::string_view args) const {
+    auto directory = SharedDirectory::open(shared(), shared() / "key.txt");
+    ToolAnswer answer =
+        FilesTool(std::move(*directory), FileAccess::write).call(name, *json::parse(args));
+    return {.ok = answer.ok, .text = std::move(answer.text)};
+  }
+  Answer put(std::string_view path, std::string_view content) const {
+    return change("write_file", cat(R"({"path":")", path, R"(","content":")", content, R"("})"));
+  }
+  std::string found(const fs::path& file) const {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+};
+
+TEST_F(WriteFilesTest, MakesAFileAndItsFolders) {
+  EXPECT_EQ(put("a/b/c.txt", "new"), result("Made a/b/c.txt with 3 bytes.\n"));
+  EXPECT_EQ(found(shared() / "a/b/c.txt"), "new");
+  EXPECT_EQ(put("a/b/c.txt", "newer"), result("Replaced a/b/c.txt with 5 bytes.\n"));
+  EXPECT_EQ(found(shared() / "a/b/c.txt"), "newer");
+  EXPECT_EQ(std::distance(fs::directory_iterator(shared() / "a/b"), {}), 1);
+}
+
+TEST_F(WriteFilesTest, AReplacedFileKeepsItsMode) {
+  write("run.sh", "old");
+  fs::permissions(shared() / "run.sh", fs::perms(0750));
+  EXPECT_TRUE(put("run.sh", "new").ok);
+  EXPECT_EQ(fs::status(shared() / "run.sh").permissions(), fs::perms(0750));
+}
+
+TEST_F(WriteFilesTest, NothingOutsideIsWritten) {
+  fs::create_symlink(root_, shared() / "out");
+  fs::create_symlink(root_ / "secret.txt", shared() / "link");
+  write("key.txt", "key");
+  for (const char* path : {"../secret.txt", "/etc/errand-test", "out/secret.txt", "out/new.txt",
+                           "link", ".errand/x", "a/.errand/x", ".errand", "key.txt", "..", "."}) {
+    EXPECT_FALSE(put(path, "changed").ok) << path;
+  }
+  EXPECT_EQ(found(root_ / "secret.txt"), "outside\n");
+  EXPECT_EQ(found(shared() / "key.txt"), "key");
+  EXPECT_FALSE(fs::exists(root_ / "new.txt"));
+  EXPECT_FALSE(fs::exists(shared() / ".errand"));
+  EXPECT_FALSE(fs::exists(shared() / "a/.errand"));
+}
+
+TEST_F(WriteFilesTest, AHardLinkKeepsWhatItHad) {
+  fs::create_hard_link(root_ / "secret.txt", shared() / "same");
+  EXPECT_TRUE(put("same", "changed").ok);
+  EXPECT_EQ(found(root_ / "secret.txt"), "outside\n");
+}
+
+TEST_F(WriteFilesTest, EditsATextThatIsThereOnce) {
+  write("a.txt", "one two one\n");
+  EXPECT_EQ(change("edit_file", R"({"path":"a.txt","old_text":"two","new_text":"2"})"),
+            result("Replaced 1 place in a.txt.\n"));
+  EXPECT_EQ(found(shared() / "a.txt"), "one 2 one\n");
+  EXPECT_EQ(change("edit_file", R"({"path":"a.txt","old_text":"one","new_text":"1"})"),
+            error("the text to replace occurs 2 times: add lines around it, or set replace_all"));
+  EXPECT_EQ(
+      change("edit_file", R"({"path":"a.txt","old_text":"one","new_text":"1","replace_all":true})"),
+      result("Replaced 2 places in a.txt.\n"));
+  EXPECT_EQ(found(shared() / "a.txt"), "1 2 1\n");
+  EXPECT_FALSE(change("edit_file", R"({"path":"a.txt","old_text":"x","new_text":"y"})").ok);
+  EXPECT_FALSE(change("edit_file", R"({"path":"a.txt","old_text":"","new_text":"y"})").ok);
+}
+
+TEST_F(WriteFilesTest, AReaderMayNotWrite) {
+  EXPECT_EQ(call("write_file", R"({"path":"a.txt","content":"x"})"),
+            error("there is no tool \"write_file\" here"));
+  EXPECT_EQ(FilesTool::declarations().size(), 3U);
+  EXPECT_EQ(FilesTool::declarations(FileAccess::write).size(), 5U);
+}
+
 }  // namespace
 }  // namespace errand

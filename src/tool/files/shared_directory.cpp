@@ -14,6 +14,8 @@
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
+#include "crypto/random.hpp"
 
 namespace errand {
 namespace {
@@ -56,6 +58,12 @@ Error open_error(const std::string& path, int number) {
       return {ErrorCode::unavailable,
               cat("cannot open ", quoted(path), ": ", std::generic_category().message(number))};
   }
+}
+
+Error write_error(const std::string& path, int number) {
+  bool is_denied = number == EACCES || number == EPERM || number == EROFS;
+  return {is_denied ? ErrorCode::forbidden : ErrorCode::unavailable,
+          cat("cannot write ", quoted(path), ": ", std::generic_category().message(number))};
 }
 
 EntryKind kind_of_mode(mode_t mode) {
@@ -135,7 +143,7 @@ Result<EntryKind> SharedDirectory::kind_of(const std::string& path) const {
   return kind_of_mode(status.st_mode);
 }
 
-Result<SharedDirectory::File> SharedDirectory::open_file(const std::string& path) const {
+Result<FileTree::File> SharedDirectory::open_file(const std::string& path) const {
   ERRAND_TRY(EntryKind kind, kind_of(path));
   if (kind == EntryKind::directory) {
     return Error(ErrorCode::invalid_argument, cat(quoted(path), " is a directory"));
@@ -148,16 +156,13 @@ Result<SharedDirectory::File> SharedDirectory::open_file(const std::string& path
   struct stat status{};
   if (::fstat(descriptor.get(), &status) != 0) return open_error(path, errno);
   if (!S_ISREG(status.st_mode)) return not_a_file;
-  struct stat kept{};
-  bool is_withheld = !withheld_.empty() && ::stat(withheld_.c_str(), &kept) == 0 &&
-                     kept.st_dev == status.st_dev && kept.st_ino == status.st_ino;
-  if (is_withheld) {
+  if (is_withheld(status.st_dev, status.st_ino)) {
     return Error(ErrorCode::forbidden, cat(quoted(path), " is not shared: it holds a key"));
   }
   return File{.descriptor = std::move(descriptor), .bytes = status.st_size};
 }
 
-Result<SharedDirectory::Listing> SharedDirectory::list(const std::string& path) const {
+Result<FileTree::Listing> SharedDirectory::list(const std::string& path) const {
   ERRAND_TRY(EntryKind kind, kind_of(path));
   if (kind != EntryKind::directory) {
     return Error(ErrorCode::invalid_argument, cat(quoted(path), " is not a directory"));
@@ -179,6 +184,116 @@ Result<SharedDirectory::Listing> SharedDirectory::list(const std::string& path) 
   std::sort(listing.entries.begin(), listing.entries.end(),
             [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return listing;
+}
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+bool SharedDirectory::is_withheld(std::uint64_t device, std::uint64_t inode) const {
+  struct stat kept{};
+  return !withheld_.empty() && ::stat(withheld_.c_str(), &kept) == 0 && kept.st_dev == device &&
+         kept.st_ino == inode;
+}
+
+Result<Descriptor> SharedDirectory::make_folders(const std::string& path) const {
+  constexpr std::uint64_t kFolder = O_RDONLY | O_DIRECTORY;
+  ERRAND_TRY(auto folder, open_beneath("", kFolder));
+  std::size_t depth = 0;
+  for (std::size_t end = 0; end < path.size();) {
+    std::size_t begin = end;
+    end = std::min(path.find('/', begin), path.size());
+    std::string name = path.substr(begin, end - begin);
+    if (end < path.size()) ++end;
+    if (name.empty() || name == ".") continue;
+    if (++depth > kDepthMax || name == kDataDirectory) {
+      return Error(ErrorCode::forbidden, cat(quoted(path), " cannot be made here"));
+    }
+    std::string so_far = path.substr(0, end);
+    auto next = open_beneath(so_far, kFolder);
+    if (!next && next.error().code() == ErrorCode::not_found) {
+      constexpr mode_t kMode = 0777;
+      if (::mkdirat(folder.get(), name.c_str(), kMode) != 0 && errno != EEXIST) {
+        return write_error(so_far, errno);
+      }
+      next = open_beneath(so_far, kFolder);
+    }
+    if (!next) return next.error();
+    folder = std::move(*next);
+  }
+  return folder;
+}
+
+namespace {
+
+// A file beside the one that it is to replace; gone unless it is put in place.
+class NewFile final {
+ public:
+  NewFile(const Descriptor& folder, std::string name, mode_t mode)
+      : folder_(folder),
+        name_(std::move(name)),
+        file_(::openat(folder.get(), name_.c_str(),
+                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)) {}
+  ~NewFile() {
+    if (file_.is_open()) ::unlinkat(folder_.get(), name_.c_str(), 0);
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  const Descriptor& file() const { return file_; }
+  // False: errno says why.
+  bool put_in_place(const std::string& name) {
+    if (::renameat(folder_.get(), name_.c_str(), folder_.get(), name.c_str()) != 0) return false;
+    file_ = Descriptor();
+    return true;
+  }
+
+ private:
+  const Descriptor& folder_;
+  const std::string name_;
+  Descriptor file_;
+};
+
+}  // namespace
+
+Result<FileTree::Written> SharedDirectory::replace(const std::string& path,
+                                                   std::string_view bytes) const {
+  if (path.find('\0') != std::string::npos) {
+    return Error(ErrorCode::invalid_argument, "a path holds no NUL byte");
+  }
+  const std::size_t slash = path.rfind('/');
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") {
+    return Error(ErrorCode::invalid_argument, cat(quoted(path), " names no file"));
+  }
+  if (name == kDataDirectory) {
+    return Error(ErrorCode::forbidden, cat(quoted(path), " belongs to the data of Errand"));
+  }
+  if (path.starts_with('/')) return open_error(path, EXDEV);
+  ERRAND_TRY(auto folder, make_folders(slash == std::string::npos ? "" : path.substr(0, slash)));
+
+  mode_t mode = 0666;
+  struct stat old{};
+  bool is_there = ::fstatat(folder.get(), name.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there) {
+    if (!S_ISREG(old.st_mode)) {
+      return Error(ErrorCode::invalid_argument, cat(quoted(path), " is not a plain file"));
+    }
+    if (is_withheld(old.st_dev, old.st_ino)) {
+      return Error(ErrorCode::forbidden, cat(quoted(path), " is not shared: it holds a key"));
+    }
+    if (::faccessat(folder.get(), name.c_str(), W_OK, AT_EACCESS) != 0) {
+      return write_error(path, errno);
+    }
+    mode = old.st_mode & 0777U;
+  }
+  NewFile made(folder, cat(".errand-", crypto::random_hex(8), ".new"), mode);
+  if (!made.file().is_open()) return write_error(path, errno);
+  auto written = write_fully(made.file().get(), bytes);
+  if (!written)
+    return Error(written.error().code(),
+                 cat("cannot write ", quoted(path), ": ", written.error().message()));
+  if (is_there && ::fchmod(made.file().get(), mode) != 0) return write_error(path, errno);
+  if (!made.put_in_place(name)) return write_error(path, errno);
+  return is_there ? Written::in_place_of_another : Written::anew;
 }
 
 Result<std::size_t> read_some(const Descriptor& file, std::string& buffer) {
