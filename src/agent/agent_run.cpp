@@ -244,6 +244,7 @@ void AgentRun::record(JournalEntry entry, milliseconds wait_max) {
 void AgentRun::fold_inbox() {
   // An answer is shown after the message of the turn that asked for it, so it waits for that.
   bool turn_is_over = state_->turn().end.has_value();
+  if (turn_is_over && has_failed_sibling()) cancel_siblings();
   std::vector<Mailbox> later;
   for (Mailbox& mail : std::exchange(inbox_, {})) {
     if (mail.kind == MailKind::cancel) {
@@ -272,7 +273,7 @@ void AgentRun::fold_inbox() {
   if (!turn_is_over) return;
   for (HostOutcome& outcome : std::exchange(host_outcomes_, {})) {
     log_->keep_blobs(std::move(outcome.blobs));
-    record_outcome(std::move(outcome.entry));
+    record_outcome(std::move(outcome.entry), outcome.structured);
   }
 }
 

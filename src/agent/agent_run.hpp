@@ -180,7 +180,11 @@ class AgentRun final {
   const Refusal* refusal(const CallState& call);
   void offer_to_client(const CallState& call);
   void settle_without_running();
-  void record_outcome(OutcomeEntry outcome);
+  void record_outcome(OutcomeEntry outcome, const std::optional<json::Value>& structured = {});
+  // Whether a call of the turn has failed whose tool cancels the calls beside it.
+  bool has_failed_sibling() const;
+  // Ends the calls of the turn that have begun and have no result.
+  void cancel_siblings();
   Principal principal() const { return {key_.workspace, state_->created().key}; }
   // For whom a call is made; what it asks of others is part of the run's trace.
   Principal principal_of(const ToolUseId& call) const;
@@ -194,7 +198,8 @@ class AgentRun final {
   void fold_progress(const Mailbox& mail);
   void forget_timeout(const ToolUseId& id);
   void watch_timeout(const ToolUseId& id, SteadyTime when);
-  Task<void> expire(ToolUseId id);
+  // Answers a call in its client's place.
+  Task<void> answer_for_client(ToolUseId id, ToolAnswer answer);
 
   Surroundings& around_;
   llm::Model* const model_;
@@ -209,6 +214,7 @@ class AgentRun final {
   struct HostOutcome {
     OutcomeEntry entry;
     std::vector<RunBlob> blobs;  // of its files
+    std::optional<json::Value> structured;
   };
   std::vector<HostOutcome> host_outcomes_;
   // What this process knows of a call of the turn besides what the state says.
@@ -216,8 +222,10 @@ class AgentRun final {
     bool is_started = false;  // it was offered or invoked
     bool is_judged = false;   // whether it is refused is known
     std::unique_ptr<const Refusal> refusal = nullptr;
-    bool is_settled = false;  // a call of this process whose outcome is known
-    int reports = 0;          // how often it was told how far the call has come
+    bool is_settled = false;                     // a call of this process whose outcome is known
+    std::optional<TaskGroup::Ticket> task = {};  // of a call that this process makes
+    bool is_cancelled = false;                   // because a call beside it failed
+    int reports = 0;                             // how often it was told how far the call has come
   };
   bool is_started(const ToolUseId& call) const;
   std::map<ToolUseId, Progress> progress_;

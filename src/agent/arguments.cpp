@@ -47,6 +47,7 @@ std::optional<std::string> invalid_arguments_text(const CallState& call,
     return tool_input_invalid(call.name, {{.pointer = arguments.error().pointer(),
                                            .message = arguments.error().message()}});
   }
+  if (call.tool->annotations.checks_arguments) return {};
   json::CompiledSchemaPtr checker = call.tool->checker;
   if (!checker) {
     // A schema that this version cannot compile was taken by another one; it checks nothing here.

@@ -18,7 +18,8 @@ constexpr std::size_t kArgumentsBytesMax = 2U * 1024 * 1024;
 Result<json::Object> parse_arguments(std::string_view raw);
 
 // What the model is told of arguments that are none, or do not fit the tool's schema: a JSON text
-// with code, message and errors, each with its pointer. Nothing for arguments that are right.
+// with code, message and errors, each with its pointer. Nothing for arguments that are right, nor
+// for an object that the tool checks itself.
 std::optional<std::string> invalid_arguments_text(const CallState& call,
                                                   json::SchemaCache& schemas);
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "agent/state.hpp"
 #include "json/schema_cache.hpp"
+#include "json/value.hpp"
 
 namespace errand::agent {
 
@@ -9,8 +12,11 @@ namespace errand::agent {
 inline constexpr std::size_t kMisfitBytesMax = 1024;
 
 // The outcome of a call, checked against its tool's output schema: a result that does not fit is a
-// failure that says where. Results of MCP servers are checked where their structure is known.
+// failure that says where. Checked is the structured content, or, without any, the text. Results
+// of MCP servers, and of tools that check them themselves, are checked where their structure is
+// known.
 OutcomeEntry checked_outcome(const CallState& call, OutcomeEntry outcome,
+                             const std::optional<json::Value>& structured,
                              json::SchemaCache& schemas);
 
 }  // namespace errand::agent

@@ -18,9 +18,9 @@ struct ResultCheckTest : testing::Test {
                         ->get_object())};
   json::SchemaCache schemas;
 
-  OutcomeEntry check(OutcomeEntry outcome) {
+  OutcomeEntry check(OutcomeEntry outcome, std::optional<json::Value> structured = {}) {
     CallState call{.id = kId, .name = tool.name, .tool = &tool};
-    return checked_outcome(call, std::move(outcome), schemas);
+    return checked_outcome(call, std::move(outcome), structured, schemas);
   }
   OutcomeEntry check(std::string text) { return check({.id = kId, .text = std::move(text)}); }
 };
@@ -29,6 +29,19 @@ TEST_F(ResultCheckTest, AResultThatFitsIsLeftAsItIs) {
   OutcomeEntry outcome = check(R"({"celsius": 7, "more": true})");
   EXPECT_TRUE(outcome.ok);
   EXPECT_EQ(outcome.text, R"({"celsius": 7, "more": true})");
+}
+
+TEST_F(ResultCheckTest, StructuredContentIsCheckedInPlaceOfTheText) {
+  OutcomeEntry said{.id = kId, .text = "7 degrees"};
+  EXPECT_TRUE(check(said, json::Object{{"celsius", 7}}).ok);
+  EXPECT_EQ(check(said, json::Object{{"celsius", 7}}).text, "7 degrees");
+  EXPECT_FALSE(check(said, json::Object{{"celsius", "warm"}}).ok);
+  EXPECT_FALSE(check(said).ok);
+}
+
+TEST_F(ResultCheckTest, AToolThatChecksItsResultsIsTrusted) {
+  tool.annotations.checks_results = true;
+  EXPECT_TRUE(check("7 degrees").ok);
 }
 
 TEST_F(ResultCheckTest, AResultThatDoesNotFitFailsAndSaysWhere) {

@@ -1,6 +1,8 @@
 // The calls of a turn and their outcomes.
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
+#include <exception>
 #include <functional>
 #include <utility>
 
@@ -42,15 +44,19 @@ constexpr std::string_view kCancelledCall =
 constexpr std::string_view kNotMade =
     "This call was not made: another call of the turn ended the run.";
 
-bool is_cancellation(const boost::system::system_error& error) {
-  return error.code() == asio::error::operation_aborted;
-}
+constexpr std::string_view kSiblingFailed =
+    "This call was not made: a call beside it failed, and its tool cancels the others.";
+
+constexpr std::string_view kSiblingCutOff =
+    "This call was cancelled because a call beside it failed. It may or may not have taken effect.";
 
 // Tools may be a user's own code: whatever they throw fails the call and nothing else. What it says
 // is for the log, because it may tell more than a model should know. Neither the model nor the log
-// is told the secrets that the call was given.
+// is told the secrets that the call was given. A cancellation counts only if this task was
+// cancelled: a tool may throw the error of an operation that it has cancelled itself.
 Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context, Log* log) {
   std::string what;
+  std::exception_ptr aborted;
   const std::string run = call.run.str();
   const std::string name = tool->decl().name;
   CallSecrets* const secrets = context.secrets;
@@ -59,13 +65,16 @@ Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context
     secrets->blot_out(outcome);
     co_return outcome;
   } catch (const boost::system::system_error& error) {
-    if (is_cancellation(error)) throw;
+    if (error.code() == asio::error::operation_aborted) aborted = std::current_exception();
     what = error.what();
   } catch (const std::exception& error) {
     what = error.what();
   } catch (...) {
     what = "an exception of an unknown type";
   }
+  auto cancellation = co_await asio::this_coro::cancellation_state;
+  bool is_cancelled = cancellation.cancelled() != asio::cancellation_type::none;
+  if (aborted && is_cancelled) std::rethrow_exception(aborted);
   what = secrets->blot_out(std::move(what));
   log->error("a tool threw an exception", {{"run", run}, {"tool", name}, {"what", what}});
   co_return failed_outcome(
@@ -100,6 +109,7 @@ class CallProgress final : public ProgressSink {
 void AgentRun::start_ready_calls(std::size_t first) {
   if (state_->cancel() || holds_calls(*state_) || fatal_outcome_of(*state_)) return;
   if (state_->turn().end && batch_refusal(*state_)) return;
+  if (has_failed_sibling()) return;
   const std::vector<CallState>& calls = state_->turn().calls;
   const DispatchOrder order = state_->dispatch_order();
   for (std::size_t i = first; i < calls.size(); ++i) {
@@ -170,12 +180,13 @@ void AgentRun::settle_without_running() {
     if (call && !call->outcome) log_->emit(offer_of(*call));
   }
   std::optional<std::string> all_refused = batch_refusal(*state_);
+  if (has_failed_sibling()) all_refused = kSiblingFailed;
   if (fatal_outcome_of(*state_)) all_refused = kNotMade;
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
     bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(call);
-    if (all_refused && !is_started(call.id) && !maybe_started_.contains(call.id)) {
+    if (all_refused && !is_started(call.id) && !is_lost) {
       outcomes.push_back({.id = call.id, .ok = false, .text = *all_refused, .synthetic = true});
     } else if (const Refusal* refused = refusal(call)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
@@ -206,10 +217,10 @@ void AgentRun::count_call(const CallState& call, const OutcomeEntry& outcome) {
   if (!outcome.ok) ++counts.failures;
 }
 
-void AgentRun::record_outcome(OutcomeEntry outcome) {
+void AgentRun::record_outcome(OutcomeEntry outcome, const std::optional<json::Value>& structured) {
   const CallState* call = state_->find_call(outcome.id);
   if (!call || call->outcome) return;
-  outcome = checked_outcome(*call, std::move(outcome), around_.schemas);
+  outcome = checked_outcome(*call, std::move(outcome), structured, around_.schemas);
   count_call(*call, outcome);
   bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
   // What came by mail is durable there until its mailbox is closed along with this.
@@ -251,8 +262,50 @@ void AgentRun::make_call(const CallState& call, ToolPtr tool) {
   ToolContext context{.who = principal_of(call.id), .deadline = deadline};
   TaskGroup::Ticket task =
       host_tools_->spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
+  progress_[call.id].task = task;
   watch_host_call(call.id, deadline, task);
 }
+
+// ---- Siblings -----------------------------------------------------------------------------------
+
+// Answers that wait until the turn is over count, too: a call that the model streams after the
+// failure is not begun.
+bool AgentRun::has_failed_sibling() const {
+  auto cancels = [this](const ToolUseId& id) {
+    const CallState* call = state_->find_call(id);
+    return call && call->tool && call->tool->annotations.cancel_siblings;
+  };
+  auto has_failed = [&](const OutcomeEntry& outcome) { return !outcome.ok && cancels(outcome.id); };
+  for (const CallState& call : state_->turn().calls) {
+    if (call.outcome && !call.outcome->synthetic && has_failed(*call.outcome)) return true;
+  }
+  for (const HostOutcome& outcome : host_outcomes_) {
+    if (has_failed(outcome.entry)) return true;
+  }
+  return std::any_of(inbox_.begin(), inbox_.end(), [&](const Mailbox& mail) {
+    auto id = mail.kind == MailKind::tool_result ? ToolUseId::parse(mail.slot) : std::nullopt;
+    if (!id || !cancels(*id)) return false;
+    auto answer = parse_tool_answer(mail.body);
+    return answer && !answer->ok;
+  });
+}
+
+void AgentRun::cancel_siblings() {
+  for (const CallState& call : state_->turn().calls) {
+    if (call.outcome || !is_started(call.id)) continue;
+    Progress& progress = progress_[call.id];
+    if (std::exchange(progress.is_cancelled, true)) continue;
+    if (call.tool->site == ToolSite::client) {
+      tasks_.spawn("run.sibling",
+                   answer_for_client(call.id, {.ok = false, .text = std::string(kSiblingCutOff)}));
+    } else if (progress.task) {
+      host_tools_->cancel_one(*progress.task);
+      settle_host_call(call.id, failed_outcome(std::string(kSiblingCutOff)));
+    }
+  }
+}
+
+// ---- Calls of this process ----------------------------------------------------------------------
 
 Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext context) {
   // An effect that cannot be repeated waits until the call is in the journal for good.
@@ -282,7 +335,8 @@ void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
                                       .text = std::move(flat.text),
                                       .files = std::move(flat.files),
                                       .is_fatal = is_fatal},
-                            .blobs = std::move(blobs)});
+                            .blobs = std::move(blobs),
+                            .structured = std::move(outcome.structured)});
   kick();
 }
 
@@ -292,10 +346,7 @@ void AgentRun::watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGro
   Timers::Id timer = around_.timers.set(deadline, [this, id, deadline, begun, task] {
     timeouts_.erase(id);
     host_tools_->cancel_one(task);
-    auto limit = std::chrono::duration_cast<seconds>(deadline - begun);
-    settle_host_call(id, failed_outcome(cat("The call took longer than ", limit.count(),
-                                            " s and was cut off. It may or may not have taken "
-                                            "effect.")));
+    settle_host_call(id, overdue_outcome(std::chrono::ceil<milliseconds>(deadline - begun)));
   });
   timeouts_[id] = {.when = deadline, .timer = timer};
 }
@@ -322,15 +373,16 @@ void AgentRun::fold_progress(const Mailbox& mail) {
 void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
   Timers::Id timer = around_.timers.set(when, [this, id] {
     timeouts_.erase(id);
-    tasks_.spawn("run.timeout", expire(id));
+    tasks_.spawn("run.timeout",
+                 answer_for_client(id, {.ok = false,
+                                        .text = "Timed out waiting for local tool result",
+                                        .timed_out = true}));
   });
   timeouts_[id] = {.when = when, .timer = timer};
 }
 
-// The timeout competes with an answer for the same mailbox; whichever is first counts.
-Task<void> AgentRun::expire(ToolUseId id) {
-  ToolAnswer answer{
-      .ok = false, .text = "Timed out waiting for local tool result", .timed_out = true};
+// A timeout competes with the client's answer for the same mailbox; whichever is first counts.
+Task<void> AgentRun::answer_for_client(ToolUseId id, ToolAnswer answer) {
   Mail mail{.to = key_,
             .slot = id.str(),
             .kind = MailKind::tool_result,
@@ -339,6 +391,10 @@ Task<void> AgentRun::expire(ToolUseId id) {
   std::string body = mail.body;
   auto outcome = co_await around_.store.mail(std::move(mail));
   if (!outcome) {
+    if (!answer.timed_out) {
+      progress_[id].is_cancelled = false;
+      co_return;
+    }
     watch_timeout(id, around_.timers.now() + kTimeoutRetry);
   } else if (*outcome == MailOutcome::stale_epoch) {
     observer_.on_broken(Error(ErrorCode::conflict, "another process owns the run"));

@@ -1,4 +1,6 @@
 // Tools that this process calls: what they may do, and what becomes of the run if they misbehave.
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
 #include <stdexcept>
 
 #include "engine/residency/whole_log.hpp"
@@ -66,6 +68,12 @@ Task<ToolOutcome> throw_something_else(ToolCall, ToolContext) {
   co_return ToolOutcome();
 }
 
+// As a tool does whose own operation was cancelled by itself.
+Task<ToolOutcome> throw_aborted(ToolCall, ToolContext) {
+  throw boost::system::system_error(boost::asio::error::operation_aborted);
+  co_return ToolOutcome();
+}
+
 struct ThrowingToolTest : HostToolsTest, ::testing::WithParamInterface<WantedTool::Act> {};
 
 TEST_P(ThrowingToolTest, FailsItsCallAndNothingElse) {
@@ -79,7 +87,7 @@ TEST_P(ThrowingToolTest, FailsItsCallAndNothingElse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Exceptions, ThrowingToolTest,
-                         ::testing::Values(throw_error, throw_something_else));
+                         ::testing::Values(throw_error, throw_something_else, throw_aborted));
 
 TEST_F(HostToolsTest, CallThatTakesTooLongIsCutOffAndTheRunGoesOn) {
   World world(disk, R"({"turns":[{"toolCalls":[{"name":"slow"}]},{"text":["ok"]}]})");

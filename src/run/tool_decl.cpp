@@ -18,6 +18,9 @@ json::Object to_json(const ToolAnnotations& notes) {
                    {"longRunning", notes.long_running}};
   if (notes.destructive) out["destructive"] = true;
   if (notes.retain) out["retain"] = true;
+  if (notes.cancel_siblings) out["cancelSiblings"] = true;
+  if (notes.checks_arguments) out["checksArguments"] = true;
+  if (notes.checks_results) out["checksResults"] = true;
   if (notes.timeout) out["timeoutMs"] = notes.timeout->count();
   return out;
 }
@@ -29,7 +32,10 @@ Result<ToolAnnotations> parse_annotations(const json::Value& value, std::string_
                         .parallel_safe = in.optional_flag("parallelSafe").value_or(true),
                         .long_running = in.optional_flag("longRunning").value_or(false),
                         .destructive = in.optional_flag("destructive").value_or(false),
-                        .retain = in.optional_flag("retain").value_or(false)};
+                        .retain = in.optional_flag("retain").value_or(false),
+                        .cancel_siblings = in.optional_flag("cancelSiblings").value_or(false),
+                        .checks_arguments = in.optional_flag("checksArguments").value_or(false),
+                        .checks_results = in.optional_flag("checksResults").value_or(false)};
   if (auto millis = in.optional_integer("timeoutMs", 1, INT64_MAX)) {
     notes.timeout = milliseconds(*millis);
   }

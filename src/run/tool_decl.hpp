@@ -18,8 +18,13 @@ struct ToolAnnotations {
   bool idempotent = false;    // running it again with the same key changes nothing more
   bool parallel_safe = true;  // else a barrier: waits for earlier calls, later ones wait for it
   bool long_running = false;
-  bool destructive = false;  // what it changes cannot be had back
-  bool retain = false;       // a session's later runs are told of its calls
+  bool destructive = false;      // what it changes cannot be had back
+  bool retain = false;           // a session's later runs are told of its calls
+  bool cancel_siblings = false;  // a failed call cancels the turn's calls that have no result yet
+  // The process that runs the tool checks its arguments, or its results, by rules of its own: the
+  // engine passes on any JSON object, or any result.
+  bool checks_arguments = false;
+  bool checks_results = false;
   // How long one call may take; absent leaves it to the run.
   std::optional<milliseconds> timeout = {};
 

@@ -120,7 +120,10 @@ Result<ToolRef> parse_local_tool(Fields in, const ValuePtr& keeper) {
                       .idempotent = in.optional_flag("idempotent").value_or(false),
                       .parallel_safe = in.optional_flag("parallelSafe").value_or(true),
                       .long_running = in.optional_flag("longRunning").value_or(false),
-                      .retain = in.optional_flag("retain").value_or(false)};
+                      .retain = in.optional_flag("retain").value_or(false),
+                      .cancel_siblings = in.optional_flag("cancelSiblings").value_or(false),
+                      .checks_arguments = in.optional_flag("checksArguments").value_or(false),
+                      .checks_results = in.optional_flag("checksResults").value_or(false)};
   if (auto millis = in.optional_integer("timeoutMs", 1, kToolTimeoutMax.count())) {
     tool.annotations.timeout = milliseconds(*millis);
   }
@@ -235,6 +238,9 @@ struct RefWriter {
     if (!notes.parallel_safe) out["parallelSafe"] = false;
     if (notes.long_running) out["longRunning"] = true;
     if (notes.retain) out["retain"] = true;
+    if (notes.cancel_siblings) out["cancelSiblings"] = true;
+    if (notes.checks_arguments) out["checksArguments"] = true;
+    if (notes.checks_results) out["checksResults"] = true;
     if (notes.timeout) out["timeoutMs"] = notes.timeout->count();
     return out;
   }

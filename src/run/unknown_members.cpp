@@ -22,7 +22,8 @@ constexpr auto kBudgetMembers = std::to_array<std::string_view>(
 
 constexpr auto kLocalMembers = std::to_array<std::string_view>(
     {"kind", "name", "description", "parameters", "outputSchema", "readOnly", "idempotent",
-     "parallelSafe", "longRunning", "timeoutMs", "retain"});
+     "parallelSafe", "longRunning", "timeoutMs", "retain", "cancelSiblings", "checksArguments",
+     "checksResults"});
 constexpr auto kLocalAgentMembers =
     std::to_array<std::string_view>({"kind", "name", "description", "agentCard"});
 constexpr auto kLocalMcpMembers =

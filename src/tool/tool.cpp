@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace errand {
 namespace {
 
@@ -23,6 +25,14 @@ ToolOutcome failed_outcome(std::string text) {
 
 ToolOutcome fatal_outcome(std::string text) {
   return outcome_of(ToolOutcome::Kind::fatal, std::move(text));
+}
+
+ToolOutcome overdue_outcome(milliseconds limit) {
+  std::string shown = limit < seconds(1)
+                          ? cat(limit.count(), " ms")
+                          : cat(std::chrono::duration_cast<seconds>(limit).count(), " s");
+  return failed_outcome(cat("The call took longer than ", shown,
+                            " and was cut off. It may or may not have taken effect."));
 }
 
 std::string text_of(const ToolOutcome& outcome) {

@@ -43,6 +43,21 @@ constexpr std::string_view kSchemas = R"json({
         "default": false,
         "description": "A session remembers the calls of this tool."
       },
+      "cancelSiblings": {
+        "type": "boolean",
+        "default": false,
+        "description": "Of `local`: a failed call cancels the turn's calls without a result."
+      },
+      "checksArguments": {
+        "type": "boolean",
+        "default": false,
+        "description": "Of `local`: the client checks the arguments; any JSON object reaches it."
+      },
+      "checksResults": {
+        "type": "boolean",
+        "default": false,
+        "description": "Of `local`: the client checks its results against `outputSchema`."
+      },
       "id": {"type": "string", "description": "Of `mantyx`: a tool of the workspace."},
       "url": {"type": "string", "description": "Of `mcp`: the server's address."},
       "agentCardUrl": {
