@@ -47,6 +47,11 @@ struct WorkerOptions {
   // How long a call is this worker's own; it is extended while the handler runs. A call of a worker
   // that was killed is offered to others after it.
   std::chrono::milliseconds claim{30'000};
+  // Told of every failure: a server that does not answer and is asked again, an answer that was
+  // refused, and, last, why the worker takes no more calls (Worker::error). Called on the client's
+  // own thread, where it must neither block, throw nor call the client. Without it, failures are
+  // warnings in the log of HandlerOptions.
+  std::function<void(const Error& error)> on_error = {};
 };
 
 // Answers calls of any run in the background, until it is stopped or destroyed.
@@ -60,6 +65,9 @@ class Worker final {
   void stop();
   // Calls that were answered so far.
   std::size_t answered() const;
+  // Why the worker takes no more calls although nobody has stopped it: the server refuses its key,
+  // or does not know what it is asked. Nothing while it works.
+  std::optional<Error> error() const;
 
  private:
   friend class Client;

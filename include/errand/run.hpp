@@ -52,6 +52,10 @@ struct ForkPoint {
 // "off", "low", "medium", "high", or 0 to 100.
 using ReasoningLevel = std::variant<std::string, int>;
 
+// A run whose client has not answered a call in time fails, or goes on with a failed result. A
+// handler that is slower than its own tool's timeout always has a failed result.
+enum class OnToolTimeout : std::uint8_t { fail_run, tell_model };
+
 // A run needs a prompt or messages. Everything else may be left out; a fork takes over what it
 // leaves out.
 struct RunOptions {
@@ -59,6 +63,8 @@ struct RunOptions {
   std::vector<Message> messages = {};
   std::string system_prompt = {};  // the rules of tools and toolkits are added to it
   std::string model = {};          // empty: the default model
+  // A stored agent, by its name or id, that brings whatever is left out. Empty: none.
+  std::string agent = {};
   // Tools that this process answers. Two tools of a name are an error.
   std::vector<Tool> tools = {};
   std::vector<Toolkit> toolkits = {};
@@ -75,6 +81,8 @@ struct RunOptions {
   std::string name = {};
   std::optional<int> max_tool_turns = {};
   std::chrono::milliseconds tool_timeout{0};  // of calls that a client answers; 0: the server's
+  // What happens when nobody has answered a call in time. Empty: the run fails.
+  std::optional<OnToolTimeout> on_tool_timeout = {};
   std::optional<ForkPoint> fork_of = {};
   // Makes a request that is repeated, also by the next process, give the run that it made before.
   // Empty: a random one, so that retries of this call make one run.

@@ -80,7 +80,7 @@ class Tool final {
 // of these. A Json that looks like a content block, or a list of such blocks, becomes content.
 //
 // All functions throw an Error (invalid_argument) if the name is not 1 to 64 of the characters
-// a-z A-Z 0-9 _ and -, or if a schema is wrong.
+// a-z A-Z 0-9 and _, or if a schema is wrong.
 
 // A function, a lambda, or an object with operator().
 template <class Handler>

@@ -145,7 +145,8 @@ Task<Result<std::vector<OpenCall>>> EmbeddedApi::pending_calls(CallQuery query) 
   for (const engine::PendingCall& call : *calls) {
     auto shown = call_of(call.box);
     if (!shown) co_return as_seen(shown.error());
-    open.push_back({.run = call.box.run, .call = std::move(*shown)});
+    auto timeout = std::chrono::duration_cast<milliseconds>(call.expires_at - call.box.opened_at);
+    open.push_back({.run = call.box.run, .call = std::move(*shown), .timeout = timeout});
   }
   co_return open;
 }

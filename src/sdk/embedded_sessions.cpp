@@ -58,6 +58,7 @@ Task<Result<SessionInfo>> EmbeddedApi::get_session(SessionId session) {
   if (!view) co_return as_seen(view.error());
   SessionInfo info = info_of(view->row);
   info.model_id = view->params.spec.model_id;
+  info.system_prompt = view->params.spec.system_prompt;
   co_return info;
 }
 

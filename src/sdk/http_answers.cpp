@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/iso_time.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
@@ -58,6 +59,14 @@ Result<LocalToolCall> parse_listed_call(json::Object call) {
     call.erase(key);
   }
   return parse_local_call(std::move(call));
+}
+
+// How long a call may take, by the clock of the server alone.
+std::optional<milliseconds> parse_call_timeout(const json::Object& call) {
+  auto made = parse_iso8601(json::text_at(&call, "createdAt"));
+  auto over = parse_iso8601(json::text_at(&call, "expiresAt"));
+  if (!made || !over || *over <= *made) return {};
+  return std::chrono::duration_cast<milliseconds>(*over - *made);
 }
 
 }  // namespace
@@ -146,6 +155,7 @@ Result<std::vector<OpenCall>> parse_open_calls(const json::Value& answer) {
   for (const json::Value& item : items) {
     if (!item.is_object()) continue;
     OpenCall& call = calls.emplace_back();
+    call.timeout = parse_call_timeout(item.get_object());
     ERRAND_TRY(call.run, parse_run_id(item));
     ERRAND_TRY(call.call, parse_listed_call(item.get_object()));
   }
@@ -171,7 +181,9 @@ Result<SessionInfo> parse_session_info(const json::Value& answer) {
   session.name = json::text_at(members, "name");
   if (json::text_at(members, "status") == "ended") session.status = SessionStatus::ended;
   session.metadata = parse_metadata(json::object_at(members, "metadata"));
-  session.model_id = json::text_at(json::object_at(members, "agentSpec"), "modelId");
+  const json::Object* spec = json::object_at(members, "agentSpec");
+  session.model_id = json::text_at(spec, "modelId");
+  session.system_prompt = json::text_at(spec, "systemPrompt");
   session.current = RunId::parse(json::text_at(members, "currentRunId"));
   session.summary = json::text_at(members, "summary");
   session.last_used = json::text_at(members, "lastInteractionDate");

@@ -31,10 +31,12 @@ class LocalCalls::Reporter final : public ProgressSink {
   const ToolUseId id_;
 };
 
-LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools)
+LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools,
+                       std::optional<milliseconds> timeout)
     : api_(api),
       timers_(timers),
       tools_(tools),
+      timeout_(timeout),
       posting_(home, report_bug),
       working_(home, report_bug) {}
 
@@ -124,6 +126,9 @@ Task<ToolOutcome> LocalCalls::invoke(Waiting call, RunId run) {
   Reporter reporter(*this, call.id);
   ToolContext context;
   context.progress = &reporter;
+  std::optional<milliseconds> limit = tool->decl().annotations.timeout;
+  if (!limit) limit = timeout_;
+  if (limit) context.deadline = timers_.now() + *limit;
   co_return co_await tool->invoke(std::move(made), context);
 }
 

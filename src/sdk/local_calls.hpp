@@ -27,7 +27,10 @@ class LocalCalls final {
   // Longer than any call; a claim ends with its call.
   static constexpr milliseconds kClaimTime{86'400'000};
 
-  LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools);
+  // `timeout` is that of calls whose tool has none, if it is known. Tools are told by when they
+  // have to be done.
+  LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools,
+             std::optional<milliseconds> timeout = {});
 
   // Starts to work on the call, unless that has begun before.
   void start(const RunId& run, const LocalToolCall& call);
@@ -77,6 +80,7 @@ class LocalCalls final {
   RunApi& api_;
   Timers& timers_;
   const FixedTools& tools_;
+  const std::optional<milliseconds> timeout_;
   std::map<ToolUseId, Call> calls_;
   std::deque<Waiting> waiting_;  // those that may not start yet
   DispatchOrder order_;

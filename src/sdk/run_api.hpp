@@ -67,6 +67,7 @@ struct SessionInfo {
   SessionStatus status = SessionStatus::active;
   Metadata metadata = {};
   std::string model_id = {};          // that was asked for; empty: the default. Not in lists
+  std::string system_prompt = {};     // of messages that bring none. Not in lists
   std::optional<RunId> current = {};  // the run that has the turn. Not in lists
   std::string summary = {};           // of what was said; in lists only
   std::string last_used = {};         // ISO 8601
@@ -110,6 +111,7 @@ struct ModelQuery {
 struct OpenCall {
   RunId run;
   LocalToolCall call;
+  std::optional<milliseconds> timeout = {};  // from the moment it was made
 };
 
 struct CallQuery {

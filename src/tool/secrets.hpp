@@ -40,6 +40,9 @@ class CallSecrets final {
   // The same for each value, those that are sealed included.
   Task<Result<Headers>> fill(Headers headers);
 
+  // A secret that the call has from elsewhere is kept out of what it says, too.
+  void remember(const std::string& value);
+
   // The same without the secrets: as they are, percent-encoded, and escaped for JSON. The beginning
   // of a secret at the end of the text goes, too, because whoever made the text may have cut it
   // off there. So a text is cut first and extended after this, or cut after this.
@@ -48,8 +51,6 @@ class CallSecrets final {
   void blot_out(ToolOutcome& outcome) const;
 
  private:
-  void remember(const std::string& value);
-
   SecretSource* const source_;
   const WorkspaceSlug workspace_;
   std::vector<std::string> given_;  // each in every form that it is blotted out in, longest first

@@ -138,4 +138,52 @@ Json without_unknown_members(const Json& schema, Json value) {
   return value;
 }
 
+// ---- Nulls --------------------------------------------------------------------------------------
+
+namespace {
+
+bool takes_null(const Json& schema) {
+  const Json* type = schema.find("type");
+  if (type && (*type == Json("null"))) return true;
+  if (type && type->if_array()) {
+    return std::ranges::any_of(*type->if_array(),
+                               [](const Json& one) { return one == Json("null"); });
+  }
+  for (std::string_view keyword : {"anyOf", "oneOf"}) {
+    const Json* any = schema.find(keyword);
+    if (any && any->if_array() && std::ranges::any_of(*any->if_array(), takes_null)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The members that are required, missing and may be null.
+std::vector<std::string> missing_nulls(const Json& schema, const JsonObject& members) {
+  std::vector<std::string> out;
+  const Json* required = schema.find("required");
+  const Json* properties = schema.find("properties");
+  if (!required || !required->if_array() || !properties) return out;
+  for (const Json& name : *required->if_array()) {
+    const std::string* text = name.if_string();
+    if (!text || members.contains(*text)) continue;
+    const Json* property = properties->find(*text);
+    if (property && takes_null(*property)) out.push_back(*text);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool adds_nulls(const Json& schema) {
+  return !missing_nulls(schema, {}).empty();
+}
+
+Json with_nulls(const Json& schema, Json arguments) {
+  JsonObject* members = arguments.if_object();
+  if (!members) return arguments;
+  for (const std::string& name : missing_nulls(schema, *members)) members->set(name, nullptr);
+  return arguments;
+}
+
 }  // namespace errand::v1::detail

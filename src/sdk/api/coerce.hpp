@@ -10,6 +10,11 @@ namespace errand::v1::detail {
 // not fit stays as it is, for the validation to refuse.
 Json coerce_to(const Json& schema, Json value);
 
+// A required member that is missing and may be null is null.
+Json with_nulls(const Json& schema, Json arguments);
+// Whether there are arguments that with_nulls changes.
+bool adds_nulls(const Json& schema);
+
 // Removes members of objects that the schema does not know and does not take.
 Json without_unknown_members(const Json& schema, Json value);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "run/tool_decl.hpp"
 
 namespace errand::v1::detail {
 
@@ -97,15 +98,11 @@ Json with_definitions(Json schema, const JsonObject& definitions) {
 }
 
 void check_name(const std::string& name) {
-  bool fits = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-  if (fits) return;
+  if (is_valid_tool_name(name)) return;
   throw Error(ErrorCode::invalid_argument,
               cat("\"", utf8_prefix(name, 80),
-                  "\" is no name for a tool: model vendors accept 1 to "
-                  "64 of the characters a-z, A-Z, 0-9, _ and -"));
+                  "\" is no name for a tool: a name is 1 to 64 of the characters a-z, A-Z, 0-9 "
+                  "and _"));
 }
 
 }  // namespace

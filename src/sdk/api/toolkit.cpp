@@ -5,6 +5,7 @@
 
 #include "base/close_names.hpp"
 #include "base/text.hpp"
+#include "sdk/api/coerce.hpp"
 
 namespace errand::v1 {
 namespace {
@@ -24,37 +25,6 @@ std::string unknown_tool(const Toolkit& toolkit, std::string_view name) {
   std::string list;
   for (std::string_view one : known) append(list, list.empty() ? "" : ", ", one);
   return cat(out, hint.empty() ? ". It has: " : " It has: ", list, ".");
-}
-
-bool takes_null(const Json& schema) {
-  const Json* type = schema.find("type");
-  if (type && (*type == Json("null"))) return true;
-  if (type && type->if_array()) {
-    return std::ranges::any_of(*type->if_array(),
-                               [](const Json& one) { return one == Json("null"); });
-  }
-  for (std::string_view keyword : {"anyOf", "oneOf"}) {
-    const Json* any = schema.find(keyword);
-    if (any && any->if_array() && std::ranges::any_of(*any->if_array(), takes_null)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// A required member that is missing and may be null is null.
-Json with_nulls(const Json& schema, Json arguments) {
-  JsonObject* members = arguments.if_object();
-  const Json* required = schema.find("required");
-  const Json* properties = schema.find("properties");
-  if (!members || !required || !required->if_array() || !properties) return arguments;
-  for (const Json& name : *required->if_array()) {
-    const std::string* text = name.if_string();
-    if (!text || members->contains(*text)) continue;
-    const Json* property = properties->find(*text);
-    if (property && takes_null(*property)) members->set(*text, nullptr);
-  }
-  return arguments;
 }
 
 }  // namespace
@@ -102,7 +72,7 @@ ToolResult Toolkit::execute(ToolContext& context, std::string_view name,
         cat("The input of ", name, " must be a JSON object, not ", arguments.kind_name(), "."));
   }
   if (validation() == Validation::full) {
-    return tool->call(context, with_nulls(tool->input_schema(), arguments));
+    return tool->call(context, detail::with_nulls(tool->input_schema(), arguments));
   }
   ToolResult result = tool->call(context, arguments, detail::ArgumentRules::lenient);
   bool lacks_structure = result.ok() && tool->output_schema() && !result.structured;

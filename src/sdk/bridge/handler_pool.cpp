@@ -1,8 +1,14 @@
 #include "sdk/bridge/handler_pool.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace errand::sdk {
+namespace {
+
+thread_local HandlerPool* this_pool = nullptr;
+
+}  // namespace
 
 HandlerPool::HandlerPool(std::size_t threads_max)
     : threads_max_(threads_max == 0 ? 1 : threads_max) {}
@@ -15,28 +21,61 @@ bool HandlerPool::run(std::function<void()> work) {
   std::unique_lock lock(mutex_);
   if (is_closed_ || waiting_.size() >= kQueueMax) return false;
   waiting_.push_back(std::move(work));
-  if (waiting_.size() > idle_ && threads_.size() < threads_max_) {
-    threads_.emplace_back([this] { serve(); });
+  add_thread();
+  if (threads_.empty()) {
+    waiting_.pop_back();
+    return false;
   }
   lock.unlock();
   changed_.notify_one();
   return true;
 }
 
+// Without one that the system has no room for, the threads that there are do the work.
+void HandlerPool::add_thread() {
+  bool is_needed = waiting_.size() > idle_ && threads_.size() < places();
+  if (!is_needed) return;
+  try {
+    threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    return;
+  }
+}
+
 void HandlerPool::serve() {
+  this_pool = this;
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;
-    changed_.wait(lock, [this] { return is_closed_ || !waiting_.empty(); });
+    changed_.wait(lock,
+                  [this] { return is_closed_ || (!waiting_.empty() && running_ < places()); });
     --idle_;
     if (is_closed_) return;
     std::function<void()> work = std::move(waiting_.front());
     waiting_.pop_front();
+    ++running_;
     lock.unlock();
     work();
     work = nullptr;
     lock.lock();
+    --running_;
   }
+}
+
+HandlerPool::Waiting::Waiting() : pool_(this_pool) {
+  if (!pool_) return;
+  {
+    std::lock_guard lock(pool_->mutex_);
+    ++pool_->blocked_;
+    if (!pool_->is_closed_) pool_->add_thread();
+  }
+  pool_->changed_.notify_one();
+}
+
+HandlerPool::Waiting::~Waiting() {
+  if (!pool_) return;
+  std::lock_guard lock(pool_->mutex_);
+  --pool_->blocked_;
 }
 
 void HandlerPool::close() {

@@ -1,7 +1,11 @@
 #include "sdk/bridge/handlers.hpp"
 
 #include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "async/completion.hpp"
 #include "async/wakeup.hpp"
@@ -21,17 +25,20 @@ constexpr int kReportsMax = 64;
 class Handlers::Running final : public v1::ToolCallHost,
                                 public std::enable_shared_from_this<Running> {
  public:
-  Running(Executor home, const HandlerServices& services, const HandlerCall& call)
+  Running(Executor home, const HandlerServices& services, const HandlerCall& call,
+          CallSecrets* secrets)
       : home_(std::move(home)),
         services_(services),
         run_(call.call.run),
         deadline_(call.deadline),
+        has_vault_(call.secrets != nullptr),
         sink_(call.progress),
+        secrets_(secrets),
         bell_(std::make_unique<Wakeup>(home_)) {}
 
   // From any thread.
   bool cancelled() const override {
-    return is_cancelled_.load() || std::chrono::steady_clock::now() >= deadline_;
+    return is_left_.load() || std::chrono::steady_clock::now() >= deadline_;
   }
 
   void progress(const v1::ToolProgress& progress) override {
@@ -45,12 +52,16 @@ class Handlers::Running final : public v1::ToolCallHost,
     if (progress.total != 0) report.total = progress.total;
     post_from_outside(home_, [self = shared_from_this(), report = std::move(report)]() mutable {
       self->reports_.fetch_sub(1);
-      if (self->sink_) self->sink_->report(std::move(report));
+      self->show(std::move(report));
     });
   }
 
   std::optional<std::string> secret(std::string_view name) override {
-    return services_.secrets ? services_.secrets(name) : std::nullopt;
+    std::optional<std::string> own = services_.secrets ? services_.secrets(name) : std::nullopt;
+    if (!own) return has_vault_ ? ask_vault(name) : std::nullopt;
+    std::lock_guard lock(mutex_);
+    given_.push_back(*own);
+    return own;
   }
 
   void log(v1::LogLevel level, std::string_view message) override {
@@ -76,37 +87,114 @@ class Handlers::Running final : public v1::ToolCallHost,
   }
 
   Task<ToolOutcome> outcome() {
-    while (!outcome_) co_await bell_->wait();
+    while (!outcome_) {
+      if (wanted_.empty()) {
+        co_await bell_->wait();
+        continue;
+      }
+      std::shared_ptr<Wanted> wanted = std::move(wanted_.front());
+      wanted_.pop_front();
+      auto found = co_await secrets_->find(wanted->name);
+      give(*wanted, std::move(found));
+    }
+    remember_given();
+    secrets_->blot_out(*outcome_);
     co_return std::move(*outcome_);
   }
 
   void leave() {
-    is_cancelled_.store(true);
+    {
+      std::lock_guard lock(mutex_);
+      is_left_.store(true);
+    }
+    answered_.notify_all();
     sink_ = nullptr;
+    secrets_ = nullptr;
     bell_.reset();
   }
 
   const RunId& run() const { return run_; }
 
  private:
+  // A secret that a handler waits for.
+  struct Wanted {
+    std::string name;
+    std::optional<std::string> value = {};
+    bool is_answered = false;
+  };
+
+  std::optional<std::string> ask_vault(std::string_view name) {
+    auto wanted = std::make_shared<Wanted>(Wanted{.name = std::string(name)});
+    post_from_outside(home_, [self = shared_from_this(), wanted] {
+      self->wanted_.push_back(wanted);
+      if (self->bell_) self->bell_->notify();
+    });
+    std::unique_lock lock(mutex_);
+    answered_.wait(lock, [&] { return wanted->is_answered || is_left_.load(); });
+    return wanted->value;
+  }
+
+  void give(Wanted& wanted, Result<std::string> found) {
+    bool is_broken = !found && found.error().code() != ErrorCode::not_found;
+    if (is_broken) {
+      log(v1::LogLevel::warning,
+          cat("the secret ", wanted.name, " cannot be read: ", found.error().message()));
+    }
+    {
+      std::lock_guard lock(mutex_);
+      if (found) wanted.value = *std::move(found);
+      wanted.is_answered = true;
+    }
+    answered_.notify_all();
+  }
+
+  void show(ProgressReport report) {
+    if (!sink_) return;
+    remember_given();
+    report.message = secrets_->blot_out(std::move(report.message));
+    sink_->report(std::move(report));
+  }
+
+  void remember_given() {
+    std::vector<std::string> given;
+    {
+      std::lock_guard lock(mutex_);
+      given.swap(given_);
+    }
+    for (const std::string& value : given) secrets_->remember(value);
+  }
+
   const Executor home_;
   const HandlerServices& services_;
   const RunId run_;
   const SteadyTime deadline_;
-  std::atomic<bool> is_cancelled_ = false;
+  const bool has_vault_;
+  std::atomic<bool> is_left_ = false;  // nobody waits for the handler any more
   std::atomic<int> reports_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable answered_;  // a Wanted, or all of them because nobody waits any more
+  std::vector<std::string> given_;    // secrets of the program that were asked for
 
   // At home.
   ProgressSink* sink_;
+  CallSecrets* secrets_;
+  std::deque<std::shared_ptr<Wanted>> wanted_;
   std::unique_ptr<Wakeup> bell_;  // null once nobody waits
   std::optional<ToolOutcome> outcome_;
 };
 
-Handlers::Handlers(Executor home, std::size_t threads_max, HandlerServices services)
-    : home_(std::move(home)), services_(std::move(services)), pool_(threads_max) {}
+Handlers::Handlers(Executor home, Timers& timers, std::size_t threads_max, HandlerServices services)
+    : home_(std::move(home)),
+      timers_(timers),
+      services_(std::move(services)),
+      pool_(threads_max),
+      models_(kModelThreadsMax) {}
 
 Task<ToolOutcome> Handlers::call(HandlerCall call) {
-  auto running = std::make_shared<Running>(home_, services_, call);
+  CallSecrets own_secrets(nullptr, WorkspaceSlug());
+  auto running =
+      std::make_shared<Running>(home_, services_, call, call.secrets ? call.secrets : &own_secrets);
   struct Entry {
     Handlers& handlers;
     std::shared_ptr<Running> running;
@@ -123,7 +211,14 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
   Entry entry(*this, running);
   v1::ToolCallInfo info{
       .run_id = call.call.run.str(), .call_id = call.call.id.str(), .tool = call.tool};
-  if (call.deadline != SteadyTime::max()) info.deadline = call.deadline;
+  std::optional<TimerGuard> overdue;
+  if (call.deadline != SteadyTime::max()) {
+    info.deadline = call.deadline;
+    auto left = std::chrono::ceil<milliseconds>(call.deadline - timers_.now());
+    milliseconds limit = call.timeout.value_or(left);
+    overdue.emplace(timers_, call.deadline,
+                    [running = running.get(), limit] { running->settle(overdue_outcome(limit)); });
+  }
   bool is_taken = pool_.run(
       [running, handler = std::move(call.handler), info = std::move(info),
        arguments = std::move(call.call.arguments)] { running->work(handler, info, arguments); });
@@ -207,6 +302,9 @@ ToolOutcome outcome_of(v1::ToolResult result) {
   AddContent add{outcome.content};
   for (v1::Content& one : result.content) std::visit(add, one);
   if (result.structured) outcome.structured = v1::detail::to_value(*result.structured);
+  // A model reads content only.
+  bool says_nothing = outcome.content.empty() && outcome.ok() && outcome.structured;
+  if (says_nothing) outcome.content.emplace_back(JsonContent{*outcome.structured});
   return outcome;
 }
 

@@ -11,6 +11,7 @@
 #include <errand/tool_context.hpp>
 
 #include "async/task.hpp"
+#include "async/timers.hpp"
 #include "sdk/bridge/handler_pool.hpp"
 #include "tool/tool.hpp"
 
@@ -30,24 +31,33 @@ struct HandlerCall {
   ToolCall call;
   std::string tool;
   SteadyTime deadline = SteadyTime::max();
-  ProgressSink* progress = nullptr;  // valid until the call returns; null: nobody listens
-  bool cancels_siblings = false;     // a failure cancels the run's other calls
+  std::optional<milliseconds> timeout = {};  // of the tool, if that is what the deadline follows
+  ProgressSink* progress = nullptr;          // valid until the call returns; null: nobody listens
+  CallSecrets* secrets = nullptr;            // the same; null: only those of the program
+  bool cancels_siblings = false;             // a failure cancels the run's other calls
 };
 
 // Calls handlers on threads of a pool. A call that is cancelled, or whose time is over, returns at
-// once; its handler learns it from ToolContext::cancelled() and ends when it likes. Lives on one
-// home; must be closed before the home's loop is destroyed.
+// once; its handler learns it from ToolContext::cancelled() and ends when it likes. The secrets
+// that a handler has asked for are kept out of its result and its progress. Lives on one home; must
+// be closed before the home's loop is destroyed.
 class Handlers final {
  public:
-  Handlers(Executor home, std::size_t threads_max, HandlerServices services);
+  // Models of the program that are asked at a time; later questions wait.
+  static constexpr std::size_t kModelThreadsMax = 256;
+
+  Handlers(Executor home, Timers& timers, std::size_t threads_max, HandlerServices services);
 
   Task<ToolOutcome> call(HandlerCall call);
 
-  // Runs anything else that may block. See HandlerPool::run.
-  [[nodiscard]] bool run(std::function<void()> work) { return pool_.run(std::move(work)); }
+  // Asks a model of the program, on threads apart from those of handlers. See HandlerPool::run.
+  [[nodiscard]] bool ask_model(std::function<void()> work) { return models_.run(std::move(work)); }
 
-  // Waits for the handlers that still run. Not from one of them.
-  void close() { pool_.close(); }
+  // Waits for the handlers and models that still run. Not from one of them.
+  void close() {
+    pool_.close();
+    models_.close();
+  }
 
   const Executor& home() const { return home_; }
 
@@ -56,9 +66,11 @@ class Handlers final {
   void cancel_siblings(const Running& failed);
 
   const Executor home_;
+  Timers& timers_;
   const HandlerServices services_;
   std::set<Running*> running_;
-  HandlerPool pool_;  // last: what runs there uses everything above
+  HandlerPool pool_;  // last, with the next: what runs there uses everything above
+  HandlerPool models_;
 };
 
 // What a public result means to the engine.

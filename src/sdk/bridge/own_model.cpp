@@ -199,7 +199,7 @@ class OwnModel final : public llm::Model {
   std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest request) override {
     auto answer = std::make_shared<Answer>(handlers_.home());
     auto stream = std::make_unique<AnswerStream>(answer);
-    bool is_taken = handlers_.run([answer, model = model_, request = std::move(request)] {
+    bool is_taken = handlers_.ask_model([answer, model = model_, request = std::move(request)] {
       answer->work(*model, question_of(request));
     });
     if (!is_taken) answer->close();

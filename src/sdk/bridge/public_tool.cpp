@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "sdk/api/coerce.hpp"
 #include "sdk/api/values.hpp"
 
 namespace errand::sdk {
@@ -17,7 +18,11 @@ SchemaPtr schema_of(const v1::Json& schema) {
   return share_schema(value.is_object() ? std::move(value.get_object()) : json::Object());
 }
 
-ToolDecl decl_of(const v1::Tool& tool) {
+// Who decides whether arguments are right.
+enum class ArgumentsBy { schema, tool };
+
+// A tool checks its own results: it alone knows their structured content.
+ToolDecl decl_of(const v1::Tool& tool, ArgumentsBy arguments_by) {
   const v1::ToolOptions& options = tool.options();
   ToolDecl decl{.name = tool.name(),
                 .title = options.title,
@@ -28,7 +33,10 @@ ToolDecl decl_of(const v1::Tool& tool) {
                       .idempotent = options.idempotent,
                       .parallel_safe = options.parallel_safe,
                       .long_running = options.long_running,
-                      .destructive = options.destructive};
+                      .destructive = options.destructive,
+                      .cancel_siblings = options.cancel_siblings_on_failure,
+                      .checks_arguments = options.coerce || arguments_by == ArgumentsBy::tool,
+                      .checks_results = tool.output_schema() != nullptr};
   if (options.timeout.count() > 0) {
     decl.annotations.timeout = std::min<milliseconds>(options.timeout, kToolTimeoutMax);
   }
@@ -38,9 +46,9 @@ ToolDecl decl_of(const v1::Tool& tool) {
 // A tool whose handler runs on a thread of its own.
 class HandlerTool final : public Tool {
  public:
-  HandlerTool(Handlers& handlers, const v1::Tool& tool, Handler handler)
+  HandlerTool(Handlers& handlers, const v1::Tool& tool, ArgumentsBy arguments_by, Handler handler)
       : handlers_(handlers),
-        decl_(decl_of(tool)),
+        decl_(decl_of(tool, arguments_by)),
         handler_(std::move(handler)),
         cancels_siblings_(tool.options().cancel_siblings_on_failure),
         identity_(&tool.name()) {}
@@ -58,7 +66,9 @@ class HandlerTool final : public Tool {
                            .call = std::move(call),
                            .tool = decl_.name,
                            .deadline = deadline,
+                           .timeout = decl_.annotations.timeout,
                            .progress = context.progress,
+                           .secrets = context.secrets,
                            .cancels_siblings = cancels_siblings_});
   }
 
@@ -70,6 +80,13 @@ class HandlerTool final : public Tool {
   const void* const identity_;  // what copies of a tool share; the handler keeps it
 };
 
+// A toolkit that does not check arguments in full coerces them; one that does adds nulls.
+ArgumentsBy arguments_by(const v1::Toolkit& toolkit, const v1::Tool& tool) {
+  bool is_full = toolkit.validation() == v1::Validation::full;
+  bool is_plain = is_full && !v1::detail::adds_nulls(tool.input_schema());
+  return is_plain ? ArgumentsBy::schema : ArgumentsBy::tool;
+}
+
 void add_rules(std::string& out, const std::vector<std::string>& rules) {
   for (const std::string& rule : rules) append(out, out.empty() ? "" : "\n", "- ", rule);
 }
@@ -77,7 +94,7 @@ void add_rules(std::string& out, const std::vector<std::string>& rules) {
 }  // namespace
 
 ToolPtr bridge_tool(Handlers& handlers, const v1::Tool& tool) {
-  return std::make_shared<HandlerTool>(handlers, tool,
+  return std::make_shared<HandlerTool>(handlers, tool, ArgumentsBy::schema,
                                        [tool](v1::ToolContext& context, const v1::Json& arguments) {
                                          return tool.call(context, arguments);
                                        });
@@ -88,7 +105,7 @@ std::vector<ToolPtr> bridge_toolkit(Handlers& handlers, const v1::Toolkit& toolk
   std::vector<ToolPtr> out;
   for (const v1::Tool& tool : shared->tools()) {
     out.push_back(std::make_shared<HandlerTool>(
-        handlers, tool,
+        handlers, tool, arguments_by(*shared, tool),
         [shared, name = tool.name()](v1::ToolContext& context, const v1::Json& arguments) {
           return shared->execute(context, name, arguments);
         }));
@@ -119,14 +136,27 @@ Result<std::vector<ToolPtr>> bridge_tools(Handlers& handlers, const std::vector<
   return out;
 }
 
-std::string with_rules(std::string system_prompt, const std::vector<v1::Tool>& tools,
-                       const std::vector<v1::Toolkit>& toolkits) {
+namespace {
+
+std::string rules_of(const std::vector<v1::Tool>& tools, const std::vector<v1::Toolkit>& toolkits) {
   std::string rules;
   for (const v1::Tool& tool : tools) add_rules(rules, tool.options().rules);
   for (const v1::Toolkit& toolkit : toolkits) {
     add_rules(rules, toolkit.rules());
     for (const v1::Tool& tool : toolkit.tools()) add_rules(rules, tool.options().rules);
   }
+  return rules;
+}
+
+}  // namespace
+
+bool has_rules(const std::vector<v1::Tool>& tools, const std::vector<v1::Toolkit>& toolkits) {
+  return !rules_of(tools, toolkits).empty();
+}
+
+std::string with_rules(std::string system_prompt, const std::vector<v1::Tool>& tools,
+                       const std::vector<v1::Toolkit>& toolkits) {
+  std::string rules = rules_of(tools, toolkits);
   if (rules.empty()) return system_prompt;
   return cat(system_prompt, system_prompt.empty() ? "" : "\n\n", rules);
 }

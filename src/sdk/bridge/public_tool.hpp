@@ -21,6 +21,7 @@ bool is_same_tool(const Tool& a, const Tool& b);
 Result<std::vector<ToolPtr>> bridge_tools(Handlers& handlers, const std::vector<v1::Tool>& tools,
                                           const std::vector<v1::Toolkit>& toolkits);
 
+bool has_rules(const std::vector<v1::Tool>& tools, const std::vector<v1::Toolkit>& toolkits);
 // The system prompt, and after it what the tools and toolkits say about their use.
 std::string with_rules(std::string system_prompt, const std::vector<v1::Tool>& tools,
                        const std::vector<v1::Toolkit>& toolkits);

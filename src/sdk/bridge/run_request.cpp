@@ -87,15 +87,21 @@ void add_limits(json::Object& body, const v1::RunOptions& options) {
   if (options.tool_timeout.count() > 0) {
     budgets["localToolTimeoutMs"] = options.tool_timeout.count();
   }
+  if (options.on_tool_timeout) {
+    bool goes_on = *options.on_tool_timeout == v1::OnToolTimeout::tell_model;
+    budgets["onLocalToolTimeout"] = goes_on ? "continue" : "fail";
+  }
   if (!budgets.empty()) body["budgets"] = std::move(budgets);
 }
 
-json::Object body_of(const v1::RunOptions& options) {
+json::Object body_of(const v1::RunOptions& options, const std::string& inherited_prompt) {
   json::Object body;
   add_conversation(body, options);
   add_limits(body, options);
-  set_text(body, "systemPrompt",
-           with_rules(options.system_prompt, options.tools, options.toolkits));
+  const std::string& said =
+      needs_inherited_prompt(options) ? inherited_prompt : options.system_prompt;
+  set_text(body, "systemPrompt", with_rules(said, options.tools, options.toolkits));
+  set_text(body, "agentId", options.agent);
   set_text(body, "modelId", options.model);
   set_text(body, "name", options.name);
   if (options.output) body["outputSchema"] = output_json(*options.output);
@@ -112,13 +118,18 @@ json::Object body_of(const v1::RunOptions& options) {
 
 }  // namespace
 
-Result<RunRequest> read_request(const v1::RunOptions& options) {
+bool needs_inherited_prompt(const v1::RunOptions& options) {
+  return options.system_prompt.empty() && has_rules(options.tools, options.toolkits);
+}
+
+Result<RunRequest> read_request(const v1::RunOptions& options,
+                                const std::string& inherited_prompt) {
   if (options.fork_of && !options.messages.empty()) {
     return Error(ErrorCode::invalid_argument,
                  "a fork goes on with the messages that are there: give a prompt")
         .pointer("/messages");
   }
-  RunRequest request{.body = body_of(options), .spec = {}};
+  RunRequest request{.body = body_of(options, inherited_prompt), .spec = {}};
   json::Object as_run = request.body;
   // A fork and a session may go on without anything being said.
   bool says_nothing = !as_run.if_contains("prompt") && !as_run.if_contains("messages");

@@ -16,8 +16,14 @@ struct RunRequest {
   Spec spec;          // the same, read
 };
 
-// invalid_argument: with a pointer into the body.
-Result<RunRequest> read_request(const v1::RunOptions& options);
+// Whether the rules of the tools are to be added to a system prompt that the options leave to a
+// session or to the run that is forked.
+bool needs_inherited_prompt(const v1::RunOptions& options);
+
+// `inherited_prompt` is that prompt, if it is needed. invalid_argument: with a pointer into the
+// body.
+Result<RunRequest> read_request(const v1::RunOptions& options,
+                                const std::string& inherited_prompt = {});
 
 // A fork of another run by what the options say; what they leave out stays as it is there.
 // invalid_argument: the id is none.

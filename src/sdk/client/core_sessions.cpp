@@ -3,7 +3,6 @@
 
 #include "engine/engine.hpp"
 #include "sdk/bridge/public_tool.hpp"
-#include "sdk/client/retry.hpp"
 #include "sdk/client/runner_core.hpp"
 #include "sdk/toolbox.hpp"
 
@@ -45,15 +44,11 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::create_session(
   session->lent = backend_->lend(session->tools);
   add_refs(request.spec, session->lent.refs);
   const std::string key = key_of(*agent);
-  Retry retry(timers_, options_.patience, has_heard_);
-  for (;;) {
-    engine::SessionParams params{.spec = request.spec, .when_busy = when_busy};
-    auto id = co_await api().create_session(std::move(params), key);
-    if (id) session->id = *id;
-    if (id) co_return session;
-    bool goes_on = co_await retry.wait_after(id.error());
-    if (!goes_on) co_return id.error();
-  }
+  engine::SessionParams params{.spec = request.spec, .when_busy = when_busy};
+  ERRAND_CO_TRY(session->id, co_await persist<SessionId>([this, params, key] {
+                  return api().create_session(params, key);
+                }));
+  co_return session;
 }
 
 Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
@@ -62,7 +57,7 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
   session->id = id;
   ERRAND_CO_TRY(session->tools, bridge_tools(handlers_, tools->tools, tools->toolkits));
   session->lent = backend_->lend(session->tools);
-  ERRAND_CO_CHECK(co_await api().get_session(id));
+  ERRAND_CO_CHECK(co_await persist<SessionInfo>([this, id] { return api().get_session(id); }));
   co_return session;
 }
 
@@ -70,7 +65,13 @@ Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const Sess
                                                       std::shared_ptr<v1::RunOptions> message,
                                                       EventQueue::Keep keep) {
   ERRAND_CO_TRY(auto own, bridge_tools(handlers_, message->tools, message->toolkits));
-  ERRAND_CO_TRY(auto request, read_request(*message));
+  std::string inherited;
+  if (needs_inherited_prompt(*message)) {
+    ERRAND_CO_TRY(auto info, co_await persist<SessionInfo>(
+                                 [this, id = session->id] { return api().get_session(id); }));
+    inherited = std::move(info.system_prompt);
+  }
+  ERRAND_CO_TRY(auto request, read_request(*message, inherited));
   LentTools lent = backend_->lend(own);
   add_refs(request.spec, std::move(lent.refs));
   ToolSetPtr tools = request.spec.tools;
@@ -80,25 +81,20 @@ Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const Sess
   said.overrides.tools = tools->refs.empty() ? nullptr : tools;
   said.said.tools = share_tools({});
   const std::string key = key_of(*message);
-  Retry retry(timers_, options_.patience, has_heard_);
-  for (;;) {
-    auto run = co_await api().say(session->id, said, key);
-    if (run) {
-      Following::Params params = params_for(*run);
-      params.keep = keep;
-      params.tools = own.empty() ? session->tools : std::move(own);
-      params.answers = message->answer_calls && backend_->called_by() == CalledBy::client;
-      params.lease = std::make_shared<std::pair<std::shared_ptr<const SessionCore>, LentTools>>(
-          session, std::move(lent));
-      co_return add(std::move(params));
-    }
-    bool goes_on = co_await retry.wait_after(run.error());
-    if (!goes_on) co_return run.error();
-  }
+  ERRAND_CO_TRY(auto run, co_await persist<RunId>([this, id = session->id, said, key] {
+                  return api().say(id, said, key);
+                }));
+  Following::Params params = params_for(run);
+  params.keep = keep;
+  params.tools = own.empty() ? session->tools : std::move(own);
+  params.answers = message->answer_calls && backend_->called_by() == CalledBy::client;
+  params.lease = std::make_shared<std::pair<std::shared_ptr<const SessionCore>, LentTools>>(
+      session, std::move(lent));
+  co_return add(std::move(params));
 }
 
 Task<Result<bool>> RunnerCore::end_session(SessionId session) {
-  ERRAND_CO_CHECK(co_await api().end_session(session));
+  ERRAND_CO_CHECK(co_await persist<void>([this, session] { return api().end_session(session); }));
   co_return true;
 }
 

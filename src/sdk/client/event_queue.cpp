@@ -4,6 +4,8 @@
 
 #include <errand/runner.hpp>
 
+#include "sdk/bridge/handler_pool.hpp"
+
 namespace errand::sdk {
 
 bool EventQueue::push(v1::Event event) {
@@ -40,6 +42,7 @@ void EventQueue::abandon() {
 
 v1::Result<std::optional<v1::Event>> EventQueue::next() {
   if (taken_.empty()) {
+    HandlerPool::Waiting waiting;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return is_finished_ || !events_.empty(); });
     taken_.swap(events_);

@@ -28,15 +28,16 @@ Following::Following(Params params)
       tools_(params_.tools),
       stream_(params_.api, params_.timers, params_.run, params_.after,
               RunStream::FirstFailure::is_retried, params_.patience),
-      calls_(params_.api, params_.timers, params_.home, tools_),
+      calls_(params_.api, params_.timers, params_.home, tools_, params_.tool_timeout),
       tasks_(params_.home, report_bug) {}
 
 void Following::start() {
   tasks_.spawn("run.follow", follow());
 }
 
+// Calls of other tools are left to others, such as a worker.
 void Following::answer(const LocalToolCall& call) {
-  if (params_.answers) calls_.start(params_.run, call);
+  if (params_.answers && tools_.find(call.name)) calls_.start(params_.run, call);
 }
 
 Task<void> Following::follow() {

@@ -46,6 +46,7 @@ class Following final : public std::enable_shared_from_this<Following> {
     EventQueue::Keep keep = EventQueue::Keep::all;
     std::vector<ToolPtr> tools = {};                // with which calls are answered here
     bool answers = false;                           // whether they are
+    std::optional<milliseconds> tool_timeout = {};  // of a call whose tool has none, if it is known
     EventSeq calls_after = 0;                       // calls of earlier events are not answered
     std::shared_ptr<void> lease = nullptr;          // let go of at the end
     std::shared_ptr<ReplyPromise> reply = nullptr;  // for those who do not wait in a thread

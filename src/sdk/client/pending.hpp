@@ -8,6 +8,7 @@
 
 #include "async/task.hpp"
 #include "base/result.hpp"
+#include "sdk/bridge/handler_pool.hpp"
 
 namespace errand::sdk {
 
@@ -29,6 +30,7 @@ class Pending final {
   }
 
   Result<T> get() {
+    HandlerPool::Waiting waiting;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return result_.has_value(); });
     return std::move(*result_);

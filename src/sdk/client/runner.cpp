@@ -106,15 +106,16 @@ RunStream Runner::attach(std::string_view run_id, AttachOptions options) const {
 
 RunStatus Runner::cancel(std::string_view run_id) const {
   RunId run = run_of(run_id);
-  auto status = value_or_throw(core_->wait<errand::RunStatus>(
-      [core = core_.get(), run] { return core->api().cancel(run, sdk::kAnswerMax); }));
+  auto status = value_or_throw(
+      core_->wait<errand::RunStatus>([core = core_.get(), run] { return core->cancel(run); }));
   return static_cast<RunStatus>(status);
 }
 
 RunInfo Runner::get(std::string_view run_id) const {
   RunId run = run_of(run_id);
-  return sdk::public_info(value_or_throw(
-      core_->wait<sdk::RunInfo>([core = core_.get(), run] { return core->api().get(run); })));
+  return sdk::public_info(value_or_throw(core_->wait<sdk::RunInfo>([core = core_.get(), run] {
+    return core->persist<sdk::RunInfo>([core, run] { return core->api().get(run); });
+  })));
 }
 
 RunPage Runner::list(RunQuery query) const {
@@ -122,8 +123,10 @@ RunPage Runner::list(RunQuery query) const {
                       .limit = query.limit,
                       .cursor = query.cursor};
   if (query.status) asked.status = static_cast<errand::RunStatus>(*query.status);
-  return sdk::public_page(value_or_throw(core_->wait<sdk::RunPage>(
-      [core = core_.get(), asked = std::move(asked)] { return core->api().list(asked); })));
+  return sdk::public_page(
+      value_or_throw(core_->wait<sdk::RunPage>([core = core_.get(), asked = std::move(asked)] {
+        return core->persist<sdk::RunPage>([core, asked] { return core->api().list(asked); });
+      })));
 }
 
 void Runner::answer(std::string_view run_id, std::string_view call_id,
@@ -138,8 +141,9 @@ void Runner::answer(std::string_view run_id, std::string_view call_id,
 }
 
 ModelList Runner::models() const {
-  return sdk::public_models(value_or_throw(
-      core_->wait<engine::ModelList>([core = core_.get()] { return core->api().models({}); })));
+  return sdk::public_models(value_or_throw(core_->wait<engine::ModelList>([core = core_.get()] {
+    return core->persist<engine::ModelList>([core] { return core->api().models({}); });
+  })));
 }
 
 // ---- RunStream ----------------------------------------------------------------------------------
@@ -181,9 +185,8 @@ Reply RunStream::reply() {
 }
 
 void RunStream::cancel() {
-  value_or_throw(core_->wait<errand::RunStatus>([core = core_.get(), run = run_->run()] {
-    return core->api().cancel(run, sdk::kAnswerMax);
-  }));
+  value_or_throw(core_->wait<errand::RunStatus>(
+      [core = core_.get(), run = run_->run()] { return core->cancel(run); }));
 }
 
 }  // namespace errand::v1

@@ -10,7 +10,6 @@
 #include "crypto/random.hpp"
 #include "sdk/bridge/public_error.hpp"
 #include "sdk/bridge/public_tool.hpp"
-#include "sdk/client/retry.hpp"
 #include "sdk/toolbox.hpp"
 
 namespace errand::sdk {
@@ -35,7 +34,8 @@ RunnerCore::RunnerCore(Options options)
       work_(asio::make_work_guard(io_)),
       home_(io_),
       timers_(home_),
-      handlers_(home_.executor(), options_.handlers.threads_max, services_of(options_.handlers)),
+      handlers_(home_.executor(), timers_, options_.handlers.threads_max,
+                services_of(options_.handlers)),
       tasks_(home_.executor(), report_bug),
       closing_(home_.executor(), report_bug),
       thread_([this] { io_.run(); }) {}
@@ -117,7 +117,8 @@ Result<RunnerCore::Followed> RunnerCore::attach(RunId run, v1::AttachOptions opt
 Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunOptions> options,
                                                         EventQueue::Keep keep, Reply reply) {
   ERRAND_CO_TRY(auto tools, bridge_tools(handlers_, options->tools, options->toolkits));
-  ERRAND_CO_TRY(auto request, read_request(*options));
+  ERRAND_CO_TRY(auto inherited, co_await prompt_of_fork(options));
+  ERRAND_CO_TRY(auto request, read_request(*options, inherited));
   LentTools lent = options->answer_calls ? backend_->lend(tools)
                                          : LentTools{.refs = lend_as_client(tools)->refs};
   add_refs(request.spec, std::move(lent.refs));
@@ -128,6 +129,7 @@ Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunO
   params.answers = options->answer_calls && backend_->called_by() == CalledBy::client;
   params.lease = std::move(lent.lease);
   params.reply = std::move(reply);
+  if (options->tool_timeout.count() > 0) params.tool_timeout = options->tool_timeout;
   co_return add(std::move(params));
 }
 
@@ -153,20 +155,30 @@ Task<Result<RunId>> RunnerCore::create(RunRequest request,
     ERRAND_CO_TRY(from, forked_run(*options->fork_of));
     fork = fork_params(request, *options->fork_of);
   }
-  Retry retry(timers_, options_.patience, has_heard_);
-  for (;;) {
-    auto run = co_await (from ? api().fork(*from, fork, key) : api().create(request.spec, key));
-    if (run) has_heard_ = true;
-    bool goes_on = !run && co_await retry.wait_after(run.error());
-    if (!goes_on) co_return run;
+  co_return co_await persist<RunId>([this, from, fork, key, spec = request.spec] {
+    return from ? api().fork(*from, fork, key) : api().create(spec, key);
+  });
+}
+
+Task<Result<std::string>> RunnerCore::prompt_of_fork(std::shared_ptr<v1::RunOptions> options) {
+  if (!options->fork_of || !needs_inherited_prompt(*options)) co_return std::string();
+  ERRAND_CO_TRY(auto from, forked_run(*options->fork_of));
+  using Journal = std::vector<JournalEntry>;
+  ERRAND_CO_TRY(auto journal,
+                co_await persist<Journal>([this, from] { return api().journal(from); }));
+  for (const JournalEntry& entry : journal) {
+    if (const auto* created = std::get_if<CreatedEntry>(&entry)) {
+      co_return created->spec.system_prompt;
+    }
   }
+  co_return std::string();
 }
 
 // Calls that wait when a run is joined are answered, and those that come later.
 Task<Result<RunnerCore::Followed>> RunnerCore::join_run(
     RunId run, std::shared_ptr<v1::AttachOptions> options) {
   ERRAND_CO_TRY(auto tools, bridge_tools(handlers_, options->tools, options->toolkits));
-  ERRAND_CO_TRY(auto info, co_await api().get(run));
+  ERRAND_CO_TRY(auto info, co_await persist<RunInfo>([this, run] { return api().get(run); }));
   Following::Params params = params_for(run);
   params.after = options->after_seq;
   params.answers = !tools.empty() && !is_terminal(info.status);
@@ -175,6 +187,10 @@ Task<Result<RunnerCore::Followed>> RunnerCore::join_run(
   Followed followed = add(std::move(params));
   for (const LocalToolCall& call : info.pending) followed->answer(call);
   co_return followed;
+}
+
+Task<Result<RunStatus>> RunnerCore::cancel(RunId run) {
+  return persist<RunStatus>([this, run] { return api().cancel(run, kAnswerMax); });
 }
 
 Task<Result<bool>> RunnerCore::answer(RunId run, ToolUseId call, ToolAnswer answer) {
@@ -193,11 +209,18 @@ Result<std::shared_ptr<Serving>> RunnerCore::serve(const v1::Toolkit& toolkit,
                         .home = home_.executor(),
                         .tools = bridge_toolkit(handlers_, toolkit),
                         .calls_max = std::max<std::size_t>(1, options.calls_max),
-                        .claim = options.claim});
+                        .claim = options.claim,
+                        .on_error = options.on_error ? options.on_error : log_failures()});
     workers_.insert(serving);
     serving->start();
     return serving;
   });
+}
+
+std::function<void(const v1::Error&)> RunnerCore::log_failures() const {
+  return [log = services_of(options_.handlers).log](const v1::Error& error) {
+    log(v1::LogLevel::warning, cat("a worker: ", error.describe()));
+  };
 }
 
 Task<Result<bool>> RunnerCore::finish(std::shared_ptr<Serving> serving) {

@@ -22,6 +22,7 @@
 #include "sdk/client/backend.hpp"
 #include "sdk/client/following.hpp"
 #include "sdk/client/pending.hpp"
+#include "sdk/client/retry.hpp"
 #include "sdk/client/serving.hpp"
 #include "store/sessions.hpp"
 
@@ -86,8 +87,11 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   // The reader of a run is gone.
   void abandon(const std::shared_ptr<Following>& run);
 
-  // At home.
+  // At home. Repeats a request that is safe to repeat, as long as the patience lasts.
+  template <class T>
+  Task<Result<T>> persist(std::function<Task<Result<T>>()> ask);
   Task<Result<bool>> answer(RunId run, ToolUseId call, ToolAnswer answer);
+  Task<Result<RunStatus>> cancel(RunId run);
   Task<Result<bool>> end_session(SessionId session);
   Task<Result<bool>> finish(std::shared_ptr<Serving> serving);
   RunApi& api() { return backend_->api(); }
@@ -108,6 +112,8 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   Task<void> make_for(std::shared_ptr<v1::RunOptions> options, Reply reply);
   Task<Result<Followed>> join_run(RunId run, std::shared_ptr<v1::AttachOptions> options);
   Task<Result<RunId>> create(RunRequest request, std::shared_ptr<v1::RunOptions> options);
+  // The system prompt of the run that the options fork, if they need it.
+  Task<Result<std::string>> prompt_of_fork(std::shared_ptr<v1::RunOptions> options);
   Task<Result<Followed>> say_in(std::shared_ptr<const SessionCore> session,
                                 std::shared_ptr<v1::RunOptions> message, EventQueue::Keep keep);
   Task<Result<std::shared_ptr<SessionCore>>> create_session(std::shared_ptr<v1::RunOptions> agent,
@@ -124,6 +130,7 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   void retire(Followed run);
   Task<void> stop_one(Followed run);
   Task<void> shut_down();
+  std::function<void(const v1::Error&)> log_failures() const;
 
   const Options options_;
   asio::io_context io_{1};
@@ -160,6 +167,19 @@ Result<T> RunnerCore::ask(std::function<T()> function) {
   bool is_posted = post([pending, function = std::move(function)] { pending->set(function()); });
   if (!is_posted) return closed_error();
   return pending->get();
+}
+
+template <class T>
+Task<Result<T>> RunnerCore::persist(std::function<Task<Result<T>>()> ask) {
+  Retry retry(timers_, options_.patience, has_heard_);
+  for (;;) {
+    auto result = co_await ask();
+    bool is_unreachable = !result && result.error().reason() == RunApi::kUnreachable;
+    if (!is_unreachable) has_heard_ = true;
+    if (result) co_return result;
+    bool goes_on = co_await retry.wait_after(result.error());
+    if (!goes_on) co_return result;
+  }
 }
 
 }  // namespace errand::sdk

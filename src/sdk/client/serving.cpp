@@ -4,12 +4,18 @@
 #include <utility>
 
 #include "json/parse.hpp"
+#include "sdk/bridge/public_error.hpp"
 #include "sdk/local_calls.hpp"
 
 namespace errand::sdk {
 namespace {
 
 constexpr milliseconds kPauseBeaten{50};
+
+// Another worker was faster, or the call is over.
+bool is_lost(const Error& error) {
+  return error.code() == ErrorCode::conflict || error.code() == ErrorCode::not_found;
+}
 
 }  // namespace
 
@@ -46,6 +52,27 @@ Task<void> Serving::stop() {
   co_await extending_.stop(CancelReason::shutdown);
 }
 
+// ---- Failures -----------------------------------------------------------------------------------
+
+void Serving::tell(const Error& error) const {
+  if (params_.on_error) params_.on_error(public_error(error));
+}
+
+void Serving::give_up(const Error& error) {
+  {
+    std::lock_guard lock(mutex_);
+    if (error_) return;
+    error_ = public_error(error);
+  }
+  tell(error);
+  polling_.cancel(CancelReason::shutdown);
+}
+
+std::optional<v1::Error> Serving::error() const {
+  std::lock_guard lock(mutex_);
+  return error_;
+}
+
 // ---- Finding calls ------------------------------------------------------------------------------
 
 Task<void> Serving::wait_for_room() {
@@ -68,6 +95,8 @@ Task<void> Serving::poll(ToolPtr tool) {
         .name = tool->decl().name, .limit = params_.calls_max - running_, .wait = kWait};
     auto calls = co_await params_.api.pending_calls(std::move(query));
     if (!calls) {
+      if (!is_worth_retrying(calls.error())) co_return give_up(calls.error());
+      tell(calls.error());
       co_await params_.timers.sleep_until(params_.timers.now() + pause);
       pause = std::min(pause * 2, kPauseMax);
       continue;
@@ -100,6 +129,7 @@ Task<void> Serving::take(OpenCall call, ToolPtr tool) {
   };
   Place place(*this);
   auto claim = co_await params_.api.claim(call.call.id, params_.claim);
+  if (!claim && !is_lost(claim.error())) tell(claim.error());
   if (!claim) co_return;
   place.is_used = true;
   const ToolUseId id = call.call.id;
@@ -139,6 +169,7 @@ Task<ToolOutcome> Serving::invoke(Call call, ToolPtr tool) {
   Reporter reporter(*this, made.id);
   ToolContext context;
   context.progress = &reporter;
+  if (call.open.timeout) context.deadline = params_.timers.now() + *call.open.timeout;
   co_return co_await tool->invoke(std::move(made), context);
 }
 
@@ -160,6 +191,7 @@ Task<void> Serving::post(Call call, ToolAnswer answer) {
   for (int attempt = 0; attempt < LocalCalls::kAttemptsMax; ++attempt) {
     auto posted = co_await params_.api.answer(call.open.run, call.open.call.id, answer, call.claim);
     if (posted) ++answered_;
+    if (!posted && !is_lost(posted.error())) tell(posted.error());
     if (posted || !is_worth_retrying(posted.error())) co_return;
     co_await params_.timers.sleep_until(params_.timers.now() + pause);
     pause = std::min(pause * 2, kPauseMax);

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <errand/error.hpp>
 
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
@@ -17,7 +21,9 @@
 namespace errand::sdk {
 
 // A worker: claims calls that wait for a client, and answers them. For each tool one request waits
-// for calls. Lives on one home, save for answered(); must be stopped before it is destroyed.
+// for calls. A server that refuses the requests ends the work; one that does not answer is asked
+// again. Lives on one home, save for answered() and error(); must be stopped before it is
+// destroyed.
 class Serving final {
  public:
   static constexpr seconds kWait{20};  // of one request for calls
@@ -31,6 +37,7 @@ class Serving final {
     std::vector<ToolPtr> tools;
     std::size_t calls_max = 8;
     milliseconds claim{30'000};
+    std::function<void(const v1::Error&)> on_error = {};
   };
   explicit Serving(Params params);
 
@@ -41,6 +48,8 @@ class Serving final {
   Task<void> stop();
 
   std::size_t answered() const { return answered_; }
+  // Why no more calls are taken.
+  std::optional<v1::Error> error() const;
 
  private:
   class Reporter;
@@ -64,9 +73,14 @@ class Serving final {
   Task<void> post(Call call, ToolAnswer answer);
   Task<void> post_reports(ToolUseId id);
   void report(const ToolUseId& id, ProgressReport report);
+  void tell(const Error& error) const;
+  // The server takes no more requests from here.
+  void give_up(const Error& error);
 
   const Params params_;
   std::atomic<std::size_t> answered_ = 0;
+  mutable std::mutex mutex_;
+  std::optional<v1::Error> error_;
   std::size_t running_ = 0;    // and those that are being claimed
   std::set<Wakeup*> waiting_;  // polls that wait until a call has ended
   std::map<ToolUseId, Work> works_;

@@ -48,8 +48,9 @@ RunStream Session::stream(RunOptions message) const {
 
 std::vector<Message> Session::messages() const {
   using Said = std::vector<sdk::SaidMessage>;
-  auto said = value_or_throw(core_->wait<Said>(
-      [core = core_.get(), id = session_->id] { return core->api().history(id, {}); }));
+  auto said = value_or_throw(core_->wait<Said>([core = core_.get(), id = session_->id] {
+    return core->persist<Said>([core, id] { return core->api().history(id, {}); });
+  }));
   std::vector<Message> out;
   for (const sdk::SaidMessage& message : said) {
     out.push_back({.role = static_cast<Role>(message.role), .text = message.text});
@@ -82,8 +83,11 @@ SessionPage Runner::sessions(SessionQuery query) const {
   sdk::SessionQuery asked{.metadata = {query.metadata.begin(), query.metadata.end()},
                           .limit = query.limit,
                           .cursor = query.cursor};
-  auto page = value_or_throw(core_->wait<sdk::SessionPage>(
-      [core = core_.get(), asked = std::move(asked)] { return core->api().list_sessions(asked); }));
+  auto page =
+      value_or_throw(core_->wait<sdk::SessionPage>([core = core_.get(), asked = std::move(asked)] {
+        return core->persist<sdk::SessionPage>(
+            [core, asked] { return core->api().list_sessions(asked); });
+      }));
   SessionPage out{.next_cursor = page.next_cursor};
   for (const sdk::SessionInfo& one : page.sessions) {
     out.sessions.push_back({.id = one.id.str(),

@@ -27,6 +27,10 @@ std::size_t Worker::answered() const {
   return serving_->answered();
 }
 
+std::optional<Error> Worker::error() const {
+  return serving_->error();
+}
+
 Worker Client::serve(Toolkit toolkit, WorkerOptions options) const {
   auto serving = sdk::value_or_throw(core_->serve(toolkit, options));
   return {core_, std::move(serving)};

@@ -40,6 +40,18 @@ TEST(Worker, AnswersTheCallsOfRunsThatOthersAskFor) {
   EXPECT_EQ(worker.answered(), 2U);
 }
 
+TEST(Worker, AKeyThatIsRefusedEndsTheWorkAndIsSaid) {
+  TestServer server(kTurns);
+  ClientOptions options = server.options();
+  options.key = "mantyx_wrong";
+  Client client(options);
+  std::promise<ErrorCode> told;
+  Worker worker = client.serve(
+      echo_kit(echo), {.on_error = [&](const Error& error) { told.set_value(error.code()); }});
+  EXPECT_EQ(told.get_future().get(), ErrorCode::unauthorized);
+  EXPECT_EQ(worker.error()->code(), ErrorCode::unauthorized);
+}
+
 TEST(Worker, WorkersShareTheCalls) {
   TestServer server(kTurns);
   Client caller(server.options());
