@@ -16,3 +16,4 @@
 #include <errand/tool.hpp>
 #include <errand/tool_context.hpp>
 #include <errand/toolkit.hpp>
+#include <errand/toolkits.hpp>

@@ -1,0 +1,159 @@
+// The built-in tools as toolkits.
+#include <errand/toolkits.hpp>
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "async/blocking_pool.hpp"
+#include "base/text.hpp"
+#include "host/environment.hpp"
+#include "sdk/api/values.hpp"
+#include "sdk/bridge/called_here.hpp"
+#include "sdk/bridge/public_error.hpp"
+#include "tool/builtin/calculator_tool.hpp"
+#include "tool/builtin/current_time_tool.hpp"
+#include "tool/builtin/shell_tool.hpp"
+#include "tool/builtin/web_fetch_tool.hpp"
+#include "tool/builtin/web_search_tool.hpp"
+#include "tool/files/files_tool.hpp"
+#include "tool/files/memory_files.hpp"
+
+namespace errand::v1::toolkits {
+namespace {
+
+Toolkit kit(std::string name, std::string description, Tool tool) {
+  return Toolkit(
+      {.name = std::move(name), .description = std::move(description), .tools = {std::move(tool)}});
+}
+
+Toolkit kit_of_files(std::shared_ptr<const FileTree> tree, Access access) {
+  FileAccess inner = access == Access::write ? FileAccess::write : FileAccess::read;
+  auto shared = std::make_shared<const FilesTool>(std::move(tree), inner);
+  ToolkitOptions options{.name = "files", .description = "Files of the user."};
+  for (const ToolDecl& decl : FilesTool::declarations(inner)) {
+    auto call = [shared, name = decl.name](const Json& arguments) {
+      ToolAnswer answer = shared->call(name, detail::to_value(arguments));
+      if (!answer.ok) return ToolResult::failed(std::move(answer.text));
+      ToolResult result;
+      result.content.emplace_back(TextContent{std::move(answer.text)});
+      return result;
+    };
+    options.tools.push_back(tool(decl.name, decl.description,
+                                 detail::from_value(json::Value(*decl.input_schema)), call,
+                                 sdk::options_of(decl)));
+  }
+  return Toolkit(std::move(options));
+}
+
+// Asks a function of the program, on the thread of the call.
+class ProgramApprover final : public Approver {
+ public:
+  explicit ProgramApprover(std::function<bool(const std::string&)> ask) : ask_(std::move(ask)) {}
+  Task<bool> approve(ApprovalRequest request) override { co_return ask_(request.what); }
+
+ private:
+  const std::function<bool(const std::string&)> ask_;
+};
+
+}  // namespace
+
+// ---- Files --------------------------------------------------------------------------------------
+
+MemoryFiles::MemoryFiles(const std::map<std::string, std::string>& files)
+    : files_(std::make_shared<errand::MemoryFiles>()) {
+  auto added = files_->add(files);
+  if (!added) throw sdk::public_error(added.error());
+}
+MemoryFiles::~MemoryFiles() = default;
+MemoryFiles::MemoryFiles(const MemoryFiles&) = default;
+MemoryFiles& MemoryFiles::operator=(const MemoryFiles&) = default;
+
+std::map<std::string, std::string> MemoryFiles::all() const {
+  return files_->all();
+}
+
+Toolkit files(const std::filesystem::path& directory, Access access) {
+  auto opened = SharedDirectory::open(directory, {});
+  if (!opened) throw sdk::public_error(opened.error());
+  return kit_of_files(std::make_shared<const SharedDirectory>(std::move(*opened)), access);
+}
+
+Toolkit files(const MemoryFiles& memory, Access access) {
+  return kit_of_files(memory.files_, access);
+}
+
+// ---- Commands -----------------------------------------------------------------------------------
+
+Toolkit shell(ShellOptions options) {
+  if (!options.approve) {
+    throw Error(ErrorCode::invalid_argument,
+                "the shell needs `approve`, which is asked before each command");
+  }
+  auto approver = std::make_shared<ProgramApprover>(std::move(options.approve));
+  errand::ShellOptions inner{.directory = options.directory};
+  for (char** variable = environ; *variable; ++variable) inner.environment.emplace_back(*variable);
+  ToolDecl decl = ShellTool(inner, *approver).decl();
+  return kit("shell", "Commands of the shell.", sdk::call_here(decl, [inner, approver] {
+               return std::make_shared<ShellTool>(inner, *approver);
+             }));
+}
+
+// ---- The web ------------------------------------------------------------------------------------
+
+Toolkit web_fetch(WebFetchOptions options) {
+  std::vector<net::AddressPrefix> allowed;
+  for (const std::string& text : options.allow_networks) {
+    auto network = net::AddressPrefix::parse(text);
+    if (!network) throw sdk::public_error(network.error());
+    allowed.push_back(*network);
+  }
+  net::ClientOptions client = host::client_options_here();
+  client.addresses = net::AddressRules(std::move(allowed));
+  constexpr std::size_t kQueueMax = 64;
+  auto pool = std::make_shared<BlockingPool>(1, kQueueMax);
+  ToolDecl decl = WebFetchTool(client, *pool).decl();
+  return kit("web_fetch", "Pages of the web.", sdk::call_here(decl, [client, pool] {
+               return std::make_shared<WebFetchTool>(client, *pool);
+             }));
+}
+
+Toolkit web_search(WebSearchOptions options) {
+  auto service = search_service_in(host::environment_here());
+  if (!options.provider.empty()) {
+    auto provider = parse_search_provider(options.provider);
+    if (!provider) {
+      throw Error(ErrorCode::invalid_argument,
+                  cat("\"", utf8_prefix(options.provider, 80),
+                      "\" is no search service: exa, brave and tavily are"));
+    }
+    service = SearchService{
+        .provider = *provider, .key = std::move(options.key), .base_url = options.base_url};
+  }
+  if (!service || service->key.empty()) {
+    throw Error(ErrorCode::unauthorized,
+                "no key of a search service is given or in the environment");
+  }
+  net::ClientOptions client = host::client_options_here();
+  ToolDecl decl = WebSearchTool(client, service).decl();
+  return kit("web_search", "Searches of the web.", sdk::call_here(decl, [client, service] {
+               return std::make_shared<WebSearchTool>(client, service);
+             }));
+}
+
+// ---- Small ones ---------------------------------------------------------------------------------
+
+Toolkit time() {
+  auto clock = std::make_shared<const SystemClock>();
+  return kit("time", "The current time.", sdk::call_here(CurrentTimeTool(*clock).decl(), [clock] {
+               return std::make_shared<CurrentTimeTool>(*clock);
+             }));
+}
+
+Toolkit calculator() {
+  return kit("calculator", "Arithmetic.", sdk::call_here(CalculatorTool().decl(), [] {
+               return std::make_shared<CalculatorTool>();
+             }));
+}
+
+}  // namespace errand::v1::toolkits
