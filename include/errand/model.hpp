@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include <errand/content.hpp>
 #include <errand/json.hpp>
 #include <errand/run.hpp>
 
@@ -23,6 +25,7 @@ struct ToolUseResult {
   std::string tool = {};
   bool ok = true;
   std::string text = {};
+  std::vector<std::variant<FileContent, LinkContent>> attachments = {};
 };
 
 // One entry of the conversation. Results of a turn's calls come as one message of the user.
@@ -31,6 +34,8 @@ struct QuestionMessage {
   std::string text = {};
   std::vector<ToolUse> calls = {};
   std::vector<ToolUseResult> results = {};
+  // Files with their bytes, and links. A file that is not kept any more has no bytes.
+  std::vector<std::variant<FileContent, LinkContent>> attachments = {};
 };
 
 struct OfferedTool {
@@ -110,12 +115,44 @@ class ScriptedModel final : public Model {
 
 std::shared_ptr<ScriptedModel> scripted(std::vector<ScriptedTurn> turns);
 
+// A call of a tool, and what it gave.
+struct RecordedCall {
+  std::string tool = {};
+  Json arguments = {};
+  bool ok = true;
+  std::string text = {};
+
+  bool operator==(const RecordedCall&) const = default;
+};
+
+// Keeps a record of the calls of tools, in the order of their ends. Copies share the record; safe
+// to use from any thread.
+class CallRecord final {
+ public:
+  CallRecord();
+
+  // The same tool or toolkit, whose calls are recorded.
+  Tool watch(const Tool& tool) const;
+  Toolkit watch(const Toolkit& toolkit) const;
+
+  std::vector<RecordedCall> calls() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
 // A run that `errand runs export` wrote, as a regression test: what was asked, what the model said,
 // and how the run ended. Add your tools to `options`, and play the turns with `scripted`.
 struct RecordedRun {
   RunOptions options = {};  // prompt or messages, system prompt, output schema
   std::vector<ScriptedTurn> turns = {};
+  std::vector<RecordedCall> calls = {};  // that have a result, in their order
   Reply reply = {};  // text and status; nothing is known of a run that has not ended
+
+  // Tools that answer as those of the run did: each call with the result of the first recorded call
+  // of its tool with the same arguments that is left. Other calls fail.
+  std::vector<Tool> tools() const;
 };
 
 // Throws an Error (invalid_argument) if the text is no export. A turn that the model began anew is

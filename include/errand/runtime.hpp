@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +30,10 @@ struct RuntimeOptions {
   std::vector<Tool> tools = {};
   std::vector<Toolkit> toolkits = {};
   HandlerOptions handlers = {};
+  // The time of day, for tests that want it to stand still: what runs are stamped with and what
+  // `current_time` tells. Called from any thread. Nothing: the machine's clock. Timeouts are
+  // measured by a clock of their own, which always goes on.
+  std::function<std::chrono::system_clock::time_point()> now = {};
 };
 
 // Runs of agents in this process, without a server: the same calls as those of a Client. Its tools

@@ -159,15 +159,40 @@ v1::Json arguments_of(const std::string& text) {
   return value ? v1::detail::from_value(*value) : v1::Json(text);
 }
 
-v1::QuestionMessage message_of(const Message& message) {
-  v1::QuestionMessage out{.role = static_cast<v1::Role>(message.role), .text = message.text};
+using Attachments = std::vector<std::variant<v1::FileContent, v1::LinkContent>>;
+
+Attachments attachments_of(const std::vector<FilePart>& files, const llm::TurnFiles* kept) {
+  Attachments out;
+  for (const FilePart& file : files) {
+    if (!file.url.empty()) {
+      out.emplace_back(
+          v1::LinkContent{.url = file.url, .name = file.filename, .mime_type = file.mime_type});
+      continue;
+    }
+    v1::FileContent content{.mime_type = file.mime_type, .name = file.filename};
+    if (kept) {
+      auto bytes = kept->bytes.find(file.sha256);
+      if (bytes != kept->bytes.end() && bytes->second) content.bytes = *bytes->second;
+    }
+    out.emplace_back(std::move(content));
+  }
+  return out;
+}
+
+v1::QuestionMessage message_of(const Message& message, const llm::TurnFiles* files) {
+  v1::QuestionMessage out{.role = static_cast<v1::Role>(message.role),
+                          .text = message.text,
+                          .attachments = attachments_of(message.files, files)};
   for (const ToolCallPart& call : message.calls) {
     out.calls.push_back(
         {.id = call.provider_id, .tool = call.name, .arguments = arguments_of(call.arguments)});
   }
   for (const ToolResultPart& result : message.results) {
-    out.results.push_back(
-        {.id = result.provider_id, .tool = result.name, .ok = result.ok, .text = result.text});
+    out.results.push_back({.id = result.provider_id,
+                           .tool = result.name,
+                           .ok = result.ok,
+                           .text = result.text,
+                           .attachments = attachments_of(result.files, files)});
   }
   return out;
 }
@@ -178,7 +203,7 @@ v1::Question question_of(const llm::TurnRequest& request) {
                    .tools_off = request.tools_off,
                    .reasoning_level = request.reasoning_level};
   for (const llm::MessagePtr& message : request.messages) {
-    out.messages.push_back(message_of(*message));
+    out.messages.push_back(message_of(*message, request.files.get()));
   }
   for (const ToolDecl& tool : *request.tools) {
     out.tools.push_back({.name = tool.name,

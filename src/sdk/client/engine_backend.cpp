@@ -51,10 +51,29 @@ Result<std::unique_ptr<Store>> make_store(const std::string& data, const Clock& 
   return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
 }
 
+// The program's time of day.
+class ProgramClock final : public Clock {
+ public:
+  explicit ProgramClock(std::function<std::chrono::system_clock::time_point()> now)
+      : now_(std::move(now)) {}
+  WallTime now() const override { return std::chrono::floor<milliseconds>(now_()); }
+  SteadyTime steady_now() const override { return std::chrono::steady_clock::now(); }
+
+ private:
+  const std::function<std::chrono::system_clock::time_point()> now_;
+};
+
+std::unique_ptr<const Clock> clock_of(const v1::RuntimeOptions& options) {
+  if (options.now) return std::make_unique<const ProgramClock>(options.now);
+  return std::make_unique<const SystemClock>();
+}
+
 }  // namespace
 
-EngineBackend::EngineBackend(const RunnerCore::Surroundings& around)
-    : log_(clock_, STDERR_FILENO, LogFormat::text, LogLevel::warning),
+EngineBackend::EngineBackend(const RunnerCore::Surroundings& around,
+                             std::unique_ptr<const Clock> clock)
+    : clock_(std::move(clock)),
+      log_(*clock_, STDERR_FILENO, LogFormat::text, LogLevel::warning),
       pool_(host::kBlockingThreads, host::kBlockingQueueMax),
       tools_(around.home.executor(), crypto::random_hex(4)) {}
 
@@ -62,11 +81,11 @@ Result<std::unique_ptr<Backend>> EngineBackend::make(const v1::RuntimeOptions& o
                                                      const RunnerCore::Surroundings& around) {
   ERRAND_TRY(auto config, config_of(options, around.handlers));
   ERRAND_TRY(auto tools, bridge_tools(around.handlers, options.tools, options.toolkits));
-  std::unique_ptr<EngineBackend> made(new EngineBackend(around));
+  std::unique_ptr<EngineBackend> made(new EngineBackend(around, clock_of(options)));
   for (ToolPtr& tool : tools) made->tools_.add(std::move(tool));
-  ERRAND_TRY(auto store, make_store(options.data, made->clock_, made->pool_, made->log_));
+  ERRAND_TRY(auto store, make_store(options.data, *made->clock_, made->pool_, made->log_));
   made->host_ = std::make_unique<host::Host>(host::Host::Surroundings{.io = around.io,
-                                                                      .clock = made->clock_,
+                                                                      .clock = *made->clock_,
                                                                       .log = made->log_,
                                                                       .program = &made->tools_,
                                                                       .typed_events = true,

@@ -29,9 +29,9 @@ class EngineBackend final : public Backend {
   ProgramTools& tools() { return tools_; }
 
  private:
-  explicit EngineBackend(const RunnerCore::Surroundings& around);
+  EngineBackend(const RunnerCore::Surroundings& around, std::unique_ptr<const Clock> clock);
 
-  SystemClock clock_;
+  const std::unique_ptr<const Clock> clock_;
   Log log_;
   BlockingPool pool_;
   ProgramTools tools_;

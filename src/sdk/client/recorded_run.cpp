@@ -1,6 +1,11 @@
 // An exported run as a regression test.
 #include <errand/model.hpp>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -38,7 +43,16 @@ class Recorder final {
   void operator()(const TurnEntry&) { turn_ = {}; }
   void operator()(const CallEntry& one) {
     turn_.text += one.text;
+    made_[one.id] = {.tool = one.name, .arguments = arguments_of(one.arguments)};
     turn_.calls.push_back({.tool = one.name, .arguments = arguments_of(one.arguments)});
+  }
+  void operator()(const OutcomeEntry& one) {
+    auto made = made_.find(one.id);
+    if (made == made_.end() || one.synthetic) return;
+    RecordedCall call = made->second;
+    call.ok = one.ok;
+    call.text = one.text;
+    run_.calls.push_back(std::move(call));
   }
   void operator()(const TurnEndEntry& one) {
     turn_.text += one.text;
@@ -62,9 +76,47 @@ class Recorder final {
  private:
   RecordedRun run_{.reply = {.status = RunStatus::running}};
   ScriptedTurn turn_;
+  std::map<ToolUseId, RecordedCall> made_;
+};
+
+// Recorded calls that have not been made again.
+struct CallsLeft {
+  std::mutex mutex;
+  std::vector<RecordedCall> calls;
+
+  ToolResult take(std::string_view tool, const Json& arguments) {
+    std::lock_guard lock(mutex);
+    auto found = std::ranges::find_if(calls, [&](const RecordedCall& one) {
+      return one.tool == tool && one.arguments == arguments;
+    });
+    if (found == calls.end()) {
+      return ToolResult::failed(
+          cat("The recorded run has no call of ", tool, " with these arguments left."));
+    }
+    RecordedCall call = std::move(*found);
+    calls.erase(found);
+    if (!call.ok) return ToolResult::failed(std::move(call.text));
+    ToolResult result;
+    result.content.emplace_back(TextContent{std::move(call.text)});
+    return result;
+  }
 };
 
 }  // namespace
+
+std::vector<Tool> RecordedRun::tools() const {
+  auto left = std::make_shared<CallsLeft>();
+  left->calls = calls;
+  std::set<std::string> names;
+  for (const RecordedCall& call : calls) names.insert(call.tool);
+  std::vector<Tool> out;
+  for (const std::string& name : names) {
+    out.push_back(
+        tool(name, "As it was recorded.", detail::any_object_schema(),
+             [left, name](const Json& arguments) { return left->take(name, arguments); }));
+  }
+  return out;
+}
 
 RecordedRun read_export(std::string_view text) {
   auto exported = parse_export(text);

@@ -52,6 +52,32 @@ TEST(RecordedRun, AnExportedRunIsPlayedAgain) {
   EXPECT_EQ(model->questions().at(1).messages.at(2).results.at(0).text, "echo a");
 }
 
+TEST(RecordedRun, ItsToolsAnswerAsTheyDid) {
+  RecordedRun recorded = read_export(exported());
+  EXPECT_EQ(recorded.calls,
+            (std::vector<RecordedCall>{
+                {.tool = "echo", .arguments = Json::object({{"word", "a"}}), .text = "echo a"}}));
+  recorded.options.tools = recorded.tools();
+  auto model = scripted(recorded.turns);
+  Runtime runtime({.models = {{.id = "recorded", .model = model}}});
+  EXPECT_EQ(runtime.run(recorded.options).text, "Done.");
+  EXPECT_EQ(model->questions().at(1).messages.at(2).results.at(0).text, "echo a");
+  ToolResult other = recorded.tools().at(0).call(Json::object({{"word", "b"}}));
+  EXPECT_FALSE(other.ok());
+}
+
+TEST(CallRecord, KeepsCallsAndResults) {
+  CallRecord record;
+  Tool echo = tool("echo", "", [](const Word& args) { return "echo " + args.word; });
+  auto model = scripted({{.calls = {{"echo", Json::object({{"word", "a"}})}}}, {.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}}});
+  runtime.run(
+      {.prompt = "Go.", .toolkits = {record.watch(Toolkit({.name = "k", .tools = {echo}}))}});
+  EXPECT_EQ(record.calls(),
+            (std::vector<RecordedCall>{
+                {.tool = "echo", .arguments = Json::object({{"word", "a"}}), .text = "echo a"}}));
+}
+
 TEST(RecordedRun, WhatIsNoExportIsRefused) {
   try {
     read_export("{}");

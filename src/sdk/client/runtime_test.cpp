@@ -69,6 +69,28 @@ TEST(Runtime, ARunNeedsNoServer) {
   EXPECT_EQ(asked[1].messages.at(2).results.at(0).text, "echo a");
 }
 
+TEST(Runtime, TimeMayStandStill) {
+  auto model = scripted({{.calls = {{"current_time", Json::object()}}}, {.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}},
+                   .now = [] { return std::chrono::system_clock::time_point(); }});
+  Json time = Json::object({{"kind", "mantyx_plugin"}, {"name", "current_time"}});
+  runtime.run({.prompt = "Go.", .server_tools = {time}});
+  const std::string text = model->questions().at(1).messages.back().results.at(0).text;
+  EXPECT_NE(text.find("1970"), std::string::npos) << text;
+}
+
+TEST(Runtime, AModelOfTheProgramGetsAttachments) {
+  auto model = scripted({{.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}}});
+  FileContent file{.bytes = "a,b", .mime_type = "text/csv", .name = "t.csv"};
+  LinkContent link{.url = "https://e.org/x.png", .mime_type = "image/png"};
+  runtime.run({.messages = {{.text = "Look.", .attachments = {file, link}}}});
+  const QuestionMessage asked = model->questions().at(0).messages.at(0);
+  ASSERT_EQ(asked.attachments.size(), 2U);
+  EXPECT_EQ(std::get<FileContent>(asked.attachments[0]), file);
+  EXPECT_EQ(std::get<LinkContent>(asked.attachments[1]).url, link.url);
+}
+
 TEST(Runtime, ItsEventsAreTyped) {
   Runtime runtime(with_parrot());
   std::vector<std::string> seen;
