@@ -9,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/descriptor.hpp"
 #include "base/text.hpp"
 
 namespace errand {
@@ -38,7 +39,34 @@ Result<void> write_and_sync(int fd, std::string_view text) {
   return Error(ErrorCode::unavailable, std::strerror(errno));
 }
 
+ErrorCode code_of_errno(int error) {
+  if (error == ENOENT || error == ENOTDIR) return ErrorCode::not_found;
+  return error == EACCES || error == EPERM ? ErrorCode::forbidden : ErrorCode::unavailable;
+}
+
 }  // namespace
+
+Result<std::string> read_whole_file(const std::filesystem::path& file, std::size_t bytes_max) {
+  auto cannot = [&](int error) {
+    return Error(code_of_errno(error), cat("cannot read the file ", file.string(), ": ",
+                                           std::generic_category().message(error)));
+  };
+  Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!in.is_open()) return cannot(errno);
+  std::string text;
+  std::string buffer(std::size_t{64} * 1024, '\0');
+  for (;;) {
+    ssize_t count = ::read(in.get(), buffer.data(), buffer.size());
+    if (count == 0) return text;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot(errno);
+    text.append(buffer, 0, static_cast<std::size_t>(count));
+    if (text.size() > bytes_max) {
+      return Error(ErrorCode::too_large,
+                   cat("the file ", file.string(), " has more than ", bytes_max, " bytes"));
+    }
+  }
+}
 
 Result<void> write_whole_file(const std::filesystem::path& file, std::string_view text) {
   auto cannot = [&](std::string_view why) {

@@ -1,17 +1,17 @@
 #include "host/settings.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "base/close_names.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "json/fields.hpp"
 
 namespace errand::host {
 namespace {
 
 constexpr std::size_t kListedBytesMax = 1000;
+constexpr std::size_t kFileBytesMax = std::size_t{16} * 1024 * 1024;  // more is no configuration
 
 Error setting_error(std::string message, std::string_view pointer) {
   return Error(ErrorCode::invalid_argument, std::move(message)).pointer(pointer);
@@ -20,11 +20,9 @@ Error setting_error(std::string message, std::string_view pointer) {
 }  // namespace
 
 Result<std::string> read_text_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    return Error(ErrorCode::invalid_argument, cat("cannot read the file ", path.string()));
-  }
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  auto text = read_whole_file(path, kFileBytesMax);
+  if (text) return text;
+  return Error(ErrorCode::invalid_argument, text.error().message());
 }
 
 Result<void> refuse_unknown(const json::Value& value, std::string_view pointer, Section section) {
