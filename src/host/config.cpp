@@ -9,6 +9,7 @@
 #include "host/settings.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
+#include "json/place.hpp"
 #include "net/url.hpp"
 #include "room/token.hpp"
 
@@ -231,10 +232,9 @@ Result<Config> default_config(const net::Environment& environment) {
 Result<Config> read_config(const fs::path& file, const net::Environment& environment) {
   ERRAND_TRY(auto text, read_text_file(file));
   auto config = parse_config(text, file.parent_path(), environment);
-  if (!config) {
-    return Error(ErrorCode::invalid_argument, cat(file.string(), ": ", config.error().describe()));
-  }
-  return config;
+  if (config) return config;
+  Error error = json::in_file(file.string(), text, config.error());
+  return Error(ErrorCode::invalid_argument, error.message()).hint(error.hint());
 }
 
 }  // namespace errand::host
