@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "json/schema/compiler.hpp"
 #include "json/schema/evaluator.hpp"
+#include "json/schema/pattern.hpp"
 
 namespace errand::json {
 
@@ -71,6 +72,39 @@ Result<CompiledSchemaPtr> compile_schema(const Value& schema, const CompileOptio
 
 Result<CompiledSchemaPtr> compile_schema(const Object& schema, const CompileOptions& options) {
   return compile(schema, options);
+}
+
+namespace {
+
+void add_unchecked(const Value& value, const std::string& pointer, std::vector<std::string>& out) {
+  if (const Array* items = value.if_array()) {
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      add_unchecked((*items)[i], child_pointer(pointer, i), out);
+    }
+  }
+  const Object* members = value.if_object();
+  if (!members) return;
+  for (const auto& member : *members) {
+    std::string_view key(member.key().data(), member.key().size());
+    std::string below = child_pointer(pointer, key);
+    const auto* text = key == "pattern" ? member.value().if_string() : nullptr;
+    if (text && schema::is_beyond_re2(view(*text))) out.push_back(below);
+    const Object* patterns = key == "patternProperties" ? member.value().if_object() : nullptr;
+    for (std::size_t i = 0; patterns && i < patterns->size(); ++i) {
+      auto name = (patterns->begin() + static_cast<std::ptrdiff_t>(i))->key();
+      std::string_view pattern(name.data(), name.size());
+      if (schema::is_beyond_re2(pattern)) out.push_back(child_pointer(below, pattern));
+    }
+    add_unchecked(member.value(), below, out);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> unchecked_patterns(const Value& schema) {
+  std::vector<std::string> out;
+  add_unchecked(schema, "", out);
+  return out;
 }
 
 bool is_plain_schema(const Object& schema) {

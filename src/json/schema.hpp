@@ -118,10 +118,15 @@ using CompiledSchemaPtr = std::shared_ptr<const CompiledSchema>;
 // Compiles a schema of draft 2020-12 (which is also meant without "$schema") or draft 7. Every
 // subschema is checked, whether the root refers to it or not.
 // invalid_argument: a keyword has a value it cannot have, a reference leads nowhere or only back to
-//   itself, or a pattern is not one that RE2 knows; the pointer says where.
+//   itself, or a pattern is no regular expression; the pointer says where. A pattern that RE2 lacks
+//   is left unchecked.
 // too_large: a limit above was met. unsupported: another draft, or an unknown vocabulary.
 Result<CompiledSchemaPtr> compile_schema(const Value& schema, const CompileOptions& options = {});
 Result<CompiledSchemaPtr> compile_schema(const Object& schema, const CompileOptions& options = {});
+
+// Pointers to the patterns of a schema that RE2 lacks, such as look-ahead: these are not checked.
+// Says nothing of schemas that do not compile.
+std::vector<std::string> unchecked_patterns(const Value& schema);
 
 // Whether the schema surely compiles, because it is small and consists of keywords such as "type",
 // "properties" and "enum" alone, with values that these can have. This takes a tenth of the time

@@ -213,13 +213,23 @@ TEST(JsonSchemaCompile, ReferencesMustLeadSomewhere) {
             "fetched (at /$ref)");
 }
 
-TEST(JsonSchemaCompile, PatternsThatCannotBeMatchedInLinearTimeAreRefused) {
-  EXPECT_EQ(mistake(R"({"properties":{"a":{"pattern":"(?=x)y"}}})"),
-            "the pattern uses look-ahead, which cannot be matched in linear time "
-            "(at /properties/a/pattern)");
-  EXPECT_EQ(mistake(R"({"pattern":"(a)\\1"})"),
-            "the pattern uses a back-reference, which cannot be matched in linear time "
-            "(at /pattern)");
+TEST(JsonSchemaCompile, PatternsThatRe2LacksAreLeftUnchecked) {
+  for (std::string_view pattern : {"(?=x)y", "(a)\\\\1", "a{1001}", "a{1,2000}"}) {
+    Value schema = parse(cat(R"({"properties":{"a":{"type":"string","pattern":")", pattern,
+                             R"("}},"patternProperties":{")", pattern,
+                             R"(":{"type":"integer"}},"additionalProperties":false})"))
+                       .value();
+    auto compiled = compile_schema(schema).value();
+    EXPECT_TRUE(compiled->accepts(parse(R"({"a":"z","other":"z"})").value())) << pattern;
+    EXPECT_FALSE(compiled->accepts(parse(R"({"a":7})").value())) << pattern;
+    EXPECT_EQ(unchecked_patterns(schema).size(), 2U) << pattern;
+    EXPECT_EQ(unchecked_patterns(schema).front(), "/properties/a/pattern");
+  }
+  EXPECT_EQ(unchecked_patterns(parse(R"({"pattern":"^a{2,3}\\p{Lu}[{9999}]?$"})").value()),
+            std::vector<std::string>());
+}
+
+TEST(JsonSchemaCompile, PatternsThatAreNoRegularExpressionsAreRefused) {
   EXPECT_EQ(mistake(R"({"patternProperties":{"(":{}}})"),
             "not a pattern that RE2 can match: missing ): (?: (at /patternProperties/()");
 }

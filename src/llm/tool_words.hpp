@@ -13,4 +13,8 @@ inline constexpr std::size_t kToldSchemaBytesMax = 4096;
 // description, and what the tool gives back.
 std::string told_description(const ToolDecl& tool);
 
+// The input schema of a tool for vendors that refuse "allOf" at the root: the properties of its
+// branches are the root's own. Calls are checked against the schema as it was given.
+json::Object flat_input_schema(const ToolDecl& tool);
+
 }  // namespace errand::llm

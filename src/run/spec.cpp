@@ -8,6 +8,7 @@
 #include "json/member_text.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
+#include "json/schema.hpp"
 #include "json/write.hpp"
 #include "run/limit_met.hpp"
 #include "run/unknown_members.hpp"
@@ -70,7 +71,11 @@ ToolSetPtr share_with_warnings(std::vector<ToolRef> refs, const json::Array& too
                                std::string text) {
   ToolSet set{.refs = std::move(refs), .text = std::move(text), .hash = {}};
   for (std::size_t i = 0; i < tools.size(); ++i) {
-    add_unknown_of_tool(set.warnings, tools[i], json::child_pointer("/tools", i));
+    std::string pointer = json::child_pointer("/tools", i);
+    add_unknown_of_tool(set.warnings, tools[i], pointer);
+    for (const std::string& place : json::unchecked_patterns(tools[i])) {
+      set.warnings.push_back(cat(pointer, place, ": RE2 lacks this pattern, which is not checked"));
+    }
   }
   return std::make_shared<const ToolSet>(std::move(set));
 }

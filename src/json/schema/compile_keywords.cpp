@@ -286,8 +286,12 @@ void Compiler::properties(const Value& value) {
 void Compiler::pattern_properties(const Value& value) {
   for (auto& [text, node] : subschema_map(value)) {
     const Pattern* compiled = pattern(text, child_pointer("", text));
-    if (!compiled) return;
-    object_rules().patterns.emplace_back(compiled, node);
+    if (error_) return;
+    if (compiled) {
+      object_rules().patterns.emplace_back(compiled, node);
+    } else {
+      object_rules().has_unchecked_patterns = true;
+    }
   }
 }
 

@@ -146,6 +146,8 @@ const Pattern* Compiler::pattern(std::string_view text, std::string_view suffix)
     return nullptr;
   }
   auto compiled = Pattern::compile(text);
+  // What RE2 lacks is left unchecked; the caller is told by unchecked_patterns.
+  if (!compiled && compiled.error().code() == ErrorCode::unsupported) return nullptr;
   if (!compiled) {
     fail_at(suffix, compiled.error());
     return nullptr;

@@ -52,6 +52,7 @@ bool Evaluator::check_member(const Node& node, std::string_view name, const Valu
   bool ok = !rules.names || check_name(node, name, at);
   bool known = property && property->node;
   if (known && goes_on(ok)) ok = check(*property->node, value, below, nullptr) && ok;
+  known = known || rules.has_unchecked_patterns;
   for (const auto& [pattern, schema] : rules.patterns) {
     if (!goes_on(ok)) return false;
     if (!pattern->matches(name, budget_)) continue;

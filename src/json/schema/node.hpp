@@ -73,6 +73,7 @@ struct ObjectRules {
   std::vector<Property> properties;
   std::size_t required_count = 0;
   std::vector<std::pair<const Pattern*, const Node*>> patterns;
+  bool has_unchecked_patterns = false;  // any name may match them: none is an additional one
   const Node* additional = nullptr;
   const Node* names = nullptr;
   std::vector<std::pair<std::string, std::vector<std::string>>> dependent_names;

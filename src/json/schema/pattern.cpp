@@ -57,6 +57,12 @@ Result<std::unique_ptr<const Pattern>> Pattern::compile(std::string_view text) {
     return Error(ErrorCode::too_large, "the pattern takes too much memory: repeat less in it")
         .limit("patternMemory", kPatternMemoryMax);
   }
+  const auto code = compiled->error_code();
+  if (code == re2::RE2::ErrorBadPerlOp || code == re2::RE2::ErrorBadEscape ||
+      code == re2::RE2::ErrorRepeatSize) {
+    return Error(ErrorCode::unsupported,
+                 cat("the pattern uses what RE2 lacks: ", compiled->error()));
+  }
   if (!compiled->ok()) {
     return Error(ErrorCode::invalid_argument,
                  cat("not a pattern that RE2 can match: ", compiled->error()));

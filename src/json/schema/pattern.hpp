@@ -18,7 +18,8 @@ namespace errand::json::schema {
 class Pattern final {
  public:
   // invalid_argument: not a regular expression. unsupported: one that RE2 does not have
-  // (look-around, back-references). too_large: longer or larger than the limits of a pattern.
+  // (look-around, back-references, more than 1000 repetitions). too_large: longer or larger than
+  // the limits of a pattern.
   static Result<std::unique_ptr<const Pattern>> compile(std::string_view text);
   ~Pattern();
 
@@ -35,6 +36,9 @@ class Pattern final {
   std::unique_ptr<const re2::RE2> compiled_;
   std::size_t instructions_;
 };
+
+// Whether the expression is one that RE2 does not have, as far as that shows without compiling it.
+bool is_beyond_re2(std::string_view pattern);
 
 // The pattern in the syntax of RE2, where the two differ: \s and `.` mean what ECMA-262 says, \u,
 // \c and the long names of \p are spelled differently. The errors are those of Pattern::compile.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/schema.hpp"
 #include "json/schema/pattern.hpp"
 
 namespace errand::json::schema {
@@ -262,6 +263,28 @@ class Translator final {
 };
 
 }  // namespace
+
+bool is_beyond_re2(std::string_view pattern) {
+  if (pattern.size() > kPatternBytesMax) return false;
+  auto translated = to_re2_syntax(pattern);
+  if (!translated) return translated.error().code() == ErrorCode::unsupported;
+  constexpr int kRepetitionsMax = 1000;
+  for (std::size_t at = translated->find('{'); at != std::string::npos;
+       at = translated->find('{', at + 1)) {
+    bool is_escaped =
+        at > 0 && std::string_view("\\pPx[").find((*translated)[at - 1]) != std::string::npos;
+    std::size_t end = translated->find_first_of(",}", at);
+    if (is_escaped || end == std::string::npos) continue;
+    auto least = parse_integer<int>(std::string_view(*translated).substr(at + 1, end - at - 1));
+    std::size_t last = translated->find('}', end);
+    auto most =
+        last == std::string::npos || last <= end
+            ? std::nullopt
+            : parse_integer<int>(std::string_view(*translated).substr(end + 1, last - end - 1));
+    if (least.value_or(0) > kRepetitionsMax || most.value_or(0) > kRepetitionsMax) return true;
+  }
+  return false;
+}
 
 Result<std::string> to_re2_syntax(std::string_view pattern) {
   return Translator(pattern).run();

@@ -154,7 +154,7 @@ std::string system_text(const TurnRequest& request, const AnthropicOptions& opti
 }
 
 json::Object tool_json(const ToolDecl& tool) {
-  json::Object schema = *tool.input_schema;
+  json::Object schema = flat_input_schema(tool);
   if (!schema.contains("type")) schema["type"] = "object";
   return {{"name", tool.name},
           {"description", told_description(tool)},

@@ -104,7 +104,7 @@ bool fits_strict_subset(const json::Object& schema) {
 }
 
 json::Object parameters_of(const ToolDecl& tool, std::optional<std::int64_t> length_max) {
-  json::Object out = *tool.input_schema;
+  json::Object out = flat_input_schema(tool);
   if (!out.contains("type")) out["type"] = "object";
   if (!out.contains("properties")) out["properties"] = json::Object();
   if (!length_max) return out;
