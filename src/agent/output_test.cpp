@@ -101,6 +101,26 @@ TEST(Output, TotalsTellOfTheModelAndTheWayOfTheLastTurn) {
   EXPECT_EQ(answered.state.totals().output->mechanism, OutputMechanism::plain);
 }
 
+TEST(Output, ASchemaThatAServerBreaksOverIsToldInWords) {
+  auto next = [](std::string message) {
+    CreatedEntry created;
+    created.spec.output_schema = {.schema = share_schema({}),
+                                  .enforcement = Enforcement::best_effort};
+    created.output_mechanism = OutputMechanism::native;
+    State state;
+    state.apply(created);
+    state.apply(TurnEntry{});
+    json::SchemaCache schemas;
+    llm::Failed failed{.failure = {.error_class = "server_error",
+                                   .message = std::move(message),
+                                   .retryable = true,
+                                   .api_status = 500}};
+    return std::get<Ask>(after_failure(state, failed, 0, schemas)).entry.plain_output;
+  };
+  EXPECT_TRUE(next("[{'loc': ('body', 'response_format', 'type'), 'msg': 'unexpected value'}]"));
+  EXPECT_FALSE(next("out of memory"));
+}
+
 TEST(Output, ASchemaThatAnotherModelWillNotHaveIsToldInWordsIfThatIsAllowed) {
   llm::Failed refused{.failure = {.error_class = "overloaded"}, .is_settled = true};
   refused.refuses_schema = true;
