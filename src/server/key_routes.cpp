@@ -32,7 +32,7 @@ json::Object key_json(const engine::KeyView& key) {
 
 json::Object new_key_json(const engine::NewKey& key) {
   json::Object out = key_json(key.key);
-  out["key"] = key.secret;
+  out["apiKey"] = key.secret;
   return out;
 }
 

@@ -39,6 +39,22 @@ void add_end(json::Object& out, const agent::State& state) {
   if (totals.output) out["structuredOutput"] = to_json(*totals.output);
 }
 
+// What the user says after the turns that a fork begins with; null if that is nothing new.
+const std::string* own_prompt(const agent::State& state) {
+  const auto turns = static_cast<std::size_t>(state.created().forked_from->turns);
+  if (turns == 0) return nullptr;
+  std::size_t answers = 0;
+  for (std::size_t i = state.opening_size(); i < state.messages().size(); ++i) {
+    const Message& message = *state.messages()[i];
+    const bool is_answer = message.role == Role::assistant;
+    if (is_answer && answers == turns) return nullptr;
+    if (is_answer) ++answers;
+    const bool is_said = message.role == Role::user && message.results.empty();
+    if (answers == turns && is_said) return &message.text;
+  }
+  return nullptr;
+}
+
 // Callers see what they sent, not how it is kept.
 void hide_hashes(json::Object& spec) {
   json::Value* messages = spec.if_contains("messages");
@@ -88,7 +104,13 @@ json::Object snapshot_json(const engine::RunView& run) {
   out["pendingCalls"] = std::move(pending);
   const CreatedEntry& created = run.state->created();
   out["spec"] = shown_spec(created.spec);
-  if (created.forked_from) out["forkedFrom"] = fork_json(*created.forked_from);
+  if (created.forked_from) {
+    out["forkedFrom"] = fork_json(*created.forked_from);
+    // The prompt of the spec is the first of the conversation, which another run was asked.
+    if (const std::string* own = own_prompt(*run.state)) {
+      out["spec"].as_object()["prompt"] = *own;
+    }
+  }
   return out;
 }
 

@@ -322,7 +322,7 @@ class A2aServerTest(ServerCase):
     def test_a_key_for_other_agents_is_refused(self):
         server, _ = self.start_agent()
         key = server.client().request("POST", "/api-keys", {"name": "k", "agents": ["other"]})
-        client = Client(server.url, key.json()["key"])
+        client = Client(server.url, key.json()["apiKey"])
         for method, path in (("GET", "/.well-known/agent-card.json"), ("POST", "")):
             answer = client.request_at(method, "/api/a2a/default/agents/teller" + path, {})
             self.assertEqual(answer.status, 403)

@@ -16,7 +16,7 @@ LONG_POLL_SECONDS = 30
 class KeyTest(ServerCase):
     def new_key(self, owner: Client, **members) -> tuple[str, Client]:
         made = owner.request("POST", "/api-keys", {"name": "guest"} | members).json()
-        return made["id"], Client(owner.url, made["key"], owner.workspace)
+        return made["id"], Client(owner.url, made["apiKey"], owner.workspace)
 
     def test_a_revoked_key_loses_its_open_stream(self):
         owner = self.start_server(CALL_FIRST).client()
@@ -195,7 +195,7 @@ class MetricsTest(ServerCase):
         self.assertEqual(Client(server.url, "").request_at("GET", "/metrics").status, 401)
         self.assertEqual(owner.request_at("GET", "/metrics").status, 200)
         made = owner.request("POST", "/workspaces", {"slug": "acme"}).json()
-        stranger = Client(server.url, made["apiKey"]["key"], "acme")
+        stranger = Client(server.url, made["apiKey"]["apiKey"], "acme")
         self.assertEqual(stranger.request_at("GET", "/metrics").status, 403)
 
 

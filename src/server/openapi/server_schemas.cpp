@@ -138,9 +138,9 @@ constexpr std::string_view kSchemas = R"json({
   "NewKey": {
     "allOf": [{"$ref": "#/components/schemas/Key"}],
     "type": "object",
-    "required": ["key"],
+    "required": ["apiKey"],
     "properties": {
-      "key": {"type": "string", "description": "The key itself, which is shown this once."}
+      "apiKey": {"type": "string", "description": "The key itself, which is shown this once."}
     }
   },
   "KeyList": {
