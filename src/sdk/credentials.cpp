@@ -13,6 +13,7 @@
 #include "base/whole_file.hpp"
 #include "host/environment.hpp"
 #include "json/fields.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
@@ -141,7 +142,7 @@ Result<void> write_credentials(const fs::path& file, const Credentials& credenti
   json::ObjectWriter(text)
       .field("url", credentials.url)
       .field("workspace", credentials.workspace)
-      .field("key", credentials.key)
+      .field("apiKey", credentials.key)
       .end();
   text += '\n';
   return write_whole_file(file, text);
@@ -165,8 +166,10 @@ Result<Credentials> read_credentials(const fs::path& file) {
   if (!value)
     return Error(ErrorCode::invalid_argument, cat(file.string(), ": ", value.error().message()));
   json::Fields fields(*value, "");
+  // Files of earlier versions have the key under "key".
+  const char* key = json::text_at(value->if_object(), "apiKey").empty() ? "key" : "apiKey";
   Credentials credentials{
-      .url = fields.text("url"), .workspace = fields.text("workspace"), .key = fields.text("key")};
+      .url = fields.text("url"), .workspace = fields.text("workspace"), .key = fields.text(key)};
   return fields.finish(std::move(credentials));
 }
 

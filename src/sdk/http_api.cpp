@@ -14,6 +14,7 @@ namespace errand::sdk {
 namespace {
 
 constexpr std::size_t kErrorBodyBytesMax = std::size_t{1024} * 1024;
+constexpr int kNoContent = 204;
 
 bool is_success(int status) {
   return status >= 200 && status < 300;
@@ -138,6 +139,10 @@ Task<Result<std::unique_ptr<EventSource>>> HttpApi::open_stream(RunId run, Event
   auto stream = co_await http_.open(std::move(request));
   if (!stream) co_return unreachable(stream.error(), server_.url);
   int status = (*stream)->status();
+  if (status == kNoContent) {
+    co_return Error(ErrorCode::not_found, cat("the run ended with event ", after))
+        .reason(RunApi::kNoMoreEvents);
+  }
   if (is_success(status)) co_return std::make_unique<FrameSource>(std::move(*stream));
 
   std::string body;

@@ -75,12 +75,11 @@ Task<void> LocalCalls::work(Waiting call) {
   bool is_ours = co_await take(id, call.name);
   if (working_.cancelled()) co_return;
   if (!is_ours) co_return leave_to_others(id);
-  SteadyTime started = timers_.now();
+  calls_.at(id).started = timers_.now();
   ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).run);
   // What a tool says that was cut off would only keep the run going.
   if (working_.cancelled()) co_return;
-  auto took = std::chrono::duration_cast<milliseconds>(timers_.now() - started);
-  settle(id, took, std::move(outcome));
+  settle(id, time_of(calls_.at(id)), std::move(outcome));
   start_what_may();
 }
 
@@ -116,6 +115,11 @@ void LocalCalls::leave_to_others(const ToolUseId& id) {
   start_what_may();
 }
 
+milliseconds LocalCalls::time_of(const Call& call) const {
+  if (!call.started) return milliseconds(0);
+  return std::chrono::duration_cast<milliseconds>(timers_.now() - *call.started);
+}
+
 Task<ToolOutcome> LocalCalls::invoke(Waiting call, RunId run) {
   ToolPtr tool = tools_.find(call.name);
   if (!tool) co_return failed_outcome(cat("there is no tool \"", call.name, "\" here"));
@@ -143,7 +147,7 @@ void LocalCalls::settle(const ToolUseId& id, milliseconds took, ToolOutcome outc
 void LocalCalls::settled_elsewhere(const ToolUseId& id) {
   auto found = calls_.find(id);
   if (found == calls_.end() || found->second.took) return;
-  found->second.took = milliseconds(0);
+  found->second.took = time_of(found->second);
   order_.finished(found->second.index);
   if (found->second.task) working_.cancel_one(*found->second.task);
   start_what_may();
@@ -171,7 +175,7 @@ void LocalCalls::cut_off() {
 
 void LocalCalls::give_up() {
   for (const auto& [id, call] : calls_) {
-    if (!call.took) settle(id, milliseconds(0), failed_outcome("the user has stopped the run"));
+    if (!call.took) settle(id, time_of(call), failed_outcome("the user has stopped the run"));
   }
 }
 

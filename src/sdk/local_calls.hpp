@@ -53,6 +53,7 @@ class LocalCalls final {
   struct Call {
     RunId run;
     std::size_t index = 0;                       // in the order they came
+    std::optional<SteadyTime> started = {};      // once the work on it has begun
     std::optional<milliseconds> took = {};       // once it has an outcome
     std::optional<TaskGroup::Ticket> task = {};  // of the work on it, once that has begun
     std::optional<ProgressReport> report = {};   // waits until the one before is posted
@@ -67,6 +68,7 @@ class LocalCalls final {
   };
 
   void start_what_may();
+  milliseconds time_of(const Call& call) const;
   Task<void> work(Waiting call);
   // Claims a call, if its tool has effects. False: another client has the call.
   Task<bool> take(ToolUseId id, std::string name);

@@ -135,6 +135,7 @@ class EventSource {
 class RunApi {
  public:
   static constexpr std::string_view kUnreachable = "unreachable";
+  static constexpr std::string_view kNoMoreEvents = "no_more_events";
 
   virtual ~RunApi() = default;
 
@@ -143,6 +144,7 @@ class RunApi {
   virtual Task<Result<RunId>> create(Spec spec, std::string key = {}) = 0;
   virtual Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key = {}) = 0;
   // The events behind `after`; see RunStream for all of them over any number of connections.
+  // not_found with the reason kNoMoreEvents: the run ended with the event `after`.
   virtual Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) = 0;
   // `claim` is the one that the caller holds, if any.
   virtual Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer,

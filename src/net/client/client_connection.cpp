@@ -312,6 +312,14 @@ Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_pt
   connection->set_limit(limit);
   Interrupt::Scope dialling(interrupt, [&connection] { connection->close(); });
   auto connected = co_await connection->connect(std::move(*endpoints));
+  if (!connected && route.proxy) {
+    co_return std::move(connected)
+        .error()
+        .reason("proxy_unreachable")
+        .hint(
+            "HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names the proxy; NO_PROXY names hosts to "
+            "reach without it");
+  }
   if (!connected) co_return std::move(connected).error();
   if (route.scheme == Scheme::https) {
     if (route.proxy) {

@@ -110,8 +110,8 @@ TEST_F(SqliteStoreTest, AFileThatIsNoDatabaseSaysSo) {
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
-  EXPECT_EQ(refused.error().message(), cat("cannot open the database ", path,
-                                           ": the database is damaged: file is not a database"));
+  EXPECT_EQ(refused.error().message(),
+            cat("cannot open the database ", path, ": the file is not a database"));
 }
 
 TEST_F(SqliteStoreTest, NobodyElseMayReadItsFiles) {

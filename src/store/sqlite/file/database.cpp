@@ -98,19 +98,25 @@ int Database::remember_log_size(void* log, sqlite3*, const char*, int pages) {
 Error Database::fail(int code) {
   const int kind = code & 0xff;
   sync_failed_ |= code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
-  const bool is_damaged = kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB;
+  const bool is_foreign = kind == SQLITE_NOTADB;
+  const bool is_damaged = kind == SQLITE_CORRUPT || is_foreign;
   const bool is_full =
       kind == SQLITE_FULL || (kind == SQLITE_IOERR && sqlite3_system_errno(handle_) == ENOSPC);
   Error error(ErrorCode::unavailable,
-              cat(is_damaged ? "the database is damaged: " : "the database failed: ",
-                  sqlite3_errmsg(handle_)));
+              cat(is_foreign   ? ""
+                  : is_damaged ? "the database is damaged: "
+                               : "the database failed: ",
+                  is_foreign ? "the file is not a database" : sqlite3_errmsg(handle_)));
   if (is_full) error = std::move(error).reason("disk_full");
   if (is_damaged) {
-    error = std::move(error)
-                .reason(kStoreDamaged)
-                .hint(
-                    "Run 'errand check-data' to see what is hurt, or restore a backup with 'errand "
-                    "restore'.");
+    error =
+        std::move(error)
+            .reason(kStoreDamaged)
+            .hint(is_foreign
+                      ? "Name another place with --data DIR; if this was a database of Errand's, "
+                        "restore a backup with 'errand restore'."
+                      : "Run 'errand check-data' to see what is hurt, or restore a backup with "
+                        "'errand restore'.");
   }
   if (!failure_) failure_ = error;
   return error;

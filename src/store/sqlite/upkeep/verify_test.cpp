@@ -194,8 +194,8 @@ TEST_F(VerifyTest, ADatabaseWithADamagedFirstPageIsNotOpened) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
   EXPECT_EQ(refused.error().reason(), "store_damaged");
-  EXPECT_EQ(refused.error().message(), cat("cannot open the database ", file_.path(),
-                                           ": the database is damaged: file is not a database"));
+  EXPECT_EQ(refused.error().message(),
+            cat("cannot open the database ", file_.path(), ": the file is not a database"));
   EXPECT_NE(refused.error().hint(), "");
 }
 
