@@ -2,27 +2,27 @@
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <memory>
 #include <utility>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "cli/agent/run_command.hpp"
-#include "cli/chat/chat_command.hpp"
+#include "cli/agent_command_line.hpp"
 #include "cli/command_info.hpp"
 #include "cli/command_parts.hpp"
 #include "cli/commands/backup_command.hpp"
 #include "cli/commands/check_command.hpp"
+#include "cli/commands/config_commands.hpp"
 #include "cli/commands/fake_model.hpp"
-#include "cli/commands/history_commands.hpp"
-#include "cli/commands/mcp_command.hpp"
-#include "cli/commands/runs_commands.hpp"
+#include "cli/commands/login_command.hpp"
 #include "cli/commands/serve.hpp"
-#include "cli/commands/session_commands.hpp"
 #include "cli/commands/workspace_commands.hpp"
 #include "cli/completion.hpp"
 #include "cli/doctor/doctor.hpp"
+#include "cli/man_page.hpp"
 #include "cli/record_command_line.hpp"
+#include "cli/runs_command_line.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
@@ -33,8 +33,6 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kHelpColumn = 24;
-constexpr int kTurnsMax = 1000;
-constexpr int kRunsMax = 10'000;
 
 void add_serve(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "serve", "Run the server until Ctrl-C or SIGTERM.",
@@ -58,175 +56,17 @@ void add_serve(CLI::App& app, ExitCode exit_code) {
           CLI::AsNumberWithUnit::UNIT_OPTIONAL));
   add(command, "--log-format", *format, "FORMAT", "Log format: text (default) or json")
       ->check(CLI::IsMember({"text", "json"}));
-  command->callback([options, drain_seconds, format, exit_code] {
+  auto level = std::make_shared<std::string>("info");
+  add(command, "--log-level", *level, "LEVEL", "Least level to log: info (default), warning, error")
+      ->check(CLI::IsMember({"info", "warning", "error"}));
+  command->callback([options, drain_seconds, format, level, exit_code] {
+    options->log_level = *level == "error"     ? LogLevel::error
+                         : *level == "warning" ? LogLevel::warning
+                                               : LogLevel::info;
     options->drain = milliseconds(static_cast<std::int64_t>(*drain_seconds * 1000));
     options->log_format = *format == "json" ? LogFormat::json : LogFormat::text;
     *exit_code = serve(*options);
   });
-}
-
-// Leaves a flag out of the help, because the line of another flag names it and the help has to fit
-// one screen.
-void hide(CLI::Option* option) {
-  option->group("");
-}
-
-// The flags of `run` and `chat` that describe the agent.
-void add_agent(CLI::App* command, AgentOptions& options) {
-  add(command, "--agent", options.agent, "NAME", "Stored agent to run (see 'errand agents')");
-  add(command, "--model", options.model, "ID", "Model to use instead of the default");
-  add(command, "--system", options.system, "TEXT", "System prompt");
-  add(command, "--files", options.files, "DIR", "Let the model read the files in DIR");
-  command->add_flag("--shell", options.shell,
-                    "Let the model run commands you approve (--yes: all)");
-  hide(command->add_flag("--yes", options.yes, "Run the commands of --shell without asking"));
-  command->add_flag("--web-fetch", options.web_fetch,
-                    "Let the model read web pages (--web-search: search)");
-  hide(command->add_flag("--web-search", options.web_search, "Let the model search the web"));
-  add(command, "--mcp", options.mcp, "SERVER",
-      "Use an MCP server: a URL or a command (--a2a: an agent)")
-      ->allow_extra_args(false);
-  hide(add(command, "--a2a", options.a2a, "URL", "Lend an A2A agent, by the URL of its card")
-           ->allow_extra_args(false));
-  hide(add(command, "--allow-network", options.allow_networks, "CIDR",
-           "Network that --web-fetch may reach besides public ones")
-           ->allow_extra_args(false));
-  add(command, "--reasoning", options.reasoning, "LEVEL",
-      "Reasoning: off, low, medium, high, or 0 to 100");
-  hide(
-      add(command, "--max-turns", options.max_turns, "N", "Maximum number of turns with tool calls")
-          ->check(CLI::Range(0, kTurnsMax)));
-}
-
-// The flags of `run` and `chat` that say where the agent runs.
-void add_place(CLI::App* command, AgentOptions& options) {
-  command->add_flag("--embedded", options.embedded, "Run without a server (models: --config FILE)");
-  hide(add(command, "--config", options.config, "FILE",
-           "Configuration file for a run without a server"));
-  add(command, "--data", options.server.data, "DIR",
-      "Data directory of the server, or of embedded runs");
-  add(command, "--server", options.server.server, "URL",
-      "Server to use, with --key KEY and --workspace SLUG");
-  hide(add(command, "--key", options.server.key, "KEY", "API key"));
-  hide(add(command, "--workspace", options.server.workspace, "SLUG",
-           "Workspace that the key belongs to"));
-}
-
-void add_run(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command = add_command(app, "run", "Run a prompt and show its progress.",
-                                  "errand run --files . \"What is in README.md?\"");
-  auto options = std::make_shared<RunOptions>();
-  add_argument(command, "PROMPT", options->prompt, "What to do; - reads the prompt from stdin");
-  add_agent(command, options->agent);
-  add(command, "--output-schema", options->output_schema, "FILE",
-      "JSON Schema that the answer must match");
-  add_form(command, options->form, "Print each event as one line of JSON");
-  add_place(command, options->agent);
-  command->callback([options, exit_code] { *exit_code = run_command(*options); });
-}
-
-void add_chat(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command =
-      add_command(app, "chat", "Chat with a model in the terminal.", "errand chat --files .");
-  auto options = std::make_shared<ChatOptions>();
-  auto chat = std::make_shared<std::string>();
-  CLI::Option* resume = add(command, "--resume", *chat, "[CHAT]",
-                            "Continue the latest chat, or the chat with this id")
-                            ->expected(0, 1);
-  command->add_flag("--list", options->list, "List chats, the last used first")->excludes(resume);
-  add_agent(command, options->agent);
-  add_place(command, options->agent);
-  command->callback([=] {
-    if (resume->count() > 0) options->resume = *chat;
-    *exit_code = chat_command(*options);
-  });
-}
-
-void add_runs_list(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command =
-      add_command(runs, "list", "List runs, newest first.", "errand runs list --status running");
-  auto options = std::make_shared<RunsListOptions>();
-  add(command, "--status", options->status, "STATUS",
-      "Only queued, running, succeeded, failed or cancelled");
-  add(command, "--limit", options->limit, "N", "Maximum number of runs (default 20)")
-      ->check(CLI::Range(1, kRunsMax));
-  add_form(command, options->form, "Print the server's JSON response");
-  add_server(command, options->server);
-  command->callback([options, exit_code] { *exit_code = list_runs(*options); });
-}
-
-void add_run_command(CLI::App& runs, ExitCode exit_code, const char* name, const char* description,
-                     int (*command_of)(const RunChoice&)) {
-  CLI::App* command =
-      add_command(runs, name, description, cat("errand runs ", name, " run_0123abcd").c_str());
-  auto options = std::make_shared<RunChoice>();
-  add_argument(command, "RUN", options->run, "Run id");
-  add_form(command, options->form, "Print the server's JSON response");
-  add_server(command, options->server);
-  command->callback([=] { *exit_code = command_of(*options); });
-}
-
-void add_runs_tail(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command =
-      add_command(runs, "tail", "Follow a run until it ends; Ctrl-C only stops watching.",
-                  "errand runs tail run_0123abcd --after 12");
-  auto options = std::make_shared<RunChoice>();
-  auto after = std::make_shared<EventSeq>(0);
-  add_argument(command, "RUN", options->run, "Run id");
-  add(command, "--after", *after, "SEQ", "Start after the event with this number")
-      ->check(CLI::NonNegativeNumber);
-  add_form(command, options->form, "Print each event as one line of JSON");
-  add_server(command, options->server);
-  command->callback([=] { *exit_code = tail_run(*options, *after); });
-}
-
-void add_runs_fork(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command =
-      add_command(runs, "fork", "Start a new run from a finished turn and print its id.",
-                  "errand runs fork run_0123abcd --prompt \"And in docs/plan.md?\"");
-  auto options = std::make_shared<ForkOptions>();
-  add_argument(command, "RUN", options->run, "Run id");
-  add(command, "--from-seq", options->from_seq, "SEQ",
-      "Keep the turns finished by this event (default: all)")
-      ->check(CLI::NonNegativeNumber);
-  add(command, "--prompt", options->prompt, "TEXT", "Next user message");
-  add(command, "--model", options->model, "ID", "Model to use instead of the original run's");
-  add_form(command, options->form, "Print the server's JSON response");
-  add_server(command, options->server);
-  command->callback([=] { *exit_code = fork_run(*options); });
-}
-
-void add_runs_export(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command = add_command(runs, "export", "Export everything about a run as one JSON file.",
-                                  "errand runs export run_0123abcd --output run.json");
-  auto options = std::make_shared<ExportOptions>();
-  add_argument(command, "RUN", options->run, "Run id");
-  add(command, "--output", options->output, "FILE", "File to write (default: stdout)");
-  add_server(command, options->server);
-  command->callback([=] { *exit_code = export_run(*options); });
-}
-
-void add_runs_replay(CLI::App& runs, ExitCode exit_code) {
-  CLI::App* command =
-      add_command(runs, "replay", "Replay an exported run offline and compare the events.",
-                  "errand runs replay run.json");
-  auto file = std::make_shared<std::string>();
-  add_argument(command, "FILE", *file, "File written by 'errand runs export'");
-  command->callback([=] { *exit_code = replay_run(*file); });
-}
-
-void add_runs(CLI::App& app, ExitCode exit_code) {
-  CLI::App* runs = add_command(
-      app, "runs", "List, show, follow, cancel, fork, replay or remove runs.", "errand runs list");
-  runs->require_subcommand(1);
-  add_runs_list(*runs, exit_code);
-  add_run_command(*runs, exit_code, "show", "Show a run and its result.", show_run);
-  add_runs_tail(*runs, exit_code);
-  add_run_command(*runs, exit_code, "cancel", "Cancel a run.", cancel_run);
-  add_runs_fork(*runs, exit_code);
-  add_runs_export(*runs, exit_code);
-  add_runs_replay(*runs, exit_code);
-  add_run_command(*runs, exit_code, "rm", "Remove an ended run for good.", remove_run);
 }
 
 void add_key_flags(CLI::App* command, NewKeyOptions& key) {
@@ -307,36 +147,6 @@ void add_keys(CLI::App& app, ExitCode exit_code) {
   add_rotate_secret(*keys, exit_code);
 }
 
-void add_sessions(CLI::App& app, ExitCode exit_code) {
-  CLI::App* sessions =
-      add_command(app, "sessions", "List, show, end or remove sessions.", "errand sessions list");
-  sessions->require_subcommand(1);
-  auto which = std::make_shared<SessionListOptions>();
-  add_question(
-      *sessions, "list", "List sessions, the last used first.",
-      "errand sessions list --status active",
-      [=](const AnswerOptions& options) { *exit_code = list_sessions(options, *which); },
-      [=](CLI::App* command) {
-        add(command, "--status", which->status, "STATUS", "Only active or ended")
-            ->check(CLI::IsMember({"active", "ended"}));
-        add(command, "--limit", which->limit, "N", "Maximum number of sessions (default 50)")
-            ->check(CLI::Range(1, kRunsMax));
-      });
-  auto id = std::make_shared<std::string>();
-  auto add_id = [=](CLI::App* command) { add_argument(command, "SESSION", *id, "Session id"); };
-  add_question(
-      *sessions, "show", "Show a session and what was said in it.",
-      "errand sessions show sess_0123abcd",
-      [=](const AnswerOptions& options) { *exit_code = show_session(options, *id); }, add_id);
-  add_question(
-      *sessions, "end", "End a session and cancel its runs.", "errand sessions end sess_0123abcd",
-      [=](const AnswerOptions& options) { *exit_code = end_session(options, *id); }, add_id);
-  add_question(
-      *sessions, "rm", "Remove an ended session and its runs for good.",
-      "errand sessions rm sess_0123abcd",
-      [=](const AnswerOptions& options) { *exit_code = remove_session(options, *id); }, add_id);
-}
-
 struct CopyWords {
   const char* name;
   const char* description;
@@ -397,15 +207,6 @@ void add_fake_model(CLI::App& app, ExitCode exit_code) {
   });
 }
 
-void add_mcp(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command =
-      add_command(app, "mcp", "Serve the workspace's tools over MCP on stdin/stdout.",
-                  "errand mcp --data ./.errand");
-  auto options = std::make_shared<AgentOptions>();
-  add_place(command, *options);
-  command->callback([options, exit_code] { *exit_code = mcp_command(*options); });
-}
-
 void add_doctor(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "doctor", "Check the installation and suggest fixes.",
                                   "errand doctor --data ./.errand");
@@ -422,10 +223,43 @@ void add_doctor(CLI::App& app, ExitCode exit_code) {
   command->callback([options, exit_code] { *exit_code = doctor(*options); });
 }
 
+void add_models(CLI::App& app, ExitCode exit_code) {
+  auto config = std::make_shared<std::string>();
+  add_question(
+      app, "models", "List the models and whether each can be reached.", "errand models",
+      [=](const AnswerOptions& options) { *exit_code = list_models(options, *config); },
+      [=](CLI::App* command) {
+        add(command, "--config", *config, "FILE", "Configuration file, if there is no server");
+      });
+}
+
+void add_login(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(app, "login", "Keep a server and a key for all your commands.",
+                                  "errand login https://errand.example.com < key.txt");
+  auto options = std::make_shared<LoginOptions>();
+  add_argument(command, "URL", options->server, "Server URL");
+  add(command, "--workspace", options->workspace, "SLUG", "Workspace that the key belongs to");
+  command->callback([=] { *exit_code = login(*options); });
+  CLI::App* forget =
+      add_command(app, "logout", "Forget what 'errand login' has kept.", "errand logout");
+  forget->callback([=] { *exit_code = logout(); });
+}
+
 void add_config(CLI::App& app, ExitCode exit_code) {
-  CLI::App* config = add_command(app, "config", "Describe the configuration file.",
-                                 "errand config schema > errand.schema.json");
+  CLI::App* config = add_command(app, "config", "Write, check or describe the configuration file.",
+                                 "errand config init");
   config->require_subcommand(1);
+  auto init = std::make_shared<ConfigInitOptions>();
+  CLI::App* write = add_command(*config, "init", "Write a configuration file to start from.",
+                                "errand config init errand.json");
+  write->add_option("FILE", init->file, "File to write (default: errand.json)")->option_text(" ");
+  write->add_flag("--force", init->force, "Replace an existing file");
+  write->callback([=] { *exit_code = init_config(*init); });
+  auto file = std::make_shared<std::string>();
+  CLI::App* check = add_command(*config, "check", "Check a configuration file.",
+                                "errand config check errand.json");
+  add_argument(check, "FILE", *file, "Configuration file");
+  check->callback([=] { *exit_code = check_config(*file); });
   CLI::App* command =
       add_command(*config, "schema", "Print the JSON Schema of the configuration file.",
                   "errand config schema > errand.schema.json");
@@ -440,6 +274,11 @@ void add_completion(CLI::App& app, ExitCode exit_code) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback(
       [&app, shell, exit_code] { *exit_code = print(completion_script(*shell, describe(&app))); });
+}
+
+void add_man(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(app, "man", "Print the manual page.", "errand man > errand.1");
+  command->callback([&app, exit_code] { *exit_code = print(man_page(describe(&app))); });
 }
 
 int print_version() {
@@ -486,19 +325,45 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   return fail_usage(usage_error(describe(command), error.what()));
 }
 
+// `errand help runs list` shows what `errand runs list --help` shows.
+int show_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    auto below =
+        command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (below.empty()) return fail_usage(unknown_words(describe(command), {word}));
+    command = below.front();
+  }
+  return print(help_of(command));
+}
+
+void add_help(CLI::App& app, ExitCode exit_code) {
+  CLI::App* command = add_command(app, "help", "Show the help of a command.", "errand help runs");
+  auto words = std::make_shared<std::vector<std::string>>();
+  command->add_option("COMMAND", *words, "Words of the command")->option_text(" ");
+  command->callback([&app, words, exit_code] { *exit_code = show_help(app, *words); });
+}
+
+// Commands that are rarely typed share a line, because the list has to fit one screen.
+constexpr auto kRareCommands =
+    std::to_array<const char*>({"check-data", "completion", "fake-model", "help", "logout", "man",
+                                "mcp", "oauth", "restore", "version", "workspaces"});
+
 void add_commands(CLI::App& app, ExitCode exit_code) {
   app.name("errand");
   app.description("Errand runs agents, calls their tools wherever they live, and loses no event.");
   app.get_formatter()->column_width(kHelpColumn);
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  // In one line, because the list of commands has to fit one screen.
-  app.footer("Example: errand run --files . \"What is in README.md?\"");
+  std::string rare;
+  for (const char* name : kRareCommands) append(rare, rare.empty() ? "Also: " : ", ", name);
+  app.footer(cat(rare, "\nExample: errand run --files . \"What is in README.md?\""));
   app.require_subcommand(1);
   add_serve(app, exit_code);
   add_run(app, exit_code);
   add_chat(app, exit_code);
   add_runs(app, exit_code);
+  add_calls(app, exit_code);
   add_sessions(app, exit_code);
   add_agents(app, exit_code);
   add_tools(app, exit_code);
@@ -507,8 +372,8 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_keys(app, exit_code);
   add_oauth(app, exit_code);
   add_workspaces(app, exit_code);
-  add_question(app, "models", "List the models and whether each can be reached.", "errand models",
-               [=](const AnswerOptions& options) { *exit_code = list_models(options); });
+  add_models(app, exit_code);
+  add_login(app, exit_code);
   add_mcp(app, exit_code);
   add_copies(app, exit_code);
   add_check_data(app, exit_code);
@@ -516,11 +381,10 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_doctor(app, exit_code);
   add_config(app, exit_code);
   add_completion(app, exit_code);
+  add_man(app, exit_code);
+  add_help(app, exit_code);
   add_version(app, exit_code);
-  // The list has to fit one screen: the guide names what is rarely typed.
-  for (const char* rare : {"check-data", "completion", "fake-model", "version"}) {
-    app.get_subcommand(rare)->group("");
-  }
+  for (const char* name : kRareCommands) app.get_subcommand(name)->group("");
   // Whoever reads the list of commands has found the flag. Commands would inherit this.
   app.get_help_ptr()->group("");
 }

@@ -324,7 +324,7 @@ class TwoTerminalsTest(ChatCase):
             terminal = self.open(*self.words, *words)
             self.say(terminal, "And?", first=2)
             shown = self.end(terminal, 3)
-            self.assertIn("errand chat --resume chat_1 goes on with this chat", shown)
+            self.assertIn(f"to go on: errand chat --resume chat_1 --data {self.data}", shown)
         self.assertIn("\nOther 3.\n", shown)
         self.assertEqual(client.request("GET", "/agent-sessions").json()["total"], 0)
         runs = client.request("GET", "/agent-runs?metadata=errand.chat:chat_1").json()["runs"]

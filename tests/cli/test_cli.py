@@ -7,12 +7,14 @@ import signal
 import subprocess
 from pathlib import Path
 
-from support.script import turn
+from support.script import local_tool, turn
 from support.server import SANITIZER_WORDS, Server, ServerCase, binary, die_with_parent
 
 SECONDS_MAX = 60
 WORDS = [f"word{n} " for n in range(60)]
-SUMMARY = re.compile(r"^\w+, \d+ turns?, \d+ tokens in.*, \d+ out, .*\n", re.MULTILINE)
+SUMMARY = re.compile(r"^(?:cancelled: )?\w+, \d+ turns?, "
+                     r"(?:\d+ tokens in.*, \d+ out|tokens unknown), .*\n"
+                     r"run_\w+ (?:on http|in this process).*\n", re.MULTILINE)
 READ = ("read_file", {"path": "a.txt"})
 SCRIPTS = {
     "files": [
@@ -20,6 +22,7 @@ SCRIPTS = {
         turn("It says ", "one."),
     ],
     "hello": [turn("Hello ", "you.")],
+    "talk": [turn("One."), turn("Two.")],
     "words": [turn(*WORDS, deltaDelayMs=20)],
     "slow": [turn(*WORDS, deltaDelayMs=500)],
     "steady": [turn("Look. ", calls=[READ]), turn(*WORDS, deltaDelayMs=20)],
@@ -105,7 +108,8 @@ class CliCase(ServerCase):
 
     def logged_lines(self, run: str) -> list[dict]:
         events = [frame.json() for frame in self.server.client().log(run)]
-        return [{key: value for key, value in event.items() if key != "data"} for event in events]
+        return [{key: value for key, value in event.items() if key != "data"} | {"runId": run}
+                for event in events]
 
 
 class RunTest(CliCase):
@@ -303,7 +307,7 @@ class UnreachableTest(CliCase):
 
     def test_no_server_is_exit_code_3(self):
         self.server.kill()
-        for words in (["run", "Go."], ["runs", "list"], ["runs", "tail", "run_1"], ["models"]):
+        for words in (["run", "Go."], ["runs", "tail", "run_1"], ["keys", "list"]):
             with self.subTest(words=words):
                 code, out, errors = self.command(*words)
                 self.assertEqual((code, out), (3, ""))
@@ -318,10 +322,13 @@ class RunsTest(CliCase):
         code, out, _ = self.command("runs", "list", "--status", "succeeded")
         self.assertEqual(code, 0)
         rows = [line.split() for line in out.splitlines()]
-        self.assertEqual(rows[0], ["RUN", "STATUS", "MODEL", "CREATED", "EVENTS", "NAME"])
-        self.assertEqual([row[1:3] for row in rows[1:]], [["succeeded", "hello"]] * 2)
+        self.assertEqual(rows[0], ["RUN", "STATUS", "AGE", "MODEL", "ABOUT"])
+        self.assertEqual([(row[1], row[4], row[5]) for row in rows[1:]],
+                         [("succeeded", "hello", "Go.")] * 2)
         self.assertEqual(client.snapshot(rows[1][0])["status"], "succeeded")
-        self.assertEqual(self.command("runs", "list", "--status", "odd")[0], 1)
+        code, out, errors = self.command("runs", "list", "--status", "odd")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("{queued,running,succeeded,failed,cancelled}", errors)
 
     def test_more_runs_than_one_page_are_listed(self):
         client = self.server.client()
@@ -350,10 +357,66 @@ class RunsTest(CliCase):
         self.assertEqual([json.loads(line) for line in out.splitlines()],
                          self.logged_lines(run)[1:])
 
+    def test_nothing_follows_the_last_event_of_an_ended_run(self):
+        self.command("run", "Go.", "--model", "hello")
+        last = str(self.latest()["lastSeq"])
+        self.assertEqual(self.command("runs", "tail", "latest", "--after", last), (0, "", ""))
+
+    def test_a_run_goes_by_the_beginning_of_its_id(self):
+        self.command("run", "Go.", "--model", "hello")
+        run = self.latest()["runId"]
+        for word in ("latest", run[:-1], run.removeprefix("run_")[:-2]):
+            code, out, _ = self.command("runs", "show", word)
+            self.assertEqual((code, out.splitlines()[0]), (0, f"run      {run}"))
+        self.command("run", "Go.", "--model", "hello")
+        code, _, errors = self.command("runs", "show", run[:8])
+        self.assertEqual(code, 1)
+        self.assertRegex(errors, r'^errand: "run_\w+" is the beginning of 2 runs\nhint: ')
+        self.assertEqual(self.command("runs", "show", "nothing")[0], 1)
+
+    def test_a_fork_shows_its_own_prompt(self):
+        self.command("run", "First.", "--model", "talk")
+        fork = self.command("runs", "fork", "latest", "--prompt", "Second.")[1].strip()
+        self.command("runs", "tail", fork)
+        shown = self.command("runs", "show", fork)[1]
+        self.assertIn("\nprompt   Second.\n", shown)
+
+    def test_a_run_that_waits_says_for_what(self):
+        client = self.server.client()
+        run = client.create(prompt="Look.", modelId="files",
+                            tools=[local_tool("read_file", path="string")])
+        with client.stream(run) as stream:
+            stream.until("assistant_message")
+        _, out, _ = self.command("runs", "list")
+        self.assertRegex(out, rf"\n{run}  waiting  \d+ s +files  "
+                              r"read_file and 1 more, \d min left\n")
+        _, out, _ = self.command("calls", "list")
+        rows = [line.split() for line in out.splitlines()]
+        self.assertEqual([row[1:3] for row in rows[1:]], [[run, "read_file"]] * 2)
+        for row in rows[1:]:
+            self.assertEqual(self.command("calls", "answer", row[0], "--result", "one"),
+                             (0, f"answered {row[0]}\n", ""))
+        with client.stream(run) as stream:
+            self.assertEqual(stream.until("result")[-1].json()["subtype"], "success")
+        code, _, errors = self.command("calls", "answer", "latest", "--result", "one")
+        self.assertEqual(code, 1)
+        self.assertIn('no call "latest" waits', errors)
+
+    def test_a_list_that_is_cut_says_how_it_goes_on(self):
+        client = self.server.client()
+        made = [client.create(prompt="Go.", modelId="hello") for _ in range(3)]
+        _, out, errors = self.command("runs", "list", "--limit", "2")
+        self.assertEqual(len(out.splitlines()), 3)
+        self.assertEqual(errors, f"There are more: --before {made[1]} goes on, "
+                                 "--limit N shows more.\n")
+        _, out, errors = self.command("runs", "list", "--before", made[1])
+        self.assertEqual([line.split()[0] for line in out.splitlines()[1:]], [made[0]])
+        self.assertEqual(errors, "")
+
     def test_a_run_is_cancelled(self):
         run = self.server.client().create(prompt="Go.", modelId="slow")
-        code, out, errors = self.command("runs", "cancel", run)
-        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(self.command("runs", "cancel", run), (0, "cancelled\n", ""))
+        self.assertEqual(self.server.client().snapshot(run)["status"], "cancelled")
         code, _, errors = self.command("runs", "tail", run)
         self.assertEqual((code, errors), (1, "errand: the run was cancelled\n"))
 

@@ -13,7 +13,7 @@ from support.server import binary
 from support.terminal import plain_environment
 
 SECONDS_MAX = 60
-EXAMPLE_ID = re.compile(r"(?:run|key|sess|mantyx_oa)_0123abcd")
+EXAMPLE_ID = re.compile(r"(?:run|key|sess|tu|mantyx_oa)_0123abcd")
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 
 
@@ -22,18 +22,15 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
                           env=plain_environment(), **options)
 
 
-# The list of commands has to fit one screen.
-UNLISTED = ["check-data", "completion", "fake-model", "version"]
-
-
 @functools.cache
 def commands(*words: str) -> list[str]:
     """All commands below this one that do something themselves, as their help lists them."""
-    listed = re.search(r"\nCommands:\n((?:  .*\n)+)", run(*words, "--help").stdout)
+    text = run(*words, "--help").stdout
+    listed = re.search(r"\nCommands:\n((?:  .*\n)+)", text)
     if not listed:
         return [" ".join(("errand", *words))]
     names = [line.split()[0] for line in listed[1].splitlines()]
-    names += [] if words else UNLISTED
+    names += re.findall(r"[\w-]+", text.partition("\nAlso: ")[2].partition("\n")[0])
     return [found for name in names for found in commands(*words, name)]
 
 
@@ -55,6 +52,33 @@ class CommandsPageTest(unittest.TestCase):
             example = run(*name.split()[1:], "--help").stdout.partition("\nExample:\n")[2].strip()
             with self.subTest(name=name):
                 self.assertRegex(text, line_with(example))
+
+
+class EveryFlagTest(unittest.TestCase):
+    def test_help_lists_every_flag_that_completion_knows(self):
+        script = run("completion", "bash").stdout
+        for name in commands():
+            known = re.search(rf"^    '{name}'\) words='([^']*)'", script, re.MULTILINE)[1].split()
+            shown = run(*name.split()[1:], "--help").stdout
+            missing = [word for word in known if word.startswith("--") and word not in shown]
+            self.assertEqual(missing, [], name)
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(run("help", "runs", "list").stdout, run("runs", "list", "--help").stdout)
+        done = run("help", "runs", "lst")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("did you mean list?", done.stderr)
+
+    def test_the_manual_has_every_command_and_flag(self):
+        page = run("man").stdout.replace("\\-", "-")
+        script = run("completion", "bash").stdout
+        for name in commands():
+            known = re.search(rf"^    '{name}'\) words='([^']*)'", script, re.MULTILINE)[1].split()
+            section = re.search(rf'^\.SS "{name}[ "].*?(?=^\.S[SH])', page,
+                                re.MULTILINE | re.DOTALL)
+            missing = [word for word in known
+                       if word.startswith("--") and word != "--help" and word not in section[0]]
+            self.assertEqual(missing, [], name)
 
 
 class SchemaTest(unittest.TestCase):
@@ -95,7 +119,7 @@ class CompletionTest(unittest.TestCase):
         self.assertEqual(self.proposed("completion", ""), ["bash", "zsh", "fish", "--help"])
 
     def test_bash_completes_flags_of_the_command_on_the_line(self):
-        self.assertEqual(self.proposed("serve", "--l"), ["--listen", "--log-format"])
+        self.assertEqual(self.proposed("serve", "--l"), ["--listen", "--log-format", "--log-level"])
         self.assertEqual(self.proposed("run", "--data", "serve", "--l"), [""])
         self.assertEqual(self.proposed("run", "--y"), ["--yes"])
 

@@ -33,10 +33,10 @@ FILE_NAME = re.compile(r"^(?:#|//) (/\S+|[\w-]+\.\w+)$")
 UNTIL_CTRL_C = re.compile(r"^(?P<command>[^#]*\S) +# until Ctrl-C.*$", re.MULTILINE)
 PORT = re.compile(r"(127\.0\.0\.1):(\d{4,5})\b")
 MASKS = (
-    (re.compile(r"\b(run|key|chat|sess|agent|tool|room)_[0-9a-z]{16,}"), r"\1_ID"),
+    (re.compile(r"\b(run|key|chat|sess|agent|tool|room|tu)_[0-9a-z]{16,}"), r"\1_ID"),
     (re.compile(r"mantyx_(oa_)?[0-9a-f]{5,64}"), "mantyx_KEY"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?"), "TIME"),
-    (re.compile(r"\b\d+ ms\b|\b\d+\.\d s\b"), "DURATION"),
+    (re.compile(r"\b\d+ (?:ms|s|min)\b|\b\d+\.\d s\b"), "DURATION"),
     (re.compile(r"\b\d+ (tokens )?in, \d+ out\b"), "TOKENS"),
     (re.compile(r"\b\d+ (KB|MB|GB|events)\b"), r"N \1"),
     (re.compile(r"\bprocess \d+"), "process N"),

@@ -32,6 +32,10 @@ struct AgentOptions {
 // invalid_argument: flags that do not go together.
 Result<void> check_options(const AgentOptions& options);
 
+// The flags that an equal agent needs in the same place, as words of a shell: " --files . --yes".
+// A model and a system prompt are left out, because a chat keeps them, and so is the key itself.
+std::string flags_to_repeat(const AgentOptions& options);
+
 // Whether this process drives the runs itself.
 bool is_embedded(const AgentOptions& options);
 

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "cli/agent/agent_tools.hpp"
+#include "cli/show/follow.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/wait_for.hpp"
@@ -157,12 +158,17 @@ int AgentSession::run(AgentWork& work) {
 
 int AgentSession::run_with_server(AgentWork& work) {
   auto server = sdk::find_server_here(options_.server);
-  if (!server) return fail_setup(server.error());
+  if (!server) {
+    return report_failure(*printer_, server.error(), setup_exit_code(server.error()));
+  }
+  where_ = cat("on ", server->url);
   sdk::HttpApi api(*server, host::client_options_here());
   return run_with(api, work);
 }
 
 int AgentSession::run_with_host(AgentWork& work) {
+  where_ = options_.server.data ? cat("in this process, kept in ", *options_.server.data)
+                                : "in this process, not kept";
   SystemClock clock;
   LogLines lines({.io = io_, .printer = *printer_, .console = console_});
   Log log(clock, lines.fd(), LogFormat::text, LogLevel::warning);
@@ -170,7 +176,8 @@ int AgentSession::run_with_host(AgentWork& work) {
   auto store = make_store(options_, clock, pool, log);
   if (!store) {
     bool is_usage = store.error().code() == ErrorCode::invalid_argument;
-    return is_usage ? fail_usage(store.error()) : fail(store.error());
+    int code = is_usage ? kExitUsage : exit_code_of(store.error());
+    return report_failure(*printer_, store.error(), code);
   }
   host::Host host({.io = io_,
                    .clock = clock,

@@ -70,6 +70,7 @@ class AgentSession final {
   BlockingPool& pool() { return pool_; }
 
   // While it runs.
+  const std::string& where() const { return where_; }  // the runs are: "on http://127.0.0.1:7300"
   sdk::RunApi& api() { return *api_; }
   Timers& timers() { return timers_; }
   Executor home() const { return home_.executor(); }
@@ -104,6 +105,7 @@ class AgentSession final {
   std::optional<TimerGuard> last_resort_;
 
   // While it runs.
+  std::string where_;
   sdk::RunApi* api_ = nullptr;
   host::Host* host_ = nullptr;  // if the runs are driven here, with its log
   LogLines* log_ = nullptr;

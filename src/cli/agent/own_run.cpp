@@ -58,10 +58,12 @@ Task<Result<sdk::RunEnd>> OwnRun::follow_from(EventSeq calls_after) {
 }
 
 // Prices are nice to have: whoever cannot tell them is not asked twice.
-Task<void> OwnRun::sum_up(sdk::RunEnd end) {
+Task<void> OwnRun::sum_up(sdk::RunEnd end, Place place) {
   auto took = std::chrono::duration_cast<milliseconds>(session_.timers().now() - started_);
   auto models = co_await session_.api().models({.timeout = kPricesMax});
-  std::string text = summary_of(end.totals, models ? *models : engine::ModelList(), took);
+  std::string text = end.kind == sdk::RunEnd::Kind::cancelled ? "cancelled: " : "";
+  text += summary_of(end.totals, models ? *models : engine::ModelList(), took);
+  if (place == Place::told) append(text, "\n", run_.view(), " ", session_.where());
   Pieces pieces = session_.printer().aside(text);
   [[maybe_unused]] auto written = co_await session_.console().write(std::move(pieces));
 }

@@ -52,7 +52,8 @@ Task<int> Chat::work() {
     }
     if (left) co_return *left;
   }
-  co_return kExitInterrupted;
+  ExitCode interrupted = co_await leave(kExitInterrupted);
+  co_return interrupted.value_or(kExitInterrupted);
 }
 
 Task<Result<void>> Chat::begin() {
@@ -88,7 +89,7 @@ Task<Result<void>> Chat::show_past() {
   if (!past.run) co_return Result<void>();
   auto end = co_await rejoin(std::move(*past.run));
   if (!end) co_return end.error();
-  if (!is_cancelled_) report_end(end);
+  if (!is_cancelled_) report_end(session_.printer(), end);
   co_return Result<void>();
 }
 
@@ -124,9 +125,9 @@ Task<Result<InputLine>> Chat::read_message() {
 }
 
 Task<Chat::ExitCode> Chat::hear_nothing(InputLine line) {
-  if (line.kind == InputLine::Kind::ended) co_return co_await leave();
+  if (line.kind == InputLine::Kind::ended) co_return co_await leave(kExitOk);
   bool is_again = is_warned_ && line.text.empty();
-  if (is_again || is_ending_ || is_script()) co_return kExitInterrupted;
+  if (is_again || is_ending_ || is_script()) co_return co_await leave(kExitInterrupted);
   is_warned_ = true;
   co_await tell(session_.printer().note("Ctrl-C again ends the chat"));
   co_return ExitCode();
@@ -138,7 +139,7 @@ Task<Chat::ExitCode> Chat::say(std::string message) {
   Result<sdk::RunEnd> end = caught_up ? sdk::RunEnd() : Result<sdk::RunEnd>(caught_up.error());
   if (caught_up) end = co_await ask(std::move(message));
   if (!end && end.error().reason() == kOutputClosed) co_return kExitOk;
-  int code = is_cancelled_ ? kExitInterrupted : report_end(end);
+  int code = is_cancelled_ ? kExitInterrupted : report_end(session_.printer(), end);
   if (is_script() && code != kExitOk) co_return code;
   co_return ExitCode();
 }
@@ -171,7 +172,7 @@ Task<Result<sdk::RunEnd>> Chat::rejoin(sdk::RunInfo run) {
 }
 
 Task<Result<sdk::RunEnd>> Chat::close_run(Result<sdk::RunEnd> end) {
-  if (end) co_await run_->sum_up(*end);
+  if (end) co_await run_->sum_up(*end, OwnRun::Place::left_out);
   co_await tell(session_.printer().make_room());
   co_await run_->clean_up();
   is_cancelled_ = run_->is_interrupted();
@@ -202,7 +203,11 @@ void Chat::on_signal(int signal) {
 // Ctrl-C stops the answer or clears the line; other signals end the chat after that.
 void Chat::stop(int signal) {
   bool is_again = is_ending_ || (run_ && run_->is_interrupted());
-  if (is_again || (!has_begun_ && !run_)) leave_now(kExitInterrupted);
+  if (is_again || (!has_begun_ && !run_)) {
+    std::string how = way_back();
+    if (!how.empty() && takes_errors()) write_now(session_.printer().aside(how));
+    leave_now(kExitInterrupted);
+  }
   if (signal != SIGINT) {
     is_ending_ = true;
     session_.leave_after(OwnRun::kCancelGrace, kExitInterrupted);

@@ -21,6 +21,7 @@ class Chat final : public AgentWork {
   struct Beginning {
     std::optional<std::string> resume;  // see resume_chat; absent: a new chat
     Manner manner = Manner::conversation;
+    std::string flags = {};  // that go on with the chat, see flags_to_repeat
   };
 
   // `session` and `input` outlive the chat.
@@ -45,7 +46,7 @@ class Chat final : public AgentWork {
   Task<ExitCode> show_tools();
   Task<ExitCode> choose_model(std::string id);
   Task<ExitCode> save(std::string target);
-  Task<ExitCode> leave();
+  Task<ExitCode> leave(int exit_code);
   Task<ExitCode> complain(Error error);
 
   OwnRun& begin_run();
@@ -56,6 +57,8 @@ class Chat final : public AgentWork {
 
   Task<void> tell(Pieces pieces);
   void stop(int signal);
+  // The command that goes on with the chat, for people; empty if there is nothing to go on with.
+  std::string way_back() const;
   bool is_script() const { return beginning_.manner == Manner::script; }
 
   AgentSession& session_;

@@ -60,7 +60,8 @@ int chat_command(const ChatOptions& options) {
   }
   auto input = make_input(look, manner);
   if (!input) return fail(input.error());
-  Chat chat(session, **input, {.resume = options.resume, .manner = manner});
+  Chat chat(session, **input,
+            {.resume = options.resume, .manner = manner, .flags = flags_to_repeat(options.agent)});
   return session.run(chat);
 }
 

@@ -47,7 +47,7 @@ Task<Chat::ExitCode> Chat::take(ChatLine line) {
     case ChatLine::Kind::tools: co_return co_await show_tools();
     case ChatLine::Kind::model: co_return co_await choose_model(std::move(line.text));
     case ChatLine::Kind::save: co_return co_await save(std::move(line.text));
-    case ChatLine::Kind::quit: co_return co_await leave();
+    case ChatLine::Kind::quit: co_return co_await leave(kExitOk);
     case ChatLine::Kind::help: break;
     case ChatLine::Kind::unknown:
       co_return co_await complain(
@@ -112,13 +112,14 @@ Task<Chat::ExitCode> Chat::save(std::string text) {
   co_return ExitCode();
 }
 
-Task<Chat::ExitCode> Chat::leave() {
-  if (!is_script() && !thread_->id().empty()) {
-    std::string how =
-        cat("errand chat --resume ", shown_line(thread_->id()), " goes on with this chat");
-    co_await tell(session_.printer().aside(how));
-  }
-  co_return kExitOk;
+std::string Chat::way_back() const {
+  if (is_script() || !thread_ || thread_->id().empty()) return {};
+  return cat("to go on: errand chat --resume ", shown_line(thread_->id()), beginning_.flags);
+}
+
+Task<Chat::ExitCode> Chat::leave(int exit_code) {
+  if (std::string how = way_back(); !how.empty()) co_await tell(session_.printer().aside(how));
+  co_return exit_code;
 }
 
 Task<Chat::ExitCode> Chat::complain(Error error) {

@@ -1,18 +1,20 @@
 #include "cli/commands/history_commands.hpp"
 
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
+#include "cli/commands/chosen_run.hpp"
+#include "cli/commands/data_server.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "engine/history/replay.hpp"
+#include "json/place.hpp"
 #include "json/write.hpp"
 #include "run/fork.hpp"
 #include "run/log/run_export.hpp"
@@ -21,6 +23,7 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kIdChars = 200;
+constexpr std::size_t kExportBytesMax = std::size_t{1024} * 1024 * 1024;
 constexpr std::size_t kEventChars = 2000;
 
 std::string fork_body(const ForkOptions& options) {
@@ -63,30 +66,39 @@ std::string text_of_report(const engine::ReplayReport& report) {
 }
 
 Result<engine::ReplayReport> replay_file(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return Error(ErrorCode::not_found, cat("cannot read the file ", file));
-  std::string text(std::istreambuf_iterator<char>(in), {});
+  ERRAND_TRY(auto text, read_whole_file(file, kExportBytesMax));
   auto run = parse_export(text);
   auto report = run ? engine::replay(*run) : Result<engine::ReplayReport>(run.error());
   if (report) return report;
-  return Error(report.error().code(), cat(file, ": ", report.error().describe()))
+  return json::in_file(file, text, report.error())
       .hint("'errand runs export RUN --output FILE' writes a file that can be replayed");
 }
 
 }  // namespace
 
 int fork_run(const ForkOptions& options) {
-  sdk::ApiRequest request{.method = net::Method::post,
-                          .path = sdk::run_path(options.run, "/fork"),
-                          .body = fork_body(options)};
-  return ask_and_show({options.form, options.server}, std::move(request), [](const auto& answer) {
-    return cat(clean_line(text_of(answer, "runId"), kIdChars), "\n");
+  auto with = [&](const auto& work) { return with_server(options.server, work); };
+  return with_run(with, options.run, [&](const sdk::Credentials& server, const std::string& run) {
+    sdk::ApiRequest request{.method = net::Method::post,
+                            .path = sdk::run_path(run, "/fork"),
+                            .body = fork_body(options)};
+    return show_answer(server, options.form, std::move(request), [](const json::Value& answer) {
+      return cat(clean_line(text_of(answer, "runId"), kIdChars), "\n");
+    });
   });
 }
 
 int export_run(const ExportOptions& options) {
-  return with_server(options.server, [&](const sdk::Credentials& server) {
-    auto run = read_export(server, options.run);
+  std::error_code ignored;
+  if (!options.force && !options.output.empty() &&
+      std::filesystem::exists(std::filesystem::symlink_status(options.output, ignored))) {
+    return fail_usage(
+        Error(ErrorCode::conflict, cat("there is a file ", options.output, " already"))
+            .hint("--force replaces it"));
+  }
+  auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
+  return with_run(with, options.run, [&](const sdk::Credentials& server, const std::string& id) {
+    auto run = read_export(server, id);
     if (!run) return fail(run.error());
     std::string text = escape_json_controls(write_export(std::move(*run), SystemClock().now()));
     if (options.output.empty()) return print(text);

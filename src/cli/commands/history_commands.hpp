@@ -25,6 +25,7 @@ int fork_run(const ForkOptions& options);
 struct ExportOptions {
   std::string run;
   std::string output;  // empty: stdout
+  bool force = false;  // a file that is there is replaced
   sdk::ServerFlags server;
 };
 int export_run(const ExportOptions& options);

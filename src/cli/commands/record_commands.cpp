@@ -1,21 +1,16 @@
 #include "cli/commands/record_commands.hpp"
 
-#include <termios.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/hidden_line.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/parse.hpp"
+#include "json/place.hpp"
 #include "json/write.hpp"
 
 namespace errand::cli {
@@ -29,73 +24,16 @@ Error wrong(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
 }
 
-Result<std::string> read_stdin() {
-  std::string text;
-  std::string buffer(64 * 1024, '\0');
-  for (;;) {
-    ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count == 0) return text;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return wrong(cat("cannot read stdin: ", std::generic_category().message(errno)));
-    text.append(buffer, 0, static_cast<std::size_t>(count));
-    if (text.size() > kInputBytesMax) return wrong("the input on stdin is too long");
-  }
-}
-
 Result<std::string> read_input(const std::string& file) {
-  if (file == "-") return read_stdin();
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return wrong(cat("cannot read the file ", file));
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  if (file == "-") return read_whole_stdin();
+  auto text = read_whole_file(file, kInputBytesMax);
+  if (text) return text;
+  return wrong(text.error().message());
 }
 
-// Keeps a terminal from showing what is typed.
-class HiddenTyping final {
- public:
-  HiddenTyping() {
-    is_changed_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
-    if (!is_changed_) return;
-    termios hidden = before_;
-    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
-  }
-  HiddenTyping(const HiddenTyping&) = delete;
-  HiddenTyping& operator=(const HiddenTyping&) = delete;
-  ~HiddenTyping() {
-    if (is_changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
-  }
-
- private:
-  termios before_{};
-  bool is_changed_ = false;
-};
-
-// One line that is typed, and not shown.
-Result<std::string> ask_for_secret(const std::string& name) {
-  std::string line;
-  {
-    // Hidden before the question: what is typed from then on is neither shown nor dropped.
-    HiddenTyping hidden;
-    [[maybe_unused]] auto asked =
-        write_fully(STDERR_FILENO, cat("Value of ", clean_line(name, kRecordChars), ": "));
-    for (char c = 0; c != '\n';) {
-      ssize_t count = ::read(STDIN_FILENO, &c, 1);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;
-      line.push_back(c);
-    }
-  }
-  [[maybe_unused]] auto ended = write_fully(STDERR_FILENO, "\n");
-  return line;
-}
-
-// Files and terminals end a value with a line break that is not part of it.
 Result<std::string> read_secret(const std::string& name) {
-  Result<std::string> text = ::isatty(STDIN_FILENO) == 1 ? ask_for_secret(name) : read_stdin();
-  if (!text) return text;
-  if (text->ends_with('\n')) text->pop_back();
-  if (text->ends_with('\r')) text->pop_back();
-  if (text->empty()) return wrong("the value of the secret is empty");
+  ERRAND_TRY(auto text, read_hidden_line(cat("Value of ", clean_line(name, kRecordChars), ": ")));
+  if (text.empty()) return wrong("the value of the secret is empty");
   return text;
 }
 
@@ -170,7 +108,7 @@ struct NamedBody {
 Result<NamedBody> read_record(const std::string& file) {
   ERRAND_TRY(auto text, read_input(file));
   auto value = json::parse(text);
-  if (!value) return wrong(cat(file, ": ", value.error().describe()));
+  if (!value) return wrong(json::in_file(file, text, value.error()).message());
   std::string name = text_of(*value, "name");
   if (name.empty()) return wrong(cat(file, ": \"name\" is missing"));
   return NamedBody{.name = std::move(name), .body = std::move(text)};

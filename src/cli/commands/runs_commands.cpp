@@ -1,56 +1,26 @@
 #include "cli/commands/runs_commands.hpp"
 
-#include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
+#include "async/deadline.hpp"
 #include "async/home.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "cli/commands/chosen_run.hpp"
+#include "cli/commands/data_server.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/show/follow.hpp"
+#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
-#include "cli/terminal/table.hpp"
-#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
 
-constexpr int kPageMax = 200;
 constexpr std::size_t kShownPromptChars = 200;
 constexpr std::size_t kShownIdBytes = 80;
-
-std::string list_path(const RunsListOptions& options, std::size_t wanted,
-                      const std::string& cursor) {
-  net::Query query{{"limit", std::to_string(std::min<std::size_t>(wanted, kPageMax))}};
-  if (!options.status.empty()) query.emplace_back("status", options.status);
-  if (!cursor.empty()) query.emplace_back("cursor", cursor);
-  return net::with_query("/agent-runs", query);
-}
-
-// As many pages as it takes, joined to one answer.
-Result<json::Object> read_runs(const sdk::Credentials& server, const RunsListOptions& options) {
-  auto limit = static_cast<std::size_t>(options.limit);
-  json::Array runs;
-  std::string cursor;
-  do {
-    ERRAND_TRY(auto page, ask(server, {.path = list_path(options, limit - runs.size(), cursor)}));
-    for (const json::Value& run : items_of(page, "runs")) runs.push_back(run);
-    cursor = text_of(page, "nextCursor");
-  } while (!cursor.empty() && runs.size() < limit);
-  json::Object out{{"runs", std::move(runs)}};
-  out["nextCursor"] = cursor.empty() ? json::Value() : json::Value(cursor);
-  return out;
-}
-
-std::string runs_table(const json::Object& answer) {
-  std::vector<Row> rows{{"RUN", "STATUS", "MODEL", "CREATED", "EVENTS", "NAME"}};
-  for (const json::Value& run : answer.at("runs").get_array()) {
-    rows.push_back({text_of(run, "runId"), text_of(run, "status"), text_of(run, "modelId"),
-                    text_of(run, "createdAt"), text_of(run, "lastSeq"), text_of(run, "name")});
-  }
-  return render_table(rows);
-}
+constexpr seconds kCancelMax{10};  // more than the grace of a cancel
 
 void append_line(std::string& out, std::string_view label, std::string_view text) {
   if (text.empty()) return;
@@ -94,41 +64,76 @@ std::string run_text(const json::Value& run) {
   return out;
 }
 
+int with_chosen(const RunChoice& options,
+                const std::function<int(const sdk::Credentials&, const std::string&)>& work) {
+  auto with = [&](const auto& inner) { return with_server(options.server, inner); };
+  return with_run(with, options.run, work);
+}
+
+// Shows nothing; follow() finds the end.
+class SilentPrinter final : public EventPrinter {
+ public:
+  Pieces show(const StampedEvent&, std::optional<milliseconds>) override { return {}; }
+  Pieces finish() override { return {}; }
+  Pieces make_room() override { return {}; }
+  Pieces aside(std::string_view) override { return {}; }
+};
+
+// A run that is being cancelled waits a moment for calls that are pending. The status it has ended
+// with, or "cancelling".
+Result<std::string> await_end(const sdk::Credentials& server, const std::string& run) {
+  auto id = RunId::parse(run);
+  if (!id) return Error(ErrorCode::not_found, "there is no such run");
+  asio::io_context io(1);
+  AsioTimers timers{Home(io)};
+  sdk::HttpApi api(server, host::client_options_here());
+  sdk::RunStream stream(api, timers, *id, 0, sdk::RunStream::FirstFailure::is_final);
+  Console console;
+  SilentPrinter printer;
+  FollowParams params{.stream = stream, .console = console, .printer = printer};
+  auto end = wait_for(io, with_deadline(timers.now() + kCancelMax, follow(params)));
+  if (!end && end.error().code() == ErrorCode::timeout) return std::string("cancelling");
+  if (!end) return end.error();
+  ERRAND_TRY(auto ended, ask(server, {.path = sdk::run_path(run, "")}));
+  return clean_line(text_of(ended, "status"), kShownPromptChars);
+}
+
 }  // namespace
 
-int list_runs(const RunsListOptions& options) {
-  return with_server(options.server, [&](const sdk::Credentials& server) {
-    auto runs = read_runs(server, options);
-    if (!runs) return fail(runs.error());
-    return options.form == Form::json ? print_json(*runs) : print(runs_table(*runs));
+int show_run(const RunChoice& options) {
+  auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
+  return with_run(with, options.run, [&](const sdk::Credentials& server, const std::string& run) {
+    return show_answer(server, options.form, {.path = sdk::run_path(run, "")}, run_text);
   });
 }
 
-int show_run(const RunChoice& options) {
-  return ask_and_show({options.form, options.server}, {.path = sdk::run_path(options.run, "")},
-                      run_text);
-}
-
 int cancel_run(const RunChoice& options) {
-  sdk::ApiRequest request{.method = net::Method::post,
-                          .path = sdk::run_path(options.run, "/cancel")};
-  return ask_and_show({options.form, options.server}, std::move(request), [](const auto& answer) {
-    return cat(clean_line(text_of(answer, "status"), kShownPromptChars), "\n");
+  return with_chosen(options, [&](const sdk::Credentials& server, const std::string& run) {
+    sdk::ApiRequest request{.method = net::Method::post, .path = sdk::run_path(run, "/cancel")};
+    auto answer = ask(server, std::move(request));
+    if (!answer) return fail(answer.error());
+    auto end = await_end(server, run);
+    if (!end) return fail(end.error());
+    if (options.form == Form::text) return print(cat(*end, "\n"));
+    answer->as_object()["status"] = *end;
+    return print_json(*answer);
   });
 }
 
 int remove_run(const RunChoice& options) {
-  sdk::ApiRequest request{.method = net::Method::delete_, .path = sdk::run_path(options.run, "")};
-  return ask_and_show({options.form, options.server}, std::move(request), [&](const auto&) {
-    return cat("removed ", clean_line(options.run, kShownPromptChars), "\n");
+  return with_chosen(options, [&](const sdk::Credentials& server, const std::string& run) {
+    sdk::ApiRequest request{.method = net::Method::delete_, .path = sdk::run_path(run, "")};
+    return show_answer(server, options.form, std::move(request), [&](const json::Value&) {
+      return cat("removed ", clean_line(run, kShownPromptChars), "\n");
+    });
   });
 }
 
 int tail_run(const RunChoice& options, EventSeq after) {
-  return with_server(options.server, [&](const sdk::Credentials& server) {
-    auto run = RunId::parse(options.run);
+  return with_chosen(options, [&](const sdk::Credentials& server, const std::string& chosen) {
+    auto run = RunId::parse(chosen);
     if (!run) {
-      std::string_view shown = utf8_prefix(options.run, kShownIdBytes);
+      std::string_view shown = utf8_prefix(chosen, kShownIdBytes);
       return fail(Error(ErrorCode::not_found, cat("there is no run \"", shown, "\"")));
     }
     asio::io_context io(1);
@@ -138,7 +143,9 @@ int tail_run(const RunChoice& options, EventSeq after) {
     Console console;
     auto printer = make_printer(options.form, look_here());
     FollowParams params{.stream = stream, .console = console, .printer = *printer};
-    return report_end(wait_for(io, follow(params)));
+    auto end = wait_for(io, follow(params));
+    if (!end && end.error().reason() == sdk::RunApi::kNoMoreEvents) return kExitOk;
+    return report_end(*printer, end);
   });
 }
 

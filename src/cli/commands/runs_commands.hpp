@@ -8,18 +8,10 @@
 
 namespace errand::cli {
 
-// `errand runs ...`. Each returns the exit code.
-
-struct RunsListOptions {
-  std::string status;  // empty: all
-  int limit = 20;
-  Form form = Form::text;
-  sdk::ServerFlags server;
-};
-int list_runs(const RunsListOptions& options);
+// `errand runs show|cancel|rm|tail`. Each returns the exit code. See runs_list.hpp for the list.
 
 struct RunChoice {
-  std::string run;
+  std::string run;  // see find_run
   Form form = Form::text;
   sdk::ServerFlags server;
 };

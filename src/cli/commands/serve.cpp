@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
@@ -14,12 +15,15 @@
 
 #include "async/task_group.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
+#include "base/whole_file.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/listen_address.hpp"
 #include "host/descriptors.hpp"
 #include "host/host.hpp"
 #include "json/write.hpp"
 #include "net/server/http_server.hpp"
+#include "net/url.hpp"
 #include "sdk/credentials.hpp"
 #include "server/a2a/a2a_api.hpp"
 #include "server/api.hpp"
@@ -35,6 +39,7 @@ namespace fs = std::filesystem;
 constexpr milliseconds kDrainPoll{20};
 constexpr milliseconds kLastAnswers{500};
 constexpr milliseconds kKeyUsesEvery{30'000};
+constexpr std::size_t kFirstKeyBytesMin = 20;
 
 net::ServerLimits http_limits(const host::Config& config) {
   net::ServerLimits limits;
@@ -148,7 +153,10 @@ class Server final {
   Task<Result<void>> begin() {
     ERRAND_CO_CHECK(co_await host_.keys().load());
     const std::string url = http_url(address_.endpoint().host, address_.endpoint().port);
-    const std::string first_key = host_.keys().empty() ? choose_first_key() : std::string();
+    std::string first_key;
+    if (host_.keys().empty()) {
+      ERRAND_CO_TRY(first_key, choose_first_key());
+    }
     ERRAND_CO_CHECK(adopt_keys());
     ERRAND_CO_CHECK(co_await api_.load());
     ERRAND_CO_CHECK(co_await make_rooms());
@@ -159,9 +167,23 @@ class Server final {
     co_return Result<void>();
   }
 
-  static std::string choose_first_key() {
+  static std::string environment_key() {
     const char* fixed = std::getenv("ERRAND_API_KEY");
-    return fixed && *fixed ? fixed : engine::KeyRing::make_secret();
+    return fixed ? fixed : "";
+  }
+
+  // Whoever guesses the key can do everything.
+  static Result<std::string> choose_first_key() {
+    std::string fixed = environment_key();
+    if (fixed.empty()) return engine::KeyRing::make_secret();
+    bool is_word =
+        std::all_of(fixed.begin(), fixed.end(), [](char c) { return c > ' ' && c < 127; });
+    if (is_word && fixed.size() >= kFirstKeyBytesMin) return fixed;
+    return Error(ErrorCode::invalid_argument,
+                 cat("ERRAND_API_KEY would be the first key of this server, and is too weak: it "
+                     "needs at least ",
+                     kFirstKeyBytesMin,
+                     " letters, digits and other visible characters; leave it unset to get a key"));
   }
 
   Result<void> adopt_keys() {
@@ -207,14 +229,33 @@ class Server final {
     sdk::Credentials credentials{.url = url, .workspace = "default", .key = first_key};
     if (first_key.empty()) {
       auto former = sdk::read_credentials(file);
-      if (!former) return {};
+      if (!former) {
+        warn_of_credentials(former.error());
+        return {};
+      }
       credentials = std::move(*former);
       credentials.url = url;
     }
     return sdk::write_credentials(file, credentials);
   }
 
+  void warn_of_credentials(const Error& error) {
+    bool is_known = host_.keys().find(environment_key()).has_value();
+    if (is_known) return;
+    log_.warning(cat(error.message(), "; commands on this machine cannot use the server"),
+                 {{"next", cat("stop the server, and make a key with 'errand keys create --data ",
+                               options_.data, "'")}});
+  }
+
+  // A program that has started the server reads a line of JSON; a person reads what to do next.
   static void print_ready(const std::string& url, const std::string& first_key) {
+    if (::isatty(STDOUT_FILENO) == 1) {
+      std::string text = cat("Errand ", version(), " serves ", url, " until Ctrl-C.\n");
+      if (!first_key.empty()) append(text, "The first API key, shown this once: ", first_key, "\n");
+      append(text, "In another terminal, in this folder: errand run \"Hello\"\n");
+      [[maybe_unused]] auto shown = write_fully(STDOUT_FILENO, text);
+      return;
+    }
     std::string line;
     json::ObjectWriter out(line);
     out.field("event", "ready").field("url", url).field("workspace", "default");
@@ -283,10 +324,20 @@ Result<void> check_exposure(const ServeOptions& options) {
           "proxy that speaks TLS in front and say --behind-proxy, or listen on 127.0.0.1"));
 }
 
+Result<void> check_public_url(const std::string& url) {
+  if (url.empty()) return {};
+  auto parsed = net::parse_url(url);
+  if (parsed) return {};
+  return Error(ErrorCode::invalid_argument,
+               cat("--public-url ", url, ": ", parsed.error().message(),
+                   "; expected a URL such as https://errand.example.com"));
+}
+
 // The address comes first: a start on a busy port touches neither the data directory nor its store.
 Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const Clock& clock,
                          Log& log) {
   ERRAND_CHECK(check_exposure(options));
+  ERRAND_CHECK(check_public_url(options.public_url));
   ERRAND_TRY(host::Config config, host::load_config(options.config));
   host::bound_by_descriptors(config, host::raise_descriptor_limit());
   ERRAND_TRY(auto listen, parse_listen(options.listen));
@@ -302,7 +353,7 @@ Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const 
 int serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   SystemClock clock;
-  Log log(clock, STDERR_FILENO, options.log_format);
+  Log log(clock, STDERR_FILENO, options.log_format, options.log_level);
   BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
   auto prepared = prepare(options, pool, clock, log);
   if (!prepared) {

@@ -16,6 +16,7 @@ struct ServeOptions {
   bool behind_proxy = false;
   milliseconds drain{5000};
   LogFormat log_format = LogFormat::text;
+  LogLevel log_level = LogLevel::info;
 };
 
 // Runs the server until SIGTERM or SIGINT; returns the exit code.

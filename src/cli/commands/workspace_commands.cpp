@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
+#include "cli/commands/data_server.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/write.hpp"
@@ -58,7 +60,23 @@ std::string shown_key(const json::Value& key) {
   std::string note = cat("The key ", clean_line(text_of(key, "id"), kShownIdChars),
                          " is shown this once; keep it.\n");
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
-  return cat(clean_line(text_of(key, "key"), kShownIdChars), "\n");
+  return cat(clean_line(text_of(key, "apiKey"), kShownIdChars), "\n");
+}
+
+// A key that may do everything can stand in for the credentials that a server would have kept.
+void replace_lost_credentials(const sdk::Credentials& server, const sdk::ServerFlags& flags,
+                              const json::Value& key) {
+  std::filesystem::path file = sdk::credentials_file(sdk::data_directory(flags));
+  std::error_code ignored;
+  bool is_lost = server.key_source == kKeyOfThisProcess && !std::filesystem::exists(file, ignored);
+  if (!is_lost || names_of(key, "scopes") != "all" || names_of(key, "agents") != "all") return;
+  sdk::Credentials kept{
+      .url = "http://127.0.0.1:7300", .workspace = server.workspace, .key = text_of(key, "apiKey")};
+  auto written = sdk::write_credentials(file, kept);
+  std::string note = written ? cat("The key is also kept in ", file.string(),
+                                   "; the next 'errand serve' adds its address.\n")
+                             : cat(written.error().message(), "\n");
+  [[maybe_unused]] auto told = write_fully(STDERR_FILENO, clean_text(note));
 }
 
 // "reachable", or what is wrong and how the vendor puts it.
@@ -94,7 +112,12 @@ int create_key(const AnswerOptions& options, const NewKeyOptions& key) {
   }
   sdk::ApiRequest request{
       .method = net::Method::post, .path = "/api-keys", .body = json::write(body)};
-  return ask_and_show(options, std::move(request), shown_key);
+  return with_data({.server = options.server}, [&](const sdk::Credentials& server) {
+    return show_answer(server, options.form, std::move(request), [&](const json::Value& made) {
+      replace_lost_credentials(server, options.server, made);
+      return shown_key(made);
+    });
+  });
 }
 
 int create_oauth_client(const AnswerOptions& options, const NewKeyOptions& client) {
@@ -161,8 +184,9 @@ int revoke_key(const AnswerOptions& options, const std::string& id) {
   });
 }
 
-int list_models(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/models?check=true"}, models_table);
+int list_models(const AnswerOptions& options, const std::string& config) {
+  DataPlace place{.server = options.server, .config = config, .without = WithoutData::uses_memory};
+  return ask_data_and_show(place, options.form, {.path = "/models?check=true"}, models_table);
 }
 
 }  // namespace errand::cli

@@ -17,7 +17,8 @@ struct NewKeyOptions {
   double expires_seconds = 0;       // 0: never
 };
 
-// Prints the key alone on stdout: it is never shown again.
+// Prints the key alone on stdout: it is never shown again. In a data directory that no server uses,
+// the key also becomes the one of the credentials file, if that is gone.
 int create_key(const AnswerOptions& options, const NewKeyOptions& key);
 int list_keys(const AnswerOptions& options);
 int revoke_key(const AnswerOptions& options, const std::string& id);
@@ -29,6 +30,7 @@ int delete_oauth_client(const AnswerOptions& options, const std::string& id);
 int create_workspace(const AnswerOptions& options, const std::string& slug,
                      const std::string& name);
 int list_workspaces(const AnswerOptions& options);
-int list_models(const AnswerOptions& options);
+// `config` is that of the models without a server.
+int list_models(const AnswerOptions& options, const std::string& config);
 
 }  // namespace errand::cli

@@ -23,13 +23,18 @@ json::Array items_of(const json::Value& value, std::string_view key) {
   return found && found->is_array() ? found->get_array() : json::Array();
 }
 
+int show_answer(const sdk::Credentials& server, Form form, sdk::ApiRequest request,
+                const std::function<std::string(const json::Value&)>& text) {
+  auto answer = ask(server, std::move(request));
+  if (!answer) return fail(answer.error());
+  if (form == Form::json && !answer->is_null()) return print_json(*answer);
+  return print(text(*answer));
+}
+
 int ask_and_show(const AnswerOptions& options, sdk::ApiRequest request,
                  const std::function<std::string(const json::Value&)>& text) {
   return with_server(options.server, [&](const sdk::Credentials& server) {
-    auto answer = ask(server, std::move(request));
-    if (!answer) return fail(answer.error());
-    if (options.form == Form::json && !answer->is_null()) return print_json(*answer);
-    return print(text(*answer));
+    return show_answer(server, options.form, std::move(request), text);
   });
 }
 

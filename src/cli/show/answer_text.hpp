@@ -20,7 +20,11 @@ struct AnswerOptions {
   Form form = Form::text;
   sdk::ServerFlags server;
 };
-// Asks a server, and shows its answer as it is, or as `text` has it; returns the exit code.
+// Asks this server, and shows its answer as it is, or as `text` has it; returns the exit code.
+int show_answer(const sdk::Credentials& server, Form form, sdk::ApiRequest request,
+                const std::function<std::string(const json::Value&)>& text);
+// Asks the server that the flags mean, and shows its answer as it is, or as `text` has it; returns
+// the exit code.
 int ask_and_show(const AnswerOptions& options, sdk::ApiRequest request,
                  const std::function<std::string(const json::Value&)>& text);
 

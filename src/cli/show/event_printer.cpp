@@ -6,6 +6,8 @@
 #include "base/text.hpp"
 #include "cli/show/plain_printer.hpp"
 #include "cli/show/terminal_printer.hpp"
+#include "cli/terminal/report.hpp"
+#include "json/write.hpp"
 
 namespace errand::cli {
 namespace {
@@ -14,25 +16,47 @@ namespace {
 constexpr std::string_view kTurnRestarted =
     "errand: the model broke off; what it said since its last tool call starts again";
 
-// Each event as one line of JSON on stdout.
+// Each event as one line of JSON on stdout, with the id of its run as the last member.
 class JsonPrinter final : public EventPrinter {
  public:
+  void begin(const RunId& run) override { end_ = cat(",\"runId\":\"", run.view(), "\"}\n"); }
   Pieces show(const StampedEvent& event, std::optional<milliseconds>) override {
     std::string line;
     append_event_line(line, event);
-    return {{.to = Piece::To::out, .text = escape_json_controls(line)}};
+    line.resize(line.rfind('}'));
+    return {{.to = Piece::To::out, .text = cat(escape_json_controls(line), end_)}};
   }
   Pieces finish() override { return {}; }
   Pieces make_room() override { return {}; }
   Pieces aside(std::string_view) override { return {}; }
+  // Without a number, because the run does not have this event.
+  Pieces failure(const Error& error) override {
+    std::string line;
+    json::ObjectWriter out(line);
+    out.field("type", "error")
+        .field("error", error.describe())
+        .field("message", error.describe())
+        .field("code", error.reason().empty() ? to_string(error.code()) : error.reason());
+    if (!error.hint().empty()) out.field("hint", error.hint());
+    out.end();
+    return {{.to = Piece::To::out, .text = cat(escape_json_controls(line), "\n")}};
+  }
+  Pieces bad_end(const Error&) override { return {}; }
+
+ private:
+  std::string end_ = "}\n";
 };
 
 }  // namespace
 
-std::unique_ptr<EventPrinter> make_printer(Form form, Look look) {
+std::unique_ptr<EventPrinter> make_printer(Form form, Look look, Answer answer) {
   if (form == Form::json) return std::make_unique<JsonPrinter>();
-  if (look.kind == Look::Kind::plain) return std::make_unique<PlainPrinter>();
-  return std::make_unique<TerminalPrinter>(std::move(look));
+  if (look.kind == Look::Kind::plain) return std::make_unique<PlainPrinter>(answer);
+  return std::make_unique<TerminalPrinter>(std::move(look), answer);
+}
+
+Pieces EventPrinter::failure(const Error& error) {
+  return {{.to = Piece::To::err, .text = describe_for_people(error)}};
 }
 
 Pieces EventPrinter::note(std::string_view text) {
@@ -47,7 +71,9 @@ Pieces EventPrinter::log_line(std::string_view line) {
 
 Pieces TextPrinter::show(const StampedEvent& event, std::optional<milliseconds> took) {
   const Event& what = event.event;
-  if (auto* delta = std::get_if<AssistantDelta>(&what)) return stream(Piece::To::out, delta->text);
+  if (auto* delta = std::get_if<AssistantDelta>(&what)) {
+    return answer_ == Answer::streamed ? stream(Piece::To::out, delta->text) : Pieces();
+  }
   if (auto* delta = std::get_if<ThinkingDelta>(&what)) return stream(Piece::To::err, delta->text);
   if (std::holds_alternative<AssistantMessage>(what)) return finish();
   if (auto* call = std::get_if<LocalToolCall>(&what)) return show_call(*call);
@@ -65,7 +91,13 @@ Pieces TextPrinter::show(const StampedEvent& event, std::optional<milliseconds> 
                        took);
   }
   if (std::holds_alternative<TurnRestarted>(what)) return show_line(kTurnRestarted);
+  if (auto* end = std::get_if<ResultEvent>(&what)) return show_end(*end);
   return {};
+}
+
+Pieces TextPrinter::show_end(const ResultEvent& end) {
+  if (answer_ == Answer::streamed || end.subtype != "success") return {};
+  return stream(Piece::To::out, end.text);
 }
 
 std::string shown_duration(milliseconds took) {

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/result.hpp"
 #include "cli/terminal/piece.hpp"
 #include "cli/terminal/terminal.hpp"
+#include "run/ids.hpp"
 #include "run/log/event.hpp"
 
 namespace errand::cli {
@@ -18,12 +20,18 @@ constexpr std::size_t kShownNameChars = 64;
 
 enum class Form { text, json };
 
-// Shows the events of one run. What the model says goes to stdout as it comes; everything else to
-// stderr, on lines that are not shared with that text.
+// What of the model's text goes to stdout: all of it as it comes, or the answer of a run that
+// succeeded alone, in one piece.
+enum class Answer { streamed, final };
+
+// Shows the events of runs, one after the other. What the model says goes to stdout as it comes;
+// everything else to stderr, on lines that are not shared with that text.
 class EventPrinter {
  public:
   virtual ~EventPrinter() = default;
 
+  // The events that follow are those of this run.
+  virtual void begin(const RunId&) {}
   // `took` is how long the tool ran whose result the event is, if that is known.
   virtual Pieces show(const StampedEvent& event, std::optional<milliseconds> took) = 0;
   // Ends an open line; when no more events come.
@@ -34,6 +42,10 @@ class EventPrinter {
   Pieces log_line(std::string_view line);
   // What makes room for a question on the terminal, which is not ours to change afterwards.
   virtual Pieces make_room() = 0;
+  // Why there is no run to show, or no more of it.
+  virtual Pieces failure(const Error& error);
+  // How a run ended whose last event was shown.
+  virtual Pieces bad_end(const Error& error) { return failure(error); }
   // A line of our own on stderr that is less important than the rest, such as what the run took.
   virtual Pieces aside(std::string_view text) = 0;
 
@@ -42,12 +54,14 @@ class EventPrinter {
   virtual std::string_view line_start() const { return ""; }
 };
 
-std::unique_ptr<EventPrinter> make_printer(Form form, Look look);
+std::unique_ptr<EventPrinter> make_printer(Form form, Look look, Answer answer = Answer::streamed);
 
 // What printers for people show of events, each in its way. A tool of the server is shown like one
 // of this process.
 class TextPrinter : public EventPrinter {
  public:
+  explicit TextPrinter(Answer answer) : answer_(answer) {}
+
   Pieces show(const StampedEvent& event, std::optional<milliseconds> took) final;
 
  private:
@@ -56,6 +70,9 @@ class TextPrinter : public EventPrinter {
   virtual Pieces show_call(const LocalToolCall& call) = 0;
   virtual Pieces show_result(const LocalToolResultIn& result, std::optional<milliseconds> took) = 0;
   virtual Pieces show_line(std::string_view text) = 0;
+  Pieces show_end(const ResultEvent& end);
+
+  const Answer answer_;
 };
 
 // "850 ms", "3.4 s", "2 min 05 s".

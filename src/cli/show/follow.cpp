@@ -73,6 +73,7 @@ Error with_advice(const Error& error, const sdk::RunStream& stream) {
 }  // namespace
 
 Task<Result<sdk::RunEnd>> follow(FollowParams params) {
+  params.printer.begin(params.stream.run());
   CallTimes times(params.timers, params.calls_after);
   for (;;) {
     auto item = co_await params.stream.next();
@@ -91,11 +92,17 @@ Task<Result<sdk::RunEnd>> follow(FollowParams params) {
   }
 }
 
-int report_end(const Result<sdk::RunEnd>& end) {
+int report_end(EventPrinter& printer, const Result<sdk::RunEnd>& end) {
   if (!end && end.error().reason() == kOutputClosed) return kExitOk;
-  if (!end) return fail(end.error());
+  if (!end) return report_failure(printer, end.error(), exit_code_of(end.error()));
   if (end->kind == sdk::RunEnd::Kind::succeeded) return kExitOk;
-  return fail(Error(ErrorCode::conflict, end->message));
+  write_now(printer.bad_end(Error(ErrorCode::conflict, end->message)));
+  return kExitFailed;
+}
+
+int report_failure(EventPrinter& printer, const Error& error, int exit_code) {
+  write_now(printer.failure(error));
+  return exit_code;
 }
 
 }  // namespace errand::cli

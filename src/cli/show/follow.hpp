@@ -22,7 +22,9 @@ struct FollowParams {
 // Shows a run until it ends. cancelled with the reason kOutputClosed: nobody reads any more.
 Task<Result<sdk::RunEnd>> follow(FollowParams params);
 
-// Says on stderr how it went, unless all is well; returns the exit code.
-int report_end(const Result<sdk::RunEnd>& end);
+// Says how it went, unless all is well; returns the exit code.
+int report_end(EventPrinter& printer, const Result<sdk::RunEnd>& end);
+// Says why a command cannot do what it was asked; returns `exit_code`.
+int report_failure(EventPrinter& printer, const Error& error, int exit_code);
 
 }  // namespace errand::cli

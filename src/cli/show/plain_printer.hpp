@@ -7,6 +7,8 @@ namespace errand::cli {
 // Lines for files, pipes and simple terminals: one for each call of a tool and one for each result.
 class PlainPrinter final : public TextPrinter {
  public:
+  explicit PlainPrinter(Answer answer = Answer::streamed) : TextPrinter(answer) {}
+
   Pieces finish() override { return open_.close(); }
   Pieces make_room() override { return open_.step_aside(); }
   Pieces aside(std::string_view text) override;

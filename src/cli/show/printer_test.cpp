@@ -47,6 +47,30 @@ TEST(PlainPrinter, ShowsTextAndCallsOnLinesOfTheirOwn) {
   EXPECT_EQ(printer.finish(), Pieces());
 }
 
+TEST(PlainPrinter, ShowsTheFinalAnswerAloneIfThatIsAskedFor) {
+  PlainPrinter printer(Answer::final);
+  EXPECT_EQ(printer.show(said("Let me look."), {}), Pieces());
+  EXPECT_EQ(printer.show(stamped(AssistantMessage{.text = "Let me look."}), {}), Pieces());
+  EXPECT_EQ(printer.show(stamped(ResultEvent{.subtype = "success", .text = "{}"}), {}),
+            (Pieces{out("{}")}));
+  EXPECT_EQ(printer.finish(), (Pieces{out("\n")}));
+  EXPECT_EQ(printer.show(stamped(ResultEvent{.subtype = "error_max_tool_turns", .text = "no"}), {}),
+            Pieces());
+}
+
+TEST(JsonPrinter, SaysWhoseEventsTheyAreAndWhyThereAreNoMore) {
+  auto printer = make_printer(Form::json, {});
+  printer->begin(*RunId::parse("run_1"));
+  EXPECT_EQ(printer->show(said("Hi"), {}),
+            (Pieces{out(R"({"seq":1,"type":"assistant_delta","text":"Hi","runId":"run_1"})"
+                        "\n")}));
+  EXPECT_EQ(printer->bad_end(Error(ErrorCode::conflict, "the run failed")), Pieces());
+  EXPECT_EQ(printer->failure(Error(ErrorCode::unavailable, "no").hint("try")),
+            (Pieces{out(R"({"type":"error","error":"no","message":"no","code":"unavailable",)"
+                        R"("hint":"try"})"
+                        "\n")}));
+}
+
 TEST(PlainPrinter, ShowsResultsOfAllKinds) {
   PlainPrinter printer;
   auto shown = [&](Event event) {
@@ -242,6 +266,8 @@ TEST(Summary, SaysWhatARunTook) {
   EXPECT_EQ(summary_of(totals, models_with({{.input_per_1m_usd = 10, .output_per_1m_usd = 50}}),
                        milliseconds(9)),
             "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, $0.0160, 9 ms");
+  EXPECT_EQ(summary_of({.usage = {}, .turns = 1, .model = {.id = "m"}}, {}, milliseconds(9)),
+            "m, 1 turn, tokens unknown, 9 ms");
   EXPECT_EQ(summary_of(totals, {}, milliseconds(9)),
             "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, 9 ms");
 }

@@ -43,8 +43,12 @@ std::string summary_of(const RunTotals& totals, const engine::ModelList& models,
                        milliseconds took) {
   std::string out =
       totals.model.id.empty() ? "" : cat(clean_line(totals.model.id, kModelChars), ", ");
-  append(out, totals.turns, totals.turns == 1 ? " turn, " : " turns, ", totals.usage.input_tokens,
-         " tokens in");
+  append(out, totals.turns, totals.turns == 1 ? " turn, " : " turns, ");
+  // Every request and every answer has tokens: none at all means that nobody has counted them.
+  if (totals.usage.input_tokens == 0 && totals.usage.output_tokens == 0) {
+    return cat(out, "tokens unknown, ", shown_duration(took));
+  }
+  append(out, totals.usage.input_tokens, " tokens in");
   if (totals.usage.cached_tokens > 0) append(out, " (", totals.usage.cached_tokens, " cached)");
   append(out, ", ", totals.usage.output_tokens, " out, ");
   if (auto usd = cost_usd(totals, models)) append(out, shown_cost(*usd), ", ");

@@ -64,7 +64,8 @@ std::size_t width_of(const std::vector<Span>& spans) {
 
 }  // namespace
 
-TerminalPrinter::TerminalPrinter(Look look) : look_(std::move(look)) {}
+TerminalPrinter::TerminalPrinter(Look look, Answer answer)
+    : TextPrinter(answer), look_(std::move(look)) {}
 
 Pieces TerminalPrinter::stream(Piece::To to, std::string_view said) {
   std::string text = clean_text(said);

@@ -21,7 +21,7 @@ struct Span {
 // wide as the terminal, and none has left the screen. Otherwise the result is a new line.
 class TerminalPrinter final : public TextPrinter {
  public:
-  explicit TerminalPrinter(Look look);
+  explicit TerminalPrinter(Look look, Answer answer = Answer::streamed);
 
   Pieces finish() override;
   Pieces make_room() override;

@@ -1,6 +1,7 @@
 #include "cli/terminal/console.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -53,11 +54,20 @@ Task<Result<void>> Console::ask(Pieces pieces, int terminal, std::string questio
   co_return co_await writer_.run(std::move(work));
 }
 
+void write_now(const Pieces& pieces) {
+  [[maybe_unused]] auto ignored = WritePieces{pieces}();
+}
+
 void keep_standard_streams() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     // The lowest free number is taken, which is this one.
     if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDWR);
   }
+}
+
+bool takes_errors() {
+  pollfd errors{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&errors, 1, 0) == 1 && (errors.revents & POLLOUT) != 0;
 }
 
 void ignore_broken_pipes() {

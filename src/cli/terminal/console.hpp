@@ -34,6 +34,11 @@ class Console final {
 // Opens /dev/null for those of stdin, stdout and stderr that are closed. Otherwise the next file to
 // be opened, perhaps a database, would take the place and get what is written there.
 void keep_standard_streams();
+// Writes without a console, before there is one or after its last use. Blocks.
+void write_now(const Pieces& pieces);
+
+// Whether a line to stderr is written at once, rather than when a reader that stalls goes on.
+bool takes_errors();
 
 // Closed pipes must show as errors of write, not end the process.
 void ignore_broken_pipes();

@@ -58,9 +58,13 @@ int fail_usage(const Error& error) {
   return fail_with(error, kExitUsage);
 }
 
-int fail_setup(const Error& error) {
+int setup_exit_code(const Error& error) {
   bool is_missing = error.code() == ErrorCode::not_found || error.code() == ErrorCode::unauthorized;
-  return fail_with(error, is_missing ? kExitUnreachable : kExitUsage);
+  return is_missing ? kExitUnreachable : kExitUsage;
+}
+
+int fail_setup(const Error& error) {
+  return fail_with(error, setup_exit_code(error));
 }
 
 int print(std::string_view text) {

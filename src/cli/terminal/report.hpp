@@ -35,6 +35,9 @@ std::string describe_for_people(const Error& error);
 // The exit code that an error of the server, or of the way to it, means.
 int exit_code_of(const Error& error);
 
+// The same for what find_server says.
+int setup_exit_code(const Error& error);
+
 // Shows an error on stderr; returns its exit code.
 int fail(const Error& error);
 // The same for an error in what the user typed.

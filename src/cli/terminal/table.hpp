@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -7,8 +8,18 @@ namespace errand::cli {
 
 using Row = std::vector<std::string>;
 
+// How a table may look.
+struct TableLook {
+  std::size_t columns_max = 0;  // the last column is cut to fit; 0: there is no limit
+  bool has_colour = false;
+};
+
+// The look of a table on stdout.
+TableLook table_look_here();
+
 // Plain text in aligned columns, the first row being the heading. Cells are made safe to show; an
-// empty one is shown as "-", so that every row has as many words as columns hold no spaces.
-std::string render_table(const std::vector<Row>& rows);
+// empty one is shown as "-", so that every row has as many words as columns hold no spaces. Words
+// that say how something went have their colour.
+std::string render_table(const std::vector<Row>& rows, TableLook look = table_look_here());
 
 }  // namespace errand::cli

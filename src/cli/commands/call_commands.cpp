@@ -1,0 +1,108 @@
+#include "cli/commands/call_commands.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/iso_time.hpp"
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+#include "cli/commands/runs_list.hpp"
+#include "cli/terminal/hidden_line.hpp"
+#include "cli/terminal/report.hpp"
+#include "cli/terminal/table.hpp"
+#include "json/write.hpp"
+#include "net/url.hpp"
+
+namespace errand::cli {
+namespace {
+
+constexpr std::size_t kCallChars = 200;
+constexpr std::size_t kCallCandidatesMax = 5;
+constexpr int kCallsMax = 1000;  // that are looked through
+
+sdk::ApiRequest pending_calls(const std::string& cursor, seconds wait = seconds(0)) {
+  net::Query query{{"limit", "100"}};
+  if (!cursor.empty()) query.emplace_back("cursor", cursor);
+  if (wait.count() > 0) query.emplace_back("wait", std::to_string(wait.count()));
+  return {.path = net::with_query("/tool-calls", query), .timeout = sdk::kAnswerMax + wait};
+}
+
+std::string calls_table(const json::Value& answer) {
+  WallTime now = SystemClock().now();
+  std::vector<Row> rows{{"CALL", "RUN", "TOOL", "LEFT", "ARGUMENTS"}};
+  for (const json::Value& call : items_of(answer, "toolCalls")) {
+    auto expires = parse_iso8601(text_of(call, "expiresAt"));
+    const json::Value* arguments = member(call, "args");
+    rows.push_back({text_of(call, "toolUseId"), text_of(call, "runId"), text_of(call, "name"),
+                    expires ? shown_age(*expires - now) : "",
+                    arguments ? json::write(*arguments) : ""});
+  }
+  return render_table(rows);
+}
+
+Result<json::Array> read_calls(const sdk::Credentials& server) {
+  json::Array calls;
+  std::string cursor;
+  do {
+    ERRAND_TRY(auto page, ask(server, pending_calls(cursor)));
+    for (const json::Value& call : items_of(page, "toolCalls")) calls.push_back(call);
+    cursor = text_of(page, "nextCursor");
+  } while (!cursor.empty() && calls.size() < kCallsMax);
+  return calls;
+}
+
+Result<json::Value> find_call(const sdk::Credentials& server, const std::string& word) {
+  ERRAND_TRY(auto calls, read_calls(server));
+  if (word == "latest" && !calls.empty()) return calls.back();
+  std::vector<json::Value> found;
+  std::vector<std::string> ids;
+  for (const json::Value& call : calls) {
+    std::string id = text_of(call, "toolUseId");
+    if (!id.starts_with(word)) continue;
+    found.push_back(call);
+    if (ids.size() < kCallCandidatesMax) ids.push_back(id);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    return Error(ErrorCode::not_found,
+                 cat("no call \"", clean_line(word, kCallChars), "\" waits for an answer"))
+        .hint("'errand calls list' lists the calls that wait");
+  }
+  return Error(ErrorCode::invalid_argument, cat("\"", clean_line(word, kCallChars),
+                                                "\" is the beginning of ", found.size(), " calls"))
+      .hint("give more of the id")
+      .candidates(std::move(ids));
+}
+
+Result<json::Object> answer_body(const CallAnswerOptions& answer) {
+  if (answer.error) return json::Object{{"error", *answer.error}};
+  if (answer.result) return json::Object{{"result", *answer.result}};
+  ERRAND_TRY(auto result, read_whole_stdin());
+  return json::Object{{"result", result}};
+}
+
+}  // namespace
+
+int list_calls(const AnswerOptions& options, seconds wait) {
+  return ask_and_show(options, pending_calls("", wait), calls_table);
+}
+
+int answer_call(const AnswerOptions& options, const CallAnswerOptions& answer) {
+  return with_server(options.server, [&](const sdk::Credentials& server) {
+    auto call = find_call(server, answer.call);
+    if (!call) return fail(call.error());
+    auto body = answer_body(answer);
+    if (!body) return fail_usage(body.error());
+    std::string id = text_of(*call, "toolUseId");
+    (*body)["toolUseId"] = id;
+    sdk::ApiRequest request{.method = net::Method::post,
+                            .path = sdk::run_path(text_of(*call, "runId"), "/tool-results"),
+                            .body = json::write(*body)};
+    return show_answer(server, options.form, std::move(request), [&](const json::Value&) {
+      return cat("answered ", clean_line(id, kCallChars), "\n");
+    });
+  });
+}
+
+}  // namespace errand::cli

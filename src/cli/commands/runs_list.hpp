@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "cli/show/event_printer.hpp"
+#include "cli/terminal/table.hpp"
+#include "json/value.hpp"
+#include "sdk/credentials.hpp"
+
+namespace errand::cli {
+
+// `errand runs list`.
+
+struct RunsListOptions {
+  std::string status;                 // empty: all
+  std::vector<std::string> metadata;  // KEY:VALUE pairs that must all match
+  std::string session;                // only its runs; empty: all
+  double since_seconds = 0;           // created in the last so many; 0: ever
+  std::string before;                 // only runs behind this one; empty: from the latest on
+  int limit = 20;
+  Form form = Form::text;
+  sdk::ServerFlags server;
+};
+// Returns the exit code.
+int list_runs(const RunsListOptions& options);
+
+// The row of a run, by what the server says of it: how it is, how old, and what it is about.
+Row run_row(const json::Value& run, WallTime now);
+
+// "12 s", "5 min", "3 h", "2 d": the largest unit alone.
+std::string shown_age(milliseconds age);
+
+}  // namespace errand::cli

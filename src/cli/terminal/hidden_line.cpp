@@ -1,0 +1,86 @@
+#include "cli/terminal/hidden_line.hpp"
+
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "base/whole_file.hpp"
+
+namespace errand::cli {
+namespace {
+
+constexpr std::size_t kStdinBytesMax = std::size_t{4} * 1024 * 1024;
+
+Error bad_stdin(std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message)};
+}
+
+// Keeps a terminal from showing what is typed.
+class HiddenTyping final {
+ public:
+  HiddenTyping() {
+    is_changed_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
+    if (!is_changed_) return;
+    termios hidden = before_;
+    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+  }
+  HiddenTyping(const HiddenTyping&) = delete;
+  HiddenTyping& operator=(const HiddenTyping&) = delete;
+  ~HiddenTyping() {
+    if (is_changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+  }
+
+ private:
+  termios before_{};
+  bool is_changed_ = false;
+};
+
+// One line that is typed, and not shown.
+std::string ask_in_hiding(const std::string& question) {
+  std::string line;
+  {
+    // Hidden before the question: what is typed from then on is neither shown nor dropped.
+    HiddenTyping hidden;
+    [[maybe_unused]] auto asked = write_fully(STDERR_FILENO, question);
+    for (char c = 0; c != '\n';) {
+      ssize_t count = ::read(STDIN_FILENO, &c, 1);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      line.push_back(c);
+    }
+  }
+  [[maybe_unused]] auto ended = write_fully(STDERR_FILENO, "\n");
+  return line;
+}
+
+}  // namespace
+
+Result<std::string> read_whole_stdin() {
+  std::string text;
+  std::string buffer(std::size_t{64} * 1024, '\0');
+  for (;;) {
+    ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count == 0) return text;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      return bad_stdin(cat("cannot read stdin: ", std::generic_category().message(errno)));
+    }
+    text.append(buffer, 0, static_cast<std::size_t>(count));
+    if (text.size() > kStdinBytesMax) return bad_stdin("the input on stdin is too long");
+  }
+}
+
+Result<std::string> read_hidden_line(const std::string& question) {
+  Result<std::string> text =
+      ::isatty(STDIN_FILENO) == 1 ? ask_in_hiding(question) : read_whole_stdin();
+  if (!text) return text;
+  if (text->ends_with('\n')) text->pop_back();
+  if (text->ends_with('\r')) text->pop_back();
+  return text;
+}
+
+}  // namespace errand::cli

@@ -1,0 +1,303 @@
+"""What a newcomer tries in the first hour, off the path of the guide."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+from pathlib import Path
+
+from support.embedded import EmbeddedCase
+from support.script import turn
+from support.server import NO_OLLAMA, SANITIZER_WORDS, binary, die_with_parent
+from support.terminal import CTRL_C, Terminal, plain_environment
+
+SECONDS_MAX = 60
+
+
+class FirstHourCase(EmbeddedCase):
+    scripts = {
+        "hello": [turn("Hello.")],
+        "schema": [turn("Let me look.", calls=[("read_file", {"path": "a.txt"})]),
+                   turn('{"path": 7}'), turn('{"path": "a.txt"}')],
+        "broken": [turn(error={"status": 401, "code": "authentication_error"})],
+    }
+
+    def environment(self, **more: str) -> dict[str, str]:
+        folders = {"HOME": str(self.root), "XDG_CONFIG_HOME": str(self.root / "config")}
+        return plain_environment(OLLAMA_HOST=NO_OLLAMA) | folders | more
+
+    def errand(self, *words: str, cwd: Path | None = None, variables: dict | None = None,
+               **options) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr."""
+        if "input" not in options:
+            options.setdefault("stdin", subprocess.DEVNULL)
+        done = subprocess.run([binary(), *words], cwd=cwd or self.cwd, capture_output=True,
+                              timeout=SECONDS_MAX, preexec_fn=die_with_parent,
+                              env=self.environment(**(variables or {})), **options)
+        errors = done.stderr.decode()
+        self.assertFalse([word for word in SANITIZER_WORDS if word in errors], errors)
+        return done.returncode, done.stdout.decode(), errors.replace(str(self.root), "ROOT")
+
+    def prompt_of_latest(self) -> str:
+        code, out, errors = self.errand("runs", "show", "latest", "--json", "--data",
+                                        str(self.data))
+        self.assertEqual((code, errors), (0, ""))
+        return json.loads(out)["spec"]["prompt"]
+
+    def run_kept(self, *words: str, **options) -> tuple[int, str, str]:
+        return self.errand("run", *words, "--config", str(self.config), "--data", str(self.data),
+                           **options)
+
+
+class PromptTest(FirstHourCase):
+    def test_a_pipe_goes_with_the_prompt(self):
+        code, out, _ = self.run_kept("Summarise this.", input=b"one\ntwo\n")
+        self.assertEqual((code, out), (0, "Hello.\n"))
+        self.assertEqual(self.prompt_of_latest(), "Summarise this.\n\none\ntwo")
+
+    def test_a_file_goes_with_the_prompt(self):
+        with (self.shared / "b.txt").open("rb") as text:
+            self.run_kept("Summarise this.", stdin=text)
+        self.assertEqual(self.prompt_of_latest(), "Summarise this.\n\nthree")
+
+    def test_stdin_is_left_alone_if_that_is_asked_for(self):
+        self.run_kept("Go.", "--no-stdin", input=b"one\n")
+        self.assertEqual(self.prompt_of_latest(), "Go.")
+
+    def test_a_pipe_that_nobody_writes_to_is_named(self):
+        reader, writer = os.pipe()
+        words = ["run", "Go.", "--config", str(self.config)]
+        with subprocess.Popen([binary(), *words], stdin=reader, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=self.cwd, env=self.environment(),
+                              preexec_fn=die_with_parent) as command:
+            os.close(reader)
+            self.assertEqual(command.stderr.readline(), b"errand: waiting for stdin, which goes "
+                                                        b"with the prompt (--no-stdin: not)\n")
+            os.close(writer)
+            self.assertEqual(command.communicate(timeout=SECONDS_MAX)[0], b"Hello.\n")
+
+    def test_bytes_that_are_no_text_are_refused(self):
+        for sent in (b"a\0b", b"\xff\xfe"):
+            code, out, errors = self.run_kept("Look.", input=sent)
+            self.assertEqual((code, out), (2, ""))
+            self.assertRegex(errors, r"^errand: what stdin holds is no UTF-8 text: see byte \d\n"
+                                     r"hint: --attach FILE ")
+
+    def test_files_are_attached(self):
+        picture = self.root / "dot.png"
+        picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+        code, out, errors = self.run_kept("Look.", "--attach", str(picture),
+                                          "--attach", str(self.shared / "a.txt"))
+        self.assertEqual((code, out), (0, "Hello.\n"), errors)
+        shown = json.loads(self.errand("runs", "show", "latest", "--json", "--data",
+                                       str(self.data))[1])
+        sent = [(file["filename"], file["mimeType"])
+                for file in shown["spec"]["messages"][0]["attachments"]]
+        self.assertEqual(sent, [("dot.png", "image/png"), ("a.txt", "text/plain")])
+        code, _, errors = self.run_kept("Look.", "--attach", str(self.root / "nothing"))
+        self.assertEqual((code, errors), (2, "errand: --attach: cannot read the file "
+                                             "ROOT/nothing: No such file or directory\n"))
+
+
+class OutputTest(FirstHourCase):
+    def test_a_schema_leaves_the_final_json_alone_on_stdout(self):
+        schema = self.root / "schema.json"
+        schema.write_text(json.dumps({"type": "object",
+                                      "properties": {"path": {"type": "string"}}}))
+        code, out, errors = self.errand(
+            "run", "Which file?", "--config", str(self.config), "--model", "schema",
+            "--files", str(self.shared), "--output-schema", str(schema))
+        self.assertEqual((code, out), (0, '{"path": "a.txt"}\n'), errors)
+
+    def test_json_tells_of_every_failure_on_stdout(self):
+        for code, words in ((2, ("--config", str(self.root / "nothing.json"))),
+                            (2, ("--config", str(self.config), "--files", "/nonexistent")),
+                            (1, ("--config", str(self.config), "--model", "nothing")),
+                            (3, ("--server", "http://127.0.0.1:1", "--key", "k"))):
+            with self.subTest(words=words):
+                found, out, errors = self.errand("run", "Go.", "--json", *words)
+                self.assertEqual((found, errors), (code, ""))
+                last = json.loads(out.splitlines()[-1])
+                self.assertEqual(last["type"], "error")
+                self.assertEqual(last["error"], last["message"])
+                self.assertNotIn("seq", last)
+
+    def test_json_does_not_tell_of_a_failed_run_twice(self):
+        code, out, errors = self.errand("run", "Go.", "--json", "--config", str(self.config),
+                                        "--model", "broken")
+        self.assertEqual((code, errors), (1, ""))
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["type"] for line in lines].count("error"), 1)
+        self.assertEqual({line["runId"][:4] for line in lines}, {"run_"})
+
+    def test_the_command_says_where_it_ran(self):
+        _, _, errors = self.errand("run", "Go.", "--config", str(self.config))
+        self.assertRegex(errors, r"\nrun_\w+ in this process, not kept\n$")
+        _, _, errors = self.run_kept("Go.")
+        self.assertRegex(errors, r"\nrun_\w+ in this process, kept in ROOT/data\n$")
+
+
+class WithoutServerTest(FirstHourCase):
+    def test_models_are_listed(self):
+        code, out, errors = self.errand("models")
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual([line.split()[0] for line in out.splitlines()], ["MODEL", "demo"])
+        code, out, _ = self.errand("models", "--config", str(self.config), "--json")
+        self.assertEqual([model["id"] for model in json.loads(out)["models"]], list(self.scripts))
+        self.assertEqual(list(self.cwd.iterdir()), [])
+
+    def test_runs_are_listed_shown_and_exported(self):
+        self.run_kept("Say hello.", "--name", "greeting")
+        data = ("--data", str(self.data))
+        code, out, errors = self.errand("runs", "list", *data)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertTrue(out.endswith("  greeting: Say hello.\n"), out)
+        self.assertIn("\nprompt   Say hello.\n", self.errand("runs", "show", "latest", *data)[1])
+        file = self.root / "run.json"
+        export = ("runs", "export", "latest", "--output", str(file), *data)
+        self.assertEqual(self.errand(*export), (0, "", ""))
+        before = file.read_bytes()
+        code, out, errors = self.errand(*export)
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(errors, "errand: there is a file ROOT/run.json already\n"
+                                 "hint: --force replaces it\n")
+        self.assertEqual(file.read_bytes(), before)
+        self.assertEqual(self.errand(*export, "--force")[0], 0)
+        self.check_data()
+
+    def test_no_data_is_still_no_server(self):
+        code, out, errors = self.errand("runs", "list")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("hint: start one with 'errand serve'", errors)
+
+
+class CredentialsTest(FirstHourCase):
+    def test_lost_credentials_are_made_anew_without_the_server(self):
+        server = self.serve_data()
+        server.stop()
+        (self.data / "credentials").unlink()
+        server.start()
+        self.assertIn("cannot use the server", server.errors())
+        code, _, errors = self.errand("keys", "create", "--data", str(self.data))
+        self.assertEqual(code, 3, errors)
+        server.stop()
+        code, out, errors = self.errand("keys", "create", "--data", str(self.data))
+        self.assertEqual(code, 0, errors)
+        kept = json.loads((self.data / "credentials").read_text())
+        self.assertEqual(kept["apiKey"], out.strip())
+        server.start()
+        self.assertEqual(self.errand("runs", "list", "--data", str(self.data))[0], 0)
+
+    def test_a_file_of_an_earlier_version_is_read(self):
+        server = self.serve_data()
+        (self.data / "credentials").write_text(json.dumps(
+            {"url": server.url, "workspace": "default", "key": server.key}))
+        self.assertEqual(self.errand("keys", "list", "--data", str(self.data))[0], 0)
+
+    def test_a_file_that_cannot_be_read_is_an_error(self):
+        (self.cwd / ".errand" / "credentials").mkdir(parents=True)
+        code, out, errors = self.errand("run", "Go.")
+        self.assertEqual(out, "")
+        self.assertNotEqual(code, 0)
+        self.assertIn(".errand/credentials", errors)
+
+    def test_a_login_is_kept_for_all_commands_of_the_user(self):
+        server = self.serve_data()
+        code, out, errors = self.errand("login", server.url, input=b"wrong\n")
+        self.assertEqual((code, out), (3, ""))
+        file = self.root / "config" / "errand" / "credentials"
+        self.assertFalse(file.exists())
+        code, out, errors = self.errand("login", server.url + "/", input=server.key.encode())
+        self.assertEqual((code, out.replace(str(self.root), "ROOT"), errors),
+                         (0, f"logged in to {server.url}, kept in ROOT/config/errand/credentials\n",
+                          ""))
+        self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
+        code, out, errors = self.errand("run", "Go.")
+        self.assertEqual((code, out), (0, "Hello.\n"), errors)
+        self.assertRegex(errors, rf"\nrun_\w+ on {server.url}\n$")
+        code, out, errors = self.errand("run", "Go.", "--detach")
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(self.errand("runs", "tail", out.strip())[:2], (0, "Hello.\n"))
+        self.assertEqual(self.errand("logout")[0], 0)
+        self.assertEqual(self.errand("runs", "list")[0], 3)
+
+    def test_detaching_needs_a_server_and_no_tools(self):
+        code, _, errors = self.errand("run", "Go.", "--detach", "--config", str(self.config))
+        self.assertEqual(code, 2)
+        self.assertIn("--detach leaves the run to a server", errors)
+        server = self.serve_data()
+        code, _, errors = self.errand("run", "Go.", "--detach", "--files", ".", "--server",
+                                      server.url, "--key", server.key)
+        self.assertEqual(code, 2)
+        self.assertIn("--detach leaves nobody here to answer calls of read_file", errors)
+
+
+class HintTest(FirstHourCase):
+    def test_a_public_url_that_is_none_is_refused(self):
+        code, out, errors = self.errand("serve", "--listen", "127.0.0.1:0", "--data",
+                                        str(self.data), "--public-url", "foo")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--public-url foo: ", errors)
+
+    def test_a_weak_first_key_is_refused(self):
+        code, out, errors = self.errand("serve", "--listen", "127.0.0.1:0", "--data",
+                                        str(self.data), variables={"ERRAND_API_KEY": "secret"})
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("is too weak", errors)
+        self.assertNotIn("secret", errors)
+
+    def test_a_dead_proxy_is_named_with_its_variables(self):
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            proxy = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        code, _, errors = self.errand("runs", "list", "--server", "http://errand.example.com",
+                                      "--key", "k", variables={"HTTP_PROXY": proxy,
+                                                               "http_proxy": proxy})
+        self.assertEqual(code, 3)
+        self.assertRegex(errors, r"^errand: cannot connect to the proxy 127\.0\.0\.1:\d+ for "
+                                 r"errand\.example\.com.*\nhint: HTTP_PROXY, ")
+
+    def test_a_mistake_in_a_file_has_its_line_and_column(self):
+        wrong = self.root / "wrong.json"
+        for text, place in (('{\n  "models": [\n    { "id": }\n  ]\n}\n', "3:13: not valid JSON: "),
+                            ('{\n  "limits": {\n    "maxToolTurns": "many" }\n}\n',
+                             "3:5: expected an integer"),
+                            ('{\n  "limit": {}\n}\n', '2:3: "limit" is not a setting here')):
+            wrong.write_text(text)
+            code, out, errors = self.errand("config", "check", str(wrong))
+            self.assertEqual((code, out), (2, ""))
+            self.assertTrue(errors.startswith(f"errand: ROOT/wrong.json:{place}"), errors)
+
+    def test_a_first_configuration_is_written_and_right(self):
+        self.assertEqual(self.errand("config", "init")[0], 0)
+        self.assertEqual(self.errand("config", "check", "errand.json"),
+                         (0, "errand.json is right: 1 model (demo)\n", ""))
+        code, out, errors = self.errand("config", "init")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--force replaces it", errors)
+        self.assertEqual(self.errand("run", "Hello", "--config", "errand.json")[0], 0)
+
+
+class TerminalTest(FirstHourCase):
+    def test_a_person_who_starts_a_server_reads_words(self):
+        words = ("serve", "--listen", "127.0.0.1:0", "--data", str(self.data), "--log-level",
+                 "error")
+        with Terminal(*words, cwd=str(self.cwd), env=self.environment()) as terminal:
+            terminal.read_until('errand run "Hello"')
+            shown = terminal.screen.text()
+            terminal.type(CTRL_C)
+            self.assertEqual(terminal.finish(), 0)
+        self.assertRegex(shown, r"^Errand \S+ serves http://127\.0\.0\.1:\d+ until Ctrl-C\.\n"
+                                r"The first API key, shown this once: mantyx_")
+        self.assertNotIn('"event":"ready"', shown)
+
+    def test_a_table_fits_the_terminal(self):
+        self.run_kept("A prompt that is longer than what is left of a line of 80 columns.")
+        with Terminal("runs", "list", "--data", str(self.data), cwd=str(self.cwd),
+                      env=self.environment()) as terminal:
+            self.assertEqual(terminal.finish(), 0)
+            lines = terminal.screen.text().splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertTrue(lines[1].endswith("…"), lines)
+        self.assertLessEqual(max(len(line) for line in lines), 80)
