@@ -378,6 +378,23 @@ class KeysTest(ChatCase):
         self.assertIn("> forget this^C\nerrand: Ctrl-C again ends the chat\n> ^C\n",
                       terminal.screen.text() + "\n")
 
+    def test_the_chat_says_how_it_goes_on_after_two_ctrl_c(self):
+        terminal = self.chat("--model", "other")
+        self.say(terminal, "Hi")
+        for number in (2, 3):
+            terminal.read_to_prompt(number)
+            terminal.type(CTRL_C)
+        self.assertEqual(terminal.finish(), 130)
+        shown = "".join(terminal.screen.text().splitlines())
+        chat = CHAT_ID.search(shown)[0]
+        flags = f"--files {self.shared} --config {self.config} --data {self.data}"
+        self.assertIn(f"to go on: errand chat --resume {chat} {flags}", shown)
+        words = ["chat", "--resume", chat, *flags.split()]
+        done = subprocess.run([binary(), *words], input=b"And?\n", cwd=self.cwd,
+                              env=plain_environment(**self.environment()), capture_output=True,
+                              preexec_fn=die_with_parent, timeout=SECONDS_MAX)
+        self.assertEqual((done.returncode, done.stdout), (0, b"Other 2.\n"), done.stderr)
+
     def test_text_between_two_ctrl_c_keeps_the_chat_open(self):
         terminal = self.chat("--model", "other")
         terminal.read_to_prompt(1)

@@ -13,7 +13,8 @@ from support.terminal import SECONDS_MAX, plain_environment
 
 READ = ("read_file", {"path": "a.txt"})
 WORDS = [f"word{n} " for n in range(60)]
-SUMMARY = r"\d+ turns?, \d+ tokens in.*, \d+ out, .*(ms|s)\n$"
+SUMMARY = (r"\d+ turns?, \d+ tokens in.*, \d+ out, .*(ms|s)\n"
+           r"run_\w+ in this process, .*\n$")
 
 
 class EmbeddedRunCase(EmbeddedCase):

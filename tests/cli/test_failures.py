@@ -196,7 +196,7 @@ class ToolFailureTest(FailureCase):
         """What the user sees of the call's end; the run goes on and succeeds."""
         code, out, errors = self.errand(*self.run_words("--shell", "--yes", "--model", model))
         self.assertEqual((code, out), (0, "Look.\nDone.\n"))
-        call, end, summary = errors.splitlines(keepends=True)
+        call, end, summary, _ = errors.splitlines(keepends=True)
         self.assertRegex(call + summary, rf"\A-> shell .*\n{model}, 2 turns, .*\n\Z")
         return end
 

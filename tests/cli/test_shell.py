@@ -49,7 +49,7 @@ class QuestionTest(ShellCase):
                                 r"run echo one; echo two\? \[y/N/a\] y\n"
                                 r"✓ shell echo one; echo two  \d.*s  Exit code 0\. one two\n"
                                 r"Done\.\n"
-                                r"echo, 2 turns, .*\n)\Z")
+                                r"echo, 2 turns, .*\nrun_\w+ .*\n)\Z")
 
     def test_anything_else_tells_the_model_that_it_may_not(self):
         for answer in ("n\n", "\n", "what?\n"):

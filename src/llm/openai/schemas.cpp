@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "llm/members.hpp"
+#include "llm/tool_words.hpp"
 
 namespace errand::llm {
 namespace {
