@@ -38,13 +38,14 @@ class ConfigTest : public testing::Test {
   Result<Config> read(const std::string& text) {
     return read_config(write("config.json", text), environment());
   }
-  // Why a configuration with these models is refused, without the name of the file.
+  // Why a configuration with these models is refused, without the name of the file and the place.
   std::string refusal(const std::string& models) {
     auto config = read(cat(R"({"models":[)", models, "]}"));
     if (config) return "accepted";
-    std::string file = cat((folder_ / "config.json").string(), ": ");
+    std::string file = (folder_ / "config.json").string();
     std::string message = config.error().message();
-    return message.starts_with(file) ? message.substr(file.size()) : message;
+    if (!message.starts_with(file)) return message;
+    return message.substr(message.find(": ", file.size()) + 2);
   }
   // The ids of the models, "*" where those of an Ollama stand.
   static std::string listed(const Config& config) {
@@ -102,7 +103,7 @@ TEST_F(ConfigTest, MistakesAreNamedWithTheirPlace) {
       {R"({"id":"m","provider":"openai","apiKey":"env:MISSING"})",
        "the environment variable MISSING is not set (at /models/0/apiKey)"},
       {R"({"id":"m","provider":"openai","apiKey":"file:/nowhere/key"})",
-       "cannot read the file /nowhere/key (at /models/0/apiKey)"},
+       "cannot read the file /nowhere/key: No such file or directory (at /models/0/apiKey)"},
       {cat(R"({"id":"m","provider":"openai","apiKey":"file:)", (folder_ / "empty").string(),
            R"("})"),
        cat("the file ", (folder_ / "empty").string(), " is empty (at /models/0/apiKey)")},

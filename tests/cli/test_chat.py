@@ -1,5 +1,6 @@
 """`errand chat`, mostly on a terminal. The screens are in tests/cli/screens; run with --update to
 write them anew, and look at the difference as a user would."""
+# Long because every case shares the chat on a terminal.
 
 import os
 import re

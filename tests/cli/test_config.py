@@ -1,5 +1,7 @@
 """A configuration file that is wrong stops the start, with the place and what would be right."""
 
+import re
+
 from support.script import turn
 from support.server import ServerCase
 
@@ -11,7 +13,7 @@ class WrongConfigTest(ServerCase):
             self.start_server([turn("Hi.")], config)
         said = str(refused.exception).strip().replace('\\"', '"')
         self.assertIn("the server ended with 2 before it was ready", said)
-        return said.partition("config.json: ")[2].removesuffix('"')
+        return re.split(r"config\.json(?::\d+:\d+)?: ", said, maxsplit=1)[-1].removesuffix('"')
 
     def test_a_setting_that_is_not_there(self):
         self.assertEqual(self.refusal(compatibility={"missingresult": "empty"}),

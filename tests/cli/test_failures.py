@@ -122,7 +122,7 @@ class ServeFailureTest(FailureCase):
         self.config.write_text('{"models": [{"id": "m", "provider": "demo", "lable": "M"}]}')
         said = self.serve("--data", str(self.data), "--config", str(self.config))
         self.assertEqual(said, (
-            2, "", 'TIME error ROOT/config.json: \\"lable\\" is not a setting here; '
+            2, "", 'TIME error ROOT/config.json:1:45: \\"lable\\" is not a setting here; '
                    "did you mean label? (at /models/0/lable)\n"))
 
     def test_data_of_a_newer_program(self):

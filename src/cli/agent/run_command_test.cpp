@@ -66,11 +66,11 @@ TEST_F(RunSpecTest, AReasoningLevelIsAWordOrANumber) {
 TEST_F(RunSpecTest, ASchemaFileThatIsNoneIsNamed) {
   EXPECT_EQ(with_schema("[]"),
             "--output-schema schema.json: expected a JSON Schema, which is an object");
-  EXPECT_TRUE(with_schema("{").starts_with("--output-schema schema.json: "));
+  EXPECT_TRUE(with_schema("{").starts_with("--output-schema: schema.json:1:"));
   EXPECT_EQ(with_schema(std::string(2'000'000, ' ')),
-            "--output-schema schema.json: the file is too large for a schema");
+            "--output-schema: the file schema.json has more than 1048576 bytes");
   EXPECT_EQ(spec({.prompt = "Go.", .output_schema = "/nonexistent"}),
-            "--output-schema: cannot read the file /nonexistent");
+            "--output-schema: cannot read the file /nonexistent: No such file or directory");
 }
 
 TEST_F(RunSpecTest, AnEmptyPromptIsRefused) {
