@@ -7,8 +7,8 @@
 
 namespace errand::net {
 
-// Where the server-sent events of one response come from. Lives on the connection's home; owned by
-// the connection, destroyed when the stream is over.
+// Where the server-sent events of one response come from, or the bytes of a file. Lives on the
+// connection's home; owned by the connection, destroyed when the stream is over.
 class EventFeed {
  public:
   enum class State {

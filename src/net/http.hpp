@@ -54,15 +54,16 @@ struct Upgrade {
   std::function<Task<void>(std::shared_ptr<WebSocket>)> session;
 };
 
-// A whole answer, the head of an event stream, or a WebSocket.
+// A whole answer, the head of a stream, or a WebSocket.
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
   std::vector<Header> headers;
-  std::unique_ptr<EventFeed> events;  // if set, the body is this stream of server-sent events
-  std::unique_ptr<Upgrade> upgrade;   // if set, the connection becomes a WebSocket
-  std::string failure = {};           // for the log, if it is an error: what went wrong
+  std::unique_ptr<EventFeed> events;                             // if set, the body is this stream
+  std::string events_type = "text/event-stream; charset=utf-8";  // its content type
+  std::unique_ptr<Upgrade> upgrade;  // if set, the connection becomes a WebSocket
+  std::string failure = {};          // for the log, if it is an error: what went wrong
 };
 
 }  // namespace errand::net

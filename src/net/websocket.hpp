@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "async/task.hpp"
 #include "base/clock.hpp"
@@ -61,8 +64,18 @@ class WebSocket {
   // answered only while somebody reads.
   virtual Task<std::optional<WebSocketMessage>> read() = 0;
 
-  // Queues a binary message. Nothing happens once the connection is over.
-  virtual void send(std::string bytes) = 0;
+  // A binary message to send. Many connections can share its bytes.
+  struct Outgoing {
+    std::shared_ptr<const std::string> bytes;
+    // Called once the operating system has taken all bytes, and never if the connection is over
+    // before.
+    std::function<void()> written = {};
+  };
+  // Queues a message. Nothing happens once the connection is over.
+  virtual void queue(Outgoing message) = 0;
+  void send(std::string bytes) {
+    queue({.bytes = std::make_shared<const std::string>(std::move(bytes))});
+  }
 
   // Sends what is queued and then a close frame. The reason is cut to what a frame can hold.
   virtual void close(CloseFrame frame) = 0;

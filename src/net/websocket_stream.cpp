@@ -211,11 +211,11 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
     co_return message;
   }
 
-  void send(std::string bytes) {
+  void queue(Outgoing message) {
     if (is_over_ || closing_) return;
-    queued_bytes_ += bytes.size();
+    queued_bytes_ += message.bytes->size();
     if (queued_bytes_ > limits_.queued_bytes_max) return finish_with(WebSocketEnd::slow_reader);
-    queue_.push_back(std::move(bytes));
+    queue_.push_back(std::move(message));
     write_next();
   }
 
@@ -265,12 +265,15 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
       return;
     }
     writing_ = true;
-    asio::const_buffer buffer(queue_.front().data(), queue_.front().size());
+    const std::string& bytes = *queue_.front().bytes;
+    asio::const_buffer buffer(bytes.data(), bytes.size());
     stream_.async_write(buffer, [self = shared_from_this()](error_code error, std::size_t) {
       self->writing_ = false;
-      self->queued_bytes_ -= self->queue_.front().size();
+      const Outgoing sent = std::move(self->queue_.front());
+      self->queued_bytes_ -= sent.bytes->size();
       self->queue_.pop_front();
       if (error) return self->fail(error);
+      if (sent.written && !self->is_over_) sent.written();
       self->write_next();
     });
   }
@@ -293,7 +296,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
   const WebSocketLimits limits_;
   ws::stream<AnyStream> stream_;
   Wakeup over_;
-  std::deque<std::string> queue_;  // the first one is being written while `writing_`
+  std::deque<Outgoing> queue_;  // the first one is being written while `writing_`
   std::size_t queued_bytes_ = 0;
   std::optional<CloseFrame> closing_;
   std::shared_ptr<asio::steady_timer> closing_timer_;
@@ -330,8 +333,8 @@ Task<std::optional<WebSocketMessage>> WebSocketStream::read() {
   return impl_->read();
 }
 
-void WebSocketStream::send(std::string bytes) {
-  impl_->send(std::move(bytes));
+void WebSocketStream::queue(Outgoing message) {
+  impl_->queue(std::move(message));
 }
 
 void WebSocketStream::close(CloseFrame frame) {

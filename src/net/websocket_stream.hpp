@@ -34,7 +34,7 @@ class WebSocketStream final : public WebSocket {
   Task<Result<void>> open(std::string authority, std::string target, std::vector<Header> headers);
 
   Task<std::optional<WebSocketMessage>> read() override;
-  void send(std::string bytes) override;
+  void queue(Outgoing message) override;
   void close(CloseFrame frame) override;
   void drop() override;
   Task<void> finish() override;

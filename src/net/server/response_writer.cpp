@@ -105,8 +105,8 @@ std::string render_head(const Response& response, const AnswerShape& shape, std:
 std::string render_stream_head(const Response& response, const AnswerShape& shape,
                                std::string_view date) {
   std::string out = begin_head(response, shape, date);
+  append(out, "Content-Type: ", response.events_type, "\r\n");
   out.append(
-      "Content-Type: text/event-stream; charset=utf-8\r\n"
       "Cache-Control: no-cache, no-transform\r\n"
       "X-Accel-Buffering: no\r\n");
   if (!shape.is_http10) out.append("Transfer-Encoding: chunked\r\n");

@@ -46,6 +46,16 @@ Task<void> echo(Socket socket) {
   while (auto message = co_await socket->read()) socket->send(std::move(message->bytes));
 }
 
+// Tells of each message that was written after it.
+Task<void> tell_what_was_written(Socket socket) {
+  auto bytes = std::make_shared<const std::string>("shared");
+  auto weak = std::weak_ptr<WebSocket>(socket);
+  socket->queue({.bytes = bytes, .written = [weak] {
+                   if (auto open = weak.lock()) open->send("written");
+                 }});
+  auto message = co_await socket->read();
+}
+
 Task<void> close_with_4000(Socket socket) {
   socket->send("last words");
   socket->close({.code = 4000, .reason = "bye"});
@@ -203,6 +213,13 @@ TEST_F(WebSockets, RefuseAMessageBeyondTheLimit) {
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->frame.code, 1009);
   EXPECT_EQ(ended(), WebSocketEnd::too_large);
+}
+
+TEST_F(WebSockets, TellWhenAMessageWasWritten) {
+  start(tell_what_was_written);
+  auto seen = talk_to_server(request(), {}, 2);
+  ASSERT_TRUE(seen) << seen.error().describe();
+  EXPECT_EQ(seen->messages, (std::vector<std::string>{"shared", "written"}));
 }
 
 TEST_F(WebSockets, DropAPeerThatDoesNotRead) {
