@@ -11,6 +11,9 @@ namespace errand::room {
 // Toolkits that belong to the room itself, offered or not: nobody can register one of their names.
 bool is_builtin_toolkit(std::string_view name);
 
+// The text that clients compare with.
+constexpr std::string_view kNoParticipant = "the participant was not found";
+
 // A message as `messaging` takes it.
 struct SentMessage {
   std::string to;  // a participant's id; empty for all

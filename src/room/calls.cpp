@@ -1,5 +1,7 @@
 #include "room/calls.hpp"
 
+#include <vector>
+
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/write.hpp"
@@ -8,10 +10,6 @@ namespace errand::room {
 namespace {
 
 constexpr std::string_view kCallPrefix = "call-";
-
-std::string host_call_id(std::uint64_t number) {
-  return cat(kCallPrefix, number);
-}
 
 std::uint64_t number_of(std::string_view call_id) {
   if (!call_id.starts_with(kCallPrefix)) return 0;
@@ -43,19 +41,60 @@ Content fit_answer(const Content* content, const Participant& caller) {
 
 }  // namespace
 
-void Calls::begin(Begin begin) {
+// What the room serves may come back here when it is destroyed, and finds no calls any more.
+Calls::~Calls() {
+  std::vector<std::shared_ptr<LocalCall>> locals;
+  for (auto& [number, call] : calls_) locals.push_back(std::move(call.local));
+  calls_.clear();
+}
+
+std::string Calls::host_id(std::uint64_t number) {
+  return cat(kCallPrefix, number);
+}
+
+bool Calls::admit(Participant& caller, std::uint64_t request_id, const std::string& call_id) {
   forget_answered();
-  Participant& caller = begin.caller;
-  if (caller.calls_made >= limits_.calls_of_one_max ||
+  if (caller.calls_made >= limits_.calls_of_one_max) {
+    caller.respond_error(request_id, RoomCode::operation_failed, "too many calls are in flight");
+    return false;
+  }
+  auto known = by_call_id_.find({&caller, call_id});
+  if (known == by_call_id_.end()) return true;
+  // A call that is over only waits for late progress, and makes way for a new one.
+  auto call = calls_.find(known->second);
+  if (call->second.phase == Phase::answered) {
+    erase(call);
+    return true;
+  }
+  caller.respond_error(request_id, RoomCode::invalid_request,
+                       "a call with this tool_call_id is in flight");
+  return false;
+}
+
+void Calls::begin(Begin begin) {
+  if (!admit(begin.caller, begin.request_id, begin.call_id)) return;
+  if (begin.host.calls_taken >= limits_.calls_to_one_max) {
+    return begin.caller.respond_error(begin.request_id, RoomCode::operation_failed,
+                                      "too many calls are in flight");
+  }
+  const bool has_input = is_open(begin.arguments.header);
+  const std::uint64_t number = pass_call(std::move(begin));
+  if (has_input) pass_early(number);
+}
+
+std::optional<std::uint64_t> Calls::begin_for(const std::shared_ptr<AnswerTaker>& taker,
+                                              Begin begin) {
+  if (begin.caller.calls_made >= limits_.calls_of_one_max ||
       begin.host.calls_taken >= limits_.calls_to_one_max) {
-    return caller.respond_error(begin.request_id, RoomCode::operation_failed,
-                                "too many calls are in flight");
+    return std::nullopt;
   }
-  const std::pair key(&caller, begin.call_id);
-  if (!begin.call_id.empty() && by_call_id_.contains(key)) {
-    return caller.respond_error(begin.request_id, RoomCode::invalid_request,
-                                "a call with this tool_call_id is in flight");
-  }
+  const std::uint64_t number = pass_call(std::move(begin));
+  calls_.at(number).taker = taker;
+  return number;
+}
+
+std::uint64_t Calls::pass_call(Begin begin) {
+  Participant& caller = begin.caller;
   const std::uint64_t number = ++last_number_;
   Call& call = calls_
                    .emplace(number, Call{.caller = &caller,
@@ -66,7 +105,7 @@ void Calls::begin(Begin begin) {
                                          .tool = begin.tool})
                    .first->second;
   call.input_open = is_open(begin.arguments.header);
-  if (!call.call_id.empty()) by_call_id_.emplace(key, number);
+  if (!call.call_id.empty()) by_call_id_.emplace(std::pair(&caller, begin.call_id), number);
   ++caller.calls_made;
   ++begin.host.calls_taken;
 
@@ -74,14 +113,66 @@ void Calls::begin(Begin begin) {
   header["name"] = begin.tool;
   header["arguments"] = std::move(begin.arguments.header);
   header["caller_id"] = caller.id;
-  header["tool_call_id"] = host_call_id(number);
+  header["tool_call_id"] = host_id(number);
   Message message{.id = number,
                   .type = cat("room.tool_call.", begin.toolkit),
                   .header = "",
                   .attachment = std::move(begin.arguments.bytes)};
   json::write(message.header, header);
   begin.host.outlet.send(message);
-  if (call.input_open) pass_early(number, call);
+  return number;
+}
+
+void Calls::pass_on(std::uint64_t number, const Content& chunk) {
+  auto call = calls_.find(number);
+  if (call == calls_.end()) return;
+  pass_input(number, chunk);
+  if (is_close(chunk.header)) erase(call);
+}
+
+void Calls::begin_local(BeginLocal begin, const MakeLocal& make) {
+  Participant& caller = begin.caller;
+  if (begin.call_id.empty()) {
+    return caller.respond_error(begin.request_id, RoomCode::invalid_request,
+                                "a streamed call needs a tool_call_id");
+  }
+  if (!admit(caller, begin.request_id, begin.call_id)) return;
+  const std::uint64_t number = ++last_number_;
+  Call& call = calls_
+                   .emplace(number, Call{.caller = &caller,
+                                         .request_id = begin.request_id,
+                                         .call_id = begin.call_id,
+                                         .host = nullptr,
+                                         .toolkit = std::move(begin.toolkit),
+                                         .tool = std::move(begin.tool),
+                                         .input_open = true})
+                   .first->second;
+  by_call_id_.emplace(std::pair(&caller, std::move(begin.call_id)), number);
+  ++caller.calls_made;
+  call.local = make(Reply(*this, number));
+  pass_early(number);
+}
+
+void Calls::Reply::answer(const Content& content) const {
+  auto call = calls_->find(nullptr, number_);
+  if (call != calls_->calls_.end() && call->second.phase == Phase::waiting) {
+    calls_->give_answer(call, content);
+  }
+}
+
+void Calls::Reply::output(const Content& chunk) const {
+  auto call = calls_->find(nullptr, number_);
+  if (call != calls_->calls_.end() && call->second.phase == Phase::streaming) {
+    calls_->give_output(call, chunk);
+  }
+}
+
+void Calls::Reply::fail(const Content& error) const {
+  auto call = calls_->find(nullptr, number_);
+  if (call == calls_->calls_.end()) return;
+  if (call->second.phase == Phase::waiting) return answer(error);
+  output(error);
+  output(close_content());
 }
 
 void Calls::take_input(Participant& caller, std::string_view call_id, Content chunk) {
@@ -89,19 +180,35 @@ void Calls::take_input(Participant& caller, std::string_view call_id, Content ch
   auto known = by_call_id_.find({&caller, std::string(call_id)});
   if (known == by_call_id_.end()) return keep_early(caller, call_id, std::move(chunk));
   auto call = calls_.find(known->second);
-  // What comes after the call is over, or after its input was closed, is of use to nobody.
-  if (call->second.input_open && call->second.phase != Phase::answered) {
-    pass_input(call->first, call->second, chunk);
-  }
+  pass_input(call->first, chunk);
 }
 
-void Calls::pass_input(std::uint64_t number, Call& call, const Content& chunk) {
+void Calls::pass_input(std::uint64_t number, const Content& chunk) {
+  auto found = calls_.find(number);
+  if (found == calls_.end()) return;
+  Call& call = found->second;
+  // What comes after the call is over, or after its input was closed, is of use to nobody.
+  if (!call.input_open || call.phase == Phase::answered) return;
   if (is_close(chunk.header)) call.input_open = false;
+  if (!call.host) {
+    // Held here, because the call may end within.
+    if (std::shared_ptr<LocalCall> local = call.local) local->take_input(chunk);
+    return;
+  }
   call.host->outlet.send(chunk_message(cat("room.tool_call_request_chunk.", call.toolkit), number,
-                                       {{"tool_call_id", host_call_id(number)}}, chunk));
+                                       {{"tool_call_id", host_id(number)}}, chunk));
+}
+
+void Calls::pass_answer(const Call& call, const Content& content) {
+  if (!call.taker) return call.caller->respond(call.request_id, content);
+  if (auto taker = call.taker->lock()) taker->take_answer(content);
 }
 
 void Calls::pass_output(const Call& call, const Content& chunk) {
+  if (call.taker) {
+    if (auto taker = call.taker->lock()) taker->take_output(chunk);
+    return;
+  }
   call.caller->outlet.send(chunk_message(
       "room.tool_call_response_chunk", call.request_id,
       {{"tool_call_id", call.call_id}, {"toolkit", call.toolkit}, {"tool", call.tool}}, chunk));
@@ -123,7 +230,9 @@ void Calls::keep_early(Participant& caller, std::string_view call_id, Content ch
   }
 }
 
-void Calls::pass_early(std::uint64_t number, Call& call) {
+void Calls::pass_early(std::uint64_t number) {
+  const Call& call = calls_.at(number);
+  std::vector<Content> chunks;
   std::deque<EarlyChunk> rest;
   for (EarlyChunk& early : std::exchange(call.caller->early, {})) {
     if (early.call_id != call.call_id) {
@@ -131,44 +240,62 @@ void Calls::pass_early(std::uint64_t number, Call& call) {
       continue;
     }
     call.caller->early_bytes -= early.size;
-    if (call.input_open) pass_input(number, call, early.chunk);
+    chunks.push_back(std::move(early.chunk));
   }
   call.caller->early = std::move(rest);
+  for (const Content& chunk : chunks) pass_input(number, chunk);
 }
 
-Calls::Map::iterator Calls::find(const Participant& host, std::uint64_t number) {
+Calls::Map::iterator Calls::find(const Participant* host, std::uint64_t number) {
   auto call = calls_.find(number);
-  return call != calls_.end() && call->second.host == &host ? call : calls_.end();
+  return call != calls_.end() && call->second.host == host ? call : calls_.end();
 }
 
 void Calls::take_answer(Participant& host, std::uint64_t number, const Content* content) {
-  auto found = find(host, number);
+  auto found = find(&host, number);
   if (found == calls_.end() || found->second.phase != Phase::waiting) return;
+  give_answer(found, fit_answer(content, *found->second.caller));
+}
+
+void Calls::give_answer(Map::iterator found, const Content& answer) {
   Call& call = found->second;
-  Content answer = fit_answer(content, *call.caller);
-  call.caller->respond(call.request_id, answer);
-  if (is_open(answer.header) && !call.call_id.empty()) {
-    call.phase = Phase::streaming;
-    return;
+  const bool is_stream = is_open(answer.header);
+  if (is_stream && call.call_id.empty() && !call.taker) {
+    call.caller->respond_error(call.request_id, RoomCode::unexpected_response,
+                               "the tool answers with a stream, for which the call needs a "
+                               "tool_call_id");
+    return end(found);
   }
+  if (is_stream) {
+    call.phase = Phase::streaming;
+    return pass_answer(call, answer);
+  }
+  const Call ended = call;
   end(found);
+  pass_answer(ended, answer);
+}
+
+void Calls::give_output(Map::iterator found, const Content& chunk) {
+  if (!is_close(chunk.header)) return pass_output(found->second, chunk);
+  const Call ended = found->second;
+  end(found);
+  pass_output(ended, chunk);
 }
 
 void Calls::take_output(Participant& host, std::string_view call_id, const Content* chunk) {
-  auto found = find(host, number_of(call_id));
+  auto found = find(&host, number_of(call_id));
   if (found == calls_.end()) return;
   Call& call = found->second;
   if (!chunk) {
     // An item is lost, so that the rest of the stream would be wrong.
     if (call.phase == Phase::streaming) {
-      pass_output(call, close_content(1011, "a chunk of the answer is not JSON"));
-      end(found);
+      give_output(found, close_content(1011, "a chunk of the answer is not JSON"));
     }
     return;
   }
+  if (call.phase == Phase::streaming) return give_output(found, *chunk);
   // Without an id of its own the caller could not tell which call the chunk belongs to.
   if (!call.call_id.empty()) pass_output(call, *chunk);
-  if (call.phase == Phase::streaming && is_close(chunk->header)) end(found);
 }
 
 // The call is answered. It is kept for a while if its host may still tell of progress.
@@ -179,21 +306,24 @@ void Calls::end(Map::iterator call) {
   }
   call->second.phase = Phase::answered;
   --call->second.caller->calls_made;
-  --call->second.host->calls_taken;
+  if (call->second.host) --call->second.host->calls_taken;
+  // Destroyed after everything else, because what it does then may come back here.
+  const std::shared_ptr<LocalCall> gone = std::move(call->second.local);
   answered_.emplace_back(timers_.now() + limits_.progress_after_answer, call->first);
   forget_answered();
 }
 
-Calls::Map::iterator Calls::erase(Map::iterator found) {
+void Calls::erase(Map::iterator found) {
   const Call& call = found->second;
   if (call.phase == Phase::answered) {
     std::erase_if(answered_, [&](const auto& one) { return one.second == found->first; });
   } else {
     --call.caller->calls_made;
-    --call.host->calls_taken;
+    if (call.host) --call.host->calls_taken;
   }
   if (!call.call_id.empty()) by_call_id_.erase({call.caller, call.call_id});
-  return calls_.erase(found);
+  const std::shared_ptr<LocalCall> gone = call.local;
+  calls_.erase(found);
 }
 
 void Calls::forget_answered() {
@@ -208,37 +338,47 @@ void Calls::forget_answered() {
 
 void Calls::lose_host(const Call& call, std::string_view why) {
   if (call.phase == Phase::waiting) {
-    call.caller->respond_error(call.request_id, RoomCode::operation_failed, why);
+    pass_answer(call, error_content(RoomCode::operation_failed, why));
   } else if (call.phase == Phase::streaming) {
     pass_output(call, close_content(1011, why));
   }
 }
 
+// Numbers instead of iterators for the loops below: the end of one call may end others.
+template <class Matches>
+std::vector<std::uint64_t> Calls::numbers_of(const Matches& matches) const {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, call] : calls_) {
+    if (matches(call)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
 void Calls::leave(const Participant& participant) {
-  for (auto one = calls_.begin(); one != calls_.end();) {
-    Call& call = one->second;
-    if (call.caller != &participant && call.host != &participant) {
-      ++one;
-      continue;
+  for (std::uint64_t number : numbers_of([&](const Call& call) {
+         return call.caller == &participant || call.host == &participant;
+       })) {
+    auto one = calls_.find(number);
+    if (one == calls_.end()) continue;
+    const Call call = one->second;
+    if (call.caller == &participant && call.host && call.host != &participant) {
+      pass_input(number, close_content(1001, "the caller has left the room"));
     }
+    erase(one);
     if (call.caller != &participant) {
       lose_host(call, cat("the host of toolkit ", call.toolkit, " has left the room"));
-    } else if (call.host != &participant && call.input_open && call.phase != Phase::answered) {
-      pass_input(one->first, call, close_content(1001, "the caller has left the room"));
     }
-    one = erase(one);
   }
 }
 
 void Calls::lose_toolkit(const Participant& host, std::string_view toolkit) {
-  for (auto one = calls_.begin(); one != calls_.end();) {
-    Call& call = one->second;
-    if (call.host != &host || call.toolkit != toolkit) {
-      ++one;
-      continue;
-    }
+  for (std::uint64_t number : numbers_of(
+           [&](const Call& call) { return call.host == &host && call.toolkit == toolkit; })) {
+    auto one = calls_.find(number);
+    if (one == calls_.end()) continue;
+    const Call call = one->second;
+    erase(one);
     lose_host(call, cat("the host of toolkit ", call.toolkit, " has connected again"));
-    one = erase(one);
   }
 }
 

@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "async/timers.hpp"
 #include "room/participant.hpp"
@@ -13,12 +17,32 @@
 
 namespace errand::room {
 
+// A streamed call that the room itself serves. Lives until the call is over, whoever ends it.
+class LocalCall {
+ public:
+  virtual ~LocalCall() = default;
+  // A chunk of the caller's input, the closing one included. May end the call.
+  virtual void take_input(const Content& chunk) = 0;
+};
+
+// Takes the answer of a host in place of the caller. Lives as long as the caller's own call.
+class AnswerTaker {
+ public:
+  virtual ~AnswerTaker() = default;
+  virtual void take_answer(const Content& content) = 0;
+  // control/close is the last one.
+  virtual void take_output(const Content& chunk) = 0;
+};
+
 // The calls between the participants of one room: from the caller's request to the last chunk of
 // the host's answer. Hosts know a call by a number of the room's making, which is also the id of
 // the message that brings it.
 class Calls final {
  public:
   Calls(const RoomLimits& limits, const Timers& timers) : limits_(limits), timers_(timers) {}
+  ~Calls();
+  Calls(const Calls&) = delete;
+  Calls& operator=(const Calls&) = delete;
 
   struct Begin {
     Participant& caller;
@@ -32,6 +56,41 @@ class Calls final {
   };
   // Passes the call on to its host, and what of its input has come early.
   void begin(Begin begin);
+
+  // The same for a call that the room makes for the caller, whose answer goes to `taker`. Gives the
+  // call's number; nothing if too many calls are in flight.
+  std::optional<std::uint64_t> begin_for(const std::shared_ptr<AnswerTaker>& taker, Begin begin);
+  // What hosts know a call by.
+  static std::string host_id(std::uint64_t number);
+  // A chunk of input for a call that the room has made. The closing one ends the call.
+  void pass_on(std::uint64_t number, const Content& chunk);
+
+  // The way from a local call to its caller. Does nothing once the call is over.
+  class Reply final {
+   public:
+    Reply(Calls& calls, std::uint64_t number) : calls_(&calls), number_(number) {}
+    // The answer: control/open before chunks, or an error.
+    void answer(const Content& content) const;
+    // A chunk of output; control/close ends the call.
+    void output(const Content& chunk) const;
+    // Ends the call with an error: as its answer, or as a chunk before control/close.
+    void fail(const Content& error) const;
+
+   private:
+    Calls* calls_;
+    std::uint64_t number_;
+  };
+  struct BeginLocal {
+    Participant& caller;
+    std::uint64_t request_id = 0;
+    std::string call_id;
+    std::string toolkit;
+    std::string tool;
+  };
+  using MakeLocal = std::function<std::shared_ptr<LocalCall>(Reply)>;
+  // Begins a call with streamed input that the room serves, and passes on what of its input has
+  // come early.
+  void begin_local(BeginLocal begin, const MakeLocal& make);
 
   // A chunk of the caller's input.
   void take_input(Participant& caller, std::string_view call_id, Content chunk);
@@ -57,21 +116,32 @@ class Calls final {
     Participant* caller;
     std::uint64_t request_id;
     std::string call_id;
-    Participant* host;
+    Participant* host;  // null: the room itself
     std::string toolkit;
     std::string tool;
+    std::shared_ptr<LocalCall> local = {};                 // while the room serves the call
+    std::optional<std::weak_ptr<AnswerTaker>> taker = {};  // of a call that the room has made
     Phase phase = Phase::waiting;
     bool input_open = false;
   };
   using Map = std::map<std::uint64_t, Call>;
 
-  void pass_input(std::uint64_t number, Call& call, const Content& chunk);
+  std::uint64_t pass_call(Begin begin);
+  // Whether the caller may begin another call; else it has been told why not.
+  bool admit(Participant& caller, std::uint64_t request_id, const std::string& call_id);
+  // May end the call.
+  void pass_input(std::uint64_t number, const Content& chunk);
+  static void pass_answer(const Call& call, const Content& content);
   static void pass_output(const Call& call, const Content& chunk);
   void keep_early(Participant& caller, std::string_view call_id, Content chunk);
-  void pass_early(std::uint64_t number, Call& call);
-  Map::iterator find(const Participant& host, std::uint64_t number);
+  void pass_early(std::uint64_t number);
+  Map::iterator find(const Participant* host, std::uint64_t number);
+  void give_answer(Map::iterator call, const Content& answer);
+  void give_output(Map::iterator call, const Content& chunk);
   void end(Map::iterator call);
-  Map::iterator erase(Map::iterator call);
+  void erase(Map::iterator call);
+  template <class Matches>
+  std::vector<std::uint64_t> numbers_of(const Matches& matches) const;
   static void lose_host(const Call& call, std::string_view why);
   void forget_answered();
 

@@ -310,5 +310,31 @@ TEST_F(RoomCalls, InputIsPassedOnUncheckedToHostsThatCheckIt) {
   EXPECT_NE(ann_.take().find(R"("arguments":{"type":"text","text":"3"})"), std::string::npos);
 }
 
+TEST_F(RoomCalls, AnIdIsFreeOnceItsCallIsAnswered) {
+  start();
+  call("{}");
+  answer(R"({"type":"empty"})");
+  bob_.take();
+  send(bob_, 8, "room.invoke_tool", R"({"toolkit":"t","tool":"run","tool_call_id":"c"})");
+  EXPECT_EQ(bob_.take(), "");
+  send(ann_, 2, "room.tool_call_response", R"({"type":"text","text":"second"})");
+  EXPECT_EQ(bob_.take(), response(R"({"type":"text","text":"second"})", 8));
+  // Late progress of the first call has nowhere to go.
+  output(R"({"type":"json","json":{}})");
+  EXPECT_EQ(bob_.take(), "");
+}
+
+TEST_F(RoomCalls, AStreamForACallWithoutAnIdIsAnError) {
+  start();
+  send(bob_, 7, "room.invoke_tool", R"({"toolkit":"t","tool":"run"})");
+  answer(kOpen);
+  EXPECT_EQ(
+      bob_.take(),
+      response(R"({"type":"error","text":"the tool answers with a stream, for which the call )"
+               R"(needs a tool_call_id","code":1100})"));
+  output(kClose);
+  EXPECT_EQ(bob_.take(), "");
+}
+
 }  // namespace
 }  // namespace errand::room::test

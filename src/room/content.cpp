@@ -109,6 +109,12 @@ Content json_content(json::Value value) {
   return content;
 }
 
+Content binary_content(json::Object headers, std::string bytes) {
+  Content content{.header = {{"type", "binary"}}, .bytes = std::move(bytes)};
+  content.header["headers"] = std::move(headers);
+  return content;
+}
+
 Content error_content(RoomCode code, std::string_view text) {
   Content content{.header = {{"type", "error"}}};
   content.header["text"] = text;

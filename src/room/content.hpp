@@ -19,7 +19,10 @@ enum class RoomCode : std::uint16_t {
   operation_failed = 1008,
   timeout = 1009,
   unexpected_response = 1100,
+  file_not_found = 3001,
+  recursive_required = 3002,
   invalid_path = 3004,
+  file_exists = 3005,
   queue_not_found = 5001,
   queue_exists = 5002,
 };
@@ -56,6 +59,7 @@ bool is_close(const json::Object& header);
 
 Content empty_content();
 Content json_content(json::Value value);
+Content binary_content(json::Object headers, std::string bytes = {});
 Content error_content(RoomCode code, std::string_view text);
 Content open_content();
 // `status` as of WebSocket close codes; 1000 is the normal end.

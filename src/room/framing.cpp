@@ -68,6 +68,15 @@ std::vector<std::string> to_packets(const Message& message) {
   return packets;
 }
 
+const std::vector<std::shared_ptr<const std::string>>& SharedMessage::packets() const {
+  if (packets_.empty()) {
+    for (std::string& packet : to_packets(message_)) {
+      packets_.push_back(std::make_shared<const std::string>(std::move(packet)));
+    }
+  }
+  return packets_;
+}
+
 Result<std::optional<Message>> MessageReader::take(std::string_view packet) {
   if (packet.size() < kDataHeadBytes) return malformed("a packet is too short");
   const auto id = read_number<std::uint64_t>(packet);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -33,6 +35,19 @@ constexpr std::size_t kPacketPayloadBytes = 64U * 1024;
 // The packets of a message, in the order in which they have to arrive, without those of any other
 // between them.
 std::vector<std::string> to_packets(const Message& message);
+
+// One message for many receivers: its packets are made once, and shared.
+class SharedMessage final {
+ public:
+  explicit SharedMessage(Message message) : message_(std::move(message)) {}
+
+  const Message& message() const { return message_; }
+  const std::vector<std::shared_ptr<const std::string>>& packets() const;
+
+ private:
+  const Message message_;
+  mutable std::vector<std::shared_ptr<const std::string>> packets_;  // made when needed first
+};
 
 // Puts the packets of one direction of one connection together again.
 class MessageReader final {

@@ -125,21 +125,144 @@ TEST_F(RoomMessaging, AsksForEachGrant) {
   EXPECT_EQ(shy.take(), "");
 }
 
-TEST_F(RoomMessaging, StorageIsEmpty) {
-  Client ann = join({.name = "ann", .scope = R"({"storage":{"paths":[{"path":"a"}]}})"});
-  Client none = join({.name = "none"});
-  auto storage = [&](const Client& client, std::string_view tool, std::string_view path) {
-    return use(client, tool, cat(R"({"path":")", path, "\"}"), "storage");
-  };
-  EXPECT_EQ(storage(ann, "list", ".schemas"), refused("the token does not allow this path", 1001));
-  EXPECT_EQ(storage(ann, "list", "a"),
-            "__response__#99 {\"type\":\"json\",\"json\":{\"files\":[]}}\n");
-  EXPECT_EQ(storage(ann, "exists", "a/b"),
-            "__response__#99 {\"type\":\"json\",\"json\":{\"exists\":false}}\n");
-  EXPECT_EQ(storage(ann, "stat", "b"), refused("the token does not allow this path", 1001));
-  EXPECT_EQ(storage(ann, "list", "a/../b"), refused("the path is not valid", 3004));
-  EXPECT_EQ(storage(ann, "upload", "a"), refused("tool upload was not found", 1003));
-  EXPECT_EQ(storage(none, "list", ""), refused("the token grants no storage", 1001));
+TEST_F(RoomMessaging, EncodesABroadcastOnce) {
+  Client ann = enabled("ann");
+  Client bob = enabled("bob");
+  Client eve = enabled("eve");
+  use(ann, "broadcast", R"({"type":"chat","message_json":"{}"})");
+  EXPECT_EQ(bob.outlet->shared.back(), eve.outlet->shared.back());
+}
+
+TEST_F(RoomMessaging, BoundsWhatPresenceTellsInAll) {
+  limits_.presence_bytes_max = 500;
+  Client ann = enabled("ann");
+  Client bob = enabled("bob");
+  ann.take();
+  send(bob, 1, "set_attributes", cat(R"({"a":")", std::string(200, 'x'), "\"}"));
+  EXPECT_NE(ann.take(), "");
+  send(ann, 1, "set_attributes", cat(R"({"a":")", std::string(200, 'x'), "\"}"));
+  EXPECT_EQ(bob.take(), "");
+  TestOutlet outlet;
+  EXPECT_EQ(try_join(outlet, {.name = "eve"}).error().reason(), "room_full");
+  leave(bob);
+  EXPECT_TRUE(try_join(outlet, {.name = "eve"}));
+}
+
+class RoomMessageStreams : public RoomMessaging {
+ protected:
+  RoomMessageStreams() : ann_(enabled("ann")), bob_(enabled("bob")) { ann_.take(); }
+
+  // Ann asks the participant for a stream, as call "c" with the request id 7.
+  void ask_for_stream(std::string_view to) {
+    send(ann_, 7, "room.invoke_tool",
+         R"({"toolkit":"messaging","tool":"stream","tool_call_id":"c",)"
+         R"("arguments":{"type":"control","method":"open"}})");
+    input(cat(R"({"type":"json","json":{"to_participant_id":")", to,
+              R"(","type":"chat","message_json":"{}"}})"));
+  }
+  void input(std::string_view chunk) {
+    send(ann_, 8, "room.tool_call_request_chunk",
+         cat(R"({"tool_call_id":"c","chunk":)", chunk, "}"));
+  }
+  void answer(std::string_view content) { send(bob_, 2, "room.tool_call_response", content); }
+  void output(std::string_view chunk) {
+    send(bob_, 2, "room.tool_call_response_chunk",
+         cat(R"({"tool_call_id":"call-2","chunk":)", chunk, "}"));
+  }
+  // What ann gets, without the answers to her chunks.
+  std::string taken() {
+    const std::string chunk_answer = "__response__#8 {\"type\":\"empty\"}\n";
+    std::string all = ann_.take();
+    for (std::size_t at = all.find(chunk_answer); at != std::string::npos;
+         at = all.find(chunk_answer)) {
+      all.erase(at, chunk_answer.size());
+    }
+    return all;
+  }
+  void open() {
+    ask_for_stream("id2");
+    answer(R"({"type":"control","method":"open"})");
+    taken();
+    bob_.take();
+  }
+
+  Client ann_;
+  Client bob_;
+};
+
+std::string stream_out(std::string_view chunk) {
+  return cat(R"(room.tool_call_response_chunk#7 {"tool_call_id":"c","toolkit":"messaging",)",
+             R"("tool":"stream","chunk":)", chunk, "}\n");
+}
+std::string stream_in(std::string_view chunk) {
+  return cat(R"(room.tool_call_request_chunk.messaging#2 {"tool_call_id":"call-2","chunk":)", chunk,
+             "}\n");
+}
+const std::string kStreamClose = R"({"type":"control","method":"close","status_code":1000})";
+
+TEST_F(RoomMessageStreams, OpenOnceTheOtherSideAccepts) {
+  ask_for_stream("id2");
+  EXPECT_EQ(taken(), "");
+  EXPECT_EQ(bob_.take(),
+            R"(room.tool_call.messaging#2 {"name":"stream","arguments":{"type":"control",)"
+            R"("method":"open"},"caller_id":"id1","tool_call_id":"call-2"})"
+            "\n" +
+                stream_in(R"({"type":"json","json":{"from_participant_id":"id1","type":"chat",)"
+                          R"("message_json":"{}"}})"));
+  answer(R"({"type":"control","method":"open"})");
+  EXPECT_EQ(taken(), "__response__#7 {\"type\":\"control\",\"method\":\"open\"}\n" +
+                         stream_out(R"({"type":"json","json":{"kind":"accepted",)"
+                                    R"("stream_id":"call-2"}})"));
+  input(R"({"type":"json","json":{"n":1}})");
+  EXPECT_EQ(bob_.take(), stream_in(R"({"type":"json","json":{"n":1}})"));
+  output(R"({"type":"json","json":{"n":2}})");
+  EXPECT_EQ(taken(), stream_out(R"({"type":"json","json":{"n":2}})"));
+  output(kStreamClose);
+  EXPECT_EQ(taken(), stream_out(kStreamClose));
+  input(R"({"type":"json","json":{"n":3}})");
+  EXPECT_EQ(bob_.take() + taken(), "");
+  EXPECT_EQ(room().counts().calls, 0U);
+}
+
+TEST_F(RoomMessageStreams, AreRefusedByTheOtherSideOrForWantOfOne) {
+  ask_for_stream("id2");
+  answer(R"({"type":"error","text":"no"})");
+  EXPECT_EQ(taken(), "__response__#7 {\"type\":\"error\",\"text\":\"no\"}\n");
+  ask_for_stream("nobody");
+  EXPECT_EQ(taken(),
+            R"(__response__#7 {"type":"error","text":"the participant was not found","code":1003})"
+            "\n");
+  EXPECT_EQ(room().counts().calls, 0U);
+}
+
+TEST_F(RoomMessageStreams, EndWithEitherSide) {
+  open();
+  input(kStreamClose);
+  EXPECT_EQ(bob_.take(), stream_in(kStreamClose));
+  EXPECT_EQ(taken(), stream_out(kStreamClose));
+  EXPECT_EQ(room().counts().calls, 0U);
+}
+
+TEST_F(RoomMessageStreams, EndWhenTheOtherSideLeaves) {
+  open();
+  leave(bob_);
+  EXPECT_NE(taken().find(R"("method":"close","status_code":1011)"), std::string::npos);
+  EXPECT_EQ(room().counts().calls, 0U);
+}
+
+TEST_F(RoomMessageStreams, EndWhenTheCallerLeaves) {
+  open();
+  leave(ann_);
+  EXPECT_NE(bob_.take().find(R"("method":"close","status_code":1001)"), std::string::npos);
+  EXPECT_EQ(room().counts().calls, 0U);
+}
+
+TEST_F(RoomMessageStreams, TakeNoMessageBeforeTheyAreOpen) {
+  ask_for_stream("id2");
+  bob_.take();
+  input(R"({"type":"json","json":{"n":1}})");
+  EXPECT_NE(taken().find(R"("code":1002)"), std::string::npos);
+  EXPECT_NE(bob_.take().find(R"("method":"close")"), std::string::npos);
 }
 
 }  // namespace

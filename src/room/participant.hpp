@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "async/timers.hpp"
 #include "json/value.hpp"
 #include "room/content.hpp"
 #include "room/grants.hpp"
@@ -27,6 +29,11 @@ class Outlet {
  public:
   virtual ~Outlet() = default;
   virtual void send(const Message& message) = 0;
+  // The same for a message that goes to many.
+  virtual void send_shared(const SharedMessage& message) = 0;
+  // The same; `written` is called later, once the connection has taken the message, and never if
+  // the connection ends before.
+  virtual void send_watched(const Message& message, std::function<void()> written) = 0;
   // Ends the connection. The participant then leaves as any other does.
   virtual void close(std::uint16_t code, std::string_view reason) = 0;
 };
@@ -52,13 +59,17 @@ struct Participant {
   ClientGeneration generation = ClientGeneration::other;
   Outlet& outlet;
   json::Object attributes;
-  bool has_messaging = false;  // it wants messages, and others see it
+  std::size_t presence_bytes = 0;  // what others are told about it
+  bool has_messaging = false;      // it wants messages, and others see it
   std::map<std::string, Registration, std::less<>> toolkits;  // by name
+  std::size_t registered_bytes = 0;                           // of its toolkits
   std::size_t calls_made = 0;                                 // in flight
   std::size_t calls_taken = 0;                                // in flight
   std::size_t lists_waiting = 0;
   std::deque<EarlyChunk> early;
   std::size_t early_bytes = 0;
+  std::shared_ptr<std::size_t> transfers = std::make_shared<std::size_t>(0);  // of files
+  Timers::Id expiry = {};                                  // when it is sent away
   std::shared_ptr<char> alive = std::make_shared<char>();  // for answers that come later
 
   void respond(std::uint64_t request_id, const Content& content) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -21,12 +22,16 @@ struct QueueCall {
   const QueuesGrant* grant = nullptr;  // lives as long as the caller
   std::string tool;
   json::Value arguments;
-  std::function<void(const Content&)> answer;  // does nothing once the caller has left
+  // Both do nothing once the caller has left. `written` is called later, once the caller's
+  // connection has taken the answer, and never after leave().
+  std::function<void(const Content&)> answer;
+  std::function<void(const Content&, std::function<void()> written)> give;
 };
 
 // The queues of one room. A message is durable before its sender is answered, and goes to one
-// receiver, first come first served. It is removed after it was handed over: a crash between the
-// two delivers it again.
+// receiver, first come first served. It stays in the store until the receiver's connection has
+// taken it: a message for a connection that ends before goes back to its queue, and a crash
+// delivers it again.
 class Queues final {
  public:
   // Both outlive this.
@@ -38,11 +43,22 @@ class Queues final {
 
  private:
   struct Queue {
+    std::uint64_t life = 0;  // a queue that was closed and made again has another one
     std::deque<StoredItem> items;
     std::deque<QueueCall> receivers;  // only while there are no items
     std::uint64_t last_seq = 0;
+    bool is_stored = false;
+    std::size_t storing = 0;  // changes under way that store the queue itself
   };
   using Map = std::map<std::string, Queue, std::less<>>;
+
+  // A message on its way to a receiver.
+  struct Given {
+    const void* caller;
+    std::string queue;
+    std::uint64_t life;
+    StoredItem item;
+  };
 
   void load();
   void loaded(Result<std::vector<StoredQueue>> queues);
@@ -53,18 +69,35 @@ class Queues final {
   void receive(QueueCall call, const std::string& name);
   void drain(const QueueCall& call, const std::string& name);
   void close(const QueueCall& call, const std::string& name);
-  // The queue, made if the call asks for it; null after the call was refused.
+  // The queue, made in memory if the call asks for it; null after the call was refused.
   Queue* queue_of(const QueueCall& call, const std::string& name);
-  void arrived(const std::string& name, StoredItem item);
-  void give(const QueueCall& call, const std::string& name, const StoredItem& item);
+  Queue* make_queue(const QueueCall& call, const std::string& name);
+  Queue* find(const std::string& name, std::uint64_t life);
+  void store_queue(const std::string& name, Queue& queue, RoomStore::Done done);
+  // The outcome of a change that was to store the queue, too. A queue that nothing has stored goes,
+  // and with it everybody who waits for its messages.
+  void stored_queue(const std::string& name, std::uint64_t life, const Result<void>& done);
+  void arrived(const std::string& name, std::uint64_t life, StoredItem item);
+  void give(const QueueCall& call, const std::string& name, std::uint64_t life, StoredItem item);
+  void taken(std::uint64_t number);
+  void serve_receivers(const std::string& name, Queue& queue);
+  // Whether another change may begin; else the call has been refused.
+  bool admit_change(const QueueCall& call);
+  // Counts a change until it is done.
+  RoomStore::Done counted(RoomStore::Done done);
   // Answers `content` once the change is durable, or why it is not.
-  RoomStore::Done answer_when_done(const QueueCall& call, Content content) const;
+  static RoomStore::Done answer_when_done(const QueueCall& call, Content content);
 
   const RoomLimits& limits_;
   RoomStore& store_;
   enum class State : std::uint8_t { unread, reading, ready } state_ = State::unread;
   std::vector<QueueCall> waiting_;  // until the queues are read
   Map queues_;
+  std::map<std::uint64_t, Given> given_;
+  std::size_t bytes_ = 0;    // of all messages that are kept
+  std::size_t changes_ = 0;  // under way
+  std::uint64_t last_given_ = 0;
+  std::uint64_t last_life_ = 0;
 };
 
 }  // namespace errand::room

@@ -1,68 +1,10 @@
 #include "room/queues.hpp"
 
 #include "room/test_room.hpp"
+#include "room/test_store.hpp"
 
 namespace errand::room::test {
 namespace {
-
-// Keeps queues in memory, does what it is asked when the test says so, and can fail.
-class TestStore final : public RoomStore {
- public:
-  void load_queues(Loaded loaded) override {
-    orders.push_back([this, loaded = std::move(loaded)] {
-      if (is_failing) return loaded(Error(ErrorCode::unavailable, "the store is away"));
-      std::vector<StoredQueue> all;
-      for (const auto& [name, items] : kept) all.push_back({.name = name, .items = items});
-      loaded(std::move(all));
-    });
-  }
-  void add_queue(std::string queue, Done done) override {
-    change(std::move(done), [this, queue] { kept[queue]; });
-  }
-  void remove_queue(std::string queue, Done done) override {
-    change(std::move(done), [this, queue] { kept.erase(queue); });
-  }
-  void add_item(std::string queue, StoredItem item, Done done) override {
-    change(std::move(done), [this, queue, item] { kept[queue].push_back(item); });
-  }
-  void remove_items(std::string queue, std::vector<std::uint64_t> seqs, Done done) override {
-    change(std::move(done), [this, queue, seqs] {
-      std::erase_if(kept[queue], [&](const StoredItem& item) {
-        return std::find(seqs.begin(), seqs.end(), item.seq) != seqs.end();
-      });
-    });
-  }
-
-  void run() {
-    while (!orders.empty()) {
-      auto order = std::move(orders.front());
-      orders.pop_front();
-      order();
-    }
-  }
-  std::string text() const {
-    std::string out;
-    for (const auto& [name, items] : kept) {
-      append(out, name, ":");
-      for (const StoredItem& item : items) append(out, " ", item.body);
-      out += ";";
-    }
-    return out;
-  }
-
-  std::map<std::string, std::vector<StoredItem>> kept;
-  std::deque<std::function<void()>> orders;
-  bool is_failing = false;
-
- private:
-  void change(Done done, std::function<void()> what) {
-    orders.push_back([this, done = std::move(done), what = std::move(what)] {
-      if (is_failing) return done(Error(ErrorCode::unavailable, "the store is away"));
-      what();
-      done({});
-    });
-  }
-};
 
 class RoomQueues : public RoomTest {
  protected:
@@ -82,6 +24,11 @@ class RoomQueues : public RoomTest {
     begin(client, tool, arguments);
     settle();
     return client.take();
+  }
+  // The client's connection takes what was sent, and the store what follows from it.
+  void write(const Client& client) {
+    on_home([&] { client.outlet->write(); });
+    settle();
   }
   Client user(std::string name, std::string_view scope = R"({"queues":{}})") {
     return join({.name = std::move(name), .scope = scope});
@@ -110,7 +57,37 @@ TEST_F(RoomQueues, GiveMessagesInOrderAndOnce) {
   EXPECT_EQ(use(ann, "receive", R"({"name":"q","wait":false})"), given(R"({"n":1})"));
   EXPECT_EQ(use(ann, "receive", R"({"name":"q","wait":false})"), given(R"({"n":2})"));
   EXPECT_EQ(use(ann, "receive", R"({"name":"q","wait":false})"), kEmpty);
+  EXPECT_EQ(disk_.text(), R"(q: {"n":1} {"n":2};)");
+  write(ann);
   EXPECT_EQ(disk_.text(), "q:;");
+}
+
+TEST_F(RoomQueues, AMessageThatWasNotWrittenGoesBackToItsPlace) {
+  Client ann = user("ann");
+  Client bob = user("bob");
+  for (int n = 1; n <= 3; ++n) {
+    use(ann, "send", cat(R"({"name":"q","create":true,"message":{"n":)", n, "}}"));
+  }
+  EXPECT_EQ(use(bob, "receive", R"({"name":"q"})"), given(R"({"n":1})"));
+  write(bob);
+  EXPECT_EQ(use(bob, "receive", R"({"name":"q"})"), given(R"({"n":2})"));
+  leave(bob);
+  EXPECT_EQ(disk_.text(), R"(q: {"n":2} {"n":3};)");
+  EXPECT_EQ(use(ann, "receive", R"({"name":"q"})"), given(R"({"n":2})"));
+  EXPECT_EQ(use(ann, "receive", R"({"name":"q"})"), given(R"({"n":3})"));
+  // Nobody is told of what is written to a connection that has left.
+  on_home([&] { bob.outlet->write(); });
+}
+
+TEST_F(RoomQueues, AMessageThatComesBackGoesToWhoeverWaits) {
+  Client ann = user("ann");
+  Client bob = user("bob");
+  use(bob, "receive", R"({"name":"q","create":true,"wait":true})");
+  use(ann, "receive", R"({"name":"q","wait":true})");
+  use(ann, "send", R"({"name":"q","message":{"n":1}})");
+  EXPECT_EQ(bob.take(), given(R"({"n":1})"));
+  leave(bob);
+  EXPECT_EQ(ann.take(), given(R"({"n":1})"));
 }
 
 TEST_F(RoomQueues, AMessageIsDurableBeforeItsSenderIsAnswered) {
@@ -205,6 +182,74 @@ TEST_F(RoomQueues, SayThatTheStoreIsAway) {
   EXPECT_EQ(use(ann, "send", R"({"name":"q","message":{}})"), error("the store is away", 1008));
   disk_.is_failing = false;
   EXPECT_EQ(use(ann, "list"), given(R"({"queues":[{"name":"q","size":0}]})"));
+}
+
+TEST_F(RoomQueues, AreGoneIfTheyCouldNotBeStored) {
+  Client ann = user("ann");
+  Client bob = user("bob");
+  use(ann, "list");
+  disk_.is_failing = true;
+  EXPECT_EQ(use(ann, "open", R"({"name":"q"})"), error("the store is away", 1008));
+  EXPECT_EQ(use(bob, "receive", R"({"name":"r","create":true,"wait":true})"),
+            error("the store is away", 1008));
+  disk_.is_failing = false;
+  EXPECT_EQ(use(ann, "list"), given(R"({"queues":[]})"));
+  EXPECT_EQ(use(ann, "send", R"({"name":"q","message":{}})"), error("queue q was not found", 5001));
+}
+
+TEST_F(RoomQueues, AMessageBringsItsQueueAlongUntilThatIsStored) {
+  Client ann = user("ann");
+  use(ann, "list");
+  disk_.is_failing = true;
+  begin(ann, "send", R"({"name":"q","create":true,"message":{"n":1}})", 1);
+  begin(ann, "send", R"({"name":"q","message":{"n":2}})", 2);
+  on_home([this] {
+    disk_.run_one();
+    disk_.is_failing = false;
+    disk_.run();
+  });
+  EXPECT_EQ(disk_.text(), R"(q: {"n":2};)");
+  ann.take();
+  EXPECT_EQ(use(ann, "list"), given(R"({"queues":[{"name":"q","size":1}]})"));
+  restart();
+  Client bob = user("bob");
+  EXPECT_EQ(use(bob, "receive", R"({"name":"q"})"), given(R"({"n":2})"));
+}
+
+TEST_F(RoomQueues, AMessageDoesNotReachAQueueThatWasMadeAgain) {
+  Client ann = user("ann");
+  use(ann, "open", R"({"name":"q"})");
+  begin(ann, "send", R"({"name":"q","message":{"n":1}})");
+  begin(ann, "close", R"({"name":"q"})");
+  begin(ann, "open", R"({"name":"q"})");
+  settle();
+  EXPECT_EQ(disk_.text(), "q:;");
+  ann.take();
+  EXPECT_EQ(use(ann, "receive", R"({"name":"q"})"), kEmpty);
+}
+
+TEST_F(RoomQueues, BoundWhatWaits) {
+  limits_.queue_calls_waiting_max = 1;
+  limits_.queue_changes_max = 1;
+  limits_.queue_bytes_max = 300;
+  Client ann = user("ann");
+  begin(ann, "list", "{}");
+  begin(ann, "list", "{}");
+  EXPECT_EQ(ann.take(), error("too many calls wait for the queues to be read", 1008));
+  settle();
+  ann.take();
+  begin(ann, "open", R"({"name":"q"})");
+  begin(ann, "open", R"({"name":"r"})");
+  EXPECT_EQ(ann.take(), error("too many changes of queues are under way", 1008));
+  settle();
+  ann.take();
+  const std::string large = cat(R"({"name":"q","message":{"x":")", std::string(150, 'x'), "\"}}");
+  EXPECT_EQ(use(ann, "send", large), kEmpty);
+  EXPECT_EQ(use(ann, "send", large), error("the queues of the room are full", 1008));
+  use(ann, "receive", R"({"name":"q"})");
+  EXPECT_EQ(use(ann, "send", large), error("the queues of the room are full", 1008));
+  write(ann);
+  EXPECT_EQ(use(ann, "send", large), kEmpty);
 }
 
 TEST_F(RoomQueues, AnswerNobodyWhoHasLeft) {

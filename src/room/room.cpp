@@ -14,6 +14,16 @@ namespace {
 constexpr std::string_view kTraceMember = "__meshagent__";
 constexpr std::size_t kTraceparentBytesMax = 128;
 
+constexpr std::uint16_t kNormalClosure = 1000;
+
+// About what presence tells others of somebody.
+std::size_t presence_size(const Participant& participant) {
+  constexpr std::size_t kMembersBytes = 100;
+  std::string text;
+  json::write(text, participant.attributes);
+  return text.size() + participant.id.size() + kMembersBytes;
+}
+
 Message push_of(std::string_view type, const json::Object& header) {
   Message message{.id = 0, .type = std::string(type), .header = ""};
   json::write(message.header, header);
@@ -40,20 +50,31 @@ std::string take_traceparent(json::Object& header) {
 
 Room::Room(Options options)
     : options_(std::move(options)), calls_(options_.limits, options_.timers) {
-  if (options_.store) queues_.emplace(options_.limits, *options_.store);
+  if (!options_.store) return;
+  queues_.emplace(options_.limits, *options_.store);
+  storage_.emplace(Storage::Deps{.limits = options_.limits,
+                                 .store = *options_.store,
+                                 .clock = options_.clock,
+                                 .make_id = options_.make_id,
+                                 .tell = [this](const FileEvent& event) { tell_of_file(event); },
+                                 .make_file_url = options_.make_file_url});
 }
 
 Room::~Room() {
   for (WaitingList& waiting : waiting_lists_) options_.timers.cancel(waiting.timer);
+  for (const auto& [id, participant] : participants_) options_.timers.cancel(participant->expiry);
+}
+
+Error Room::full() const {
+  return Error(ErrorCode::unavailable, "the room is full")
+      .reason("room_full")
+      .limit("participants", static_cast<std::int64_t>(options_.limits.participants_max));
 }
 
 Result<std::string> Room::join(JoinParams params) {
   ERRAND_ASSERT_HOME(options_.home);
-  if (participants_.size() >= options_.limits.participants_max) {
-    return Error(ErrorCode::unavailable, "the room is full")
-        .reason("room_full")
-        .limit("participants", static_cast<std::int64_t>(options_.limits.participants_max));
-  }
+  if (is_closed_) return Error(ErrorCode::unavailable, "the room was closed");
+  if (participants_.size() >= options_.limits.participants_max) return full();
   const std::string id = options_.make_id();
   auto participant =
       std::make_unique<Participant>(Participant{.id = id,
@@ -63,6 +84,11 @@ Result<std::string> Room::join(JoinParams params) {
                                                 .generation = params.generation,
                                                 .outlet = params.outlet});
   participant->attributes["name"] = participant->identity.name;
+  participant->presence_bytes = presence_size(*participant);
+  if (presence_bytes_ + participant->presence_bytes > options_.limits.presence_bytes_max) {
+    return full();
+  }
+  presence_bytes_ += participant->presence_bytes;
   params.outlet.send(
       push_of("connected",
               {{"type", "init"}, {"participantId", id}, {"attributes", participant->attributes}}));
@@ -70,6 +96,10 @@ Result<std::string> Room::join(JoinParams params) {
                                             {"room_url", options_.url},
                                             {"session_id", options_.session_id}}));
   Participant& joined_now = *participants_.emplace(id, std::move(participant)).first->second;
+  if (params.lives_for) {
+    joined_now.expiry = options_.timers.set(options_.timers.now() + *params.lives_for,
+                                            [this, id] { evict(id, "the token has expired"); });
+  }
   joined(joined_now);
   return id;
 }
@@ -81,6 +111,9 @@ void Room::leave(std::string_view id) {
   // Taken out first, so that nothing is sent to it from here on but by its own calls.
   std::unique_ptr<Participant> gone = std::move(found->second);
   participants_.erase(found);
+  options_.timers.cancel(gone->expiry);
+  presence_bytes_ -= gone->presence_bytes;
+  for (const auto& [name, registration] : gone->toolkits) forget_registered(*gone, registration);
   std::erase_if(public_toolkits_, [&](const auto& one) { return one.second == gone.get(); });
   for (auto waiting = waiting_lists_.begin(); waiting != waiting_lists_.end();) {
     auto one = waiting++;
@@ -126,12 +159,16 @@ void Room::set_attributes(Participant& from, const Message& message) {
   if (!changed) return;
   changed->erase(kTraceMember);
   changed->erase("name");
-  json::Object merged = from.attributes;
-  for (const auto& [key, value] : *changed) merged[key] = value;
-  std::string text;
-  json::write(text, merged);
-  if (text.size() > options_.limits.attributes_bytes_max) return;
-  from.attributes = std::move(merged);
+  json::Object former = from.attributes;
+  for (const auto& [key, value] : *changed) from.attributes[key] = value;
+  const std::size_t size = presence_size(from);
+  const std::size_t of_all = presence_bytes_ - from.presence_bytes + size;
+  if (size > options_.limits.attributes_bytes_max || of_all > options_.limits.presence_bytes_max) {
+    from.attributes = std::move(former);
+    return;
+  }
+  from.presence_bytes = size;
+  presence_bytes_ = of_all;
   if (!from.has_messaging) return;
   tell_presence(from, "participant.attributes", {{"attributes", std::move(*changed)}});
 }
@@ -184,8 +221,25 @@ Participant* Room::find_named(std::string_view name) {
   return found;
 }
 
+// Its connection may take a while to end. Nothing of it is heard any more.
+void Room::evict(std::string id, std::string_view reason) {
+  Participant* participant = find(id);
+  if (!participant) return;
+  participant->outlet.close(kNormalClosure, reason);
+  leave(id);
+}
+
 void Room::close(std::string_view reason) {
-  for (auto& [id, participant] : participants_) participant->outlet.close(1000, reason);
+  is_closed_ = true;
+  while (!participants_.empty()) evict(participants_.begin()->first, reason);
+}
+
+void Room::evict_key(std::string_view key_id, std::string_view reason) {
+  std::vector<std::string> theirs;
+  for (const auto& [id, participant] : participants_) {
+    if (participant->identity.key_id == key_id) theirs.push_back(id);
+  }
+  for (const std::string& id : theirs) evict(id, reason);
 }
 
 Room::Counts Room::counts() const {

@@ -14,10 +14,12 @@
 #include "base/result.hpp"
 #include "json/schema_cache.hpp"
 #include "room/calls.hpp"
+#include "room/developer_logs.hpp"
 #include "room/participant.hpp"
 #include "room/queues.hpp"
 #include "room/room_limits.hpp"
 #include "room/room_store.hpp"
+#include "room/storage.hpp"
 #include "room/token.hpp"
 
 namespace errand::room {
@@ -26,6 +28,8 @@ struct JoinParams {
   ParticipantToken token;
   ClientGeneration generation = ClientGeneration::other;
   Outlet& outlet;  // outlives the participant
+  // The participant is sent away for good after so long. Absent: never.
+  std::optional<milliseconds> lives_for = {};
 };
 
 // One room: who is there, which toolkits they offer, and the calls between them. An actor: lives on
@@ -33,16 +37,23 @@ struct JoinParams {
 // again.
 class Room final {
  public:
+  // Takes the address of a file, or why there is none. A room that is gone takes nothing.
+  using FileUrl = std::function<void(Result<std::string>)>;
+
   struct Options {
     Home home;
     std::string name;
     std::string url;         // for clients: where the room is
     std::string session_id;  // of this life of the room
     Timers& timers;
+    const Clock& clock;
     json::SchemaCache& schemas;
     std::function<std::string()> make_id;  // unpredictable
     RoomLimits limits = {};
-    RoomStore* store = nullptr;  // outlives the room; null: the room has no queues
+    RoomStore* store = nullptr;  // outlives the room; null: the room has no queues and no files
+    // Makes an address from which anybody can read the file for a while. Calls back later. Empty:
+    // there are no such addresses.
+    std::function<void(std::string path, FileUrl done)> make_file_url = {};
   };
 
   explicit Room(Options options);
@@ -51,14 +62,17 @@ class Room final {
   Room& operator=(const Room&) = delete;
 
   // Lets somebody in whose token is for this room, and tells the client that it is ready. Gives the
-  // participant's id. unavailable: the room is full.
+  // participant's id. unavailable: the room is full, or was closed.
   Result<std::string> join(JoinParams params);
   // A message of a participant. Every request is answered.
   void receive(std::string_view participant, const Message& message);
   void leave(std::string_view participant);
 
-  // Sends everybody away for good: clients do not come back by themselves.
+  // Sends everybody away for good: clients do not come back by themselves. Nobody can join any
+  // more.
   void close(std::string_view reason);
+  // The same for those whose token this key has signed; others can join.
+  void evict_key(std::string_view key_id, std::string_view reason);
 
   struct Counts {
     std::size_t participants = 0;
@@ -82,6 +96,8 @@ class Room final {
 
   Participant* find(std::string_view id);
   Participant* find_named(std::string_view name);
+  void evict(std::string id, std::string_view reason);
+  Error full() const;
 
   // room.cpp
   void receive_request(Participant& from, const Message& message);
@@ -94,6 +110,8 @@ class Room final {
   void remove_toolkit(Request& request);
   Registration* registration_of(Participant& host, std::string_view toolkit);
   Participant* host_of(const Request& request, std::string_view toolkit);
+  void forget_registered(Participant& host, const Registration& registration);
+  std::optional<Content> too_much_registered(const Participant& from, const Toolkit& toolkit) const;
   void take_over(Participant& from, const std::string& name);
   void list_toolkits(Request& request);
   std::string list_text(const Participant& lister, const Participant* only) const;
@@ -109,15 +127,26 @@ class Room final {
   void disable_messaging(Participant& from);
   void tell_presence(const Participant& from, std::string_view type, const json::Object& message);
   void send_message(Request& request, std::string_view tool);
+  void stream_messages(Request& request);
   void serve_queues(Request& request, std::string_view tool);
-  static void serve_storage(Request& request, std::string_view tool);
+  void serve_developer(Request& request, std::string_view tool);
+  void listen_to_logs(Request& request);
+
+  // room_storage.cpp
+  void serve_storage(Request& request, std::string_view tool);
+  void tell_of_file(const FileEvent& event);
 
   const Options options_;
   std::map<std::string, std::unique_ptr<Participant>, std::less<>> participants_;
   std::map<std::string, Participant*, std::less<>> public_toolkits_;  // the host, by name
   std::list<WaitingList> waiting_lists_;
+  std::optional<Storage> storage_;  // outlives the calls that it serves
+  DeveloperLogs logs_;              // the same
   Calls calls_;
   std::optional<Queues> queues_;
+  std::size_t registered_bytes_ = 0;  // of public toolkits
+  std::size_t presence_bytes_ = 0;    // of all participants
+  bool is_closed_ = false;
 };
 
 }  // namespace errand::room

@@ -1,17 +1,16 @@
-// The toolkits of the room itself: messaging, queues, and a storage without files.
+// The toolkits of the room itself: messaging, queues and the logs of developers.
 #include <utility>
 
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/write.hpp"
 #include "room/builtin.hpp"
+#include "room/message_stream.hpp"
 #include "room/room.hpp"
 #include "room/room_request.hpp"
 
 namespace errand::room {
 namespace {
-
-constexpr std::string_view kNoParticipant = "the participant was not found";
 
 Message message_push(std::string_view from, std::string_view type, const json::Object& message,
                      std::string attachment = {}) {
@@ -36,8 +35,9 @@ bool sees_others(const Participant& participant) {
 
 void Room::serve(Request& request, std::string_view toolkit, std::string_view tool) {
   if (toolkit == "messaging") return serve_messaging(request, tool);
-  if (toolkit == "storage") return serve_storage(request, tool);
+  if (toolkit == "storage" && storage_) return serve_storage(request, tool);
   if (toolkit == "queues" && queues_) return serve_queues(request, tool);
+  if (toolkit == "developer") return serve_developer(request, tool);
   request.refuse(RoomCode::not_found, cat("toolkit ", toolkit, " was not found"));
 }
 
@@ -51,6 +51,7 @@ void Room::serve_messaging(Request& request, std::string_view tool) {
     return request.answer(empty_content());
   }
   if (tool == "send" || tool == "broadcast") return send_message(request, tool);
+  if (tool == "stream") return stream_messages(request);
   request.refuse(RoomCode::not_found, cat("tool ", tool, " was not found"));
 }
 
@@ -76,9 +77,9 @@ void Room::disable_messaging(Participant& from) {
 // To everybody else who wants to know who is there.
 void Room::tell_presence(const Participant& from, std::string_view type,
                          const json::Object& message) {
-  const Message push = message_push(from.id, type, message);
+  const SharedMessage push(message_push(from.id, type, message));
   for (const auto& [id, other] : participants_) {
-    if (other.get() != &from && sees_others(*other)) other->outlet.send(push);
+    if (other.get() != &from && sees_others(*other)) other->outlet.send_shared(push);
   }
 }
 
@@ -91,18 +92,34 @@ void Room::send_message(Request& request, std::string_view tool) {
   }
   auto sent = parse_sent_message(request.arguments());
   if (!sent) return request.refuse(RoomCode::invalid_request, sent.error().describe());
-  const Message push =
-      message_push(request.from.id, sent->type, sent->message, std::move(sent->attachment));
+  const SharedMessage push(
+      message_push(request.from.id, sent->type, sent->message, std::move(sent->attachment)));
   if (to_all) {
     for (const auto& [id, other] : participants_) {
-      if (other.get() != &request.from && other->has_messaging) other->outlet.send(push);
+      if (other.get() != &request.from && other->has_messaging) other->outlet.send_shared(push);
     }
     return request.answer(empty_content());
   }
   Participant* to = find(sent->to);
   if (!to || !to->has_messaging) return request.refuse(RoomCode::not_found, kNoParticipant);
-  to->outlet.send(push);
+  to->outlet.send(push.message());
   request.answer(empty_content());
+}
+
+void Room::stream_messages(Request& request) {
+  if (!request.from.scope.messaging->send) {
+    return request.refuse(RoomCode::permission_denied, "the token does not allow messaging.stream");
+  }
+  if (!is_open(request.arguments().header)) {
+    return request.refuse(RoomCode::invalid_request, "messaging.stream takes a stream");
+  }
+  auto find_other = [this](const std::string& id) -> Participant* {
+    Participant* other = find(id);
+    return other && other->has_messaging ? other : nullptr;
+  };
+  calls_.begin_local(request.local("messaging", "stream"), [&](Calls::Reply reply) {
+    return std::make_shared<MessageStream>(calls_, request.from, find_other, reply);
+  });
 }
 
 void Room::serve_queues(Request& request, std::string_view tool) {
@@ -112,38 +129,60 @@ void Room::serve_queues(Request& request, std::string_view tool) {
   }
   const Content arguments = request.arguments();
   const json::Value* given = arguments.header.if_contains("json");
-  auto answer = [&from, id = request.message.id,
-                 alive = std::weak_ptr<char>(from.alive)](const Content& content) {
-    if (!alive.expired()) from.respond(id, content);
+  const std::weak_ptr<char> alive = from.alive;
+  // Neither its answer nor its being written concerns a caller that has left.
+  auto give = [&from, id = request.message.id, alive](const Content& content,
+                                                      std::function<void()> written) {
+    if (alive.expired()) return;
+    from.outlet.send_watched(to_message(id, "__response__", content),
+                             [alive, written = std::move(written)] {
+                               if (!alive.expired()) written();
+                             });
   };
   queues_->serve({.caller = &from,
                   .grant = &*from.scope.queues,
                   .tool = std::string(tool),
                   .arguments = given ? *given : json::Value(json::Object()),
-                  .answer = std::move(answer)});
+                  .answer = request.later(),
+                  .give = std::move(give)});
 }
 
-// Agents list a folder before they start. A room has no files, and says so.
-void Room::serve_storage(Request& request, std::string_view tool) {
-  const auto& grant = request.from.scope.storage;
-  if (!grant) return request.refuse(RoomCode::permission_denied, "the token grants no storage");
-  const Content arguments = request.arguments();
-  std::string_view given = json::text_at(json::object_at(&arguments.header, "json"), "path");
-  auto path = storage_path(given);
-  if (!path) return request.refuse(RoomCode::invalid_path, "the path is not valid");
-  if (tool == "list") {
-    if (!grant->allows_listing(*path)) {
-      return request.refuse(RoomCode::permission_denied, "the token does not allow this path");
-    }
-    return request.answer(json_content(json::Object{{"files", json::Array()}}));
-  }
-  if (tool != "exists" && tool != "stat") {
+void Room::serve_developer(Request& request, std::string_view tool) {
+  const auto& grant = request.from.scope.developer;
+  if (!grant) return request.refuse(RoomCode::permission_denied, "the token grants no developer");
+  if (tool == "logs") return listen_to_logs(request);
+  const bool is_plain = tool == "info" || tool == "warning" || tool == "error";
+  if (!is_plain && tool != "log") {
     return request.refuse(RoomCode::not_found, cat("tool ", tool, " was not found"));
   }
-  if (!grant->allows(FileAction::read, *path)) {
-    return request.refuse(RoomCode::permission_denied, "the token does not allow this path");
+  if (request.message.header.size() > options_.limits.log_bytes_max) {
+    return request.refuse(RoomCode::invalid_request, "the line is too long");
   }
-  request.answer(json_content(json::Object{{"exists", false}}));
+  const Content arguments = request.arguments();
+  const json::Object* given = json::object_at(&arguments.header, "json");
+  const json::Object* data = is_plain ? given : json::object_at(given, "data");
+  std::string_view type = is_plain ? tool : json::text_at(given, "type");
+  if (!data || type.empty()) {
+    return request.refuse(RoomCode::invalid_request, "a line needs a type and data");
+  }
+  logs_.tell(type, *data);
+  request.answer(empty_content());
+}
+
+void Room::listen_to_logs(Request& request) {
+  if (!request.from.scope.developer->logs) {
+    return request.refuse(RoomCode::permission_denied, "the token does not allow reading logs");
+  }
+  if (!is_open(request.arguments().header)) {
+    return request.refuse(RoomCode::invalid_request, "developer.logs takes a stream");
+  }
+  if (logs_.listeners() >= options_.limits.log_listeners_max) {
+    return request.refuse(RoomCode::operation_failed, "too many read the logs");
+  }
+  calls_.begin_local(request.local("developer", "logs"), [this](Calls::Reply reply) {
+    reply.answer(open_content());
+    return logs_.listen(reply);
+  });
 }
 
 }  // namespace errand::room

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <list>
+#include <memory>
 #include <string>
 
+#include "json/members.hpp"
 #include "room/room.hpp"
 
 namespace errand::room {
@@ -16,6 +19,21 @@ struct Room::Request {
 
   Content arguments() const { return arguments_of(header, message.attachment); }
   void answer(const Content& content) const { from.respond(message.id, content); }
+  // Answers later, unless the participant has left by then.
+  std::function<void(const Content&)> later() const {
+    return [&to = from, id = message.id,
+            alive = std::weak_ptr<char>(from.alive)](const Content& content) {
+      if (!alive.expired()) to.respond(id, content);
+    };
+  }
+  // The call as one that the room itself serves.
+  Calls::BeginLocal local(std::string_view toolkit, std::string_view tool) const {
+    return {.caller = from,
+            .request_id = message.id,
+            .call_id = std::string(json::text_at(&header, "tool_call_id")),
+            .toolkit = std::string(toolkit),
+            .tool = std::string(tool)};
+  }
   void refuse(RoomCode code, std::string_view text) const {
     from.respond_error(message.id, code, text);
   }

@@ -274,5 +274,61 @@ TEST_F(RoomToolkits, OldClientsDoNotLearnOfBinary) {
   EXPECT_NE(ask(ann, "room.list_toolkits", "{}").find(R"(["binary"])"), std::string::npos);
 }
 
+TEST_F(RoomToolkits, AreBoundedByWhatAListTellsOfThem) {
+  limits_.registered_bytes_of_one_max = 3'000;
+  limits_.registered_bytes_max = 4'000;
+  Client ann = join({.name = "ann"});
+  Client bob = join({.name = "bob"});
+  auto add = [&](const Client& client, std::string_view name, std::string_view how) {
+    return ask(client, "room.register_toolkit",
+               cat(R"({"name":")", name, R"(","description":")", std::string(1'500, 'd'), R"(",)",
+                   how, R"("tools":{}})"));
+  };
+  const std::string_view is_public = R"("public":true,)";
+  auto is_refused = [](std::string_view answer) {
+    return answer.find("too large") != std::string_view::npos;
+  };
+  EXPECT_FALSE(is_refused(add(ann, "a", is_public)));
+  EXPECT_TRUE(is_refused(add(ann, "b", "")));
+  EXPECT_FALSE(is_refused(add(bob, "b", is_public)));
+  Client eve = join({.name = "eve"});
+  EXPECT_TRUE(is_refused(add(eve, "c", is_public)));
+  EXPECT_FALSE(is_refused(add(eve, "c", "")));
+  // A connection that comes back takes its toolkit over, and needs no more than before.
+  Client again = join({.name = "ann"});
+  EXPECT_FALSE(is_refused(add(again, "a", is_public)));
+  leave(bob);
+  EXPECT_FALSE(is_refused(add(ann, "d", is_public)));
+}
+
+TEST_F(RoomToolkits, AParticipantIsSentAwayWhenItsTokenExpires) {
+  Client ann = join({.name = "ann", .lives_for = milliseconds(5'000)});
+  Client bob = join({.name = "bob"});
+  host(ann, "t");
+  on_home([&] { timers_.advance(milliseconds(4'999)); });
+  EXPECT_EQ(ann.take(), "");
+  on_home([&] { timers_.advance(milliseconds(1)); });
+  EXPECT_EQ(ann.take(), "close 1000 the token has expired\n");
+  EXPECT_EQ(names_in(ask(bob, "room.list_toolkits", "{}")), "");
+  EXPECT_EQ(ask(ann, "room.list_toolkits", "{}"), "");
+  Client eve = join({.name = "eve", .lives_for = milliseconds(5'000)});
+  leave(eve);
+  EXPECT_EQ(timers_.pending(), 0U);
+}
+
+TEST_F(RoomToolkits, TheHoldersOfADeletedKeyAreSentAway) {
+  Client ann = join({.name = "ann", .key_id = "k1"});
+  Client bob = join({.name = "bob", .key_id = "k2"});
+  on_home([&] { room().evict_key("k1", "the room key was deleted"); });
+  EXPECT_EQ(ann.take() + bob.take(), "close 1000 the room key was deleted\n");
+  EXPECT_EQ(room().counts().participants, 1U);
+}
+
+TEST_F(RoomToolkits, NobodyJoinsARoomThatWasClosed) {
+  on_home([&] { room().close("the room was deleted"); });
+  TestOutlet outlet;
+  EXPECT_EQ(try_join(outlet, {.name = "ann"}).error().code(), ErrorCode::unavailable);
+}
+
 }  // namespace
 }  // namespace errand::room::test

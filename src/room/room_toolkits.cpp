@@ -15,7 +15,39 @@ Content not_found(std::string_view what, std::string_view name) {
   return error_content(RoomCode::not_found, cat(what, " ", name, " was not found"));
 }
 
+// What a list has to say about a toolkit, at most.
+std::size_t listed_size(const Toolkit& toolkit) {
+  constexpr std::size_t kMembersBytes = 100;
+  constexpr std::size_t kEscapedBytesMax = 6;  // of one byte of the name
+  return toolkit.listed.size() + toolkit.name.size() * kEscapedBytesMax + kMembersBytes;
+}
+
 }  // namespace
+
+void Room::forget_registered(Participant& host, const Registration& registration) {
+  const std::size_t size = listed_size(registration.toolkit);
+  host.registered_bytes -= size;
+  if (registration.toolkit.is_public) registered_bytes_ -= size;
+}
+
+// Whether the toolkit fits into lists; else why not. A toolkit that it takes over makes way.
+std::optional<Content> Room::too_much_registered(const Participant& from,
+                                                 const Toolkit& toolkit) const {
+  const std::size_t size = listed_size(toolkit);
+  if (from.toolkits.size() >= options_.limits.toolkits_of_one_max) {
+    return error_content(RoomCode::invalid_request, "the participant has too many toolkits");
+  }
+  if (from.registered_bytes + size > options_.limits.registered_bytes_of_one_max) {
+    return error_content(RoomCode::invalid_request, "the participant's toolkits are too large");
+  }
+  if (!toolkit.is_public) return std::nullopt;
+  auto held = public_toolkits_.find(toolkit.name);
+  const std::size_t freed = held == public_toolkits_.end()
+                                ? 0
+                                : listed_size(held->second->toolkits.at(toolkit.name).toolkit);
+  if (registered_bytes_ - freed + size <= options_.limits.registered_bytes_max) return std::nullopt;
+  return error_content(RoomCode::operation_failed, "the room's toolkits are too large");
+}
 
 void Room::add_toolkit(Request& request) {
   Participant& from = request.from;
@@ -38,17 +70,16 @@ void Room::add_toolkit(Request& request) {
     return request.refuse(RoomCode::already_exists,
                           cat("toolkit ", toolkit.name, " exists already"));
   }
-  if (from.toolkits.size() >= options_.limits.toolkits_of_one_max) {
-    return request.refuse(RoomCode::invalid_request, "the participant has too many toolkits");
+  auto held = toolkit.is_public ? public_toolkits_.find(toolkit.name) : public_toolkits_.end();
+  if (held != public_toolkits_.end() && held->second->identity != from.identity) {
+    return request.refuse(RoomCode::already_exists,
+                          cat("toolkit ", toolkit.name, " exists already"));
   }
-  if (toolkit.is_public) {
-    auto held = public_toolkits_.find(toolkit.name);
-    if (held != public_toolkits_.end() && held->second->identity != from.identity) {
-      return request.refuse(RoomCode::already_exists,
-                            cat("toolkit ", toolkit.name, " exists already"));
-    }
-    take_over(from, toolkit.name);
-  }
+  if (auto refusal = too_much_registered(from, toolkit)) return request.answer(*refusal);
+  if (toolkit.is_public) take_over(from, toolkit.name);
+  const std::size_t size = listed_size(toolkit);
+  from.registered_bytes += size;
+  if (toolkit.is_public) registered_bytes_ += size;
   std::string name = toolkit.name;
   Registration registration{.id = options_.make_id(), .toolkit = std::move(toolkit)};
   request.answer(json_content(json::Object{{"id", registration.id}}));
@@ -61,6 +92,7 @@ void Room::take_over(Participant& from, const std::string& name) {
   Participant*& host = public_toolkits_[name];
   if (host) {
     calls_.lose_toolkit(*host, name);
+    forget_registered(*host, host->toolkits.at(name));
     host->toolkits.erase(name);
   }
   host = &from;
@@ -73,6 +105,7 @@ void Room::remove_toolkit(Request& request) {
                             [&](const auto& one) { return one.second.id == id; });
   if (found == toolkits.end()) return request.answer(not_found("registration", id));
   if (found->second.toolkit.is_public) public_toolkits_.erase(found->first);
+  forget_registered(request.from, found->second);
   toolkits.erase(found);
   request.answer(empty_content());
 }

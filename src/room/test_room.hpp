@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "room/room.hpp"
+#include "support/manual_clock.hpp"
 
 namespace errand::room::test {
 
@@ -28,6 +29,14 @@ class TestOutlet final : public Outlet {
     if (!message.attachment.empty()) append(line, " [", message.attachment, "]");
     lines_.push_back(std::move(line));
   }
+  void send_shared(const SharedMessage& message) override {
+    send(message.message());
+    shared.push_back(message.packets().back());
+  }
+  void send_watched(const Message& message, std::function<void()> written) override {
+    send(message);
+    unwritten.push_back(std::move(written));
+  }
   void close(std::uint16_t code, std::string_view reason) override {
     lines_.push_back(cat("close ", code, " ", reason));
   }
@@ -37,6 +46,13 @@ class TestOutlet final : public Outlet {
     lines_.clear();
     return all;
   }
+  // The connection takes what was sent.
+  void write() {
+    for (const auto& written : std::exchange(unwritten, {})) written();
+  }
+
+  std::vector<std::function<void()>> unwritten;
+  std::vector<std::shared_ptr<const std::string>> shared;  // the last packets of shared messages
 
  private:
   std::vector<std::string> lines_;
@@ -57,19 +73,24 @@ class RoomTest : public testing::Test {
     std::string_view scope = kAgents;
     ClientGeneration generation = ClientGeneration::other;
     std::string key_id = "";
+    std::optional<milliseconds> lives_for = {};
   };
 
   Room& room() {
     if (!room_) {
-      room_.emplace(Room::Options{.home = Home(io_),
-                                  .name = "r",
-                                  .url = "ws://x/rooms/r",
-                                  .session_id = "s1",
-                                  .timers = timers_,
-                                  .schemas = schemas_,
-                                  .make_id = [this] { return cat("id", ++last_id_); },
-                                  .limits = limits_,
-                                  .store = store_});
+      room_.emplace(Room::Options{
+          .home = Home(io_),
+          .name = "r",
+          .url = "ws://x/rooms/r",
+          .session_id = "s1",
+          .timers = timers_,
+          .clock = clock_,
+          .schemas = schemas_,
+          .make_id = [this] { return cat("id", ++last_id_); },
+          .limits = limits_,
+          .store = store_,
+          .make_file_url = [](const std::string& path,
+                              const Room::FileUrl& done) { done(cat("http://x/", path)); }});
     }
     return *room_;
   }
@@ -80,7 +101,10 @@ class RoomTest : public testing::Test {
                            .scope = parse_api_scope(json::parse(who.scope).value()).value()};
     std::optional<Result<std::string>> id;
     on_home([&] {
-      id = room().join({.token = token, .generation = who.generation, .outlet = outlet});
+      id = room().join({.token = token,
+                        .generation = who.generation,
+                        .outlet = outlet,
+                        .lives_for = who.lives_for});
     });
     return std::move(*id);
   }
@@ -124,6 +148,7 @@ class RoomTest : public testing::Test {
 
   asio::io_context io_{1};
   ManualTimers timers_;
+  ManualClock clock_{1'800'000'000'000};
   json::SchemaCache schemas_;
   RoomLimits limits_;
   RoomStore* store_ = nullptr;

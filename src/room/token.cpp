@@ -59,13 +59,16 @@ Result<std::optional<double>> time_at(const json::Object& payload, std::string_v
   return std::optional<double>(value->to_number<double>());
 }
 
-Result<void> check_times(const json::Object& payload, WallTime now) {
+// When the token expires; nothing if it does not, or only in many years.
+Result<std::optional<WallTime>> check_times(const json::Object& payload, WallTime now) {
+  constexpr double kManyYearsSeconds = 100.0 * 365 * 24 * 3600;
   const double seconds_now = static_cast<double>(now.time_since_epoch().count()) / 1000;
   ERRAND_TRY(auto expires, time_at(payload, "exp"));
   if (expires && *expires <= seconds_now) return refuse_token("the token has expired");
   ERRAND_TRY(auto begins, time_at(payload, "nbf"));
   if (begins && *begins > seconds_now) return refuse_token("the token is not valid yet");
-  return {};
+  if (!expires || *expires > seconds_now + kManyYearsSeconds) return std::optional<WallTime>();
+  return std::optional(from_millis(static_cast<std::int64_t>(*expires * 1000)));
 }
 
 Result<void> add_grant(ParticipantToken& token, bool& has_scope, const json::Value& value) {
@@ -158,14 +161,20 @@ Result<UnverifiedToken> read_token(std::string_view text) {
                          .payload = std::move(*payload)};
 }
 
-Result<ParticipantToken> verify_token(const UnverifiedToken& token, std::string_view secret,
-                                      WallTime now) {
+Result<std::optional<WallTime>> verify_signature(const UnverifiedToken& token,
+                                                 std::string_view secret, WallTime now) {
   if (secret.empty() ||
       !crypto::equal_in_constant_time(mac_of(secret, token.signed_part), token.signature)) {
     return refuse_token("the token's signature is wrong");
   }
-  ERRAND_CHECK(check_times(token.payload, now));
+  return check_times(token.payload, now);
+}
+
+Result<ParticipantToken> verify_token(const UnverifiedToken& token, std::string_view secret,
+                                      WallTime now) {
+  ERRAND_TRY(auto expires_at, verify_signature(token, secret, now));
   ParticipantToken verified;
+  verified.expires_at = expires_at;
   verified.identity = {.project = std::string(json::text_at(&token.payload, "sub")),
                        .key_id = token.key_id(),
                        .name = std::string(json::text_at(&token.payload, "name"))};

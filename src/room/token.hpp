@@ -42,14 +42,19 @@ struct ParticipantToken {
   Identity identity;
   Role role = Role::user;
   std::string room;  // empty: no room is granted
+  std::optional<WallTime> expires_at = {};
   ApiScope scope;
 };
 
 // forbidden: not a token that is signed with HS256.
 Result<UnverifiedToken> read_token(std::string_view text);
 
-// forbidden: another secret has signed it, it has expired or is not valid yet, or it makes no
-// sense.
+// When the token expires, if it does. forbidden: another secret has signed it, or it has expired or
+// is not valid yet.
+Result<std::optional<WallTime>> verify_signature(const UnverifiedToken& token,
+                                                 std::string_view secret, WallTime now);
+
+// forbidden: the same, or the token makes no sense.
 Result<ParticipantToken> verify_token(const UnverifiedToken& token, std::string_view secret,
                                       WallTime now);
 

@@ -184,6 +184,7 @@ class Api final {
   Answer list_room_keys(Principal who, net::Request request);
   Answer delete_room_key(Principal who, net::Request request);
   Task<net::Response> join_room(net::Request request);
+  Task<net::Response> get_room_file(net::Request request);
 
   Answer create_tool(Principal who, net::Request request);
   Answer list_tools(Principal who, net::Request request);

@@ -129,7 +129,7 @@ Api::Answer Api::get_room(Principal who, net::Request request) {
   json::Object body = room_json(room);
   if (options_.rooms) {
     body["url"] = options_.rooms->url_of(request, name);
-    body["participants"] = participants_json(options_.rooms->participants(who.workspace, name));
+    body["participants"] = participants_json(options_.rooms->participants(who.workspace, room.id));
   }
   co_return json_response(200, json::write(body));
 }
@@ -195,7 +195,12 @@ Api::Answer Api::list_room_keys(Principal who, net::Request) {
 }
 
 Api::Answer Api::delete_room_key(Principal who, net::Request request) {
-  ERRAND_CO_CHECK(co_await engine_.records().room_keys.remove(who.workspace, request.params.at(1)));
+  std::string id = request.params.at(1);
+  if (options_.rooms) {
+    ERRAND_CO_CHECK(co_await options_.rooms->remove_key(who.workspace, std::move(id)));
+  } else {
+    ERRAND_CO_CHECK(co_await engine_.records().room_keys.remove(who.workspace, std::move(id)));
+  }
   co_return json_response(204, {});
 }
 
@@ -204,6 +209,15 @@ Task<net::Response> Api::join_room(net::Request request) {
     co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
   }
   auto answer = co_await options_.rooms->enter(std::move(request));
+  if (!answer) co_return render_error(answer.error());
+  co_return std::move(*answer);
+}
+
+Task<net::Response> Api::get_room_file(net::Request request) {
+  if (!options_.rooms) {
+    co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
+  }
+  auto answer = co_await options_.rooms->send_file(std::move(request));
   if (!answer) co_return render_error(answer.error());
   co_return std::move(*answer);
 }

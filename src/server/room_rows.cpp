@@ -100,9 +100,22 @@ std::vector<Api::Row> Api::room_key_rows() {
                          "protocol is that of MeshAgent clients.",
                 .query = {query::kRoomToken},
                 .answers = {{101, "The connection is a WebSocket."}},
-                .errors = {"invalid_token", "not_found", "upgrade_required", "room_full"},
+                .errors = {"invalid_token", "not_found", "upgrade_required", "too_many_rooms",
+                           "room_full"},
                 .access = Access::open},
        .open_verb = &Api::join_room},
+      {.info = {.method = Method::get,
+                .path = "/rooms/{roomName}/files/{fileName}",
+                .id = "getRoomFile",
+                .tag = "Rooms",
+                .summary = "Sends a file of a room.",
+                .about = "The address comes from `storage.download_url` in the room, and is good "
+                         "for an hour.",
+                .query = {query::kRoomToken},
+                .answers = {{200, "The file."}},
+                .errors = {"invalid_token", "not_found"},
+                .access = Access::open},
+       .open_verb = &Api::get_room_file},
   };
 }
 

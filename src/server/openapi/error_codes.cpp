@@ -18,6 +18,7 @@ constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"insufficient_scope", 403, "The credential lacks the scope that `required` names."},
     {"invalid_token", 403,
      "The participant token is missing, wrong, expired, or for another room."},
+    {"too_many_rooms", 403, "The workspace has as many rooms as joining may make."},
     {"not_found", 404, "The path, or what it names, does not exist in this workspace."},
     {"unknown_tool_use", 404, "The tool call is not pending: it is unknown or was answered."},
     {"method_not_allowed", 405, "The path takes other methods, which the header `Allow` lists."},

@@ -1,12 +1,13 @@
 #include "server/rooms/live_rooms.hpp"
 
 #include "crypto/random.hpp"
-#include "server/rooms/record_room_store.hpp"
 
 namespace errand::server {
 namespace {
 
 constexpr std::size_t kIdBytes = 12;
+// So many stores may be gone before they are forgotten.
+constexpr std::size_t kGoneStoresMax = 100;
 
 std::string random_id() {
   return crypto::random_hex(kIdBytes);
@@ -14,34 +15,61 @@ std::string random_id() {
 
 }  // namespace
 
+std::shared_ptr<RecordRoomStore> LiveRooms::store_of(const WorkspaceSlug& workspace,
+                                                     const std::string& id) {
+  const Key key(workspace, id);
+  if (auto found = stores_.find(key); found != stores_.end()) {
+    if (auto there = found->second.lock()) return there;
+  }
+  if (stores_.size() > rooms_.size() + kGoneStoresMax) {
+    std::erase_if(stores_, [](const auto& one) { return one.second.expired(); });
+  }
+  auto made = std::make_shared<RecordRoomStore>(deps_.store, deps_.tasks, workspace, id);
+  stores_[key] = made;
+  return made;
+}
+
 std::shared_ptr<room::Room> LiveRooms::open(const Place& place) {
-  const Key key(place.workspace, place.name);
-  if (auto there = find(place.workspace, place.name)) return there;
-  auto kept =
-      std::make_shared<RecordRoomStore>(deps_.store, deps_.tasks, place.workspace, place.id);
-  auto* made = new room::Room({.home = deps_.home,
-                               .name = place.name,
-                               .url = place.url,
-                               .session_id = random_id(),
-                               .timers = deps_.timers,
-                               .schemas = schemas_,
-                               .make_id = random_id,
-                               .limits = limits_,
-                               .store = kept.get()});
+  const Key key(place.workspace, place.id);
+  if (auto there = find(place.workspace, place.id)) return there;
+  auto kept = store_of(place.workspace, place.id);
+  kept->attach();
+  auto* made =
+      new room::Room({.home = deps_.home,
+                      .name = place.name,
+                      .url = place.url,
+                      .session_id = random_id(),
+                      .timers = deps_.timers,
+                      .clock = deps_.clock,
+                      .schemas = schemas_,
+                      .make_id = random_id,
+                      .limits = limits_,
+                      .store = kept.get(),
+                      .make_file_url = [this, place](std::string path, room::Room::FileUrl done) {
+                        make_file_url_(place, std::move(path), std::move(done));
+                      }});
   // The entry goes with the room. Rooms do not outlive this object.
   std::shared_ptr<room::Room> opened(made, [this, key, kept](room::Room* gone) {
     rooms_.erase(key);
-    kept->detach();
     delete gone;
+    kept->detach();
   });
   rooms_[key] = opened;
   return opened;
 }
 
 std::shared_ptr<room::Room> LiveRooms::find(const WorkspaceSlug& workspace,
-                                            const std::string& name) const {
-  auto found = rooms_.find({workspace, name});
+                                            const std::string& id) const {
+  auto found = rooms_.find({workspace, id});
   return found == rooms_.end() ? nullptr : found->second.lock();
+}
+
+void LiveRooms::evict_key(const std::string& key_id, std::string_view reason) {
+  std::vector<std::shared_ptr<room::Room>> rooms;
+  for (const auto& [key, room] : rooms_) {
+    if (auto there = room.lock()) rooms.push_back(std::move(there));
+  }
+  for (const auto& room : rooms) room->evict_key(key_id, reason);
 }
 
 }  // namespace errand::server

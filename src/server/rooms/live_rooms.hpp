@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "json/schema_cache.hpp"
 #include "room/room.hpp"
 #include "run/ids.hpp"
+#include "server/rooms/record_room_store.hpp"
 #include "store/store.hpp"
 
 namespace errand::server {
@@ -23,22 +26,32 @@ class LiveRooms final {
   struct Deps {
     Home home;
     Timers& timers;
+    const Clock& clock;
     Store& store;
     TaskGroup& tasks;
   };
-  LiveRooms(const Deps& deps, room::RoomLimits limits) : deps_(deps), limits_(limits) {}
-
-  // `id` is that of the room's record. `url` is where clients find the room; that of the first one
-  // counts.
+  // `id` is that of the room's record: a room that was deleted and made again is another one. `url`
+  // is where clients find the room; that of the first one counts.
   struct Place {
     WorkspaceSlug workspace;
     std::string name;
     std::string id;
     std::string url;
   };
+  // Makes the address of a file, and calls back.
+  using MakeFileUrl =
+      std::function<void(const Place& place, std::string path, room::Room::FileUrl done)>;
+
+  LiveRooms(const Deps& deps, room::RoomLimits limits, MakeFileUrl make_file_url)
+      : deps_(deps), limits_(limits), make_file_url_(std::move(make_file_url)) {}
+
   std::shared_ptr<room::Room> open(const Place& place);
   // Null if nobody is there.
-  std::shared_ptr<room::Room> find(const WorkspaceSlug& workspace, const std::string& name) const;
+  std::shared_ptr<room::Room> find(const WorkspaceSlug& workspace, const std::string& id) const;
+  // What the room keeps. The same object for as long as anybody uses it.
+  std::shared_ptr<RecordRoomStore> store_of(const WorkspaceSlug& workspace, const std::string& id);
+  // Sends everybody away whose token this key has signed.
+  void evict_key(const std::string& key_id, std::string_view reason);
 
   const room::RoomLimits& limits() const { return limits_; }
 
@@ -47,8 +60,10 @@ class LiveRooms final {
 
   const Deps deps_;
   const room::RoomLimits limits_;
+  const MakeFileUrl make_file_url_;
   json::SchemaCache schemas_;
   std::map<Key, std::weak_ptr<room::Room>> rooms_;
+  std::map<Key, std::weak_ptr<RecordRoomStore>> stores_;  // those that are gone go now and then
 };
 
 }  // namespace errand::server

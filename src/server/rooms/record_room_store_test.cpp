@@ -22,7 +22,8 @@ class RecordRoomStoreTest : public testing::Test {
   // Until everything is done.
   void settle() { run_task(io, tasks.join()); }
   void add(RecordRoomStore& kept, std::string queue, std::uint64_t seq) {
-    kept.add_item(std::move(queue), {.seq = seq, .body = cat("{\"n\":", seq, "}")}, done());
+    kept.add_item(std::move(queue), {.seq = seq, .body = cat("{\"n\":", seq, "}")},
+                  room::WithQueue::no, done());
   }
   room::RoomStore::Done done() {
     return [this](const Result<void>& result) { append(seen, result ? "done " : "failed "); };
@@ -40,6 +41,20 @@ class RecordRoomStoreTest : public testing::Test {
     });
     settle();
     return text;
+  }
+
+  std::vector<room::StoredFile> files() {
+    std::vector<room::StoredFile> all;
+    auto kept = open();
+    kept->load_files(
+        [&all](Result<std::vector<room::StoredFile>> found) { all = std::move(found).value(); });
+    settle();
+    return all;
+  }
+  // The first part of a content; nothing if it is gone.
+  std::string part(const std::string& content) {
+    auto found = run_task(io, open()->find_part(content, 0));
+    return found ? *found : "";
   }
 
   asio::io_context io;
@@ -99,6 +114,85 @@ TEST_F(RecordRoomStoreTest, RemovesAllOfOneRoomAlone) {
   EXPECT_TRUE(run_task(io, kept->remove_all()));
   EXPECT_EQ(read("room_1"), "");
   EXPECT_EQ(read("room_10"), "q: 1{\"n\":1};");
+}
+
+TEST_F(RecordRoomStoreTest, AMessageBringsItsQueueAlong) {
+  auto kept = open();
+  kept->add_item("q", {.seq = 1, .body = "{}"}, room::WithQueue::yes, done());
+  settle();
+  EXPECT_EQ(read(), "q: 1{};");
+}
+
+// The room of an id goes and comes back while something is still under way.
+TEST_F(RecordRoomStoreTest, TheNextRoomReadsAfterWhatTheLastOneAskedFor) {
+  auto kept = open();
+  kept->add_queue("q", done());
+  for (std::uint64_t seq = 1; seq <= 20; ++seq) add(*kept, "q", seq);
+  kept->detach();
+  kept->attach();
+  std::size_t items = 0;
+  kept->load_queues([&items](const Result<std::vector<room::StoredQueue>>& queues) {
+    items = queues.value().at(0).items.size();
+  });
+  settle();
+  EXPECT_EQ(items, 20U);
+  EXPECT_EQ(seen, "");
+}
+
+TEST_F(RecordRoomStoreTest, RefusesWhatIsTooMuch) {
+  auto kept = open();
+  for (std::size_t i = 0; i <= RecordRoomStore::kOrdersMax; ++i) kept->add_queue("q", done());
+  settle();
+  EXPECT_EQ(seen.find("failed "), seen.rfind("failed "));
+  EXPECT_NE(seen.find("failed "), std::string::npos);
+  seen.clear();
+  kept->add_part("c", 0, std::string(RecordRoomStore::kOrderBytesMax, 'x'), done());
+  kept->add_part("c", 0, "small", done());
+  settle();
+  EXPECT_EQ(seen, "failed done ");
+}
+
+TEST_F(RecordRoomStoreTest, KeepsFiles) {
+  auto kept = open();
+  const room::StoredFile file{.path = "a b/ü",
+                              .content = "c1",
+                              .size = 7,
+                              .part_bytes = 4,
+                              .mime_type = "text/plain",
+                              .created_at = from_millis(1),
+                              .updated_at = from_millis(2)};
+  kept->begin_content("c1", done());
+  kept->add_part("c1", 0, "four", done());
+  kept->add_part("c1", 1, "and", done());
+  kept->change_files({.put = {file}, .removed = {}}, done());
+  // A file names the content, which therefore stays.
+  kept->drop_content("c1");
+  settle();
+  EXPECT_EQ(files(), std::vector{file});
+  EXPECT_EQ(run_task(io, open()->find_file("a b/ü")).value(), file);
+  EXPECT_EQ(run_task(io, open()->find_part("c1", 1)).value(), "and");
+  kept->change_files({.put = {}, .removed = {"a b/ü"}, .dropped = {"c1"}}, done());
+  kept->drop_content("c1");
+  settle();
+  EXPECT_EQ(files(), std::vector<room::StoredFile>());
+  EXPECT_EQ(part("c1"), "");
+}
+
+TEST_F(RecordRoomStoreTest, RemovesWhatAnUploadOfAnEarlierProcessHasLeft) {
+  auto kept = open();
+  kept->begin_content("c1", done());
+  for (std::uint64_t n = 0; n < 20; ++n) kept->add_part("c1", n, "bytes", done());
+  settle();
+  EXPECT_EQ(part("c1"), "bytes");
+  auto next = open();
+  next->load_files([](const Result<std::vector<room::StoredFile>>&) {});
+  // Uploads that begin now are left alone by later looks.
+  next->begin_content("c2", done());
+  next->add_part("c2", 0, "new", done());
+  next->load_files([](const Result<std::vector<room::StoredFile>>&) {});
+  settle();
+  EXPECT_EQ(part("c1"), "");
+  EXPECT_EQ(part("c2"), "new");
 }
 
 TEST_F(RecordRoomStoreTest, CallsNobodyBackWhoIsGone) {

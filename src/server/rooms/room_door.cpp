@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/members.hpp"
 #include "net/url.hpp"
 #include "net/websocket_stream.hpp"
+#include "server/rooms/file_feed.hpp"
 #include "server/rooms/record_room_store.hpp"
 #include "server/rooms/room_session.hpp"
 
@@ -13,6 +15,9 @@ namespace errand::server {
 namespace {
 
 constexpr std::string_view kProtocolBegin = "meshagent-room.";
+// The member of a token that opens a file, and how long an address of a file is good.
+constexpr std::string_view kFileMember = "file";
+constexpr std::chrono::hours kFileUrlLife{1};
 
 Error no_such_room(std::string_view name) {
   return {ErrorCode::not_found, cat("there is no room \"", utf8_prefix(name, 80), "\"")};
@@ -62,14 +67,22 @@ RoomDoor::RoomDoor(const Deps& deps, Options options)
       clock_(deps.clock),
       log_(deps.log),
       options_(std::move(options)),
-      rooms_({.home = deps.home, .timers = deps.timers, .store = store_, .tasks = tasks_},
-             options_.limits),
+      rooms_({.home = deps.home,
+              .timers = deps.timers,
+              .clock = clock_,
+              .store = store_,
+              .tasks = tasks_},
+             options_.limits,
+             [this](const LiveRooms::Place& place, std::string path, room::Room::FileUrl done) {
+               tasks_.spawn("room.file_url",
+                            make_file_url(place, std::move(path), std::move(done)));
+             }),
       tasks_(deps.home.executor(), [&log = deps.log](const char* task, const std::string& what) {
         log.error("a task of a room failed; this is a bug",
                   {{.key = "task", .value = task}, {.key = "what", .value = what}});
       }) {}
 
-Task<Result<RoomDoor::Admitted>> RoomDoor::admit(std::string text, std::string name) {
+Task<Result<RoomDoor::Known>> RoomDoor::known_token(std::string text) {
   if (text.empty()) co_return refused_token("no participant token was sent");
   ERRAND_CO_TRY(auto unverified, room::read_token(text));
   std::string key_id = unverified.key_id();
@@ -79,9 +92,14 @@ Task<Result<RoomDoor::Admitted>> RoomDoor::admit(std::string text, std::string n
     co_return refused_token("the token is signed with an unknown key");
   }
   if (!key) co_return std::move(key).error();
-  ERRAND_CO_TRY(auto token, room::verify_token(unverified, key->secret, clock_.now()));
+  co_return Known{.token = std::move(unverified), .key = std::move(*key)};
+}
+
+Task<Result<RoomDoor::Admitted>> RoomDoor::admit(std::string text, std::string name) {
+  ERRAND_CO_TRY(auto known, co_await known_token(std::move(text)));
+  ERRAND_CO_TRY(auto token, room::verify_token(known.token, known.key.secret, clock_.now()));
   if (token.room != name) co_return refused_token("the token is for another room");
-  co_return Admitted{.token = std::move(token), .workspace = key->workspace};
+  co_return Admitted{.token = std::move(token), .workspace = known.key.workspace};
 }
 
 Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
@@ -92,32 +110,33 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
         .reason("upgrade_required");
   }
   Carried carried = carried_by(request);
+  const std::uint64_t keys_removed = keys_removed_;
   ERRAND_CO_TRY(auto admitted, co_await admit(std::move(carried.token), name));
   const WorkspaceSlug workspace = admitted.workspace;
-  auto record = co_await find_room(workspace, name);
-  if (!record && record.error().code() != ErrorCode::not_found) co_return record.error();
-  if (!record && options_.makes_rooms && !options_.makes_rooms(workspace)) {
-    co_return no_such_room(name);
-  }
-  if (!record) record = co_await ensure_room(workspace, name);
-  if (!record) co_return record.error();
+  ERRAND_CO_TRY(auto record, co_await room_to_enter(workspace, name));
 
   auto room = rooms_.open(
-      {.workspace = workspace, .name = name, .id = record->id, .url = url_of(request, name)});
+      {.workspace = workspace, .name = name, .id = record.id, .url = url_of(request, name)});
   if (room->counts().participants >= options_.limits.participants_max) {
     co_return Error(ErrorCode::unavailable, "the room is full").reason("room_full");
   }
-  RoomSession session{.room = std::move(room),
-                      .token = std::move(admitted.token),
-                      .generation = carried.generation,
-                      .limits = options_.limits.frames,
-                      .log = log_};
+  std::optional<milliseconds> lives_for;
+  if (admitted.token.expires_at) lives_for = *admitted.token.expires_at - clock_.now();
+  RoomSession session{
+      .room = std::move(room),
+      .token = std::move(admitted.token),
+      .generation = carried.generation,
+      .limits = options_.limits.frames,
+      .log = log_,
+      .lives_for = lives_for,
+      .is_admitted = [this, keys_removed] { return keys_removed == keys_removed_; }};
   net::Response response;
   response.status = 101;
   response.upgrade = std::make_unique<net::Upgrade>();
   response.upgrade->headers = std::move(request.headers);
   response.upgrade->protocol = std::move(carried.protocol);
   response.upgrade->limits = kRoomSocketLimits;
+  response.upgrade->compression = options_.compression;
   response.upgrade->session = [session](std::shared_ptr<net::WebSocket> socket) {
     return run_room_session(session, std::move(socket));
   };
@@ -132,17 +151,103 @@ Task<Result<NamedRecord>> RoomDoor::find_room(WorkspaceSlug workspace, std::stri
 
 Task<Result<NamedRecord>> RoomDoor::ensure_room(WorkspaceSlug workspace, std::string name) {
   auto made = co_await records_.rooms.create(workspace, name, "{}", {});
-  if (made) co_return std::move(made->record);
+  if (made) {
+    if (auto count = room_counts_.find(workspace); count != room_counts_.end()) ++count->second;
+    co_return std::move(made->record);
+  }
   if (made.error().reason() == "name_taken") co_return co_await find_room(workspace, name);
   co_return std::move(made).error();
+}
+
+Task<Result<NamedRecord>> RoomDoor::room_to_enter(WorkspaceSlug workspace, std::string name) {
+  auto record = co_await find_room(workspace, name);
+  if (record || record.error().code() != ErrorCode::not_found) co_return record;
+  if (options_.makes_rooms && !options_.makes_rooms(workspace)) co_return no_such_room(name);
+  ERRAND_CO_CHECK(co_await check_room_count(workspace));
+  co_return co_await ensure_room(workspace, name);
+}
+
+// Counts the rooms of a workspace once, and then those that are made here.
+Task<Result<void>> RoomDoor::check_room_count(WorkspaceSlug workspace) {
+  constexpr std::size_t kPage = 500;
+  if (!room_counts_.contains(workspace)) {
+    std::size_t count = 0;
+    std::string after;
+    do {
+      ERRAND_CO_TRY(auto page, co_await records_.rooms.list(workspace, std::move(after), kPage));
+      count += page.records.size();
+      after = std::move(page.next);
+    } while (!after.empty() && count < options_.rooms_made_by_joining_max);
+    room_counts_.emplace(workspace, count);
+  }
+  if (room_counts_[workspace] < options_.rooms_made_by_joining_max) co_return Result<void>();
+  co_return Error(ErrorCode::forbidden, "the workspace has too many rooms")
+      .reason("too_many_rooms")
+      .limit("rooms", static_cast<std::int64_t>(options_.rooms_made_by_joining_max));
 }
 
 Task<Result<void>> RoomDoor::remove_room(WorkspaceSlug workspace, std::string name) {
   ERRAND_CO_TRY(auto record, co_await find_room(workspace, name));
   ERRAND_CO_CHECK(co_await records_.rooms.remove(workspace, name, {}));
-  if (auto room = rooms_.find(workspace, name)) room->close("the room was deleted");
-  auto kept = std::make_shared<RecordRoomStore>(store_, tasks_, workspace, record.id);
+  room_counts_.erase(workspace);
+  if (auto room = rooms_.find(workspace, record.id)) room->close("the room was deleted");
+  auto kept = rooms_.store_of(workspace, record.id);
   co_return co_await kept->remove_all();
+}
+
+Task<Result<void>> RoomDoor::remove_key(WorkspaceSlug workspace, std::string id) {
+  ERRAND_CO_CHECK(co_await records_.room_keys.remove(workspace, id));
+  ++keys_removed_;
+  rooms_.evict_key(id, "the room key was deleted");
+  co_return Result<void>();
+}
+
+// A token of its own, which lets nobody into the room and opens nothing but this file.
+Task<void> RoomDoor::make_file_url(LiveRooms::Place place, std::string path,
+                                   room::Room::FileUrl done) {
+  auto key = co_await records_.room_keys.signing_key(place.workspace);
+  if (!key) {
+    done(std::move(key).error());
+    co_return;
+  }
+  const WallTime expires = clock_.now() + kFileUrlLife;
+  const std::string token = room::sign_token(
+      {{"kid", key->info.id},
+       {"sub", key->project},
+       {"exp", std::chrono::duration_cast<seconds>(expires.time_since_epoch()).count()},
+       {kFileMember, {{"room", place.id}, {"path", path}}}},
+      key->secret);
+  std::string base = place.url;
+  if (base.starts_with("ws")) base = cat("http", base.substr(2));
+  done(cat(base, "/files/", percent_encode(room::name_of_path(path)), "?token=", token));
+}
+
+Task<Result<net::Response>> RoomDoor::send_file(net::Request request) {
+  ERRAND_CO_TRY(auto known, co_await known_token(request.query_param("token").value_or("")));
+  ERRAND_CO_CHECK(room::verify_signature(known.token, known.key.secret, clock_.now()));
+  const json::Object* opened = json::object_at(&known.token.payload, kFileMember);
+  const std::string id(json::text_at(opened, "room"));
+  const std::string path(json::text_at(opened, "path"));
+  const WorkspaceSlug workspace = known.key.workspace;
+  if (id.empty() || path.empty()) co_return refused_token("the token is not for a file");
+  ERRAND_CO_TRY(auto record, co_await find_room(workspace, request.params.at(0)));
+  if (record.id != id) co_return refused_token("the token is for another room");
+  auto kept = rooms_.store_of(workspace, id);
+  auto file = co_await kept->find_file(path);
+  if (!file && file.error().code() == ErrorCode::not_found) {
+    co_return Error(ErrorCode::not_found, "there is no such file");
+  }
+  if (!file) co_return std::move(file).error();
+  net::Response response;
+  // Whoever has uploaded the file must not run scripts under the server's address.
+  response.headers = {
+      {.name = "Content-Disposition",
+       .value = cat("attachment; filename*=UTF-8''", percent_encode(room::name_of_path(path)))},
+      {.name = "X-Content-Type-Options", .value = "nosniff"},
+      {.name = "Content-Security-Policy", .value = "sandbox"}};
+  response.events_type = file->mime_type;
+  response.events = std::make_unique<FileFeed>(std::move(kept), std::move(*file));
+  co_return response;
 }
 
 Task<void> RoomDoor::stop() {
@@ -150,8 +255,8 @@ Task<void> RoomDoor::stop() {
 }
 
 std::vector<room::Room::Listed> RoomDoor::participants(const WorkspaceSlug& workspace,
-                                                       const std::string& name) const {
-  auto room = rooms_.find(workspace, name);
+                                                       const std::string& id) const {
+  auto room = rooms_.find(workspace, id);
   return room ? room->participants() : std::vector<room::Room::Listed>();
 }
 

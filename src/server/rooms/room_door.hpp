@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,6 +39,9 @@ class RoomDoor final {
     // Whether a participant may make a room of this workspace by joining it. Empty: always.
     std::function<bool(const WorkspaceSlug&)> makes_rooms = {};
     room::RoomLimits limits = {};
+    // Of a workspace. A join that would make one more is refused with forbidden.
+    std::size_t rooms_made_by_joining_max = 10'000;
+    net::Compression compression = net::Compression::off;
   };
 
   RoomDoor(const Deps& deps, Options options);
@@ -53,9 +58,16 @@ class RoomDoor final {
   // Deletes the room, and with it all that it keeps, and sends everybody away. not_found.
   Task<Result<void>> remove_room(WorkspaceSlug workspace, std::string name);
 
-  // Who is in a room at the moment.
+  // Deletes the key, and sends everybody away whose token it has signed. not_found.
+  Task<Result<void>> remove_key(WorkspaceSlug workspace, std::string id);
+
+  // Answers a request for /rooms/{name}/files/{path} with a file. forbidden: the parameter `token`
+  // is not one of download_url, or is one for another file. not_found: there is no such file.
+  Task<Result<net::Response>> send_file(net::Request request);
+
+  // Who is in a room at the moment; `id` is that of its record.
   std::vector<room::Room::Listed> participants(const WorkspaceSlug& workspace,
-                                               const std::string& name) const;
+                                               const std::string& id) const;
   // Returns when all that rooms had to keep is kept. Nobody may be in a room any more.
   Task<void> stop();
 
@@ -68,6 +80,16 @@ class RoomDoor final {
     WorkspaceSlug workspace;
   };
   Task<Result<Admitted>> admit(std::string token, std::string room);
+  // A token with a key that is known. forbidden: there is none.
+  struct Known {
+    room::UnverifiedToken token;
+    engine::RoomKey key;
+  };
+  Task<Result<Known>> known_token(std::string token);
+  // The room, made if the workspace allows it.
+  Task<Result<NamedRecord>> room_to_enter(WorkspaceSlug workspace, std::string name);
+  Task<Result<void>> check_room_count(WorkspaceSlug workspace);
+  Task<void> make_file_url(LiveRooms::Place place, std::string path, room::Room::FileUrl done);
 
   Store& store_;
   engine::RecordBooks& records_;
@@ -75,6 +97,8 @@ class RoomDoor final {
   Log& log_;
   const Options options_;
   LiveRooms rooms_;
+  std::map<WorkspaceSlug, std::size_t> room_counts_;  // as far as they have been counted
+  std::uint64_t keys_removed_ = 0;
   TaskGroup tasks_;  // last: tasks use everything above
 };
 

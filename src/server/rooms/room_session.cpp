@@ -1,7 +1,9 @@
 #include "server/rooms/room_session.hpp"
 
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace errand::server {
 namespace {
@@ -17,6 +19,17 @@ class SocketOutlet final : public room::Outlet {
 
   void send(const room::Message& message) override {
     for (std::string& packet : room::to_packets(message)) socket_->send(std::move(packet));
+  }
+  void send_shared(const room::SharedMessage& message) override {
+    for (const auto& packet : message.packets()) socket_->queue({.bytes = packet});
+  }
+  void send_watched(const room::Message& message, std::function<void()> written) override {
+    std::vector<std::string> packets = room::to_packets(message);
+    for (std::size_t i = 0; i < packets.size(); ++i) {
+      const bool is_last = i + 1 == packets.size();
+      socket_->queue({.bytes = std::make_shared<const std::string>(std::move(packets[i])),
+                      .written = is_last ? std::move(written) : nullptr});
+    }
   }
   void close(std::uint16_t code, std::string_view reason) override {
     socket_->close({.code = code, .reason = std::string(reason)});
@@ -60,8 +73,14 @@ std::optional<net::CloseFrame> take_packet(room::MessageReader& reader, Seat& se
 Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket> socket) {
   const std::string name = session.token.identity.name;
   SocketOutlet outlet(socket);
-  auto joined = session.room->join(
-      {.token = std::move(session.token), .generation = session.generation, .outlet = outlet});
+  if (!session.is_admitted()) {
+    socket->drop();  // the client tries again, and is told why not
+    co_return;
+  }
+  auto joined = session.room->join({.token = std::move(session.token),
+                                    .generation = session.generation,
+                                    .outlet = outlet,
+                                    .lives_for = session.lives_for});
   if (!joined) {
     socket->close({.code = kTryAgainLater, .reason = joined.error().message()});
     co_return;

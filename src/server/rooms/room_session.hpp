@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "async/task.hpp"
@@ -23,6 +25,9 @@ struct RoomSession {
   room::ClientGeneration generation = room::ClientGeneration::other;
   room::FrameLimits limits = {};
   Log& log;
+  std::optional<milliseconds> lives_for = {};
+  // Whether the token is still good: the handshake takes a while.
+  std::function<bool()> is_admitted;
 };
 
 // Takes part in the room for as long as the connection lasts.
