@@ -211,6 +211,108 @@ class HostileTest(RoomCase):
         self.assertEqual(peer.close_code(), 1000)
 
 
+class FilesTest(RoomCase):
+    STORAGE = {"storage": {}}
+    BLOCK = 65536
+
+    def storage_peer(self, name: str) -> RoomPeer:
+        peer = RoomPeer(self.server.url, ROOM, self.token(name, api=self.STORAGE)).ready()
+        self.addCleanup(peer.close)
+        return peer
+
+    def chunk(self, peer: RoomPeer, call: str, headers: dict, data: bytes = b"") -> None:
+        peer.send("room.tool_call_request_chunk",
+                  {"tool_call_id": call, "chunk": {"type": "binary", "headers": headers}}, data)
+
+    def begin(self, peer: RoomPeer, tool: str, call: str, start: dict) -> None:
+        peer.send("room.invoke_tool", {"toolkit": "storage", "tool": tool, "tool_call_id": call,
+                                       "arguments": {"type": "control", "method": "open"}})
+        self.chunk(peer, call, {"kind": "start"} | start)
+
+    def next_output(self, peer: RoomPeer) -> tuple[dict, bytes]:
+        _, _, header, attachment = peer.until("room.tool_call_response_chunk")
+        return header["chunk"], attachment
+
+    def upload(self, peer: RoomPeer, call: str, data: bytes, blocks: int | None = None) -> None:
+        """Sends so many blocks; without a number, all, until the file is durable."""
+        self.begin(peer, "upload", call, {"path": "a", "size": len(data), "overwrite": True})
+        sent = 0
+        while True:
+            chunk, _ = self.next_output(peer)
+            if chunk["type"] == "control":
+                return
+            self.assertEqual(chunk["headers"]["kind"], "pull")
+            if blocks is not None and sent // self.BLOCK >= blocks:
+                return
+            self.chunk(peer, call, {"kind": "data"}, data[sent:sent + self.BLOCK])
+            sent += self.BLOCK
+
+    def content(self, peer: RoomPeer, call: str) -> bytes:
+        self.begin(peer, "download", call, {"path": "a", "chunk_size": self.BLOCK})
+        data = b""
+        while True:
+            chunk, block = self.next_output(peer)
+            if chunk["type"] == "control":
+                return data
+            data += block
+            self.chunk(peer, call, {"kind": "pull"})
+
+    def test_a_killed_upload_leaves_the_old_file_or_the_new_one(self):
+        old, new = b"o" * 700_000, b"n" * 900_000
+        self.upload(self.storage_peer("ann"), "c1", old)
+        whole = len(new) // self.BLOCK + 1
+        for blocks in (0, 1, whole // 2, whole - 1, whole):
+            with self.subTest(blocks=blocks):
+                self.upload(self.storage_peer("bob"), "c2", new, blocks)
+                self.server.kill()
+                self.server.restart()
+                self.assertIn(self.content(self.storage_peer("eve"), "c3"), (old, new))
+        self.upload(self.storage_peer("bob"), "c4", new)
+        self.server.kill()
+        self.server.restart()
+        self.assertEqual(self.content(self.storage_peer("eve"), "c5"), new)
+
+    def test_an_upload_without_an_end(self):
+        peer = self.storage_peer("eve")
+        for number in range(25):
+            self.begin(peer, "upload", f"c{number}", {"path": f"p{number}", "size": None})
+        refused = [peer.until("__response__")[2] for _ in range(50)]
+        self.assertEqual([one["code"] for one in refused if one["type"] == "error"], [1008] * 5)
+        other = self.storage_peer("ann")
+        self.upload(other, "c", b"text")
+        self.assertEqual(self.content(other, "d"), b"text")
+
+
+class LeavingTest(RoomCase):
+    def test_a_deleted_key_sends_its_holders_away(self):
+        key = self.client.request("POST", "/room-keys", {"name": "k"}).json()
+        secret = key["key"].split("-", 3)[3]
+        payload = {"name": "ann", "kid": key["id"], "grants": [{"name": "room", "scope": ROOM}]}
+        holder = RoomPeer(self.server.url, ROOM, signed(payload, secret)).ready()
+        self.addCleanup(holder.close)
+        other = self.join("bob")
+        self.assertEqual(self.client.request("DELETE", f"/room-keys/{key['id']}").status, 204)
+        self.assertEqual(holder.close_code(), 1000)
+        self.assertEqual(other.ask("room.list_toolkits", {})["type"], "json")
+
+    def test_an_expired_token_sends_its_holder_away(self):
+        answer = self.client.request("POST", f"/rooms/{ROOM}/tokens",
+                                     {"name": "ann", "ttlMs": 2000}).json()
+        with RoomPeer(self.server.url, ROOM, answer["token"]).ready() as holder:
+            self.assertEqual(holder.close_code(), 1000)
+
+    def test_a_room_that_was_deleted_is_not_the_one_that_is_made_again(self):
+        former = self.host()
+        self.assertEqual(self.client.request("DELETE", f"/rooms/{ROOM}").status, 204)
+        # The close frame is not read, so that the old connection is still there.
+        self.assertEqual(self.client.request("POST", "/rooms", {"name": ROOM}).status, 201)
+        later = self.join("later")
+        self.assertEqual(later.ask("room.list_toolkits", {})["json"], {"tools": {}})
+        shown = self.client.request("GET", f"/rooms/{ROOM}").json()["participants"]
+        self.assertEqual([one["name"] for one in shown], ["later"])
+        self.assertEqual(former.close_code(), 1000)
+
+
 class RestartTest(RoomCase):
     def test_connections_end_without_a_close_frame(self):
         peer = self.join("ann")

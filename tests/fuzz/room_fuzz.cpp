@@ -4,13 +4,18 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "async/timers.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "room/room.hpp"
+#include "room/test_store.hpp"
+#include "support/manual_clock.hpp"
 
 namespace errand::room {
 namespace {
@@ -28,9 +33,19 @@ class ReadingOutlet final : public Outlet {
     }
     if (!is_whole || !json::parse(message.header)) std::abort();
   }
+  void send_shared(const SharedMessage& message) override { send(message.message()); }
+  void send_watched(const Message& message, std::function<void()> written) override {
+    send(message);
+    written_.push_back(std::move(written));
+  }
   void close(std::uint16_t, std::string_view) override {}
+  // The connection takes what was sent.
+  void write() {
+    for (const auto& written : std::exchange(written_, {})) written();
+  }
 
  private:
+  std::vector<std::function<void()>> written_;
   MessageReader reader_{{.message_bytes_max = std::size_t{1} << 30U}};
 };
 
@@ -40,9 +55,10 @@ struct Guest {
     ParticipantToken token{
         .identity = {.name = "guest"},
         .room = "r",
-        .scope =
-            parse_api_scope(json::parse(R"({"agents":{},"messaging":{},"storage":{}})").value())
-                .value()};
+        .scope = parse_api_scope(json::parse(R"({"agents":{},"messaging":{},"queues":{},
+                                              "developer":{},"storage":{}})")
+                                     .value())
+                     .value()};
     id = room.join({.token = std::move(token),
                     .generation = ClientGeneration::old_npm,
                     .outlet = outlet})
@@ -66,8 +82,16 @@ struct Guest {
   bool is_out = false;
 };
 
+// Lets the store and the connections do what was asked of them.
+void settle(test::TestStore& store, Guest& first, Guest& second) {
+  store.run();
+  first.outlet.write();
+  second.outlet.write();
+  store.run();
+}
+
 // Each piece is a packet: 12 bytes are too many to guess, so that its head is made up.
-void play(std::string_view data, Room& room) {
+void play(std::string_view data, Room& room, test::TestStore& store) {
   constexpr std::string_view kTypes[] = {"room.register_toolkit",
                                          "room.unregister_toolkit",
                                          "room.list_toolkits",
@@ -94,6 +118,7 @@ void play(std::string_view data, Room& room) {
       for (const std::string& packet : to_packets(message)) guest.take(packet);
     }
     data.remove_prefix(2 + size);
+    if ((how & 0x80U) != 0) settle(store, first, second);
   }
 }
 
@@ -104,6 +129,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace errand;
   asio::io_context io(1);
   ManualTimers timers;
+  ManualClock clock;
+  room::test::TestStore store;
   json::SchemaCache schemas;
   int last_id = 0;
   room::Room room({.home = Home(io),
@@ -111,10 +138,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                    .url = "ws://x/rooms/r",
                    .session_id = "s",
                    .timers = timers,
+                   .clock = clock,
                    .schemas = schemas,
-                   .make_id = [&last_id] { return cat("id", ++last_id); }});
+                   .make_id = [&last_id] { return cat("id", ++last_id); },
+                   .store = &store});
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  Home(io).post([&] { room::play(text, room); });
+  Home(io).post([&] { room::play(text, room, store); });
   io.run();
   return 0;
 }

@@ -2,6 +2,8 @@
 
 import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
 from support.node import INTEROP, NodePeer, ensure_modules
 from support.python_packages import find_python, python_with
@@ -109,9 +111,55 @@ class PythonRoomsTest(ServerCase):
         got = [self.ask("python", "queueReceive", "bob", queue="q") for _ in range(3)]
         self.assertEqual(got, [{"n": 1}, {"n": 2}, None])
 
-    def test_a_room_has_no_files(self):
+    def test_an_empty_folder(self):
         self.join("python", "ann")
         self.assertEqual(self.ask("python", "files", "ann", path=".schemas"), [])
+
+    def test_files_go_from_each_client_to_the_other(self):
+        self.join("python", "ann")
+        self.join("npm", "bob")
+        people = {"python": "ann", "npm": "bob"}
+        for writer, reader in (("python", "npm"), ("npm", "python"), ("python", "python")):
+            for size in (0, 64 * 1024 + 1, 3 * 1024 * 1024):
+                with self.subTest(writer=writer, reader=reader, size=size):
+                    path = f"from-{writer}/{size}.txt"
+                    self.ask(writer, "upload", people[writer], path=path, size=size)
+                    seen = self.ask(reader, "download", people[reader], path=path)
+                    self.assertEqual(seen, {"name": f"{size}.txt", "type": "text/plain",
+                                            "size": size, "same": True})
+        self.assertEqual(self.ask("npm", "files", "bob", path="from-python"),
+                         ["0.txt", "3145728.txt", "65537.txt"])
+
+    def test_files_outlive_the_server_and_their_changes_are_refused_with_codes(self):
+        self.join("python", "ann")
+        self.ask("python", "upload", "ann", path="a/b.txt", size=100_000)
+        self.server.kill()
+        self.server.restart()
+        self.join("python", "bob")
+        for command, arguments, code in (
+                ("upload", {"path": "a/b.txt", "size": 1, "overwrite": False}, 3005),
+                ("download", {"path": "a/none"}, 3001),
+                ("download", {"path": "a/../b"}, 3004),
+                ("delete", {"path": "a"}, 3002),
+                ("move", {"source": "none", "destination": "c"}, 3001)):
+            with self.subTest(command=command, arguments=arguments):
+                self.assertEqual(self.send("python", command, "bob", **arguments)["code"], code)
+        self.ask("python", "move", "bob", source="a/b.txt", destination="c.txt")
+        self.assertEqual(self.ask("python", "download", "bob", path="c.txt")["same"], True)
+        self.ask("python", "delete", "bob", path="c.txt")
+        self.assertEqual(self.ask("python", "files", "bob", path=""), [])
+
+    def test_an_address_of_a_file_opens_it_for_others(self):
+        self.join("npm", "ann")
+        self.ask("npm", "upload", "ann", path="a/ü.txt", size=300_000)
+        url = self.ask("npm", "downloadUrl", "ann", path="a/ü.txt")
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            self.assertEqual(answer.headers["Content-Type"], "text/plain")
+            self.assertEqual(len(answer.read()), 300_000)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(url[:-3], timeout=60)
+        self.assertEqual(refused.exception.code, 403)
+        refused.exception.close()
 
     def test_a_host_comes_back_after_a_restart(self):
         self.join("python", "ann")

@@ -108,6 +108,11 @@ async function* given(items) {
   }
 }
 
+// The bytes of a file of this size; both peers know them.
+function pattern(size) {
+  return Uint8Array.from({ length: size }, (_, i) => i % 251);
+}
+
 const commands = {
   // A token that the client signs itself, with a key of the workspace.
   async sign({ name, room, key, api }) {
@@ -170,6 +175,21 @@ const commands = {
       await new Promise((resolve) => { rooms.get(as).on('reconnected', resolve); });
     }
     return seen.get(as);
+  },
+  async upload({ as, path, size, overwrite = true }) {
+    await rooms.get(as).storage.upload(path, pattern(size), { overwrite });
+  },
+  async download({ as, path }) {
+    const file = await rooms.get(as).storage.download(path);
+    const { length } = file.data;
+    return { name: file.name, type: file.mimeType, size: length,
+      same: Buffer.compare(Buffer.from(file.data), Buffer.from(pattern(length))) === 0 };
+  },
+  async downloadUrl({ as, path }) {
+    return rooms.get(as).storage.downloadUrl(path);
+  },
+  async files({ as, path }) {
+    return (await rooms.get(as).storage.list(path)).map((entry) => entry.name);
   },
   async leave({ as }) {
     rooms.get(as).dispose();

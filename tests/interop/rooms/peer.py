@@ -165,11 +165,35 @@ async def files(name: str, path: str) -> list:
     return [one.name for one in await rooms[name].storage.list(path=path)]
 
 
+def pattern(size: int) -> bytes:
+    """The bytes of a file of this size; both peers know them."""
+    return bytes(i % 251 for i in range(size))
+
+
+async def upload(name: str, path: str, size: int, overwrite: bool = True) -> None:
+    await rooms[name].storage.upload(path=path, data=pattern(size), overwrite=overwrite)
+
+
+async def download(name: str, path: str) -> dict:
+    file = await rooms[name].storage.download(path=path)
+    return {"name": file.name, "type": file.mime_type, "size": len(file.data),
+            "same": file.data == pattern(len(file.data))}
+
+
+async def delete(name: str, path: str) -> None:
+    await rooms[name].storage.delete(path)
+
+
+async def move(name: str, source: str, destination: str) -> None:
+    await rooms[name].storage.move(source_path=source, destination_path=destination)
+
+
 received: dict[str, asyncio.Queue] = {}
 COMMANDS = {"join": join, "host": host, "stop": stop, "list": list_toolkits, "call": call,
             "stream": stream, "begin": begin, "finish": finish, "enable": enable,
             "message": message, "read": read, "queueSend": queue_send,
-            "queueReceive": queue_receive, "files": files}
+            "queueReceive": queue_receive, "files": files, "upload": upload, "download": download,
+            "delete": delete, "move": move}
 
 
 async def answer_to(work) -> dict:
