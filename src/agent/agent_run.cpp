@@ -112,8 +112,10 @@ Task<void> AgentRun::stop(CancelReason reason) {
   activity_ = Activity::stopping;
   interrupt();
   if (host_tools_) host_tools_->cancel(reason);
+  if (child_calls_) child_calls_->cancel(reason);
   co_await tasks_.stop(reason);
   if (host_tools_) co_await host_tools_->join();
+  if (child_calls_) co_await child_calls_->join();
 }
 
 void AgentRun::kick() {
@@ -142,6 +144,8 @@ Task<void> AgentRun::drive() {
       start_ready_calls();
       if (std::holds_alternative<AwaitCalls>(choose_step())) break;
     } else if (auto* end = std::get_if<Finish>(&step)) {
+      bool is_ready = co_await cancel_children();
+      if (!is_ready) break;
       co_await finish(std::move(end->terminal));
       if (state_->terminal()) break;
     } else {
@@ -150,7 +154,11 @@ Task<void> AgentRun::drive() {
   }
   if (activity_ == Activity::stopping) co_return;
   activity_ = Activity::idle;
-  if (rests()) observer_.on_waiting();
+  if (rests()) {
+    observer_.on_waiting();
+  } else if (waits_for_children()) {
+    observer_.on_waiting_for_child();
+  }
 }
 
 // Whether something came that decides anew what to do next.
@@ -203,7 +211,22 @@ bool AgentRun::rests() const {
 }
 
 bool AgentRun::may_rest() const {
-  return !is_busy() && inbox_.empty() && rests();
+  return !is_busy() && children_running() == 0 && inbox_.empty() && rests();
+}
+
+// Calls that wait for their turn behind those of agents do not matter: they begin afterwards.
+bool AgentRun::waits_for_children() const {
+  if (state_->cancel() || state_->terminal()) return false;
+  bool has_child = false;
+  for (const CallState& call : state_->turn().calls) {
+    auto known = progress_.find(call.id);
+    bool is_running = known != progress_.end() && known->second.is_started &&
+                      !known->second.is_settled && !call.outcome;
+    if (!is_running || call.tool->site != ToolSite::host) continue;
+    if (!is_agent_tool(*call.tool)) return false;
+    has_child = true;
+  }
+  return has_child;
 }
 
 SteadyTime AgentRun::next_deadline() const {
@@ -285,6 +308,7 @@ void AgentRun::fold_cancel(const std::string& reason) {
   opening_ = Opening::none;
   cancelling_ = Cancelling::in_grace;
   if (host_tools_) host_tools_->cancel(CancelReason::user_stop);
+  if (child_calls_) child_calls_->cancel(CancelReason::user_stop);
   grace_timer_ = around_.timers.set(around_.timers.now() + kCancelGrace, [this] {
     cancelling_ = Cancelling::grace_over;
     kick();
@@ -331,6 +355,25 @@ Event terminal_event(const State& state, const TerminalEntry& terminal) {
 }
 
 }  // namespace
+
+// Comes before the end of this run is durable: a process that dies in between finds this run
+// unfinished, and does it again.
+Task<bool> AgentRun::cancel_children() {
+  std::vector<RunKey> children;
+  for (const CallState& call : state_->turn().calls) {
+    if (!call.tool || !is_agent_tool(*call.tool)) continue;
+    children.push_back({.workspace = key_.workspace, .run = child_run_of(call.id)});
+  }
+  if (children.empty() || !around_.children) co_return true;
+  if (child_calls_) child_calls_->cancel(CancelReason::user_stop);
+  for (const RunKey& child : children) {
+    auto cancelled = co_await around_.children->cancel_child(child);
+    if (cancelled) continue;
+    observer_.on_broken(cancelled.error());
+    co_return false;
+  }
+  co_return true;
+}
 
 Task<void> AgentRun::finish(TerminalEntry terminal) {
   state_->apply(terminal);
@@ -422,6 +465,8 @@ void AgentRun::recover() {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
     if (call.outcome || !call.tool) continue;
+    // The run of an agent's call is found by the call's id, however often that is made.
+    if (is_agent_tool(*call.tool)) continue;
     if (call.tool->site == ToolSite::host && order.may_start(i)) maybe_started_.insert(call.id);
   }
   if (start_ == Start::replaced) return;

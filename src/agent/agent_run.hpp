@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/child_runs.hpp"
 #include "agent/counters.hpp"
 #include "agent/lease.hpp"
 #include "agent/refusal.hpp"
@@ -44,6 +45,7 @@ struct Surroundings {
   bool typed_events = false;        // segments carry structs for readers in this process
   SecretSource* secrets = nullptr;  // null: there are none
   SpanSink* spans = nullptr;        // null: nobody wants them
+  ChildRuns* children = nullptr;    // null: there are no stored agents
 };
 
 // Told by a run, on its home, never from inside one of its member functions that callers call.
@@ -55,6 +57,10 @@ class RunObserver {
   virtual void on_end() = 0;
   // The run has nothing to do until its client answers, or until next_deadline().
   virtual void on_waiting() = 0;
+  // The run has nothing to do until a run that it has called ends. It stays in memory.
+  virtual void on_waiting_for_child() = 0;
+  // The run that waited for such a run has something to do again.
+  virtual void on_going_on() = 0;
   // The store refused a segment, or a task failed: what is in memory is not to be trusted.
   virtual void on_broken(const Error& error) = 0;
 };
@@ -103,7 +109,8 @@ class AgentRun final {
   Task<void> stop(CancelReason reason);
 
   const State& state() const { return *state_; }
-  // Whether the run is doing something of its own, rather than waiting for its client.
+  // Whether the run is doing something of its own, rather than waiting for its client or for a run
+  // that it has called.
   bool is_busy() const {
     return activity_ == Activity::driving || tasks_.size() > 0 || host_tools_running() > 0 ||
            log_->has_pending();
@@ -130,6 +137,11 @@ class AgentRun final {
   // Life and steps.
   TaskGroup::OnBug on_bug();
   std::size_t host_tools_running() const { return host_tools_ ? host_tools_->size() : 0; }
+  std::size_t children_running() const { return child_calls_ ? child_calls_->size() : 0; }
+  bool waits_for_children() const;
+  // The runs of the turn's calls end with this run. False: the store does not answer, and the run
+  // is broken.
+  Task<bool> cancel_children();
   void kick();
   Task<void> drive();
   Step choose_step() const;
@@ -185,7 +197,8 @@ class AgentRun final {
   bool has_failed_sibling() const;
   // Ends the calls of the turn that have begun and have no result.
   void cancel_siblings();
-  Principal principal() const { return {key_.workspace, state_->created().key}; }
+  Task<void> cancel_child_of(ToolUseId call);
+  Principal principal() const;
   // For whom a call is made; what it asks of others is part of the run's trace.
   Principal principal_of(const ToolUseId& call) const;
   ToolPtr open_tool(const ToolDecl& binding) const;
@@ -193,7 +206,13 @@ class AgentRun final {
   void make_call(const CallState& call, ToolPtr tool);
   Task<void> run_host_tool(ToolPtr tool, ToolCall call, ToolContext context);
   void settle_host_call(const ToolUseId& id, ToolOutcome outcome);
-  void watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup::Ticket task);
+  Task<Result<void>> keep_note(ToolUseId id, json::Object note);
+  // Whether a call that is being cut off is resumed by whoever drives the run next.
+  bool goes_on_later(const ToolUseId& id) const;
+  // The tasks that calls of this tool run in.
+  TaskGroup& tasks_for(const ToolDecl& tool);
+  void watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup& tasks,
+                       TaskGroup::Ticket task);
   void show_progress(ToolProgress progress);
   void fold_progress(const Mailbox& mail);
   void forget_timeout(const ToolUseId& id);
@@ -259,6 +278,7 @@ class AgentRun final {
   TaskGroup tasks_;  // last, with the next: tasks use everything above
   // Apart, because a cancel cuts them off while the run itself goes on; made when first needed.
   std::unique_ptr<TaskGroup> host_tools_;
+  std::unique_ptr<TaskGroup> child_calls_;  // those of stored agents, which wait for other runs
 };
 
 }  // namespace errand::agent

@@ -60,6 +60,9 @@ void State::apply_entry(const TurnEntry& entry) {
     messages_.push_back(std::make_shared<const Message>(std::move(results)));
   }
   bool is_new = entry.turn > turn_.index;
+  if (is_new && is_own(turn_.index)) {
+    for (const CallState& call : turn_.calls) tool_turns_ += call.outcome->child_turns;
+  }
   // How a turn's calls ended is known only when the last of them has.
   if (is_new && !turn_.calls.empty() && is_own(turn_.index)) batches_.back() = batch_of(*this);
   if (is_new && entry.prompt) {
@@ -118,6 +121,12 @@ void State::apply_entry(const CallEntry& entry) {
                          .arguments = entry.arguments,
                          .attempt = is_own(turn_.index) ? ++attempts_[entry.name] : 0,
                          .tool = find_tool(entry.name)});
+}
+
+void State::apply_entry(const NoteEntry& entry) {
+  for (CallState& call : turn_.calls) {
+    if (call.id == entry.id) call.note = entry.note;
+  }
 }
 
 void State::apply_entry(const OutcomeEntry& entry) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +33,7 @@ struct CallState {
   int attempt = 0;                 // 1-based; counts all calls of this tool in the run
   int resumes = 0;                 // how often a process took the run over before the outcome
   const ToolDecl* tool = nullptr;  // nullptr: the run has no tool of this name
+  std::string note = {};           // JSON text; empty: the tool has kept none
   std::optional<OutcomeEntry> outcome;
 };
 
@@ -104,12 +106,15 @@ class State {
   // What this run has spent, without the turns that it was forked with. The model is the one that
   // gave the last answer, which may be a fallback model.
   RunTotals totals() const;
-  // How many of this run's own turns called tools, including the current turn.
+  // How many of this run's own turns called tools, including the current turn, and those of runs
+  // that were called in earlier turns.
   int tool_turns() const { return tool_turns_; }
   // The calls of this run's own finished turns, for the guards.
   const std::vector<Batch>& batches() const { return batches_; }
   // The current turn calls tools, but the limit of tool turns is used up: the calls are not run.
   bool is_over_turn_limit() const { return tool_turns_ > created_->limits.max_tool_turns; }
+  // How many tool turns a run that this one calls may have.
+  int turns_left() const { return std::max(0, created_->limits.max_tool_turns - tool_turns_); }
 
  private:
   void retell_frozen_turn();
@@ -121,6 +126,7 @@ class State {
   void apply_entry(const ResumedEntry& entry);
   void apply_entry(const TurnEntry& entry);
   void apply_entry(const CallEntry& entry);
+  void apply_entry(const NoteEntry& entry);
   void apply_entry(const OutcomeEntry& entry);
   void apply_entry(const TurnEndEntry& entry);
   void apply_entry(const CancelEntry& entry);

@@ -11,6 +11,8 @@
 #include "agent/file_bytes.hpp"
 #include "agent/result_check.hpp"
 #include "base/text.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
 
 namespace errand::agent {
 namespace {
@@ -26,7 +28,8 @@ LocalToolCall offer_of(const CallState& call) {
 }
 
 bool promises_repeat(const ToolDecl& tool) {
-  return tool.annotations.read_only || tool.annotations.idempotent;
+  const ToolAnnotations& notes = tool.annotations;
+  return notes.read_only || notes.idempotent || notes.resumable;
 }
 
 // A call that was running whenever the process ended may be what ends it, whatever it promises.
@@ -81,27 +84,58 @@ Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context
       "The tool failed because of an internal error. It may or may not have taken effect.");
 }
 
+// The run that a call of the tool is; empty: none.
+RunId child_of(const ToolDecl& tool, const ToolUseId& call) {
+  return is_agent_tool(tool) ? child_run_of(call) : RunId();
+}
+
 // Passes on what a call reports, as long as it runs.
 class CallProgress final : public ProgressSink {
  public:
   using Show = std::function<void(ToolProgress)>;
-  // `secrets` outlives this.
-  CallProgress(ToolUseId id, std::string name, const CallSecrets& secrets, Show show)
-      : id_(std::move(id)), name_(std::move(name)), secrets_(secrets), show_(std::move(show)) {}
+  // `secrets` outlives this. `child` is the run that the call is, if it is one.
+  CallProgress(ToolUseId id, std::string name, RunId child, const CallSecrets& secrets, Show show)
+      : id_(std::move(id)),
+        name_(std::move(name)),
+        child_(std::move(child)),
+        secrets_(secrets),
+        show_(std::move(show)) {}
 
   void report(ProgressReport report) override {
     show_({.id = id_,
            .name = name_,
            .message = secrets_.blot_out(std::move(report.message)),
            .progress = report.progress,
-           .total = report.total});
+           .total = report.total,
+           .child_run = child_});
   }
 
  private:
   const ToolUseId id_;
   const std::string name_;
+  const RunId child_;
   const CallSecrets& secrets_;
   const Show show_;
+};
+
+// The notes of one call, as long as it runs.
+class JournaledNotes final : public CallNotes {
+ public:
+  using Keep = std::function<Task<Result<void>>(json::Object)>;
+  JournaledNotes(const std::string& last, Keep keep, std::function<bool()> goes_on_later)
+      : keep_(std::move(keep)), goes_on_later_(std::move(goes_on_later)) {
+    auto note = last.empty() ? Result<json::Value>(json::Value()) : json::parse(last);
+    if (note && note->is_object()) last_ = std::move(note->get_object());
+  }
+
+  const std::optional<json::Object>& last() const override { return last_; }
+  Task<Result<void>> keep(json::Object note) override { return keep_(std::move(note)); }
+  bool goes_on_later() const override { return goes_on_later_(); }
+
+ private:
+  std::optional<json::Object> last_;
+  const Keep keep_;
+  const std::function<bool()> goes_on_later_;
 };
 
 }  // namespace
@@ -249,21 +283,37 @@ void AgentRun::record_outcome(OutcomeEntry outcome, const std::optional<json::Va
   record(std::move(outcome), wait_max);
 }
 
+Principal AgentRun::principal() const {
+  const CreatedEntry& created = state_->created();
+  Principal who{key_.workspace, created.key};
+  if (created.allowed_agents) {
+    who.grant = std::make_shared<const Grant>(Grant{.agents = created.allowed_agents});
+  }
+  return who;
+}
+
+TaskGroup& AgentRun::tasks_for(const ToolDecl& tool) {
+  std::unique_ptr<TaskGroup>& tasks = is_agent_tool(tool) ? child_calls_ : host_tools_;
+  if (!tasks) tasks = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
+  return *tasks;
+}
+
 void AgentRun::make_call(const CallState& call, ToolPtr tool) {
   if (trace_) trace_->begin_call(call.id);
-  log_->emit(ToolCallStarted{.id = call.id, .name = call.name, .input = call.arguments});
-  if (!host_tools_) {
-    host_tools_ = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
-  }
+  log_->emit(ToolCallStarted{.id = call.id,
+                             .name = call.name,
+                             .input = call.arguments,
+                             .child_run = child_of(*call.tool, call.id)});
+  TaskGroup& tasks = tasks_for(*call.tool);
   const SteadyTime deadline =
       around_.timers.now() + call.tool->annotations.timeout.value_or(kHostToolTimeout);
   ToolCall made{
       .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
   ToolContext context{.who = principal_of(call.id), .deadline = deadline};
   TaskGroup::Ticket task =
-      host_tools_->spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
+      tasks.spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
   progress_[call.id].task = task;
-  watch_host_call(call.id, deadline, task);
+  watch_host_call(call.id, deadline, tasks, task);
 }
 
 // ---- Siblings -----------------------------------------------------------------------------------
@@ -290,6 +340,17 @@ bool AgentRun::has_failed_sibling() const {
   });
 }
 
+// The run of a call that is cut off ends, too. If the store does not answer, the run ends with its
+// time at the latest.
+Task<void> AgentRun::cancel_child_of(ToolUseId call) {
+  if (!around_.children) co_return;
+  const RunKey child{.workspace = key_.workspace, .run = child_run_of(call)};
+  auto cancelled = co_await around_.children->cancel_child(child);
+  if (cancelled) co_return;
+  around_.log.warning("the run of a call that was cut off cannot be cancelled",
+                      {{"run", child.run.str()}, {"error", cancelled.error().describe()}});
+}
+
 void AgentRun::cancel_siblings() {
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome || !is_started(call.id)) continue;
@@ -299,8 +360,9 @@ void AgentRun::cancel_siblings() {
       tasks_.spawn("run.sibling",
                    answer_for_client(call.id, {.ok = false, .text = std::string(kSiblingCutOff)}));
     } else if (progress.task) {
-      host_tools_->cancel_one(*progress.task);
       settle_host_call(call.id, failed_outcome(std::string(kSiblingCutOff)));
+      tasks_for(*call.tool).cancel_one(*progress.task);
+      if (is_agent_tool(*call.tool)) tasks_.spawn("run.sibling", cancel_child_of(call.id));
     }
   }
 }
@@ -316,11 +378,39 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext cont
   const ToolUseId id = call.id;
   CallSecrets secrets(around_.secrets, key_.workspace);
   context.secrets = &secrets;
-  CallProgress progress(id, tool->decl().name, secrets,
+  CallProgress progress(id, tool->decl().name, child_of(tool->decl(), id), secrets,
                         [this](ToolProgress report) { show_progress(std::move(report)); });
   context.progress = &progress;
+  const CallState* known = state_->find_call(id);
+  JournaledNotes notes(
+      known ? known->note : "",
+      [this, id](json::Object note) { return keep_note(id, std::move(note)); },
+      [this, id] { return goes_on_later(id); });
+  context.notes = &notes;
   ToolOutcome outcome = co_await invoke_safely(tool, std::move(call), context, &around_.log);
   settle_host_call(id, std::move(outcome));
+}
+
+Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
+  const CallState* call = state_->find_call(id);
+  if (!call || call->outcome || state_->terminal() || progress_[id].is_settled) {
+    co_return Error(ErrorCode::cancelled, "the call is over");
+  }
+  NoteEntry entry{.id = id, .note = json::write(json::Value(std::move(note)))};
+  if (entry.note.size() > kNoteBytesMax) {
+    co_return Error(ErrorCode::too_large,
+                    cat("the note of a call has more than ", kNoteBytesMax, " bytes"));
+  }
+  record(std::move(entry));
+  auto durable = co_await log_->flush();
+  co_return durable;
+}
+
+bool AgentRun::goes_on_later(const ToolUseId& id) const {
+  auto call = progress_.find(id);
+  bool is_over = state_->terminal() || state_->cancel() ||
+                 (call != progress_.end() && call->second.is_settled);
+  return !is_over && activity_ == Activity::stopping;
 }
 
 void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
@@ -330,23 +420,26 @@ void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
   const bool ok = outcome.ok();
   FlatContent flat = flatten(std::move(outcome.content));
   std::vector<RunBlob> blobs = take_bytes(flat.files);
+  observer_.on_going_on();
   host_outcomes_.push_back({.entry = {.id = id,
                                       .ok = ok,
                                       .text = std::move(flat.text),
                                       .files = std::move(flat.files),
-                                      .is_fatal = is_fatal},
+                                      .is_fatal = is_fatal,
+                                      .child_turns = outcome.child_turns},
                             .blobs = std::move(blobs),
                             .structured = std::move(outcome.structured)});
   kick();
 }
 
 // A call whose time is over is cut off, and nobody waits until it has noticed.
-void AgentRun::watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup::Ticket task) {
+void AgentRun::watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup& tasks,
+                               TaskGroup::Ticket task) {
   const SteadyTime begun = around_.timers.now();
-  Timers::Id timer = around_.timers.set(deadline, [this, id, deadline, begun, task] {
+  Timers::Id timer = around_.timers.set(deadline, [this, id, deadline, begun, &tasks, task] {
     timeouts_.erase(id);
-    host_tools_->cancel_one(task);
     settle_host_call(id, overdue_outcome(std::chrono::ceil<milliseconds>(deadline - begun)));
+    tasks.cancel_one(task);
   });
   timeouts_[id] = {.when = deadline, .timer = timer};
 }

@@ -113,6 +113,11 @@ std::vector<Flow> plain_flows() {
           "toolCalls":[{"name":"idempotent"},{"name":"careless"},{"name":"look"}]},
          {"text":["done"]}]})",
        {client_tool("look"), HostTool{"careless"}, HostTool{"idempotent"}}},
+      {"a tool of this process that notes what it does",
+       R"({"turns":[
+         {"deltaDelayMs":10,"toolCalls":[{"name":"noting"},{"name":"look"}]},
+         {"text":["done"]}]})",
+       {client_tool("look"), HostTool{"noting"}}},
       {"claimed calls", kPacedLooks, {client_tool("look")}, {.claims = true}},
       {"nobody answers", kTwoLooks, {client_tool("look")}, {.answers = false}},
       {"cancelled while it streams",
@@ -230,6 +235,12 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
   }
   EXPECT_LE(disk.careless.begun, 1) << "an effect that cannot be repeated is not repeated";
   EXPECT_LE(disk.idempotent.keys.size(), 1U) << "one key on every attempt";
+  EXPECT_LE(disk.noting.begun, 1) << "a noted effect is not repeated";
+  for (const std::string& line : log) {
+    bool is_noting = line.find(R"("name":"noting")") != std::string::npos;
+    bool is_lost = line.find("may or may not") != std::string::npos;
+    EXPECT_FALSE(is_noting && is_lost) << "a call with notes goes on";
+  }
 }
 
 // Lives a flow through processes that die at the given steps, and a last one that does not.

@@ -144,6 +144,8 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
   ERRAND_TRY(entry.tools, resolve_tools(spec.tools, asked.stored, who));
   for (std::size_t i = 0; i < spec.tools->refs.size(); ++i) {
     if (deps_.tools.is_remote(spec.tools->refs[i])) entry.unbound.push_back(i);
+    bool calls_agents = std::holds_alternative<StoredAgent>(spec.tools->refs[i]);
+    if (calls_agents && who.grant) entry.allowed_agents = who.grant->agents;
   }
   if (spec.output_schema) {
     ERRAND_TRY(entry.output_mechanism, resolve_output(spec, entry.tools, *model->model));
@@ -273,6 +275,12 @@ Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
   ERRAND_CO_CHECK(check_messages(who, spec.messages));
   ERRAND_CO_CHECK(check_secrets(who, *spec.tools));
+  auto run = co_await make_run(std::move(who), std::move(spec), std::move(idempotency), {});
+  co_return run;
+}
+
+Task<Result<RunId>> Engine::make_run(Principal who, Spec spec, Idempotency idempotency,
+                                     std::optional<ChildOf> child) {
   ERRAND_CO_TRY(auto asked, co_await prepare(who, std::move(spec)));
   std::string model_id = asked.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
@@ -281,6 +289,13 @@ Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempot
     for (RunBlob& blob : agent::take_bytes(message.files)) blobs.push_back(std::move(blob));
   }
   ERRAND_CO_TRY(auto created, resolve(who, std::move(asked), model_id));
+  if (child) {
+    created.parent = child->parent;
+    created.ends_by = std::min(created.ends_by, child->ends_by);
+    created.limits.run_time =
+        std::max(milliseconds(1), milliseconds(created.ends_by - deps_.store.now()));
+    created.limits.max_tool_turns = std::min(created.limits.max_tool_turns, child->tool_turns_max);
+  }
   std::vector<JournalEntry> journal;
   journal.reserve(2);
   // A run that has to ask about its tools does so before its first turn.
@@ -288,13 +303,14 @@ Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempot
   journal.emplace_back(std::move(created));
   if (is_bound) journal.emplace_back(TurnEntry{.turn = 0, .attempt = 1, .after_seq = 0});
   ERRAND_CO_TRY(auto outcome,
-                co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency)));
+                co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency),
+                               {}, child ? child->id : RunId()));
   co_return outcome.run;
 }
 
 Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntry> journal,
                                           std::vector<RunBlob> blobs, Idempotency idempotency,
-                                          std::optional<SessionTurn> session) {
+                                          std::optional<SessionTurn> session, RunId id) {
   ERRAND_ASSERT_HOME(deps_.home);
   if (draining_) {
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new runs")
@@ -321,7 +337,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   }
   const bool waits_for_slot = residency_.must_queue(who.workspace);
   run.first.at = created.at;
-  run.row = {.id = deps_.ids.make<RunIdTag>(kRunPrefix),
+  run.row = {.id = id.empty() ? deps_.ids.make<RunIdTag>(kRunPrefix) : id,
              .workspace = who.workspace,
              .status = waits_for_slot ? RunStatus::queued : RunStatus::running,
              .name = created.spec.name,

@@ -53,7 +53,8 @@ Engine::Engine(Deps deps, Limits limits)
                     .turns = turns_,
                     .typed_events = deps.typed_events,
                     .secrets = deps.records ? &deps.records->secrets : nullptr,
-                    .spans = deps.spans},
+                    .spans = deps.spans,
+                    .children = this},
       pauses_(deps.home.executor(), deps.timers),
       residency_({.home = deps.home,
                   .store = deps.store,
@@ -209,6 +210,8 @@ Task<void> Engine::stop() {
   pauses_.end();
   tell_watchers();
   co_await residency_.stop();
+  // The store knows what becomes of them.
+  for (const auto& [run, child] : new_children_) tasks_.cancel_one(child->task);
   co_await tasks_.join();
   while (!claims_.empty()) forget_claims(RunId(claims_.begin()->first));
   auto left = co_await deps_.store.leave();

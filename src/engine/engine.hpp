@@ -88,6 +88,15 @@ struct KeptFeedback {
   WallTime updated_at{};
 };
 
+// A call of a stored agent by a run.
+struct AgentCall {
+  RunId run;  // that makes it
+  ToolUseId id;
+  std::string agent;  // its id
+  std::int64_t version = 0;
+  std::string message;  // what the agent is asked
+};
+
 // A run that goes on from another one.
 struct ForkedRun {
   RunId run;
@@ -112,10 +121,10 @@ Error newer_run(const RunId& run);
 // All runs: the verbs that the HTTP server and the in-process runtime call. Lives on one home.
 // Every verb may fail with unavailable (the store) or internal; only other codes are listed.
 //
-// Files: engine.cpp (verbs on runs), create.cpp, fork.cpp, feedback.cpp, sessions.cpp, remove.cpp,
-// pending_calls.cpp (verbs on calls that wait for a client), upkeep.cpp (lease and retention).
-// Where runs are and how they move is in residency.hpp.
-class Engine final {
+// Files: engine.cpp (verbs on runs), create.cpp, child_runs.cpp, fork.cpp, feedback.cpp,
+// sessions.cpp, remove.cpp, pending_calls.cpp (verbs on calls that wait for a client), upkeep.cpp
+// (lease and retention). Where runs are and how they move is in residency.hpp.
+class Engine final : private agent::ChildRuns {
  public:
   struct Deps {
     Home home;
@@ -137,7 +146,7 @@ class Engine final {
   static constexpr std::size_t kScansMax = 3;
 
   Engine(Deps deps, Limits limits);
-  ~Engine();
+  ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -160,10 +169,17 @@ class Engine final {
   Task<Result<ForkedRun>> fork(Principal who, RunId run, ForkParams params,
                                Idempotency idempotency);
   // The same for a run whose first journal entries are there: `created`, what it takes over, and
-  // the turn to ask. `blobs` is what these name. Never gives `conflict`.
+  // the turn to ask. `blobs` is what these name. The run gets an id of its own unless `id` says
+  // which. Never gives `conflict`.
   Task<Result<CreateOutcome>> begin(Principal who, std::vector<JournalEntry> journal,
                                     std::vector<RunBlob> blobs, Idempotency idempotency,
-                                    std::optional<SessionTurn> session = {});
+                                    std::optional<SessionTurn> session = {}, RunId id = {});
+
+  // The run of an agent's call, created if it is not there yet: however often a call is made, it
+  // has one run. A caller that is cut off leaves none half created. invalid_argument with the
+  // reason "too_deep": the run that calls has kChildDepthMax runs above it. not_found: the agent,
+  // or its version, is gone. Else as `create`.
+  Task<Result<RunRow>> begin_child(Principal who, AgentCall call);
 
   // Answers a client's call. not_found: no such run, or (reason "unknown_tool_use") the call is not
   // pending. conflict with reason "run_terminal": the run has ended; with reason "claimed": the
@@ -255,6 +271,7 @@ class Engine final {
   Task<void> stop();
 
   const Clock& clock() const { return deps_.clock; }
+  Timers& timers() { return deps_.timers; }
   Catalog& catalog() { return deps_.catalog; }
   BlockingPool* pool() { return deps_.pool; }
   Store& store() { return deps_.store; }
@@ -296,6 +313,29 @@ class Engine final {
                                          const llm::Model& model);
   Task<Result<CreateOutcome>> create_surely(NewRun run);
 
+  // What a run that is called by another takes from it.
+  struct ChildOf {
+    RunId id;
+    ParentCall parent;
+    StoreTime ends_by{};
+    int tool_turns_max = 0;
+  };
+  Task<Result<RunId>> make_run(Principal who, Spec spec, Idempotency idempotency,
+                               std::optional<ChildOf> child);
+  // A child that is being created, and whoever waits for that.
+  struct NewChild {
+    Result<void> result = {};
+    bool is_done = false;
+    std::vector<Wakeup*> waiters = {};
+    TaskGroup::Ticket task = 0;
+  };
+  using NewChildPtr = std::shared_ptr<NewChild>;
+  Result<ChildOf> child_of(const RunKey& parent, const AgentCall& call) const;
+  Task<void> create_child(Principal who, AgentCall call, ChildOf child, NewChildPtr created);
+  Task<Result<void>> make_child(Principal who, AgentCall call, ChildOf child);
+  Task<void> wait_for(NewChildPtr child);
+  Task<Result<void>> cancel_child(RunKey child) override;
+
   PendingCall shown(Mailbox box) const;
   Task<Result<std::vector<Mailbox>>> look_for_calls(CallFilter filter);
   Task<Result<PendingCall>> take_call(CallClaim claim);
@@ -323,6 +363,7 @@ class Engine final {
   Residency residency_;
   // Timers of the claims that were made here and are in force, by run and slot.
   std::map<RunId, std::map<std::string, Timers::Id>> claims_;
+  std::map<RunId, NewChildPtr> new_children_;
   // Those who wait for pending calls.
   struct CallWatcher {
     const CallFilter& filter;

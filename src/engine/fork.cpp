@@ -209,6 +209,8 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   std::string model_id = params.overrides.model_id.value_or(origin.model.id);
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_TRY(auto asked, co_await prepare(who, override_spec(origin.spec, params.overrides)));
+  // Nobody waits for the fork of a run that was called.
+  std::erase_if(asked.spec.metadata, [](const auto& one) { return one.first == kParentRunKey; });
   if (std::int64_t entries_before = history_of(entries); entries_before > 0) {
     ERRAND_CO_TRY(auto history, co_await agent::read_history(
                                     &deps_.store, {who.workspace, origin.session}, entries_before));

@@ -5,6 +5,7 @@
 
 #include "engine/residency/whole_log.hpp"
 #include "engine/test_run.hpp"
+#include "run/log/journal.hpp"
 #include "run/tool_set.hpp"
 
 namespace errand::engine::testing {
@@ -185,6 +186,78 @@ TEST_F(HostToolsTest, FilesOfAResultAreKeptAndShownToTheModel) {
                             R"("mimeType":"image/png","size":5}])"),
             std::string::npos)
       << results[0];
+}
+
+TEST_F(HostToolsTest, NoteThatIsTooLongIsRefused) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act", {.resumable = true}),
+      [](ToolCall, ToolContext context) -> Task<ToolOutcome> {
+        auto kept = co_await context.notes->keep({{"x", std::string(kNoteBytesMax, 'x')}});
+        co_return text_outcome(kept ? "kept" : kept.error().message());
+      });
+  run(world);
+  EXPECT_EQ(lines_with("has more than 4096 bytes").size(), 1U);
+  for (const SegmentPtr& segment : stored_run(disk, *client.run).segments) {
+    EXPECT_EQ(segment->journal.find("\"note\""), std::string::npos);
+  }
+}
+
+// What a call that is being cut off is told.
+struct CutOffTest : HostToolsTest {
+  std::vector<std::string> told;
+
+  void add_waiting_tool(World& world, milliseconds timeout) {
+    add(world, decl_of("act", {.timeout = timeout, .resumable = true}),
+        [this, &world](ToolCall, ToolContext context) {
+          return wait_and_tell(&world, context, &told);
+        });
+  }
+
+ private:
+  static Task<ToolOutcome> wait_and_tell(World* world, ToolContext context,
+                                         std::vector<std::string>* told) {
+    struct Telling {
+      CallNotes* notes;
+      std::vector<std::string>* told;
+      ~Telling() { told->emplace_back(notes->goes_on_later() ? "goes on later" : "given up"); }
+    };
+    Telling telling{context.notes, told};
+    co_await world->timers.sleep_until(SteadyTime::max());
+    co_return text_outcome("never");
+  }
+};
+
+TEST_F(CutOffTest, CallOfAProcessThatStopsGoesOnLater) {
+  {
+    World world(disk, kOneCall);
+    add_waiting_tool(world, seconds(60));
+    world.tasks.spawn("client", client.go(&world));
+    world.settle();
+  }
+  EXPECT_EQ(told, std::vector<std::string>{"goes on later"});
+}
+
+TEST_F(CutOffTest, CallOfACancelledRunIsGivenUp) {
+  World world(disk, kOneCall);
+  add_waiting_tool(world, seconds(60));
+  client.cancels_after = 2;
+  run(world);
+  EXPECT_EQ(told, std::vector<std::string>{"given up"});
+}
+
+TEST_F(CutOffTest, CallWhoseTimeIsOverIsGivenUp) {
+  World world(disk, kOneCall);
+  add_waiting_tool(world, seconds(60));
+  run(world);
+  EXPECT_EQ(told, std::vector<std::string>{"given up"});
+}
+
+TEST_F(CutOffTest, CallOfARunWhoseTimeIsOverIsGivenUp) {
+  World world(disk, kOneCall, {}, {.run_time = seconds(30)});
+  add_waiting_tool(world, seconds(60));
+  run(world);
+  world.settle();
+  EXPECT_EQ(told, std::vector<std::string>{"given up"});
 }
 
 constexpr std::string_view kLookThenAct = R"({"turns":[

@@ -14,9 +14,11 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "base/text.hpp"
+#include "engine/children/agent_tools.hpp"
 #include "engine/engine.hpp"
 #include "engine/history/check.hpp"
 #include "engine/test_model.hpp"
+#include "engine/test_tools.hpp"
 #include "json/parse.hpp"
 #include "llm/scripted/scripted_model.hpp"
 #include "run/log/event.hpp"
@@ -27,67 +29,6 @@
 
 // A whole engine in one thread, on time that only the test moves, for tests of what survives.
 namespace errand::engine::testing {
-
-// A tool of this process that counts how often it was begun and under which keys.
-struct ToolLog {
-  int begun = 0;
-  std::set<std::string> keys;
-};
-class CountingTool final : public Tool {
- public:
-  CountingTool(ToolDecl decl, ToolLog& log, std::function<void()> before_effect)
-      : decl_(std::move(decl)), log_(log), before_effect_(std::move(before_effect)) {}
-  const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override {
-    before_effect_();
-    ++log_.begun;
-    log_.keys.insert(call.id.str());
-    co_return text_outcome("counted");
-  }
-
- private:
-  ToolDecl decl_;
-  ToolLog& log_;
-  std::function<void()> before_effect_;
-};
-
-// A tool of this process that takes an hour.
-class SlowTool final : public Tool {
- public:
-  SlowTool(ToolDecl decl, Timers& timers, int& ended)
-      : decl_(std::move(decl)), timers_(timers), ended_(ended) {}
-  const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall, ToolContext) override {
-    struct Ending {
-      int& count;
-      ~Ending() { ++count; }
-    };
-    Ending ending{ended_};
-    co_await timers_.sleep_until(timers_.now() + std::chrono::hours(1));
-    co_return text_outcome("done at last");
-  }
-
- private:
-  ToolDecl decl_;
-  Timers& timers_;
-  int& ended_;
-};
-
-class ToolTable final : public ToolSource {
- public:
-  Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal&) override {
-    auto found = tools.find(std::get<HostTool>(ref).name);
-    if (found == tools.end()) {
-      return Error(ErrorCode::invalid_argument, "there is no such tool").pointer("/name");
-    }
-    return std::vector<ToolDecl>{found->second->decl()};
-  }
-  ToolPtr open(const ToolDecl& binding, const ToolRef&, const Principal&) override {
-    auto found = tools.find(binding.name);
-    return found == tools.end() ? nullptr : found->second;
-  }
-  std::map<std::string, ToolPtr> tools;
-};
 
 // Where the process dies. Steps are counted over everything that is written or has an effect.
 struct Crash {
@@ -106,6 +47,8 @@ struct Disk {
   std::shared_ptr<MemoryStoreData> data = make_memory_store_data();
   ToolLog careless;  // neither read-only nor idempotent
   ToolLog idempotent;
+  ToolLog noting;                                                            // resumable
+  std::string_view child_script = R"({"turns":[{"text":["child done"]}]})";  // of the model "child"
   ManualClock clock{1'800'000'000'000};
   std::uint64_t random = 0;
 };
@@ -123,6 +66,7 @@ class World final {
         home(io),
         log_(disk.clock, 2, LogFormat::text),
         ids_(disk.clock, [&disk] { return ++disk.random; }),
+        records(store, ids_, keys_),
         catalog(make_models(script, std::string(model_id)), std::string(model_id)),
         engine({.home = home,
                 .store = store,
@@ -131,13 +75,19 @@ class World final {
                 .ids = ids_,
                 .catalog = catalog,
                 .tools = sources,
-                .log = log_},
+                .log = log_,
+                .records = &records},
                limits),
+        agent_tools_(engine),
         tasks(home.executor(),
               [this](const char*, const std::string& what) { bugs.push_back(what); }) {
     sources.add("program", {"host"}, tools);
+    sources.add_stored("agents", {"agent"}, agent_tools_);
     add_tool("careless", {.parallel_safe = false}, disk.careless);
     add_tool("idempotent", {.idempotent = true}, disk.idempotent);
+    ToolDecl noting{.name = "noting", .site = ToolSite::host, .annotations = {.resumable = true}};
+    tools.tools["noting"] =
+        std::make_shared<NotingTool>(noting, disk.noting, [this] { this->crash.reached(); });
     ToolDecl slow{.name = "slow", .site = ToolSite::host};
     tools.tools["slow"] = std::make_shared<SlowTool>(slow, timers, slow_tools_ended);
   }
@@ -219,21 +169,26 @@ class World final {
   }
 
   std::vector<CatalogModel> make_models(std::string_view script, const std::string& id) {
+    std::vector<CatalogModel> models;
+    models.push_back(make_model(script, id));
+    models.push_back(make_model(disk_.child_script, "child"));
+    return models;
+  }
+
+  CatalogModel make_model(std::string_view script, const std::string& id) {
     auto scripted =
         std::make_unique<llm::ScriptedModel>(*llm::parse_script(script), timers, home.executor());
-    std::vector<CatalogModel> models;
-    models.push_back({.info = {.id = id, .provider = "scripted", .vendor_model_id = "scripted"},
-                      .model = std::make_unique<WatchedModel>(
-                          std::move(scripted),
-                          [this](const llm::TurnRequest& request) {
-                            ++asked;
-                            asked_about.push_back(request.messages[0]->text);
-                            look_at_files(request);
-                            crash.reached();
-                            return !refuses || !refuses(request);
-                          },
-                          mechanism, answered_by)});
-    return models;
+    return {.info = {.id = id, .provider = "scripted", .vendor_model_id = "scripted"},
+            .model = std::make_unique<WatchedModel>(
+                std::move(scripted),
+                [this](const llm::TurnRequest& request) {
+                  ++asked;
+                  asked_about.push_back(request.messages[0]->text);
+                  look_at_files(request);
+                  crash.reached();
+                  return !refuses || !refuses(request);
+                },
+                mechanism, answered_by)};
   }
 
   void look_at_files(const llm::TurnRequest& request) {
@@ -275,12 +230,19 @@ class World final {
  private:
   Log log_;
   IdSource ids_;
+  PassingKeys keys_;
 
  public:
+  RecordBooks records;
   ToolTable tools;
   ToolSources sources;
   Catalog catalog;
   Engine engine;
+
+ private:
+  AgentTools agent_tools_;
+
+ public:
   TaskGroup tasks;
 };
 

@@ -132,7 +132,10 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .spans = spans_.get(),
                .records = &records_,
                .pool = &tool_pool_},
-              config_.limits) {}
+              config_.limits),
+      agent_tools_(engine_) {
+  tools_.add_stored("agents", {"agent"}, agent_tools_);
+}
 
 Task<void> Host::stop() {
   co_await engine_.stop();

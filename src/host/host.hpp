@@ -11,6 +11,7 @@
 #include "base/id.hpp"
 #include "base/log.hpp"
 #include "engine/access/key_ring.hpp"
+#include "engine/children/agent_tools.hpp"
 #include "engine/engine.hpp"
 #include "engine/records/record_books.hpp"
 #include "host/config.hpp"
@@ -68,12 +69,13 @@ class Host final {
   mcp::McpTools mcp_tools_;
   a2a::A2aTools agents_;
   HttpTools http_tools_;
-  ToolSources tools_;
+  ToolSources tools_;  // agent_tools_ included
   net::HttpClient client_;
   std::unique_ptr<otlp::SpanExporter> spans_;  // null: nobody takes them
   engine::Catalog catalog_;
   engine::KeyRing keys_;
   engine::Engine engine_;
+  engine::AgentTools agent_tools_;
 };
 
 // The configuration in the file, or the built-in one if none is named. See read_config.

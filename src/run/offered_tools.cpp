@@ -134,6 +134,10 @@ struct Offer {
     return stub(tool.name, "The plugin's tool", "/name", why);
   }
   std::vector<OfferedTool> operator()(const HostTool&) const { return {}; }
+  std::vector<OfferedTool> operator()(const StoredAgent& agent) const {
+    if (agent.name.empty()) return stub(agent.agent_id, "The agent", "/agentId");
+    return stub(agent.name, "The agent", "/name");
+  }
 };
 
 }  // namespace

@@ -147,9 +147,14 @@ bool is_valid_metadata_key(std::string_view key) {
          });
 }
 
-void parse_metadata(json::Fields& in, Spec& spec) {
+// What is kept of a run may hold the words of its caller and of its agent together.
+void parse_metadata(json::Fields& in, Spec& spec, Origin origin) {
   const json::Object* metadata = in.optional_object("metadata");
   if (!metadata) return;
+  if (origin == Origin::journal) {
+    spec.metadata = errand::parse_metadata(metadata);
+    return;
+  }
   if (metadata->size() > kMetadataEntriesMax) {
     return in.fail(limit_met(cat("at most ", kMetadataEntriesMax, " entries are allowed"),
                              in.pointer_to("metadata"), "metadataEntries", kMetadataEntriesMax));
@@ -167,6 +172,11 @@ void parse_metadata(json::Fields& in, Spec& spec) {
       return in.fail(
           Error(ErrorCode::invalid_argument, cat("a metadata key is 1 to ", kMetadataKeyCharsMax,
                                                  " letters, digits, dots, underscores and dashes"))
+              .pointer(pointer));
+    }
+    if (key == kParentRunKey) {
+      return in.fail(
+          Error(ErrorCode::invalid_argument, cat("\"", kParentRunKey, "\" is the server's own"))
               .pointer(pointer));
     }
     const auto* value = member.value().if_string();
@@ -269,7 +279,7 @@ Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
   spec.system_prompt = in.optional_text("systemPrompt").value_or("");
   parse_messages(in, spec, origin);
   parse_tools(in, spec, origin);
-  parse_metadata(in, spec);
+  parse_metadata(in, spec, origin);
   parse_budgets(in, spec);
   parse_guards(in, spec);
   parse_reasoning_level(in, spec);

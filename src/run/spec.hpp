@@ -70,6 +70,10 @@ constexpr std::size_t kMetadataKeyCharsMax = 64;
 constexpr std::size_t kMetadataValueCharsMax = 256;
 constexpr std::size_t kMetadataBytesMax = 4096;
 
+// Among the metadata of a run that another one has called: that run, so that lists find its runs.
+// The server's own: callers cannot send it, and it is shown as "parentRunId".
+constexpr std::string_view kParentRunKey = "errand.parentRunId";
+
 // The body of POST .../agent-runs. invalid_argument: with the pointer.
 Result<Spec> parse_spec(const json::Value& body);
 // The same from its text. Tools that are known are not read again.

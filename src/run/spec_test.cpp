@@ -192,14 +192,14 @@ TEST(Spec, AToolNeedsAKindThatThereIs) {
   EXPECT_EQ(refusal_with(R"("tools":[{"kind":"local","name":"t"},{"kind":"remote","name":"u"}])"),
             "/tools/1/kind: \"remote\" is not a kind of tool: use \"local\", \"a2a_local\", "
             "\"mcp_local\", "
-            "\"mantyx\", \"mantyx_plugin\", \"mcp\" or \"a2a\"");
+            "\"mantyx\", \"mantyx_plugin\", \"mcp\", \"a2a\" or \"agent\"");
 }
 
 TEST(Spec, ToolsOfThisProcessCannotBeAskedForFromOutside) {
   EXPECT_EQ(
       refusal_with(R"("tools":[{"kind":"host","name":"clock"}])"),
       "/tools/0/kind: \"host\" is not a kind of tool: use \"local\", \"a2a_local\", \"mcp_local\", "
-      "\"mantyx\", \"mantyx_plugin\", \"mcp\" or \"a2a\"");
+      "\"mantyx\", \"mantyx_plugin\", \"mcp\", \"a2a\" or \"agent\"");
 }
 
 TEST(Spec, AToolNameIsOfLettersDigitsAndUnderscores) {

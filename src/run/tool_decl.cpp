@@ -22,6 +22,7 @@ json::Object to_json(const ToolAnnotations& notes) {
   if (notes.checks_arguments) out["checksArguments"] = true;
   if (notes.checks_results) out["checksResults"] = true;
   if (notes.timeout) out["timeoutMs"] = notes.timeout->count();
+  if (notes.resumable) out["resumable"] = true;
   return out;
 }
 
@@ -39,6 +40,7 @@ Result<ToolAnnotations> parse_annotations(const json::Value& value, std::string_
   if (auto millis = in.optional_integer("timeoutMs", 1, INT64_MAX)) {
     notes.timeout = milliseconds(*millis);
   }
+  notes.resumable = in.optional_flag("resumable").value_or(false);
   return in.finish(notes);
 }
 
@@ -46,6 +48,10 @@ Result<ToolAnnotations> parse_annotations(const json::Value& value, std::string_
 
 SchemaPtr share_schema(json::Object schema) {
   return std::make_shared<const json::Object>(std::move(schema));
+}
+
+bool is_agent_tool(const ToolDecl& tool) {
+  return tool.site == ToolSite::host && tool.kind == "agent";
 }
 
 bool is_valid_tool_name(std::string_view name) {

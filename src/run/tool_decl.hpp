@@ -27,6 +27,9 @@ struct ToolAnnotations {
   bool checks_results = false;
   // How long one call may take; absent leaves it to the run.
   std::optional<milliseconds> timeout = {};
+  // Notes in the journal what it is about to do: a call that a restart has cut off goes on from its
+  // note.
+  bool resumable = false;
 
   friend bool operator==(const ToolAnnotations&, const ToolAnnotations&) = default;
 };
@@ -70,6 +73,9 @@ struct ToolDecl {
   ToolOrigin origin = {};      // of a tool that this process calls
   ObjectPtr echo = nullptr;    // what every call tells a client besides name and arguments
 };
+
+// Whether each call of the tool is a run of its own: the tool is a stored agent.
+bool is_agent_tool(const ToolDecl& tool);
 
 constexpr std::size_t kToolNameCharsMax = 64;
 bool is_valid_tool_name(std::string_view name);

@@ -251,6 +251,13 @@ Result<ToolRef> parse_remote_agent(Fields in) {
   return in.finish<ToolRef>(std::move(agent));
 }
 
+Result<ToolRef> parse_stored_agent(Fields in) {
+  StoredAgent agent{.agent_id = read_short(in, "agentId")};
+  if (in.optional_text("name")) agent.name = read_name(in);
+  agent.description = in.optional_text("description");
+  return in.finish<ToolRef>(std::move(agent));
+}
+
 json::Object headers_json(const Headers& headers) {
   json::Object out;
   for (const auto& [name, value] : headers) out[name] = value;
@@ -325,6 +332,13 @@ struct RefWriter {
   json::Object operator()(const HostTool& tool) const {
     return {{"kind", "host"}, {"name", tool.name}};
   }
+
+  json::Object operator()(const StoredAgent& agent) const {
+    json::Object out{{"kind", "agent"}, {"agentId", agent.agent_id}};
+    if (!agent.name.empty()) out["name"] = agent.name;
+    if (agent.description) out["description"] = *agent.description;
+    return out;
+  }
 };
 
 }  // namespace
@@ -339,6 +353,7 @@ Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointe
   if (kind == "mcp_local") return parse_local_mcp_server(std::move(in), keeper);
   if (kind == "mcp") return parse_mcp_server(std::move(in));
   if (kind == "a2a") return parse_remote_agent(std::move(in));
+  if (kind == "agent") return parse_stored_agent(std::move(in));
   if (kind == "mantyx") {
     WorkspaceTool tool{.id = read_short(in, "id")};
     return in.finish<ToolRef>(std::move(tool));
@@ -354,13 +369,13 @@ Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointe
   return Error(ErrorCode::invalid_argument,
                cat("\"", utf8_prefix(kind, 40),
                    "\" is not a kind of tool: use \"local\", \"a2a_local\", \"mcp_local\", "
-                   "\"mantyx\", \"mantyx_plugin\", \"mcp\" or \"a2a\""))
+                   "\"mantyx\", \"mantyx_plugin\", \"mcp\", \"a2a\" or \"agent\""))
       .pointer(in.pointer_to("kind"));
 }
 
 std::string_view kind_of(const ToolRef& ref) {
   static constexpr std::array<std::string_view, std::variant_size_v<ToolRef>> kKinds = {
-      "local", "a2a_local", "mcp_local", "mcp", "a2a", "mantyx", "mantyx_plugin", "host"};
+      "local", "a2a_local", "mcp_local", "mcp", "a2a", "mantyx", "mantyx_plugin", "host", "agent"};
   return kKinds[ref.index()];
 }
 

@@ -73,8 +73,15 @@ struct HostTool {
   std::string name;
 };
 
+// A stored agent of the workspace, by its id or name. Each call is a run of its own.
+struct StoredAgent {
+  std::string agent_id;
+  std::string name = {};                        // of the tool; empty: made from the agent's
+  std::optional<std::string> description = {};  // instead of the agent's own
+};
+
 using ToolRef = std::variant<LocalTool, LocalAgent, LocalMcpServer, McpServer, RemoteAgent,
-                             WorkspaceTool, PluginTool, HostTool>;
+                             WorkspaceTool, PluginTool, HostTool, StoredAgent>;
 
 // The word for it in "kind".
 std::string_view kind_of(const ToolRef& ref);

@@ -32,6 +32,8 @@ constexpr auto kMcpMembers =
     std::to_array<std::string_view>({"kind", "name", "url", "headers", "toolFilter", "timeoutMs"});
 constexpr auto kRemoteAgentMembers = std::to_array<std::string_view>(
     {"kind", "name", "description", "agentCardUrl", "headers", "contextId"});
+constexpr auto kStoredAgentMembers =
+    std::to_array<std::string_view>({"kind", "agentId", "name", "description"});
 constexpr auto kByIdMembers = std::to_array<std::string_view>({"kind", "id"});
 constexpr auto kByNameMembers = std::to_array<std::string_view>({"kind", "name"});
 
@@ -44,6 +46,7 @@ constexpr auto kKinds = std::to_array<KindMembers>({{"local", kLocalMembers},
                                                     {"mcp_local", kLocalMcpMembers},
                                                     {"mcp", kMcpMembers},
                                                     {"a2a", kRemoteAgentMembers},
+                                                    {"agent", kStoredAgentMembers},
                                                     {"mantyx", kByIdMembers},
                                                     {"mantyx_plugin", kByNameMembers}});
 

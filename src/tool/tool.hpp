@@ -8,6 +8,7 @@
 
 #include "async/task.hpp"
 #include "base/clock.hpp"
+#include "base/result.hpp"
 #include "json/value.hpp"
 #include "run/content.hpp"
 #include "run/ids.hpp"
@@ -38,6 +39,22 @@ class ProgressSink {
   virtual void report(ProgressReport report) = 0;
 };
 
+// What the journal of a run keeps for one call, so that the call survives a restart. Only a tool
+// whose annotations say `resumable` is called again, and it finds its last note here. A resumable
+// tool keeps a note before an effect that must not happen twice.
+class CallNotes {
+ public:
+  virtual ~CallNotes() = default;
+  // The last note that the call had when it was resumed. Absent: it is not resumed, or has none.
+  virtual const std::optional<json::Object>& last() const = 0;
+  // Durable when it returns. Notes hold no secrets. too_large: the note has more than kNoteBytesMax
+  // bytes. Any error: the note is not kept, and the effect that it announces must not begin.
+  virtual Task<Result<void>> keep(json::Object note) = 0;
+  // Whether a call that is being cut off is resumed later: the process stops, and neither the run
+  // nor the call is given up. What the call has begun elsewhere is then left to go on.
+  virtual bool goes_on_later() const = 0;
+};
+
 // What a call is made with. A call that is to stop (its run was cancelled, its time is over) is
 // cancelled like any task: it unwinds at its next co_await.
 struct ToolContext {
@@ -47,6 +64,8 @@ struct ToolContext {
   // Of the workspace that the call is made for. What the call says is told without those that it
   // has asked for. Valid until the call returns; null: there are none.
   CallSecrets* secrets = nullptr;
+  // Valid until the call returns; null: the call is of no run, and nobody resumes it.
+  CallNotes* notes = nullptr;
 };
 
 // What a call gives back. A failure is data for the model, not an Error.
@@ -59,6 +78,7 @@ struct ToolOutcome {
   Kind kind = Kind::ok;
   std::vector<Content> content = {};
   std::optional<json::Value> structured = {};  // as the output schema says
+  int child_turns = 0;  // the tool turns of the run that the call was; they count for the caller
 
   bool ok() const { return kind == Kind::ok; }
 };

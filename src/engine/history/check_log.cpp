@@ -72,6 +72,10 @@ class Order final {
     return {};
   }
 
+  std::string take_entry(const NoteEntry& entry) {
+    return open_.contains(entry.id) ? "" : "is a note of no open call";
+  }
+
   std::string take_entry(const OutcomeEntry& entry) {
     if (!has_turn_end_) return "is an outcome before its turn is over";
     return open_.erase(entry.id) == 0 ? "is an outcome of no open call" : "";

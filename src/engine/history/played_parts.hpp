@@ -87,7 +87,7 @@ class PlayedCalls final {
   explicit PlayedCalls(Executor home) : home_(std::move(home)) {}
 
   bool is_waiting(const ToolUseId& id) const { return waiting_.contains(id); }
-  void answer(const ToolUseId& id, const ToolAnswer& answer) {
+  void answer(const ToolUseId& id, const RecordedAnswer& answer) {
     answers_[id] = answer;
     waiting_.at(id)->notify();
   }
@@ -102,9 +102,10 @@ class PlayedCalls final {
     };
     Leave leave{waiting_, id};
     co_await wakeup.wait();
-    const ToolAnswer& answer = answers_[id];
+    const ToolAnswer& answer = answers_[id].answer;
     ToolOutcome outcome = answer.ok ? text_outcome(answer.text) : failed_outcome(answer.text);
     if (answer.is_fatal) outcome.kind = ToolOutcome::Kind::fatal;
+    outcome.child_turns = answers_[id].child_turns;
     for (const FilePart& file : answer.files)
       outcome.content.emplace_back(FileContent{.file = file});
     co_return outcome;
@@ -113,7 +114,7 @@ class PlayedCalls final {
  private:
   const Executor home_;
   std::map<ToolUseId, Wakeup*> waiting_;
-  std::map<ToolUseId, ToolAnswer> answers_;
+  std::map<ToolUseId, RecordedAnswer> answers_;
 };
 
 class PlayedTool final : public Tool {

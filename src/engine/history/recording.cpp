@@ -149,6 +149,7 @@ class JournalReader final {
   void take_entry(const CreatedEntry&) {}
   void take_entry(const ToolsEntry&) {}
   void take_entry(const ResumedEntry&) {}
+  void take_entry(const NoteEntry&) {}
   void take_entry(const TurnEntry& entry) { asked.push_back({.turn = entry}); }
   void take_entry(const TurnEndEntry& entry) { asked.back().end = entry; }
   void take_entry(const TerminalEntry& entry) { end = entry; }
@@ -182,7 +183,8 @@ class JournalReader final {
                                                 .text = entry.text,
                                                 .timed_out = entry.timed_out,
                                                 .files = entry.files,
-                                                .is_fatal = entry.is_fatal}});
+                                                .is_fatal = entry.is_fatal},
+                                     .child_turns = entry.child_turns});
   }
 
   const CreatedEntry& created_;

@@ -28,6 +28,7 @@ struct RecordedAnswer {
   std::size_t call = 0;  // which of the run's calls, counted from 0
   ToolSite site = ToolSite::client;
   ToolAnswer answer;
+  int child_turns = 0;  // of the run that the call was
 };
 struct RecordedCancel {
   std::size_t attempts = 0;  // so often the model had been asked

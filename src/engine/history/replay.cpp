@@ -142,7 +142,7 @@ class Player final {
     if (!wait_until(is_awaited, kPatience)) return false;
     ToolUseId id = *find_call(news.call);
     if (news.site == ToolSite::host) {
-      calls_.answer(id, news.answer);
+      calls_.answer(id, news);
       settle();
       return true;
     }
@@ -238,6 +238,7 @@ class Comparable final {
   void add(const json::Value& event) {
     json::Object plain = event.as_object();
     plain.erase("seq");
+    plain.erase("childRunId");  // follows from the id of the call
     if (plain["type"] == "tool_progress") return;
     bool is_call = plain["type"] == "local_tool_call" || plain["type"] == "tool_call";
     if (json::Value* id = plain.if_contains("toolUseId")) {

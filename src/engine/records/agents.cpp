@@ -98,7 +98,9 @@ Result<void> refuse_hidden(json::Object members) {
 std::string name_in(const ToolRef& ref) {
   return std::visit(
       [](const auto& one) -> std::string {
-        if constexpr (requires { one.name; }) {
+        if constexpr (requires { one.agent_id; }) {
+          return one.name.empty() ? one.agent_id : one.name;
+        } else if constexpr (requires { one.name; }) {
           return one.name;
         } else {
           return one.id;

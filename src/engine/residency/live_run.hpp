@@ -23,6 +23,9 @@ class LiveRun final : public agent::RunObserver {
     virtual ~Keeper() = default;
     virtual void on_end(LiveRun& run) = 0;
     virtual void on_waiting(LiveRun& run) = 0;
+    // The run waits for a run that it has called, or does not any more.
+    virtual void on_waiting_for_child(LiveRun& run) = 0;
+    virtual void on_going_on(LiveRun& run) = 0;
     // These calls of the run can be seen by those who look for work.
     virtual void on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) = 0;
     virtual void on_calls_closed(LiveRun& run, std::span<const std::string> slots) = 0;
@@ -71,6 +74,8 @@ class LiveRun final : public agent::RunObserver {
   void on_commit(const agent::Committed& commit) override;
   void on_end() override { keeper_.on_end(*this); }
   void on_waiting() override { keeper_.on_waiting(*this); }
+  void on_waiting_for_child() override { keeper_.on_waiting_for_child(*this); }
+  void on_going_on() override { keeper_.on_going_on(*this); }
   void on_broken(const Error& error) override { keeper_.on_broken(*this, error); }
 
  private:

@@ -252,6 +252,18 @@ void Residency::on_waiting(LiveRun& run) {
   if (waiting_.size() > kWaitingRunsMax) put_aside(RunId(waiting_.begin()->second));
 }
 
+// A run that waits for a run that it has called gives its slot away: the other may be waiting for
+// just that slot. It stays in memory, because it follows the other run.
+void Residency::on_waiting_for_child(LiveRun& run) {
+  Resident* resident = look_up(run.id());
+  if (resident && !deps_.pauses.ended()) move(*resident, Place::waiting);
+}
+
+void Residency::on_going_on(LiveRun& run) {
+  Resident* resident = look_up(run.id());
+  if (resident && resident->place == Place::waiting) move(*resident, Place::live);
+}
+
 void Residency::put_aside(const RunId& run) {
   Resident* resident = look_up(run);
   if (!resident || !resident->live || !resident->live->agent()) return;

@@ -31,7 +31,7 @@ enum class Place : std::uint8_t {
   claimed,  // taken over from a process that has ended, and not looked at yet
   loading,  // on its way into memory
   live,     // its agent is at work
-  waiting,  // its agent is in memory, with nothing to do until the client answers
+  waiting,  // its agent is in memory, with nothing to do until a client or another run answers
   resting,  // out of memory until mail, or its next deadline, comes
   suspect,  // held back: the run may have brought a process down
   queued,   // out of memory until there is a slot for it
@@ -161,6 +161,8 @@ class Residency final : private LiveRun::Keeper {
 
   void on_end(LiveRun& run) override;
   void on_waiting(LiveRun& run) override;
+  void on_waiting_for_child(LiveRun& run) override;
+  void on_going_on(LiveRun& run) override;
   void on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) override;
   void on_calls_closed(LiveRun& run, std::span<const std::string> slots) override;
   void on_broken(LiveRun& run, const Error& error) override;

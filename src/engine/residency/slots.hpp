@@ -15,10 +15,10 @@ struct SlotLimits {
   std::optional<std::size_t> in_all = {};
 };
 
-// Which runs may start, and which wait for others to end. A run that waits for its client is not in
-// flight; a run that goes on after its client has answered does not wait again, so that more runs
-// than the limit can be in flight for a while. Workspaces take turns: however many runs of one are
-// waiting, each round starts one run of every workspace. Lives on one home.
+// Which runs may start, and which wait for others to end. A run that waits for its client, or for a
+// run that it has called, is not in flight; a run that goes on afterwards does not wait again, so
+// that more runs than the limit can be in flight for a while. Workspaces take turns: however many
+// runs of one are waiting, each round starts one run of every workspace. Lives on one home.
 class Slots final {
  public:
   explicit Slots(SlotLimits limits) : limits_(limits) {}

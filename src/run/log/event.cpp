@@ -80,6 +80,7 @@ struct FieldWriter {
 
   void operator()(const ToolCallStarted& event) {
     out.field("toolUseId", event.id.view()).field("name", event.name).raw("input", event.input);
+    if (!event.child_run.empty()) out.field("childRunId", event.child_run.view());
   }
 
   void operator()(const ToolResultEvent& event) {
@@ -100,6 +101,7 @@ struct FieldWriter {
     }
     if (event.progress) out.field("progress", json::Value(*event.progress));
     if (event.total) out.field("total", json::Value(*event.total));
+    if (!event.child_run.empty()) out.field("childRunId", event.child_run.view());
   }
 
   void operator()(const LoopDetected& event) {

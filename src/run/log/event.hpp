@@ -70,7 +70,8 @@ struct ToolCallStarted {
   static constexpr std::string_view kType = "tool_call";
   ToolUseId id;
   std::string name;
-  std::string input;  // JSON text
+  std::string input;     // JSON text
+  RunId child_run = {};  // that the call is, if its tool is a stored agent
 };
 
 // The result of a call in this process, or one made up here (unknown tool, bad arguments).
@@ -92,6 +93,7 @@ struct ToolProgress {
   std::string message;  // may be empty
   std::optional<double> progress = {};
   std::optional<double> total = {};
+  RunId child_run = {};  // that the call is, if its tool is a stored agent
 };
 
 // Longer ones are cut.

@@ -148,6 +148,7 @@ void read(Taker& in, ToolCallStarted& event) {
   event.id = in.tool_use("toolUseId");
   event.name = in.text("name");
   event.input = in.json_text("input");
+  event.child_run = RunId::parse(in.text("childRunId")).value_or(RunId());
 }
 
 void read(Taker& in, ToolResultEvent& event) {
@@ -167,6 +168,7 @@ void read(Taker& in, ToolProgress& event) {
   event.message = in.text("message");
   event.progress = in.optional_number("progress");
   event.total = in.optional_number("total");
+  event.child_run = RunId::parse(in.text("childRunId")).value_or(RunId());
 }
 
 void read(Taker& in, LoopDetected& event) {

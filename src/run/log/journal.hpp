@@ -41,6 +41,17 @@ struct ForkedFrom {
   friend bool operator==(const ForkedFrom&, const ForkedFrom&) = default;
 };
 
+// The call of a stored agent that a run carries out.
+struct ParentCall {
+  RunId run;
+  ToolUseId call;
+  int depth = 1;  // how many runs are above it
+
+  friend bool operator==(const ParentCall&, const ParentCall&) = default;
+};
+// A run this far down calls no agents.
+constexpr int kChildDepthMax = 5;
+
 // What was asked, with everything resolved that could change later.
 struct CreatedEntry {
   Spec spec;
@@ -57,6 +68,9 @@ struct CreatedEntry {
   SessionId session = {};  // that it carries on; empty: none
   int format = kRunFormat;
   std::optional<ForkedFrom> forked_from;
+  std::optional<ParentCall> parent = {};
+  // The agents that the caller may run; absent: any. Only of a run that may call agents.
+  std::optional<std::vector<std::string>> allowed_agents = {};
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
   std::string fallback = {};     // the catalog id of the spec's fallback model; empty without one
   std::string traceparent = {};  // the caller's span; empty: the run begins a trace of its own
@@ -101,6 +115,14 @@ struct CallEntry {
   std::vector<std::string> blocks;  // the vendor's blocks since the last call, this one included
 };
 
+// What a tool of this process wants to know again if the call is resumed after a restart. A later
+// note of the call takes the place of an earlier one.
+struct NoteEntry {
+  ToolUseId id;
+  std::string note;  // JSON text of an object
+};
+constexpr std::size_t kNoteBytesMax = 4096;
+
 struct OutcomeEntry {
   ToolUseId id;
   bool ok = true;
@@ -109,6 +131,7 @@ struct OutcomeEntry {
   bool synthetic = false;  // the call was never made: it follows from the entries before
   std::vector<FilePart> files = {};
   bool is_fatal = false;  // the run ends with it
+  int child_turns = 0;    // the tool turns that the run of a called agent has used
 };
 
 // Why a turn's model call failed.
@@ -153,8 +176,9 @@ struct TerminalEntry {
   std::string api_code = {};
 };
 
-using JournalEntry = std::variant<CreatedEntry, ToolsEntry, ResumedEntry, TurnEntry, CallEntry,
-                                  OutcomeEntry, TurnEndEntry, CancelEntry, TerminalEntry>;
+using JournalEntry =
+    std::variant<CreatedEntry, ToolsEntry, ResumedEntry, TurnEntry, CallEntry, NoteEntry,
+                 OutcomeEntry, TurnEndEntry, CancelEntry, TerminalEntry>;
 
 void append_journal_line(std::string& out, const JournalEntry& entry);
 

@@ -136,6 +136,9 @@ void add_calls(std::vector<Stored>& all) {
                  R"("arguments":"{\"path\": not json","text":"Let me\nlook",)"
                  R"("blocks":[{"type":"text"},{"n":1.0}]})"
                  "\n"});
+  all.push_back({NoteEntry{.id = tool_use("tu_1"), .note = R"({"taskId":"t-1"})"},
+                 R"({"entry":"note","id":"tu_1","note":{"taskId":"t-1"}})"
+                 "\n"});
   all.push_back({OutcomeEntry{.id = tool_use("tu_1"), .ok = true, .text = "done"},
                  "{\"entry\":\"outcome\",\"id\":\"tu_1\",\"ok\":true,\"text\":\"done\"}\n"});
   all.push_back(
@@ -321,6 +324,8 @@ TEST(Journal, AnEntryWithSomethingMissingIsAnError) {
       "journal entry 1: not a toolUseId (at /id)");
   EXPECT_EQ(refusal(R"({"entry":"outcome","id":"tu_1","ok":true})"),
             "journal entry 1: \"text\" is missing: expected a string (at /text)");
+  EXPECT_EQ(refusal(R"({"entry":"note","id":"tu_1","note":7})"),
+            "journal entry 1: expected an object, got an integer (at /note)");
   EXPECT_EQ(refusal(R"({"entry":"turn_end","text":"","finishReason":""})"),
             "journal entry 1: \"usage\" is missing: expected a value (at /usage)");
   EXPECT_EQ(refusal(R"({"entry":"cancel","at":1})"),

@@ -1,0 +1,185 @@
+#include "engine/children/agent_tools.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "engine/records/agent_access.hpp"
+#include "json/members.hpp"
+#include "json/parse.hpp"
+#include "store/segment_events.hpp"
+
+namespace errand::engine {
+namespace {
+
+constexpr std::size_t kReportBytesMax = 500;
+constexpr milliseconds kReadAgainAfter{500};
+
+json::Object message_schema() {
+  return {
+      {"type", "object"},
+      {"properties",
+       {{"message",
+         {{"type", "string"}, {"description", "The task for the agent, complete in itself."}}}}},
+      {"required", json::Array{"message"}},
+      {"additionalProperties", false}};
+}
+
+// Names of agents may hold dots and dashes, those of tools may not.
+std::string tool_name_of(std::string name) {
+  for (char& c : name) {
+    if (!is_valid_tool_name({&c, 1})) c = '_';
+  }
+  return name;
+}
+
+std::string description_of(const NamedRecord& agent) {
+  std::string out = cat("Delegates a task to the agent \"", agent.name, "\".");
+  auto body = json::parse(agent.body);
+  std::string_view about = body ? json::text_at(body->if_object(), "description") : "";
+  if (!about.empty()) append(out, " ", about);
+  return out;
+}
+
+// What the caller is told of an event of the called run; empty: nothing.
+std::string report_of(std::string_view line) {
+  auto stamped = parse_event(line);
+  if (!stamped) return {};
+  const Event& event = stamped->event;
+  if (const auto* said = std::get_if<AssistantMessage>(&event)) {
+    // The last message is the result, and needs no report.
+    return said->calls.empty() ? "" : said->text;
+  }
+  if (const auto* call = std::get_if<ToolCallStarted>(&event)) return cat("calls ", call->name);
+  if (const auto* call = std::get_if<LocalToolCall>(&event)) {
+    return cat("waits for a client to run ", call->name);
+  }
+  return {};
+}
+
+// Streamed text is most of a log, and is not parsed.
+bool may_be_reported(std::string_view line) {
+  constexpr std::string_view kType = R"("type":")";
+  line = line.substr(0, 64);
+  std::size_t at = line.find(kType);
+  if (at == std::string_view::npos) return false;
+  std::string_view type = line.substr(at + kType.size());
+  return type.starts_with("assistant_message\"") || type.starts_with("tool_call\"") ||
+         type.starts_with("local_tool_call\"");
+}
+
+void report(const ToolContext& context, const Subscription::Batch& batch) {
+  if (!context.progress) return;
+  for (const SegmentPtr& segment : batch.segments) {
+    for_each_event(*segment, batch.after, [&](std::string_view line) {
+      std::string text = may_be_reported(line) ? report_of(line) : "";
+      if (text.empty()) return;
+      context.progress->report({.message = std::string(utf8_prefix(text, kReportBytesMax))});
+    });
+  }
+}
+
+class AgentTool final : public Tool {
+ public:
+  AgentTool(Engine& engine, ToolDecl decl) : engine_(engine), decl_(std::move(decl)) {}
+  const ToolDecl& decl() const override { return decl_; }
+
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
+    AgentCall wanted{.run = call.run,
+                     .id = call.id,
+                     .agent = decl_.origin.upstream,
+                     .version = parse_integer<std::int64_t>(decl_.origin.version).value_or(0),
+                     .message = std::string(json::text_at(&call.arguments, "message"))};
+    auto begun = co_await engine_.begin_child(context.who, std::move(wanted));
+    if (!begun && begun.error().reason() == "draining") {
+      // The next process begins the run; until then, this call is only cut off.
+      co_await engine_.timers().sleep_until(context.deadline);
+    }
+    if (!begun) {
+      co_return failed_outcome(
+          cat("The agent could not be started: ", begun.error().message(), "."));
+    }
+    co_await follow(&engine_, *begun, context);
+    auto outcome = co_await outcome_of(&engine_, context.who, begun->id);
+    co_return outcome;
+  }
+
+ private:
+  // Returns when the run has ended.
+  static Task<void> follow(Engine* engine, RunRow run, ToolContext context) {
+    EventSeq after = run.last_seq;
+    for (;;) {
+      auto reader = co_await engine->subscribe(context.who, run.id, after);
+      if (!reader && reader.error().code() == ErrorCode::not_found) co_return;
+      auto state = Subscription::Batch::State::broken;
+      while (reader) {
+        auto batch = co_await (*reader)->next(SteadyTime::max());
+        report(context, batch);
+        if (!batch.segments.empty()) after = batch.segments.back()->last_seq;
+        state = batch.state;
+        if (state == Subscription::Batch::State::ended) co_return;
+        if (state == Subscription::Batch::State::broken) break;
+      }
+      co_await engine->timers().sleep_until(engine->timers().now() + kReadAgainAfter);
+    }
+  }
+
+  static Task<ToolOutcome> outcome_of(Engine* engine, Principal who, RunId run) {
+    for (;;) {
+      auto view = co_await engine->get(who, run);
+      if (view) co_return outcome_of(*view->state);
+      if (view.error().code() != ErrorCode::unavailable) {
+        co_return failed_outcome(cat("The agent's answer is lost: ", view.error().message(), "."));
+      }
+      co_await engine->timers().sleep_until(engine->timers().now() + kReadAgainAfter);
+    }
+  }
+
+  static ToolOutcome outcome_of(const agent::State& state) {
+    if (!state.terminal()) return failed_outcome("The agent's run has not ended.");
+    const TerminalEntry& end = *state.terminal();
+    ToolOutcome outcome;
+    if (end.status == RunStatus::succeeded) {
+      outcome = text_outcome(state.last_text());
+    } else if (end.status == RunStatus::cancelled) {
+      outcome = failed_outcome("The agent's run was cancelled.");
+    } else {
+      outcome = failed_outcome(cat("The agent failed: ", end.message));
+    }
+    outcome.child_turns = state.tool_turns();
+    return outcome;
+  }
+
+  Engine& engine_;
+  const ToolDecl decl_;
+};
+
+}  // namespace
+
+Task<Result<std::vector<ToolDecl>>> AgentTools::look_up(ToolRef ref, Principal who) {
+  const auto* asked = std::get_if<StoredAgent>(&ref);
+  if (!asked) co_return std::vector<ToolDecl>();
+  auto agent = co_await engine_.records().agents.find(who.workspace, asked->agent_id);
+  if (!may_run(who, asked->agent_id, agent)) co_return agent_not_allowed(asked->agent_id);
+  if (!agent && agent.error().code() == ErrorCode::not_found) {
+    co_return Error(ErrorCode::invalid_argument, agent.error().message())
+        .pointer("/agentId")
+        .hint("'errand agents list' shows them");
+  }
+  if (!agent) co_return std::move(agent).error();
+  ToolDecl decl{.name = asked->name.empty() ? tool_name_of(agent->name) : asked->name,
+                .title = agent->name,
+                .description = asked->description.value_or(description_of(*agent)),
+                .input_schema = share_schema(message_schema())};
+  decl.annotations.long_running = true;
+  decl.annotations.resumable = true;
+  decl.annotations.timeout = kToolTimeoutMax;
+  decl.origin.version = std::to_string(agent->version);
+  decl.origin.upstream = agent->id;
+  co_return std::vector<ToolDecl>{std::move(decl)};
+}
+
+ToolPtr AgentTools::open(const ToolDecl& binding, const ToolRef&, const Principal&) {
+  return std::make_shared<AgentTool>(engine_, binding);
+}
+
+}  // namespace errand::engine
