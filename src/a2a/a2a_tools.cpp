@@ -24,13 +24,18 @@ std::string key_of(const RemoteAgent& agent, const Principal& who) {
   return key;
 }
 
-// Follows a task for one call, and cancels it if the call is given up.
+// In the note of a call: the agent's task. A note without it says that the message is being sent.
+constexpr std::string_view kTaskId = "taskId";
+
+// Follows a task for one call, and cancels it if the call is given up. A call that is only cut off
+// by the end of the process leaves its task alone: the next process asks about it.
 class CallWatcher final : public TaskWatcher {
  public:
   CallWatcher(std::shared_ptr<Client> client, TaskGroup& cancelling, const ToolContext& context)
       : client_(std::move(client)), cancelling_(cancelling), context_(context) {}
   ~CallWatcher() override {
-    if (!task_.empty() && !is_done_) {
+    const bool is_left = context_.notes && context_.notes->goes_on_later();
+    if (!task_.empty() && !is_done_ && !is_left) {
       cancelling_.spawn("a2a.cancel", cancel(std::move(client_), std::move(task_)));
     }
   }
@@ -38,9 +43,15 @@ class CallWatcher final : public TaskWatcher {
   CallWatcher& operator=(const CallWatcher&) = delete;
 
   Async<Result<void>> taken(std::string task_id, std::string /*context_id*/) override {
-    task_ = std::move(task_id);
-    co_return Result<void>();
+    task_ = task_id;
+    if (!context_.notes) co_return Result<void>();
+    auto kept = co_await context_.notes->keep({{kTaskId, std::move(task_id)}});
+    // A task whose id is too long to be kept is followed as long as this process lives.
+    const bool is_too_long = !kept && kept.error().code() == ErrorCode::too_large;
+    co_return is_too_long ? Result<void>() : kept;
   }
+  // The task was taken in a process before this one.
+  void resume(std::string task_id) { task_ = std::move(task_id); }
 
   void updated(const StreamEvent& event) override {
     const auto* update = std::get_if<StatusUpdate>(&event);
@@ -98,11 +109,19 @@ class AgentTool final : public Tool {
     auto client = co_await find_(context.secrets);
     if (!client) co_return failed_outcome(client.error().describe());
     CallWatcher watcher(*client, cancelling_, context);
+    if (context.notes && context.notes->last()) {
+      auto outcome = co_await resume(*client, *context.notes->last(), &watcher);
+      co_return outcome;
+    }
     Message message{.id = cat(call.run.view(), "-", call.id.view()),
                     .parts = parts_of(call.arguments),
                     .context_id = std::string(json::text_at(&call.arguments, "contextId")),
                     .task_id = std::string(json::text_at(&call.arguments, "taskId"))};
     if (message.context_id.empty() && message.task_id.empty()) message.context_id = context_id_;
+    if (context.notes) {
+      auto kept = co_await context.notes->keep({{"messageId", message.id}});
+      if (!kept) co_return failed_outcome("The message was not sent: the call cannot be recorded.");
+    }
     auto reply = co_await (*client)->send(std::move(message), &watcher);
     if (!reply) co_return outcome_of(reply.error());
     watcher.done();
@@ -110,6 +129,22 @@ class AgentTool final : public Tool {
   }
 
  private:
+  // Asks about the task of a call that a restart has cut off. The message is not sent again, also
+  // if nobody knows whether it arrived.
+  static Async<ToolOutcome> resume(std::shared_ptr<Client> client, json::Object note,
+                                   CallWatcher* watcher) {
+    std::string task(json::text_at(&note, kTaskId));
+    if (task.empty()) {
+      co_return outcome_of(
+          Error(ErrorCode::outcome_unknown, "a restart cut the call off before a task was named"));
+    }
+    watcher->resume(task);
+    auto end = co_await client->follow(std::move(task), watcher);
+    if (!end) co_return outcome_of(end.error());
+    watcher->done();
+    co_return outcome_of(Reply(std::move(*end)));
+  }
+
   const FindClient find_;
   const ToolDecl decl_;
   const std::string context_id_;
@@ -163,6 +198,7 @@ ToolDecl agent_decl(std::string name, std::string description, const AgentCard& 
                 .input_schema = share_schema(std::move(schema))};
   decl.annotations.long_running = true;
   decl.annotations.timeout = kAgentTimeout;
+  decl.annotations.resumable = true;
   return decl;
 }
 

@@ -4,6 +4,7 @@ import base64
 import http.client
 import json
 import re
+import signal
 import time
 import unittest
 
@@ -87,19 +88,59 @@ class A2aToolTest(ServerCase):
         wait_until(lambda: agent.ask("canceled") == 1)
         self.check_data(server)
 
-    def test_a_message_is_not_sent_again_after_a_kill(self):
+    def has_noted_task(self, client: Client, run: str) -> bool:
+        entries = client.request("GET", f"/agent-runs/{run}/journal").json()["entries"]
+        return any("taskId" in one.get("note", {}) for one in entries)
+
+    def check_resumed(self, server, agent: Agent, run: str) -> None:
+        """The run has the result of its one message, and nobody cancelled it."""
+        events = [frame.json() for frame in server.client().log(run)]
+        results = [one["result"] for one in events if one["type"] == "tool_result"]
+        self.assertEqual(results, ["heard: slow one"])
+        self.assertEqual((agent.ask("sent"), agent.ask("canceled")), (1, 0))
+        self.check_data(server)
+
+    def test_a_task_survives_a_kill_during_the_call(self):
         for version in VERSIONS:
             with self.subTest(version):
                 agent = self.start_agent(version)
-                server, _, run = self.start(agent, "slow one")
-                wait_until(lambda: agent.ask("sent") == 1)
+                server, client, run = self.start(agent, "slow one")
+                wait_until(lambda: self.has_noted_task(client, run))
                 server.kill()
                 server.start()
-                events = [frame.json() for frame in server.client().log(run)]
-                result = next(one for one in events if one["type"] == "tool_result")
-                self.assertIn("may or may not have taken effect", result["result"])
-                self.assertEqual(agent.ask("sent"), 1)
-                self.check_data(server)
+                agent.ask("release")
+                self.check_resumed(server, agent, run)
+
+    def test_a_task_that_ends_while_the_server_is_down_is_asked_about(self):
+        for version in VERSIONS:
+            with self.subTest(version):
+                agent = self.start_agent(version)
+                server, client, run = self.start(agent, "slow one")
+                wait_until(lambda: self.has_noted_task(client, run))
+                server.kill()
+                agent.ask("release")
+                server.start()
+                self.check_resumed(server, agent, run)
+
+    def test_a_message_is_sent_once_after_a_kill_before_it(self):
+        agent = self.start_agent("1.0")
+        agent.process.send_signal(signal.SIGSTOP)  # it is asked for its card, and does not answer
+        server, _, run = self.start(agent, "slow one")
+        server.kill()
+        agent.process.send_signal(signal.SIGCONT)
+        server.start()
+        wait_until(lambda: agent.ask("sent") == 1)
+        agent.ask("release")
+        self.check_resumed(server, agent, run)
+
+    def test_a_task_survives_a_server_that_stops(self):
+        agent = self.start_agent("1.0")
+        server, client, run = self.start(agent, "slow one")
+        wait_until(lambda: self.has_noted_task(client, run))
+        server.terminate()
+        server.start()
+        agent.ask("release")
+        self.check_resumed(server, agent, run)
 
     def start_peer(self) -> A2aPeer:
         peer = A2aPeer("Peer")
