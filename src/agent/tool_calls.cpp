@@ -1,4 +1,5 @@
 // The calls of a turn and their outcomes.
+// Long because everything that a call can meet, from its start to its outcome, stands together.
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>

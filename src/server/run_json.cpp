@@ -55,6 +55,14 @@ const std::string* own_prompt(const agent::State& state) {
   return nullptr;
 }
 
+// What the server keeps among a caller's words is shown in a place of its own.
+void show_parent(json::Object& out, json::Object& metadata) {
+  const json::Value* parent = metadata.if_contains(kParentRunKey);
+  if (!parent) return;
+  out["parentRunId"] = *parent;
+  metadata.stable_erase(kParentRunKey);
+}
+
 // Callers see what they sent, not how it is kept.
 void hide_hashes(json::Object& spec) {
   json::Value* messages = spec.if_contains("messages");
@@ -71,6 +79,10 @@ void hide_hashes(json::Object& spec) {
 json::Object shown_spec(const Spec& spec) {
   json::Object out = to_json(spec);
   hide_hashes(out);
+  if (json::Value* metadata = out.if_contains("metadata")) {
+    metadata->as_object().stable_erase(kParentRunKey);
+    if (metadata->as_object().empty()) out.stable_erase("metadata");
+  }
   for (json::Value& tool : out["tools"].as_array()) {
     json::Value* headers = tool.as_object().if_contains("headers");
     if (!headers) continue;
@@ -92,7 +104,9 @@ json::Object row_json(const RunRow& row) {
   auto labels = json::parse(row.metadata);
   const json::Object* members = labels ? labels->if_object() : nullptr;
   if (auto agent = json::text_at(members, kAgentLabel); !agent.empty()) out["agentId"] = agent;
-  out["metadata"] = metadata_json(parse_metadata(members));
+  json::Object metadata = metadata_json(parse_metadata(members));
+  show_parent(out, metadata);
+  out["metadata"] = std::move(metadata);
   return out;
 }
 

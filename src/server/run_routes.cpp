@@ -115,6 +115,12 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
       return Error(ErrorCode::invalid_argument, "\"sessionId\" is not the id of a session");
     }
   }
+  if (auto parent = text_param(request, query::kParentRun)) {
+    if (!RunId::parse(*parent)) {
+      return Error(ErrorCode::invalid_argument, "\"parentRunId\" is not the id of a run");
+    }
+    filter.metadata.emplace_back(kParentRunKey, *parent);
+  }
   if (auto cursor = text_param(request, query::kCursor)) {
     filter.before = RunId::parse(*cursor);
     if (!filter.before) {

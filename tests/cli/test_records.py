@@ -36,6 +36,30 @@ class RecordsCase(ServerCase):
         return self.server.data / "secret.key"
 
 
+class CalledAgentsTest(RecordsCase):
+    def setUp(self):
+        call = turn(calls=[("helper", {"message": "Help me."})])
+        self.server = self.start_server({"caller": [call, turn("Done.")],
+                                         "helping": [turn("Helped.")]})
+
+    def test_a_run_is_shown_with_those_that_it_has_called(self):
+        client = self.server.client()
+        client.request("PUT", "/agents/helper", {"modelId": "helping"})
+        client.request("PUT", "/agents/middle", {
+            "modelId": "caller", "tools": [{"kind": "agent", "agentId": "helper"}]})
+        tool = {"kind": "agent", "agentId": "middle", "name": "helper"}
+        run = client.create(prompt="Go.", tools=[tool])
+        client.log(run)
+        [middle] = client.request("GET", f"/agent-runs?parentRunId={run}").json()["runs"]
+        [helper] = client.request("GET",
+                                  f"/agent-runs?parentRunId={middle['runId']}").json()["runs"]
+        shown = self.ask("runs", "show", run)
+        self.assertTrue(shown.endswith(
+            f"\ncalled agents\n  {middle['runId']}  succeeded  middle\n"
+            f"    {helper['runId']}  succeeded  helper\n"), shown)
+        self.assertIn(f"parent   {middle['runId']}\n", self.ask("runs", "show", helper["runId"]))
+
+
 class SecretsTest(RecordsCase):
     def set_secret(self, name: str = "TOKEN", value: str = CANARY) -> str:
         return self.ask("secrets", "set", name, stdin=value + "\n")

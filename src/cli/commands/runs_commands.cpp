@@ -1,5 +1,6 @@
 #include "cli/commands/runs_commands.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cli/show/follow.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
+#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
@@ -21,6 +23,8 @@ namespace {
 constexpr std::size_t kShownPromptChars = 200;
 constexpr std::size_t kShownIdBytes = 80;
 constexpr seconds kCancelMax{10};  // more than the grace of a cancel
+constexpr int kChildrenPageMax = 200;
+constexpr std::size_t kTreeDepthMax = 5;  // agents call agents no deeper
 
 void append_line(std::string& out, std::string_view label, std::string_view text) {
   if (text.empty()) return;
@@ -41,6 +45,28 @@ std::string fork_line(const json::Value& run) {
   return cat("from ", text_of(*fork, "runId"), " at ", text_of(*fork, "seq"));
 }
 
+// The runs that a run has called, the oldest first, each with those below it.
+Result<std::string> tree_below(const sdk::Credentials& server, const std::string& run,
+                               std::size_t depth) {
+  std::string out;
+  net::Query query{{"parentRunId", run}, {"limit", std::to_string(kChildrenPageMax)}};
+  ERRAND_TRY(auto page, ask(server, {.path = net::with_query("/agent-runs", query)}));
+  json::Array runs = items_of(page, "runs");
+  std::reverse(runs.begin(), runs.end());
+  if (!text_of(page, "nextCursor").empty()) {
+    append(out, std::string(2 * depth, ' '), "... and more before these\n");
+  }
+  for (const json::Value& child : runs) {
+    append(out, std::string(2 * depth, ' '), clean_line(text_of(child, "runId"), kShownIdBytes),
+           "  ", clean_line(text_of(child, "status"), kShownIdBytes), "  ",
+           clean_line(text_of(child, "name"), kShownPromptChars), "\n");
+    if (depth >= kTreeDepthMax) continue;
+    ERRAND_TRY(auto below, tree_below(server, text_of(child, "runId"), depth + 1));
+    out += below;
+  }
+  return out;
+}
+
 std::string run_text(const json::Value& run) {
   const json::Value* spec = member(run, "spec");
   std::string out;
@@ -54,6 +80,7 @@ std::string run_text(const json::Value& run) {
                                                           {"events", "lastSeq"}});
   for (const auto& [label, key] : kFirst) append_line(out, label, text_of(run, key));
   append_line(out, "forked", fork_line(run));
+  append_line(out, "parent", text_of(run, "parentRunId"));
   append_line(out, "turns", text_of(run, "turns"));
   append_line(out, "tokens", token_line(run));
   if (spec) append_line(out, "prompt", text_of(*spec, "prompt"));
@@ -103,7 +130,12 @@ Result<std::string> await_end(const sdk::Credentials& server, const std::string&
 int show_run(const RunChoice& options) {
   auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
   return with_run(with, options.run, [&](const sdk::Credentials& server, const std::string& run) {
-    return show_answer(server, options.form, {.path = sdk::run_path(run, "")}, run_text);
+    auto shown = ask(server, {.path = sdk::run_path(run, "")});
+    if (!shown) return fail(shown.error());
+    if (options.form == Form::json) return print_json(*shown);
+    auto tree = tree_below(server, text_of(*shown, "runId"), 1);
+    if (!tree) return fail(tree.error());
+    return print(cat(run_text(*shown), tree->empty() ? "" : "\ncalled agents\n", *tree));
   });
 }
 

@@ -10,12 +10,14 @@ constexpr std::string_view kSchemas = R"json({
     "required": ["kind"],
     "description": [
       "A tool that the model may call. `kind` says who runs it: `local`, `mcp_local` and",
-      "`a2a_local` are the client's; `mcp`, `a2a`, `mantyx` and `mantyx_plugin` are the server's."
+      "`a2a_local` are the client's; `mcp`, `a2a`, `agent`, `mantyx` and `mantyx_plugin` are the",
+      "server's."
     ],
     "properties": {
       "kind": {
         "type": "string",
-        "enum": ["local", "a2a_local", "mcp_local", "mcp", "a2a", "mantyx", "mantyx_plugin"]
+        "enum": ["local", "a2a_local", "mcp_local", "mcp", "a2a", "mantyx", "mantyx_plugin",
+                 "agent"]
       },
       "name": {
         "type": "string",
@@ -65,6 +67,10 @@ constexpr std::string_view kSchemas = R"json({
         "description": "Of `a2a`: the address of the agent's card."
       },
       "contextId": {"type": "string", "description": "Of `a2a`."},
+      "agentId": {
+        "type": "string",
+        "description": "Of `agent`: the id or name of a stored agent. A call is a run of its own."
+      },
       "headers": {
         "type": "object",
         "additionalProperties": {"type": "string"},

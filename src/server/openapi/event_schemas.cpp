@@ -128,7 +128,12 @@ constexpr std::string_view kSchemas = R"json({
     "type": "object",
     "description": "A tool call that the server makes.",
     "required": ["toolUseId", "name", "input"],
-    "properties": {"toolUseId": {"type": "string"}, "name": {"type": "string"}, "input": {}}
+    "properties": {
+      "toolUseId": {"type": "string"},
+      "name": {"type": "string"},
+      "input": {},
+      "childRunId": {"type": "string", "description": "Of an `agent` tool: the agent's run."}
+    }
   },
   "event.tool_result": {
     "type": "object",
@@ -154,7 +159,8 @@ constexpr std::string_view kSchemas = R"json({
       "name": {"type": "string"},
       "message": {"type": "string"},
       "progress": {"type": "number"},
-      "total": {"type": "number"}
+      "total": {"type": "number"},
+      "childRunId": {"type": "string", "description": "Of an `agent` tool: the agent's run."}
     }
   },
   "event.loop_detected": {

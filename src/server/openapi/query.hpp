@@ -25,6 +25,8 @@ inline constexpr Parameter kCreatedBefore =
 inline constexpr Parameter kSession = text_parameter("sessionId", "Only runs of this session.");
 inline constexpr Parameter kAgent =
     text_parameter("agentId", "Only runs of this agent, by its id or name.");
+inline constexpr Parameter kParentRun =
+    text_parameter("parentRunId", "Only runs of agents that this run has called.");
 inline constexpr Parameter kRunStatus =
     choice_parameter("status", "Only runs with this status.", "queued", "running", "succeeded",
                      "failed", "cancelled");

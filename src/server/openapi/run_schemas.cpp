@@ -218,6 +218,7 @@ constexpr std::string_view kSchemas = R"json({
       "lastSeq": {"type": "integer", "minimum": 0, "description": "The number of the last event."},
       "sessionId": {"type": "string", "description": "Of a session's run."},
       "agentId": {"type": "string", "description": "Of an agent's run: the id of the agent."},
+      "parentRunId": {"type": "string", "description": "The run that has called the agent."},
       "metadata": {"$ref": "#/components/schemas/Metadata"}
     }
   },
