@@ -19,8 +19,8 @@ TEST(Place, IsThatOfTheMemberOrItem) {
   EXPECT_EQ(place_of(kText, "/a"), (Place{3, 3}));
   EXPECT_EQ(place_of(kText, "/a/0"), (Place{3, 9}));
   EXPECT_EQ(place_of(kText, "/a/1/b"), (Place{3, 13}));
-  EXPECT_EQ(place_of(kText, "/a/1/c"), (Place{3, 48}));
-  EXPECT_EQ(place_of(kText, "/a/2/0"), (Place{3, 58}));
+  EXPECT_EQ(place_of(kText, "/a/1/c"), (Place{3, 47}));
+  EXPECT_EQ(place_of(kText, "/a/2/0"), (Place{3, 57}));
   EXPECT_EQ(place_of(kText, "/ä~1~0"), (Place{4, 3}));
   EXPECT_EQ(place_of(kText, "/d"), (Place{4, 16}));
 }

@@ -135,8 +135,8 @@ struct Offer {
   }
   std::vector<OfferedTool> operator()(const HostTool&) const { return {}; }
   std::vector<OfferedTool> operator()(const StoredAgent& agent) const {
-    if (agent.name.empty()) return stub(agent.agent_id, "The agent", "/agentId");
-    return stub(agent.name, "The agent", "/name");
+    if (agent.name.empty()) return stub(agent.agent_id, "The agent", "/agentId", why);
+    return stub(agent.name, "The agent", "/name", why);
   }
 };
 

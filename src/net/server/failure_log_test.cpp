@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <vector>
 
 #include "support/manual_clock.hpp"
@@ -13,12 +14,15 @@ namespace {
 
 class FailureLogTest : public testing::Test {
  protected:
-  FailureLogTest() {
-    EXPECT_EQ(::pipe2(ends_, O_NONBLOCK), 0);
-    EXPECT_GT(::fcntl(ends_[1], F_SETPIPE_SZ, 1 << 20), 0);
-  }
   ~FailureLogTest() override {
     for (int end : ends_) ::close(end);
+  }
+
+  static std::array<int, 2> open_pipe() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_NONBLOCK), 0);
+    EXPECT_GT(::fcntl(ends[1], F_SETPIPE_SZ, 1 << 20), 0);
+    return ends;
   }
 
   // The lines that were written since the last call, without their times.
@@ -44,7 +48,7 @@ class FailureLogTest : public testing::Test {
             .what = "invalid_request"};
   }
 
-  int ends_[2] = {-1, -1};
+  const std::array<int, 2> ends_ = open_pipe();
   ManualClock clock_{1'800'000'000'000};
   Log log_{clock_, ends_[1], LogFormat::text};
   FailureLog failures_{log_};
