@@ -138,6 +138,9 @@ struct Offer {
     if (agent.name.empty()) return stub(agent.agent_id, "The agent", "/agentId", why);
     return stub(agent.name, "The agent", "/name", why);
   }
+  std::vector<OfferedTool> operator()(const RoomRef& room) const {
+    return stub(room.name.empty() ? "room" : room.name, "The room", "/name", why);
+  }
 };
 
 }  // namespace

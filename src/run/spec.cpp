@@ -258,6 +258,19 @@ void parse_agent(json::Fields& in, Spec& spec, Origin origin) {
   spec.agent_version = in.optional_integer("agentVersion", 0, INT64_MAX).value_or(0);
 }
 
+void parse_room_members(json::Fields& in, Spec& spec) {
+  if (const json::Value* value = in.optional_any("room")) {
+    auto room = parse_room(*value, in.pointer_to("room"));
+    if (!room) return in.fail(std::move(room).error());
+    spec.room = std::move(*room);
+  }
+  if (const json::Value* value = in.optional_any("requiredToolkits")) {
+    auto required = parse_required_toolkits(*value, in.pointer_to("requiredToolkits"));
+    if (!required) return in.fail(std::move(required).error());
+    spec.required_toolkits = std::move(*required);
+  }
+}
+
 void parse_output(json::Fields& in, Spec& spec) {
   const json::Value* value = in.optional_any("outputSchema");
   if (!value) return;
@@ -286,6 +299,7 @@ Result<Spec> parse_spec_from(const json::Value& body, Origin origin) {
   parse_output(in, spec);
   spec.retains_all = in.optional_choice("retainTools", {"marked", "all"}) == 1;
   parse_agent(in, spec, origin);
+  parse_room_members(in, spec);
   if (origin == Origin::wire) refuse_misleading(in);
   return in.finish(std::move(spec));
 }
@@ -317,6 +331,8 @@ json::Object members_of(const Spec& spec, json::Array tools, Origin origin) {
   if (spec.retains_all) out["retainTools"] = "all";
   if (!spec.agent_id.empty()) out["agentId"] = spec.agent_id;
   if (spec.agent_version > 0) out["agentVersion"] = spec.agent_version;
+  if (spec.room) out["room"] = to_json(*spec.room);
+  if (!spec.required_toolkits.empty()) out["requiredToolkits"] = to_json(spec.required_toolkits);
   return out;
 }
 

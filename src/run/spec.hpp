@@ -13,6 +13,7 @@
 #include "run/guard_limits.hpp"
 #include "run/message.hpp"
 #include "run/output_schema.hpp"
+#include "run/room_ref.hpp"
 #include "run/tool_set.hpp"
 
 namespace errand {
@@ -57,6 +58,10 @@ struct Spec {
   // then with the version that the rest of the spec has taken in. Empty: none.
   std::string agent_id = {};
   std::int64_t agent_version = 0;
+  // The room that the run joins, and what it needs there. A spec that is kept has them among its
+  // tools instead, as a RoomRef.
+  std::optional<RoomPlace> room = {};
+  std::vector<RequiredToolkit> required_toolkits = {};
 };
 
 // Limits of what a caller may send; past them: invalid_argument with the pointer.

@@ -70,6 +70,11 @@ json::Object to_json(const ToolDecl& tool) {
                    {"annotations", to_json(tool.annotations)}};
   if (!tool.title.empty()) out["title"] = tool.title;
   if (tool.output_schema) out["outputSchema"] = *tool.output_schema;
+  if (!tool.rules.empty()) {
+    json::Array rules;
+    for (const std::string& rule : tool.rules) rules.emplace_back(rule);
+    out["rules"] = std::move(rules);
+  }
   return out;
 }
 
@@ -84,6 +89,11 @@ Result<ToolDecl> parse_tool_decl(const json::Value& value, std::string_view poin
   }
   if (const json::Object* schema = in.optional_object("outputSchema")) {
     tool.output_schema = share_schema(*schema);
+  }
+  if (const json::Array* rules = in.optional_array("rules")) {
+    for (const json::Value& rule : *rules) {
+      if (const auto* text = rule.if_string()) tool.rules.emplace_back(json::view(*text));
+    }
   }
   auto site = in.optional_choice("site", {kSites[0], kSites[1], kSites[2]});
   tool.site = static_cast<ToolSite>(site.value_or(0));

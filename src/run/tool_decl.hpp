@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
@@ -72,6 +73,8 @@ struct ToolDecl {
   std::string kind = "local";  // of the ref that it comes from
   ToolOrigin origin = {};      // of a tool that this process calls
   ObjectPtr echo = nullptr;    // what every call tells a client besides name and arguments
+  // Guidance for the system prompt. Of the tools of a toolkit, the first also has the toolkit's.
+  std::vector<std::string> rules = {};
 };
 
 // Whether each call of the tool is a run of its own: the tool is a stored agent.

@@ -258,6 +258,19 @@ Result<ToolRef> parse_stored_agent(Fields in) {
   return in.finish<ToolRef>(std::move(agent));
 }
 
+Result<ToolRef> parse_room_ref(Fields in) {
+  RoomRef room{.name = in.optional_text("name").value_or(""),
+               .url = in.optional_text("url").value_or(""),
+               .headers = read_headers(in),
+               .participant = in.optional_text("participant").value_or("")};
+  if (const json::Value* required = in.optional_any("requiredToolkits")) {
+    auto parsed = parse_required_toolkits(*required, in.pointer_to("requiredToolkits"));
+    if (!parsed) return std::move(parsed).error();
+    room.required = std::move(*parsed);
+  }
+  return in.finish<ToolRef>(std::move(room));
+}
+
 json::Object headers_json(const Headers& headers) {
   json::Object out;
   for (const auto& [name, value] : headers) out[name] = value;
@@ -339,6 +352,15 @@ struct RefWriter {
     if (agent.description) out["description"] = *agent.description;
     return out;
   }
+
+  json::Object operator()(const RoomRef& room) const {
+    json::Object out{{"kind", "room"}, {"participant", room.participant}};
+    if (!room.name.empty()) out["name"] = room.name;
+    if (!room.url.empty()) out["url"] = room.url;
+    if (!room.headers.empty()) out["headers"] = headers_json(room.headers);
+    if (!room.required.empty()) out["requiredToolkits"] = to_json(room.required);
+    return out;
+  }
 };
 
 }  // namespace
@@ -366,6 +388,7 @@ Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointe
     HostTool tool{.name = in.text("name")};
     return in.finish<ToolRef>(std::move(tool));
   }
+  if (kind == "room" && origin == Origin::journal) return parse_room_ref(std::move(in));
   return Error(ErrorCode::invalid_argument,
                cat("\"", utf8_prefix(kind, 40),
                    "\" is not a kind of tool: use \"local\", \"a2a_local\", \"mcp_local\", "
@@ -375,8 +398,14 @@ Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointe
 
 std::string_view kind_of(const ToolRef& ref) {
   static constexpr std::array<std::string_view, std::variant_size_v<ToolRef>> kKinds = {
-      "local", "a2a_local", "mcp_local", "mcp", "a2a", "mantyx", "mantyx_plugin", "host", "agent"};
+      "local",  "a2a_local",     "mcp_local", "mcp",   "a2a",
+      "mantyx", "mantyx_plugin", "host",      "agent", "room"};
   return kKinds[ref.index()];
+}
+
+bool is_required(const ToolRef& ref) {
+  const auto* room = std::get_if<RoomRef>(&ref);
+  return room && !room->required.empty();
 }
 
 json::Object to_json(const ToolRef& ref) {

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "run/origin.hpp"
+#include "run/room_ref.hpp"
 #include "run/tool_decl.hpp"
 
 namespace errand {
@@ -80,8 +81,20 @@ struct StoredAgent {
   std::optional<std::string> description = {};  // instead of the agent's own
 };
 
+// A room that the run joins, from the spec's "room" and "requiredToolkits". Never from the wire.
+struct RoomRef {
+  std::string name = {};  // of a room of the workspace; empty: the URL counts
+  std::string url = {};
+  Headers headers = {};                        // the token, as "authorization"
+  std::string participant = {};                // what the run is called there
+  std::vector<RequiredToolkit> required = {};  // none: the run has what is there
+};
+
 using ToolRef = std::variant<LocalTool, LocalAgent, LocalMcpServer, McpServer, RemoteAgent,
-                             WorkspaceTool, PluginTool, HostTool, StoredAgent>;
+                             WorkspaceTool, PluginTool, HostTool, StoredAgent, RoomRef>;
+
+// Whether a run cannot go without the tools of the ref.
+bool is_required(const ToolRef& ref);
 
 // The word for it in "kind".
 std::string_view kind_of(const ToolRef& ref);

@@ -14,9 +14,11 @@ namespace {
 constexpr std::size_t kShownKeyBytesMax = 80;
 
 constexpr auto kRunMembers = std::to_array<std::string_view>(
-    {"agentId", "attachments", "budgets", "fallbackModelId", "loopDetection", "messages",
-     "metadata", "modelId", "name", "outputSchema", "plan", "prompt", "reasoningLevel",
-     "retainTools", "supervisor", "systemPrompt", "toolBudgets", "tools"});
+    {"agentId",        "attachments",      "budgets",     "fallbackModelId",
+     "loopDetection",  "messages",         "metadata",    "modelId",
+     "name",           "outputSchema",     "plan",        "prompt",
+     "reasoningLevel", "requiredToolkits", "retainTools", "room",
+     "supervisor",     "systemPrompt",     "toolBudgets", "tools"});
 constexpr auto kBudgetMembers = std::to_array<std::string_view>(
     {"localToolTimeoutMs", "onLocalToolTimeout", "maxToolTurns", "maxToolTurnsExceeded"});
 
