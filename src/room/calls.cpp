@@ -102,7 +102,8 @@ std::uint64_t Calls::pass_call(Begin begin) {
                                          .call_id = begin.call_id,
                                          .host = &begin.host,
                                          .toolkit = begin.toolkit,
-                                         .tool = begin.tool})
+                                         .tool = begin.tool,
+                                         .takes_cancel = begin.takes_cancel})
                    .first->second;
   call.input_open = is_open(begin.arguments.header);
   if (!call.call_id.empty()) by_call_id_.emplace(std::pair(&caller, begin.call_id), number);
@@ -187,9 +188,14 @@ void Calls::pass_input(std::uint64_t number, const Content& chunk) {
   auto found = calls_.find(number);
   if (found == calls_.end()) return;
   Call& call = found->second;
-  // What comes after the call is over, or after its input was closed, is of use to nobody.
-  if (!call.input_open || call.phase == Phase::answered) return;
-  if (is_close(chunk.header)) call.input_open = false;
+  // What comes after the call is over, or after its input was closed, is of use to nobody, save
+  // that the caller gives up.
+  const bool is_heard = call.input_open || (call.takes_cancel && is_close(chunk.header));
+  if (!is_heard || call.phase == Phase::answered) return;
+  if (is_close(chunk.header)) {
+    if (!call.input_open) call.takes_cancel = false;
+    call.input_open = false;
+  }
   if (!call.host) {
     // Held here, because the call may end within.
     if (std::shared_ptr<LocalCall> local = call.local) local->take_input(chunk);

@@ -53,6 +53,7 @@ class Calls final {
     std::string tool;
     json::Object header = {};  // more members for the host
     Content arguments;
+    bool takes_cancel = false;  // the host wants to know when the caller gives up
   };
   // Passes the call on to its host, and what of its input has come early.
   void begin(Begin begin);
@@ -123,6 +124,7 @@ class Calls final {
     std::optional<std::weak_ptr<AnswerTaker>> taker = {};  // of a call that the room has made
     Phase phase = Phase::waiting;
     bool input_open = false;
+    bool takes_cancel = false;
   };
   using Map = std::map<std::uint64_t, Call>;
 

@@ -252,7 +252,8 @@ void Room::invoke(Request& request) {
                 .toolkit = std::string(toolkit),
                 .tool = std::string(tool),
                 .header = std::move(more),
-                .arguments = std::move(arguments)});
+                .arguments = std::move(arguments),
+                .takes_cancel = registration->toolkit.takes_cancel});
 }
 
 }  // namespace errand::room

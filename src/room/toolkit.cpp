@@ -217,6 +217,8 @@ Result<Toolkit> parse_toolkit(const json::Object& header, const ToolkitLimits& l
   json::Object listed{{"title", toolkit.name}, {"description", ""}};
   ERRAND_CHECK(copy_texts(header, listed, ""));
   ERRAND_CHECK(copy_annotations(header, listed));
+  toolkit.takes_cancel =
+      json::text_at(json::object_at(&header, "annotations"), kCancelAnnotation) == "true";
   json::Object listed_tools;
   json::Object listed_tools_without_binary;
   if (tools && tools->size() > limits.tools_max) {

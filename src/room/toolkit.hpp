@@ -32,10 +32,15 @@ struct Tool {
   json::Object defs;  // for "$defs" of the schema
 };
 
+// The annotation of a toolkit whose host wants to know when a caller gives up. It is told by a
+// closed input, whether or not the input is a stream.
+inline constexpr std::string_view kCancelAnnotation = "errand.cancel";
+
 // A toolkit as its host registered it.
 struct Toolkit {
   std::string name;
   bool is_public = false;
+  bool takes_cancel = false;  // its host wants to know when a caller gives up
   std::map<std::string, Tool, std::less<>> tools;
   // JSON members as answers to a list have them, ready to be copied: titles, tools and so on.
   std::string listed;

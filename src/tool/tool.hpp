@@ -55,6 +55,15 @@ class CallNotes {
   virtual bool goes_on_later() const = 0;
 };
 
+// Who calls a tool that is hosted in a room.
+struct RoomCaller {
+  std::string room;
+  std::string participant_id;
+  std::string name = {};          // empty: not known
+  std::string on_behalf_of = {};  // a participant's id; a claim of the caller
+  json::Object context = {};      // what the caller tells of itself
+};
+
 // What a call is made with. A call that is to stop (its run was cancelled, its time is over) is
 // cancelled like any task: it unwinds at its next co_await.
 struct ToolContext {
@@ -66,6 +75,8 @@ struct ToolContext {
   CallSecrets* secrets = nullptr;
   // Valid until the call returns; null: the call is of no run, and nobody resumes it.
   CallNotes* notes = nullptr;
+  // Valid until the call returns; null: the call does not come from a room.
+  const RoomCaller* caller = nullptr;
 };
 
 // What a call gives back. A failure is data for the model, not an Error.

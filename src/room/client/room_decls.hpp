@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "room/client/room_client.hpp"
+#include "run/room_ref.hpp"
+#include "run/tool_decl.hpp"
+
+namespace errand::room {
+
+// Which tool of a room a binding means: by names, because ids change with every connection.
+struct BoundTool {
+  std::string toolkit;
+  std::string tool;
+  std::string participant_name = {};  // of the host; empty: whoever offers the toolkit
+  bool takes_text = false;            // its input is a text instead of JSON
+
+  friend bool operator==(const BoundTool&, const BoundTool&) = default;
+};
+std::string to_upstream(const BoundTool& tool);
+// Nothing if the text is no binding.
+std::optional<BoundTool> parse_upstream(std::string_view text);
+
+// The tools of a toolkit that a model can call: those that take JSON, a text or nothing, at once.
+// Without a requirement, all of them.
+std::vector<ToolDecl> decls_of(const ListedToolkit& toolkit, const RequiredToolkit* required);
+
+}  // namespace errand::room

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "room/content.hpp"
+#include "tool/tool.hpp"
+
+namespace errand::room {
+
+// What contents of a room mean to whoever called a tool: one, or the items of a stream.
+ToolOutcome to_outcome(std::vector<Content> contents);
+ToolOutcome to_outcome(const Error& error);
+
+// What a tool gives back as one content of a room: a single part keeps its shape, and structured
+// content is JSON. Several parts are {"content": [...]}, with bytes in base64.
+Content to_content(ToolOutcome outcome);
+
+}  // namespace errand::room
