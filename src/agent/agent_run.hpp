@@ -155,9 +155,15 @@ class AgentRun final {
   void tell_end(const TerminalEntry& terminal);
   Task<void> fetch_mail();
   // Asks about the tools that the run is not bound to yet. An answer that does not come in time
-  // leaves its tools unavailable. False: something else comes first.
+  // leaves its tools unavailable, or ends the run if it cannot go without them. False: something
+  // else comes first, or the run has ended.
   Task<bool> bind_tools();
-  Task<void> bind_ref(std::size_t ref, std::vector<ToolDecl>* out, std::size_t* left);
+  struct Bound {
+    std::vector<ToolDecl> tools;
+    std::string why_not;  // for people, if nobody has answered
+  };
+  Task<void> bind_ref(std::size_t ref, Bound* out, std::size_t* left);
+  milliseconds bind_time() const;
   bool has_news() const;
   // Asks the model, unless something else comes first. False: the run cannot go on now.
   Task<bool> take_turn(TurnEntry entry);

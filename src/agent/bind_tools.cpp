@@ -1,4 +1,5 @@
 // The tools of servers that have to be asked what they offer.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -28,34 +29,54 @@ void make_unique(std::vector<ToolDecl>& tools, const std::vector<ToolDecl>& know
   }
 }
 
+TerminalEntry without_tools(const std::string& why) {
+  return {.status = RunStatus::failed,
+          .message = why.empty() ? "the run's required toolkits could not be reached in time" : why,
+          .error_class = "required_toolkit_missing"};
+}
+
 }  // namespace
 
-Task<void> AgentRun::bind_ref(std::size_t ref, std::vector<ToolDecl>* out, std::size_t* left) {
+Task<void> AgentRun::bind_ref(std::size_t ref, Bound* out, std::size_t* left) {
   auto tools = co_await around_.tools.ask(state_->created().spec.tools->refs[ref], principal());
   if (tools) {
-    *out = std::move(*tools);
+    out->tools = std::move(*tools);
   } else {
     const bool is_empty = tools.error().reason() == kNoTools;
+    out->why_not = tools.error().message();
     around_.log.warning(is_empty
                             ? "a server has no tools for a run"
                             : "the tools of a run are unavailable: their server does not answer",
                         {{"run", key_.run.str()}, {"error", tools.error().describe()}});
     if (is_empty) {
-      *out = stubs_of(state_->created().spec.tools->refs[ref], tools.error().message());
+      out->tools = stubs_of(state_->created().spec.tools->refs[ref], tools.error().message());
     }
   }
   if (--*left == 0 && pausing_) pausing_->notify();
 }
 
+// A run may wait longer for what it cannot go without.
+milliseconds AgentRun::bind_time() const {
+  milliseconds longest = kBindMax;
+  for (std::size_t index : state_->created().unbound) {
+    const auto* room = std::get_if<RoomRef>(&state_->created().spec.tools->refs[index]);
+    if (!room) continue;
+    for (const RequiredToolkit& one : room->required) {
+      longest = std::max(longest, kBindMax + one.timeout.value_or(kToolkitWait));
+    }
+  }
+  return longest;
+}
+
 Task<bool> AgentRun::bind_tools() {
   const std::vector<std::size_t>& refs = state_->created().unbound;
-  std::vector<std::vector<ToolDecl>> found(refs.size());
+  std::vector<Bound> found(refs.size());
   std::size_t left = refs.size();
   {
     TaskGroup asking(around_.home.executor(), on_bug());
     WakeupAt over(around_.home.executor(), pausing_);
     bool is_late = false;
-    TimerGuard timer(around_.timers, around_.timers.now() + kBindMax, [this, &is_late] {
+    TimerGuard timer(around_.timers, around_.timers.now() + bind_time(), [this, &is_late] {
       is_late = true;
       pausing_->notify();
     });
@@ -72,8 +93,12 @@ Task<bool> AgentRun::bind_tools() {
   std::vector<ToolDecl> tools;
   for (std::size_t i = 0; i < refs.size(); ++i) {
     const ToolRef& ref = state_->created().spec.tools->refs[refs[i]];
-    if (found[i].empty()) found[i] = stubs_of(ref, kUnreachable);
-    for (ToolDecl& tool : found[i]) {
+    if (found[i].tools.empty() && is_required(ref)) {
+      co_await finish(without_tools(found[i].why_not));
+      co_return false;
+    }
+    if (found[i].tools.empty()) found[i].tools = stubs_of(ref, kUnreachable);
+    for (ToolDecl& tool : found[i].tools) {
       tool.origin.ref = refs[i];
       tools.push_back(std::move(tool));
     }

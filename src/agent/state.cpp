@@ -35,6 +35,18 @@ void State::apply_entry(const ToolsEntry& entry) {
   tools.insert(tools.end(), entry.tools->begin(), entry.tools->end());
   tools_ = share_decls(std::move(tools));
   is_bound_ = true;
+  add_rules(*entry.tools);
+}
+
+// What servers and rooms say about the use of their tools is told after the caller's own words.
+void State::add_rules(const std::vector<ToolDecl>& tools) {
+  std::string rules;
+  for (const ToolDecl& tool : tools) {
+    for (const std::string& rule : tool.rules) append(rules, rules.empty() ? "" : "\n", "- ", rule);
+  }
+  if (rules.empty()) return;
+  system_prompt_ =
+      llm::share_text(cat(*system_prompt_, system_prompt_->empty() ? "" : "\n\n", rules));
 }
 
 void State::apply_entry(const ResumedEntry&) {

@@ -123,6 +123,7 @@ class State {
 
   void apply_entry(const CreatedEntry& entry);
   void apply_entry(const ToolsEntry& entry);
+  void add_rules(const std::vector<ToolDecl>& tools);
   void apply_entry(const ResumedEntry& entry);
   void apply_entry(const TurnEntry& entry);
   void apply_entry(const CallEntry& entry);

@@ -49,6 +49,28 @@ Error too_many_patterns() {
       .limit("toolPatterns", static_cast<std::int64_t>(kToolPatternsMax));
 }
 
+// The room of a spec, and what the spec needs there, as one of its tools.
+Result<void> take_room_in(Spec& spec) {
+  if (!spec.room) {
+    if (spec.required_toolkits.empty()) return {};
+    return Error(ErrorCode::invalid_argument, "required toolkits need a \"room\" to be in")
+        .pointer("/requiredToolkits");
+  }
+  RoomRef room{.name = spec.room->name,
+               .url = spec.room->url,
+               .participant = spec.name.empty() ? "agent" : spec.name,
+               .required = std::move(spec.required_toolkits)};
+  if (!spec.room->token.empty()) room.headers.emplace_back("authorization", spec.room->token);
+  std::vector<ToolRef> refs = spec.tools->refs;
+  refs.emplace_back(std::move(room));
+  ToolSet tools{.refs = std::move(refs)};
+  tools.warnings = spec.tools->warnings;
+  spec.tools = std::make_shared<const ToolSet>(std::move(tools));
+  spec.room.reset();
+  spec.required_toolkits.clear();
+  return {};
+}
+
 }  // namespace
 
 // Of many tools few are called: a schema that surely compiles waits for its first call.
@@ -201,10 +223,12 @@ Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools, SchemaPtr output) {
   co_return co_await deps_.pool->run(std::move(compile));
 }
 
-// A caller's spec as it is kept: with its agent taken in, and the headers of its tools sealed.
+// A caller's spec as it is kept: with its agent and its room taken in, and the headers of its tools
+// sealed.
 Task<Result<Engine::Prepared>> Engine::prepare(Principal who, Spec spec) {
   Prepared out;
   ERRAND_CO_TRY(out.spec, co_await adopt_agent(who, std::move(spec)));
+  ERRAND_CO_CHECK(take_room_in(out.spec));
   ERRAND_CO_CHECK(co_await compile_schemas(
       out.spec.tools, out.spec.output_schema ? out.spec.output_schema->schema : nullptr));
   if (!deps_.records) co_return out;

@@ -63,14 +63,24 @@ TaskGroup::OnBug report_to(Log& log, std::string_view whose) {
   };
 }
 
-ToolSources make_sources(ToolSource& plugins, RemoteToolSource& mcp, RemoteToolSource& agents,
-                         StoredToolSource& http, ToolSource* program) {
+// Tools that this process has, each from its source.
+struct Sources {
+  ToolSource& plugins;
+  RemoteToolSource& mcp;
+  RemoteToolSource& agents;
+  StoredToolSource& http;
+  RemoteToolSource& rooms;
+  ToolSource* program;
+};
+
+ToolSources make_sources(const Sources& from) {
   ToolSources sources;
-  sources.add("errand", {"mantyx_plugin"}, plugins);
-  sources.add_remote("mcp", {"mcp"}, mcp);
-  sources.add_remote("a2a", {"a2a"}, agents);
-  sources.add_stored("http", {"mantyx"}, http);
-  if (program) sources.add("program", {"host"}, *program);
+  sources.add("errand", {"mantyx_plugin"}, from.plugins);
+  sources.add_remote("mcp", {"mcp"}, from.mcp);
+  sources.add_remote("a2a", {"a2a"}, from.agents);
+  sources.add_stored("http", {"mantyx"}, from.http);
+  sources.add_remote("room", {"room"}, from.rooms);
+  if (from.program) sources.add("program", {"host"}, *from.program);
   return sources;
 }
 
@@ -109,7 +119,17 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .on_bug = report_to(around.log, "an A2A client"),
                .secrets = &records_.secrets}),
       http_tools_(tool_client_, records_.tools),
-      tools_(make_sources(plugins_, mcp_tools_, agents_, http_tools_, around.program)),
+      room_tools_({.home = home_.executor(),
+                   .timers = timers_,
+                   .on_bug = report_to(around.log, "a participant of a room"),
+                   .web = around.joins_any_room ? client_options_here() : web_options(config_),
+                   .secrets = &records_.secrets}),
+      tools_(make_sources({.plugins = plugins_,
+                           .mcp = mcp_tools_,
+                           .agents = agents_,
+                           .http = http_tools_,
+                           .rooms = room_tools_,
+                           .program = around.program})),
       client_(client_options_here()),
       spans_(make_exporter(
           config_.otlp_url,
@@ -141,6 +161,7 @@ Task<void> Host::stop() {
   co_await engine_.stop();
   co_await mcp_tools_.stop();
   co_await agents_.stop();
+  co_await room_tools_.stop();
   if (spans_) co_await spans_->stop();
 }
 

@@ -17,6 +17,7 @@
 #include "host/config.hpp"
 #include "mcp/client/mcp_tools.hpp"
 #include "net/client/http_client.hpp"
+#include "room/client/room_tools.hpp"
 #include "store/store.hpp"
 #include "telemetry/otlp/span_exporter.hpp"
 #include "tool/http/http_tools.hpp"
@@ -35,6 +36,8 @@ class Host final {
     Log& log;
     ToolSource* program = nullptr;  // tools of the program itself, for runs that it asks for
     bool typed_events = false;      // for readers in this process, see agent::Surroundings
+    // Runs join rooms at any address: whoever asks for runs is at this machine anyway.
+    bool joins_any_room = false;
     std::string data = {};  // the directory of the secrets' key; empty: the key goes with the host
   };
 
@@ -50,6 +53,8 @@ class Host final {
   engine::Engine& engine() { return engine_; }
   // What became of the spans of runs; null: nobody takes them.
   const otlp::SpanCounts* span_counts() const { return spans_ ? &spans_->counts() : nullptr; }
+  // For a server to let runs into its own rooms.
+  room::RoomTools& rooms() { return room_tools_; }
 
   // Cuts off every run, see Engine::stop, and then the connections of their tools.
   Task<void> stop();
@@ -69,6 +74,7 @@ class Host final {
   mcp::McpTools mcp_tools_;
   a2a::A2aTools agents_;
   HttpTools http_tools_;
+  room::RoomTools room_tools_;
   ToolSources tools_;  // agent_tools_ included
   net::HttpClient client_;
   std::unique_ptr<otlp::SpanExporter> spans_;  // null: nobody takes them

@@ -123,6 +123,7 @@ class Server final {
                      {{"task", task}, {"what", what}});
           exit_code_ = kExitFailed;
         }) {
+    host_.rooms().open_gate(rooms_);
     api_.add_guests(mcp_.routes());
     api_.on_tools_changed([this](const WorkspaceSlug& slug) { mcp_.announce_change(slug); });
     api_.add_guests(a2a_.routes());
@@ -153,6 +154,7 @@ class Server final {
   Task<Result<void>> begin() {
     ERRAND_CO_CHECK(co_await host_.keys().load());
     const std::string url = http_url(address_.endpoint().host, address_.endpoint().port);
+    rooms_.serve_at(url);
     std::string first_key;
     if (host_.keys().empty()) {
       ERRAND_CO_TRY(first_key, choose_first_key());
@@ -291,10 +293,10 @@ class Server final {
     signals_.cancel();
     co_await http_.stop(std::min(deadline, host_.timers().now() + kLastAnswers));
     co_await mcp_.stop();
-    co_await rooms_.stop();
     host_.timers().cancel(uses_timer_);
     co_await store_key_uses();
-    co_await host_.stop();
+    co_await host_.stop();  // runs leave their rooms
+    co_await rooms_.stop();
     log_.info("stopped");
   }
 

@@ -23,7 +23,7 @@ constexpr std::size_t kAgentBytesMax = 1024U * 1024;
 constexpr auto kMembers = std::to_array<std::string_view>(
     {"name", "description", "modelId", "systemPrompt", "tools", "metadata", "budgets",
      "loopDetection", "toolBudgets", "reasoningLevel", "outputSchema", "fallbackModelId",
-     "retainTools"});
+     "retainTools", "room", "requiredToolkits"});
 // What reads give and a file that was read may therefore hold; they are the server's to say.
 constexpr auto kReadOnly =
     std::to_array<std::string_view>({"id", "version", "createdAt", "updatedAt"});
@@ -52,9 +52,17 @@ Result<void> refuse_unknown(const json::Object& body) {
   return {};
 }
 
+// The token of the room, which is kept like a header of that name.
+constexpr std::string_view kRoomHeader = "authorization";
+json::Value* room_token(json::Object& members) {
+  json::Value* room = members.if_contains("room");
+  return room && room->is_object() ? room->get_object().if_contains("token") : nullptr;
+}
+
 // Calls with the name and the value of each header of each tool, until one gives false.
 template <class Visit>
 bool for_each_header(json::Object& members, Visit visit) {
+  if (json::Value* token = room_token(members); token && !visit(kRoomHeader, *token)) return false;
   json::Value* tools = members.if_contains("tools");
   if (!tools || !tools->is_array()) return true;
   for (json::Value& tool : tools->get_array()) {
@@ -148,10 +156,16 @@ void take_over(Budgets& runs, const Budgets& agents) {
 Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspace,
                                        AgentParams agent) {
   ERRAND_CO_TRY(auto members, json::parse(agent.body));
+  if (json::Value* token = room_token(members.as_object())) {
+    json::Array only{{{"headers", {{kRoomHeader, *token}}}}};
+    ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, std::move(only)));
+    *token = sealed[0].at("headers").at(kRoomHeader);
+  }
   json::Value* tools = members.as_object().if_contains("tools");
-  if (!tools || !tools->is_array()) co_return agent;
-  ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, tools->get_array()));
-  *tools = std::move(sealed);
+  if (tools && tools->is_array()) {
+    ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, tools->get_array()));
+    *tools = std::move(sealed);
+  }
   agent.body = json::write(members);
   co_return agent;
 }
@@ -217,6 +231,10 @@ Result<Spec> with_agent(Spec asked, const NamedRecord& agent) {
   take_over(asked.reasoning_level, stored.reasoning_level);
   take_over(asked.output_schema, stored.output_schema);
   asked.retains_all = asked.retains_all || stored.retains_all;
+  take_over(asked.room, stored.room);
+  if (asked.required_toolkits.empty()) {
+    asked.required_toolkits = std::move(stored.required_toolkits);
+  }
   return asked;
 }
 

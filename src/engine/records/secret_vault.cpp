@@ -41,6 +41,7 @@ bool needs_seal(std::string_view header, std::string_view value) {
 Headers* headers_in(ToolRef& ref) {
   if (auto* mcp = std::get_if<McpServer>(&ref)) return &mcp->headers;
   if (auto* agent = std::get_if<RemoteAgent>(&ref)) return &agent->headers;
+  if (auto* room = std::get_if<RoomRef>(&ref)) return &room->headers;
   return nullptr;
 }
 

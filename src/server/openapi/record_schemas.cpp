@@ -88,6 +88,8 @@ constexpr std::string_view kSchemas = R"json({
         "description": "A tool of a run takes the place of the agent's tool with the same name."
       },
       "metadata": {"$ref": "#/components/schemas/Metadata"},
+      "room": {"$ref": "#/components/schemas/RunRoom"},
+      "requiredToolkits": {"$ref": "#/components/schemas/RequiredToolkits"},
       "budgets": {"$ref": "#/components/schemas/Budgets"},
       "loopDetection": {"$ref": "#/components/schemas/LoopDetection"},
       "toolBudgets": {"$ref": "#/components/schemas/ToolBudgets"},

@@ -12,6 +12,59 @@ constexpr std::string_view kSchemas = R"json({
     "example": {"name": "support"},
     "properties": {"name": {"$ref": "#/components/schemas/RoomName"}}
   },
+  "RunRoom": {
+    "description": [
+      "The room that the run joins: a room of the workspace by its name, or any other by its URL",
+      "and a token for it, which may be `{{secret:NAME}}`."
+    ],
+    "oneOf": [
+      {"$ref": "#/components/schemas/RoomName"},
+      {
+        "type": "object",
+        "required": ["url", "token"],
+        "properties": {
+          "url": {"type": "string", "pattern": "^(wss?|https?)://", "maxLength": 2048},
+          "token": {"type": "string", "minLength": 1, "maxLength": "=roomTokenBytes"}
+        }
+      }
+    ]
+  },
+  "RequiredToolkits": {
+    "type": "array",
+    "maxItems": "=requiredToolkits",
+    "description": [
+      "Toolkits of the room that the run cannot go without; it has no other tools of the room.",
+      "If one is missing, the run fails and names it. Without this list, the run has the tools of",
+      "all public toolkits that are there when it begins."
+    ],
+    "items": {
+      "type": "object",
+      "required": ["toolkit"],
+      "properties": {
+        "toolkit": {"type": "string", "minLength": 1, "maxLength": "=toolkitNameBytes"},
+        "tools": {
+          "type": "array",
+          "minItems": 1,
+          "maxItems": "=requiredTools",
+          "items": {"type": "string", "minLength": 1, "maxLength": "=toolkitNameBytes"},
+          "description": "The tools that are needed (default: all that are there)."
+        },
+        "participantName": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": "=toolkitNameBytes",
+          "description": "The name of the host (default: whoever offers the toolkit)."
+        },
+        "timeoutMs": {
+          "type": "integer",
+          "minimum": 0,
+          "maximum": "=toolkitWaitMillis",
+          "default": 10000,
+          "description": "How long the run waits for the toolkit before it fails."
+        }
+      }
+    }
+  },
   "RoomName": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"},
   "Room": {
     "type": "object",

@@ -52,11 +52,16 @@ constexpr auto kBounds = std::to_array<Bound>({
     bound("metadataValueChars", kMetadataValueCharsMax),
     bound("nameChars", kNameCharsMax),
     bound("reasoningLevel", kReasoningLevelMax),
+    bound("requiredToolkits", kRequiredToolkitsMax),
+    bound("requiredTools", kRequiredToolsMax),
+    bound("roomTokenBytes", kRoomTokenBytesMax),
     bound("secretBytes", engine::SecretVault::kValueBytesMax),
     bound("toolBudget", kToolBudgetMax),
     bound("toolBudgets", kToolBudgetsMax),
     bound("toolDescriptionChars", kHttpToolDescriptionCharsMax),
     bound("toolFilter", kToolFilterMax),
+    bound("toolkitNameBytes", kToolkitNameBytesMax),
+    bound("toolkitWaitMillis", static_cast<std::size_t>(kToolkitWaitMax.count())),
     bound("tools", kToolsMax),
 });
 

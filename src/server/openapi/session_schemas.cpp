@@ -44,6 +44,8 @@ constexpr std::string_view kSchemas = R"json({
         "items": {"$ref": "#/components/schemas/Tool"}
       },
       "metadata": {"$ref": "#/components/schemas/Metadata"},
+      "room": {"$ref": "#/components/schemas/RunRoom"},
+      "requiredToolkits": {"$ref": "#/components/schemas/RequiredToolkits"},
       "budgets": {"$ref": "#/components/schemas/Budgets"},
       "loopDetection": {"$ref": "#/components/schemas/LoopDetection"},
       "toolBudgets": {"$ref": "#/components/schemas/ToolBudgets"},

@@ -7,6 +7,7 @@
 #include "json/members.hpp"
 #include "net/url.hpp"
 #include "net/websocket_stream.hpp"
+#include "room/client/local_connection.hpp"
 #include "server/rooms/file_feed.hpp"
 #include "server/rooms/record_room_store.hpp"
 #include "server/rooms/room_session.hpp"
@@ -18,6 +19,14 @@ constexpr std::string_view kProtocolBegin = "meshagent-room.";
 // The member of a token that opens a file, and how long an address of a file is good.
 constexpr std::string_view kFileMember = "file";
 constexpr std::chrono::hours kFileUrlLife{1};
+// The identity of runs, which no token has.
+constexpr std::string_view kOwnKeyId = "errand";
+
+// "http://host" becomes "ws://host", and "https" "wss".
+std::string ws_base(std::string_view url) {
+  std::string base(net::without_trailing_slashes(url));
+  return base.starts_with("http") ? cat("ws", base.substr(4)) : base;
+}
 
 Error no_such_room(std::string_view name) {
   return {ErrorCode::not_found, cat("there is no room \"", utf8_prefix(name, 80), "\"")};
@@ -62,7 +71,8 @@ Carried carried_by(const net::Request& request) {
 }  // namespace
 
 RoomDoor::RoomDoor(const Deps& deps, Options options)
-    : store_(deps.store),
+    : home_(deps.home),
+      store_(deps.store),
       records_(deps.records),
       clock_(deps.clock),
       log_(deps.log),
@@ -141,6 +151,28 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
     return run_room_session(session, std::move(socket));
   };
   co_return response;
+}
+
+Task<Result<std::shared_ptr<room::Connection>>> RoomDoor::enter(WorkspaceSlug workspace,
+                                                                std::string name,
+                                                                std::string participant) {
+  if (!room::is_room_name(name)) co_return no_such_room(name);
+  ERRAND_CO_TRY(auto record, co_await room_to_enter(workspace, name));
+  auto room = rooms_.open({.workspace = workspace,
+                           .name = name,
+                           .id = record.id,
+                           .url = cat(ws_base(own_url_), "/rooms/", name)});
+  // Runs find and call tools, and talk. They host nothing, so that they take no name from anybody.
+  room::ApiScope scope{.agents = room::AgentsGrant{.register_public_toolkit = false,
+                                                   .register_private_toolkit = false},
+                       .messaging = room::MessagingGrant{}};
+  room::ParticipantToken token{.identity = {.project = workspace.str(),
+                                            .key_id = std::string(kOwnKeyId),
+                                            .name = std::move(participant)},
+                               .role = room::Role::agent,
+                               .room = name,
+                               .scope = std::move(scope)};
+  co_return room::join_locally(home_.executor(), std::move(room), std::move(token));
 }
 
 Task<Result<NamedRecord>> RoomDoor::find_room(WorkspaceSlug workspace, std::string name) {
@@ -265,10 +297,7 @@ std::string RoomDoor::url_of(const net::Request& request, std::string_view room)
   std::string base = options_.public_url.empty()
                          ? cat(is_secure ? "https://" : "http://", request.header("host"))
                          : options_.public_url;
-  base = net::without_trailing_slashes(base);
-  // "http://host" becomes "ws://host", and "https" "wss".
-  if (base.starts_with("http")) base = cat("ws", base.substr(4));
-  return cat(base, "/rooms/", room);
+  return cat(ws_base(base), "/rooms/", room);
 }
 
 }  // namespace errand::server

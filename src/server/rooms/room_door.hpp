@@ -17,6 +17,7 @@
 #include "base/result.hpp"
 #include "engine/records/record_books.hpp"
 #include "net/http.hpp"
+#include "room/client/room_gate.hpp"
 #include "room/room.hpp"
 #include "server/rooms/live_rooms.hpp"
 
@@ -24,7 +25,7 @@ namespace errand::server {
 
 // Lets participants into the rooms of all workspaces. Lives on the engine's home; outlives the HTTP
 // server's connections.
-class RoomDoor final {
+class RoomDoor final : public room::RoomGate {
  public:
   struct Deps {  // outlive this
     Home home;
@@ -50,6 +51,15 @@ class RoomDoor final {
   // not_found: there is no such room. unsupported: not a request for a WebSocket. unavailable: the
   // room is full, or the store does not answer.
   Task<Result<net::Response>> enter(net::Request request);
+
+  // Where clients reach this server, unless the options say so.
+  void serve_at(std::string url) {
+    if (options_.public_url.empty()) own_url_ = std::move(url);
+  }
+
+  // Lets an agent of this process into a room.
+  Task<Result<std::shared_ptr<room::Connection>>> enter(WorkspaceSlug workspace, std::string name,
+                                                        std::string participant) override;
 
   // The room as a record. not_found: there is none.
   Task<Result<NamedRecord>> find_room(WorkspaceSlug workspace, std::string name);
@@ -91,11 +101,13 @@ class RoomDoor final {
   Task<Result<void>> check_room_count(WorkspaceSlug workspace);
   Task<void> make_file_url(LiveRooms::Place place, std::string path, room::Room::FileUrl done);
 
+  const Home home_;
   Store& store_;
   engine::RecordBooks& records_;
   const Clock& clock_;
   Log& log_;
   const Options options_;
+  std::string own_url_ = options_.public_url;
   LiveRooms rooms_;
   std::map<WorkspaceSlug, std::size_t> room_counts_;  // as far as they have been counted
   std::uint64_t keys_removed_ = 0;
