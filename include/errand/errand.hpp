@@ -9,6 +9,7 @@
 #include <errand/json.hpp>
 #include <errand/model.hpp>
 #include <errand/one_of.hpp>
+#include <errand/room.hpp>
 #include <errand/run.hpp>
 #include <errand/runner.hpp>
 #include <errand/runtime.hpp>

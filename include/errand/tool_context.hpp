@@ -8,6 +8,11 @@
 #include <string_view>
 
 #include <errand/error.hpp>
+#include <errand/json.hpp>
+
+namespace errand::sdk {
+class RoomCore;
+}  // namespace errand::sdk
 
 namespace errand::ERRAND_V1 {
 
@@ -27,10 +32,12 @@ struct ToolCallInfo {
   std::string run_id = {};
   std::string call_id = {};  // the same on every attempt: an idempotency key
   std::string tool = {};
-  std::string caller = {};        // who calls, in a room
-  std::string on_behalf_of = {};  // whom an agent acts for
+  std::string caller = {};        // who calls, in a room: its name, or its id if that is not known
+  std::string on_behalf_of = {};  // whom an agent acts for: an id, as the caller claims
   std::string room = {};
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
+  std::string caller_id = {};      // of this connection of the caller
+  JsonObject caller_context = {};  // what the caller tells of itself
 };
 
 // What a runtime does for a call. Runtimes and test kits implement it. Every function may be called
@@ -43,6 +50,8 @@ class ToolCallHost {
   // Nothing if there is no secret of this name.
   virtual std::optional<std::string> secret(std::string_view name) = 0;
   virtual void log(LogLevel level, std::string_view message) = 0;
+  // The room that the call came from; null if it came from none. See Room::of.
+  virtual std::shared_ptr<sdk::RoomCore> room() const;
 };
 
 // What a handler knows of its call. Valid while the handler runs; safe to use from any thread.
@@ -62,6 +71,11 @@ class ToolContext final {
 
   std::optional<std::chrono::steady_clock::time_point> deadline() const { return info_.deadline; }
 
+  // Who calls, where the tool is hosted in a room; see ToolCallInfo.
+  const std::string& caller() const { return info_.caller; }
+  const std::string& on_behalf_of() const { return info_.on_behalf_of; }
+  const JsonObject& caller_context() const { return info_.caller_context; }
+
   // Whether the result is no longer wanted. A long handler asks now and then and returns early.
   bool cancelled() const;
   // Throws an Error (cancelled) if the result is no longer wanted.
@@ -77,6 +91,7 @@ class ToolContext final {
   void log(LogLevel level, std::string_view message);
 
  private:
+  friend class Room;
   ToolCallInfo info_;
   std::shared_ptr<ToolCallHost> host_;
 };

@@ -39,7 +39,7 @@ class ExampleTest(InstalledCase):
     def test_every_example_is_built_and_run(self):
         names = sorted(path.parent.name for path in EXAMPLES.glob("*/main.cpp"))
         self.assertEqual(set(names) - PRINTED.keys(),
-                         {"weather", "worker_pool", "embedded_durable"})
+                         {"weather", "worker_pool", "embedded_durable", "room"})
         built = in_parallel(lambda case: self.build_project(case[0], EXAMPLES / case[1]),
                             [(compiler, name) for name in names for compiler in COMPILERS])
         for folder in built:
@@ -47,11 +47,22 @@ class ExampleTest(InstalledCase):
             with self.subTest(folder.name):
                 self.check(name, folder / name)
 
+    def check_room(self, program: Path) -> None:
+        client = self.server.client()
+        room = f"lab-{program.parent.name}".replace("_", "-").lower().replace("+", "")
+        client.request("POST", "/rooms", {"name": room})
+        tokens = [client.request("POST", f"/rooms/{room}/tokens", {"name": name}).json()
+                  for name in ("shop", "ann")]
+        printed = self.output_of(program, tokens[0]["url"], *(made["token"] for made in tokens))
+        self.assertEqual(printed, "orders: 1 tool\non its way, 2 days\n0 toolkits are left\n")
+
     def check(self, name: str, program: Path) -> None:
         if name == "weather":
             self.assertIn("Lagos: 31 degrees, rain in the afternoon", self.output_of(program))
         elif name == "worker_pool":
             self.check_workers(program)
+        elif name == "room":
+            self.check_room(program)
         elif name == "embedded_durable":
             data = self.work / f"data-{program.parent.name}"
             self.assertEqual(self.output_of(program, str(data)), "I have counted to 20.\n")

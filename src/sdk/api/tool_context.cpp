@@ -6,6 +6,10 @@ namespace errand::v1 {
 
 ToolCallHost::~ToolCallHost() = default;
 
+std::shared_ptr<sdk::RoomCore> ToolCallHost::room() const {
+  return nullptr;
+}
+
 ToolContext::ToolContext() = default;
 ToolContext::ToolContext(ToolCallInfo info, std::shared_ptr<ToolCallHost> host)
     : info_(std::move(info)), host_(std::move(host)) {}

@@ -18,6 +18,15 @@ namespace {
 // Reports that wait for the home at a time; what comes on top is dropped.
 constexpr int kReportsMax = 64;
 
+void tell_caller(v1::ToolCallInfo& info, const RoomCaller& caller) {
+  info.caller = caller.name.empty() ? caller.participant_id : caller.name;
+  info.caller_id = caller.participant_id;
+  info.on_behalf_of = caller.on_behalf_of;
+  info.room = caller.room;
+  v1::Json context = v1::detail::from_value(json::Value(caller.context));
+  info.caller_context = std::move(*context.if_object());
+}
+
 }  // namespace
 
 // A call whose handler runs on another thread. Whoever is left of the two, the task at home or the
@@ -66,6 +75,10 @@ class Handlers::Running final : public v1::ToolCallHost,
 
   void log(v1::LogLevel level, std::string_view message) override {
     if (services_.log) services_.log(level, message);
+  }
+
+  std::shared_ptr<RoomCore> room() const override {
+    return services_.room ? services_.room() : nullptr;
   }
 
   // On the thread of the handler.
@@ -219,6 +232,7 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
     overdue.emplace(timers_, call.deadline,
                     [running = running.get(), limit] { running->settle(overdue_outcome(limit)); });
   }
+  if (call.caller) tell_caller(info, *call.caller);
   bool is_taken = pool_.run(
       [running, handler = std::move(call.handler), info = std::move(info),
        arguments = std::move(call.call.arguments)] { running->work(handler, info, arguments); });

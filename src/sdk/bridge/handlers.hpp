@@ -17,10 +17,13 @@
 
 namespace errand::sdk {
 
+class RoomCore;
+
 // What a program gives its handlers. Called from any thread.
 struct HandlerServices {
   std::function<std::optional<std::string>(std::string_view)> secrets = {};
   std::function<void(v1::LogLevel, std::string_view)> log = {};
+  std::function<std::shared_ptr<RoomCore>()> room = {};  // that the tools are hosted in
 };
 
 // A handler with all that a call needs. May block, and throws nothing.
@@ -35,6 +38,7 @@ struct HandlerCall {
   ProgressSink* progress = nullptr;          // valid until the call returns; null: nobody listens
   CallSecrets* secrets = nullptr;            // the same; null: only those of the program
   bool cancels_siblings = false;             // a failure cancels the run's other calls
+  const RoomCaller* caller = nullptr;        // null: the call does not come from a room
 };
 
 // Calls handlers on threads of a pool. A call that is cancelled, or whose time is over, returns at

@@ -40,6 +40,7 @@ ToolDecl decl_of(const v1::Tool& tool, ArgumentsBy arguments_by) {
   if (options.timeout.count() > 0) {
     decl.annotations.timeout = std::min<milliseconds>(options.timeout, kToolTimeoutMax);
   }
+  decl.rules = options.rules;
   return decl;
 }
 
@@ -69,7 +70,8 @@ class HandlerTool final : public Tool {
                            .timeout = decl_.annotations.timeout,
                            .progress = context.progress,
                            .secrets = context.secrets,
-                           .cancels_siblings = cancels_siblings_});
+                           .cancels_siblings = cancels_siblings_,
+                           .caller = context.caller});
   }
 
  private:

@@ -1,34 +1,16 @@
 #include "sdk/client/runner_core.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
-#include "base/whole_file.hpp"
 #include "crypto/random.hpp"
 #include "sdk/bridge/public_error.hpp"
 #include "sdk/bridge/public_tool.hpp"
+#include "sdk/client/handler_services.hpp"
 #include "sdk/toolbox.hpp"
 
 namespace errand::sdk {
-namespace {
-
-void log_to_stderr(v1::LogLevel level, std::string_view message) {
-  if (level < v1::LogLevel::warning) return;
-  std::string_view word = level == v1::LogLevel::error ? "error: " : "warning: ";
-  [[maybe_unused]] auto written = write_fully(STDERR_FILENO, cat(word, message, "\n"));
-}
-
-HandlerServices services_of(const v1::HandlerOptions& options) {
-  HandlerServices services{.secrets = options.secrets, .log = options.log};
-  if (!services.log) services.log = log_to_stderr;
-  return services;
-}
-
-}  // namespace
-
 RunnerCore::RunnerCore(Options options)
     : options_(std::move(options)),
       work_(asio::make_work_guard(io_)),

@@ -20,6 +20,7 @@
 #include "sdk/client/pending.hpp"
 #include "server/api.hpp"
 #include "server/error_body.hpp"
+#include "server/rooms/room_door.hpp"
 #include "store/memory/memory_store.hpp"
 
 namespace errand::sdk {
@@ -53,7 +54,16 @@ class TestServer final {
   void serve(std::promise<void>& ready) {
     host::Host host({.io = io_, .clock = clock_, .log = log_}, config(turns_),
                     std::make_unique<MemoryStore>(make_memory_store_data(), clock_));
-    server::Api routes(host.engine(), host.keys(), {});
+    server::RoomDoor rooms({.home = host.home(),
+                            .timers = host.timers(),
+                            .clock = clock_,
+                            .store = host.engine().store(),
+                            .records = host.engine().records(),
+                            .log = log_},
+                           {});
+    host.rooms().open_gate(rooms);
+    rooms_ = &rooms;
+    server::Api routes(host.engine(), host.keys(), {.rooms = &rooms});
     net::Router router(server::render_error);
     routes.add_routes(router);
     net::HttpServer server(
@@ -81,6 +91,7 @@ class TestServer final {
   Task<void> stop() {
     co_await server_->stop(SteadyTime());
     co_await host_->stop();
+    co_await rooms_->stop();
   }
 
   const std::string turns_;
@@ -88,6 +99,7 @@ class TestServer final {
   SystemClock clock_;
   Log log_{clock_, STDERR_FILENO, LogFormat::text, LogLevel::warning};
   host::Host* host_ = nullptr;
+  server::RoomDoor* rooms_ = nullptr;
   net::HttpServer* server_ = nullptr;
   TaskGroup* stopping_ = nullptr;
   std::string url_;

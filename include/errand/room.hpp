@@ -1,0 +1,182 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <errand/client.hpp>
+#include <errand/content.hpp>
+#include <errand/json.hpp>
+#include <errand/schema.hpp>
+#include <errand/toolkit.hpp>
+
+namespace errand::sdk {
+class RoomCore;
+class RoomCallCore;
+}  // namespace errand::sdk
+
+namespace errand::ERRAND_V1 {
+
+// Somebody in a room. Name and role are known of those who, like this participant, take messages.
+struct Participant {
+  std::string id;
+  std::string name = {};
+  std::string role = {};
+
+  bool operator==(const Participant&) const = default;
+};
+
+struct RoomMessage {
+  Participant from;
+  std::string type;
+  Json message;
+  std::string attachment = {};
+};
+
+struct RoomOptions {
+  std::string url;    // "wss://example.com/rooms/lab"
+  std::string token;  // of a participant: `errand rooms token`
+  HandlerOptions handlers = {};
+  // Called on a thread of its own, in order, while the room is joined.
+  std::function<void(const RoomMessage&)> on_message = {};
+  std::chrono::milliseconds join_timeout{15'000};
+};
+
+// A tool and a toolkit as the room lists them.
+struct RoomToolInfo {
+  std::string name;
+  std::string title = {};
+  std::string description = {};
+  Json input_schema = {};  // null if the host gives none
+};
+struct RoomToolkitInfo {
+  std::string name;
+  std::string title = {};
+  std::string description = {};
+  std::string participant_id = {};  // of its host
+  std::vector<std::string> rules = {};
+  std::vector<RoomToolInfo> tools = {};
+};
+
+struct RoomCallOptions {
+  std::string participant_id = {};  // of the host; empty: the public toolkit of this name
+  std::string on_behalf_of = {};    // a participant's id
+  JsonObject caller_context = {};
+  std::chrono::milliseconds timeout{120'000};
+  // Called on the same thread as RoomOptions::on_message.
+  std::function<void(const ToolProgress&)> on_progress = {};
+};
+
+// A toolkit that this program hosts in a room, until it is stopped or destroyed.
+class HostedToolkit final {
+ public:
+  HostedToolkit(HostedToolkit&&) noexcept;
+  HostedToolkit& operator=(HostedToolkit&&) = delete;
+  ~HostedToolkit();  // stop()
+
+  // Stops listening and unregisters the toolkit. Calls that run are still answered.
+  void stop();
+
+ private:
+  friend class Room;
+  HostedToolkit(std::shared_ptr<sdk::RoomCore> core, std::uint64_t handle);
+
+  std::shared_ptr<sdk::RoomCore> core_;
+  std::uint64_t handle_ = 0;
+};
+
+// A call whose input and output are streams. Destroyed before its end, it gives the call up.
+class RoomStream final {
+ public:
+  RoomStream(RoomStream&&) noexcept;
+  RoomStream& operator=(RoomStream&&) = delete;
+  ~RoomStream();
+
+  // Sends an item. Returns once the room has it. Throws an Error.
+  void write(const Content& item);
+  void close_input();
+  // The next item; nothing at the end. A tool that answers at once gives one item. Throws an Error:
+  // outcome_unknown if the host has gone or the connection is lost.
+  std::optional<Content> read();
+
+ private:
+  friend class Room;
+  RoomStream(std::shared_ptr<sdk::RoomCore> core, std::shared_ptr<sdk::RoomCallCore> call);
+
+  std::shared_ptr<sdk::RoomCore> core_;
+  std::shared_ptr<sdk::RoomCallCore> call_;
+};
+
+// A participant of a room. Connects again by itself, with the toolkits that it hosts. Has one
+// thread of its own, one for listeners, and one for each handler that runs. Its destructor leaves
+// the room and waits for handlers that run; do not call it from one. All other functions may be
+// called from any thread, from handlers as well, and wait for their results. They throw an Error:
+// unavailable while there is no connection, forbidden for what the token does not allow.
+class Room final {
+ public:
+  // Joins the room. Throws an Error: forbidden or not_found if the room refuses, timeout if it does
+  // not answer in time.
+  static Room join(RoomOptions options);
+  // The room in which a tool was called. Throws an Error (not_found) if there is none. Valid while
+  // the program's own Room is.
+  static Room of(const ToolContext& context);
+
+  Room(Room&&) noexcept;
+  Room& operator=(Room&&) = delete;
+  ~Room();
+
+  std::string name() const;
+  // It changes with every connection.
+  std::string participant_id() const;
+
+  // Offers a toolkit to the room, the same object as for runs. Throws an Error: conflict if another
+  // participant has a public toolkit of this name.
+  [[nodiscard]] HostedToolkit host(Toolkit toolkit) const;
+
+  // Of everybody, or of one participant.
+  std::vector<RoomToolkitInfo> toolkits(std::string_view participant_id = "") const;
+
+  // Calls a tool. A tool's failure is a failed result. Throws an Error: not_found if there is no
+  // such tool, outcome_unknown if the host has gone or the connection is lost, timeout.
+  ToolResult call(std::string_view toolkit, std::string_view tool, const Json& arguments = {},
+                  RoomCallOptions options = {}) const;
+  // The same for a result of a C++ type. Throws an Error (conflict) if the tool fails.
+  template <class T>
+  T call_for(std::string_view toolkit, std::string_view tool, const Json& arguments = {},
+             RoomCallOptions options = {}) const;
+  // A call with streamed input; its answer is read item by item.
+  RoomStream stream(std::string_view toolkit, std::string_view tool,
+                    RoomCallOptions options = {}) const;
+
+  // To one participant, or to everybody who takes messages. Needs RoomOptions::on_message.
+  void send(std::string_view participant_id, std::string_view type, const Json& message,
+            std::string attachment = {}) const;
+  void broadcast(std::string_view type, const Json& message, std::string attachment = {}) const;
+  // Those who take messages.
+  std::vector<Participant> participants() const;
+
+ private:
+  enum class Owner : bool { no, yes };
+  Room(std::shared_ptr<sdk::RoomCore> core, Owner owner);
+  [[noreturn]] static void throw_failed(const ToolResult& result);
+
+  std::shared_ptr<sdk::RoomCore> core_;
+  Owner owner_;
+};
+
+// ---- Implementation -----------------------------------------------------------------------------
+
+template <class T>
+T Room::call_for(std::string_view toolkit, std::string_view tool, const Json& arguments,
+                 RoomCallOptions options) const {
+  ToolResult result = call(toolkit, tool, arguments, std::move(options));
+  if (!result.ok()) throw_failed(result);
+  return from_json<T>(result.structured ? *result.structured : Json(result.text())).value();
+}
+
+}  // namespace errand::ERRAND_V1

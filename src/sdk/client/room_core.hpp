@@ -1,0 +1,104 @@
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <errand/room.hpp>
+
+#include "async/home.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "room/client/room_client.hpp"
+#include "sdk/bridge/handler_pool.hpp"
+#include "sdk/bridge/handlers.hpp"
+#include "sdk/client/pending.hpp"
+
+namespace errand::sdk {
+
+// A streamed call, as a thread reads it. Touched at home only.
+class RoomCallCore final {
+ public:
+  room::RoomCallPtr call;
+  bool is_answered = false;
+  bool is_over = false;
+};
+
+// Everything behind a Room: a thread with a loop, on which the participant lives, and the calls
+// that other threads make and wait for. Closed by the program's own Room.
+class RoomCore final : public std::enable_shared_from_this<RoomCore> {
+ public:
+  static constexpr std::size_t kAnswerBytesMax = 64U * 1024 * 1024;  // of a call: too_large
+
+  explicit RoomCore(v1::RoomOptions options);
+  ~RoomCore();
+  RoomCore(const RoomCore&) = delete;
+  RoomCore& operator=(const RoomCore&) = delete;
+
+  // Before any other call: joins the room.
+  Result<void> open();
+  // Leaves the room, ends every call that waits, and waits for handlers that run. From any thread
+  // but theirs.
+  void close();
+
+  // Runs a task at home and waits for its result. cancelled: the core is closed.
+  template <class T>
+  Result<T> wait(std::function<Task<Result<T>>()> make) {
+    auto pending = std::make_shared<Pending<T>>();
+    bool is_posted = post([this, pending, make = std::move(make)] {
+      tasks_.spawn("room.wait", fill(make(), Promise<T>(pending)));
+    });
+    if (!is_posted) return closed_error();
+    return pending->get();
+  }
+  // The same for a plain function.
+  template <class T>
+  Result<T> ask(std::function<T()> function) {
+    auto pending = std::make_shared<Pending<T>>();
+    bool is_posted = post([pending, function = std::move(function)] { pending->set(function()); });
+    if (!is_posted) return closed_error();
+    return pending->get();
+  }
+  // Does something at home, and does not wait for it. False: the core is closed.
+  bool post(std::function<void()> work);
+
+  // At home.
+  room::RoomClient& client() { return *client_; }
+  Task<Result<std::uint64_t>> host(std::shared_ptr<const v1::Toolkit> toolkit);
+  Task<Result<std::vector<room::Content>>> call(room::InvokeParams params, milliseconds timeout);
+  Task<Result<bool>> write(std::shared_ptr<RoomCallCore> call, room::Content item);
+  Task<Result<std::optional<room::Content>>> read(std::shared_ptr<RoomCallCore> call);
+  // What passes progress on to a program.
+  std::function<void(const json::Object&)> progress_to(
+      std::function<void(const v1::ToolProgress&)> listener);
+
+ private:
+  Task<Result<bool>> join(milliseconds timeout);
+  Task<void> shut_down();
+  void hear(const room::PeerMessage& message);
+  void tell(std::function<void()> work);
+  HandlerServices services();
+
+  const v1::RoomOptions options_;
+  asio::io_context io_{1};
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
+  const Home home_;
+  AsioTimers timers_;
+  Handlers handlers_;
+  HandlerPool listening_{1};  // for what the program is told, in order
+  std::unique_ptr<room::RoomClient> client_;
+  TaskGroup tasks_;
+  TaskGroup closing_;
+
+  std::mutex mutex_;
+  bool is_closed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace errand::sdk
