@@ -29,6 +29,13 @@ void add_agent(CLI::App* command, AgentOptions& options) {
       ->allow_extra_args(false);
   add(command, "--a2a", options.a2a, "URL", "Use an A2A agent, by the URL of its card (repeatable)")
       ->allow_extra_args(false);
+  add(command, "--room", options.room, "ROOM", "Use the tools of a room: its name or its URL");
+  add(command, "--require-toolkit", options.require_toolkits, "NAME",
+      "Toolkit of --room that the run needs (repeatable)")
+      ->allow_extra_args(false);
+  // Flags of other agents, which say what to use instead. They are not in the help.
+  command->add_flag("--storage", options.storage, "Not offered")->group("");
+  command->add_flag("--discovery", options.discovery, "Not needed")->group("");
   add(command, "--reasoning", options.reasoning, "LEVEL",
       "Reasoning: off, low, medium, high, or 0 to 100");
   add(command, "--max-turns", options.max_turns, "N", "Maximum number of turns with tool calls")

@@ -369,6 +369,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_tools(app, exit_code);
   add_secrets(app, exit_code);
   add_rooms(app, exit_code);
+  add_room(app, exit_code);
   add_keys(app, exit_code);
   add_oauth(app, exit_code);
   add_workspaces(app, exit_code);

@@ -4,6 +4,7 @@
 
 #include "cli/commands/record_commands.hpp"
 #include "cli/commands/room_commands.hpp"
+#include "cli/commands/room_participant.hpp"
 #include "cli/commands/secret_key_command.hpp"
 
 namespace errand::cli {
@@ -122,9 +123,47 @@ void add_rooms(CLI::App& app, ExitCode exit_code) {
             ->check(CLI::PositiveNumber);
       });
   add_question(
+      *rooms, "tail", "Show what happens in a room until Ctrl-C.", "errand rooms tail support",
+      [=](const AnswerOptions& options) { *exit_code = tail_room(options, *name); }, add_name);
+  add_question(
       *rooms, "delete", "Delete a room and send everybody away.", "errand rooms delete support",
       [=](const AnswerOptions& options) { *exit_code = delete_record(options, "rooms", *name); },
       add_name);
+}
+
+namespace {
+
+void add_room_host(CLI::App& room, ExitCode exit_code) {
+  CLI::App* command =
+      add_command(room, "host", "Lend files or an MCP server to a room until Ctrl-C.",
+                  "errand room host support --files ./docs");
+  auto options = std::make_shared<RoomHostOptions>();
+  add_argument(command, "ROOM", options->room, "Name of the room, or its URL");
+  CLI::Option* files = add(command, "--files", options->files, "DIR", "Files that others may read");
+  add(command, "--mcp", options->mcp, "SERVER", "MCP server to lend: a URL or a command")
+      ->excludes(files);
+  add(command, "--name", options->name, "NAME", "Name of the toolkit (default: files or mcp)");
+  add_server(command, options->server);
+  command->callback([=] { *exit_code = host_in_room(*options); });
+}
+
+}  // namespace
+
+void add_room(CLI::App& app, ExitCode exit_code) {
+  CLI::App* room = add_command(app, "room", "Call tools of a room, or lend tools to it.",
+                               "errand room call support crm find_order '{\"id\":7}'");
+  room->require_subcommand(1);
+  CLI::App* command = add_command(*room, "call", "Call a tool of a room and print its answer.",
+                                  "errand room call support crm find_order '{\"id\":7}'");
+  auto options = std::make_shared<RoomCallOptions>();
+  add_argument(command, "ROOM", options->room, "Name of the room, or its URL");
+  add_argument(command, "TOOLKIT", options->toolkit, "Name of the toolkit");
+  add_argument(command, "TOOL", options->tool, "Name of the tool");
+  add_argument(command, "JSON", options->arguments, "Arguments (default {})")->required(false);
+  add_form(command, options->form, "Print each content as one line of JSON");
+  add_server(command, options->server);
+  command->callback([=] { *exit_code = call_in_room(*options); });
+  add_room_host(*room, exit_code);
 }
 
 void add_rotate_secret(CLI::App& keys, ExitCode exit_code) {

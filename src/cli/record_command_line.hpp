@@ -10,6 +10,7 @@ void add_agents(CLI::App& app, ExitCode exit_code);
 void add_tools(CLI::App& app, ExitCode exit_code);
 void add_secrets(CLI::App& app, ExitCode exit_code);
 void add_rooms(CLI::App& app, ExitCode exit_code);
+void add_room(CLI::App& app, ExitCode exit_code);
 void add_rotate_secret(CLI::App& keys, ExitCode exit_code);
 
 }  // namespace errand::cli

@@ -26,6 +26,23 @@ void add_flag(std::string& out, std::string_view flag, const std::string& value)
   if (!value.empty()) append(out, " ", flag, " ", shell_word(value));
 }
 
+Result<void> check_room(const AgentOptions& options) {
+  if (!options.require_toolkits.empty() && options.room.empty()) {
+    return Error(ErrorCode::invalid_argument, "--require-toolkit names a toolkit of --room");
+  }
+  if (options.discovery) {
+    return Error(ErrorCode::invalid_argument,
+                 "--discovery is not needed: a run with --room and without --require-toolkit has "
+                 "the tools of all public toolkits of the room");
+  }
+  if (options.storage) {
+    return Error(ErrorCode::invalid_argument,
+                 "--storage is not offered: 'errand room host ROOM --files DIR' lends files to the "
+                 "room, and --files DIR lends them to this run alone");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string flags_to_repeat(const AgentOptions& options) {
@@ -41,6 +58,10 @@ std::string flags_to_repeat(const AgentOptions& options) {
   for (const std::string& agent : options.a2a) add_flag(out, "--a2a", agent);
   for (const std::string& network : options.allow_networks) {
     add_flag(out, "--allow-network", network);
+  }
+  add_flag(out, "--room", options.room);
+  for (const std::string& toolkit : options.require_toolkits) {
+    add_flag(out, "--require-toolkit", toolkit);
   }
   add_flag(out, "--reasoning", options.reasoning);
   if (options.max_turns) add_flag(out, "--max-turns", std::to_string(*options.max_turns));
@@ -59,6 +80,7 @@ Result<void> check_options(const AgentOptions& options) {
   if (!options.allow_networks.empty() && !options.web_fetch) {
     return Error(ErrorCode::invalid_argument, "--allow-network is for --web-fetch");
   }
+  ERRAND_CHECK(check_room(options));
   bool is_embedded = options.embedded || !options.config.empty();
   if (!is_embedded || !names_server(options.server)) return {};
   return Error(ErrorCode::invalid_argument,

@@ -19,10 +19,14 @@ struct AgentOptions {
   bool yes = false;  // commands are run without a question
   bool web_fetch = false;
   bool web_search = false;
-  std::vector<std::string> mcp;             // servers that this process talks to: URLs, commands
-  std::vector<std::string> a2a;             // agents that this process talks to: URLs of cards
-  std::vector<std::string> allow_networks;  // that web_fetch may reach besides public addresses
-  std::string reasoning;                    // a word or a number; empty: left to the model
+  std::vector<std::string> mcp;               // servers that this process talks to: URLs, commands
+  std::vector<std::string> a2a;               // agents that this process talks to: URLs of cards
+  std::vector<std::string> allow_networks;    // that web_fetch may reach besides public addresses
+  std::string room;                           // that the run joins: a name, or a URL
+  std::vector<std::string> require_toolkits;  // of the room
+  bool storage = false;                       // declined with a sentence, like the next one
+  bool discovery = false;
+  std::string reasoning;  // a word or a number; empty: left to the model
   std::optional<int> max_turns;
   bool embedded = false;  // without a server, although one may be known
   std::string config;     // of an agent without a server

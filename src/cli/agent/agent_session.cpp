@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "cli/agent/agent_tools.hpp"
+#include "cli/agent/room_place.hpp"
 #include "cli/show/follow.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
@@ -73,6 +74,12 @@ Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools) {
   Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = std::move(tools)};
   spec.agent_id = options.agent;
   spec.budgets.max_tool_turns = options.max_turns;
+  if (!options.room.empty()) {
+    ERRAND_TRY(spec.room, room_place(options.room));
+  }
+  for (const std::string& toolkit : options.require_toolkits) {
+    spec.required_toolkits.push_back({.toolkit = toolkit});
+  }
   if (!options.reasoning.empty()) {
     ERRAND_TRY(spec.reasoning_level, reasoning_of(options.reasoning));
   }
@@ -184,6 +191,7 @@ int AgentSession::run_with_host(AgentWork& work) {
                    .log = log,
                    .program = &*tools_,
                    .typed_events = true,
+                   .joins_any_room = true,
                    .data = options_.server.data.value_or("")},
                   std::move(*config_), std::move(*store));
   sdk::EmbeddedApi api(host);

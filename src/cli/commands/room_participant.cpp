@@ -1,0 +1,264 @@
+#include "cli/commands/room_participant.hpp"
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "async/blocking_pool.hpp"
+#include "base/terminal_text.hpp"
+#include "base/text.hpp"
+#include "base/whole_file.hpp"
+#include "cli/agent/agent_servers.hpp"
+#include "cli/agent/agent_tools.hpp"
+#include "cli/agent/room_place.hpp"
+#include "cli/terminal/exit_code.hpp"
+#include "cli/terminal/report.hpp"
+#include "json/parse.hpp"
+#include "json/schema_cache.hpp"
+#include "json/write.hpp"
+#include "room/client/room_client.hpp"
+#include "room/client/room_outcome.hpp"
+#include "room/client/room_tool.hpp"
+#include "room/client/socket_connection.hpp"
+#include "room/client/tools_host.hpp"
+#include "sdk/local_calls.hpp"
+#include "tool/files/files_tool.hpp"
+
+namespace errand::cli {
+namespace {
+
+constexpr milliseconds kJoinMax{15'000};
+constexpr std::size_t kAnswerMax = 64U * 1024 * 1024;
+constexpr std::size_t kLineChars = 2'000;
+constexpr std::int64_t kTokenMillis = 30LL * 24 * 3'600'000;
+
+// Who joins, for the token that the server makes.
+struct Who {
+  std::string name;
+  std::string role;
+};
+
+Result<room::RoomAddress> address_of_room(const std::string& room, const sdk::ServerFlags& flags,
+                                          const Who& who) {
+  ERRAND_TRY(RoomPlace place, room_place(room));
+  room::RoomAddress address{
+      .url = place.url, .token = place.token, .web = host::client_options_here()};
+  if (place.name.empty()) return address;
+  ERRAND_TRY(auto server, find_server_here(flags));
+  sdk::ApiRequest request{.method = net::Method::post,
+                          .path = cat("/rooms/", percent_encode(place.name), "/tokens"),
+                          .body = json::write(json::Object{
+                              {"name", who.name}, {"role", who.role}, {"ttlMs", kTokenMillis}})};
+  ERRAND_TRY(auto made, ask(server, std::move(request)));
+  address.url = text_of(made, "url");
+  address.token = text_of(made, "token");
+  return address;
+}
+
+// A participant, and what it does between its joining and its leaving.
+class Visit final {
+ public:
+  using Work = std::function<Task<Result<int>>(Visit*)>;
+
+  Visit() : home_(io_), timers_(home_), signals_(io_) {}
+
+  // Joins, works, leaves; returns the exit code.
+  int run(room::RoomAddress address, room::RoomClient::Options options, const Work& work) {
+    auto connector = room::make_socket_connector(std::move(address));
+    if (!connector) return fail_usage(connector.error());
+    options.connector = std::move(*connector);
+    client_.emplace(
+        room::RoomClient::Deps{
+            .home = home_.executor(), .timers = timers_, .on_bug = sdk::report_bug},
+        std::move(options));
+    auto code = wait_for(io_, live(work));
+    return code ? *code : fail(code.error());
+  }
+
+  room::RoomClient& client() { return *client_; }
+  Timers& timers() { return timers_; }
+  Executor home() const { return home_.executor(); }
+
+  // Returns with a signal.
+  Task<void> until_signal() {
+    signals_.add(SIGINT);
+    signals_.add(SIGTERM);
+    [[maybe_unused]] auto woken = co_await signals_.async_wait(as_result);
+  }
+
+ private:
+  Task<Result<int>> live(Work work) {
+    client_->start();
+    auto joined = co_await client_->joined(timers_.now() + kJoinMax);
+    Result<int> code = kExitOk;
+    if (joined) {
+      code = co_await work(this);
+    } else {
+      code = joined.error();
+    }
+    co_await client_->stop();
+    co_return code;
+  }
+
+  asio::io_context io_{1};
+  Home home_;
+  AsioTimers timers_;
+  asio::signal_set signals_;
+  std::optional<room::RoomClient> client_;
+};
+
+void to_stderr(std::string_view line) {
+  [[maybe_unused]] auto written = write_fully(STDERR_FILENO, cat(line, "\n"));
+}
+
+// ---- call ---------------------------------------------------------------------------------------
+
+Task<Result<int>> call_and_print(Visit* visit, room::InvokeParams params, Form form) {
+  params.on_progress = [](const json::Object& event) {
+    ProgressReport report = room::progress_of(event);
+    to_stderr(clean_line(report.message, kLineChars));
+  };
+  ERRAND_CO_TRY(auto call, visit->client().invoke(std::move(params)));
+  ERRAND_CO_TRY(auto contents, co_await room::whole_answer(std::move(call), kAnswerMax));
+  if (form == Form::json) {
+    for (const room::Content& one : contents) print_json(json::Value(one.header));
+  }
+  ToolOutcome outcome = room::to_outcome(std::move(contents));
+  if (!outcome.ok()) {
+    co_return Error(ErrorCode::conflict, text_of(outcome));
+  }
+  if (form != Form::json) {
+    std::string text = flatten(std::move(outcome.content)).text;
+    if (!text.empty()) print(cat(text, "\n"));
+  }
+  co_return kExitOk;
+}
+
+// ---- host ---------------------------------------------------------------------------------------
+
+struct Lent {
+  std::vector<ToolPtr> tools;
+  std::optional<AgentServers> servers;
+  json::SchemaCache schemas;
+};
+
+Task<Result<int>> host_until_signal(Visit* visit, Lent* lent, RoomHostOptions options) {
+  if (!options.mcp.empty()) {
+    lent->servers.emplace(visit->home(), visit->timers());
+    std::vector<std::string> servers{options.mcp};
+    co_await lent->servers->connect(std::move(servers), {});
+    lent->tools = lent->servers->tools();
+    if (!lent->servers->failures().empty()) {
+      Error failure = lent->servers->failures().front();
+      co_await lent->servers->stop();
+      co_return failure;
+    }
+  }
+  std::string name = options.name;
+  if (name.empty()) name = options.mcp.empty() ? "files" : "mcp";
+  room::ToolkitOffer offer{.name = name, .tools = lent->tools, .schemas = &lent->schemas};
+  auto hosted =
+      co_await visit->client().host(room::make_hosted_toolkit(visit->client(), std::move(offer)));
+  if (hosted) {
+    to_stderr(cat("hosting ", lent->tools.size(), " tools as toolkit \"", name, "\"; Ctrl-C ends"));
+    co_await visit->until_signal();
+    [[maybe_unused]] auto removed = co_await visit->client().unhost(*hosted);
+  }
+  if (lent->servers) co_await lent->servers->stop();
+  if (!hosted) co_return std::move(hosted).error();
+  co_return kExitOk;
+}
+
+Result<std::vector<ToolPtr>> file_tools(const RoomHostOptions& options, BlockingPool& pool) {
+  if (options.files.empty()) return std::vector<ToolPtr>();
+  auto directory = SharedDirectory::open(
+      options.files, sdk::credentials_file(sdk::data_directory(options.server)));
+  if (directory) return make_file_tools(std::move(*directory), pool);
+  return Error(directory.error().code(), cat("--files: ", directory.error().message()));
+}
+
+// ---- tail ---------------------------------------------------------------------------------------
+
+std::string event_line(const room::Message& message, Form form) {
+  auto header = json::parse(message.header);
+  if (!header) return {};
+  if (form == Form::json) {
+    json::Object line{{"type", message.type}};
+    line["header"] = std::move(*header);
+    return cat(json::write(json::Value(std::move(line))), "\n");
+  }
+  if (message.type != "messaging.send") {
+    return cat(message.type, " ", clean_line(json::write(*header), kLineChars), "\n");
+  }
+  std::string body;
+  if (const json::Value* said = member(*header, "message")) body = json::write(*said);
+  std::string from = text_of(*header, "from_participant_id");
+  return cat(clean_line(text_of(*header, "type"), kLineChars), from.empty() ? "" : " from ",
+             clean_line(from, kLineChars), " ", clean_line(body, kLineChars), "\n");
+}
+
+Task<Result<int>> wait_for_signal(Visit* visit) {
+  co_await visit->until_signal();
+  co_return kExitOk;
+}
+
+}  // namespace
+
+int call_in_room(const RoomCallOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  auto arguments = json::parse(options.arguments);
+  if (!arguments || !arguments->is_object()) {
+    return fail_usage(Error(ErrorCode::invalid_argument,
+                            "JSON: expected an object, such as {\"city\": \"Rome\"}"));
+  }
+  auto address =
+      address_of_room(options.room, options.server, {.name = "errand room call", .role = "user"});
+  if (!address) return fail(address.error());
+  room::InvokeParams params{.toolkit = options.toolkit,
+                            .tool = options.tool,
+                            .arguments = room::json_content(std::move(*arguments))};
+  Visit visit;
+  return visit.run(std::move(*address), {},
+                   [&](Visit* here) { return call_and_print(here, params, options.form); });
+}
+
+int host_in_room(const RoomHostOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (options.files.empty() == options.mcp.empty()) {
+    return fail_usage(
+        Error(ErrorCode::invalid_argument, "say what to lend: --files DIR or --mcp SERVER"));
+  }
+  BlockingPool pool(kToolThreads, kToolQueueMax);
+  Lent lent;
+  auto files = file_tools(options, pool);
+  if (!files) return fail_usage(files.error());
+  lent.tools = std::move(*files);
+  const std::string name = cat("errand room host ", options.name);
+  auto address = address_of_room(options.room, options.server,
+                                 {.name = std::string(trim(name)), .role = "tool"});
+  if (!address) return fail(address.error());
+  Visit visit;
+  return visit.run(std::move(*address), {},
+                   [&](Visit* here) { return host_until_signal(here, &lent, options); });
+}
+
+int tail_room(const AnswerOptions& options, const std::string& room) {
+  std::signal(SIGPIPE, SIG_IGN);
+  auto address =
+      address_of_room(room, options.server, {.name = "errand rooms tail", .role = "user"});
+  if (!address) return fail(address.error());
+  room::RoomClient::Options joining{.wants_messages = true};
+  joining.on_event = [form = options.form](const room::Message& message) {
+    print(event_line(message, form));
+  };
+  Visit visit;
+  return visit.run(std::move(*address), std::move(joining), wait_for_signal);
+}
+
+}  // namespace errand::cli
