@@ -8,6 +8,9 @@ namespace {
 
 using json::Fields;
 
+// How the token of a stored agent begins, see tool/secrets.hpp.
+constexpr std::string_view kSealedToken = "errand-sealed:";
+
 std::string read_bounded(Fields& in, std::string_view key, std::size_t bytes_max) {
   std::string text = in.text(key);
   if (in.ok() && text.empty()) in.fail(key, cat("\"", key, "\" is empty"));
@@ -79,7 +82,8 @@ Result<RoomPlace> parse_room(const json::Value& value, std::string_view pointer)
   if (in.ok() && !is_room_url(place.url)) {
     in.fail("url", "expected a URL that begins with wss://, ws://, https:// or http://");
   }
-  place.token = read_bounded(in, "token", kRoomTokenBytesMax);
+  const bool is_sealed = in.optional_text("token").value_or("").starts_with(kSealedToken);
+  place.token = read_bounded(in, "token", is_sealed ? 2 * kRoomTokenBytesMax : kRoomTokenBytesMax);
   return in.finish(std::move(place));
 }
 

@@ -34,7 +34,7 @@ struct RequiredToolkit {
 
 // Bounds of what a caller may ask for; past them: invalid_argument with the pointer.
 constexpr std::size_t kRoomNameBytesMax = 63;
-constexpr std::size_t kRoomTokenBytesMax = 16U * 1024;
+constexpr std::size_t kRoomTokenBytesMax = 4U * 1024;  // sealed, twice as much: a header holds it
 constexpr std::size_t kRequiredToolkitsMax = 32;
 constexpr std::size_t kRequiredToolsMax = 256;     // of one toolkit
 constexpr std::size_t kToolkitNameBytesMax = 256;  // of toolkits, tools and participants

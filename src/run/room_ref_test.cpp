@@ -38,8 +38,8 @@ TEST(RoomMembers, RequirementsAreReadAndWritten) {
 }
 
 TEST(RoomMembers, MistakesHaveTheirPlace) {
-  auto pointer = [](std::string_view members) {
-    std::string body = R"({"prompt":"Hi",)" + std::string(members) + "}";
+  auto pointer = [](const std::string& members) {
+    std::string body = R"({"prompt":"Hi",)" + members + "}";
     auto spec = parse_spec(read(body));
     return spec ? "no error" : spec.error().pointer();
   };
@@ -47,6 +47,8 @@ TEST(RoomMembers, MistakesHaveTheirPlace) {
   EXPECT_EQ(pointer(R"("room":7)"), "/room");
   EXPECT_EQ(pointer(R"("room":{"url":"ftp://x","token":"t"})"), "/room/url");
   EXPECT_EQ(pointer(R"("room":{"url":"wss://x"})"), "/room/token");
+  const std::string large(kRoomTokenBytesMax + 1, 't');
+  EXPECT_EQ(pointer(R"("room":{"url":"wss://x","token":")" + large + R"("})"), "/room/token");
   EXPECT_EQ(pointer(R"("requiredToolkits":{})"), "/requiredToolkits");
   EXPECT_EQ(pointer(R"("requiredToolkits":[{}])"), "/requiredToolkits/0/toolkit");
   EXPECT_EQ(pointer(R"("requiredToolkits":[{"toolkit":"a","tools":[]}])"),

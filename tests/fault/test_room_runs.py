@@ -102,7 +102,7 @@ class RoomRunsTest(ServerCase):
         host = self.host(CRM | {"annotations": {"errand.cancel": "true"}})
         run = self.run_in_room({"toolkit": "crm"})
         _, _, call, _ = host.until("room.tool_call.crm")
-        self.assertEqual(self.client.request("POST", f"/agent-runs/{run}/cancel").status, 200)
+        self.client.cancel(run)
         _, _, chunk, _ = host.until("room.tool_call_request_chunk.crm")
         self.assertEqual(chunk["tool_call_id"], call["tool_call_id"])
         self.assertEqual(chunk["chunk"]["method"], "close")

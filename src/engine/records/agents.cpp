@@ -157,8 +157,13 @@ Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspa
                                        AgentParams agent) {
   ERRAND_CO_TRY(auto members, json::parse(agent.body));
   if (json::Value* token = room_token(members.as_object())) {
-    json::Array only{{{"headers", {{kRoomHeader, *token}}}}};
-    ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, std::move(only)));
+    json::Object headers;
+    headers[kRoomHeader] = *token;
+    json::Object ref;
+    ref["headers"] = std::move(headers);
+    json::Array refs;
+    refs.emplace_back(std::move(ref));
+    ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, std::move(refs)));
     *token = sealed[0].at("headers").at(kRoomHeader);
   }
   json::Value* tools = members.as_object().if_contains("tools");

@@ -209,8 +209,7 @@ void RoomTools::end(Known known) {
 }
 
 void RoomTools::plan_sweep() {
-  deps_.timers.cancel(sweep_timer_);
-  if (clients_.empty()) return;
+  if (clients_.empty() || sweep_timer_ != Timers::Id()) return;
   sweep_timer_ = deps_.timers.set(deps_.timers.now() + kIdleMax, [this] { sweep(); });
 }
 
