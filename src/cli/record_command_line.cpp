@@ -136,7 +136,7 @@ namespace {
 void add_room_host(CLI::App& room, ExitCode exit_code) {
   CLI::App* command =
       add_command(room, "host", "Lend files or an MCP server to a room until Ctrl-C.",
-                  "errand room host support --files ./docs");
+                  "errand room host support --files docs");
   auto options = std::make_shared<RoomHostOptions>();
   add_argument(command, "ROOM", options->room, "Name of the room, or its URL");
   CLI::Option* files = add(command, "--files", options->files, "DIR", "Files that others may read");
@@ -151,10 +151,11 @@ void add_room_host(CLI::App& room, ExitCode exit_code) {
 
 void add_room(CLI::App& app, ExitCode exit_code) {
   CLI::App* room = add_command(app, "room", "Call tools of a room, or lend tools to it.",
-                               "errand room call support crm find_order '{\"id\":7}'");
+                               "errand room call support files read_file '{\"path\":\"plan.md\"}'");
   room->require_subcommand(1);
-  CLI::App* command = add_command(*room, "call", "Call a tool of a room and print its answer.",
-                                  "errand room call support crm find_order '{\"id\":7}'");
+  CLI::App* command =
+      add_command(*room, "call", "Call a tool of a room and print its answer.",
+                  "errand room call support files read_file '{\"path\":\"plan.md\"}'");
   auto options = std::make_shared<RoomCallOptions>();
   add_argument(command, "ROOM", options->room, "Name of the room, or its URL");
   add_argument(command, "TOOLKIT", options->toolkit, "Name of the toolkit");
