@@ -1,6 +1,7 @@
 #include "room/client/local_connection.hpp"
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,14 +19,10 @@ class Inbox final : public Outlet {
  public:
   explicit Inbox(const Executor& home) : bell_(home) {}
 
-  void send(const Message& message) override {
-    if (end_) return;
-    bytes_ += size_of(message);
-    if (bytes_ > kLocalQueueBytesMax) {
-      return end({ErrorCode::unavailable, "the participant did not read what the room has sent"});
-    }
-    queue_.push_back(message);
-    bell_.notify();
+  void send(const Message& message) override { add({.message = message}); }
+  void send_shared(const SharedMessage& message) override { add({.message = message.message()}); }
+  void send_watched(const Message& message, std::function<void()> written) override {
+    add({.message = message, .read = std::move(written)});
   }
 
   void close(std::uint16_t code, std::string_view reason) override {
@@ -45,18 +42,34 @@ class Inbox final : public Outlet {
   Task<Result<Message>> read() {
     while (queue_.empty() && !end_) co_await bell_.wait();
     if (queue_.empty()) co_return *end_;
-    Message message = std::move(queue_.front());
+    Item item = std::move(queue_.front());
     queue_.pop_front();
-    bytes_ -= size_of(message);
-    co_return message;
+    bytes_ -= size_of(item.message);
+    if (item.read) item.read();
+    co_return std::move(item.message);
   }
 
  private:
+  struct Item {
+    Message message;
+    std::function<void()> read = {};  // called once the participant has the message
+  };
+
+  void add(Item item) {
+    if (end_) return;
+    bytes_ += size_of(item.message);
+    if (bytes_ > kLocalQueueBytesMax) {
+      return end({ErrorCode::unavailable, "the participant did not read what the room has sent"});
+    }
+    queue_.push_back(std::move(item));
+    bell_.notify();
+  }
+
   static std::size_t size_of(const Message& message) {
     return message.type.size() + message.header.size() + message.attachment.size();
   }
 
-  std::deque<Message> queue_;
+  std::deque<Item> queue_;
   std::size_t bytes_ = 0;
   std::optional<Error> end_;
   Wakeup bell_;

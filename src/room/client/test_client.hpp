@@ -88,6 +88,7 @@ class ClientTest : public testing::Test {
                                                  .url = "ws://x/rooms/lab",
                                                  .session_id = "s1",
                                                  .timers = timers_,
+                                                 .clock = clock_,
                                                  .schemas = schemas_,
                                                  .make_id = [this] { return cat("id", ++ids_); }});
   }
@@ -127,6 +128,7 @@ class ClientTest : public testing::Test {
   asio::io_context io_{1};
   Home home_{io_};
   AsioTimers timers_{home_};
+  SystemClock clock_;
   json::SchemaCache schemas_;
   int ids_ = 0;
   std::shared_ptr<Room> room_;
