@@ -11,7 +11,7 @@
 #include "json/parse.hpp"
 #include "json/place.hpp"
 #include "net/url.hpp"
-#include "room/token.hpp"
+#include "room/access/token.hpp"
 
 namespace errand::host {
 namespace {

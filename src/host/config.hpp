@@ -17,7 +17,7 @@
 #include "net/address_rules.hpp"
 #include "net/client/http_client.hpp"
 #include "run/log/mail.hpp"
-#include "tool/builtin/search_service.hpp"
+#include "tool/builtin/web/search_service.hpp"
 
 namespace errand::host {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "room/content.hpp"
+#include "room/wire/content.hpp"
 
 namespace errand::room {
 

@@ -11,10 +11,10 @@
 
 #include "async/timers.hpp"
 #include "json/value.hpp"
-#include "room/content.hpp"
-#include "room/grants.hpp"
-#include "room/token.hpp"
-#include "room/toolkit.hpp"
+#include "room/access/grants.hpp"
+#include "room/access/token.hpp"
+#include "room/wire/content.hpp"
+#include "room/wire/toolkit.hpp"
 
 namespace errand::room {
 

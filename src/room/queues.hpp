@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "json/value.hpp"
-#include "room/content.hpp"
-#include "room/grants.hpp"
+#include "room/access/grants.hpp"
 #include "room/room_limits.hpp"
 #include "room/room_store.hpp"
+#include "room/wire/content.hpp"
 
 namespace errand::room {
 

@@ -13,6 +13,7 @@
 #include "async/timers.hpp"
 #include "base/result.hpp"
 #include "json/schema_cache.hpp"
+#include "room/access/token.hpp"
 #include "room/calls.hpp"
 #include "room/developer_logs.hpp"
 #include "room/participant.hpp"
@@ -20,7 +21,6 @@
 #include "room/room_limits.hpp"
 #include "room/room_store.hpp"
 #include "room/storage.hpp"
-#include "room/token.hpp"
 
 namespace errand::room {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 
 #include "base/clock.hpp"
-#include "room/framing.hpp"
-#include "room/toolkit.hpp"
+#include "room/wire/framing.hpp"
+#include "room/wire/toolkit.hpp"
 
 namespace errand::room {
 

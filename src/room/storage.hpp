@@ -13,12 +13,12 @@
 
 #include "base/clock.hpp"
 #include "json/value.hpp"
+#include "room/access/grants.hpp"
 #include "room/calls.hpp"
-#include "room/content.hpp"
 #include "room/file_index.hpp"
-#include "room/grants.hpp"
 #include "room/room_limits.hpp"
 #include "room/room_store.hpp"
+#include "room/wire/content.hpp"
 
 namespace errand::room {
 

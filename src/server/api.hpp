@@ -18,9 +18,9 @@
 #include "run/principal.hpp"
 #include "server/guest_route.hpp"
 #include "server/metrics.hpp"
-#include "server/open_streams.hpp"
 #include "server/openapi/route_info.hpp"
 #include "server/rate_limiter.hpp"
+#include "server/stream/open_streams.hpp"
 
 namespace errand::server {
 

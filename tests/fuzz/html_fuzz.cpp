@@ -7,8 +7,8 @@
 
 #include "base/assert.hpp"
 #include "net/url.hpp"
-#include "tool/builtin/safe_text.hpp"
-#include "tool/builtin/web_page.hpp"
+#include "tool/builtin/web/web_page.hpp"
+#include "tool/safe_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input(reinterpret_cast<const char*>(data), size);

@@ -9,8 +9,8 @@
 #include "cli/terminal/report.hpp"
 #include "host/environment.hpp"
 #include "tool/builtin/shell_tool.hpp"
-#include "tool/builtin/web_fetch_tool.hpp"
-#include "tool/builtin/web_search_tool.hpp"
+#include "tool/builtin/web/web_fetch_tool.hpp"
+#include "tool/builtin/web/web_search_tool.hpp"
 #include "tool/files/files_tool.hpp"
 
 namespace errand::cli {

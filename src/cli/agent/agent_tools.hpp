@@ -7,7 +7,7 @@
 #include "cli/agent/agent_options.hpp"
 #include "net/address_rules.hpp"
 #include "tool/builtin/approval.hpp"
-#include "tool/builtin/search_service.hpp"
+#include "tool/builtin/web/search_service.hpp"
 #include "tool/tool.hpp"
 
 namespace errand::cli {

@@ -6,7 +6,7 @@
 #include "async/interrupt.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
-#include "room/framing.hpp"
+#include "room/wire/framing.hpp"
 
 namespace errand::room {
 

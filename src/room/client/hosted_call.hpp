@@ -11,7 +11,7 @@
 #include "async/wakeup.hpp"
 #include "json/value.hpp"
 #include "room/client/connection.hpp"
-#include "room/content.hpp"
+#include "room/wire/content.hpp"
 
 namespace errand::room {
 

@@ -10,7 +10,7 @@
 #include "async/wakeup.hpp"
 #include "base/result.hpp"
 #include "json/value.hpp"
-#include "room/content.hpp"
+#include "room/wire/content.hpp"
 
 namespace errand::room {
 

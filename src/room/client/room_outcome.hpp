@@ -1,6 +1,6 @@
 #pragma once
 
-#include "room/content.hpp"
+#include "room/wire/content.hpp"
 #include "tool/tool.hpp"
 
 namespace errand::room {

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "room/client/room_outcome.hpp"
-#include "room/toolkit.hpp"
+#include "room/wire/toolkit.hpp"
 #include "tool/input_schema.hpp"
 
 namespace errand::room {

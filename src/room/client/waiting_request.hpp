@@ -8,7 +8,7 @@
 #include "async/task.hpp"
 #include "async/wakeup.hpp"
 #include "base/result.hpp"
-#include "room/content.hpp"
+#include "room/wire/content.hpp"
 
 namespace errand::room {
 

@@ -14,8 +14,8 @@
 #include "tool/builtin/calculator_tool.hpp"
 #include "tool/builtin/current_time_tool.hpp"
 #include "tool/builtin/shell_tool.hpp"
-#include "tool/builtin/web_fetch_tool.hpp"
-#include "tool/builtin/web_search_tool.hpp"
+#include "tool/builtin/web/web_fetch_tool.hpp"
+#include "tool/builtin/web/web_search_tool.hpp"
 #include "tool/files/files_tool.hpp"
 #include "tool/files/memory_files.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "tool/builtin/safe_text.hpp"
+#include "tool/safe_text.hpp"
 
 namespace errand {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "tool/builtin/calculator_tool.hpp"
 #include "tool/builtin/current_time_tool.hpp"
-#include "tool/builtin/web_fetch_tool.hpp"
-#include "tool/builtin/web_search_tool.hpp"
+#include "tool/builtin/web/web_fetch_tool.hpp"
+#include "tool/builtin/web/web_search_tool.hpp"
 
 namespace errand {
 

@@ -6,7 +6,7 @@
 #include "async/blocking_pool.hpp"
 #include "base/clock.hpp"
 #include "net/client/http_client.hpp"
-#include "tool/builtin/search_service.hpp"
+#include "tool/builtin/web/search_service.hpp"
 #include "tool/tool.hpp"
 
 namespace errand {

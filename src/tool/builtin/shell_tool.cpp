@@ -8,8 +8,8 @@
 #include "json/fields.hpp"
 #include "process/subprocess.hpp"
 #include "tool/builtin/kept_output.hpp"
-#include "tool/builtin/safe_text.hpp"
 #include "tool/builtin/shell_environment.hpp"
+#include "tool/safe_text.hpp"
 
 namespace errand {
 namespace {

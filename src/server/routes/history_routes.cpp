@@ -1,0 +1,109 @@
+// Going back in a run: forks, its journal for export, and what people think of it.
+#include <cstdint>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+#include "run/fork.hpp"
+#include "server/api.hpp"
+#include "server/openapi/query.hpp"
+#include "server/openapi/request_limits.hpp"
+#include "server/request_body.hpp"
+#include "server/routes/run_json.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr std::size_t kJournalPageBytesMax = 4U * 1024 * 1024;
+
+void check_length(json::Fields& in, std::string_view key, std::string_view text,
+                  std::size_t chars_max) {
+  if (utf8_length(text) <= chars_max) return;
+  in.fail(Error(ErrorCode::invalid_argument,
+                cat("\"", key, "\" is longer than ", chars_max, " characters"))
+              .pointer(in.pointer_to(key))
+              .limit(cat(key, "Chars"), static_cast<std::int64_t>(chars_max)));
+}
+
+Result<engine::Feedback> parse_feedback(const json::Value& body) {
+  json::Fields in(body, "");
+  auto verdict = in.optional_choice("verdict", {"UP", "DOWN"});
+  if (in.ok() && !verdict) in.fail("verdict", "expected \"UP\" or \"DOWN\"");
+  using Verdict = engine::Feedback::Verdict;
+  engine::Feedback feedback{.verdict = verdict == 1 ? Verdict::down : Verdict::up,
+                            .explanation = in.optional_text("explanation").value_or(""),
+                            .content = in.optional_text("contentSnapshot")};
+  check_length(in, "explanation", feedback.explanation, kFeedbackExplanationCharsMax);
+  check_length(in, "contentSnapshot", feedback.content.value_or(""), kFeedbackContentCharsMax);
+  return in.finish(std::move(feedback));
+}
+
+json::Object feedback_json(const RunId& run, const engine::Feedback& feedback) {
+  const bool is_up = feedback.verdict == engine::Feedback::Verdict::up;
+  return {{"id", cat("feedback-", run.view())},
+          {"verdict", is_up ? "UP" : "DOWN"},
+          {"targetKind", "agent_run"},
+          {"agentRunId", run.view()}};
+}
+
+}  // namespace
+
+Api::Answer Api::fork_run(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  json::Value body = json::Object();
+  if (!request.body.empty()) {
+    ERRAND_CO_TRY(body, json_body(request));
+  }
+  ERRAND_CO_TRY(auto params, parse_fork(body));
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto fork,
+                co_await engine_.fork(who, id, std::move(params), std::move(idempotency)));
+  std::string out;
+  json::ObjectWriter(out)
+      .field("runId", fork.run.view())
+      .field("streamUrl", stream_url(request, who, fork.run))
+      .field("forkedFrom", fork_json(fork.from))
+      .end();
+  co_return json_response(201, std::move(out));
+}
+
+Api::Answer Api::list_journal(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto after, integer_param(request, query::kEntriesAfter));
+  ERRAND_CO_TRY(auto limit, integer_param(request, query::kEntriesLimit));
+  ERRAND_CO_TRY(auto page,
+                co_await engine_.journal(who, id, static_cast<std::size_t>(after),
+                                         static_cast<std::size_t>(limit), kJournalPageBytesMax));
+  std::string out = "{\"entries\":[";
+  for (std::size_t i = 0; i < page.entries.size(); ++i) append(out, i ? "," : "", page.entries[i]);
+  append(out, "],\"nextCursor\":");
+  if (page.has_more) {
+    append(out, '"', static_cast<std::size_t>(after) + page.entries.size(), '"');
+  } else {
+    out += "null";
+  }
+  co_return json_response(200, out + "}");
+}
+
+Api::Answer Api::give_feedback(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto feedback, parse_feedback(body));
+  const json::Object out = feedback_json(id, feedback);
+  ERRAND_CO_TRY(bool is_first, co_await engine_.give_feedback(who, id, std::move(feedback)));
+  co_return json_response(is_first ? 201 : 200, json::write(out));
+}
+
+Api::Answer Api::get_feedback(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, run_of_path(request));
+  ERRAND_CO_TRY(auto kept, co_await engine_.feedback(who, id));
+  json::Object out = feedback_json(id, kept.feedback);
+  out["explanation"] = kept.feedback.explanation;
+  out["contentSnapshot"] = kept.feedback.content.value_or("");
+  out["createdAt"] = to_iso8601(kept.created_at);
+  out["updatedAt"] = to_iso8601(kept.updated_at);
+  co_return json_response(200, json::write(out));
+}
+
+}  // namespace errand::server

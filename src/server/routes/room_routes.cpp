@@ -1,0 +1,225 @@
+// Rooms, tokens for them, and room keys.
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+#include "run/unknown_members.hpp"
+#include "server/api.hpp"
+#include "server/error_body.hpp"
+#include "server/openapi/query.hpp"
+#include "server/openapi/request_limits.hpp"
+#include "server/request_body.hpp"
+#include "server/rooms/room_door.hpp"
+#include "server/routes/record_answer.hpp"
+
+namespace errand::server {
+namespace {
+
+constexpr auto kRoomMembers = std::to_array<std::string_view>({"name"});
+constexpr auto kRoles = std::to_array<std::string_view>({"user", "agent", "tool"});
+constexpr auto kTokenMembers = std::to_array<std::string_view>({"name", "role", "api", "ttlMs"});
+
+json::Object room_json(const NamedRecord& room) {
+  return {{"id", room.id}, {"name", room.name}, {"createdAt", to_iso8601(room.created_at)}};
+}
+
+json::Array participants_json(const std::vector<room::Room::Listed>& participants) {
+  json::Array all;
+  for (const room::Room::Listed& one : participants) {
+    json::Array toolkits;
+    for (const std::string& name : one.toolkits) toolkits.emplace_back(name);
+    all.push_back(json::Object{{"id", one.id},
+                               {"name", one.name},
+                               {"role", to_string(one.role)},
+                               {"toolkits", std::move(toolkits)}});
+  }
+  return all;
+}
+
+Result<std::string> room_of_path(const net::Request& request) {
+  const std::string& name = request.params.at(1);
+  if (!room::is_room_name(name)) return Error(ErrorCode::not_found, "there is no such room");
+  return name;
+}
+
+// What a token is to say.
+struct TokenParams {
+  std::string name;
+  std::string role;
+  json::Object api;
+  std::optional<milliseconds> lives_for;
+};
+
+// All that tools and messages need, and nothing about the server itself.
+json::Object default_api() {
+  return {{"agents", json::Object()},
+          {"messaging", json::Object()},
+          {"queues", json::Object()},
+          {"storage", json::Object()},
+          {"developer", json::Object()}};
+}
+
+Result<TokenParams> parse_token_params(const json::Value& body) {
+  ERRAND_CHECK(refuse_unknown_members(body, kTokenMembers));
+  json::Fields in(body, "");
+  TokenParams params{.name = in.text("name")};
+  auto role = in.optional_choice("role", {"user", "agent", "tool"});
+  params.role = kRoles.at(role.value_or(0));
+  if (in.ok() && (trim(params.name).empty() || utf8_length(params.name) > kKeyNameCharsMax)) {
+    in.fail("name", cat("a participant's name has 1 to ", kKeyNameCharsMax, " characters"));
+  }
+  const json::Object* api = in.optional_object("api");
+  params.api = api ? *api : default_api();
+  if (auto scope = room::parse_api_scope(params.api); in.ok() && !scope) {
+    in.fail(Error(ErrorCode::invalid_argument, scope.error().message())
+                .pointer(cat("/api", scope.error().pointer())));
+  }
+  if (auto millis = in.optional_integer("ttlMs", 1000, kKeyMillisMax)) {
+    params.lives_for = milliseconds(*millis);
+  }
+  return in.finish(std::move(params));
+}
+
+json::Object token_payload(const TokenParams& params, const std::string& room,
+                           const engine::RoomKey& key) {
+  json::Array grants{json::Object{{"name", "room"}, {"scope", room}},
+                     json::Object{{"name", "role"}, {"scope", params.role}},
+                     json::Object{{"name", "api"}, {"scope", params.api}}};
+  return {{"name", params.name},
+          {"grants", std::move(grants)},
+          {"kid", key.info.id},
+          {"sub", key.project}};
+}
+
+json::Object room_key_json(const engine::RoomKeyInfo& key) {
+  return {{"id", key.id}, {"name", key.name}, {"createdAt", to_iso8601(key.created_at)}};
+}
+
+}  // namespace
+
+Api::Answer Api::create_room(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kRoomMembers));
+  json::Fields in(body, "");
+  std::string name = in.text("name");
+  if (in.ok() && !room::is_room_name(name)) {
+    in.fail("name", "a room's name is 1 to 63 of a-z, 0-9 and hyphens inside");
+  }
+  ERRAND_CO_CHECK(in.finish());
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto saved, co_await engine_.records().rooms.create(who.workspace, std::move(name),
+                                                                    "{}", std::move(idempotency)));
+  co_return json_response(201, json::write(room_json(saved.record)));
+}
+
+Api::Answer Api::list_rooms(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto page, page_params(request));
+  ERRAND_CO_TRY(auto found, co_await engine_.records().rooms.list(
+                                who.workspace, std::move(page.after), page.limit));
+  json::Array items;
+  for (const NamedRecord& room : found.records) items.push_back(room_json(room));
+  co_return page_response("rooms", std::move(items), found.next);
+}
+
+Api::Answer Api::get_room(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto name, room_of_path(request));
+  ERRAND_CO_TRY(auto room, co_await engine_.records().rooms.find(who.workspace, name));
+  json::Object body = room_json(room);
+  if (options_.rooms) {
+    body["url"] = options_.rooms->url_of(request, name);
+    body["participants"] = participants_json(options_.rooms->participants(who.workspace, room.id));
+  }
+  co_return json_response(200, json::write(body));
+}
+
+Api::Answer Api::delete_room(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto name, room_of_path(request));
+  if (options_.rooms) {
+    ERRAND_CO_CHECK(co_await options_.rooms->remove_room(who.workspace, name));
+  } else {
+    ERRAND_CO_CHECK(co_await engine_.records().rooms.remove(who.workspace, name, {}));
+  }
+  co_return json_response(204, {});
+}
+
+Api::Answer Api::create_room_token(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto name, room_of_path(request));
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto params, parse_token_params(body));
+  ERRAND_CO_TRY(auto room, co_await engine_.records().rooms.find(who.workspace, name));
+  // Nobody gives away more time than they have.
+  if (auto left = keys_.time_left(who.key)) {
+    params.lives_for = std::min(params.lives_for.value_or(*left), *left);
+  }
+  ERRAND_CO_TRY(auto key, co_await engine_.records().room_keys.signing_key(who.workspace));
+  json::Object payload = token_payload(params, room.name, key);
+  json::Object answer{{"room", room.name}, {"expiresAt", nullptr}};
+  if (params.lives_for) {
+    const WallTime expires = engine_.clock().now() + *params.lives_for;
+    payload["exp"] = std::chrono::duration_cast<seconds>(expires.time_since_epoch()).count();
+    answer["expiresAt"] = to_iso8601(expires);
+  }
+  answer["token"] = room::sign_token(payload, key.secret);
+  if (options_.rooms) answer["url"] = options_.rooms->url_of(request, room.name);
+  co_return json_response(201, json::write(answer));
+}
+
+Api::Answer Api::create_room_key(Principal who, net::Request request) {
+  if (keys_.time_left(who.key)) {
+    co_return Error(ErrorCode::forbidden, "a credential that expires cannot make a room key");
+  }
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kRoomMembers));
+  json::Fields in(body, "");
+  std::string name = in.optional_text("name").value_or("");
+  if (utf8_length(name) > kKeyNameCharsMax) {
+    in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
+  }
+  ERRAND_CO_CHECK(in.finish());
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto key, co_await engine_.records().room_keys.create(
+                              who.workspace, std::move(name), std::move(idempotency)));
+  json::Object answer = room_key_json(key.info);
+  answer["key"] =
+      room::to_text({.id = key.info.id, .project = key.project, .secret = key.secret}).value();
+  co_return json_response(201, json::write(answer));
+}
+
+Api::Answer Api::list_room_keys(Principal who, net::Request) {
+  ERRAND_CO_TRY(auto keys, co_await engine_.records().room_keys.list(who.workspace));
+  json::Array items;
+  for (const engine::RoomKeyInfo& key : keys) items.push_back(room_key_json(key));
+  co_return page_response("roomKeys", std::move(items), "");
+}
+
+Api::Answer Api::delete_room_key(Principal who, net::Request request) {
+  std::string id = request.params.at(1);
+  if (options_.rooms) {
+    ERRAND_CO_CHECK(co_await options_.rooms->remove_key(who.workspace, std::move(id)));
+  } else {
+    ERRAND_CO_CHECK(co_await engine_.records().room_keys.remove(who.workspace, std::move(id)));
+  }
+  co_return json_response(204, {});
+}
+
+Task<net::Response> Api::join_room(net::Request request) {
+  if (!options_.rooms) {
+    co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
+  }
+  auto answer = co_await options_.rooms->enter(std::move(request));
+  if (!answer) co_return render_error(answer.error());
+  co_return std::move(*answer);
+}
+
+Task<net::Response> Api::get_room_file(net::Request request) {
+  if (!options_.rooms) {
+    co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
+  }
+  auto answer = co_await options_.rooms->send_file(std::move(request));
+  if (!answer) co_return render_error(answer.error());
+  co_return std::move(*answer);
+}
+
+}  // namespace errand::server

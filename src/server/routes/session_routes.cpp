@@ -1,0 +1,306 @@
+// Sessions: create, list, read, say something, end.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "engine/session_spec.hpp"
+#include "json/fields.hpp"
+#include "json/parse.hpp"
+#include "json/write.hpp"
+#include "run/fork.hpp"
+#include "run/log/session_message.hpp"
+#include "server/api.hpp"
+#include "server/openapi/query.hpp"
+#include "server/request_body.hpp"
+#include "server/routes/run_json.hpp"
+
+namespace errand::server {
+namespace {
+
+// Of a history, the newest messages within these bounds are shown.
+constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
+constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
+constexpr std::string_view kDefaultName = "ephemeral";
+
+Result<SessionId> session_of_path(const net::Request& request) {
+  const std::string& text = request.params.at(1);
+  auto id = SessionId::parse(text);
+  if (id) return *id;
+  return Error(ErrorCode::not_found, cat("there is no session \"", utf8_prefix(text, 80), "\""));
+}
+
+std::optional<WhenBusy> read_when_busy(json::Fields& in) {
+  auto word = in.optional_choice("whenBusy", {"queue", "reject", "interrupt"});
+  if (!word) return {};
+  return static_cast<WhenBusy>(*word);
+}
+
+// A body with the members of a run, read as one.
+Result<Spec> parse_as_run(const json::Object& body) {
+  json::Object as_run = body;
+  as_run.erase("whenBusy");
+  if (!body.if_contains("prompt") && !body.if_contains("messages")) as_run["prompt"] = "";
+  return parse_spec(json::Value(std::move(as_run)));
+}
+
+Result<engine::SessionParams> parse_session(const json::Value& body) {
+  json::Fields in(body, "");
+  engine::SessionParams params{.spec = {},
+                               .when_busy = read_when_busy(in).value_or(WhenBusy::queue)};
+  for (std::string_view key : {"prompt", "messages"}) {
+    if (in.optional_any(key)) in.fail(key, "a session begins without it: send it as a message");
+  }
+  ERRAND_CHECK(in.finish());
+  ERRAND_TRY(params.spec, parse_as_run(body.get_object()));
+  if (params.spec.name.empty()) params.spec.name = kDefaultName;
+  return params;
+}
+
+Result<engine::SessionMessage> parse_message(const json::Value& body) {
+  json::Fields in(body, "");
+  engine::SessionMessage message;
+  message.when_busy = read_when_busy(in);
+  if (!in.optional_any("prompt") && !in.optional_any("messages")) {
+    in.fail("prompt", "give a \"prompt\" or \"messages\"");
+  }
+  if (in.optional_any("agentId")) {
+    in.fail("agentId", "this is the session's, and no message changes it");
+  }
+  ERRAND_CHECK(in.finish());
+  ERRAND_TRY(message.said, parse_as_run(body.get_object()));
+  message.overrides = take_overrides(body.get_object(), message.said);
+  message.overrides.prompt.reset();
+  message.overrides.name.reset();
+  return message;
+}
+
+json::Array shown_attachments(const Message& message) {
+  json::Array out;
+  for (json::Value& file : to_json(message.files)) {
+    file.as_object().erase("sha256");
+    out.push_back(std::move(file));
+  }
+  return out;
+}
+
+Result<json::Array> messages_json(const std::vector<SessionEntry>& history) {
+  json::Array out;
+  for (const SessionEntry& entry : history) {
+    ERRAND_TRY(auto kept, parse_history_entry(entry.body));
+    const Message& message = kept.message;
+    json::Object one{{"role", to_string(message.role)}, {"content", message.text}};
+    if (!message.files.empty()) one["attachments"] = shown_attachments(message);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+json::Array shown_calls(const HistoryEntry& entry) {
+  json::Array out;
+  for (const RetainedCall& call : retained_calls(entry)) {
+    json::Object one{{"toolUseId", call.id.view()},
+                     {"name", call.name},
+                     {"arguments", call.arguments},
+                     {"ok", call.ok},
+                     {"result", call.result}};
+    if (!call.text.empty()) one["text"] = call.text;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// A message of the history as an event.
+Result<json::Object> event_json(const SessionEntry& entry) {
+  ERRAND_TRY(auto kept, parse_history_entry(entry.body));
+  const Message& message = kept.message;
+  bool is_user = message.role == Role::user;
+  json::Object out{{"seq", entry.n},
+                   {"type", is_user ? "user_message" : "assistant_message"},
+                   {"text", message.text},
+                   {"runId", entry.run.view()}};
+  if (!message.files.empty()) out["attachments"] = shown_attachments(message);
+  if (!kept.steps.empty()) out["retained"] = shown_calls(kept);
+  return out;
+}
+
+json::Value metadata_of(const SessionRow& row) {
+  auto metadata = json::parse(row.metadata);
+  return metadata ? std::move(*metadata) : json::Value(json::Object());
+}
+
+std::string_view to_string(SessionStatus status) {
+  return status == SessionStatus::active ? "active" : "ended";
+}
+
+Result<SessionFilter> parse_filter(const Principal& who, const net::Request& request) {
+  SessionFilter filter{.workspace = who.workspace};
+  ERRAND_TRY(auto status, choice_param(request, query::kSessionStatus));
+  if (status) filter.status = *status == 0 ? SessionStatus::active : SessionStatus::ended;
+  ERRAND_TRY(filter.metadata, metadata_params(request));
+  ERRAND_TRY(filter.created, created_params(request));
+  if (auto cursor = text_param(request, query::kCursor)) {
+    filter.before = engine::parse_cursor(*cursor);
+    if (!filter.before) {
+      return Error(ErrorCode::invalid_argument, "\"cursor\" is not one this server gave out");
+    }
+  }
+  ERRAND_TRY(auto limit, integer_param(request, query::kLimit));
+  ERRAND_TRY(auto offset, integer_param(request, query::kOffset));
+  filter.limit = static_cast<std::size_t>(limit);
+  filter.offset = static_cast<std::size_t>(offset);
+  return filter;
+}
+
+// Which entries of a history a request wants: those in (after, until].
+struct EventRange {
+  std::int64_t after = 0;
+  std::int64_t until = 0;
+};
+
+Result<EventRange> parse_range(const net::Request& request, std::int64_t entries) {
+  EventRange range{.after = 0, .until = entries};
+  if (text_param(request, query::kBeforeSeq)) {
+    ERRAND_TRY(auto before, integer_param(request, query::kBeforeSeq));
+    range.until = std::min(entries, before - 1);
+  }
+  bool is_full = text_param(request, query::kFull).value_or("") == "1";
+  if (is_full || !text_param(request, query::kLastMessages)) return range;
+  ERRAND_TRY(auto last, integer_param(request, query::kLastMessages));
+  range.after = std::max<std::int64_t>(0, range.until - last);
+  return range;
+}
+
+}  // namespace
+
+Api::Answer Api::create_session(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_TRY(auto params, parse_session(body));
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  json::Array warnings = warnings_json(params.spec);
+  ERRAND_CO_TRY(auto id,
+                co_await engine_.create_session(who, std::move(params), std::move(idempotency)));
+  ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
+  json::Object out{{"sessionId", id.view()},
+                   {"id", id.view()},
+                   {"name", session.row.name},
+                   {"createdAt", to_iso8601(session.row.created_at)}};
+  if (!warnings.empty()) out["warnings"] = std::move(warnings);
+  co_return json_response(201, json::write(out));
+}
+
+Api::Answer Api::list_sessions(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  ERRAND_CO_TRY(auto total, co_await engine_.count_sessions(filter));
+  const std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  const std::size_t offset = filter.offset;
+  ERRAND_CO_TRY(auto rows, co_await engine_.list_sessions(std::move(filter)));
+  bool has_more = rows.size() > limit;
+  if (has_more) rows.resize(limit);
+  json::Array sessions;
+  for (const SessionRow& row : rows) {
+    ERRAND_CO_TRY(auto summary, co_await engine_.summary_of(who, row));
+    sessions.push_back(json::Object{{"id", row.id.view()},
+                                    {"sessionId", row.id.view()},
+                                    {"name", row.name},
+                                    {"status", to_string(row.status)},
+                                    {"creationDate", to_iso8601(row.created_at)},
+                                    {"lastInteractionDate", to_iso8601(row.last_used_at)},
+                                    {"summary", summary},
+                                    {"metadata", metadata_of(row)}});
+  }
+  json::Object out{
+      {"total", total}, {"limit", limit}, {"offset", offset}, {"sessions", std::move(sessions)}};
+  out["nextCursor"] = json::Value();
+  if (has_more) out["nextCursor"] = engine::to_cursor(rows.back().place());
+  co_return json_response(200, json::write(out));
+}
+
+Api::Answer Api::get_session(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
+  const SessionRow& row = session.row;
+  ERRAND_CO_TRY(auto history,
+                co_await engine_.newest_history(who, id, 0, row.entries, kHistoryBytesMax));
+  ERRAND_CO_TRY(auto messages, messages_json(history));
+  json::Object spec = shown_spec(session.params.spec);
+  spec.erase("prompt");
+  // The model that has answered last, which may be a fallback.
+  Result<std::string> active = Error(ErrorCode::not_found, "nobody has answered");
+  if (!history.empty()) active = co_await engine_.model_in_use(who, history.back().run);
+  if (active) {
+    spec["activeModelId"] = *active;
+  } else if (auto model = engine_.catalog().resolve(session.params.spec.model_id)) {
+    spec["activeModelId"] = (*model)->info.id;
+  }
+  json::Object out{{"id", row.id.view()},
+                   {"sessionId", row.id.view()},
+                   {"name", row.name},
+                   {"status", to_string(row.status)},
+                   {"createdAt", to_iso8601(row.created_at)},
+                   {"lastUsedAt", to_iso8601(row.last_used_at)}};
+  out["endedAt"] = row.ended_at ? json::Value(to_iso8601(*row.ended_at)) : json::Value();
+  out["agentSpec"] = std::move(spec);
+  out["whenBusy"] = engine::to_string(session.params.when_busy);
+  out["messages"] = std::move(messages);
+  out["metadata"] = metadata_of(row);
+  out["currentRunId"] = row.current ? json::Value(row.current->view()) : json::Value();
+  out["queuedRuns"] = row.queued;
+  co_return json_response(200, json::write(out));
+}
+
+Api::Answer Api::end_session(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  // The protocol's DELETE ends a session, as often as it is sent. Only this one removes it.
+  ERRAND_CO_TRY(auto purge, choice_param(request, query::kPurge));
+  if (purge == 0U) {
+    ERRAND_CO_CHECK(co_await engine_.remove_session(who, id));
+    co_return json_response(204, {});
+  }
+  ERRAND_CO_CHECK(co_await engine_.end_session(who, id));
+  co_return json_response(200, R"({"ok":true})");
+}
+
+Api::Answer Api::send_message(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  ERRAND_CO_CHECK(json_text(request));
+  auto read = [](std::string_view text) -> Result<engine::SessionMessage> {
+    ERRAND_TRY(auto body, parse_body(text));
+    return parse_message(body);
+  };
+  ERRAND_CO_TRY(auto message, co_await read_body(&request, engine_.pool(), read));
+  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  const json::Array warnings = warnings_json(message.said);
+  ERRAND_CO_TRY(auto run,
+                co_await engine_.send(who, id, std::move(message), std::move(idempotency)));
+  std::string out;
+  json::ObjectWriter writer(out);
+  writer.field("runId", run.view())
+      .field("sessionId", id.view())
+      .field("streamUrl", stream_url(request, who, run));
+  if (!warnings.empty()) writer.field("warnings", json::Value(warnings));
+  writer.end();
+  co_return json_response(201, std::move(out));
+}
+
+Api::Answer Api::list_session_events(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto id, session_of_path(request));
+  ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
+  ERRAND_CO_TRY(auto range, parse_range(request, session.row.entries));
+  // If not all of them fit, the newest are shown.
+  ERRAND_CO_TRY(auto history, co_await engine_.newest_history(who, id, range.after, range.until,
+                                                              kEventsBytesMax));
+  json::Array events;
+  for (const SessionEntry& entry : history) {
+    ERRAND_CO_TRY(auto event, event_json(entry));
+    events.push_back(std::move(event));
+  }
+  std::int64_t oldest = events.empty() ? 1 : events.front().at("seq").as_int64();
+  json::Object out{{"sessionId", id.view()},
+                   {"total", session.row.entries},
+                   {"events", std::move(events)},
+                   {"truncated", oldest > range.after + 1}};
+  out["nextBeforeSeq"] = oldest > 1 ? json::Value(oldest) : json::Value();
+  co_return json_response(200, json::write(out));
+}
+
+}  // namespace errand::server

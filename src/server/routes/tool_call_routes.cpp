@@ -1,0 +1,125 @@
+// Calls that wait for a client, as work for a pool of clients.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+#include "run/unknown_members.hpp"
+#include "server/api.hpp"
+#include "server/credential_errors.hpp"
+#include "server/openapi/query.hpp"
+#include "server/openapi/request_limits.hpp"
+#include "server/request_body.hpp"
+#include "server/routes/run_json.hpp"
+
+namespace errand::server {
+namespace {
+
+// Calls carry what their clients sent along; a page ends with the one that goes past this.
+constexpr std::size_t kPageBytesMax = 4U * 1024 * 1024;
+
+constexpr auto kClaimMembers = std::to_array<std::string_view>({"ttlMs"});
+constexpr auto kExtendMembers = std::to_array<std::string_view>({"claimId", "ttlMs"});
+constexpr auto kProgressMembers = std::to_array<std::string_view>({"message", "progress", "total"});
+
+Result<CallFilter> parse_filter(const Principal& who, const net::Request& request) {
+  using Status = CallFilter::Status;
+  CallFilter filter{.workspace = who.workspace};
+  ERRAND_TRY(auto status, choice_param(request, query::kCallStatus));
+  if (status) filter.status = *status == 0 ? Status::unclaimed : Status::claimed;
+  filter.name = text_param(request, query::kCallName).value_or("");
+  filter.after = text_param(request, query::kCursor).value_or("");
+  ERRAND_TRY(auto limit, integer_param(request, query::kLimit));
+  filter.limit = static_cast<std::size_t>(limit);
+  return filter;
+}
+
+Result<milliseconds> parse_ttl(json::Fields& in) {
+  auto millis = in.optional_integer("ttlMs", 1, kClaimMillisMax);
+  ERRAND_CHECK(in.finish());
+  return milliseconds(millis.value_or(kClaimMillisDefault));
+}
+
+net::Response claim_response(const engine::PendingCall& call) {
+  json::Object out = call_json(call);
+  out["claimId"] = call.box.claim_id;
+  out["expiresAt"] = to_iso8601(*call.claimed_until);
+  return json_response(200, json::write(out));
+}
+
+}  // namespace
+
+Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  ERRAND_CO_TRY(auto wait, integer_param(request, query::kWait));
+  std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  // A credential that is revoked while it waits is refused at once.
+  std::string secret(credential(request));
+  auto is_good = [this, &secret] { return find(secret).has_value(); };
+  auto has_left = std::make_shared<bool>(false);
+  if (wait > 0 && request.when_left) {
+    request.when_left([this, has_left] {
+      *has_left = true;
+      engine_.recheck_waits();
+    });
+  }
+  auto is_wanted = [&is_good, &has_left] { return !*has_left && is_good(); };
+  milliseconds patience = std::min<milliseconds>(
+      seconds(wait), time_left(secret, who.key).value_or(milliseconds::max()));
+  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), patience, is_wanted));
+  if (!is_good()) co_return bad_credential();
+  json::Array items;
+  for (std::size_t bytes = 0; items.size() < std::min(limit, calls.size());) {
+    if (bytes >= kPageBytesMax) break;
+    const engine::PendingCall& call = calls[items.size()];
+    bytes += call.box.request.size();
+    items.push_back(call_json(call));
+  }
+  std::size_t shown = items.size();
+  json::Object out{{"toolCalls", std::move(items)}};
+  out["nextCursor"] = shown < calls.size() ? json::Value(calls[shown - 1].box.slot) : json::Value();
+  co_return json_response(200, json::write(out));
+}
+
+Api::Answer Api::claim_tool_call(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kClaimMembers));
+  json::Fields in(body, "");
+  ERRAND_CO_TRY(auto ttl, parse_ttl(in));
+  ERRAND_CO_TRY(auto id, tool_use_of_path(request));
+  ERRAND_CO_TRY(auto call, co_await engine_.claim_call(who, std::move(id), ttl));
+  co_return claim_response(call);
+}
+
+Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kExtendMembers));
+  json::Fields in(body, "");
+  std::string claim_id = in.text("claimId");
+  ERRAND_CO_TRY(auto ttl, parse_ttl(in));
+  ERRAND_CO_TRY(auto id, tool_use_of_path(request));
+  ERRAND_CO_TRY(auto call,
+                co_await engine_.extend_claim(who, std::move(id), std::move(claim_id), ttl));
+  co_return claim_response(call);
+}
+
+Api::Answer Api::report_progress(Principal who, net::Request request) {
+  ERRAND_CO_TRY(auto body, json_body(request));
+  ERRAND_CO_CHECK(refuse_unknown_members(body, kProgressMembers));
+  json::Fields in(body, "");
+  ProgressReport report{.message = in.optional_text("message").value_or(""),
+                        .progress = in.optional_number("progress"),
+                        .total = in.optional_number("total")};
+  if (in.ok() && report.message.empty() && !report.progress) {
+    in.fail("message", "give a \"message\", a \"progress\" or both");
+  }
+  ERRAND_CO_CHECK(in.finish());
+  ERRAND_CO_TRY(auto id, tool_use_of_path(request));
+  ERRAND_CO_CHECK(co_await engine_.report_progress(who, std::move(id), std::move(report)));
+  co_return json_response(204, {});
+}
+
+}  // namespace errand::server

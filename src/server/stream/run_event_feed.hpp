@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/residency/subscription.hpp"
+#include "net/event_feed.hpp"
+#include "server/stream/frame_pieces.hpp"
+
+namespace errand::server {
+
+// A run's events as server-sent events, from a subscription.
+class RunEventFeed final : public net::EventFeed {
+ public:
+  explicit RunEventFeed(std::unique_ptr<engine::Subscription> subscription);
+
+  Task<Chunk> read(SteadyTime deadline) override;
+  void interrupt() override;
+  // If readers hold too much together: what was not sent is read from the store again.
+  void release() override;
+
+ private:
+  void hold(FramePieces pieces);
+
+  std::unique_ptr<engine::Subscription> subscription_;
+  FramePieces pieces_;  // of what the subscription gave last
+  engine::ReaderBudget::Share held_;
+  std::size_t sent_ = 0;  // of the event that comes next, which was released
+  State after_pieces_ = State::more;
+  bool is_interrupted_ = false;
+};
+
+}  // namespace errand::server
