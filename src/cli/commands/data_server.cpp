@@ -47,7 +47,10 @@ class DataServer final {
             {.handler = [this](net::Request request) { return router_.handle(std::move(request)); },
              .render_error = server::render_error,
              .limits = {},
-             .admit = [this](const net::Request& head) { return api_.holder_of_body(head); }},
+             .admit =
+                 [this](const net::Request& head) {
+                   return router_.admit(head, server::Api::open_terms());
+                 }},
             log),
         tasks_(host_.home().executor(), sdk::report_bug) {
     api_.add_routes(router_);
