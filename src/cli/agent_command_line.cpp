@@ -33,9 +33,6 @@ void add_agent(CLI::App* command, AgentOptions& options) {
   add(command, "--require-toolkit", options.require_toolkits, "NAME",
       "Toolkit of --room that the run needs (repeatable)")
       ->allow_extra_args(false);
-  // Flags of other agents, which say what to use instead. They are not in the help.
-  command->add_flag("--storage", options.storage, "Not offered")->group("");
-  command->add_flag("--discovery", options.discovery, "Not needed")->group("");
   add(command, "--reasoning", options.reasoning, "LEVEL",
       "Reasoning: off, low, medium, high, or 0 to 100");
   add(command, "--max-turns", options.max_turns, "N", "Maximum number of turns with tool calls")
@@ -62,7 +59,7 @@ void add_run(CLI::App& app, ExitCode exit_code) {
                                   "errand run --files . \"What is in README.md?\"");
   auto options = std::make_shared<RunOptions>();
   add_argument(command, "PROMPT", options->prompt,
-               "What to do; a pipe or file on stdin goes with it (-: stdin alone)");
+               "What to do; piped text goes with it (-: stdin alone)");
   add(command, "--attach", options->attached, "FILE",
       "Send a picture or a document, too (repeatable)")
       ->allow_extra_args(false);

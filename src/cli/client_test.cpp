@@ -8,7 +8,6 @@
 #include "cli/show/event_printer.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
-#include "cli/terminal/table.hpp"
 #include "sdk/credentials.hpp"
 #include "sdk/http_answers.hpp"
 #include "sdk/run_end.hpp"
@@ -46,6 +45,8 @@ TEST(ApiErrors, CannotMoveTheCursor) {
 TEST(ApiErrors, HaveTheirExitCodes) {
   EXPECT_EQ(exit_code_of(sdk::error_of_answer(401, "")), kExitUnreachable);
   EXPECT_EQ(exit_code_of(sdk::error_of_answer(403, "")), kExitUnreachable);
+  EXPECT_EQ(exit_code_of(sdk::error_of_answer(403, R"({"message":"m","pointer":"/agentId"})")),
+            kExitFailed);
   EXPECT_EQ(exit_code_of(sdk::error_of_answer(400, "")), kExitFailed);
   EXPECT_EQ(exit_code_of(sdk::error_of_answer(404, "")), kExitFailed);
   EXPECT_EQ(exit_code_of(sdk::error_of_answer(503, "")), kExitFailed);
@@ -111,10 +112,6 @@ TEST(RunEnd, TellsHowARunEnded) {
   EXPECT_EQ(end(ErrorEvent{.message = "", .error_class = "overloaded"}),
             End(Kind::failed, "the run failed: no reason was given (overloaded)"));
   EXPECT_EQ(end(CancelledEvent()), End(Kind::cancelled, "the run was cancelled"));
-}
-
-TEST(Table, AlignsColumnsByCharacters) {
-  EXPECT_EQ(render_table({{"A", "B"}, {"世界", "x"}, {"", "\x1b"}}), "A   B\n世界  x\n-   \\x1b\n");
 }
 
 class FindServerTest : public testing::Test {

@@ -30,8 +30,10 @@ FlagInfo describe_option(const CLI::Option* option) {
 
 std::string example_of(const CLI::App* command) {
   std::string footer = command->get_footer();
-  constexpr std::size_t kLabel = std::string_view("Example:").size();
-  std::string_view rest = std::string_view(footer).substr(std::min(kLabel, footer.size()));
+  constexpr std::string_view kLabel = "Example:";
+  std::size_t label = footer.find(kLabel);
+  if (label == std::string::npos) return "";
+  std::string_view rest = std::string_view(footer).substr(label + kLabel.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(" \n"), rest.size()));
   return std::string(rest);
 }

@@ -235,7 +235,7 @@ void add_models(CLI::App& app, ExitCode exit_code) {
 
 void add_login(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "login", "Keep a server and a key for all your commands.",
-                                  "errand login https://errand.example.com < key.txt");
+                                  "errand login http://127.0.0.1:7300 < key.txt");
   auto options = std::make_shared<LoginOptions>();
   add_argument(command, "URL", options->server, "Server URL");
   add(command, "--workspace", options->workspace, "SLUG", "Workspace that the key belongs to");
@@ -344,10 +344,25 @@ void add_help(CLI::App& app, ExitCode exit_code) {
   command->callback([&app, words, exit_code] { *exit_code = show_help(app, *words); });
 }
 
-// Commands that are rarely typed share a line, because the list has to fit one screen.
-constexpr auto kRareCommands =
-    std::to_array<const char*>({"check-data", "completion", "fake-model", "help", "logout", "man",
-                                "mcp", "oauth", "restore", "version", "workspaces"});
+// Commands that are rarely typed share two lines, because the list has to fit one screen.
+constexpr auto kRareCommands = std::to_array<const char*>(
+    {"backup", "check-data", "completion", "fake-model", "help", "logout", "man", "mcp", "oauth",
+     "restore", "version", "workspaces"});
+
+std::string rare_commands() {
+  constexpr std::size_t kColumnsMax = 80;
+  constexpr std::string_view kIndent = "\n      ";
+  std::string out = "Also: ";
+  std::size_t line = 0;  // where the last line begins
+  for (std::string_view name : kRareCommands) {
+    if (name != kRareCommands.front()) append(out, ",");
+    const bool fits = out.size() - line + name.size() + 2 <= kColumnsMax;
+    if (!fits) line = out.size() + 1;
+    if (name != kRareCommands.front()) append(out, fits ? " " : kIndent);
+    append(out, name);
+  }
+  return out;
+}
 
 void add_commands(CLI::App& app, ExitCode exit_code) {
   app.name("errand");
@@ -355,9 +370,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   app.get_formatter()->column_width(kHelpColumn);
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  std::string rare;
-  for (const char* name : kRareCommands) append(rare, rare.empty() ? "Also: " : ", ", name);
-  app.footer(cat(rare, "\nExample: errand run --files . \"What is in README.md?\""));
+  app.footer(cat(rare_commands(), "\nExample: errand run --files . \"What is in README.md?\""));
   app.require_subcommand(1);
   add_serve(app, exit_code);
   add_run(app, exit_code);

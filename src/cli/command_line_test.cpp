@@ -147,6 +147,19 @@ TEST(CommandLine, NamesWhatItDoesNotKnowAndWhatMayBeMeant) {
                     "put text with spaces into quotes; 'errand run --help' shows what there is"));
 }
 
+TEST(CommandLine, SaysWhatToUseInPlaceOfFlagsOfOtherAgents) {
+  EXPECT_EQ(run({"run", "Hi.", "--discovery"}),
+            refused("--discovery is not needed: a run with --room and without --require-toolkit "
+                    "has the tools of all public toolkits of the room",
+                    "'errand run --help' shows what there is"));
+  EXPECT_EQ(run({"chat", "--storage"}),
+            refused("--storage is not offered: 'errand room host ROOM --files DIR' lends files to "
+                    "the room, and --files DIR lends them to this run alone",
+                    "'errand chat --help' shows what there is"));
+  EXPECT_EQ(run({"models", "--storage"}), refused("errand models has no flag \"--storage\"",
+                                                  "'errand models --help' shows what there is"));
+}
+
 TEST(CommandLine, RefusesWrongArguments) {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"run"},

@@ -1,6 +1,7 @@
 #include "cli/usage_error.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/close_names.hpp"
 #include "base/text.hpp"
@@ -9,6 +10,20 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kShownBytesMax = 80;
+
+// Flags of MeshAgent's agents, with what to use instead.
+struct DeclinedFlag {
+  std::string_view name;
+  std::string_view sentence;
+};
+constexpr auto kDeclinedFlags = std::to_array<DeclinedFlag>({
+    {"--discovery",
+     "--discovery is not needed: a run with --room and without --require-toolkit has the tools of "
+     "all public toolkits of the room"},
+    {"--storage",
+     "--storage is not offered: 'errand room host ROOM --files DIR' lends files to the room, and "
+     "--files DIR lends them to this run alone"},
+});
 
 std::string in_quotes(std::string_view word) {
   return cat("\"", utf8_prefix(word, kShownBytesMax), "\"");
@@ -23,6 +38,12 @@ Error unknown_flag(const CommandInfo& command, const std::string& word) {
   std::string flag = word.substr(0, word.find('='));
   std::vector<std::string> known;
   for (const FlagInfo& one : command.flags) known.push_back(one.name);
+  const bool joins_rooms = std::find(known.begin(), known.end(), "--room") != known.end();
+  for (const DeclinedFlag& declined : kDeclinedFlags) {
+    if (joins_rooms && flag == declined.name) {
+      return usage_error(command, std::string(declined.sentence));
+    }
+  }
   return Error(ErrorCode::invalid_argument, cat(command.name, " has no flag ", in_quotes(flag)))
       .hint(hint(command, did_you_mean(flag, known)));
 }

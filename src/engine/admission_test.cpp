@@ -4,7 +4,8 @@
 namespace errand::engine::testing {
 namespace {
 
-constexpr std::string_view kSlow = R"({"turns":[{"text":["Done."],"delayMs":1000}]})";
+constexpr std::string_view kSlow =
+    R"({"turns":[{"text":["Done."],"delayMs":1000},{"text":["Done."],"delayMs":1000}]})";
 constexpr Limits kOneAtATime{.slots = {.per_workspace = 1}};
 
 struct AdmissionTest : SessionTest {
@@ -24,6 +25,11 @@ struct AdmissionTest : SessionTest {
       runs.push_back(*world.result_of(world.engine.create(someone(), spec, {})));
     }
   }
+  // Lets those that are being asked answer, and those that start then say so.
+  static void pass_a_turn(World& world) {
+    world.pass(milliseconds(1000));
+    world.pass(milliseconds(100));
+  }
   Lines statuses_of_all(World& world) { return statuses(world, runs); }
   bool are_all(World& world, std::string_view word) {
     for (const std::string& each : statuses_of_all(world)) {
@@ -40,10 +46,10 @@ TEST_F(AdmissionTest, MessagesOfSessionsWaitForASlotAndSaySo) {
   EXPECT_EQ(world.asked, 1);
   check();
 
-  world.pass(milliseconds(1100));
+  pass_a_turn(world);
   EXPECT_EQ(statuses_of_all(world), (Lines{"succeeded", "running", "queued"}));
-  world.pass(milliseconds(1100));
-  world.pass(milliseconds(1100));
+  pass_a_turn(world);
+  pass_a_turn(world);
   EXPECT_TRUE(are_all(world, "succeeded"));
   check();
 }
@@ -55,12 +61,34 @@ TEST_F(AdmissionTest, AMessageThatGetsItsTurnStaysQueuedUntilThereIsASlot) {
   create(world, 1);
   EXPECT_EQ(statuses_of_all(world), (Lines{"running", "queued", "queued"}));
 
-  world.pass(milliseconds(1100));
+  pass_a_turn(world);
   EXPECT_EQ(statuses_of_all(world), (Lines{"succeeded", "queued", "running"}));
   check();
-  world.pass(milliseconds(1100));
-  world.pass(milliseconds(1100));
+  pass_a_turn(world);
+  pass_a_turn(world);
   EXPECT_TRUE(are_all(world, "succeeded"));
+}
+
+TEST_F(AdmissionTest, AMessageWhoseOutcomeWasLostWaitsForASlot) {
+  World world(disk, kSlow, {}, kOneAtATime);
+  create(world, 1);
+  world.fault = [](FaultyStore::Operation op) {
+    return op.kind == FaultyStore::Kind::create ? FaultyStore::Fault::fail_after
+                                                : FaultyStore::Fault::none;
+  };
+  begin(world);
+  runs.push_back(*send(world, "Hi"));
+  world.fault = nullptr;
+  EXPECT_EQ(statuses_of_all(world), (Lines{"running", "queued"}));
+  EXPECT_EQ(world.engine.slots().waiting(), 1U);
+  EXPECT_EQ(world.asked, 1);
+
+  pass_a_turn(world);
+  EXPECT_EQ(statuses_of_all(world), (Lines{"succeeded", "running"}));
+  pass_a_turn(world);
+  EXPECT_TRUE(are_all(world, "succeeded"));
+  EXPECT_EQ(world.asked, 2);
+  check();
 }
 
 TEST_F(AdmissionTest, AfterAKillSessionsWaitForASlotAgain) {
@@ -75,7 +103,7 @@ TEST_F(AdmissionTest, AfterAKillSessionsWaitForASlotAgain) {
   EXPECT_EQ(world.asked, 1);
   EXPECT_EQ(world.engine.slots().in_flight(), 1U);
   EXPECT_EQ(world.engine.slots().waiting(), 19U);
-  for (int i = 0; i < 20; ++i) world.pass(milliseconds(1100));
+  for (int i = 0; i < 20; ++i) pass_a_turn(world);
   EXPECT_TRUE(are_all(world, "succeeded"));
   EXPECT_EQ(world.asked, 20);
   check();
@@ -92,8 +120,8 @@ TEST_F(AdmissionTest, AfterAKillAMessageThatWaitsForItsTurnTakesNoSlot) {
   world.settle();
   EXPECT_EQ(world.engine.slots().waiting(), 0U);
   EXPECT_EQ(world.engine.count(Place::resting), 1U);
-  world.pass(milliseconds(1100));
-  world.pass(milliseconds(1100));
+  pass_a_turn(world);
+  pass_a_turn(world);
   EXPECT_TRUE(are_all(world, "succeeded"));
 }
 
@@ -108,7 +136,7 @@ TEST_F(AdmissionTest, RunsOfAFormerProcessGoOnAsSlotsAllow) {
   world.settle();
   EXPECT_EQ(world.asked, 2);
   EXPECT_EQ(world.engine.count(Place::queued), 3U);
-  for (int i = 0; i < 3; ++i) world.pass(milliseconds(1100));
+  for (int i = 0; i < 3; ++i) pass_a_turn(world);
   EXPECT_TRUE(are_all(world, "succeeded"));
   EXPECT_EQ(world.asked, 5);
   check();
@@ -129,6 +157,30 @@ TEST_F(AdmissionTest, ACancelledRunOfAFormerProcessNeedsNoSlot) {
   EXPECT_EQ(world.asked, 1);
 }
 
+TEST_F(AdmissionTest, ARunThatWasCancelledBeforeAKillNeedsNoSlot) {
+  struct Client {
+    static Task<void> cancel(World* world, RunId run) {
+      [[maybe_unused]] auto lost = co_await world->engine.cancel(someone(), std::move(run));
+    }
+  };
+  {
+    World world(disk, kSlow);
+    create(world, 2);
+    world.fault = [](FaultyStore::Operation op) {
+      return op.kind == FaultyStore::Kind::mail ? FaultyStore::Fault::stop_after
+                                                : FaultyStore::Fault::none;
+    };
+    world.tasks.spawn("client", Client::cancel(&world, runs[1]));
+    world.settle();
+  }
+  World world(disk, kSlow, {}, {.slots = {.in_all = 1}});
+  world.engine.start();
+  world.settle();
+  EXPECT_EQ(statuses_of_all(world), (Lines{"running", "cancelled"}));
+  EXPECT_EQ(world.asked, 1);
+  check();
+}
+
 TEST_F(AdmissionTest, TurnsBeyondTheLimitWaitForOthersToEnd) {
   World world(disk, kSlow, {}, {.turns = {.turns = 2}});
   create(world, 5);
@@ -138,9 +190,9 @@ TEST_F(AdmissionTest, TurnsBeyondTheLimitWaitForOthersToEnd) {
   world.settle();
   EXPECT_EQ(status(world, runs[4]), "cancelled");
   EXPECT_EQ(world.engine.turns().waiting(), 2U);
-  world.pass(milliseconds(1100));
+  pass_a_turn(world);
   EXPECT_EQ(world.asked, 4);
-  world.pass(milliseconds(1100));
+  pass_a_turn(world);
   EXPECT_EQ(world.engine.turns().turns(), 0U);
 }
 

@@ -400,11 +400,14 @@ Task<Result<CreateOutcome>> Engine::create_surely(NewRun run) {
   if (!turn) co_return found;
   // The run may have got its turn, or even have ended, since: it is read again to be driven.
   found.waits_for_turn = true;
-  if (row->status != RunStatus::queued && !is_terminal(row->status)) residency_.take_turn(key);
-  if (turn->when_busy != WhenBusy::interrupt) co_return found;
-  // The run that has the turn is the one that this run interrupts.
   auto session = co_await deps_.store.find_session({key.workspace, turn->session});
-  if (session && session->current != key.run) found.interrupted = session->current;
+  // While the session cannot be read, the run asks for its turn when it starts.
+  const bool has_turn = !session || session->current == key.run;
+  if (has_turn && !is_terminal(row->status)) residency_.take_turn(key);
+  // The run that has the turn is the one that this run interrupts.
+  if (session && !has_turn && turn->when_busy == WhenBusy::interrupt) {
+    found.interrupted = session->current;
+  }
   co_return found;
 }
 

@@ -465,6 +465,7 @@ TEST_F(EngineTest, ReaderThatFallsBehindCatchesUpFromTheStore) {
 
 TEST_F(EngineTest, ReadersWaitForTheStoreWhenTheyHoldTooMuchTogether) {
   World world(disk, kPlain, {}, {.reader_bytes_max = 1});
+  client.spec = spec_with_tools({});
   world.tasks.spawn("client", client.go(&world));
   world.run_until([this] { return client.run.has_value(); });
   auto slow = world.result_of(world.engine.subscribe(someone(), *client.run, 0)).value();

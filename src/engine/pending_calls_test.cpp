@@ -204,7 +204,7 @@ TEST_F(PendingCallsTest, NothingIsKeptOfAClaimThatIsOver) {
   EXPECT_EQ(world.engine.claims(), 2U);
 
   ASSERT_TRUE(answer(ids[0], first));
-  world.settle();
+  pass(milliseconds(100));  // the call is closed with a commit that may wait for others
   EXPECT_EQ(world.engine.claims(), 1U);
   ASSERT_TRUE(world.result_of(world.engine.cancel(someone(), *client.run)));
   pass(seconds(3));

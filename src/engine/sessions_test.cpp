@@ -35,7 +35,8 @@ TEST_F(SessionsTest, MessagesWaitForTheirTurn) {
   std::vector<RunId> runs = {*send(world, "One?"), *send(world, "Two?"), *send(world, "Three?")};
   EXPECT_EQ(statuses(world, runs), (Lines{"running", "queued", "queued"}));
   check();
-  world.pass(milliseconds(1100));
+  world.pass(milliseconds(1000));
+  world.pass(milliseconds(100));  // the second says that it has started
   EXPECT_EQ(statuses(world, runs), (Lines{"succeeded", "running", "queued"}));
   world.pass(milliseconds(1100));
   EXPECT_EQ(statuses(world, runs), (Lines{"succeeded", "succeeded", "succeeded"}));

@@ -1,9 +1,24 @@
 #include "sdk/toolbox.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace errand::sdk {
+namespace {
+
+// A handler that is too slow fails by itself, and its failure reaches the model. The server's own
+// timeout is for a client that is gone, so it leaves time for the failure to arrive.
+constexpr milliseconds kAnswerGrace{10'000};
+
+ToolAnnotations with_grace(ToolAnnotations annotations) {
+  if (annotations.timeout) {
+    annotations.timeout = std::min(*annotations.timeout + kAnswerGrace, kToolTimeoutMax);
+  }
+  return annotations;
+}
+
+}  // namespace
 
 ToolSetPtr share_with_text(std::vector<ToolRef> refs) {
   std::string text;
@@ -19,7 +34,7 @@ ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools) {
                                 .description = decl.description,
                                 .parameters = decl.input_schema,
                                 .output_schema = decl.output_schema,
-                                .annotations = decl.annotations});
+                                .annotations = with_grace(decl.annotations)});
   }
   return share_with_text(std::move(refs));
 }

@@ -144,8 +144,8 @@ std::string_view to_string(CommitRefusal refusal);
 
 struct Appended {
   std::optional<CommitRefusal> refused = {};
-  // The commit ended the run of a session, and this run has the turn from now on: its status is
-  // `running`, and it is owned with the epoch of the commit.
+  // The commit ended the run of a session, and this run has the turn from now on: it is owned with
+  // the epoch of the commit, and `queued` until it starts.
   std::optional<RunId> started = {};
 };
 

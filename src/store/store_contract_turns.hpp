@@ -3,6 +3,7 @@
 // The part of the contract about turns: which run of a session has it, and which runs wait.
 
 #include "store/store_contract_blobs.hpp"
+#include "store/store_contract_lists.hpp"
 #include "store/store_contract_owners.hpp"
 #include "store/store_contract_session_setup.hpp"
 
@@ -31,7 +32,7 @@ TEST_P(StoreContract, RunsOfABusySessionWaitAndGetTheTurnInTheirOrder) {
   EXPECT_EQ(find_session(store(), 1), session_row(row, 1, 3, 5003));
 
   EXPECT_EQ(end_run(store(), 1), run_id(4));
-  EXPECT_EQ(find(4).status, RunStatus::running);
+  EXPECT_EQ(find(4).status, RunStatus::queued) << "until it starts";
   EXPECT_EQ(find(2).status, RunStatus::queued);
   EXPECT_EQ(find_session(store(), 1), session_row(row, 4, 2, 9001));
 
@@ -246,7 +247,8 @@ TEST_P(StoreContract, ARunThatIsCancelledWhileItWaitsStillGetsItsTurn) {
 
   EXPECT_EQ(end_run(store(), 1), run_id(2));
 
-  EXPECT_EQ(find(2).status, RunStatus::running);
+  EXPECT_EQ(find_session(store(), 1).current, run_id(2));
+  EXPECT_EQ(find(2).status, RunStatus::queued);
   EXPECT_EQ(mailboxes(2), std::vector{cancel_box(2, "{}")});
 }
 
@@ -256,7 +258,6 @@ TEST_P(StoreContract, AStartedRunIsOwnedByWhoeverEndedTheOneBeforeIt) {
   reopen();
   ASSERT_EQ(ids(claim_page({.limit = 1}).runs), std::vector{run_id(1)});
   RunRow expected = before;
-  expected.status = RunStatus::running;
   expected.epoch = store().epoch();
 
   ASSERT_EQ(end_run(store(), 1), run_id(2));
@@ -264,6 +265,21 @@ TEST_P(StoreContract, AStartedRunIsOwnedByWhoeverEndedTheOneBeforeIt) {
   EXPECT_GT(expected.epoch, before.epoch);
   EXPECT_EQ(find(2), expected);
   EXPECT_EQ(end_run(store(), 2), std::nullopt);
+}
+
+TEST_P(StoreContract, ARunThatHasTheTurnIsQueuedUntilItsFirstCommit) {
+  start_session(store(), 3);
+  ASSERT_EQ(end_run(store(), 1), run_id(2));
+  EXPECT_EQ(listed(store(), with_status(RunStatus::queued)), (std::vector{run_id(3), run_id(2)}));
+  EXPECT_EQ(listed(store(), with_status(RunStatus::running)), std::vector<RunId>());
+
+  ASSERT_TRUE(is_appended(
+      wait_for(store().append(commit_of(2, store().epoch(), events_segment(1, 1, 1))))));
+
+  EXPECT_EQ(find(2).status, RunStatus::running);
+  EXPECT_EQ(find_session(store(), 1).current, run_id(2));
+  EXPECT_EQ(listed(store(), with_status(RunStatus::queued)), std::vector{run_id(3)});
+  EXPECT_EQ(listed(store(), with_status(RunStatus::running)), std::vector{run_id(2)});
 }
 
 TEST_P(StoreContract, AReleasedRunThatWaitsGetsItsTurn) {

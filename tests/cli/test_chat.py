@@ -52,7 +52,7 @@ class ChatCase(EmbeddedCase):
     def environment(self) -> dict[str, str]:
         return {"HOME": str(self.root), "XDG_STATE_HOME": str(self.root / "state")}
 
-    def open(self, *words: str, screen: type[Screen] = EditedScreen, columns: int = 120,
+    def open(self, *words: str, screen: type[Screen] = EditedScreen, columns: int = 300,
              **more: str) -> Terminal:
         """A command on a terminal."""
         terminal = Terminal(*words, cwd=str(self.cwd), columns=columns, screen=screen,

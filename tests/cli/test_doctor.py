@@ -65,7 +65,7 @@ class WellTest(DoctorCase):
                                  text=True).stdout.split()[1]
         self.assertEqual(lines, [
             "✓ data directory: DATA, SIZE free",
-            "✓ store: DATA/errand.db, SIZE, version 7, 0 runs, no damage, "
+            "✓ store: DATA/errand.db, SIZE, version 8, 0 runs, no damage, "
             f"in use by process {server.pid}",
             f"✓ credentials: DATA/credentials is for {server.url}",
             f"✓ port: {place} is the server's",
@@ -165,7 +165,7 @@ class WrongTest(DoctorCase):
         config = self.folder / "config.json"
         config.write_text('{"modles": []}')
         self.assertEqual(self.found("models", "--config", str(config)), [
-            ("error", f'{config}: "modles" is not a setting here; did you mean models? '
+            ("error", f'{config}:1:2: "modles" is not a setting here; did you mean models? '
                       "(at /modles)", None)])
 
 

@@ -118,7 +118,9 @@ class ServerKnownTest(EmbeddedRunCase):
         super().setUp()
         known = {"url": "http://127.0.0.1:1", "workspace": "default", "key": "k"}
         (self.cwd / ".errand").mkdir()
-        (self.cwd / ".errand" / "credentials").write_text(json.dumps(known))
+        credentials = self.cwd / ".errand" / "credentials"
+        credentials.write_text(json.dumps(known))
+        credentials.chmod(0o600)
 
     def test_a_server_that_is_down_is_named_with_the_way_around_it(self):
         code, out, errors = self.command("run", "Hello")

@@ -38,6 +38,7 @@ INSERT INTO runs
          model_id, metadata, created_at + 86400000, 0, log_end FROM newer;
 DROP TABLE newer;
 CREATE INDEX unfinished ON runs (id, epoch) WHERE finished = 0;
+DROP INDEX pending_names;
 DROP TABLE labels;
 DROP TABLE records;
 DROP TABLE merging;
@@ -50,7 +51,7 @@ CREATE TABLE blob_users (
 CREATE INDEX blob_uses ON blob_users (hash);
 PRAGMA user_version = 4;
 """
-NEWER_MEMBERS = re.compile(rb',"format":[12],"endsBy":\d+')
+NEWER_MEMBERS = re.compile(rb',"format":[12],"endsBy":\d+|,"requestId":"[^"]*"')
 
 
 def to_version_4(database: sqlite3.Connection) -> None:
@@ -133,7 +134,7 @@ class ServeFailureTest(FailureCase):
         said = self.serve("--data", str(self.data))
         self.assertEqual(said, (
             1, "", "TIME error cannot use ROOT/data/errand.db: the database has schema version 99, "
-                   "but this program knows only versions up to 7. Use the program version that "
+                   "but this program knows only versions up to 8. Use the program version that "
                    "wrote it, or a newer one.\n"))
 
     def test_data_of_an_older_program_is_brought_up_to_date(self):

@@ -102,7 +102,7 @@ class PromptTest(FirstHourCase):
 
 class OutputTest(FirstHourCase):
     def test_a_schema_leaves_the_final_json_alone_on_stdout(self):
-        schema = self.root / "schema.json"
+        schema = self.root / "output-schema.json"
         schema.write_text(json.dumps({"type": "object",
                                       "properties": {"path": {"type": "string"}}}))
         code, out, errors = self.errand(

@@ -30,7 +30,7 @@ def commands(*words: str) -> list[str]:
     if not listed:
         return [" ".join(("errand", *words))]
     names = [line.split()[0] for line in listed[1].splitlines()]
-    names += re.findall(r"[\w-]+", text.partition("\nAlso: ")[2].partition("\n")[0])
+    names += re.findall(r"[\w-]+", text.partition("\nAlso: ")[2].partition("\nExample:")[0])
     return [found for name in names for found in commands(*words, name)]
 
 

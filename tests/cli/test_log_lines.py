@@ -76,6 +76,7 @@ class LogLinesTest(EmbeddedCase):
         shown = terminal.screen.styled()
         for pattern, word in MASKS:
             shown = pattern.sub(word, shown)
+        shown = shown.replace(str(self.root), "ROOT")
         path = SCREENS / f"{name}.txt"
         if os.environ.get("ERRAND_UPDATE"):
             path.write_text(shown)

@@ -129,6 +129,7 @@ class FailedStartTest(StartCase):
         code, lines = self.failed_start(server)
         self.assertEqual(code, 1)
         self.assertEqual(len(lines), 1, lines)
+        self.assertIn("the record of a key cannot be read", lines[0])
 
     def test_rooms_that_cannot_be_made_end_the_start(self):
         server = self.make_server()
@@ -137,7 +138,11 @@ class FailedStartTest(StartCase):
         self.write_workspaces(server, [{"slug": "default", "rooms": ["lobby"]}])
         code, lines = self.failed_start(server)
         self.assertEqual(code, 1)
-        self.assertEqual(len(lines), 1, lines)
+        reason = "the database failed: no more records"
+        # The store logs every failed commit; the sentence of the start comes after that line.
+        self.assertEqual([line.partition(" ")[2] for line in lines],
+                         [f'error a commit failed reason="{reason}"',
+                          f'error cannot make the room lobby: {reason}'])
 
     def test_one_key_of_two_workspaces_ends_the_start(self):
         server = self.make_server({"workspaces": [{"slug": "a", "apiKeys": [CHOSEN]},

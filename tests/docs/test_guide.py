@@ -27,7 +27,7 @@ KINDS_OF_PROXIES = {"caddyfile", "nginx"}
 KINDS_OF_NODE = {"js"}
 KINDS_OF_CPP = {"cpp", "cmake", "text"}
 CONFIGURATION = {"models", "defaultModel", "workspaces", "limits", "network",
-                 "compatibility", "mcpServers"}
+                 "compatibility", "mcpServers", "search", "telemetry"}
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 SETTINGS = re.compile(r"^\| ((?:`[\w.]+`(?:, )?)+) \|", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -160,13 +160,16 @@ class SettingsTest(GuideCase):
         network = self.known({"network": wrong}, "/network/none")
         compatibility = self.known({"compatibility": wrong}, "/compatibility/none")
         search = self.known({"search": wrong}, "/search/none")
+        telemetry = self.known({"telemetry": wrong}, "/telemetry/none")
         workspace = self.known({"workspaces": [wrong]}, "/workspaces/0/none")
-        parts = {"limits", "network", "compatibility", "search", "workspaces", "$schema"}
+        parts = {"limits", "network", "compatibility", "search", "telemetry", "workspaces",
+                 "$schema"}
         expected = ((top - parts)
                     | {f"limits.{name}" for name in limits}
                     | {f"network.{name}" for name in network}
                     | {f"compatibility.{name}" for name in compatibility}
                     | {f"search.{name}" for name in search}
+                    | {f"telemetry.{name}" for name in telemetry}
                     | {f"workspaces.{name}" for name in workspace})
         self.assertEqual(settings_of("configuration.md"), expected)
 

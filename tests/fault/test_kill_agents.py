@@ -11,7 +11,7 @@ SCRIPTS = {
     "helping": [turn("I look.", calls=[("look", {})]), turn("Seen.")],
 }
 HELPER = {"modelId": "helping", "tools": [local_tool("look")]}
-WAIT_MILLIS = 20_000
+WAIT_SECONDS = 20
 
 
 class KillAgentsTest(ServerCase):
@@ -23,7 +23,7 @@ class KillAgentsTest(ServerCase):
 
     def called_run(self, client: Client) -> tuple[str, str]:
         """The run and the id of the call that waits for a client."""
-        calls = client.request("GET", f"/tool-calls?status=pending&wait={WAIT_MILLIS}").json()
+        calls = client.request("GET", f"/tool-calls?status=pending&wait={WAIT_SECONDS}").json()
         [call] = calls["toolCalls"]
         return call["runId"], call["toolUseId"]
 

@@ -35,6 +35,7 @@ class McpHostileTest(ServerCase):
         events = [frame.json() for frame in client.log(run)]
         self.assertLess(memory_of(server.pid) - before, GROWTH_MAX)
         self.assertTrue(server.running)
+        self.journal = client.request("GET", f"/agent-runs/{run}/journal").json()["entries"]
         self.check_data(server)
         return events, peer
 
@@ -65,8 +66,12 @@ class McpHostileTest(ServerCase):
         self.assertTrue(result["ok"])
         note = (f"[The tool's result is larger than {4 * MEGABYTE} bytes. {2 * MEGABYTE} bytes "
                 "were cut.]")
-        self.assertTrue(result["result"].endswith(note), result["result"][-200:])
-        self.assertEqual(result["result"].count("x"), 4 * MEGABYTE)
+        [told] = [one["text"] for one in self.journal if one["entry"] == "outcome"]
+        self.assertTrue(told.startswith("x" * (MEGABYTE // 2)), told[:200])
+        self.assertTrue(told.endswith(note), told[-200:])
+        self.assertLessEqual(len(told), 2 * MEGABYTE)
+        self.assertEqual((result["result"], result["truncated"], result["fullLength"]),
+                         ("x" * 64 * 1024, True, len(told)))
 
     def test_a_flood_of_notices_ends_with_the_answer(self):
         self.assertEqual(self.result("floods")["result"], "after the flood")
@@ -98,6 +103,7 @@ class McpHostileTest(ServerCase):
             call = stream.until("local_tool_call")[-1].json()["toolUseId"]
         first = peer.calls["order"]
         peer.close()
+        peer.cut_connections()
         again = CountingMcp(peer.server_address[1])
         self.addCleanup(again.close)
         client.answer(run, call, result="go on")

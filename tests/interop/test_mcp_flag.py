@@ -44,7 +44,8 @@ class McpFlagTest(ServerCase):
     def results_in(output: str) -> dict[str, str]:
         events = [json.loads(line) for line in output.splitlines()]
         kinds = ("tool_result", "local_tool_result_in")
-        return {one["name"]: one["result"] for one in events if one["type"] in kinds}
+        return {one["name"]: one["result"] if "result" in one else one["error"]
+                for one in events if one["type"] in kinds}
 
     def embedded(self, calls: list) -> list[str]:
         config = write_config(self.root, {"scripted": [turn(calls=calls), turn("Done.")]}, None)

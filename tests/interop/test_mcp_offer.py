@@ -159,7 +159,7 @@ class McpOfferTest(ServerCase):
 
         def tools(**grant) -> list[str]:
             made = self.api.request("POST", "/api-keys", {"name": "k", **grant})
-            client = self.connect("v2", "http", made.json()["key"])
+            client = self.connect("v2", "http", made.json()["apiKey"])
             for name in ("look", "agent_teller"):
                 arguments = {"q": "x", "message": "Go."}
                 answer = client.ask(call=name, arguments=arguments)

@@ -25,7 +25,8 @@ WORKSPACES = {"workspaces": [{"slug": "acme", "apiKeys": [OWNER_KEY]},
 REFUSALS = (401, 403, 404)
 # Paths that name no workspace. The credential decides what /rooms and /api/oauth show.
 OF_THE_SERVER = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/rooms/{roomName}",
-                 "/api/oauth/token", "/api/oauth/revoke", "/api/oauth/userinfo"}
+                 "/rooms/{roomName}/files/{fileName}", "/api/oauth/token", "/api/oauth/revoke",
+                 "/api/oauth/userinfo"}
 PARAMETER = re.compile(r"\{(\w+)\}")
 EXPIRY = re.compile(r'"(?:expiresAt|lastUsedAt)":"[^"]*"')
 TOOL = {"kind": "local", "name": "look"}

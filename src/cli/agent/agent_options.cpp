@@ -30,16 +30,6 @@ Result<void> check_room(const AgentOptions& options) {
   if (!options.require_toolkits.empty() && options.room.empty()) {
     return Error(ErrorCode::invalid_argument, "--require-toolkit names a toolkit of --room");
   }
-  if (options.discovery) {
-    return Error(ErrorCode::invalid_argument,
-                 "--discovery is not needed: a run with --room and without --require-toolkit has "
-                 "the tools of all public toolkits of the room");
-  }
-  if (options.storage) {
-    return Error(ErrorCode::invalid_argument,
-                 "--storage is not offered: 'errand room host ROOM --files DIR' lends files to the "
-                 "room, and --files DIR lends them to this run alone");
-  }
   return {};
 }
 

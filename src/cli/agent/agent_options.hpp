@@ -24,9 +24,7 @@ struct AgentOptions {
   std::vector<std::string> allow_networks;    // that web_fetch may reach besides public addresses
   std::string room;                           // that the run joins: a name, or a URL
   std::vector<std::string> require_toolkits;  // of the room
-  bool storage = false;                       // declined with a sentence, like the next one
-  bool discovery = false;
-  std::string reasoning;  // a word or a number; empty: left to the model
+  std::string reasoning;                      // a word or a number; empty: left to the model
   std::optional<int> max_turns;
   bool embedded = false;  // without a server, although one may be known
   std::string config;     // of an agent without a server

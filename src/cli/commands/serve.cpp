@@ -209,7 +209,10 @@ class Server final {
   Task<Result<void>> make_rooms() {
     for (const host::WorkspaceConfig& workspace : host_.config().workspaces) {
       for (const std::string& name : workspace.rooms) {
-        ERRAND_CO_CHECK(co_await rooms_.ensure_room(workspace.slug, name));
+        auto made = co_await rooms_.ensure_room(workspace.slug, name);
+        if (made) continue;
+        co_return Error(made.error().code(),
+                        cat("cannot make the room ", name, ": ", made.error().describe()));
       }
     }
     co_return Result<void>();

@@ -45,7 +45,9 @@ std::string describe_for_people(const Error& error) {
 }
 
 int exit_code_of(const Error& error) {
-  bool is_refused = error.code() == ErrorCode::unauthorized || error.code() == ErrorCode::forbidden;
+  // A 403 that points into the request is about the request, such as an agent that does not exist.
+  bool is_refused = error.code() == ErrorCode::unauthorized ||
+                    (error.code() == ErrorCode::forbidden && error.pointer().empty());
   bool is_unreachable = error.reason() == sdk::RunApi::kUnreachable;
   return is_refused || is_unreachable ? kExitUnreachable : kExitFailed;
 }

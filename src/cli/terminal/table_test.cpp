@@ -10,6 +10,10 @@ TEST(Table, AlignsByTheColumnsThatTextTakes) {
             "A     B\n日本  x\ne\xCC\x81     -\n");
 }
 
+TEST(Table, ShowsEscapesAndEmptyCells) {
+  EXPECT_EQ(render_table({{"A", "B"}, {"", "\x1b"}}, {}), "A  B\n-  \\x1b\n");
+}
+
 TEST(Table, CutsTheLastColumnToTheTerminal) {
   EXPECT_EQ(render_table({{"RUN", "ABOUT"}, {"run_1", "a long story"}}, {.columns_max = 16}),
             "RUN    ABOUT\nrun_1  a long s…\n");

@@ -23,6 +23,16 @@ std::optional<WallTime> read_time(json::Fields& in, std::string_view key) {
   return from_millis(*count);
 }
 
+Result<KeyRecord> read_key_record(std::string_view text) {
+  ERRAND_TRY(auto value, json::parse(text));
+  json::Fields in(value, "");
+  in.integer("version", kVersion, kVersion);
+  KeyRecord record{.grant = read_grant(in),
+                   .expires_at = read_time(in, "expiresAt"),
+                   .last_used_at = read_time(in, "lastUsedAt")};
+  return in.finish(std::move(record));
+}
+
 }  // namespace
 
 std::string to_text(const KeyRecord& record) {
@@ -34,13 +44,7 @@ std::string to_text(const KeyRecord& record) {
 }
 
 Result<KeyRecord> parse_key_record(std::string_view text) {
-  ERRAND_TRY(auto value, json::parse(text));
-  json::Fields in(value, "");
-  in.integer("version", kVersion, kVersion);
-  KeyRecord record{.grant = read_grant(in),
-                   .expires_at = read_time(in, "expiresAt"),
-                   .last_used_at = read_time(in, "lastUsedAt")};
-  auto read = in.finish(std::move(record));
+  auto read = read_key_record(text);
   if (read) return read;
   return Error(ErrorCode::internal,
                "the record of a key cannot be read: " + read.error().describe());

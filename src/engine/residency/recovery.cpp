@@ -21,6 +21,11 @@ RecordKey trial_key(std::int64_t epoch) {
   return {.workspace = {}, .kind = "trial", .id = std::to_string(epoch)};
 }
 
+bool is_cancelled(const ClaimedRun& run) {
+  return std::any_of(run.mail.begin(), run.mail.end(),
+                     [](const Mailbox& box) { return box.kind == MailKind::cancel; });
+}
+
 }  // namespace
 
 Task<void> Residency::recover() {
@@ -86,13 +91,15 @@ Task<void> Residency::take_over(ClaimedRun run) {
   }
   Resident* resident = look_up(key.run);
   if (!resident || deps_.pauses.ended()) co_return;
+  if (resident->place != Place::claimed) co_return;  // it got its session's turn meanwhile
   if (suspected.kills > 0) {
     hold_back(std::move(run), suspected);
     // Others go on already: if they end this process, the next one must know this suspect.
     if (trial_.is_everyone_on) co_await write_trial();
     co_return;
   }
-  const bool is_hurried = resident->live && resident->live->has_early_mail();
+  // A cancelled run ends without a slot.
+  const bool is_hurried = is_cancelled(run) || (resident->live && resident->live->has_early_mail());
   if (must_queue(key.workspace) && !is_hurried) {
     queue(key, *resident, end_of(run.row), Start::recovered);
     co_return drop_unused(key.run);
@@ -110,11 +117,10 @@ void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
   Resident& resident = *look_up(id);
   if (suspected == Suspicion{.kills = 1}) ++everyone_suspected_;
   trial_.suspects[id] = suspected;
-  bool is_cancelled = std::any_of(run.mail.begin(), run.mail.end(),
-                                  [](const Mailbox& box) { return box.kind == MailKind::cancel; });
+  const bool is_released = is_cancelled(run);
   resident.held = std::make_unique<ClaimedRun>(std::move(run));
   move(resident, Place::suspect);
-  if (is_cancelled) release(id);
+  if (is_released) release(id);
 }
 
 // A run that only waits for its client, and whose client need not be told again, for its session's
@@ -134,6 +140,7 @@ Task<bool> Residency::leave_resting(const ClaimedRun* run) {
   if (row.status == RunStatus::queued) waits_for_slot = co_await has_turn(row);
   Resident* resident = look_up(row.id);
   if (!resident || deps_.pauses.ended()) co_return true;
+  if (resident->place != Place::claimed) co_return true;  // it got its session's turn meanwhile
   // Mail may have come meanwhile.
   if (resident->live && resident->live->has_early_mail()) co_return false;
   const SteadyTime wakes = deps_.timers.now() + std::max(until - now, milliseconds(0));

@@ -59,12 +59,13 @@ TEST_F(FailureLogTest, AFailedRequestIsOneLineWithItsId) {
   failures_.tell(request(400), now_);
   failures_.tell(request(503), now_);
 
-  EXPECT_EQ(lines(),
-            (std::vector<std::string>{
-                "info a request failed requestId=req-1 method=POST "
-                "path=/api/v1/workspaces/default/agent-runs status=400 error=invalid_request",
-                "warning a request failed requestId=req-1 method=POST "
-                "path=/api/v1/workspaces/default/agent-runs status=503 error=invalid_request"}));
+  EXPECT_EQ(lines(), (std::vector<std::string>{
+                         R"(info a request failed requestId="req-1" method="POST" )"
+                         R"(path="/api/v1/workspaces/default/agent-runs" status="400" )"
+                         R"(error="invalid_request")",
+                         R"(warning a request failed requestId="req-1" method="POST" )"
+                         R"(path="/api/v1/workspaces/default/agent-runs" status="503" )"
+                         R"(error="invalid_request")"}));
 }
 
 TEST_F(FailureLogTest, AFloodIsCutAndCounted) {
@@ -77,7 +78,7 @@ TEST_F(FailureLogTest, AFloodIsCutAndCounted) {
   failures_.tell(request(401), now_ + FailureLog::kLineEvery);
   const std::vector<std::string> later = lines();
   ASSERT_EQ(later.size(), 2U);
-  EXPECT_EQ(later.front(), "warning more requests failed than are logged leftOut=7");
+  EXPECT_EQ(later.front(), R"(warning more requests failed than are logged leftOut="7")");
 }
 
 TEST_F(FailureLogTest, ALongPathIsCut) {

@@ -273,11 +273,11 @@ TEST(HttpAdmission, TermsLowerTheLimitOfABody) {
   EXPECT_EQ(refused(server,
                     "POST / HTTP/1.1\r\nHost: x\r\nX-Key: none\r\nContent-Length: 101\r\n"
                     "Expect: 100-continue\r\n\r\n"),
-            refusal(413, "body_too_large"));
+            refusal(413, "body_too_large bodyBytes=100"));
   RawClient chunked(server.port());
   chunked.send("POST / HTTP/1.1\r\nHost: x\r\nX-Key: none\r\nTransfer-Encoding: chunked\r\n\r\n");
   chunked.send(cat("65\r\n", std::string(101, 'x'), "\r\n"));
-  EXPECT_EQ(receive_refusal(chunked), refusal(413, "body_too_large"));
+  EXPECT_EQ(receive_refusal(chunked), refusal(413, "body_too_large bodyBytes=100"));
 }
 
 TEST(HttpAdmission, OneAddressHasAShareOfItsOwn) {

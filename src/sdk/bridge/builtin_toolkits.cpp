@@ -50,7 +50,7 @@ Toolkit kit_of_files(std::shared_ptr<const FileTree> tree, Access access) {
 class ProgramApprover final : public Approver {
  public:
   explicit ProgramApprover(std::function<bool(const std::string&)> ask) : ask_(std::move(ask)) {}
-  Task<bool> approve(ApprovalRequest request) override { co_return ask_(request.what); }
+  Task<bool> approve(ApprovalRequest request) override { co_return ask_(request.command); }
 
  private:
   const std::function<bool(const std::string&)> ask_;

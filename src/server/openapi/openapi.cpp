@@ -30,6 +30,7 @@ constexpr auto kPathParameters = std::to_array<Named>({
     {"keyId", "The id of an API key, not the key itself."},
     {"secretName", "The name of a secret."},
     {"roomName", "The name of a room."},
+    {"fileName", "The last part of a file's path; the token in the query names the whole path."},
     {"roomKeyId", "The id of a room key, not the key itself."},
     {"agentId", "The id or the name of an agent."},
     {"toolId", "The id or the name of a stored tool."},

@@ -73,9 +73,8 @@ constexpr std::string_view kSchemas = R"json({
         "description": "Files belong to the last of the `messages`."
       },
       "plan": {
-        "type": "object",
-        "description": "Ignored, but `planOnly` is refused.",
-        "properties": {"planOnly": {"const": false}}
+        "description": "Ignored, but an object with `planOnly` is refused.",
+        "properties": {"planOnly": {"enum": [false, null]}}
       },
       "supervisor": {"description": "Ignored."}
     }

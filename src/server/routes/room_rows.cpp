@@ -6,6 +6,13 @@ namespace errand::server {
 
 using net::Method;
 
+namespace {
+
+constexpr Parameter kFileToken =
+    text_parameter("token", "The token that the address of the file has.");
+
+}  // namespace
+
 std::vector<Api::Row> Api::room_rows() {
   return {
       {{.method = Method::post,
@@ -111,7 +118,7 @@ std::vector<Api::Row> Api::room_key_rows() {
                 .summary = "Sends a file of a room.",
                 .about = "The address comes from `storage.download_url` in the room, and is good "
                          "for an hour.",
-                .query = {query::kRoomToken},
+                .query = {kFileToken},
                 .answers = {{200, "The file."}},
                 .errors = {"invalid_token", "not_found"},
                 .access = Access::open},

@@ -16,6 +16,12 @@ class GrowthTest : public testing::Test {
   std::int64_t create(int number) {
     return wait_for(store().create(new_run(number))).value().epoch;
   }
+  // A run that need not wait.
+  std::int64_t start(int number) {
+    NewRun run = new_run(number);
+    run.row.status = RunStatus::running;
+    return wait_for(store().create(std::move(run))).value().epoch;
+  }
   // Appends `count` segments of 50 KB and ends the run with one more.
   void fill(int number, int count) {
     auto epoch = create(number);
@@ -104,7 +110,7 @@ TEST_F(GrowthTest, KeysGoWhenTheyAreOverAndWithTheirRuns) {
 }
 
 TEST_F(GrowthTest, AnAppendThatDoesNotEndItsRunWritesTwoPages) {
-  auto epoch = create(1);
+  auto epoch = start(1);
   const std::uint64_t before = pages();
 
   for (int n = 1; n <= 10; ++n) {
@@ -115,14 +121,28 @@ TEST_F(GrowthTest, AnAppendThatDoesNotEndItsRunWritesTwoPages) {
 }
 
 TEST_F(GrowthTest, ARunBeginsWithFourPagesAndEndsWithFive) {
-  auto epoch = create(1);
+  auto epoch = start(1);
   const std::uint64_t before = pages();
-  create(2);
+  start(2);
   const std::uint64_t created = pages();
   ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(1, 1, 1))));
 
   EXPECT_EQ(created - before, 4U) << "segment and its anchor, run and the index of unfinished ones";
   EXPECT_EQ(pages() - created, 5U) << "segment, run, and the indices that it leaves and joins";
+}
+
+TEST_F(GrowthTest, ARunThatHasToWaitWritesAPageMoreWhenItBeginsAndWhenItStarts) {
+  auto epoch = create(1);
+  const std::uint64_t before = pages();
+  create(2);
+  const std::uint64_t created = pages();
+  ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(1, 1, 1))));
+  const std::uint64_t started = pages();
+  ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(2, 2, 1))));
+
+  EXPECT_EQ(created - before, 4U + 1) << "and the index of those that wait";
+  EXPECT_EQ(started - created, 2U + 1) << "and the same index";
+  EXPECT_EQ(pages() - started, 2U);
 }
 
 TEST_F(GrowthTest, FreePagesAreUsedAgainBeforeTheyAreGivenBack) {

@@ -138,7 +138,7 @@ TEST_P(MigrationTest, TakesBlobsLabelsAndRecords) {
 
   ASSERT_TRUE(wait_for(store().create(run)));
   ASSERT_TRUE(wait_for(store().change_records(
-      {{.key = {.workspace = workspace(), .kind = "agent", .id = "a"}, .body = "{}"}})));
+      {{.key = {.workspace = workspace(), .kind = "note", .id = "a"}, .body = "{}"}})));
 
   EXPECT_EQ(wait_for(store().read_blob(run_key(3), "h1")).value(), "bytes");
   EXPECT_FALSE(wait_for(store().read_blob(run_key(1), "h1")));

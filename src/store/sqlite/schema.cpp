@@ -362,12 +362,12 @@ CREATE INDEX session_uses ON sessions (workspace, last_used_at, id);
 CREATE INDEX session_status_uses ON sessions (workspace, status, last_used_at, id);
 )sql";
 
-// Those who look for the calls of one tool find them among any number of others. Of the runs that
-// have not ended, those that wait in a queue and those at work are found each by themselves.
+// Those who look for the calls of one tool find them among any number of others, and those who look
+// for runs that wait in a queue need not look at the runs at work. A run that starts at once never
+// writes to `queued`.
 constexpr const char* kVersion8 = R"sql(
 CREATE INDEX pending_names ON mail (workspace, name, slot) WHERE kind = 0 AND filled = 0;
 CREATE INDEX queued ON runs (workspace, id) WHERE status = 0;
-CREATE INDEX at_work ON runs (workspace, id) WHERE finished = 0 AND status <> 0;
 )sql";
 static_assert(static_cast<int>(RunStatus::queued) == 0);
 

@@ -11,7 +11,8 @@ namespace errand {
 struct ApprovalRequest {
   RunId run;
   ToolUseId call;
-  std::string what;  // one line, safe to show
+  std::string what;          // one line, safe to show: "run ls"
+  std::string command = {};  // of a shell, one line, safe to show: "ls"
 };
 
 // Asks whoever is responsible before something is done that cannot be undone.

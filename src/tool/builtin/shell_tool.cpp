@@ -76,8 +76,9 @@ Task<ToolOutcome> ShellTool::invoke(ToolCall call, ToolContext) {
   auto checked = in.finish();
   if (!checked) co_return failed_outcome(checked.error().describe());
 
+  std::string shown = to_visible_line(command);
   ApprovalRequest request{
-      .run = call.run, .call = call.id, .what = cat("run ", to_visible_line(command))};
+      .run = call.run, .call = call.id, .what = cat("run ", shown), .command = std::move(shown)};
   bool is_approved = co_await approver_.approve(std::move(request));
   if (!is_approved) {
     co_return failed_outcome(

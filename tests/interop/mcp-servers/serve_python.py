@@ -3,6 +3,7 @@
 import sys
 
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 server = MCPServer("python", version="1.0.0")
 
@@ -24,7 +25,7 @@ async def count(to: int, context: Context) -> str:
 @server.tool()
 def fail() -> str:
     """Fails."""
-    raise ValueError("it broke")
+    raise ToolError("it broke")
 
 
 if sys.argv[1] == "stdio":

@@ -11,7 +11,8 @@ using namespace store_contract;
 using Findings = std::vector<std::string>;
 using sqlite::Database;
 
-// Session 1: run 1 has ended, run 2 has the turn, run 3 waits. Session 2 has ended.
+// Session 1: run 1 has ended, run 2 has the turn and has not started, run 3 waits. Session 2 has
+// ended.
 class VerifySessionsTest : public testing::Test {
  protected:
   VerifySessionsTest() {
@@ -81,6 +82,15 @@ TEST_F(VerifySessionsTest, ATurnOfARunThatHasEndedIsFound) {
 }
 
 TEST_F(VerifySessionsTest, ATurnOfARunThatWaitsIsFound) {
+  EXPECT_EQ(spoiled("UPDATE session_runs SET place = 7 WHERE run = 'run_1002'"),
+            Findings{"run run_1002 has the turn in session sess_1001 but is no unfinished run of "
+                     "it"});
+}
+
+TEST_F(VerifySessionsTest, ARunThatWaitsAlthoughItHasStartedIsFound) {
+  EXPECT_TRUE(file_.append(commit_of(2, store().epoch(), events_segment(1, 1, 1))));
+  EXPECT_EQ(verify(), Findings());
+
   EXPECT_EQ(spoiled("UPDATE session_runs SET place = 7 WHERE run = 'run_1002'"),
             (Findings{"run run_1002 has the turn in session sess_1001 but is no unfinished run of "
                       "it",
