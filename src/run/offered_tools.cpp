@@ -35,21 +35,23 @@ std::string card_description(const LocalAgent& agent) {
   return told;
 }
 
-// Clients that cannot go on with a task ignore the two ids, which only an answer of theirs makes a
-// model give.
-SchemaPtr message_schema() {
-  return share_schema(
-      {{"type", "object"},
-       {"properties",
-        {{"message",
-          {{"type", "string"}, {"description", "The whole task, as one message in plain text."}}},
-         {"taskId",
-          {{"type", "string"}, {"description", "To answer a task that needs input: its id."}}},
-         {"contextId",
-          {{"type", "string"},
-           {"description", "To go on with an earlier conversation: its context id."}}}}},
-       {"required", {"message"}},
-       {"additionalProperties", false}});
+json::Object text_schema(std::string_view description) {
+  return {{"type", "string"}, {"description", description}};
+}
+
+// The protocol has `message` alone. Clients that do not say more would ignore the two ids, and the
+// agent would get an answer as a new task.
+SchemaPtr message_schema(const LocalAgent& agent) {
+  json::Object properties{
+      {"message", text_schema("The whole task, as one message in plain text.")}};
+  if (agent.continues_tasks) {
+    properties["taskId"] = text_schema("To answer a task that needs input: its id.");
+    properties["contextId"] = text_schema("To go on with an earlier conversation: its context id.");
+  }
+  return share_schema({{"type", "object"},
+                       {"properties", std::move(properties)},
+                       {"required", {"message"}},
+                       {"additionalProperties", false}});
 }
 
 // A catalog's schema as it is, save that vendors take an object at the root only.
@@ -109,7 +111,7 @@ struct Offer {
   std::vector<OfferedTool> operator()(const LocalAgent& agent) const {
     ToolDecl decl{.name = agent.name,
                   .description = agent.description ? *agent.description : card_description(agent),
-                  .input_schema = message_schema(),
+                  .input_schema = message_schema(agent),
                   .kind = "a2a_local",
                   .echo = share_schema({{"agentCard", *agent.card}})};
     return {{.decl = std::move(decl), .name_pointer = "/name"}};

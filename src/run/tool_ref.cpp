@@ -168,6 +168,7 @@ Result<ToolRef> parse_local_agent(Fields in, const ValuePtr& keeper) {
   agent.description = in.optional_text("description");
   agent.card = read_echo(in, "agentCard", keeper);
   if (!agent.card) in.fail("agentCard", "\"agentCard\" is missing: expected an object");
+  agent.continues_tasks = in.optional_flag("continuesTasks").value_or(false);
   return in.finish<ToolRef>(std::move(agent));
 }
 
@@ -301,6 +302,7 @@ struct RefWriter {
     json::Object out{{"kind", "a2a_local"}, {"name", agent.name}};
     if (agent.description) out["description"] = *agent.description;
     out["agentCard"] = *agent.card;
+    if (agent.continues_tasks) out["continuesTasks"] = true;
     return out;
   }
 

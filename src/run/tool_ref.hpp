@@ -30,6 +30,8 @@ struct LocalAgent {
   std::string name;
   std::optional<std::string> description;  // instead of the one made from the card
   ObjectPtr card;
+  // The client takes `taskId` and `contextId` beside `message`, which the protocol does not have.
+  bool continues_tasks = false;
 };
 
 // An MCP server that only the caller's process can reach, with its catalog as it was sent.

@@ -52,6 +52,7 @@ TEST(ToolRef, EveryKindIsWrittenAsItWasRead) {
            R"("outputSchema":{"type":"object","title":"o"},"readOnly":true,"longRunning":true})",
            R"({"kind":"a2a_local","name":"hr","agentCard":{"name":"HR","x-own":[1.0,null]}})",
            R"({"kind":"a2a_local","name":"hr","description":"d","agentCard":{}})",
+           R"({"kind":"a2a_local","name":"hr","agentCard":{},"continuesTasks":true})",
            R"({"kind":"mcp_local","name":"fs","serverInfo":{"name":"s","more":true},)"
            R"("tools":[{"name":"fs_read","title":"Read","inputSchema":{"type":"string"},)"
            R"("annotations":{"readOnlyHint":true},"_meta":{"n":12345678901234567890}}]})",
@@ -105,12 +106,21 @@ TEST(ToolRef, AnAgentIsDescribedByItsCardAndTakesAMessage) {
       "\n- Skill 10");
   EXPECT_EQ(json::write(*decl.input_schema),
             R"({"type":"object","properties":{"message":{"type":"string","description":)"
+            R"("The whole task, as one message in plain text."}},"required":["message"],)"
+            R"("additionalProperties":false})");
+  EXPECT_EQ(decl.kind, "a2a_local");
+  EXPECT_EQ(decl.echo->at("agentCard").at("skills").as_array().size(), 15U);
+}
+
+TEST(ToolRef, AnAgentWhoseClientContinuesTasksTakesTheirIdsToo) {
+  ToolDecl decl =
+      offered(R"({"kind":"a2a_local","name":"hr","agentCard":{},"continuesTasks":true})");
+  EXPECT_EQ(json::write(*decl.input_schema),
+            R"({"type":"object","properties":{"message":{"type":"string","description":)"
             R"("The whole task, as one message in plain text."},"taskId":{"type":"string",)"
             R"("description":"To answer a task that needs input: its id."},"contextId":{"type":)"
             R"("string","description":"To go on with an earlier conversation: its context id."}},)"
             R"("required":["message"],"additionalProperties":false})");
-  EXPECT_EQ(decl.kind, "a2a_local");
-  EXPECT_EQ(decl.echo->at("agentCard").at("skills").as_array().size(), 15U);
 }
 
 TEST(ToolRef, AnAgentWithoutAnyWordsIsDescribedByItsName) {

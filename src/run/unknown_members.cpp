@@ -27,7 +27,7 @@ constexpr auto kLocalMembers = std::to_array<std::string_view>(
      "parallelSafe", "longRunning", "timeoutMs", "retain", "cancelSiblings", "checksArguments",
      "checksResults"});
 constexpr auto kLocalAgentMembers =
-    std::to_array<std::string_view>({"kind", "name", "description", "agentCard"});
+    std::to_array<std::string_view>({"kind", "name", "description", "agentCard", "continuesTasks"});
 constexpr auto kLocalMcpMembers =
     std::to_array<std::string_view>({"kind", "name", "serverInfo", "tools"});
 constexpr auto kMcpMembers =

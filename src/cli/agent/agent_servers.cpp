@@ -150,7 +150,8 @@ void AgentServers::add_agent(const Agent& agent) {
   ToolDecl decl = a2a::agent_decl(name, a2a::describe(card), card);
   refs_.emplace_back(LocalAgent{.name = name,
                                 .description = decl.description,
-                                .card = share_schema(json::Object(card.source))});
+                                .card = share_schema(json::Object(card.source)),
+                                .continues_tasks = true});
   decl.origin.upstream = card.name;
   tools_.push_back(a2a::make_agent_tool(agent.client, std::move(decl), cancelling_));
 }

@@ -85,6 +85,11 @@ constexpr std::string_view kSchemas = R"json({
         "description": "Of `mcp`: the tools to offer (default: all)."
       },
       "agentCard": {"type": "object", "description": "Of `a2a_local`."},
+      "continuesTasks": {
+        "type": "boolean",
+        "default": false,
+        "description": "Of `a2a_local`: calls may have `taskId` and `contextId` beside `message`."
+      },
       "serverInfo": {"type": "object", "description": "Of `mcp_local`."},
       "tools": {
         "type": "array",
