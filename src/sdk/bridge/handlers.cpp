@@ -225,10 +225,11 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
   v1::ToolCallInfo info{
       .run_id = call.call.run.str(), .call_id = call.call.id.str(), .tool = call.tool};
   std::optional<TimerGuard> overdue;
+  milliseconds limit{};
   if (call.deadline != SteadyTime::max()) {
     info.deadline = call.deadline;
     auto left = std::chrono::ceil<milliseconds>(call.deadline - timers_.now());
-    milliseconds limit = call.timeout.value_or(left);
+    limit = call.timeout.value_or(left);
     overdue.emplace(timers_, call.deadline,
                     [running = running.get(), limit] { running->settle(overdue_outcome(limit)); });
   }
@@ -238,6 +239,8 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
        arguments = std::move(call.call.arguments)] { running->work(handler, info, arguments); });
   if (!is_taken) co_return failed_outcome("Too many calls wait for a thread of this program.");
   ToolOutcome outcome = co_await running->outcome();
+  // A handler that gives up at its deadline may be heard before the timer.
+  if (timers_.now() >= call.deadline) outcome = overdue_outcome(limit);
   if (!outcome.ok() && call.cancels_siblings) cancel_siblings(*running);
   co_return outcome;
 }
