@@ -106,8 +106,9 @@ class McpOfferTest(ServerCase):
                 self.assertTrue(client.ask(call="look", arguments={})["failed"])
 
     def test_an_agent_is_a_run_with_progress(self):
+        # Paced: the client of npm drops progress that arrives in one piece with the answer.
         self.start(turn("Let me see.", calls=[("calculator", {"expression": "6*7"})]),
-                   turn("It is 42."))
+                   turn("It is 42.", delayMs=500))
         self.put_agent("teller", tools=[{"kind": "mantyx_plugin", "name": "calculator"}])
         for generation, way in WAYS:
             with self.subTest(generation=generation, way=way):
