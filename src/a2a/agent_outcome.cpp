@@ -5,7 +5,7 @@
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 
 namespace errand::a2a {
 namespace {

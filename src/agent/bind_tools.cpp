@@ -6,7 +6,7 @@
 #include "agent/agent_run.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
-#include "run/tool_stub.hpp"
+#include "run/tools/tool_stub.hpp"
 #include "tool/no_tools.hpp"
 
 namespace errand::agent {

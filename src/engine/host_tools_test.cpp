@@ -6,7 +6,7 @@
 #include "engine/residency/whole_log.hpp"
 #include "engine/test_run.hpp"
 #include "run/log/journal.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 
 namespace errand::engine::testing {
 namespace {

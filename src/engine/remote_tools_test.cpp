@@ -1,7 +1,7 @@
 // Tools of servers that have to be asked what they offer.
 #include "engine/residency/whole_log.hpp"
 #include "engine/test_run.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 #include "tool/no_tools.hpp"
 
 namespace errand::engine::testing {

@@ -8,7 +8,7 @@
 #include "host/config_schema.hpp"
 #include "host/settings.hpp"
 #include "json/fields.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand::host {
 namespace {

@@ -11,7 +11,7 @@
 #include "async/task.hpp"
 #include "run/log/journal.hpp"
 #include "run/message.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 #include "run/usage.hpp"
 
 namespace errand::llm {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand::llm {
 

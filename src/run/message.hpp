@@ -8,7 +8,7 @@
 #include "json/value.hpp"
 #include "run/file_part.hpp"
 #include "run/ids.hpp"
-#include "run/origin.hpp"
+#include "run/tools/origin.hpp"
 
 namespace errand {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 #include "json/value.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand {
 

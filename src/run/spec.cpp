@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/member_text.hpp"
@@ -10,7 +11,6 @@
 #include "json/parse.hpp"
 #include "json/schema.hpp"
 #include "json/write.hpp"
-#include "run/limit_met.hpp"
 #include "run/unknown_members.hpp"
 
 namespace errand {

@@ -13,8 +13,8 @@
 #include "run/guard_limits.hpp"
 #include "run/message.hpp"
 #include "run/output_schema.hpp"
-#include "run/room_ref.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/room_ref.hpp"
+#include "run/tools/tool_set.hpp"
 
 namespace errand {
 

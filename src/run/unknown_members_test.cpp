@@ -6,7 +6,7 @@
 #include "json/parse.hpp"
 #include "run/fork.hpp"
 #include "run/spec.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 
 namespace errand {
 namespace {

@@ -13,7 +13,7 @@
 #include "run/log/session_message.hpp"
 #include "run/message.hpp"
 #include "run/status.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 #include "run/usage.hpp"
 
 namespace errand {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 #include "tool/tool.hpp"
 
 // How this process lends its tools to a run.

@@ -13,7 +13,7 @@
 #include "run/content.hpp"
 #include "run/ids.hpp"
 #include "run/principal.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 #include "tool/secrets.hpp"
 
 namespace errand {

@@ -8,7 +8,7 @@
 
 #include "async/task.hpp"
 #include "base/result.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 #include "tool/tool.hpp"
 
 namespace errand {

@@ -12,7 +12,7 @@
 #include "mcp/client/client_tools.hpp"
 #include "mcp/codec.hpp"
 #include "mcp/tool_result.hpp"
-#include "run/tool_stub.hpp"
+#include "run/tools/tool_stub.hpp"
 #include "sdk/local_calls.hpp"
 
 namespace errand::cli {

@@ -11,7 +11,7 @@
 #include "cli/agent/agent_options.hpp"
 #include "mcp/client/client.hpp"
 #include "net/client/http_client.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 #include "tool/tool.hpp"
 
 namespace errand::cli {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "run/room_ref.hpp"
+#include "run/tools/room_ref.hpp"
 
 namespace errand::cli {
 

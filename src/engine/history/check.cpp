@@ -14,7 +14,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/log/mail.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 
 namespace errand::engine {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/result.hpp"
 #include "run/fork.hpp"
 #include "run/principal.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 #include "store/named_records.hpp"
 
 namespace errand::engine {

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/close_names.hpp"
+#include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
-#include "run/limit_met.hpp"
 #include "tool/secrets.hpp"
 
 namespace errand::engine {

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "crypto/seal.hpp"
 #include "engine/records/master_keys.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 #include "store/named_records.hpp"
 #include "store/store.hpp"
 #include "tool/secrets.hpp"

@@ -10,7 +10,7 @@
 #include "json/members.hpp"
 #include "json/parse.hpp"
 #include "run/log/journal.hpp"
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 #include "store/log_pages.hpp"
 
 namespace errand::engine {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "json/value.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand::llm {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "room/client/room_client.hpp"
-#include "run/room_ref.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/room_ref.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand::room {
 

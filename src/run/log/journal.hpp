@@ -12,7 +12,7 @@
 #include "run/run_format.hpp"
 #include "run/spec.hpp"
 #include "run/status.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 #include "run/usage.hpp"
 
 namespace errand {

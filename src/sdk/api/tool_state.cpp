@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand::v1::detail {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "async/task.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 #include "sdk/run_api.hpp"
 #include "tool/tool.hpp"
 

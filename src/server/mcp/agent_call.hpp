@@ -6,7 +6,7 @@
 #include "async/task_group.hpp"
 #include "engine/engine.hpp"
 #include "mcp/server/server_features.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 #include "store/named_records.hpp"
 
 namespace errand::server {

@@ -4,12 +4,12 @@
 #include <array>
 
 #include "base/close_names.hpp"
+#include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
-#include "run/limit_met.hpp"
 #include "tool/http/placeholders.hpp"
 
 namespace errand {

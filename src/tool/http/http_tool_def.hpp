@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "net/http.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 
 namespace errand {
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "run/tool_decl.hpp"
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_decl.hpp"
+#include "run/tools/tool_ref.hpp"
 
 namespace errand {
 

@@ -1,4 +1,4 @@
-#include "run/room_ref.hpp"
+#include "run/tools/room_ref.hpp"
 
 #include <gtest/gtest.h>
 

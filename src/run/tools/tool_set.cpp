@@ -1,4 +1,4 @@
-#include "run/tool_set.hpp"
+#include "run/tools/tool_set.hpp"
 
 #include <array>
 #include <utility>

@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "json/members.hpp"
-#include "run/tool_ref.hpp"
-#include "run/tool_stub.hpp"
+#include "run/tools/tool_ref.hpp"
+#include "run/tools/tool_stub.hpp"
 
 namespace errand {
 namespace {

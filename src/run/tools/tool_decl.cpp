@@ -1,4 +1,4 @@
-#include "run/tool_decl.hpp"
+#include "run/tools/tool_decl.hpp"
 
 #include <algorithm>
 #include <array>

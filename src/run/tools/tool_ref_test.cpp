@@ -1,4 +1,4 @@
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 
 namespace errand {
 

@@ -1,7 +1,7 @@
-#include "run/room_ref.hpp"
+#include "run/tools/room_ref.hpp"
 
+#include "base/limit_met.hpp"
 #include "base/text.hpp"
-#include "run/limit_met.hpp"
 
 namespace errand {
 namespace {

@@ -1,14 +1,14 @@
-#include "run/tool_ref.hpp"
+#include "run/tools/tool_ref.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/members.hpp"
 #include "json/pointer.hpp"
 #include "json/write.hpp"
-#include "run/limit_met.hpp"
 
 namespace errand {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/result.hpp"
 #include "json/value.hpp"
-#include "run/origin.hpp"
-#include "run/room_ref.hpp"
-#include "run/tool_decl.hpp"
+#include "run/tools/origin.hpp"
+#include "run/tools/room_ref.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand {
 
