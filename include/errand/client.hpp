@@ -6,10 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include <errand/handler_options.hpp>
 #include <errand/runner.hpp>
-#include <errand/tool_context.hpp>
 #include <errand/toolkit.hpp>
 
 namespace errand::sdk {
@@ -17,16 +16,6 @@ class Serving;
 }  // namespace errand::sdk
 
 namespace errand::ERRAND_V1 {
-
-// What a program gives the handlers of its tools.
-struct HandlerOptions {
-  // Handlers that run at a time, each on a thread of its own; later calls wait.
-  std::size_t threads_max = 64;
-  // What ToolContext::secret finds. Called from any thread.
-  std::function<std::optional<std::string>(std::string_view name)> secrets = {};
-  // Where ToolContext::log goes: nothing writes warnings and errors to stderr.
-  std::function<void(LogLevel level, std::string_view message)> log = {};
-};
 
 // What is left out is found as the commands find it: ERRAND_SERVER and ERRAND_API_KEY, then the
 // file .errand/credentials in this folder or one above it, which `errand serve` writes, then what

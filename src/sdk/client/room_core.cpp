@@ -10,8 +10,8 @@
 #include "room/client/socket_connection.hpp"
 #include "room/client/tools_host.hpp"
 #include "sdk/api/values.hpp"
+#include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/public_tool.hpp"
-#include "sdk/client/handler_services.hpp"
 #include "sdk/local_calls.hpp"
 
 namespace errand::sdk {

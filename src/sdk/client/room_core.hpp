@@ -18,7 +18,7 @@
 #include "room/client/room_client.hpp"
 #include "sdk/bridge/handler_pool.hpp"
 #include "sdk/bridge/handlers.hpp"
-#include "sdk/client/pending.hpp"
+#include "sdk/bridge/pending.hpp"
 
 namespace errand::sdk {
 

@@ -5,9 +5,9 @@
 
 #include "base/text.hpp"
 #include "crypto/random.hpp"
+#include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/public_error.hpp"
 #include "sdk/bridge/public_tool.hpp"
-#include "sdk/client/handler_services.hpp"
 #include "sdk/toolbox.hpp"
 
 namespace errand::sdk {

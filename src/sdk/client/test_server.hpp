@@ -17,7 +17,7 @@
 #include "host/host.hpp"
 #include "llm/script.hpp"
 #include "net/server/http_server.hpp"
-#include "sdk/client/pending.hpp"
+#include "sdk/bridge/pending.hpp"
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 #include "server/rooms/room_door.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <errand/client.hpp>
+#include <errand/handler_options.hpp>
 
 #include "sdk/bridge/handlers.hpp"
 

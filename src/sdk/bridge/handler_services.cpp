@@ -1,4 +1,4 @@
-#include "sdk/client/handler_services.hpp"
+#include "sdk/bridge/handler_services.hpp"
 
 #include <unistd.h>
 
