@@ -48,7 +48,8 @@ Task<Result<CallOutcome>> ServerFeatures::call_tool(ServeToolParams /*params*/,
 Task<Result<std::vector<Prompt>>> ServerFeatures::prompts() {
   co_return not_offered();
 }
-Task<Result<PromptOutcome>> ServerFeatures::get_prompt(GetPromptParams /*params*/) {
+Task<Result<PromptOutcome>> ServerFeatures::get_prompt(GetPromptParams /*params*/,
+                                                       ServedCall* /*call*/) {
   co_return not_offered();
 }
 Task<Result<std::vector<Resource>>> ServerFeatures::resources() {
@@ -57,10 +58,11 @@ Task<Result<std::vector<Resource>>> ServerFeatures::resources() {
 Task<Result<std::vector<ResourceTemplate>>> ServerFeatures::resource_templates() {
   co_return not_offered();
 }
-Task<Result<std::vector<EmbeddedResource>>> ServerFeatures::read_resource(std::string /*uri*/) {
+Task<Result<std::vector<EmbeddedResource>>> ServerFeatures::read_resource(std::string /*uri*/,
+                                                                          ServedCall* /*call*/) {
   co_return not_offered();
 }
-Task<Result<Completion>> ServerFeatures::complete(CompleteParams /*params*/) {
+Task<Result<Completion>> ServerFeatures::complete(CompleteParams /*params*/, ServedCall* /*call*/) {
   co_return not_offered();
 }
 

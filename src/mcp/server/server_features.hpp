@@ -12,7 +12,7 @@
 
 namespace errand::mcp {
 
-// The call of a tool while it is being served. Lives until the task that serves it ends.
+// A request of a client while it is being served. Lives until the task that serves it ends.
 class ServedCall final {
  public:
   ServedCall(rpc::ServedRequest& request, Era era, ClientCapabilities client,
@@ -42,6 +42,7 @@ class ServedCall final {
 struct ServeToolParams {
   std::string name;
   json::Object arguments = {};
+  json::Object meta = {};  // what the client says in `_meta`
   json::Object input_responses = {};
   std::optional<std::string> request_state = {};
 };
@@ -61,11 +62,12 @@ class ServerFeatures {
   // A tool that fails gives a result that says so; an Error means that there is no such tool.
   virtual Task<Result<CallOutcome>> call_tool(ServeToolParams params, ServedCall* call);
   virtual Task<Result<std::vector<Prompt>>> prompts();
-  virtual Task<Result<PromptOutcome>> get_prompt(GetPromptParams params);
+  virtual Task<Result<PromptOutcome>> get_prompt(GetPromptParams params, ServedCall* call);
   virtual Task<Result<std::vector<Resource>>> resources();
   virtual Task<Result<std::vector<ResourceTemplate>>> resource_templates();
-  virtual Task<Result<std::vector<EmbeddedResource>>> read_resource(std::string uri);
-  virtual Task<Result<Completion>> complete(CompleteParams params);
+  virtual Task<Result<std::vector<EmbeddedResource>>> read_resource(std::string uri,
+                                                                    ServedCall* call);
+  virtual Task<Result<Completion>> complete(CompleteParams params, ServedCall* call);
 };
 
 }  // namespace errand::mcp

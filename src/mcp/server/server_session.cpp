@@ -218,6 +218,7 @@ Task<Result<json::Object>> ServerSession::call_tool(json::Object params, Context
     co_return Error(ErrorCode::invalid_argument, "expected the name of a tool").pointer("/name");
   }
   if (const json::Object* given = json::object_at(&params, "arguments")) call.arguments = *given;
+  if (const json::Object* given = json::object_at(&params, "_meta")) call.meta = *given;
   if (const json::Object* given = json::object_at(&params, "inputResponses")) {
     call.input_responses = *given;
   }
@@ -240,7 +241,8 @@ Task<Result<json::Object>> ServerSession::list_prompts(json::Object params, Cont
 
 Task<Result<json::Object>> ServerSession::get_prompt(json::Object params, Context context) {
   ERRAND_CO_TRY(auto wanted, parse_get_prompt(params));
-  auto prompt = co_await features_.get_prompt(std::move(wanted));
+  ServedCall served(*context.served, context.era, context.client, context.log_level);
+  auto prompt = co_await features_.get_prompt(std::move(wanted), &served);
   if (!prompt) co_return std::move(prompt).error();
   if (const auto* input = std::get_if<InputRequired>(&*prompt)) {
     co_return ask_for_input(*input, context.era, context.client);
@@ -258,9 +260,10 @@ Task<Result<json::Object>> ServerSession::list_templates(json::Object params, Co
   co_return page_of("resourceTemplates", templates, params);
 }
 
-Task<Result<json::Object>> ServerSession::read_resource(json::Object params, Context /*context*/) {
+Task<Result<json::Object>> ServerSession::read_resource(json::Object params, Context context) {
   ERRAND_CO_TRY(std::string uri, parse_uri(params));
-  auto contents = co_await features_.read_resource(std::move(uri));
+  ServedCall served(*context.served, context.era, context.client, context.log_level);
+  auto contents = co_await features_.read_resource(std::move(uri), &served);
   if (!contents) co_return std::move(contents).error();
   co_return contents_of(*contents);
 }
@@ -280,9 +283,10 @@ Task<Result<json::Object>> ServerSession::unsubscribe(json::Object params, Conte
   co_return json::Object();
 }
 
-Task<Result<json::Object>> ServerSession::complete(json::Object params, Context /*context*/) {
+Task<Result<json::Object>> ServerSession::complete(json::Object params, Context context) {
   ERRAND_CO_TRY(auto wanted, parse_complete(params));
-  auto completion = co_await features_.complete(std::move(wanted));
+  ServedCall served(*context.served, context.era, context.client, context.log_level);
+  auto completion = co_await features_.complete(std::move(wanted), &served);
   if (!completion) co_return std::move(completion).error();
   co_return to_json(*completion);
 }

@@ -79,7 +79,7 @@ class Everything final : public ServerFeatures {
     co_return std::vector<Prompt>{
         {.name = "p", .arguments = {{.name = "a", .description = "d", .is_required = true}}}};
   }
-  Task<Result<PromptOutcome>> get_prompt(GetPromptParams params) override {
+  Task<Result<PromptOutcome>> get_prompt(GetPromptParams params, ServedCall* /*call*/) override {
     co_return PromptOutcome(GetPromptResult{
         .description = "d",
         .messages = {{.role = "user", .content = TextContent{params.arguments["a"]}}}});
@@ -90,11 +90,12 @@ class Everything final : public ServerFeatures {
   Task<Result<std::vector<ResourceTemplate>>> resource_templates() override {
     co_return std::vector<ResourceTemplate>{{.uri_template = "x://{id}", .name = "t"}};
   }
-  Task<Result<std::vector<EmbeddedResource>>> read_resource(std::string uri) override {
+  Task<Result<std::vector<EmbeddedResource>>> read_resource(std::string uri,
+                                                            ServedCall* /*call*/) override {
     if (uri != "x://a") co_return Error(ErrorCode::not_found, "there is no such resource");
     co_return std::vector<EmbeddedResource>{{.uri = uri, .mime_type = "", .body = TextBody{"A"}}};
   }
-  Task<Result<Completion>> complete(CompleteParams params) override {
+  Task<Result<Completion>> complete(CompleteParams params, ServedCall* /*call*/) override {
     co_return Completion{.values = std::vector<std::string>(150, params.value)};
   }
 

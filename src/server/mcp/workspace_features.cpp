@@ -4,12 +4,12 @@
 #include <set>
 #include <utility>
 
-#include "base/base64.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "crypto/random.hpp"
 #include "json/members.hpp"
 #include "json/write.hpp"
+#include "mcp/server/served_tool.hpp"
 #include "run/content.hpp"
 #include "store/segment_events.hpp"
 #include "tool/input_schema.hpp"
@@ -21,84 +21,9 @@ constexpr std::string_view kLogHead = "errand://runs/";
 constexpr std::string_view kLogTail = "/events";
 constexpr std::string_view kLogType = "application/x-ndjson";
 
-mcp::Tool to_mcp(const ToolDecl& decl) {
-  mcp::Tool tool{.name = decl.name,
-                 .title = decl.title,
-                 .description = decl.description,
-                 .input_schema = *decl.input_schema};
-  if (!tool.input_schema.contains("type")) tool.input_schema["type"] = "object";
-  if (decl.output_schema) tool.output_schema = *decl.output_schema;
-  tool.annotations = {.read_only = decl.annotations.read_only,
-                      .destructive = decl.annotations.destructive,
-                      .idempotent = decl.annotations.idempotent};
-  return tool;
-}
-
-std::string base64_of(const FilePart& file) {
-  return file.bytes ? to_base64(*file.bytes) : std::string();
-}
-
-// Content of tools here as the protocol has it.
-struct ToMcp {
-  mcp::Content operator()(const TextContent& part) const { return mcp::TextContent{part.text}; }
-  mcp::Content operator()(const JsonContent& part) const {
-    return mcp::TextContent{json::write(part.value)};
-  }
-  mcp::Content operator()(const FileContent& part) const {
-    std::string bytes = base64_of(part.file);
-    switch (part.kind) {
-      case FileContent::Kind::image:
-        return mcp::ImageContent{.base64 = std::move(bytes), .mime_type = part.file.mime_type};
-      case FileContent::Kind::audio:
-        return mcp::AudioContent{.base64 = std::move(bytes), .mime_type = part.file.mime_type};
-      case FileContent::Kind::file: break;
-    }
-    return mcp::EmbeddedResource{.uri = cat("file:///", percent_encode(part.file.filename)),
-                                 .mime_type = part.file.mime_type,
-                                 .body = mcp::BlobBody{std::move(bytes)}};
-  }
-  mcp::Content operator()(const LinkContent& part) const {
-    return mcp::ResourceLink{.uri = part.uri,
-                             .name = part.name.empty() ? part.uri : part.name,
-                             .description = part.description,
-                             .mime_type = part.mime_type};
-  }
-  mcp::Content operator()(const ResourceContent& part) const {
-    mcp::EmbeddedResource resource{.uri = part.uri, .mime_type = part.mime_type};
-    if (part.file) {
-      resource.body = mcp::BlobBody{base64_of(*part.file)};
-    } else {
-      resource.body = mcp::TextBody{part.text};
-    }
-    return resource;
-  }
-};
-
 mcp::CallOutcome failure(std::string text) {
   return mcp::CallToolResult{.content = {mcp::TextContent{std::move(text)}}, .is_error = true};
 }
-
-mcp::CallOutcome to_mcp(ToolOutcome outcome) {
-  mcp::CallToolResult result{.is_error = !outcome.ok()};
-  for (const Content& part : outcome.content) result.content.push_back(std::visit(ToMcp(), part));
-  result.structured_content = std::move(outcome.structured);
-  return result;
-}
-
-// Passes progress on to the client, which takes only progress that rises.
-class ReportedProgress final : public ProgressSink {
- public:
-  explicit ReportedProgress(mcp::ServedCall& call) : call_(call) {}
-
-  void report(ProgressReport report) override {
-    last_ = report.progress && *report.progress > last_ ? *report.progress : last_ + 1;
-    call_.report({.progress = last_, .total = report.total, .message = std::move(report.message)});
-  }
-
- private:
-  mcp::ServedCall& call_;
-  double last_ = 0;
-};
 
 std::optional<RunId> run_of(std::string_view uri) {
   bool fits = uri.size() > kLogHead.size() + kLogTail.size() && uri.starts_with(kLogHead) &&
@@ -133,12 +58,12 @@ Task<Result<std::vector<mcp::Tool>>> WorkspaceFeatures::tools() {
     ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
     for (const ToolPtr& tool : offered) {
       names.insert(tool->decl().name);
-      tools.push_back(to_mcp(tool->decl()));
+      tools.push_back(mcp::offered_tool(tool->decl()));
     }
   }
   ERRAND_CO_TRY(auto runnable, co_await agents());
   for (const AgentAsTool& agent : runnable) {
-    if (names.insert(agent.decl.name).second) tools.push_back(to_mcp(agent.decl));
+    if (names.insert(agent.decl.name).second) tools.push_back(mcp::offered_tool(agent.decl));
   }
   co_return tools;
 }
@@ -184,7 +109,7 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
 
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call(ToolPtr tool, json::Object arguments,
                                                        mcp::ServedCall* call) {
-  ReportedProgress progress(*call);
+  mcp::ReportedProgress progress(*call);
   ToolCall made{.run = *RunId::parse("run_none"),
                 .id = *ToolUseId::parse(cat("tu_", crypto::random_hex(12))),
                 .arguments = std::move(arguments)};
@@ -193,7 +118,7 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call(ToolPtr tool, json::Objec
       .who = who_, .deadline = std::chrono::steady_clock::now() + timeout, .progress = &progress};
   ToolOutcome outcome =
       co_await deps_.caller.call(std::move(tool), std::move(made), context, &call->interrupt());
-  co_return to_mcp(std::move(outcome));
+  co_return mcp::CallOutcome(mcp::call_result(std::move(outcome)));
 }
 
 Task<Result<std::vector<mcp::Resource>>> WorkspaceFeatures::resources() {
@@ -219,7 +144,8 @@ Task<Result<std::vector<mcp::ResourceTemplate>>> WorkspaceFeatures::resource_tem
        .mime_type = std::string(kLogType)}};
 }
 
-Task<Result<std::vector<mcp::EmbeddedResource>>> WorkspaceFeatures::read_resource(std::string uri) {
+Task<Result<std::vector<mcp::EmbeddedResource>>> WorkspaceFeatures::read_resource(
+    std::string uri, mcp::ServedCall* /*call*/) {
   auto run = run_of(uri);
   if (!run || !who_.has_scope("runs:read")) co_return no_resource(uri);
   std::string text;

@@ -39,7 +39,8 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
                                            mcp::ServedCall* call) override;
   Task<Result<std::vector<mcp::Resource>>> resources() override;
   Task<Result<std::vector<mcp::ResourceTemplate>>> resource_templates() override;
-  Task<Result<std::vector<mcp::EmbeddedResource>>> read_resource(std::string uri) override;
+  Task<Result<std::vector<mcp::EmbeddedResource>>> read_resource(std::string uri,
+                                                                 mcp::ServedCall* call) override;
 
  private:
   // What the arguments do not fit; nothing if they do.
