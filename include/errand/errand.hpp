@@ -6,7 +6,9 @@
 #include <errand/describe.hpp>
 #include <errand/error.hpp>
 #include <errand/event.hpp>
+#include <errand/handler_options.hpp>
 #include <errand/json.hpp>
+#include <errand/mcp.hpp>
 #include <errand/model.hpp>
 #include <errand/one_of.hpp>
 #include <errand/room.hpp>

@@ -12,9 +12,14 @@
 
 namespace errand::sdk {
 class RoomCore;
+class McpCall;
 }  // namespace errand::sdk
 
 namespace errand::ERRAND_V1 {
+
+namespace mcp {
+class Caller;
+}  // namespace mcp
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
@@ -52,6 +57,8 @@ class ToolCallHost {
   virtual void log(LogLevel level, std::string_view message) = 0;
   // The room that the call came from; null if it came from none. See Room::of.
   virtual std::shared_ptr<sdk::RoomCore> room() const;
+  // The MCP client that the call came from; null if it came from none. See mcp::Caller::of.
+  virtual std::shared_ptr<sdk::McpCall> mcp() const;
 };
 
 // What a handler knows of its call. Valid while the handler runs; safe to use from any thread.
@@ -92,6 +99,7 @@ class ToolContext final {
 
  private:
   friend class Room;
+  friend class mcp::Caller;
   ToolCallInfo info_;
   std::shared_ptr<ToolCallHost> host_;
 };

@@ -9,6 +9,9 @@ ToolCallHost::~ToolCallHost() = default;
 std::shared_ptr<sdk::RoomCore> ToolCallHost::room() const {
   return nullptr;
 }
+std::shared_ptr<sdk::McpCall> ToolCallHost::mcp() const {
+  return nullptr;
+}
 
 ToolContext::ToolContext() = default;
 ToolContext::ToolContext(ToolCallInfo info, std::shared_ptr<ToolCallHost> host)

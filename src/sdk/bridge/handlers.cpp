@@ -11,6 +11,7 @@
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "sdk/api/values.hpp"
+#include "sdk/bridge/mcp_call.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -41,6 +42,7 @@ class Handlers::Running final : public v1::ToolCallHost,
         run_(call.call.run),
         deadline_(call.deadline),
         has_vault_(call.secrets != nullptr),
+        mcp_(call.mcp),
         sink_(call.progress),
         secrets_(secrets),
         bell_(std::make_unique<Wakeup>(home_)) {}
@@ -75,11 +77,14 @@ class Handlers::Running final : public v1::ToolCallHost,
 
   void log(v1::LogLevel level, std::string_view message) override {
     if (services_.log) services_.log(level, message);
+    if (mcp_) mcp_->log(level, message);
   }
 
   std::shared_ptr<RoomCore> room() const override {
     return services_.room ? services_.room() : nullptr;
   }
+
+  std::shared_ptr<McpCall> mcp() const override { return mcp_; }
 
   // On the thread of the handler.
   void work(const Handler& handler, v1::ToolCallInfo info, const json::Object& arguments) {
@@ -182,6 +187,7 @@ class Handlers::Running final : public v1::ToolCallHost,
   const RunId run_;
   const SteadyTime deadline_;
   const bool has_vault_;
+  const std::shared_ptr<McpCall> mcp_;
   std::atomic<bool> is_left_ = false;  // nobody waits for the handler any more
   std::atomic<int> reports_ = 0;
 
@@ -234,6 +240,12 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
                     [running = running.get(), limit] { running->settle(overdue_outcome(limit)); });
   }
   if (call.caller) tell_caller(info, *call.caller);
+  Interrupt::Scope unwanted(call.interrupt, [running = running.get()] {
+    running->settle(failed_outcome("The call was cancelled."));
+  });
+  if (call.interrupt && call.interrupt->is_raised()) {
+    co_return failed_outcome("The call was cancelled.");
+  }
   bool is_taken = pool_.run(
       [running, handler = std::move(call.handler), info = std::move(info),
        arguments = std::move(call.call.arguments)] { running->work(handler, info, arguments); });

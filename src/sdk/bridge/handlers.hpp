@@ -10,6 +10,7 @@
 #include <errand/content.hpp>
 #include <errand/tool_context.hpp>
 
+#include "async/interrupt.hpp"
 #include "async/task.hpp"
 #include "async/timers.hpp"
 #include "sdk/bridge/handler_pool.hpp"
@@ -18,6 +19,7 @@
 namespace errand::sdk {
 
 class RoomCore;
+class McpCall;
 
 // What a program gives its handlers. Called from any thread.
 struct HandlerServices {
@@ -39,6 +41,8 @@ struct HandlerCall {
   CallSecrets* secrets = nullptr;            // the same; null: only those of the program
   bool cancels_siblings = false;             // a failure cancels the run's other calls
   const RoomCaller* caller = nullptr;        // null: the call does not come from a room
+  std::shared_ptr<McpCall> mcp = nullptr;    // null: the call does not come over MCP
+  Interrupt* interrupt = nullptr;            // raised: nobody waits for the result any more
 };
 
 // Calls handlers on threads of a pool. A call that is cancelled, or whose time is over, returns at

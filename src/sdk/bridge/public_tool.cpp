@@ -22,7 +22,7 @@ SchemaPtr schema_of(const v1::Json& schema) {
 enum class ArgumentsBy { schema, tool };
 
 // A tool checks its own results: it alone knows their structured content.
-ToolDecl decl_of(const v1::Tool& tool, ArgumentsBy arguments_by) {
+ToolDecl declare(const v1::Tool& tool, ArgumentsBy arguments_by) {
   const v1::ToolOptions& options = tool.options();
   ToolDecl decl{.name = tool.name(),
                 .title = options.title,
@@ -49,7 +49,7 @@ class HandlerTool final : public Tool {
  public:
   HandlerTool(Handlers& handlers, const v1::Tool& tool, ArgumentsBy arguments_by, Handler handler)
       : handlers_(handlers),
-        decl_(decl_of(tool, arguments_by)),
+        decl_(declare(tool, arguments_by)),
         handler_(std::move(handler)),
         cancels_siblings_(tool.options().cancel_siblings_on_failure),
         identity_(&tool.name()) {}
@@ -94,6 +94,10 @@ void add_rules(std::string& out, const std::vector<std::string>& rules) {
 }
 
 }  // namespace
+
+ToolDecl decl_of(const v1::Tool& tool) {
+  return declare(tool, ArgumentsBy::tool);
+}
 
 ToolPtr bridge_tool(Handlers& handlers, const v1::Tool& tool) {
   return std::make_shared<HandlerTool>(handlers, tool, ArgumentsBy::schema,

@@ -10,6 +10,9 @@
 
 namespace errand::sdk {
 
+// What a tool says of itself.
+ToolDecl decl_of(const v1::Tool& tool);
+
 // Tools of the public headers as the engine and LocalCalls call them. `handlers` outlives them.
 ToolPtr bridge_tool(Handlers& handlers, const v1::Tool& tool);
 std::vector<ToolPtr> bridge_toolkit(Handlers& handlers, const v1::Toolkit& toolkit);
