@@ -1,5 +1,6 @@
 """The programs of examples/ and of the guide, built from an installed copy and run."""
 
+import json
 import os
 import signal
 import subprocess
@@ -39,7 +40,7 @@ class ExampleTest(InstalledCase):
     def test_every_example_is_built_and_run(self):
         names = sorted(path.parent.name for path in EXAMPLES.glob("*/main.cpp"))
         self.assertEqual(set(names) - PRINTED.keys(),
-                         {"weather", "worker_pool", "embedded_durable", "room"})
+                         {"weather", "worker_pool", "embedded_durable", "room", "mcp_server"})
         built = in_parallel(lambda case: self.build_project(case[0], EXAMPLES / case[1]),
                             [(compiler, name) for name in names for compiler in COMPILERS])
         for folder in built:
@@ -56,6 +57,13 @@ class ExampleTest(InstalledCase):
         printed = self.output_of(program, tokens[0]["url"], *(made["token"] for made in tokens))
         self.assertEqual(printed, "orders: 1 tool\non its way, 2 days\n0 toolkits are left\n")
 
+    def check_mcp_server(self, program: Path) -> None:
+        """tests/sdk/test_mcp_example.py has the clients of others."""
+        request = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        done = subprocess.run([program], input=json.dumps(request) + "\n", capture_output=True,
+                              text=True, check=True, timeout=SECONDS_MAX)
+        self.assertEqual(json.loads(done.stdout), {"jsonrpc": "2.0", "id": 1, "result": {}})
+
     def check(self, name: str, program: Path) -> None:
         if name == "weather":
             self.assertIn("Lagos: 31 degrees, rain in the afternoon", self.output_of(program))
@@ -63,6 +71,8 @@ class ExampleTest(InstalledCase):
             self.check_workers(program)
         elif name == "room":
             self.check_room(program)
+        elif name == "mcp_server":
+            self.check_mcp_server(program)
         elif name == "embedded_durable":
             data = self.work / f"data-{program.parent.name}"
             self.assertEqual(self.output_of(program, str(data)), "I have counted to 20.\n")
