@@ -36,6 +36,7 @@ AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observe
       trace_(make_trace(around, key_, state_->created())),
       tasks_(around.home.executor(), on_bug()) {
   for (Mailbox& mail : params.mail) {
+    if (keep_question(mail) && !mail.filled) continue;
     if (mail.filled) {
       if (mail.kind == MailKind::tool_result) {
         progress_[*ToolUseId::parse(mail.slot)].is_started = true;
@@ -77,6 +78,9 @@ TaskGroup::OnBug AgentRun::on_bug() {
 AgentRun::~AgentRun() {
   around_.timers.cancel(end_timer_);
   for (const auto& [id, timeout] : timeouts_) around_.timers.cancel(timeout.timer);
+  for (auto& [id, question] : questions_) {
+    if (question.pending) question.pending->settle(call_is_over());
+  }
   around_.timers.cancel(grace_timer_);
 }
 
@@ -89,6 +93,7 @@ void AgentRun::start() {
 
 void AgentRun::deliver(Mailbox mail) {
   ERRAND_ASSERT_HOME(around_.home);
+  if (take_answer(mail)) return;
   bool is_cancel = mail.kind == MailKind::cancel;
   inbox_.push_back(std::move(mail));
   if (is_cancel) interrupt();
@@ -214,7 +219,8 @@ bool AgentRun::may_rest() const {
   return !is_busy() && children_running() == 0 && inbox_.empty() && rests();
 }
 
-// Calls that wait for their turn behind those of agents do not matter: they begin afterwards.
+// Calls that wait for their turn behind those of agents do not matter: they begin afterwards. A
+// call whose server has asked the client waits in the same way.
 bool AgentRun::waits_for_children() const {
   if (state_->cancel() || state_->terminal()) return false;
   bool has_child = false;
@@ -223,7 +229,7 @@ bool AgentRun::waits_for_children() const {
     bool is_running = known != progress_.end() && known->second.is_started &&
                       !known->second.is_settled && !call.outcome;
     if (!is_running || call.tool->site != ToolSite::host) continue;
-    if (!is_agent_tool(*call.tool)) return false;
+    if (!is_agent_tool(*call.tool) && known->second.unanswered == 0) return false;
     has_child = true;
   }
   return has_child;
@@ -278,6 +284,7 @@ void AgentRun::fold_inbox() {
       fold_progress(mail);
       continue;
     }
+    if (take_answer(mail)) continue;
     if (!turn_is_over) {
       later.push_back(std::move(mail));
       continue;

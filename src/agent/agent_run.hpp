@@ -25,6 +25,7 @@
 #include "llm/model.hpp"
 #include "run/log/mail.hpp"
 #include "store/store.hpp"
+#include "tool/call_questions.hpp"
 #include "tool/tool_source.hpp"
 
 namespace errand::agent {
@@ -69,7 +70,7 @@ class RunObserver {
 // something to do; a run that waits for its client has no task running.
 //
 // Files: agent_run.cpp (life and steps), model_turn.cpp (a turn with the model), tool_calls.cpp
-// (calls and their outcomes).
+// (calls and their outcomes), questions.cpp (what the servers of calls ask).
 class AgentRun final {
  public:
   enum class Start {
@@ -112,8 +113,8 @@ class AgentRun final {
   // Whether the run is doing something of its own, rather than waiting for its client or for a run
   // that it has called.
   bool is_busy() const {
-    return activity_ == Activity::driving || tasks_.size() > 0 || host_tools_running() > 0 ||
-           log_->has_pending();
+    return activity_ == Activity::driving || tasks_.size() > 0 ||
+           host_tools_running() > calls_asking() || log_->has_pending();
   }
   // Whether it may be dropped from memory, because its log says all there is to know.
   bool may_rest() const;
@@ -226,6 +227,30 @@ class AgentRun final {
   // Answers a call in its client's place.
   Task<void> answer_for_client(ToolUseId id, ToolAnswer answer);
 
+  // What the servers of calls ask.
+  class Asking;
+  std::unique_ptr<CallQuestions> make_questions(const ToolUseId& call);
+  AnswerPtr<ToolAnswer> ask_client(const ToolUseId& call, ClientQuestion question);
+  AnswerPtr<ModelAnswer> ask_for_server(const ToolUseId& call, ModelQuestion question);
+  class Sampling;
+  Task<void> sample(std::unique_ptr<Sampling> sampling, ModelQuestion question);
+  bool is_running(const ToolUseId& call) const;
+  const std::string* asked_before(const CallState& call, const ToolUseId& id) const;
+  void open_question(const LocalToolCall& offer);
+  // Of a mailbox that was there before the run was in memory. False: it is none of a question.
+  bool keep_question(const Mailbox& mail);
+  // False: the mail is no answer to a question.
+  bool take_answer(const Mailbox& mail);
+  struct Question;
+  void record_answer(const ToolUseId& id, const Question& question, ToolAnswer answer);
+  static Error call_is_over();
+  // The call is over, and nobody needs the answers any more.
+  void close_questions(const ToolUseId& call);
+  std::size_t calls_asking() const;
+  // While a call waits for an answer, its time stands still.
+  void hold_time(const ToolUseId& call);
+  void release_time(const ToolUseId& call);
+
   Surroundings& around_;
   llm::Model* const model_;
   RunObserver& observer_;
@@ -251,6 +276,11 @@ class AgentRun final {
     std::optional<TaskGroup::Ticket> task = {};  // of a call that this process makes
     bool is_cancelled = false;                   // because a call beside it failed
     int reports = 0;                             // how often it was told how far the call has come
+    int questions = 0;                           // that its server has asked the client
+    int unanswered = 0;                          // of those
+    int holds = 0;                               // answers that it waits for
+    milliseconds time_left{0};                   // of a call that is held
+    std::vector<TaskGroup::Ticket> samplings = {};
   };
   bool is_started(const ToolUseId& call) const;
   std::map<ToolUseId, Progress> progress_;
@@ -261,6 +291,15 @@ class AgentRun final {
     Timers::Id timer;
   };
   std::map<ToolUseId, Timeout> timeouts_;
+  // What the server of a call has asked the client, until it is answered or the call is over.
+  struct Question {
+    ToolUseId call;
+    std::string name;
+    std::string asked;                   // as in AnswerEntry
+    AnswerPtr<ToolAnswer> pending = {};  // null: a former process has asked, and nobody waits
+  };
+  std::map<ToolUseId, Question> questions_;
+  int samplings_ = 0;  // under way
   Timers::Id grace_timer_;
   const SteadyTime end_time_;  // when the run is out of time
   Timers::Id end_timer_;

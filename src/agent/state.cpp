@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "run/question_id.hpp"
 #include "tool/dispatch_order.hpp"
 
 namespace errand::agent {
@@ -73,7 +74,9 @@ void State::apply_entry(const TurnEntry& entry) {
   }
   bool is_new = entry.turn > turn_.index;
   if (is_new && is_own(turn_.index)) {
-    for (const CallState& call : turn_.calls) tool_turns_ += call.outcome->child_turns;
+    for (const CallState& call : turn_.calls) {
+      tool_turns_ += call.outcome->child_turns + call.samples;
+    }
   }
   // How a turn's calls ended is known only when the last of them has.
   if (is_new && !turn_.calls.empty() && is_own(turn_.index)) batches_.back() = batch_of(*this);
@@ -141,6 +144,22 @@ void State::apply_entry(const NoteEntry& entry) {
   }
 }
 
+void State::apply_entry(const SampledEntry& entry) {
+  is_just_resumed_ = false;
+  usage_ += entry.usage;
+  for (CallState& call : turn_.calls) {
+    if (call.id == entry.id) ++call.samples;
+  }
+}
+
+void State::apply_entry(const AnswerEntry& entry) {
+  is_just_resumed_ = false;
+  auto asking = asking_call(entry.id.view());
+  for (CallState& call : turn_.calls) {
+    if (asking && call.id == *asking) call.answers.push_back(entry);
+  }
+}
+
 void State::apply_entry(const OutcomeEntry& entry) {
   is_just_resumed_ = false;
   for (CallState& call : turn_.calls) {
@@ -201,6 +220,12 @@ DispatchOrder State::dispatch_order() const {
     if (turn_.calls[i].outcome) order.finished(i);
   }
   return order;
+}
+
+int State::turns_left() const {
+  int used = tool_turns_;
+  for (const CallState& call : turn_.calls) used += call.samples;
+  return std::max(0, created_->limits.max_tool_turns - used);
 }
 
 bool State::all_calls_finished() const {

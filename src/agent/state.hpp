@@ -34,6 +34,8 @@ struct CallState {
   int resumes = 0;                 // how often a process took the run over before the outcome
   const ToolDecl* tool = nullptr;  // nullptr: the run has no tool of this name
   std::string note = {};           // JSON text; empty: the tool has kept none
+  int samples = 0;                 // how often the model has answered its server
+  std::vector<AnswerEntry> answers = {};  // to what its server has asked the client
   std::optional<OutcomeEntry> outcome;
 };
 
@@ -113,8 +115,9 @@ class State {
   const std::vector<Batch>& batches() const { return batches_; }
   // The current turn calls tools, but the limit of tool turns is used up: the calls are not run.
   bool is_over_turn_limit() const { return tool_turns_ > created_->limits.max_tool_turns; }
-  // How many tool turns a run that this one calls may have.
-  int turns_left() const { return std::max(0, created_->limits.max_tool_turns - tool_turns_); }
+  // How many tool turns a run that this one calls may have, and how often the model may answer the
+  // servers of its calls.
+  int turns_left() const;
 
  private:
   void retell_frozen_turn();
@@ -128,6 +131,8 @@ class State {
   void apply_entry(const TurnEntry& entry);
   void apply_entry(const CallEntry& entry);
   void apply_entry(const NoteEntry& entry);
+  void apply_entry(const SampledEntry& entry);
+  void apply_entry(const AnswerEntry& entry);
   void apply_entry(const OutcomeEntry& entry);
   void apply_entry(const TurnEndEntry& entry);
   void apply_entry(const CancelEntry& entry);

@@ -38,6 +38,11 @@ bool may_run_again(const CallState& call) {
   return promises_repeat(*call.tool) && call.resumes < kCallResumesMax;
 }
 
+// How long a call that this process makes may take.
+milliseconds time_of(const CallState& call) {
+  return call.tool->annotations.timeout.value_or(kHostToolTimeout);
+}
+
 constexpr std::string_view kOutcomeUnknown =
     "A restart cut this call off. It may or may not have taken effect. Check before calling it "
     "again.";
@@ -257,6 +262,7 @@ void AgentRun::record_outcome(OutcomeEntry outcome, const std::optional<json::Va
   if (!call || call->outcome) return;
   outcome = checked_outcome(*call, std::move(outcome), structured, around_.schemas);
   count_call(*call, outcome);
+  close_questions(outcome.id);
   bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
   // What came by mail is durable there until its mailbox is closed along with this.
   milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;
@@ -306,8 +312,7 @@ void AgentRun::make_call(const CallState& call, ToolPtr tool) {
                              .input = call.arguments,
                              .child_run = child_of(*call.tool, call.id)});
   TaskGroup& tasks = tasks_for(*call.tool);
-  const SteadyTime deadline =
-      around_.timers.now() + call.tool->annotations.timeout.value_or(kHostToolTimeout);
+  const SteadyTime deadline = around_.timers.now() + time_of(call);
   ToolCall made{
       .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
   ToolContext context{.who = principal_of(call.id), .deadline = deadline};
@@ -388,6 +393,8 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext cont
       [this, id](json::Object note) { return keep_note(id, std::move(note)); },
       [this, id] { return goes_on_later(id); });
   context.notes = &notes;
+  std::unique_ptr<CallQuestions> questions = make_questions(id);
+  context.questions = questions.get();
   ToolOutcome outcome = co_await invoke_safely(tool, std::move(call), context, &around_.log);
   settle_host_call(id, std::move(outcome));
 }
@@ -415,8 +422,10 @@ bool AgentRun::goes_on_later(const ToolUseId& id) const {
 }
 
 void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
-  if (std::exchange(progress_[id].is_settled, true)) return;
+  Progress& progress = progress_[id];
+  if (std::exchange(progress.is_settled, true)) return;
   forget_timeout(id);
+  for (TaskGroup::Ticket sampling : progress.samplings) host_tools_->cancel_one(sampling);
   const bool is_fatal = outcome.kind == ToolOutcome::Kind::fatal;
   const bool ok = outcome.ok();
   FlatContent flat = flatten(std::move(outcome.content));
@@ -436,10 +445,10 @@ void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
 // A call whose time is over is cut off, and nobody waits until it has noticed.
 void AgentRun::watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup& tasks,
                                TaskGroup::Ticket task) {
-  const SteadyTime begun = around_.timers.now();
-  Timers::Id timer = around_.timers.set(deadline, [this, id, deadline, begun, &tasks, task] {
+  Timers::Id timer = around_.timers.set(deadline, [this, id, &tasks, task] {
     timeouts_.erase(id);
-    settle_host_call(id, overdue_outcome(std::chrono::ceil<milliseconds>(deadline - begun)));
+    const CallState* call = state_->find_call(id);
+    settle_host_call(id, overdue_outcome(call ? time_of(*call) : kHostToolTimeout));
     tasks.cancel_one(task);
   });
   timeouts_[id] = {.when = deadline, .timer = timer};
@@ -493,6 +502,7 @@ Task<void> AgentRun::answer_for_client(ToolUseId id, ToolAnswer answer) {
   } else if (*outcome == MailOutcome::stale_epoch) {
     observer_.on_broken(Error(ErrorCode::conflict, "another process owns the run"));
   } else if (*outcome == MailOutcome::accepted) {
+    if (questions_.contains(id)) observer_.on_going_on();
     deliver({.run = key_.run,
              .slot = id.str(),
              .kind = MailKind::tool_result,

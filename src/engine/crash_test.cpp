@@ -5,7 +5,9 @@
 #include <cstdlib>
 
 #include "engine/test_world.hpp"
+#include "json/members.hpp"
 #include "json/write.hpp"
+#include "run/question_id.hpp"
 
 namespace errand::engine::testing {
 namespace {
@@ -138,6 +140,29 @@ std::vector<Flow> plain_flows() {
   };
 }
 
+// Calls whose servers ask the client and the model.
+std::vector<Flow> asking_flows() {
+  return {
+      {"a tool of this process that asks",
+       R"({"turns":[
+         {"deltaDelayMs":10,"text":["x","y"],"toolCalls":[{"name":"asking"},{"name":"look"}]},
+         {"text":["done"]}]})",
+       {client_tool("look"), HostTool{"asking"}}},
+      {"a tool of this process that asks and must not be called twice",
+       R"({"turns":[{"toolCalls":[{"name":"careless_asking"}]},{"text":["done"]}]})",
+       {HostTool{"careless_asking"}}},
+      {"a tool of this process that asks in vain",
+       R"({"turns":[{"toolCalls":[{"name":"asking"}]},{"text":["done"]}]})",
+       {HostTool{"asking"}},
+       {.answers = false}},
+      {"cancelled while a tool of this process asks",
+       R"({"turns":[{"toolCalls":[{"name":"asking"}]},{"text":["done"]}]})",
+       {HostTool{"asking"}},
+       {.answers = false, .cancels_after = 3},
+       "cancelled"},
+  };
+}
+
 // Calls that repeat themselves, of a tool that may be called twice, and an answer to put right.
 Flow guarded_flow() {
   return {"loop, budget and repair together",
@@ -177,6 +202,7 @@ std::vector<Flow> flows_with_files() {
 
 std::vector<Flow> flows() {
   std::vector<Flow> all = plain_flows();
+  for (Flow& flow : asking_flows()) all.push_back(std::move(flow));
   for (Flow& flow : repair_flows()) all.push_back(std::move(flow));
   all.push_back(guarded_flow());
   for (Flow& flow : flows_with_files()) all.push_back(std::move(flow));
@@ -212,7 +238,10 @@ void check_log(const Flow& flow, const Disk& disk, const Client& client,
         << "seq has neither gap nor repeat";
     ends += type == "result" || type == "error" || type == "cancelled";
     json::Value event = *json::parse(log[i]);
-    if (type == "local_tool_call") offered[std::string(event.at("toolUseId").as_string())] += 0;
+    bool is_question = asking_call(json::text_at(event.if_object(), "toolUseId")).has_value();
+    if (type == "local_tool_call" && !is_question) {
+      offered[std::string(event.at("toolUseId").as_string())] += 0;
+    }
     if (type == "assistant_message") {
       EXPECT_EQ(event.at("turn").as_int64(), turns++) << "one message a turn, in order";
       const json::Value* calls = event.as_object().if_contains("toolCalls");

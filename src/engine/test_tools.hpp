@@ -12,6 +12,7 @@
 #include "async/timers.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"
+#include "tool/call_questions.hpp"
 #include "tool/tool_source.hpp"
 
 // Tools of the process of a test.
@@ -63,6 +64,30 @@ class NotingTool final : public Tool {
   ToolDecl decl_;
   ToolLog& log_;
   std::function<void()> before_effect_;
+};
+
+// A tool of this process that asks the client, then the model, and tells what they said.
+class AskingTool final : public Tool {
+ public:
+  AskingTool(ToolDecl decl, std::function<void()> before_question)
+      : decl_(std::move(decl)), before_question_(std::move(before_question)) {}
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall, ToolContext context) override {
+    before_question_();
+    auto said = co_await PendingAnswer<ToolAnswer>::wait(
+        context.questions->ask_client({.name = "who", .args = {{"q", "who?"}}}));
+    if (!said) co_return failed_outcome(said.error().message());
+    before_question_();
+    ModelQuestion question{.messages = {{.text = "and you?"}}};
+    auto meant = co_await PendingAnswer<ModelAnswer>::wait(
+        context.questions->ask_model(std::move(question)));
+    co_return text_outcome(cat(said->ok ? "yes: " : "no: ", said->text, "; ",
+                               meant ? meant->text : meant.error().message()));
+  }
+
+ private:
+  ToolDecl decl_;
+  std::function<void()> before_question_;
 };
 
 // A tool of this process that takes an hour.

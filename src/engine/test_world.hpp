@@ -88,6 +88,8 @@ class World final {
     ToolDecl noting{.name = "noting", .site = ToolSite::host, .annotations = {.resumable = true}};
     tools.tools["noting"] =
         std::make_shared<NotingTool>(noting, disk.noting, [this] { this->crash.reached(); });
+    add_asking_tool("asking", {.idempotent = true});
+    add_asking_tool("careless_asking", {});
     ToolDecl slow{.name = "slow", .site = ToolSite::host};
     tools.tools["slow"] = std::make_shared<SlowTool>(slow, timers, slow_tools_ended);
   }
@@ -212,6 +214,11 @@ class World final {
   void add_tool(const std::string& name, ToolAnnotations annotations, ToolLog& log) {
     ToolDecl decl{.name = name, .site = ToolSite::host, .annotations = annotations};
     tools.tools[name] = std::make_shared<CountingTool>(decl, log, [this] { crash.reached(); });
+  }
+
+  void add_asking_tool(const std::string& name, ToolAnnotations annotations) {
+    ToolDecl decl{.name = name, .site = ToolSite::host, .annotations = annotations};
+    tools.tools[name] = std::make_shared<AskingTool>(decl, [this] { crash.reached(); });
   }
 
   Disk& disk_;

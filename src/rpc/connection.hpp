@@ -36,8 +36,14 @@ struct Lost {
   Error error;
 };
 
+// A message that came along with the answer to a request of ours, and so came about from it.
+struct Beside {
+  Id request;
+  std::string text;
+};
+
 // A transport that has to read a message anyhow hands it on as it was read.
-using Received = std::variant<std::string, Incoming, Oversized, Lost>;
+using Received = std::variant<std::string, Incoming, Beside, Oversized, Lost>;
 
 // Whole messages to and from one peer. Lives on one home. Destroying it closes it.
 class Connection {

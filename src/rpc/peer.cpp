@@ -54,13 +54,16 @@ struct Peer::Call {
         bell(home) {}
 
   SteadyTime deadline() const {
+    if (pauses > 0) return SteadyTime::max();
     return std::min(after(heard, options.silence_max), after(started, options.total_max));
   }
 
   const std::int64_t id;
   const CallOptions options;
-  const SteadyTime started;
+  SteadyTime started;
   SteadyTime heard;
+  int pauses = 0;
+  SteadyTime paused_at{};
   double progress = -1;
   bool is_sent = false;
   std::optional<Result<Answer>> outcome;
@@ -98,7 +101,29 @@ class Peer::CallScope final {
 // A request of the other side.
 struct Peer::Served {
   Interrupt interrupt;
+  const void* owner = nullptr;
 };
+
+Peer::Pause::Pause(Peer& peer, const void* owner) : peer_(peer), owner_(owner) {
+  if (!owner_) return;
+  for (auto& [id, call] : peer_.calls_) {
+    if (call->options.owner != owner_ || call->pauses++ > 0) continue;
+    call->paused_at = std::chrono::steady_clock::now();
+  }
+}
+
+// A call that was made meanwhile has not been paused.
+Peer::Pause::~Pause() {
+  if (!owner_) return;
+  for (auto& [id, call] : peer_.calls_) {
+    bool is_over = call->options.owner == owner_ && call->pauses > 0 && --call->pauses == 0;
+    if (!is_over) continue;
+    auto paused = std::chrono::steady_clock::now() - call->paused_at;
+    call->started += paused;
+    call->heard += paused;
+    call->bell.notify();
+  }
+}
 
 class Peer::ServedScope final {
  public:
@@ -240,6 +265,11 @@ void Peer::take(Received received) {
     for (Incoming& message : read_messages(*text, batches_)) take(std::move(message));
   } else if (auto* message = std::get_if<Incoming>(&received)) {
     take(std::move(*message));
+  } else if (auto* beside = std::get_if<Beside>(&received)) {
+    const auto* number = std::get_if<std::int64_t>(&beside->request);
+    auto call = number ? calls_.find(*number) : calls_.end();
+    const void* owner = call == calls_.end() ? nullptr : call->second->options.owner;
+    for (Incoming& one : read_messages(beside->text, batches_)) take(std::move(one), owner);
   } else if (auto* oversized = std::get_if<Oversized>(&received)) {
     take_oversized(*oversized);
   } else {
@@ -248,14 +278,16 @@ void Peer::take(Received received) {
   }
 }
 
-void Peer::take(Incoming message) {
-  if (auto* request = std::get_if<Request>(&message)) return take_request(std::move(*request));
+void Peer::take(Incoming message, const void* owner) {
+  if (auto* request = std::get_if<Request>(&message)) {
+    return take_request(std::move(*request), owner);
+  }
   if (auto* told = std::get_if<Notification>(&message)) return take_notification(std::move(*told));
   if (auto* response = std::get_if<Response>(&message)) return take_response(std::move(*response));
   take_malformed(std::get<Malformed>(message));
 }
 
-void Peer::take_request(Request request) {
+void Peer::take_request(Request request, const void* owner) {
   if (served_.contains(request.id)) {
     return send_answer({}, RpcError{.code = code::kInvalidRequest,
                                     .message = "a request with this id is unanswered"});
@@ -265,6 +297,7 @@ void Peer::take_request(Request request) {
                                             .message = "too many requests are unanswered"});
   }
   auto served = std::make_shared<Served>();
+  served->owner = owner;
   served_[request.id] = served;
   tasks_.spawn("rpc.serve", serve(std::move(request), std::move(served)));
 }
@@ -276,7 +309,7 @@ Task<void> Peer::serve(Request request, std::shared_ptr<Served> of) {
   if (const json::Value* wanted = progress_token_of(request.params)) token = *wanted;
   Interrupt& interrupt = of->interrupt;
   if (interrupt.is_raised()) co_return;
-  ServedRequest served(*this, id, interrupt, std::move(token));
+  ServedRequest served(*this, id, interrupt, std::move(token), of->owner);
   Answer answer = co_await handler_.handle(std::move(request), &served);
   if (!interrupt.is_raised()) send_answer(std::move(id), std::move(answer));
 }

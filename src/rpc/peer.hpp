@@ -34,6 +34,7 @@ struct CallOptions {
   enum class OnAbandon : std::uint8_t { tell_peer, say_nothing };
   OnAbandon on_abandon = OnAbandon::tell_peer;
   std::optional<Id> belongs_to = {};  // see Outgoing
+  const void* owner = nullptr;        // for whom the call is made, where that matters
 };
 
 class Peer;
@@ -41,13 +42,17 @@ class Peer;
 // A request of the other side that is being answered.
 class ServedRequest final {
  public:
-  ServedRequest(Peer& peer, Id id, Interrupt& interrupt, std::optional<json::Value> progress_token)
+  ServedRequest(Peer& peer, Id id, Interrupt& interrupt, std::optional<json::Value> progress_token,
+                const void* owner)
       : peer_(peer),
         id_(std::move(id)),
         interrupt_(interrupt),
-        progress_token_(std::move(progress_token)) {}
+        progress_token_(std::move(progress_token)),
+        owner_(owner) {}
 
   const Id& id() const { return id_; }
+  // The owner of the call of ours that the request came about from; null: that is not known.
+  const void* owner() const { return owner_; }
   // Raised when the other side no longer wants the answer, which is not sent then.
   Interrupt& interrupt() { return interrupt_; }
   // No effect if the other side has not asked for progress.
@@ -61,6 +66,7 @@ class ServedRequest final {
   const Id id_;
   Interrupt& interrupt_;
   std::optional<json::Value> progress_token_;
+  const void* const owner_;
 };
 
 // What the other side may ask and tell. Called on the peer's home.
@@ -105,6 +111,20 @@ class Peer final {
   Task<Result<Answer>> call(std::string method, json::Object params, CallOptions options = {});
   Result<void> notify(std::string method, json::Object params, std::optional<Id> belongs_to = {});
 
+  // As long as this lives, the time of the calls of one owner stands still: the other side waits
+  // for us. Null: of no call.
+  class Pause final {
+   public:
+    Pause(Peer& peer, const void* owner);
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Peer& peer_;
+    const void* const owner_;
+  };
+
   // For protocols that settle this only when both sides have met.
   void set_batches(Batches batches) { batches_ = batches; }
 
@@ -125,8 +145,8 @@ class Peer final {
   Task<void> finish_served();
   Task<void> serve(Request request, std::shared_ptr<Served> of);
   void take(Received received);
-  void take(Incoming message);
-  void take_request(Request request);
+  void take(Incoming message, const void* owner = nullptr);
+  void take_request(Request request, const void* owner);
   void take_notification(Notification notification);
   void take_response(Response response);
   void take_malformed(const Malformed& message);

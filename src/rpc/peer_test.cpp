@@ -213,6 +213,21 @@ TEST_F(PeerTest, ProgressCannotStretchTheTotalTime) {
   EXPECT_EQ(outcome(), "timeout: no answer came in time");
 }
 
+TEST_F(PeerTest, TimeDuringWhichTheOtherSideWaitsForUsDoesNotCount) {
+  int owner = 0;
+  int other = 0;
+  call("one", {.silence_max = milliseconds(10), .total_max = milliseconds(10), .owner = &owner});
+  {
+    Peer::Pause pause(*peer_, &owner);
+    Peer::Pause again(*peer_, &owner);
+    call("two", {.silence_max = milliseconds(20), .owner = &other});
+    EXPECT_EQ(outcome(), "timeout: no answer came in time");
+    EXPECT_EQ(outcomes_.size(), 0U);
+    EXPECT_EQ(peer_->calls(), 1U);
+  }
+  EXPECT_EQ(outcome(), "timeout: no answer came in time");
+}
+
 TEST_F(PeerTest, TheEndOfTheConnectionLeavesTheOutcomeUnknown) {
   call("one");
   theirs_->close();
@@ -343,6 +358,37 @@ TEST(PeerTransport, AnAnswerThatIsTooLargeFailsItsCall) {
   CutConnection connection(io.get_executor(), {large});
   EXPECT_EQ(call_over(io, connection).error().describe(), "the answer is too large: 100 bytes");
   EXPECT_EQ(connection.settled_ids, std::vector<std::string>{"1"});
+}
+
+// Tells whose call each request of the other side came about from.
+class OwnerHandler final : public Handler {
+ public:
+  Task<Answer> handle(Request request, ServedRequest* served) override {
+    seen.emplace_back(request.method, served->owner());
+    co_return Answer(json::Value());
+  }
+  std::vector<std::pair<std::string, const void*>> seen;
+};
+
+TEST(PeerTransport, ARequestThatCameWithAnAnswerIsOfItsCall) {
+  asio::io_context io(1);
+  CutConnection connection(
+      io.get_executor(),
+      {Beside{.request = 1, .text = R"({"jsonrpc":"2.0","id":"a","method":"with"})"},
+       R"({"jsonrpc":"2.0","id":"b","method":"without"})",
+       Beside{.request = 7, .text = R"({"jsonrpc":"2.0","id":"c","method":"of nobody"})"},
+       Beside{.request = 1, .text = R"({"jsonrpc":"2.0","id":1,"result":0})"}});
+  OwnerHandler handler;
+  Peer peer(io.get_executor(), connection, handler,
+            [](const char*, const std::string& what) { ADD_FAILURE() << what; });
+  peer.start();
+  int owner = 0;
+  CallOptions options{.owner = &owner};
+  EXPECT_TRUE(run_task(io, peer.call("m", {}, options)));
+  run_ready(io);
+  using Seen = std::vector<std::pair<std::string, const void*>>;
+  EXPECT_EQ(handler.seen, (Seen{{"with", &owner}, {"without", nullptr}, {"of nobody", nullptr}}));
+  run_task(io, peer.stop());
 }
 
 TEST(PeerTransport, AnAnswerThatTheTransportHasLostFailsItsCall) {

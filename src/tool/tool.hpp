@@ -18,6 +18,8 @@
 
 namespace errand {
 
+class CallQuestions;
+
 // One call of a tool. `id` is the same on every attempt, so that it can serve as idempotency key.
 struct ToolCall {
   RunId run;
@@ -75,6 +77,8 @@ struct ToolContext {
   CallSecrets* secrets = nullptr;
   // Valid until the call returns; null: the call is of no run, and nobody resumes it.
   CallNotes* notes = nullptr;
+  // See tool/call_questions.hpp. Valid until the call returns; null: the call is of no run.
+  CallQuestions* questions = nullptr;
   // Valid until the call returns; null: the call does not come from a room.
   const RoomCaller* caller = nullptr;
 };

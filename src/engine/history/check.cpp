@@ -14,6 +14,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/log/mail.hpp"
+#include "run/question_id.hpp"
 #include "run/tools/tool_set.hpp"
 
 namespace errand::engine {
@@ -210,6 +211,13 @@ class RunCheck final {
     }
   }
 
+  // Whether a call that the server makes has asked this.
+  bool is_asked_by_open_call(std::string_view slot) const {
+    auto id = asking_call(slot);
+    const agent::CallState* call = id ? state_.find_call(*id) : nullptr;
+    return call && !call->outcome && call->tool && call->tool->site == ToolSite::host;
+  }
+
   void check_box(const Mailbox& box, const std::set<std::string>& offered) {
     if (box.kind == MailKind::cancel) {
       if (box.slot != kCancelSlot || !box.filled) {
@@ -223,7 +231,7 @@ class RunCheck final {
       }
       return;
     }
-    if (!offered.contains(box.slot)) {
+    if (!offered.contains(box.slot) && !is_asked_by_open_call(box.slot)) {
       add({"call_mail",
            cat("there is a mailbox for ", box.slot, ", which is no call that waits for a client")});
     }

@@ -6,6 +6,7 @@
 
 #include "agent/state.hpp"
 #include "base/text.hpp"
+#include "run/question_id.hpp"
 
 namespace errand::engine {
 namespace {
@@ -74,6 +75,15 @@ class Order final {
 
   std::string take_entry(const NoteEntry& entry) {
     return open_.contains(entry.id) ? "" : "is a note of no open call";
+  }
+
+  std::string take_entry(const SampledEntry& entry) {
+    return open_.contains(entry.id) ? "" : "is an answer of the model to no open call";
+  }
+
+  std::string take_entry(const AnswerEntry& entry) {
+    auto call = asking_call(entry.id.view());
+    return call && open_.contains(*call) ? "" : "is an answer to a question of no open call";
   }
 
   std::string take_entry(const OutcomeEntry& entry) {
@@ -150,6 +160,8 @@ Shown shown_by_journal(const std::vector<JournalEntry>& entries) {
       shown.messages.push_back({turn.turn, calls});
     } else if (const auto* outcome = std::get_if<OutcomeEntry>(&entry)) {
       shown.outcomes.push_back(outcome->id.str());
+    } else if (const auto* answer = std::get_if<AnswerEntry>(&entry)) {
+      shown.outcomes.push_back(answer->id.str());
     }
   }
   return shown;

@@ -150,6 +150,8 @@ class JournalReader final {
   void take_entry(const ToolsEntry&) {}
   void take_entry(const ResumedEntry&) {}
   void take_entry(const NoteEntry&) {}
+  void take_entry(const SampledEntry&) {}
+  void take_entry(const AnswerEntry&) {}
   void take_entry(const TurnEntry& entry) { asked.push_back({.turn = entry}); }
   void take_entry(const TurnEndEntry& entry) { asked.back().end = entry; }
   void take_entry(const TerminalEntry& entry) { end = entry; }

@@ -14,8 +14,10 @@
 #include "engine/history/played_parts.hpp"
 #include "engine/history/recording.hpp"
 #include "engine/residency/whole_log.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "run/question_id.hpp"
 #include "store/memory/memory_store.hpp"
 
 namespace errand::engine {
@@ -239,7 +241,7 @@ class Comparable final {
     json::Object plain = event.as_object();
     plain.erase("seq");
     plain.erase("childRunId");  // follows from the id of the call
-    if (plain["type"] == "tool_progress") return;
+    if (plain["type"] == "tool_progress" || is_of_question(plain)) return;
     bool is_call = plain["type"] == "local_tool_call" || plain["type"] == "tool_call";
     if (json::Value* id = plain.if_contains("toolUseId")) {
       std::string name = name_of(*id);
@@ -253,6 +255,11 @@ class Comparable final {
       }
     }
     items.push_back({.shown = event, .compared = std::move(plain)});
+  }
+
+  // A call gets its recorded result and asks nobody again.
+  static bool is_of_question(const json::Object& event) {
+    return asking_call(json::text_at(&event, "toolUseId")).has_value();
   }
 
   std::string name_of(const json::Value& id) {

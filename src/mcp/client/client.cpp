@@ -188,6 +188,7 @@ Task<Result<rpc::Answer>> Client::request(std::string method, json::Object param
 Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams params,
                                              CallToolOptions options) {
   json::Object extra;
+  Session::Asked asked(*session, options.features, options.caller);
   for (std::size_t round = 0; round <= options_.limits.input_rounds_max; ++round) {
     json::Object message{{"name", params.name}, {"arguments", params.arguments}};
     if (!params.meta.empty()) message["_meta"] = params.meta;
@@ -196,7 +197,8 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
                                          {.silence_max = options.silence_max,
                                           .total_max = options.total_max,
                                           .on_progress = options.on_progress,
-                                          .interrupt = options.interrupt});
+                                          .interrupt = options.interrupt,
+                                          .owner = options.features});
     if (!answer) co_return std::move(answer).error();
     if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) {
       if (error->code != code::kHeaderMismatch) co_return to_error(*error);
@@ -208,17 +210,18 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
       cut_result(*result, options_.limits.result_bytes_max);
       co_return std::move(*result);
     }
-    extra = co_await answer_inputs(std::move(std::get<InputRequired>(outcome)));
+    extra = co_await answer_inputs(std::move(std::get<InputRequired>(outcome)),
+                                   options.features ? options.features : options_.features);
   }
   co_return Error(ErrorCode::unsupported, "the MCP server asks for input again and again")
       .reason("too_many_inputs");
 }
 
-Task<json::Object> Client::answer_inputs(InputRequired wanted) {
+Task<json::Object> Client::answer_inputs(InputRequired wanted, ClientFeatures* features) {
   json::Object responses;
   for (auto& [key, request] : wanted.requests) {
-    rpc::Answer answer = co_await answer_request(options_.features, std::move(request.method),
-                                                 std::move(request.params));
+    rpc::Answer answer =
+        co_await answer_request(features, std::move(request.method), std::move(request.params));
     // There is no way to answer with an error. The server asks again or gives up.
     if (auto* value = std::get_if<json::Value>(&answer)) responses[key] = std::move(*value);
   }

@@ -47,6 +47,12 @@ struct CallToolOptions {
   std::shared_ptr<const json::Object> output_schema = nullptr;
   std::function<void(const rpc::Progress&)> on_progress = {};
   Interrupt* interrupt = nullptr;
+  // Answers what the server asks in the middle of the call. Outlives the call. Null: the client's
+  // own features do.
+  ClientFeatures* features = nullptr;
+  // Whom the call is made for. What a server asks without saying in which call can only be answered
+  // while all calls with features of their own are of one caller.
+  std::string caller = {};
 };
 
 // The tools of one MCP server. Connects when it is first needed, finds out how the server speaks
@@ -74,6 +80,9 @@ class Client final {
   Task<Result<rpc::Answer>> request(std::string method, json::Object params,
                                     CallToolOptions options = {});
 
+  // May be null.
+  ClientFeatures* features() const { return options_.features; }
+
   Task<void> stop();
 
  private:
@@ -99,7 +108,7 @@ class Client final {
   Task<Result<rpc::Answer>> ask(SessionPtr session, std::string method, json::Object params);
   Task<Result<CallToolResult>> call_on(SessionPtr session, CallToolParams params,
                                        CallToolOptions options);
-  Task<json::Object> answer_inputs(InputRequired wanted);
+  Task<json::Object> answer_inputs(InputRequired wanted, ClientFeatures* features);
   void check_output(const json::Object& schema, CallToolResult& result);
 
   const ClientDeps deps_;

@@ -4,6 +4,7 @@
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
+#include "mcp/client/call_features.hpp"
 #include "tool/input_schema.hpp"
 
 namespace errand::mcp {
@@ -96,8 +97,14 @@ class McpTool final : public errand::Tool {
             {.message = progress.message, .progress = progress.progress, .total = progress.total});
       };
     }
-    auto client = co_await find_(context.secrets);
+    auto client = co_await find_(context.secrets, context.questions ? Caller::run : Caller::other);
     if (!client) co_return failed_outcome(client.error().describe());
+    std::optional<CallFeatures> features;
+    if (ClientFeatures* own = (*client)->features(); own && context.questions) {
+      features.emplace(*own, *context.questions, decl_.name);
+      options.features = &*features;
+      options.caller = call.run.str();
+    }
     CallToolParams params{.name = decl_.origin.upstream,
                           .arguments = std::move(call.arguments),
                           .meta = {{kIdempotencyKey, call.id.view()}}};
@@ -149,8 +156,9 @@ ToolPtr make_tool(FindClient find, ToolDecl decl, milliseconds silence_max) {
 }
 
 ToolPtr make_tool(std::shared_ptr<Client> client, ToolDecl decl) {
-  return make_tool([client = std::move(client)](CallSecrets*) { return same_client(client); },
-                   std::move(decl));
+  return make_tool(
+      [client = std::move(client)](CallSecrets*, Caller) { return same_client(client); },
+      std::move(decl));
 }
 
 }  // namespace errand::mcp

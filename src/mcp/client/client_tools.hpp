@@ -13,9 +13,13 @@ namespace errand::mcp {
 // replaced by one that takes any object.
 ToolDecl decl_of(const Tool& tool, std::string name);
 
+// Who makes a call. What a server asks in the middle of a call is answered by runs only, and only
+// clients that are for runs offer that to servers.
+enum class Caller : std::uint8_t { run, other };
+
 // The client for one call, which is made with these secrets (null: there are none). An error is
 // what the model is told.
-using FindClient = std::function<Task<Result<std::shared_ptr<Client>>>(CallSecrets*)>;
+using FindClient = std::function<Task<Result<std::shared_ptr<Client>>>(CallSecrets*, Caller)>;
 
 // How long a call may take in all, and without a sign of life, if nobody says otherwise.
 constexpr milliseconds kCallTimeMax{600'000};

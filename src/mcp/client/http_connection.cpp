@@ -269,7 +269,11 @@ Task<Result<HttpConnection::StreamEnd>> HttpConnection::read_events(SseSource* s
     if ((*event)->type != "message" || (*event)->data.empty()) continue;
     state->resumes = 0;
     bool is_answer = state->id && is_answer_to((*event)->data, *state->id);
-    inbox_.put(std::move((*event)->data));
+    if (state->id) {
+      inbox_.put(rpc::Beside{.request = *state->id, .text = std::move((*event)->data)});
+    } else {
+      inbox_.put(std::move((*event)->data));
+    }
     if (is_answer) co_return StreamEnd::answered;
   }
 }

@@ -20,22 +20,38 @@ bool is_configured(const McpServer& server) {
   return server.url.starts_with(kConfigured);
 }
 
-// What a configured server may ask: which folders it is to work in.
-class ConfiguredRoots final : public ClientFeatures {
- public:
-  explicit ConfiguredRoots(std::vector<Root> roots) : roots_(std::move(roots)) {}
+Error no_call() {
+  return {ErrorCode::unavailable, "no call is under way that could answer this"};
+}
 
-  ClientCapabilities offered() const override { return {.roots = true}; }
+// What a server may ask: in which folders it is to work, if the configuration says so, and what the
+// calls of runs answer (CallFeatures).
+class ServerFeatures final : public ClientFeatures {
+ public:
+  ServerFeatures(std::vector<Root> roots, Caller caller)
+      : roots_(std::move(roots)), caller_(caller) {}
+
+  ClientCapabilities offered() const override {
+    bool is_for_runs = caller_ == Caller::run;
+    return {.roots = !roots_.empty(), .sampling = is_for_runs, .elicitation = is_for_runs};
+  }
   Task<Result<std::vector<Root>>> roots() override { co_return roots_; }
+  Task<Result<CreateMessageResult>> create_message(CreateMessageParams) override {
+    co_return no_call();
+  }
+  Task<Result<ElicitResult>> elicit(ElicitParams) override { co_return no_call(); }
 
  private:
   const std::vector<Root> roots_;
+  const Caller caller_;
 };
 
 using NetHeaders = std::vector<net::Header>;
 
-std::string key_of(const McpServer& server, const ServerAddress& address, const Principal& who) {
-  std::string key = cat(who.workspace.view(), "\n", server.url);
+std::string key_of(const McpServer& server, const ServerAddress& address, const Principal& who,
+                   Caller caller) {
+  std::string key =
+      cat(who.workspace.view(), caller == Caller::run ? "\nrun\n" : "\n\n", server.url);
   const auto* http = std::get_if<HttpServer>(&address);
   for (const net::Header& header : http ? http->headers : NetHeaders()) {
     append(key, "\n", header.name, ":", header.value);
@@ -62,16 +78,17 @@ McpTools::McpTools(ClientDeps deps, Configured configured, SecretSource* secrets
       secrets_(secrets),
       ending_(deps.home, deps.on_bug),
       asking_(deps.home, deps.on_bug) {
-  for (const auto& [name, server] : configured_.servers) {
-    if (server.roots.empty()) continue;
-    features_[name] = std::make_unique<ConfiguredRoots>(server.roots);
+  for (Caller caller : {Caller::run, Caller::other}) {
+    features_[{"", caller}] = std::make_unique<ServerFeatures>(std::vector<Root>(), caller);
+    for (const auto& [name, server] : configured_.servers) {
+      features_[{name, caller}] = std::make_unique<ServerFeatures>(server.roots, caller);
+    }
   }
 }
 
-ClientFeatures* McpTools::features_for(const McpServer& server) {
-  if (!is_configured(server)) return nullptr;
-  auto found = features_.find(server.url.substr(kConfigured.size()));
-  return found == features_.end() ? nullptr : found->second.get();
+ClientFeatures* McpTools::features_for(const McpServer& server, Caller caller) const {
+  std::string name = is_configured(server) ? server.url.substr(kConfigured.size()) : "";
+  return features_.at({name, caller}).get();
 }
 
 Result<ServerAddress> McpTools::address_of(const McpServer& server) const {
@@ -88,12 +105,12 @@ Result<ServerAddress> McpTools::address_of(const McpServer& server) const {
 }
 
 Task<Result<McpTools::ClientPtr>> McpTools::client_for(McpServer server, Principal who,
-                                                       CallSecrets* secrets) {
+                                                       CallSecrets* secrets, Caller caller) {
   ERRAND_CO_TRY(auto address, address_of(server));
   if (auto* http = std::get_if<HttpServer>(&address); http && secrets) {
     ERRAND_CO_TRY(http->headers, co_await filled(http->headers, secrets));
   }
-  co_return client_at(std::move(address), server, who);
+  co_return client_at(std::move(address), server, who, caller);
 }
 
 // Ends the client that nobody has used for longest. False: all of them are in use.
@@ -108,8 +125,8 @@ bool McpTools::make_room() {
 }
 
 Result<McpTools::ClientPtr> McpTools::client_at(ServerAddress address, const McpServer& server,
-                                                const Principal& who) {
-  std::string key = key_of(server, address, who);
+                                                const Principal& who, Caller caller) {
+  std::string key = key_of(server, address, who, caller);
   auto known = std::find_if(clients_.begin(), clients_.end(),
                             [&key](const Known& one) { return one.key == key; });
   if (known != clients_.end()) {
@@ -124,7 +141,7 @@ Result<McpTools::ClientPtr> McpTools::client_at(ServerAddress address, const Mcp
                   .http = is_configured(server) ? configured_.http : deps_.http,
                   .timers = deps_.timers,
                   .on_bug = deps_.on_bug};
-  ClientOptions options{.server = std::move(address), .features = features_for(server)};
+  ClientOptions options{.server = std::move(address), .features = features_for(server, caller)};
   clients_.push_front(
       {.key = std::move(key), .client = std::make_shared<Client>(deps, std::move(options))});
   return clients_.front().client;
@@ -137,23 +154,29 @@ Task<void> McpTools::end(ClientPtr client) {
 Task<Result<std::vector<ToolDecl>>> McpTools::ask(ToolRef ref, Principal who) {
   const auto* server = std::get_if<McpServer>(&ref);
   if (!server) co_return std::vector<ToolDecl>();
+  auto tools = co_await tools_of(*server, std::move(who), Caller::run);
+  co_return tools;
+}
+
+Task<Result<std::vector<ToolDecl>>> McpTools::tools_of(McpServer server, Principal who,
+                                                       Caller caller) {
   CallSecrets secrets(secrets_, who.workspace);
-  ERRAND_CO_TRY(auto client, co_await client_for(*server, who, &secrets));
+  ERRAND_CO_TRY(auto client, co_await client_for(server, who, &secrets, caller));
   auto asked = co_await client->tools();
   if (!asked) {
     co_return Error(asked.error().code(), secrets.blot_out(asked.error().message()));
   }
   const auto& list = *asked;
-  std::vector<std::string> names = vendor_names(server->name, list->tools);
+  std::vector<std::string> names = vendor_names(server.name, list->tools);
   std::vector<ToolDecl> decls;
   for (std::size_t i = 0; i < list->tools.size(); ++i) {
     const Tool& tool = list->tools[i];
-    const auto& filter = server->tool_filter;
+    const auto& filter = server.tool_filter;
     bool is_wanted =
         !filter || std::find(filter->begin(), filter->end(), tool.name) != filter->end();
     if (!is_wanted) continue;
     decls.push_back(decl_of(tool, names[i]));
-    if (server->timeout) decls.back().annotations.timeout = server->timeout;
+    if (server.timeout) decls.back().annotations.timeout = server.timeout;
   }
   if (decls.empty()) {
     co_return Error(ErrorCode::not_found, list->tools.empty()
@@ -168,9 +191,10 @@ ToolPtr McpTools::open(const ToolDecl& binding, const ToolRef& ref, const Princi
   const auto* server = std::get_if<McpServer>(&ref);
   if (!server) return nullptr;
   // Whoever says how long a call may take knows whether the server reports progress.
-  return make_tool([this, server = *server,
-                    who](CallSecrets* secrets) { return client_for(server, who, secrets); },
-                   binding, server->timeout.value_or(kCallSilenceMax));
+  FindClient find = [this, server = *server, who](CallSecrets* secrets, Caller caller) {
+    return client_for(server, who, secrets, caller);
+  };
+  return make_tool(std::move(find), binding, server->timeout.value_or(kCallSilenceMax));
 }
 
 // What configured servers have answered. Whoever asked may leave before they have.
@@ -182,7 +206,7 @@ struct McpTools::Asked {
 
 Task<void> McpTools::ask_one(std::string name, Principal who, std::shared_ptr<Asked> asked) {
   McpServer server{.name = name, .url = cat(kConfigured, name), .headers = {}, .tool_filter = {}};
-  auto tools = co_await ask(std::move(server), who);
+  auto tools = co_await tools_of(std::move(server), who, Caller::other);
   bool is_down = !tools && tools.error().reason() != kNoTools;
   if (is_down) down_until_[{who.workspace, name}] = deps_.timers.now() + kDownTime;
   asked->unanswered.erase(name);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "async/task_group.hpp"
-#include "mcp/client/client.hpp"
+#include "mcp/client/client_tools.hpp"
 #include "tool/tool_source.hpp"
 
 namespace errand::mcp {
@@ -20,8 +20,8 @@ struct ConfiguredServer {
 
 // The tools of MCP servers that runs name (`mcp` refs), by their URL or as the configuration has
 // them. Runs with the same server, headers and workspace share a client, which stays connected for
-// the next run. Lives on one home; must be stopped before it is destroyed, after the runs that use
-// it.
+// the next run; calls of no run share another, because a server may ask them less. Lives on one
+// home; must be stopped before it is destroyed, after the runs that use it.
 class McpTools final : public RemoteToolSource {
  public:
   // The one used longest ago is given up for a new one, unless a call is under way there. If there
@@ -60,10 +60,13 @@ class McpTools final : public RemoteToolSource {
 
   // The client for a server, with the secrets of its headers filled in. not_found: the
   // configuration has no such server. rate_limited: kClientsMax.
-  Task<Result<ClientPtr>> client_for(McpServer server, Principal who, CallSecrets* secrets);
+  Task<Result<ClientPtr>> client_for(McpServer server, Principal who, CallSecrets* secrets,
+                                     Caller caller);
   Result<ServerAddress> address_of(const McpServer& server) const;
-  ClientFeatures* features_for(const McpServer& server);
-  Result<ClientPtr> client_at(ServerAddress address, const McpServer& server, const Principal& who);
+  ClientFeatures* features_for(const McpServer& server, Caller caller) const;
+  Result<ClientPtr> client_at(ServerAddress address, const McpServer& server, const Principal& who,
+                              Caller caller);
+  Task<Result<std::vector<ToolDecl>>> tools_of(McpServer server, Principal who, Caller caller);
   bool make_room();
   Task<void> ask_one(std::string name, Principal who, std::shared_ptr<Asked> asked);
   Task<std::vector<ToolPtr>> ask_configured(std::vector<std::string> names, Principal who);
@@ -72,8 +75,9 @@ class McpTools final : public RemoteToolSource {
   const ClientDeps deps_;
   const Configured configured_;
   SecretSource* const secrets_;
-  std::map<std::string, std::unique_ptr<ClientFeatures>> features_;  // of configured servers
-  std::list<Known> clients_;                                         // the one used last is first
+  // Of configured servers by their names, and of all others without one.
+  std::map<std::pair<std::string, Caller>, std::unique_ptr<ClientFeatures>> features_;
+  std::list<Known> clients_;  // the one used last is first
   // Configured servers that did not answer a workspace.
   std::map<std::pair<WorkspaceSlug, std::string>, SteadyTime> down_until_;
   TaskGroup ending_;

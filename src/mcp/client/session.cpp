@@ -153,8 +153,43 @@ ClientCapabilities Session::offered() const {
   return options_.features ? options_.features->offered() : ClientCapabilities{};
 }
 
-Task<rpc::Answer> Session::handle(rpc::Request request, rpc::ServedRequest* /*served*/) {
-  return answer_request(options_.features, std::move(request.method), std::move(request.params));
+Session::Asked::Asked(Session& session, ClientFeatures* features, std::string caller)
+    : session_(session), features_(features), caller_(std::move(caller)) {
+  if (features_) session_.asked_.push_back(this);
+}
+
+Session::Asked::~Asked() {
+  if (features_) session_.asked_.remove(this);
+}
+
+// Over HTTP a question comes with the answer to the call that it is about. On one stream for
+// everything, nothing says so.
+Result<ClientFeatures*> Session::asked_features(const rpc::ServedRequest& served) const {
+  if (asked_.empty()) return options_.features;
+  for (const Asked* one : asked_) {
+    if (one->features_ == served.owner()) return one->features_;
+  }
+  const Asked& first = *asked_.front();
+  bool is_clear = std::all_of(asked_.begin(), asked_.end(),
+                              [&](const Asked* one) { return one->caller_ == first.caller_; });
+  if (is_clear) return first.features_;
+  return Error(ErrorCode::unavailable,
+               "several runs use this server at once, and the request does not say in which call "
+               "it is made");
+}
+
+Task<rpc::Answer> Session::handle(rpc::Request request, rpc::ServedRequest* served) {
+  bool is_of_call =
+      request.method == "sampling/createMessage" || request.method == "elicitation/create";
+  auto features = is_of_call ? asked_features(*served) : Result<ClientFeatures*>(options_.features);
+  if (!features) {
+    co_return rpc::RpcError{.code = rpc::code::kInternalError,
+                            .message = features.error().message()};
+  }
+  rpc::Peer::Pause pause(peer_, *features);
+  rpc::Answer answer =
+      co_await answer_request(*features, std::move(request.method), std::move(request.params));
+  co_return answer;
 }
 
 void Session::notice(rpc::Notification notification) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,22 @@ class Session final : public rpc::Handler {
 
   Task<void> stop();
 
+  // A call that is under way, for what the server asks meanwhile. `features` and the session
+  // outlive this; null: the call has none of its own.
+  class Asked final {
+   public:
+    Asked(Session& session, ClientFeatures* features, std::string caller);
+    ~Asked();
+    Asked(const Asked&) = delete;
+    Asked& operator=(const Asked&) = delete;
+
+   private:
+    friend Session;
+    Session& session_;
+    ClientFeatures* const features_;
+    const std::string caller_;
+  };
+
   Task<rpc::Answer> handle(rpc::Request request, rpc::ServedRequest* served) override;
   void notice(rpc::Notification notification) override;
 
@@ -55,6 +72,8 @@ class Session final : public rpc::Handler {
   Task<Result<void>> initialize();
   Task<void> subscribe();
   ClientCapabilities offered() const;
+  // The call that the server asks about. unavailable: there are several, and nothing says which.
+  Result<ClientFeatures*> asked_features(const rpc::ServedRequest& served) const;
 
   const ClientDeps deps_;
   const SessionOptions options_;
@@ -62,6 +81,7 @@ class Session final : public rpc::Handler {
   HttpConnection* http_;
   ServerInfo info_;
   bool is_told_of_changes_ = false;
+  std::list<const Asked*> asked_;  // the calls under way that have features of their own
   rpc::Peer peer_;
   TaskGroup tasks_;
 };

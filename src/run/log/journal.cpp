@@ -136,6 +136,21 @@ struct EntryWriter {
     out.field("entry", "note").field("id", entry.id.view()).raw("note", entry.note);
   }
 
+  void operator()(const SampledEntry& entry) {
+    out.field("entry", "sampled")
+        .field("id", entry.id.view())
+        .field("usage", errand::to_json(entry.usage));
+  }
+
+  void operator()(const AnswerEntry& entry) {
+    out.field("entry", "answer")
+        .field("id", entry.id.view())
+        .field("asked", entry.asked)
+        .field("ok", entry.ok)
+        .field("text", entry.text);
+    if (entry.timed_out) out.field("timedOut", true);
+  }
+
   void operator()(const OutcomeEntry& entry) {
     out.field("entry", "outcome")
         .field("id", entry.id.view())

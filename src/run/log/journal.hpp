@@ -123,6 +123,21 @@ struct NoteEntry {
 };
 constexpr std::size_t kNoteBytesMax = 4096;
 
+// The run's model has answered a question of a call's server.
+struct SampledEntry {
+  ToolUseId id;  // of the call
+  Usage usage;
+};
+
+// A question that a call's server has asked the client is over.
+struct AnswerEntry {
+  ToolUseId id;       // of the question (run/question_id.hpp)
+  std::string asked;  // the SHA-256 of what was asked, in hex
+  bool ok = true;
+  std::string text;
+  bool timed_out = false;  // nobody answered in time
+};
+
 struct OutcomeEntry {
   ToolUseId id;
   bool ok = true;
@@ -178,7 +193,7 @@ struct TerminalEntry {
 
 using JournalEntry =
     std::variant<CreatedEntry, ToolsEntry, ResumedEntry, TurnEntry, CallEntry, NoteEntry,
-                 OutcomeEntry, TurnEndEntry, CancelEntry, TerminalEntry>;
+                 SampledEntry, AnswerEntry, OutcomeEntry, TurnEndEntry, CancelEntry, TerminalEntry>;
 
 void append_journal_line(std::string& out, const JournalEntry& entry);
 

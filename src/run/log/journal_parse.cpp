@@ -276,6 +276,18 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
   if (kind == "terminal") return parse_terminal(in);
   if (kind == "outcome") return parse_outcome(in);
   if (kind == "note") return parse_note(in);
+  if (kind == "answer") {
+    return in.finish<JournalEntry>(
+        AnswerEntry{.id = parse_tool_use_id(in),
+                    .asked = in.text("asked"),
+                    .ok = in.optional_flag("ok").value_or(false),
+                    .text = in.text("text"),
+                    .timed_out = in.optional_flag("timedOut").value_or(false)});
+  }
+  if (kind == "sampled") {
+    return in.finish<JournalEntry>(
+        SampledEntry{.id = parse_tool_use_id(in), .usage = parse_usage(in.any("usage"))});
+  }
   if (kind == "resumed") {
     return in.finish<JournalEntry>(ResumedEntry{.at = from_millis(in.integer("at", 0, INT64_MAX))});
   }

@@ -139,6 +139,16 @@ void add_calls(std::vector<Stored>& all) {
   all.push_back({NoteEntry{.id = tool_use("tu_1"), .note = R"({"taskId":"t-1"})"},
                  R"({"entry":"note","id":"tu_1","note":{"taskId":"t-1"}})"
                  "\n"});
+  all.push_back(
+      {SampledEntry{.id = tool_use("tu_1"), .usage = {.input_tokens = 7, .output_tokens = 2}},
+       R"({"entry":"sampled","id":"tu_1","usage":{"inputTokens":7,"cachedTokens":0,)"
+       R"("reasoningTokens":0,"outputTokens":2}})"
+       "\n"});
+  all.push_back(
+      {AnswerEntry{
+           .id = tool_use("tu_1_q1"), .asked = "ab", .ok = false, .text = "no", .timed_out = true},
+       R"({"entry":"answer","id":"tu_1_q1","asked":"ab","ok":false,"text":"no","timedOut":true})"
+       "\n"});
   all.push_back({OutcomeEntry{.id = tool_use("tu_1"), .ok = true, .text = "done"},
                  "{\"entry\":\"outcome\",\"id\":\"tu_1\",\"ok\":true,\"text\":\"done\"}\n"});
   all.push_back(

@@ -29,6 +29,18 @@ function makeServer() {
     const question = { message: 'Your name?', requestedSchema: object({ name: string }) };
     return inputRequired({ inputRequests: { name: inputRequired.elicit(question) } });
   });
+  server.registerTool('introduce', { inputSchema: fromJsonSchema(object({})) }, (_, context) => {
+    const { name, words } = context.mcpReq.inputResponses ?? {};
+    if (words) return text(`${name.content.name} says: ${words.content.text}`);
+    const form = { message: 'Who are you?', requestedSchema: object({ name: string }) };
+    const messages = [{ role: 'user', content: { type: 'text', text: 'And what do you say?' } }];
+    return inputRequired({
+      inputRequests: {
+        name: inputRequired.elicit(form),
+        words: inputRequired.createMessage({ messages, maxTokens: 50 }),
+      },
+    });
+  });
   return server;
 }
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "mcp/client/client_features.hpp"
+#include "tool/call_questions.hpp"
+
+namespace errand::mcp {
+
+// Pending calls of this name are elicitations: the user is asked something for a server.
+// docs/guide/mcp.md says how a client answers them.
+inline constexpr std::string_view kElicitationTool = "mcp_elicitation";
+
+// What a client's answer to an elicitation tells the server. Whatever is not an answer, or does not
+// fit the form, declines.
+ElicitResult elicit_result(const ElicitParams& asked, const ToolAnswer& answer);
+
+// Answers what a server asks in the middle of a call: by the run that makes the call. An answer
+// that is waited for refers neither to this nor to the call.
+class CallFeatures final : public ClientFeatures {
+ public:
+  // `client` answers what is not of the call. Both outlive this. `tool` is the name that the run
+  // has for what it calls.
+  CallFeatures(ClientFeatures& client, CallQuestions& questions, std::string tool)
+      : client_(client), questions_(questions), tool_(std::move(tool)) {}
+
+  ClientCapabilities offered() const override { return client_.offered(); }
+  Task<Result<std::vector<Root>>> roots() override { return client_.roots(); }
+  Task<Result<CreateMessageResult>> create_message(CreateMessageParams params) override;
+  Task<Result<ElicitResult>> elicit(ElicitParams params) override;
+
+ private:
+  ClientFeatures& client_;
+  CallQuestions& questions_;
+  const std::string tool_;
+};
+
+}  // namespace errand::mcp
