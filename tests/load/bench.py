@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the release build of the server.
 
-Usage: tests/load/bench.py [--quick] [--stalls] [--save] [--root DIR]
+Usage: tests/load/bench.py [--quick] [--stalls] [--mcp] [--save] [--root DIR]
 
 Starts the server named by ERRAND_BINARY (build/bin/errand without it) on temporary data directories
 with scripted models, drives it with the errand_load beside it, and prints a table: the median of
@@ -10,6 +10,7 @@ never a test: the exit code is 0 whatever they are.
 
 --quick   fewer repetitions, each shorter
 --stalls  only what others notice while somebody asks for much
+--mcp     only MCP, beside the official SDK for Node
 --save    rewrites docs/bench.md, all but its section written by hand
 --root    where data directories are made (default: build/, because /tmp may not be a disk)
 """
@@ -24,7 +25,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from load import durability, report, scenarios, stalls, vendors  # noqa: E402
+from load import durability, mcp, report, scenarios, stalls, vendors  # noqa: E402
 from load.report import Row  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -69,7 +70,7 @@ def measure(effort: Effort) -> list[Row]:
     idle = [one.rss_mb for one in fresh[:effort.repetitions]]
     rows.append(Row("Idle server, freshly started: memory", "MB", idle, 1, 15))
     return (rows + measure_durability(effort) + measure_vendors(effort) + measure_parts(effort)
-            + measure_stalls(effort))
+            + measure_mcp(effort) + measure_stalls(effort))
 
 
 def measure_durability(effort: Effort) -> list[Row]:
@@ -137,6 +138,27 @@ def measure_parts(effort: Effort) -> list[Row]:
                            ("anthropic", "Anthropic"), ("gemini", "Gemini"))]
 
 
+def measure_mcp(effort: Effort) -> list[Row]:
+    """Rows of MCP, ours and those of the SDK for Node in turn."""
+    rows = []
+
+    def add(name: str, found: list[mcp.Pair], target: float) -> None:
+        rows.append(Row(f"{name}: rate", "calls/s", [one.ours for one in found], 0))
+        rows.append(Row("The same with the SDK for Node", "calls/s",
+                        [one.theirs for one in found], 0))
+        rows.append(Row("The same: times the rate of the SDK", "", [one.times for one in found], 1,
+                        target, is_least=True))
+
+    calls = effort.runs * 2
+    add("MCP call over HTTP, 16 in flight", mcp.measure_http(effort.repetitions, calls), 5)
+    add("MCP call over stdio, one in flight", mcp.measure_stdio(effort.repetitions, calls, 1), 2)
+    add("MCP call over stdio, 16 in flight",
+        mcp.measure_stdio(effort.repetitions, calls, mcp.MANY), 1.5)
+    rows.append(Row("Run with five tools of a program, over MCP: times the CPU of built-in ones",
+                    "", mcp.measure_runs(effort.repetitions, effort.runs // 4), 2, 2))
+    return rows
+
+
 def measure_stalls(effort: Effort) -> list[Row]:
     rows = []
     for name, prepare in stalls.ATTACKS.items():
@@ -152,14 +174,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage="")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--stalls", action="store_true")
+    parser.add_argument("--mcp", action="store_true")
     parser.add_argument("--save", action="store_true")
     parser.add_argument("--root", type=Path, default=ROOT / "build")
     options = parser.parse_args()
-    if options.save and options.stalls:
-        parser.error("--save writes the whole page: leave out --stalls")
+    if options.save and (options.stalls or options.mcp):
+        parser.error("--save writes the whole page: leave out --stalls and --mcp")
 
     binary = Path(os.environ.setdefault("ERRAND_BINARY", str(ROOT / "build/bin/errand")))
-    for program in (binary, scenarios.load_program(), vendors.micro_program()):
+    for program in (binary, scenarios.load_program(), vendors.micro_program(),
+                    mcp.mcp_load_program()):
         if not program.exists():
             print(f"bench: there is no {program}; ./dev bench builds it", file=sys.stderr)
             return 1
@@ -169,7 +193,9 @@ def main() -> int:
     machine = report.describe_machine(ROOT, binary, options.root)
     print(report.machine_text(machine), flush=True)
     effort = QUICK if options.quick else FULL
-    rows = measure_stalls(effort) if options.stalls else measure(effort)
+    groups = {measure_stalls: options.stalls, measure_mcp: options.mcp}
+    chosen = [group for group, is_wanted in groups.items() if is_wanted] or [measure]
+    rows = [row for group in chosen for row in group(effort)]
     print(report.table(rows))
     if options.save:
         report.save(ROOT / "docs" / "bench.md", machine, rows)

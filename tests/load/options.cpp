@@ -42,6 +42,8 @@ Result<void> take_option(std::string_view name, std::string_view value, Options&
     options.tool = value;
   } else if (name == "--plugin") {
     options.plugin = value;
+  } else if (name == "--mcp") {
+    options.mcp = value;
   } else {
     return wrong(cat("there is no option ", name));
   }

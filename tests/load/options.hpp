@@ -19,6 +19,7 @@ struct Options {
   std::string model;   // empty: the server's default
   std::string tool;    // the one tool that the client offers; empty: none
   std::string plugin;  // the one tool of the server that runs may call; empty: none
+  std::string mcp;     // the MCP server of the configuration that runs may call; empty: none
   std::size_t runs = 1;
   std::size_t in_flight = 8;
   std::size_t pace_ms = 0;  // of a stream's deltas
@@ -26,8 +27,8 @@ struct Options {
 
 constexpr const char* kUsage =
     "Usage: errand_load runs|created|paused|held|streams --port PORT --key KEY [--workspace SLUG]\n"
-    "                   [--model ID] [--tool NAME] [--plugin NAME] [--runs N] [--in-flight N]\n"
-    "                   [--pace MS]\n"
+    "                   [--model ID] [--tool NAME] [--plugin NAME] [--mcp NAME] [--runs N]\n"
+    "                   [--in-flight N] [--pace MS]\n"
     "\n"
     "Drives the server on 127.0.0.1 and prints one line of JSON.\n"
     "  runs    makes N runs, so many in flight, answers their calls and reads them to the end\n"

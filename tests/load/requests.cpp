@@ -28,6 +28,15 @@ std::string create_body(const Options& options) {
     json::ObjectWriter(plugin).field("kind", "mantyx_plugin").field("name", options.plugin).end();
     out.raw("tools", cat("[", plugin, "]"));
   }
+  if (!options.mcp.empty()) {
+    std::string server;
+    json::ObjectWriter(server)
+        .field("kind", "mcp")
+        .field("name", options.mcp)
+        .field("url", cat("config:", options.mcp))
+        .end();
+    out.raw("tools", cat("[", server, "]"));
+  }
   out.end();
   return body;
 }

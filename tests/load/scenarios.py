@@ -34,20 +34,20 @@ def load_program() -> Path:
 
 def load_command(server: Server, scenario: str, model: str, runs: int,
                  in_flight: int = IN_FLIGHT, tool: str = "", pace_ms: int = 0,
-                 plugin: str = "") -> list[str]:
+                 plugin: str = "", mcp: str = "") -> list[str]:
     tool = tool or TOOLS.get(model, "")
     return [str(load_program()), scenario, "--port", str(server.port), "--key", server.key,
             "--workspace", server.workspace, "--model", model, *(["--tool", tool] if tool else []),
             "--runs", str(runs), "--in-flight", str(in_flight),
             *(["--pace", str(pace_ms)] if pace_ms else []),
-            *(["--plugin", plugin] if plugin else [])]
+            *(["--plugin", plugin] if plugin else []), *(["--mcp", mcp] if mcp else [])]
 
 
 def drive(server: Server, model: str, runs: int, scenario: str = "runs",
           in_flight: int = IN_FLIGHT, tool: str = "", pace_ms: int = 0,
-          plugin: str = "") -> dict:
+          plugin: str = "", mcp: str = "") -> dict:
     """Plays so many runs and returns the report."""
-    command = load_command(server, scenario, model, runs, in_flight, tool, pace_ms, plugin)
+    command = load_command(server, scenario, model, runs, in_flight, tool, pace_ms, plugin, mcp)
     done = subprocess.run(command, stdout=subprocess.PIPE, timeout=LOAD_SECONDS_MAX, check=False)
     if done.returncode != 0:
         raise LoadFailed(f"{done.stdout.decode()}\n{server.errors()[-2000:]}")

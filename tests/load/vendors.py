@@ -32,6 +32,7 @@ class Load:
     in_flight: int = 8
     tool: str = ""  # of the client
     plugin: str = ""  # of the server
+    mcp: str = ""  # an MCP server of the configuration
 
 
 ONE_TURN = Load([turn(*WORDS)])
@@ -47,13 +48,13 @@ STEADY = Load([turn(*(f"word{number:04} " for number in range(STREAMED_DELTAS)),
 
 
 @contextmanager
-def serving(load: Load) -> Iterator[Server]:
+def serving(load: Load, more_config: dict | None = None) -> Iterator[Server]:
     """A server whose model is such a vendor."""
     fake = FakeModel(load.turns)
     server = Server({"unused": [turn("")]}, extra_config={
         "models": [{"id": "vendor", "provider": "openai-compatible", "vendorModelId": "m",
                     "baseUrl": f"{fake.url}/v1", "apiKey": "k"}],
-        "defaultModel": "vendor"})
+        "defaultModel": "vendor"} | (more_config or {}))
     try:
         yield server.start()
     finally:
@@ -62,12 +63,13 @@ def serving(load: Load) -> Iterator[Server]:
         fake.stop()
 
 
-def measure_vendor(load: Load, repetitions: int, runs: int) -> list[RunFigures]:
+def measure_vendor(load: Load, repetitions: int, runs: int,
+                   more_config: dict | None = None) -> list[RunFigures]:
     """All repetitions on one warm server."""
-    with serving(load) as server:
+    with serving(load, more_config) as server:
         def play() -> dict:
             return drive(server, "vendor", runs, in_flight=load.in_flight, tool=load.tool,
-                         plugin=load.plugin)
+                         plugin=load.plugin, mcp=load.mcp)
 
         play()
         figures = []
