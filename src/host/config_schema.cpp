@@ -92,6 +92,10 @@ constexpr std::string_view kVendorModel = R"json({
   "maxOutputTokens": {
     "type": "integer", "minimum": 1, "maximum": 2147483647,
     "description": "What a turn may say at most."
+  },
+  "images": {
+    "type": "boolean", "default": true,
+    "description": "false: the model does not see; images are told in words."
   }
 })json";
 

@@ -70,7 +70,7 @@ TEST_F(ConfigTest, EverySettingOfAVendorsModelIsRead) {
       "headers": { "X-Team": "file:)",
                          (folder_ / "team").string(), R"(", "x-other": "b" },
       "timeoutMs": 600000, "retries": 3, "earlyStart": false, "label": "GPT 5.5",
-      "contextWindowTokens": 200000, "maxOutputTokens": 8192,
+      "contextWindowTokens": 200000, "maxOutputTokens": 8192, "images": false,
       "pricing": { "inputPer1MUsd": 3, "outputPer1MUsd": 15, "cacheReadPer1MUsd": 0.3 },
       "fallback": ["spare"] },
     { "id": "spare", "provider": "demo" }], "defaultModel": "fast" })"));
@@ -87,6 +87,7 @@ TEST_F(ConfigTest, EverySettingOfAVendorsModelIsRead) {
   const VendorConfig& vendor = *model.vendor;
   EXPECT_EQ(vendor.base_url, "http://127.0.0.1:9001/v1");
   EXPECT_EQ(vendor.api_key, "k1");
+  EXPECT_FALSE(vendor.sees_images);
   EXPECT_EQ(vendor.headers, (llm::HeaderList{{"x-team", "blue"}, {"x-other", "b"}}));
   EXPECT_EQ(vendor.timeout, milliseconds(600'000));
   EXPECT_EQ(vendor.retries, 3);

@@ -9,6 +9,7 @@
 #include "llm/fallback_model.hpp"
 #include "llm/held_calls.hpp"
 #include "llm/http/http_model.hpp"
+#include "llm/no_images.hpp"
 #include "llm/scripted/scripted_model.hpp"
 
 namespace errand::host {
@@ -22,12 +23,14 @@ std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const V
                                               const ModelSurroundings& around) {
   llm::HttpModelOptions options{.base_url = config.base_url, .retries = config.retries};
   if (config.timeout) options.timeouts.total = *config.timeout;
-  return std::make_unique<llm::HttpModel>(
+  auto model = std::make_unique<llm::HttpModel>(
       llm::HttpModel::Deps{.client = around.client,
                            .timers = around.timers,
                            .clock = around.clock,
                            .random = crypto::random_bits},
       make_provider(*find_vendor(provider), config, vendor_model_id), std::move(options));
+  if (config.sees_images) return model;
+  return std::make_unique<llm::NoImagesModel>(std::move(model));
 }
 
 std::unique_ptr<llm::Model> make_model(ModelConfig& model, const ModelSurroundings& around) {

@@ -102,6 +102,7 @@ Result<VendorConfig> parse_vendor(Fields& in, const Vendor& vendor,
   }
   config.retries = static_cast<int>(in.optional_integer("retries", 0, kRetriesMax).value_or(2));
   config.output_tokens_max = in.optional_integer("maxOutputTokens", 1, INT32_MAX);
+  config.sees_images = in.optional_flag("images").value_or(true);
   config.api = in.optional_text("api").value_or(std::string(vendor.api));
   bool is_known =
       vendor.api.empty() ? config.api.empty() : config.api == "responses" || config.api == "chat";

@@ -25,6 +25,7 @@ struct VendorConfig {
   std::optional<std::int64_t> output_tokens_max;
   std::string api;          // of the OpenAI family: "responses" or "chat"
   std::string api_version;  // of Azure; empty: v1
+  bool sees_images = true;
 };
 
 // A kind of provider that the configuration may name.

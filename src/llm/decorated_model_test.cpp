@@ -1,4 +1,4 @@
-// Models made of other models: held calls and fallback models.
+// Models made of other models: held calls, images in words, and fallback models.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include "llm/failure.hpp"
 #include "llm/fallback_model.hpp"
 #include "llm/held_calls.hpp"
+#include "llm/no_images.hpp"
 #include "support/decode_stream.hpp"
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
@@ -42,13 +43,15 @@ class SaidModel final : public Model {
   std::unique_ptr<TurnStream> ask(TurnRequest request) override {
     ++asked;
     files = request.files.get();
-    message = request.messages.empty() ? nullptr : request.messages.front().get();
+    messages = request.messages;
+    message = messages.empty() ? nullptr : messages.front().get();
     return std::make_unique<SaidTurn>(events_);
   }
   int asked = 0;
   // Where the parts of the last request are.
   const TurnFiles* files = nullptr;
   const Message* message = nullptr;
+  std::vector<MessagePtr> messages;
 
  private:
   const std::vector<TurnEvent> events_;
@@ -99,6 +102,35 @@ TEST(HeldCalls, CallsAndBlocksComeInOrderWhenTheTurnHasFinished) {
   EXPECT_EQ(
       held({text("a"), block("1"), call("x"), text("b"), block("2"), call("y"), finished()}),
       (Lines{"text a", "text b", "block 1", "call p|x|{}", "block 2", "call p|y|{}", kFinished}));
+}
+
+FilePart file_of_type(std::string name, std::string type) {
+  return {.filename = std::move(name), .mime_type = std::move(type), .sha256 = "ab", .size = 3};
+}
+
+TEST(NoImages, ImagesOfMessagesAndResultsAreToldInWords) {
+  Message said{.text = "Look."};
+  said.files = {file_of_type("a.png", "image/png"), file_of_type("b.pdf", "application/pdf")};
+  Message results;
+  results.results.push_back({.name = "plot", .files = {file_of_type("c.svg", "image/svg+xml")}});
+  Message plain{.text = "And?"};
+  auto inner = std::make_unique<SaidModel>(std::vector<TurnEvent>());
+  const SaidModel& asked = *inner;
+  NoImagesModel model(std::move(inner));
+  const std::vector<MessagePtr> messages = share_messages({said, results, plain});
+  auto stream = model.ask({.messages = messages});
+  ASSERT_EQ(asked.messages.size(), 3U);
+  EXPECT_EQ(asked.messages[0]->text,
+            "Look.\n[The file \"a.png\" (image/png, 3 bytes) is not shown: this model does not see "
+            "images.]");
+  ASSERT_EQ(asked.messages[0]->files.size(), 1U);
+  EXPECT_EQ(asked.messages[0]->files[0].filename, "b.pdf");
+  EXPECT_EQ(asked.messages[1]->results[0].text,
+            "[The file \"c.svg\" (image/svg+xml, 3 bytes) is not shown: this model does not see "
+            "images.]");
+  EXPECT_TRUE(asked.messages[1]->results[0].files.empty());
+  EXPECT_EQ(asked.messages[2], messages[2]) << "what has no images is shared";
+  EXPECT_EQ(messages[0]->files.size(), 2U) << "the run's own messages stay as they are";
 }
 
 TEST(HeldCalls, ATurnThatBreaksHasNoCalls) {

@@ -88,6 +88,10 @@ std::string note_on(const TurnRequest& request, const FilePart& file) {
   return cat("[The ", described(file), " is not shown: ", why, ".]");
 }
 
+std::string note_on_image(const FilePart& file) {
+  return cat("[The ", described(file), " is not shown: this model does not see images.]");
+}
+
 std::string files_heading(const ToolResultPart& result) {
   return cat("Files from the result of ", result.name, ":");
 }

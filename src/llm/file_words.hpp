@@ -33,6 +33,9 @@ std::string told_text(const FilePart& file, std::string_view bytes);
 // Tells the model that it does not get this file, and why.
 std::string note_on(const TurnRequest& request, const FilePart& file);
 
+// The same of an image, for a model that does not see.
+std::string note_on_image(const FilePart& file);
+
 // The heading of a result's files, where they are sent apart from the result.
 std::string files_heading(const ToolResultPart& result);
 

@@ -164,9 +164,9 @@ class VendorCase(ServerCase):
     """A server whose models are named as their formats, each behind a fake vendor."""
 
     def start_vendors(self, *answers, formats=FORMATS, wires: dict[str, Wire] | None = None,
-                      certificate=None, others=(),
+                      certificate=None, others=(), config: dict | None = None,
                       **settings) -> tuple[Server, dict[str, FakeVendor]]:
-        """`others` are entries of the configuration besides."""
+        """`others` are models of the configuration besides, `config` is what else it says."""
         vendors = {}
         for name in formats:
             wire = (wires or {}).get(name) or WIRES[name]()
@@ -177,7 +177,7 @@ class VendorCase(ServerCase):
         if certificate:
             self.enterContext(patch.dict(os.environ, SSL_CERT_FILE=str(certificate.pem)))
         models = [model_entry(name, vendors[name].url, **settings) for name in formats]
-        config = {"models": [*models, *others], "defaultModel": formats[0]}
+        config = {"models": [*models, *others], "defaultModel": formats[0]} | (config or {})
         return self.start_server([], config), vendors
 
     def create(self, client: Client, name: str, **spec) -> str:
