@@ -1,54 +1,100 @@
 #include "agent/turn_room.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace errand::agent {
 
-TurnRoom::Place::Place(TurnRoom& room, std::size_t file_bytes, Wakeup*& bell)
-    : room_(room), file_bytes_(file_bytes), bell_(bell), number_(++room.numbers_) {
-  std::list<Place*>& queue = room_.queue_of(*this);
-  if (queue.empty() && room_.fits(*this)) {
-    room_.let_in(*this);
-  } else {
-    at_ = queue.insert(queue.end(), this);
+TurnRoom::Place::Place(TurnRoom& room, Need need, Wakeup*& bell)
+    : room_(room), need_(std::move(need)), bell_(bell), number_(++room.numbers_) {
+  Share& share = room_.shares_.at(need_.workspace);
+  if (room_.gets_in_at_once(*this, share)) {
+    room_.let_in(*this, share);
+    return;
+  }
+  std::list<Place*>& queue = share.queue_of(*this);
+  at_ = queue.insert(queue.end(), this);
+  ++room_.waiting_;
+  if (has_files() && !room_.first_with_files_ && room_.has_turn(share)) {
+    room_.first_with_files_ = this;
   }
 }
 
 TurnRoom::Place::~Place() {
-  if (!is_in_) {
-    room_.queue_of(*this).erase(at_);
-  } else {
+  Share& share = room_.shares_.at(need_.workspace);
+  if (is_in_) {
+    --share.turns;
     --room_.turns_;
-    room_.file_bytes_ -= file_bytes_;
+    room_.file_bytes_ -= need_.file_bytes;
+  } else {
+    share.queue_of(*this).erase(at_);
+    --room_.waiting_;
+    if (room_.first_with_files_ == this) room_.first_with_files_ = nullptr;
   }
+  if (share.is_idle()) room_.shares_.drop(need_.workspace);
   room_.let_in_those_that_fit();
 }
 
-bool TurnRoom::fits(const Place& place) const {
-  if (turns_ >= limits_.turns) return false;
-  // A turn with more files than the room holds gets in once nobody else has any.
-  return file_bytes_ == 0 || place.file_bytes_ == 0 ||
-         place.file_bytes_ <= limits_.file_bytes - std::min(file_bytes_, limits_.file_bytes);
+std::array<TurnRoom::Place*, 2> TurnRoom::Share::first() const {
+  Place* one = plain.empty() ? nullptr : plain.front();
+  Place* other = with_files.empty() ? nullptr : with_files.front();
+  if (one && other && other->number_ < one->number_) std::swap(one, other);
+  return {one, other};
 }
 
-void TurnRoom::let_in(Place& place) {
+bool TurnRoom::has_turn(const Share& share) const {
+  return turns_ < limits_.turns && (!limits_.per_workspace || share.turns < *limits_.per_workspace);
+}
+
+bool TurnRoom::has_memory(const Place& place) const {
+  // A turn with more files than the room holds gets in once nobody else has any.
+  return file_bytes_ == 0 || !place.has_files() ||
+         place.need_.file_bytes <= limits_.file_bytes - std::min(file_bytes_, limits_.file_bytes);
+}
+
+// While a workspace has a turn left, its queues hold nothing but turns that wait for memory.
+bool TurnRoom::gets_in_at_once(const Place& place, const Share& share) const {
+  if (!has_turn(share)) return false;
+  return !place.has_files() || (!first_with_files_ && has_memory(place));
+}
+
+void TurnRoom::let_in(Place& place, Share& share) {
   place.is_in_ = true;
+  ++share.turns;
   ++turns_;
-  file_bytes_ += place.file_bytes_;
+  file_bytes_ += place.need_.file_bytes;
   if (place.bell_) place.bell_->notify();
 }
 
-void TurnRoom::let_in_those_that_fit() {
-  for (;;) {
-    std::list<Place*>* first = nullptr;
-    for (std::list<Place*>* queue : {&plain_, &with_files_}) {
-      if (queue->empty() || !fits(*queue->front())) continue;
-      if (!first || queue->front()->number_ < first->front()->number_) first = queue;
+TurnRoom::Place* TurnRoom::next() {
+  if (waiting_ == 0 || turns_ >= limits_.turns) return nullptr;
+  if (first_with_files_ && has_memory(*first_with_files_)) {
+    Place* first = std::exchange(first_with_files_, nullptr);
+    if (has_turn(shares_.at(first->need_.workspace))) return first;
+  }
+  Place* found = nullptr;
+  shares_.next([&](Share& share) {
+    if (!has_turn(share)) return false;
+    for (Place* place : share.first()) {
+      if (!place) continue;
+      if (place->has_files() && (first_with_files_ || !has_memory(*place))) {
+        if (!first_with_files_) first_with_files_ = place;
+        continue;
+      }
+      found = place;
+      return true;
     }
-    if (!first) return;
-    Place& next = *first->front();
-    first->pop_front();
-    let_in(next);
+    return false;
+  });
+  return found;
+}
+
+void TurnRoom::let_in_those_that_fit() {
+  while (Place* place = next()) {
+    Share& share = shares_.at(place->need_.workspace);
+    share.queue_of(*place).erase(place->at_);
+    --waiting_;
+    let_in(*place, share);
   }
 }
 

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <list>
+#include <optional>
 
+#include "agent/round_robin.hpp"
 #include "async/wakeup.hpp"
+#include "run/ids.hpp"
 
 namespace errand::agent {
 
@@ -13,22 +17,29 @@ namespace errand::agent {
 struct TurnLimits {
   std::size_t turns = std::numeric_limits<std::size_t>::max();  // each has a connection to a model
   std::size_t file_bytes = std::size_t{256} * 1024 * 1024;      // that turns hold together
+  std::optional<std::size_t> per_workspace = {};  // turns; absent: as many as there are
 };
 
-// Room for the turns of all runs with their models. First come, first served; a turn without files
-// does not wait for those that wait for the memory of files. Lives on one home, and outlives its
-// places.
+// Room for the turns of all runs with their models. Workspaces take turns; within a workspace the
+// first to come is the first to be served. A turn without files does not wait for those that wait
+// for the memory of files. Lives on one home, and outlives its places.
 class TurnRoom final {
  public:
   explicit TurnRoom(TurnLimits limits) : limits_(limits) {}
   TurnRoom(const TurnRoom&) = delete;
   TurnRoom& operator=(const TurnRoom&) = delete;
 
+  // What a turn needs.
+  struct Need {
+    WorkspaceSlug workspace;
+    std::size_t file_bytes = 0;
+  };
+
   // A place in the room, or in the queue before it. Whoever destroys it leaves.
   class Place final {
    public:
     // `bell` is rung, if there is one then, when a place in the queue becomes one in the room.
-    Place(TurnRoom& room, std::size_t file_bytes, Wakeup*& bell);
+    Place(TurnRoom& room, Need need, Wakeup*& bell);
     ~Place();
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
@@ -38,8 +49,10 @@ class TurnRoom final {
    private:
     friend TurnRoom;
 
+    bool has_files() const { return need_.file_bytes > 0; }
+
     TurnRoom& room_;
-    const std::size_t file_bytes_;
+    const Need need_;
     Wakeup*& bell_;
     std::uint64_t number_ = 0;
     bool is_in_ = false;
@@ -48,22 +61,40 @@ class TurnRoom final {
 
   std::size_t turns() const { return turns_; }
   std::size_t file_bytes() const { return file_bytes_; }
-  std::size_t waiting() const { return plain_.size() + with_files_.size(); }
+  std::size_t waiting() const { return waiting_; }
 
  private:
-  bool fits(const Place& place) const;
-  void let_in(Place& place);
+  // What a workspace has in the room and before it.
+  struct Share {
+    std::size_t turns = 0;
+    std::list<Place*> plain = {};
+    std::list<Place*> with_files = {};
+
+    std::list<Place*>& queue_of(const Place& place) {
+      return place.has_files() ? with_files : plain;
+    }
+    bool is_idle() const { return turns == 0 && plain.empty() && with_files.empty(); }
+    // The first of both queues, the one that came earlier before the other; null for an empty one.
+    std::array<Place*, 2> first() const;
+  };
+
+  bool has_turn(const Share& share) const;
+  bool has_memory(const Place& place) const;
+  bool gets_in_at_once(const Place& place, const Share& share) const;
+  void let_in(Place& place, Share& share);
+  // The place in the queue that gets in next, if one does.
+  Place* next();
   void let_in_those_that_fit();
-  std::list<Place*>& queue_of(const Place& place) {
-    return place.file_bytes_ > 0 ? with_files_ : plain_;
-  }
 
   const TurnLimits limits_;
+  RoundRobin<Share> shares_;  // only of those with places
+  // The next turn with files, which waits for memory alone. No other turn with files overtakes it,
+  // so that the small files of others do not keep it out for good.
+  Place* first_with_files_ = nullptr;
   std::size_t turns_ = 0;
   std::size_t file_bytes_ = 0;
+  std::size_t waiting_ = 0;
   std::uint64_t numbers_ = 0;
-  std::list<Place*> plain_;
-  std::list<Place*> with_files_;
 };
 
 }  // namespace errand::agent

@@ -10,12 +10,15 @@ namespace errand::agent {
 namespace {
 
 struct TurnRoomTest : testing::Test {
-  TurnRoom room{{.turns = 3, .file_bytes = 100}};
+  explicit TurnRoomTest(TurnLimits limits = {.turns = 3, .file_bytes = 100}) : room(limits) {}
+
+  TurnRoom room;
   std::vector<std::unique_ptr<TurnRoom::Place>> places;
   Wakeup* no_bell = nullptr;
 
-  void ask(std::size_t file_bytes) {
-    places.push_back(std::make_unique<TurnRoom::Place>(room, file_bytes, no_bell));
+  void ask(std::size_t file_bytes, const char* workspace = "a") {
+    TurnRoom::Need need{.workspace = *WorkspaceSlug::parse(workspace), .file_bytes = file_bytes};
+    places.push_back(std::make_unique<TurnRoom::Place>(room, need, no_bell));
   }
   // '+' for a place in the room, '.' for one in the queue, ' ' for one that has left.
   std::string shown() const {
@@ -58,6 +61,62 @@ TEST_F(TurnRoomTest, FilesLargerThanTheRoomGetInAlone) {
   EXPECT_EQ(shown(), " +.");
   places[1].reset();
   EXPECT_EQ(shown(), "  +");
+}
+
+TEST_F(TurnRoomTest, WorkspacesTakeTurnsHoweverManyTurnsOneWaitsFor) {
+  for (int i = 0; i < 6; ++i) ask(0, "a");
+  for (int i = 0; i < 2; ++i) ask(0, "b");
+  ask(0, "c");
+  EXPECT_EQ(shown(), "+++......");
+  for (int i = 0; i < 3; ++i) places[static_cast<std::size_t>(i)].reset();
+  EXPECT_EQ(shown(), "   +..+.+");
+}
+
+TEST_F(TurnRoomTest, SmallFilesOfOthersDoNotKeepLargeOnesOut) {
+  ask(60, "a");
+  ask(90, "b");
+  ask(10, "a");
+  ask(10, "c");
+  EXPECT_EQ(shown(), "+...");
+  places[0].reset();
+  EXPECT_EQ(shown(), " ++.");
+  places[1].reset();
+  EXPECT_EQ(shown(), "  ++");
+}
+
+TEST_F(TurnRoomTest, TheNextWithFilesMayLeave) {
+  ask(60, "a");
+  ask(90, "b");
+  ask(10, "c");
+  EXPECT_EQ(shown(), "+..");
+  places[1].reset();
+  EXPECT_EQ(shown(), "+ +");
+}
+
+struct SharedTurnRoomTest : TurnRoomTest {
+  SharedTurnRoomTest() : TurnRoomTest({.turns = 4, .file_bytes = 100, .per_workspace = 2}) {}
+};
+
+TEST_F(SharedTurnRoomTest, AWorkspaceLeavesRoomForOthers) {
+  for (int i = 0; i < 4; ++i) ask(0, "a");
+  EXPECT_EQ(shown(), "++..");
+  ask(0, "b");
+  EXPECT_EQ(shown(), "++..+");
+  places[0].reset();
+  EXPECT_EQ(shown(), " ++.+");
+}
+
+TEST_F(SharedTurnRoomTest, FilesThatWaitForATurnOfTheirWorkspaceDelayNobody) {
+  ask(60, "b");
+  ask(50, "a");
+  ask(0, "a");
+  ask(0, "a");
+  ask(10, "c");
+  EXPECT_EQ(shown(), "+.++.");
+  places[0].reset();
+  EXPECT_EQ(shown(), " .+++");
+  places[2].reset();
+  EXPECT_EQ(shown(), " + ++");
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ constexpr std::string_view kLimits = R"json({
   },
   "runsInFlight": {
     "type": ["integer", "null"], "minimum": 1, "maximum": 1000000,
-    "description": "How many runs of a workspace are at work at once; further ones are queued."
+    "description": "Runs of a workspace at work at once (default: 7/8 of runsInFlightTotal)."
   },
   "runsInFlightTotal": {
     "type": ["integer", "null"], "minimum": 1, "maximum": 1000000,

@@ -9,8 +9,14 @@ namespace {
 
 constexpr std::size_t kClientsMax = 20'000;
 constexpr std::size_t kSharesMin = 4;
+// One workspace leaves an eighth to the others.
+constexpr std::size_t kLeftToOthers = 8;
 // If the system does not tell.
 constexpr std::size_t kUsualLimit = 1024;
+
+std::size_t share_of_one(std::size_t all) {
+  return all - all / kLeftToOthers;
+}
 
 }  // namespace
 
@@ -33,7 +39,10 @@ void bound_by_descriptors(Config& config, std::size_t descriptors_max) {
   std::size_t& turns = config.limits.turns.turns;
   turns = std::min(turns, shares.models);
   // A run that has to wait for its turn anyway says so.
-  if (!config.limits.slots.in_all) config.limits.slots.in_all = turns;
+  engine::SlotLimits& slots = config.limits.slots;
+  if (!slots.in_all) slots.in_all = turns;
+  if (!slots.per_workspace) slots.per_workspace = share_of_one(*slots.in_all);
+  config.limits.turns.per_workspace = share_of_one(turns);
 }
 
 }  // namespace errand::host

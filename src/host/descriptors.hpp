@@ -19,7 +19,8 @@ DescriptorShares share_descriptors(std::size_t descriptors_max);
 std::size_t raise_descriptor_limit();
 
 // Bounds that the configuration leaves open, so that neither clients nor models take every
-// descriptor: connections of clients, turns with models, and runs in flight.
+// descriptor: connections of clients, turns with models, and runs in flight. Of turns and runs, one
+// workspace gets seven eighths, so that others find room at once, however many runs it has.
 void bound_by_descriptors(Config& config, std::size_t descriptors_max);
 
 }  // namespace errand::host

@@ -11,17 +11,28 @@ TEST(Descriptors, BoundWhatTheConfigurationLeavesOpen) {
   EXPECT_EQ(config.connections_max, 512U);
   EXPECT_EQ(config.limits.turns.turns, 256U);
   EXPECT_EQ(config.limits.slots.in_all, 256U);
+  EXPECT_EQ(config.limits.slots.per_workspace, 224U);
+  EXPECT_EQ(config.limits.turns.per_workspace, 224U);
 }
 
 TEST(Descriptors, LeaveChosenLimitsAlone) {
   Config config;
   config.connections_max = 900;
   config.limits.turns.turns = 7;
-  config.limits.slots.in_all = 30;
+  config.limits.slots = {.per_workspace = 30, .in_all = 30};
   bound_by_descriptors(config, 1024);
   EXPECT_EQ(config.connections_max, 900U);
   EXPECT_EQ(config.limits.turns.turns, 7U);
   EXPECT_EQ(config.limits.slots.in_all, 30U);
+  EXPECT_EQ(config.limits.slots.per_workspace, 30U);
+}
+
+TEST(Descriptors, FewSlotsAreNotShared) {
+  Config config;
+  config.limits.turns.turns = 7;
+  bound_by_descriptors(config, 1024);
+  EXPECT_EQ(config.limits.slots.per_workspace, 7U);
+  EXPECT_EQ(config.limits.turns.per_workspace, 7U);
 }
 
 TEST(Descriptors, ManyAllowNoMoreClientsThanUsual) {

@@ -138,6 +138,9 @@ void write_runs(MetricsWriter& out, const engine::Engine& engine) {
   out.metric("errand_model_turns_waiting", Kind::gauge,
              "Turns that wait for a connection to their model, or for the memory of files.");
   out.value(engine.turns().waiting());
+  out.metric("errand_model_file_bytes", Kind::gauge,
+             "Bytes of files in memory for the turns that are going on.");
+  out.value(engine.turns().file_bytes());
   const agent::Counters& counters = engine.counters();
   out.metric("errand_runs_created_total", Kind::counter, "Runs that were created.");
   out.value(counters.runs_created);

@@ -83,11 +83,17 @@ class MetricsTest(ServerCase):
             self.assertGreater(grown[name], 0, name)
         for name, value in (('errand_limit{limit="requestsPerMinute"}', 1000),
                             ('errand_limit{limit="runsInFlight"}', 8),
+                            ('errand_limit{limit="tools"}', 256),
+                            ('errand_limit{limit="turnFileBytes"}', 20 * 1024 * 1024),
+                            ('errand_limit{limit="fileBytesTotal"}', 256 * 1024 * 1024),
+                            ("errand_model_file_bytes", 0), ("errand_runs_queued", 0),
                             ("errand_store_commits_waiting", 0), ("errand_runs_in_flight", 0)):
             self.assertEqual(after[name], value, name)
         for name in ("errand_disk_free_bytes", "process_open_fds", "process_start_time_seconds",
                      "process_resident_memory_bytes", 'errand_limit{limit="bodyBytes"}',
                      'errand_limit{limit="connections"}',
+                     'errand_limit{limit="modelConnections"}',
+                     'errand_limit{limit="offeredTools"}', 'errand_limit{limit="resultBytes"}',
                      'errand_limit{limit="runsInFlightTotal"}'):
             self.assertGreater(after[name], 0, name)
         self.assertGreaterEqual(after["errand_loop_lag_seconds"], 0)

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "agent/turn_files.hpp"
 #include "async/task_group.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -24,6 +25,8 @@
 #include "json/write.hpp"
 #include "net/server/http_server.hpp"
 #include "net/url.hpp"
+#include "run/content.hpp"
+#include "run/spec.hpp"
 #include "sdk/credentials.hpp"
 #include "server/a2a/a2a_api.hpp"
 #include "server/api.hpp"
@@ -52,8 +55,15 @@ net::ServerLimits http_limits(const host::Config& config) {
 std::vector<server::LimitValue> limit_values(const host::Config& config) {
   const net::ServerLimits http = http_limits(config);
   const engine::SlotLimits& slots = config.limits.slots;
+  const agent::TurnLimits& turns = config.limits.turns;
   return {{.name = "runsInFlight", .value = slots.per_workspace},
           {.name = "runsInFlightTotal", .value = slots.in_all},
+          {.name = "modelConnections", .value = turns.turns},
+          {.name = "fileBytesTotal", .value = turns.file_bytes},
+          {.name = "turnFileBytes", .value = agent::kTurnFileBytesMax},
+          {.name = "tools", .value = kToolsMax},
+          {.name = "offeredTools", .value = kOfferedToolsMax},
+          {.name = "resultBytes", .value = kResultBytesMax},
           {.name = "bodyBytes", .value = http.body_bytes_max},
           {.name = "connections", .value = http.connections_max}};
 }

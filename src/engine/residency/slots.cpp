@@ -1,6 +1,6 @@
 #include "engine/residency/slots.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
 
@@ -12,13 +12,13 @@ bool Slots::has_room(const Share& share) const {
 }
 
 bool Slots::is_free(const WorkspaceSlug& workspace) const {
-  auto found = shares_.find(workspace);
-  if (found == shares_.end()) return has_room({});
-  return found->second.waiting.empty() && has_room(found->second);
+  const Share* share = shares_.find(workspace);
+  if (!share) return has_room({});
+  return share->waiting.empty() && has_room(*share);
 }
 
 void Slots::take(const WorkspaceSlug& workspace) {
-  ++shares_[workspace].in_flight;
+  ++shares_.at(workspace).in_flight;
   ++in_flight_;
 }
 
@@ -31,44 +31,40 @@ void Slots::give_back(const WorkspaceSlug& workspace) {
 }
 
 void Slots::wait(const RunKey& run) {
-  shares_[run.workspace].waiting.push_back(run.run);
+  shares_.at(run.workspace).waiting.push_back(run.run);
   ++waiting_;
 }
 
 void Slots::leave(const RunKey& run) {
-  auto found = shares_.find(run.workspace);
-  if (found == shares_.end()) return;
-  waiting_ -= std::erase(found->second.waiting, run.run);
+  Share* share = shares_.find(run.workspace);
+  if (!share) return;
+  waiting_ -= std::erase(share->waiting, run.run);
   drop_if_idle(run.workspace);
 }
 
 std::optional<RunKey> Slots::next() {
   if (waiting_ == 0) return {};
-  // One round, from the workspace behind the last one on.
-  auto at = shares_.upper_bound(last_);
-  for (std::size_t i = 0; i < shares_.size(); ++i, ++at) {
-    if (at == shares_.end()) at = shares_.begin();
-    Share& share = at->second;
-    if (share.waiting.empty() || !has_room(share)) continue;
-    RunKey run{.workspace = at->first, .run = share.waiting.front()};
+  RunId run;
+  auto workspace = shares_.next([&](Share& share) {
+    if (share.waiting.empty() || !has_room(share)) return false;
+    run = share.waiting.front();
     share.waiting.pop_front();
-    --waiting_;
-    last_ = run.workspace;
-    drop_if_idle(run.workspace);
-    return run;
-  }
-  return {};
+    return true;
+  });
+  if (!workspace) return {};
+  --waiting_;
+  drop_if_idle(*workspace);
+  return RunKey{.workspace = std::move(*workspace), .run = std::move(run)};
 }
 
 std::size_t Slots::in_flight(const WorkspaceSlug& workspace) const {
-  auto found = shares_.find(workspace);
-  return found == shares_.end() ? 0 : found->second.in_flight;
+  const Share* share = shares_.find(workspace);
+  return share ? share->in_flight : 0;
 }
 
 void Slots::drop_if_idle(const WorkspaceSlug& workspace) {
-  auto found = shares_.find(workspace);
-  if (found == shares_.end()) return;
-  if (found->second.in_flight == 0 && found->second.waiting.empty()) shares_.erase(found);
+  const Share* share = shares_.find(workspace);
+  if (share && share->in_flight == 0 && share->waiting.empty()) shares_.drop(workspace);
 }
 
 }  // namespace errand::engine

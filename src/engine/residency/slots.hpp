@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <deque>
-#include <map>
 #include <optional>
 
+#include "agent/round_robin.hpp"
 #include "run/ids.hpp"
 
 namespace errand::engine {
@@ -52,8 +52,7 @@ class Slots final {
   void drop_if_idle(const WorkspaceSlug& workspace);
 
   const SlotLimits limits_;
-  std::map<WorkspaceSlug, Share> shares_;  // only those with runs
-  WorkspaceSlug last_;                     // the workspace that had the last turn
+  agent::RoundRobin<Share> shares_;  // only of those with runs
   std::size_t in_flight_ = 0;
   std::size_t waiting_ = 0;
 };
