@@ -12,6 +12,8 @@ namespace errand::engine {
 namespace {
 
 constexpr std::string_view kKind = "workspace";
+// What a request with an Idempotency-Key asked for, under a name that follows from the key.
+constexpr std::string_view kRequestKind = "workspace-request";
 constexpr std::size_t kPage = 500;
 
 WorkspaceSlug operators_workspace() {
@@ -29,6 +31,17 @@ Error exists(const WorkspaceSlug& slug) {
       .reason("workspace_exists");
 }
 
+RecordKey request_key(const Once& once) {
+  return {.workspace = operators_workspace(),
+          .kind = std::string(kRequestKind),
+          .id = once.name("workspace")};
+}
+
+std::string request_text(const Once& once) {
+  json::Object body{{"version", 1}, {"fingerprint", once.idempotency.fingerprint}};
+  return json::write(json::Value(std::move(body)));
+}
+
 }  // namespace
 
 std::optional<NewWorkspace> Workspaces::find_made(const WorkspaceSlug& slug,
@@ -42,6 +55,16 @@ std::optional<NewWorkspace> Workspaces::find_made(const WorkspaceSlug& slug,
                         .key = {.key = std::move(key), .secret = secret}};
   }
   return {};
+}
+
+Task<Result<void>> Workspaces::keep_request(Once once) {
+  std::vector<RecordChange> changes;
+  changes.push_back({.key = request_key(once), .body = request_text(once), .expected_version = 0});
+  ERRAND_CO_TRY(auto outcome, co_await store_.change_records(std::move(changes)));
+  if (!outcome.refused) co_return Result<void>();
+  ERRAND_CO_TRY(auto known, co_await store_.find_record(request_key(once)));
+  if (known.body != request_text(once)) co_return idempotency_conflict();
+  co_return Result<void>();
 }
 
 Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string name, Once once) {
@@ -58,6 +81,9 @@ Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string na
     ~Leave() { slugs.erase(mine); }
   };
   Leave leave{being_made_, slug};
+  if (once.is_given()) {
+    ERRAND_CO_CHECK(co_await keep_request(once));
+  }
   json::Object body{{"version", 1}, {"name", name}};
   RecordKey key{.workspace = operators_workspace(), .kind = std::string(kKind), .id = slug.str()};
   // A record without a key is left of a process that died here: it is written again.

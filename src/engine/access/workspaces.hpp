@@ -35,13 +35,16 @@ class Workspaces final {
 
   Workspaces(Store& store, KeyRing& keys) : store_(store), keys_(keys) {}
 
-  // conflict with reason "workspace_exists": an equal request has not made it.
+  // conflict with reason "workspace_exists": an equal request has not made it; with reason
+  // "idempotency_conflict": the Idempotency-Key was used for another request.
   Task<Result<NewWorkspace>> create(WorkspaceSlug slug, std::string name, Once once = {});
   Task<Result<std::vector<WorkspaceView>>> list();
 
   static bool is_operator(const Principal& who) { return who.workspace.view() == kOperator; }
 
  private:
+  // Keeps what is asked for under its Idempotency-Key. conflict: another request has the key.
+  Task<Result<void>> keep_request(Once once);
   // What an equal request has made; nothing if none has.
   std::optional<NewWorkspace> find_made(const WorkspaceSlug& slug, const std::string& name,
                                         const std::string& secret);

@@ -58,7 +58,7 @@ std::vector<Api::Row> Api::workspace_rows() {
         .request = "WorkspaceRequest",
         .takes_idempotency_key = true,
         .answers = {{201, "The workspace, with its first key.", "NewWorkspace"}},
-        .errors = {"forbidden", "workspace_exists"}},
+        .errors = {"forbidden", "workspace_exists", "idempotency_conflict"}},
        &Api::create_workspace},
       {{.method = Method::get,
         .path = "/workspaces",
