@@ -404,6 +404,8 @@ Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
   if (!call || call->outcome || state_->terminal() || progress_[id].is_settled) {
     co_return Error(ErrorCode::cancelled, "the call is over");
   }
+  // Nobody else is told its notes. A run of a format without notes has no call like that.
+  if (!call->tool || !call->tool->annotations.resumable) co_return Result<void>();
   NoteEntry entry{.id = id, .note = json::write(json::Value(std::move(note)))};
   if (entry.note.size() > kNoteBytesMax) {
     co_return Error(ErrorCode::too_large,

@@ -202,6 +202,20 @@ TEST_F(HostToolsTest, NoteThatIsTooLongIsRefused) {
   }
 }
 
+// A run that an older version has created holds no entry that the older version cannot read.
+TEST_F(HostToolsTest, NotesOfACallThatIsNotResumedStayOutOfTheJournal) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act", {}), [](ToolCall, ToolContext context) -> Task<ToolOutcome> {
+    auto kept = co_await context.notes->keep({{"step", 1}});
+    co_return text_outcome(kept ? "went on" : kept.error().message());
+  });
+  run(world);
+  EXPECT_EQ(lines_with("went on").size(), 1U);
+  for (const SegmentPtr& segment : stored_run(disk, *client.run).segments) {
+    EXPECT_EQ(segment->journal.find("\"note\""), std::string::npos);
+  }
+}
+
 // What a call that is being cut off is told.
 struct CutOffTest : HostToolsTest {
   std::vector<std::string> told;
