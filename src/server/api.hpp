@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "async/task.hpp"
@@ -25,6 +26,7 @@
 namespace errand::server {
 
 class RoomDoor;
+struct NamedKind;
 
 struct ApiOptions {
   std::string public_url = {};  // of streamUrl; empty: the one that the client has used
@@ -44,7 +46,7 @@ struct ApiOptions {
 // Files: api.cpp (dispatch, credentials), *_rows.cpp (the table of routes), run_routes.cpp,
 // history_routes.cpp (forks and journals), session_routes.cpp, tool_call_routes.cpp,
 // model_routes.cpp, key_routes.cpp (keys and workspaces), oauth_routes.cpp, secret_routes.cpp,
-// agent_routes.cpp, tool_routes.cpp, room_routes.cpp.
+// named_record_routes.cpp (agent_routes.cpp, tool_routes.cpp), room_routes.cpp.
 class Api final {
  public:
   Api(engine::Engine& engine, engine::KeyRing& keys, ApiOptions options);
@@ -168,12 +170,12 @@ class Api final {
   Answer put_secret(Principal who, net::Request request);
   Answer delete_secret(Principal who, net::Request request);
 
-  Answer create_agent(Principal who, net::Request request);
-  Answer list_agents(Principal who, net::Request request);
-  Answer get_agent(Principal who, net::Request request);
-  Answer put_agent(Principal who, net::Request request);
-  Answer delete_agent(Principal who, net::Request request);
-  Answer list_agent_versions(Principal who, net::Request request);
+  // A verb of routes/named_record_routes.hpp, for agents or for stored tools.
+  using NamedVerb = Answer(const NamedKind*, engine::RecordBooks*, Principal, net::Request);
+  template <NamedVerb* verb, const NamedKind& kind>
+  Answer named(Principal who, net::Request request) {
+    return verb(&kind, &engine_.records(), std::move(who), std::move(request));
+  }
 
   Answer create_room(Principal who, net::Request request);
   Answer list_rooms(Principal who, net::Request request);
@@ -186,12 +188,6 @@ class Api final {
   Task<net::Response> join_room(net::Request request);
   Task<net::Response> get_room_file(net::Request request);
 
-  Answer create_tool(Principal who, net::Request request);
-  Answer list_tools(Principal who, net::Request request);
-  Answer get_tool(Principal who, net::Request request);
-  Answer put_tool(Principal who, net::Request request);
-  Answer delete_tool(Principal who, net::Request request);
-  Answer list_tool_versions(Principal who, net::Request request);
   Answer test_tool(Principal who, net::Request request);
 
   engine::Engine& engine_;

@@ -1,6 +1,7 @@
 // The table of routes: secrets, agents, and stored tools.
 #include "server/api.hpp"
 #include "server/openapi/query.hpp"
+#include "server/routes/named_record_routes.hpp"
 
 namespace errand::server {
 
@@ -72,7 +73,7 @@ std::vector<Api::Row> Api::agent_rows() {
         .takes_idempotency_key = true,
         .answers = {{201, "The agent.", "Agent"}},
         .errors = {"name_taken", "idempotency_conflict", "secret_key_missing", "secret_key_wrong"}},
-       &Api::create_agent},
+       &Api::named<create_record, kAgentKind>},
       {{.method = Method::get,
         .path = "/agents",
         .id = "listAgents",
@@ -81,7 +82,7 @@ std::vector<Api::Row> Api::agent_rows() {
         .summary = "Lists agents, the oldest first.",
         .query = {query::kLimit, query::kCursor},
         .answers = {{200, "A page of agents.", "AgentList"}}},
-       &Api::list_agents},
+       &Api::named<list_records, kAgentKind>},
       {{.method = Method::get,
         .path = "/agents/{agentId}",
         .id = "getAgent",
@@ -90,7 +91,7 @@ std::vector<Api::Row> Api::agent_rows() {
         .summary = "Shows an agent.",
         .query = {query::kVersion},
         .answers = {{200, "The agent.", "Agent"}}},
-       &Api::get_agent},
+       &Api::named<get_record, kAgentKind>},
       {{.method = Method::put,
         .path = "/agents/{agentId}",
         .id = "putAgent",
@@ -104,7 +105,7 @@ std::vector<Api::Row> Api::agent_rows() {
         .answers = {{200, "The agent has a new version.", "Agent"},
                     {201, "The agent is new.", "Agent"}},
         .errors = {"name_taken", "secret_key_missing", "secret_key_wrong"}},
-       &Api::put_agent},
+       &Api::named<put_record, kAgentKind>},
       {{.method = Method::delete_,
         .path = "/agents/{agentId}",
         .id = "deleteAgent",
@@ -114,7 +115,7 @@ std::vector<Api::Row> Api::agent_rows() {
         .about = "Its runs and sessions go on.",
         .takes_preconditions = true,
         .answers = {{204, "The agent is gone."}}},
-       &Api::delete_agent},
+       &Api::named<delete_record, kAgentKind>},
       {{.method = Method::get,
         .path = "/agents/{agentId}/versions",
         .id = "listAgentVersions",
@@ -122,7 +123,7 @@ std::vector<Api::Row> Api::agent_rows() {
         .scope = "agents:read",
         .summary = "Lists the versions of an agent, the latest first.",
         .answers = {{200, "The versions that are kept.", "AgentVersions"}}},
-       &Api::list_agent_versions},
+       &Api::named<list_record_versions, kAgentKind>},
   };
 }
 
@@ -138,7 +139,7 @@ std::vector<Api::Row> Api::tool_rows() {
         .takes_idempotency_key = true,
         .answers = {{201, "The tool.", "HttpTool"}},
         .errors = {"name_taken", "idempotency_conflict", "secret_key_missing", "secret_key_wrong"}},
-       &Api::create_tool},
+       &Api::named<create_record, kToolKind>},
       {{.method = Method::get,
         .path = "/tools",
         .id = "listTools",
@@ -147,7 +148,7 @@ std::vector<Api::Row> Api::tool_rows() {
         .summary = "Lists the stored tools, the oldest first.",
         .query = {query::kLimit, query::kCursor},
         .answers = {{200, "A page of tools.", "HttpToolList"}}},
-       &Api::list_tools},
+       &Api::named<list_records, kToolKind>},
       {{.method = Method::get,
         .path = "/tools/{toolId}",
         .id = "getTool",
@@ -156,7 +157,7 @@ std::vector<Api::Row> Api::tool_rows() {
         .summary = "Shows a stored tool.",
         .query = {query::kVersion},
         .answers = {{200, "The tool.", "HttpTool"}}},
-       &Api::get_tool},
+       &Api::named<get_record, kToolKind>},
       {{.method = Method::put,
         .path = "/tools/{toolId}",
         .id = "putTool",
@@ -169,7 +170,7 @@ std::vector<Api::Row> Api::tool_rows() {
         .answers = {{200, "The tool has a new version.", "HttpTool"},
                     {201, "The tool is new.", "HttpTool"}},
         .errors = {"name_taken", "secret_key_missing", "secret_key_wrong"}},
-       &Api::put_tool},
+       &Api::named<put_record, kToolKind>},
       {{.method = Method::delete_,
         .path = "/tools/{toolId}",
         .id = "deleteTool",
@@ -179,7 +180,7 @@ std::vector<Api::Row> Api::tool_rows() {
         .about = "Runs that have the tool cannot call it any more.",
         .takes_preconditions = true,
         .answers = {{204, "The tool is gone."}}},
-       &Api::delete_tool},
+       &Api::named<delete_record, kToolKind>},
       {{.method = Method::get,
         .path = "/tools/{toolId}/versions",
         .id = "listToolVersions",
@@ -187,7 +188,7 @@ std::vector<Api::Row> Api::tool_rows() {
         .scope = "tools:read",
         .summary = "Lists the versions of a stored tool, the latest first.",
         .answers = {{200, "The versions that are kept.", "HttpToolVersions"}}},
-       &Api::list_tool_versions},
+       &Api::named<list_record_versions, kToolKind>},
   };
 }
 
