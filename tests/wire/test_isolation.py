@@ -3,6 +3,7 @@ workspace's credential and with its ids.
 
 A route with a new path parameter needs an id in `Victim`, or the test fails."""
 
+import json
 import re
 import unittest
 from dataclasses import dataclass
@@ -186,6 +187,52 @@ class IsolationTest(ServerCase):
                     continue
                 self.assertIn(theirs.status, REFUSALS)
                 self.assertEqual(shown(theirs, victim.ids), shown(nobodys, unknown))
+        self.assertEqual(victim.state(), before)
+
+    def call(self, client: Client, path: str, method: str, params: dict) -> dict:
+        """The answer to a JSON-RPC request."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        headers = {"Accept": "application/json, text/event-stream", "A2A-Version": "1.0"}
+        answer = client.request_at("POST", path, body, headers)
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.json()
+
+    def test_ids_in_json_rpc_say_the_same_as_ones_that_nobody_has(self):
+        victim = Victim(self.server)
+        said = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
+        task = self.call(victim.client, "/api/a2a/acme/agents/clerk", "SendMessage",
+                         {"message": said})["result"]["task"]
+        log = f"errand://runs/{victim.run}/events"
+        self.stranger.request("PUT", "/agents/clerk", {"name": "clerk"})
+        agent, mcp = "/api/a2a/other/agents/clerk", MCP.replace("{workspace}", "other")
+        before = victim.state()
+        for path, method, params in (
+                (agent, "GetTask", {"id": task["id"]}),
+                (agent, "GetTask", {"id": victim.run}),
+                (agent, "CancelTask", {"id": task["id"]}),
+                (agent, "SubscribeToTask", {"id": task["id"]}),
+                (agent, "SendMessage", {"message": said | {"taskId": task["id"]}}),
+                (agent, "SendMessage", {"message": said | {"contextId": task["contextId"]}}),
+                (agent, "ListTasks", {"contextId": task["contextId"]}),
+                (mcp, "resources/read", {"uri": log}),
+                (mcp, "tools/call", {"name": "look_up", "arguments": {}})):
+            with self.subTest(f"{method} {params}"):
+                ids = [task["id"], task["contextId"], victim.run]
+                theirs = json.dumps(self.call(self.stranger, path, method, params))
+                sent = json.dumps(params)
+                for one in ids:
+                    sent = sent.replace(one, changed(one))
+                nobodys = json.dumps(self.call(self.stranger, path, method, json.loads(sent)))
+                for one in ids:
+                    theirs, nobodys = theirs.replace(one, "ID"), nobodys.replace(changed(one), "ID")
+                self.assertEqual(theirs, nobodys)
+                if method != "ListTasks":
+                    self.assertIn("error", theirs.lower())
+        listed = json.dumps([self.call(self.stranger, agent, "ListTasks", {}),
+                             self.call(self.stranger, mcp, "resources/list", {}),
+                             self.call(self.stranger, mcp, "tools/list", {})])
+        for one in (task["id"], task["contextId"], victim.run, "look_up"):
+            self.assertNotIn(one, listed)
         self.assertEqual(victim.state(), before)
 
     def test_nothing_is_told_without_a_credential(self):
