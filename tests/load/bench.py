@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """Measures the release build of the server.
 
-Usage: tests/load/bench.py [--quick] [--stalls] [--mcp] [--save] [--root DIR]
+Usage: tests/load/bench.py [GROUP...] [--quick] [--save] [--mock PROGRAM] [--root DIR]
 
 Starts the server named by ERRAND_BINARY (build/bin/errand without it) on temporary data directories
 with scripted models, drives it with the errand_load beside it, and prints a table: the median of
 several repetitions, the smallest and the largest, the target, and whether it is met. Timings are
 never a test: the exit code is 0 whatever they are.
 
---quick   fewer repetitions, each shorter
---stalls  only what others notice while somebody asks for much
---mcp     only MCP, beside the official SDK for Node
+The groups are runs, durability, million, sessions, tenants, vendors, sdk, mcp, parts and stalls;
+without names all of them are measured.
+
+--quick   fewer repetitions, each shorter, and smaller stores
 --save    rewrites docs/bench.md, all but its section written by hand
+--mock    the vendor of models behind HTTP, instead of `errand fake-model`: a program that takes
+          --port, speaks as OpenAI's chat completions do, and says what the name of its model asks
+          for, such as mock-tools-5-deltas-20
 --root    where data directories are made (default: build/, because /tmp may not be a disk)
 """
 
@@ -25,7 +29,9 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from load import durability, mcp, report, scenarios, stalls, vendors  # noqa: E402
+from load import (  # noqa: E402
+    durability, mcp, million, report, scenarios, sdk, sessions, stalls, tenants, vendors,
+)
 from load.report import Row  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -39,13 +45,14 @@ class Effort:
     runs: int  # in each repetition
     starts: int
     large: int  # repetitions of what takes long
+    stored: int  # runs in a store
 
 
-FULL = Effort(repetitions=5, runs=5000, starts=20, large=3)
-QUICK = Effort(repetitions=2, runs=1000, starts=5, large=1)
+FULL = Effort(repetitions=5, runs=5000, starts=20, large=3, stored=1_000_000)
+QUICK = Effort(repetitions=2, runs=1000, starts=5, large=1, stored=100_000)
 
 
-def measure(effort: Effort) -> list[Row]:
+def measure_runs(effort: Effort) -> list[Row]:
     rows = []
     talk = scenarios.measure_runs("talk", effort.repetitions, effort.runs)
     rows.append(Row("Run of 20 deltas: server CPU", "ms", [one.cpu_ms for one in talk], 3, 0.15))
@@ -69,13 +76,13 @@ def measure(effort: Effort) -> list[Row]:
                     [one.millis for one in again], 1, 30))
     idle = [one.rss_mb for one in fresh[:effort.repetitions]]
     rows.append(Row("Idle server, freshly started: memory", "MB", idle, 1, 15))
-    return (rows + measure_durability(effort) + measure_vendors(effort) + measure_parts(effort)
-            + measure_mcp(effort) + measure_stalls(effort))
+    return rows
 
 
 def measure_durability(effort: Effort) -> list[Row]:
     passive = [durability.measure_passive() for _ in range(effort.large)]
     taken = [durability.measure_recovery() for _ in range(effort.large)]
+    claimed = [durability.measure_claims() for _ in range(effort.large)]
     logs = [durability.measure_log(effort.starts * 10) for _ in range(effort.repetitions)]
     cancels = [durability.measure_cancels(effort.starts * 10) for _ in range(effort.repetitions)]
     return [
@@ -84,9 +91,65 @@ def measure_durability(effort: Effort) -> list[Row]:
             [one.listening_ms for one in taken], 0, 100),
         Row("10,000 unfinished runs: until all are continued and ended", "s",
             [one.continued_s for one in taken], 1, 10),
+        Row("100,000 unfinished runs: from start until all are claimed", "s",
+            [one.claimed_s for one in claimed], 1, 15),
+        Row("The same: memory in all", "MB", [one.rss_mb for one in claimed], 0, 100),
         Row("Log of 1,000 events from the disk: server CPU", "ms", logs, 2, 2),
         Row("Cancel to the end of its stream, 500 runs in flight, p99", "ms", cancels, 1, 100),
     ]
+
+
+def measure_million(effort: Effort) -> list[Row]:
+    found = million.measure_million(effort.stored)
+    stored = f"{effort.stored:,} ended runs"
+    return [
+        Row(f"{stored}: from start to listening", "ms", found.listening_ms, 0, 50),
+        Row(f"{stored}: list of 50 by status or metadata, p99", "ms", found.list_p99_ms, 1, 5),
+        Row(f"{stored}: removed beside 2,000 new runs a second", "runs/s",
+            [found.removed_per_second], 0, 2000, is_least=True),
+    ]
+
+
+def measure_sessions(effort: Effort) -> list[Row]:
+    found = [sessions.measure_messages() for _ in range(effort.large)]
+    stored = [sessions.measure_chat_storage() for _ in range(effort.large)]
+    return [
+        Row("Run without a session: server CPU", "ms", [one.run_ms for one in found], 3),
+        Row("Message to a session of 2 turns, to such a run: server CPU", "times",
+            [one.short for one in found], 2, 1.3),
+        Row("Message to a session of 200 turns, to such a run: server CPU", "times",
+            [one.long for one in found], 2, 1.3),
+        Row("Chat of 200 messages, to its texts and events: storage", "times", stored, 2, 3),
+    ]
+
+
+def measure_tenants(effort: Effort) -> list[Row]:
+    found = [tenants.measure_fairness() for _ in range(effort.large)]
+    return [
+        Row("Run of a workspace alone: latency", "ms", [one.alone_ms for one in found], 1),
+        Row("The same beside 1,000 waiting runs of another workspace", "times",
+            [one.beside for one in found], 2, 1.1),
+    ]
+
+
+def measure_sdk(effort: Effort) -> list[Row]:
+    talk = [sdk.measure_loop(vendors.ONE_TURN, effort.runs) for _ in range(effort.repetitions)]
+    tools = [sdk.measure_loop(vendors.FIVE_CALLS, effort.runs // 4)
+             for _ in range(effort.repetitions)]
+    delays = [sdk.measure_first_step(effort.starts * 10) for _ in range(effort.large)]
+    turns = [took for _ in range(effort.large) for took in sdk.measure_parallel_tools(5)]
+    rows = [
+        Row("In process, run of 20 deltas: CPU", "ms", [one.cpu_ms for one in talk], 3),
+        Row("The same, to a bare loop in Node", "times", [one.to_node for one in talk], 2, 0.40),
+        Row("In process, five tools in turn: CPU", "ms", [one.cpu_ms for one in tools], 3),
+        Row("The same, to a bare loop in Node", "times", [one.to_node for one in tools], 2, 0.35),
+        Row("Close of a call's block to the start of its handler, p99", "ms", delays, 2, 1),
+        Row("Three tools of 400 ms: from the stream's end to the next question", "ms", turns, 0,
+            450),
+    ]
+    if compiling := [took for _ in range(effort.repetitions) if (took := sdk.measure_compiling())]:
+        rows.append(Row("Compiling one include and one tool with g++", "s", compiling, 2, 2.5))
+    return rows
 
 
 def measure_vendors(effort: Effort) -> list[Row]:
@@ -169,21 +232,31 @@ def measure_stalls(effort: Effort) -> list[Row]:
     return rows
 
 
+GROUPS = {"runs": measure_runs, "durability": measure_durability, "million": measure_million,
+          "sessions": measure_sessions, "tenants": measure_tenants, "vendors": measure_vendors,
+          "sdk": measure_sdk, "mcp": measure_mcp, "parts": measure_parts, "stalls": measure_stalls}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage="")
+    parser.add_argument("groups", nargs="*", metavar="GROUP")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--stalls", action="store_true")
-    parser.add_argument("--mcp", action="store_true")
     parser.add_argument("--save", action="store_true")
+    parser.add_argument("--mock", type=Path)
     parser.add_argument("--root", type=Path, default=ROOT / "build")
     options = parser.parse_args()
-    if options.save and (options.stalls or options.mcp):
-        parser.error("--save writes the whole page: leave out --stalls and --mcp")
+    for group in options.groups:
+        if group not in GROUPS:
+            parser.error(f"there is no group '{group}'; the groups are {', '.join(GROUPS)}")
+    if options.save and options.groups:
+        parser.error("--save writes the whole page: leave out the groups")
+    if options.mock:
+        os.environ["ERRAND_BENCH_MOCK"] = str(options.mock.resolve())
 
     binary = Path(os.environ.setdefault("ERRAND_BINARY", str(ROOT / "build/bin/errand")))
     for program in (binary, scenarios.load_program(), vendors.micro_program(),
-                    mcp.mcp_load_program()):
+                    mcp.mcp_load_program(), million.fill_program(), sdk.sdk_program()):
         if not program.exists():
             print(f"bench: there is no {program}; ./dev bench builds it", file=sys.stderr)
             return 1
@@ -193,9 +266,7 @@ def main() -> int:
     machine = report.describe_machine(ROOT, binary, options.root)
     print(report.machine_text(machine), flush=True)
     effort = QUICK if options.quick else FULL
-    groups = {measure_stalls: options.stalls, measure_mcp: options.mcp}
-    chosen = [group for group, is_wanted in groups.items() if is_wanted] or [measure]
-    rows = [row for group in chosen for row in group(effort)]
+    rows = [row for name in options.groups or GROUPS for row in GROUPS[name](effort)]
     print(report.table(rows))
     if options.save:
         report.save(ROOT / "docs" / "bench.md", machine, rows)

@@ -13,6 +13,7 @@ PASSIVE_RUNS = 100_000
 UNFINISHED_RUNS = 10_000
 LOGGED_EVENTS = 1_000
 IN_FLIGHT_RUNS = 500
+CLAIMED_RUNS = 100_000
 SETTLE_SECONDS = 3  # so long nothing may change
 WAIT_SECONDS_MAX = 300
 
@@ -86,6 +87,35 @@ def measure_recovery() -> RecoveryFigures:
                 process.wait(STOP_SECONDS_MAX)
         return RecoveryFigures((ready - begun) * 1000, ended - ready)
     finally:
+        server.close()
+
+
+@dataclass(frozen=True)
+class ClaimFigures:
+    claimed_s: float  # from before the fork until every run is in the hands of the server
+    rss_mb: float  # of the whole process then
+
+
+def known_runs(client: Client) -> int:
+    """The unfinished runs that the server has taken over."""
+    text = client.request_at("GET", "/metrics").body.decode()
+    return sum(int(line.rpartition(" ")[2]) for line in text.splitlines()
+               if line.startswith("errand_runs{"))
+
+
+def measure_claims() -> ClaimFigures:
+    """A server is killed while a hundred thousand runs wait, most of them for a slot."""
+    server = Server(SLOW, {"limits": {"runsInFlightTotal": IN_FLIGHT_RUNS}}).start()
+    try:
+        drive(server, "slow", CLAIMED_RUNS, "created", in_flight=64)
+        server.kill()
+        begun = time.monotonic()
+        server.start()
+        client = server.client()
+        wait_for(lambda: known_runs(client) >= CLAIMED_RUNS, "runs were not claimed")
+        return ClaimFigures(time.monotonic() - begun, rss_kb(server.pid) / 1024)
+    finally:
+        server.kill()
         server.close()
 
 

@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kRunsMax = 10'000'000;
 constexpr std::size_t kInFlightMax = 10'000;
 constexpr std::size_t kPaceMillisMax = 10'000;
+constexpr std::size_t kPerSecondMax = 1'000'000;
+constexpr std::size_t kTurnsMax = 10'000;
 
 Error wrong(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
@@ -31,6 +33,9 @@ Result<void> take_option(std::string_view name, std::string_view value, Options&
   if (name == "--port") return read_count(name, value, 65535, options.port);
   if (name == "--runs") return read_count(name, value, kRunsMax, options.runs);
   if (name == "--pace") return read_count(name, value, kPaceMillisMax, options.pace_ms);
+  if (name == "--per-second") return read_count(name, value, kPerSecondMax, options.per_second);
+  if (name == "--sessions") return read_count(name, value, kRunsMax, options.sessions);
+  if (name == "--turns") return read_count(name, value, kTurnsMax, options.turns);
   if (name == "--in-flight") return read_count(name, value, kInFlightMax, options.in_flight);
   if (name == "--key") {
     options.key = value;
@@ -56,6 +61,7 @@ Result<Scenario> parse_scenario(std::string_view word) {
   if (word == "paused") return Scenario::paused;
   if (word == "held") return Scenario::held;
   if (word == "streams") return Scenario::streams;
+  if (word == "messages") return Scenario::messages;
   return wrong(cat("there is no scenario '", word, "'"));
 }
 

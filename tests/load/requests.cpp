@@ -50,26 +50,39 @@ std::string answer_body(std::string_view tool_use) {
 }  // namespace
 
 Requests::Requests(const Options& options)
-    : path_(cat("/api/v1/workspaces/", percent_encode(options.workspace), "/agent-runs")),
+    : workspace_(cat("/api/v1/workspaces/", percent_encode(options.workspace))),
       headers_(
           cat("Host: 127.0.0.1:", options.port, "\r\nAuthorization: Bearer ", options.key, "\r\n")),
-      create_(post("", create_body(options))) {}
+      model_(options.model),
+      create_(post("/agent-runs", create_body(options))) {}
 
 WireRequest Requests::post(std::string_view path, std::string_view body) const {
   return {.method = net::Method::post,
-          .bytes = cat("POST ", path_, path, " HTTP/1.1\r\n", headers_,
+          .bytes = cat("POST ", workspace_, path, " HTTP/1.1\r\n", headers_,
                        "Content-Type: application/json\r\nContent-Length: ", body.size(),
                        "\r\n\r\n", body)};
 }
 
+WireRequest Requests::create_session() const {
+  std::string body;
+  json::ObjectWriter out(body);
+  if (!model_.empty()) out.field("modelId", model_);
+  out.end();
+  return post("/agent-sessions", body);
+}
+
+WireRequest Requests::message(std::string_view session) const {
+  return post(cat("/agent-sessions/", session, "/messages"), R"({"prompt":"Say something."})");
+}
+
 WireRequest Requests::stream(std::string_view run) const {
   return {.method = net::Method::get,
-          .bytes = cat("GET ", path_, "/", run, "/stream HTTP/1.1\r\n", headers_,
+          .bytes = cat("GET ", workspace_, "/agent-runs/", run, "/stream HTTP/1.1\r\n", headers_,
                        "Accept: text/event-stream\r\n\r\n")};
 }
 
 WireRequest Requests::answer(std::string_view run, std::string_view tool_use) const {
-  return post(cat("/", run, "/tool-results"), answer_body(tool_use));
+  return post(cat("/agent-runs/", run, "/tool-results"), answer_body(tool_use));
 }
 
 }  // namespace errand::load

@@ -15,14 +15,19 @@ class Requests final {
 
   // The same for every run.
   const WireRequest& create() const { return create_; }
+  // The same for every session.
+  WireRequest create_session() const;
+  // Creates a run, too.
+  WireRequest message(std::string_view session) const;
   WireRequest stream(std::string_view run) const;
   WireRequest answer(std::string_view run, std::string_view tool_use) const;
 
  private:
   WireRequest post(std::string_view path, std::string_view body) const;
 
-  std::string path_;     // of the workspace's runs
-  std::string headers_;  // of every request
+  std::string workspace_;  // its path
+  std::string headers_;    // of every request
+  std::string model_;
   WireRequest create_;
 };
 

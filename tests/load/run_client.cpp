@@ -15,6 +15,8 @@ Error unexpected(std::string_view what, std::string_view found) {
   return {ErrorCode::unavailable, cat(what, ": ", utf8_prefix(found, 400))};
 }
 
+}  // namespace
+
 Result<std::string> read_id(std::string_view text, std::string_view key) {
   ERRAND_TRY(json::Value value, json::parse(text));
   json::Fields in(value, "");
@@ -22,7 +24,6 @@ Result<std::string> read_id(std::string_view text, std::string_view key) {
   return in.finish(std::move(id));
 }
 
-// Sends a request whose answer is short, and returns that.
 Task<Result<std::string>> exchange(Connection* connection, WireRequest request, int wanted) {
   ERRAND_CO_TRY(int status, co_await connection->send(std::move(request)));
   ERRAND_CO_TRY(std::string body, co_await connection->read_all());
@@ -30,19 +31,25 @@ Task<Result<std::string>> exchange(Connection* connection, WireRequest request, 
   co_return body;
 }
 
-}  // namespace
-
 RunClient::RunClient(const Requests& requests, Connection& stream)
     : requests_(requests), stream_(stream) {}
 
 Task<Result<void>> RunClient::create() {
-  ERRAND_CO_TRY(std::string created, co_await exchange(&stream_, requests_.create(), 201));
+  return create(requests_.create());
+}
+
+Task<Result<void>> RunClient::create(WireRequest creation) {
+  ERRAND_CO_TRY(std::string created, co_await exchange(&stream_, std::move(creation), 201));
   ERRAND_CO_TRY(run_, read_id(created, "runId"));
   co_return Result<void>();
 }
 
 Task<Result<void>> RunClient::start() {
-  ERRAND_CO_CHECK(co_await create());
+  return start(requests_.create());
+}
+
+Task<Result<void>> RunClient::start(WireRequest creation) {
+  ERRAND_CO_CHECK(co_await create(std::move(creation)));
   ERRAND_CO_TRY(int status, co_await stream_.send(requests_.stream(run_)));
   if (status == 200) co_return Result<void>();
   ERRAND_CO_TRY(std::string body, co_await stream_.read_all());

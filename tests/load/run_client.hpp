@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -18,6 +19,11 @@ struct StreamCounts {
   std::uint64_t answers = 0;
 };
 
+// Sends a request whose answer is short, and returns the answer.
+Task<Result<std::string>> exchange(Connection* connection, WireRequest request, int wanted);
+// The id in an answer.
+Result<std::string> read_id(std::string_view text, std::string_view key);
+
 // The client of one run: creates it, follows its stream and answers its calls.
 // Everything fails with `unavailable` if the connection breaks or the answer is not the wanted one.
 class RunClient final {
@@ -28,6 +34,8 @@ class RunClient final {
   Task<Result<void>> create();
   // Creates the run, and returns once the head of its stream is there.
   Task<Result<void>> start();
+  // The same for a run that another request creates.
+  Task<Result<void>> start(WireRequest creation);
 
   enum class Progress : std::uint8_t { waits, ended };
   // Reads until the run waits for its client, or the stream has ended after a `result`.
@@ -44,6 +52,7 @@ class RunClient final {
   const std::vector<SteadyTime>& delta_times() const { return delta_times_; }
 
  private:
+  Task<Result<void>> create(WireRequest creation);
   // False: the stream has ended.
   Task<Result<bool>> read_more();
   Result<void> take(const net::SseEvent& event, SteadyTime now);

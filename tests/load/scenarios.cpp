@@ -15,58 +15,20 @@
 #include "load/connection.hpp"
 #include "load/requests.hpp"
 #include "load/run_client.hpp"
+#include "load/session_play.hpp"
+#include "load/tally.hpp"
 
 namespace errand::load {
 namespace {
 
 using asio::ip::tcp;
+using std::chrono::nanoseconds;
 using Seconds = std::chrono::duration<double>;
-using Milliseconds = std::chrono::duration<double, std::milli>;
 
-constexpr std::size_t kErrorsShown = 3;
 constexpr milliseconds kBetweenStreams{2};
 
 SteadyTime now() {
   return std::chrono::steady_clock::now();
-}
-
-// What all workers of a scenario count together.
-struct Tally {
-  std::size_t started = 0;
-  std::size_t ended = 0;
-  std::size_t errors = 0;
-  StreamCounts counts;
-  std::vector<double> latencies_ms;
-  std::vector<double> delays_ms;  // of deltas
-
-  void add(const StreamCounts& more) {
-    counts.events += more.events;
-    counts.bytes += more.bytes;
-    counts.answers += more.answers;
-  }
-  // How much later than the most punctual delta of its stream each one came.
-  void add_delays(const std::vector<SteadyTime>& deltas, milliseconds pace) {
-    std::vector<double> late;
-    SteadyTime due;
-    for (SteadyTime at : deltas) {
-      late.push_back(Milliseconds(at - due).count());
-      due += pace;
-    }
-    if (late.empty()) return;
-    const double least = *std::min_element(late.begin(), late.end());
-    for (double one : late) delays_ms.push_back(one - least);
-  }
-  void failed(const std::string& what) {
-    if (errors++ < kErrorsShown) std::cerr << "errand_load: " << what << '\n';
-  }
-};
-
-double percentile(std::vector<double> values, double part) {
-  if (values.empty()) return 0;
-  auto index = static_cast<std::size_t>(static_cast<double>(values.size()) * part);
-  auto found = values.begin() + static_cast<std::ptrdiff_t>(std::min(index, values.size() - 1));
-  std::nth_element(values.begin(), found, values.end());
-  return *found;
 }
 
 // A run of the scenarios `paused` and `held` with the connection that its stream holds.
@@ -146,8 +108,7 @@ Task<void> Play::run_worker() {
     auto done = co_await run_once(&client, &answers);
     tally_.add(client.counts());
     if (done) {
-      ++tally_.ended;
-      tally_.latencies_ms.push_back(Milliseconds(now() - begun).count());
+      tally_.add_run(begun);
     } else {
       tally_.failed(done.error().describe());
       stream.close();
@@ -163,7 +124,12 @@ void Play::created() {
 Task<void> Play::create_worker() {
   Connection connection(io_.get_executor(), server_);
   while (tally_.started < options_.runs) {
-    ++tally_.started;
+    const std::size_t number = tally_.started++;
+    if (options_.per_second > 0) {
+      asio::steady_timer start(io_,
+                               begun_ + number * nanoseconds(seconds(1)) / options_.per_second);
+      co_await start.async_wait(asio::use_awaitable);
+    }
     RunClient client(requests_, connection);
     auto done = co_await client.create();
     if (done) {
@@ -266,20 +232,10 @@ Task<void> Play::stream_worker() {
 }
 
 void Play::report(std::ostream& out) const {
-  auto runs = static_cast<double>(std::max<std::size_t>(tally_.ended, 1));
   std::string line;
   json::ObjectWriter json(line);
-  json.field("runs", tally_.ended)
-      .field("errors", tally_.errors)
-      .field("seconds", json::Value(seconds_.count()))
-      .field("eventsPerRun", json::Value(static_cast<double>(tally_.counts.events) / runs))
-      .field("bytesPerRun", json::Value(static_cast<double>(tally_.counts.bytes) / runs))
-      .field("answers", tally_.counts.answers);
-  if (options_.scenario == Scenario::runs) {
-    json.field("runsPerSecond", json::Value(runs / seconds_.count()))
-        .field("p50Ms", json::Value(percentile(tally_.latencies_ms, 0.50)))
-        .field("p99Ms", json::Value(percentile(tally_.latencies_ms, 0.99)));
-  }
+  tally_.report(json, seconds_.count());
+  if (options_.scenario == Scenario::runs) tally_.report_latencies(json, seconds_.count());
   if (options_.scenario == Scenario::streams) {
     json.field("deltas", tally_.delays_ms.size())
         .field("deltaP50Ms", json::Value(percentile(tally_.delays_ms, 0.50)))
@@ -292,6 +248,11 @@ void Play::report(std::ostream& out) const {
 }  // namespace
 
 bool play(const Options& options, std::istream& in, std::ostream& out) {
+  if (options.scenario == Scenario::messages) {
+    SessionPlay sessions(options);
+    sessions.play(in, out);
+    return sessions.is_good();
+  }
   Play play(options);
   if (options.scenario == Scenario::paused) {
     play.paused(in, out);

@@ -2,12 +2,15 @@
 as OpenAI's chat completions do."""
 
 import json
+import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from load.durability import wait_for
 from load.scenarios import (
     TOOL, WORDS, RunFigures, cpu_seconds, drive, memory_of_open_runs,
 )
@@ -29,38 +32,76 @@ class Load:
     """What the vendor says, and how many runs ask it at once."""
 
     turns: list[dict]
+    mock: str  # the name of the model of another mock that says as much
     in_flight: int = 8
     tool: str = ""  # of the client
     plugin: str = ""  # of the server
     mcp: str = ""  # an MCP server of the configuration
 
 
-ONE_TURN = Load([turn(*WORDS)])
+ONE_TURN = Load([turn(*WORDS)], "mock-deltas-20")
 FIVE_CALLS = Load([turn(calls=[(TOOL, {"page": page})]) for page in range(5)] + [turn(*WORDS)],
-                  tool=TOOL)
+                  "mock-tools-5-deltas-20", tool=TOOL)
 FIVE_BUILT_IN = Load([turn(calls=[("calculator", {"expression": f"{page}+1"})])
-                      for page in range(5)] + [turn(*WORDS)], plugin="calculator")
-FIRST_TOKEN_50 = Load([turn(*WORDS, delayMs=50)], in_flight=MANY)
-LONG_TURN = Load([turn(*(f"word{number:04} " for number in range(LONG_DELTAS)))])
-HELD = Load([turn("word ", "word ", deltaDelayMs=600_000)])
+                      for page in range(5)] + [turn(*WORDS)], "mock-tools-5-deltas-20",
+                     plugin="calculator")
+FIRST_TOKEN_50 = Load([turn(*WORDS, delayMs=50)], "mock-deltas-20-ttft-50", in_flight=MANY)
+LONG_TURN = Load([turn(*(f"word{number:04} " for number in range(LONG_DELTAS)))],
+                 f"mock-deltas-{LONG_DELTAS}")
+HELD = Load([turn("word ", "word ", deltaDelayMs=600_000)], "mock-deltas-2-itl-600000")
 STEADY = Load([turn(*(f"word{number:04} " for number in range(STREAMED_DELTAS)),
-                    deltaDelayMs=DELTA_MS)], in_flight=STREAMS)
+                    deltaDelayMs=DELTA_MS)], f"mock-deltas-{STREAMED_DELTAS}-itl-{DELTA_MS}",
+              in_flight=STREAMS)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    except ConnectionRefusedError:
+        return False
+
+
+@contextmanager
+def speaking(load: Load) -> Iterator[dict]:
+    """The configuration of a model behind HTTP: an `errand fake-model`, or the program that
+    ERRAND_BENCH_MOCK names, which takes `--port` and says what the name of its model asks for."""
+    program = os.environ.get("ERRAND_BENCH_MOCK", "")
+    if program:
+        port = free_port()
+        mock = subprocess.Popen([program, "--port", str(port)], stdout=subprocess.DEVNULL)
+        url, stop = f"http://127.0.0.1:{port}", mock.kill
+        wait_for(lambda: answers(port), "the mock does not listen")
+    else:
+        fake = FakeModel(load.turns)
+        url, stop = fake.url, fake.stop
+    try:
+        yield {"models": [{"id": "vendor", "provider": "openai-compatible",
+                           "vendorModelId": load.mock, "baseUrl": f"{url}/v1", "apiKey": "k"}],
+               "defaultModel": "vendor"}
+    finally:
+        stop()
+        if program:
+            mock.wait()
 
 
 @contextmanager
 def serving(load: Load, more_config: dict | None = None) -> Iterator[Server]:
     """A server whose model is such a vendor."""
-    fake = FakeModel(load.turns)
-    server = Server({"unused": [turn("")]}, extra_config={
-        "models": [{"id": "vendor", "provider": "openai-compatible", "vendorModelId": "m",
-                    "baseUrl": f"{fake.url}/v1", "apiKey": "k"}],
-        "defaultModel": "vendor"} | (more_config or {}))
-    try:
-        yield server.start()
-    finally:
-        server.kill()
-        server.close()
-        fake.stop()
+    with speaking(load) as config:
+        config["models"].append({"id": "warm", "provider": "scripted", "script": "warm.json"})
+        server = Server({"warm": [turn(*WORDS)]}, extra_config=config | (more_config or {}))
+        try:
+            yield server.start()
+        finally:
+            server.kill()
+            server.close()
 
 
 def measure_vendor(load: Load, repetitions: int, runs: int,
@@ -85,7 +126,7 @@ def measure_vendor(load: Load, repetitions: int, runs: int,
 def measure_held() -> float:
     """KB of resident memory for each run whose vendor has begun to speak, with an open reader."""
     with serving(HELD) as server:
-        drive(server, "unused", 2000)
+        drive(server, "warm", 2000)
         return memory_of_open_runs(server, "held", "vendor")
 
 
