@@ -5,7 +5,7 @@
 #include "cli/commands/record_commands.hpp"
 #include "cli/commands/room_commands.hpp"
 #include "cli/commands/room_participant.hpp"
-#include "cli/commands/secret_key_command.hpp"
+#include "cli/operate/secret_key_command.hpp"
 
 namespace errand::cli {
 

@@ -10,6 +10,7 @@
 #include "cli/commands/runs_commands.hpp"
 #include "cli/commands/runs_list.hpp"
 #include "cli/commands/session_commands.hpp"
+#include "cli/operate/replay_command.hpp"
 
 namespace errand::cli {
 namespace {

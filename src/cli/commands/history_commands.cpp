@@ -10,11 +10,8 @@
 #include "cli/commands/chosen_run.hpp"
 #include "cli/commands/data_server.hpp"
 #include "cli/show/answer_text.hpp"
-#include "cli/terminal/console.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
-#include "engine/history/replay.hpp"
-#include "json/place.hpp"
 #include "json/write.hpp"
 #include "run/fork.hpp"
 #include "run/log/run_export.hpp"
@@ -23,8 +20,6 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kIdChars = 200;
-constexpr std::size_t kExportBytesMax = std::size_t{1024} * 1024 * 1024;
-constexpr std::size_t kEventChars = 2000;
 
 std::string fork_body(const ForkOptions& options) {
   ForkParams params{.from_seq = options.from_seq, .overrides = {.prompt = options.prompt}};
@@ -43,35 +38,6 @@ Result<RunExport> read_export(const sdk::Credentials& server, const std::string&
                return api.read_pages(run, "journal", "entries");
              }));
   return out;
-}
-
-std::string shown_event(const std::string& event) {
-  return event.empty() ? "(no event)" : clean_line(event, kEventChars);
-}
-
-std::string count_of_events(std::size_t number) {
-  return cat(number, number == 1 ? " event" : " events");
-}
-
-std::string text_of_report(const engine::ReplayReport& report) {
-  if (!report.difference) return cat("identical: ", count_of_events(report.events), "\n");
-  const engine::ReplayDifference& difference = *report.difference;
-  std::string out = cat("different at event ", difference.number, ", after ",
-                        count_of_events(report.events), " that are the same\n");
-  append(out, "recorded: ", shown_event(difference.recorded), "\n");
-  append(out, "replayed: ", shown_event(difference.replayed), "\n");
-  append(out, count_of_events(difference.following),
-         difference.following == 1 ? " follows\n" : " follow\n");
-  return out;
-}
-
-Result<engine::ReplayReport> replay_file(const std::string& file) {
-  ERRAND_TRY(auto text, read_whole_file(file, kExportBytesMax));
-  auto run = parse_export(text);
-  auto report = run ? engine::replay(*run) : Result<engine::ReplayReport>(run.error());
-  if (report) return report;
-  return json::in_file(file, text, report.error())
-      .hint("'errand runs export RUN --output FILE' writes a file that can be replayed");
 }
 
 }  // namespace
@@ -105,14 +71,6 @@ int export_run(const ExportOptions& options) {
     auto written = write_whole_file(options.output, text);
     return written ? kExitOk : fail(written.error());
   });
-}
-
-int replay_run(const std::string& file) {
-  ignore_broken_pipes();
-  auto report = replay_file(file);
-  if (!report) return fail_usage(report.error());
-  int printed = print(text_of_report(*report));
-  return report->difference ? kExitFailed : printed;
 }
 
 }  // namespace errand::cli

@@ -9,7 +9,7 @@
 
 namespace errand::cli {
 
-// `errand runs fork|export|replay`. Each returns the exit code.
+// `errand runs fork|export`. Each returns the exit code.
 
 struct ForkOptions {
   std::string run;
@@ -29,9 +29,5 @@ struct ExportOptions {
   sdk::ServerFlags server;
 };
 int export_run(const ExportOptions& options);
-
-// Plays an export offline. 0: the events are the same. 1: it says where they differ. 2: the file
-// cannot be played.
-int replay_run(const std::string& file);
 
 }  // namespace errand::cli

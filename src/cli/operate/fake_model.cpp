@@ -1,4 +1,4 @@
-#include "cli/commands/fake_model.hpp"
+#include "cli/operate/fake_model.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/config_commands.hpp"
+#include "cli/operate/config_commands.hpp"
 
 #include <filesystem>
 #include <string_view>

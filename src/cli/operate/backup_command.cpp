@@ -1,4 +1,4 @@
-#include "cli/commands/backup_command.hpp"
+#include "cli/operate/backup_command.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/mcp_command.hpp"
+#include "cli/operate/mcp_command.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/secret_key_command.hpp"
+#include "cli/operate/secret_key_command.hpp"
 
 #include <unistd.h>
 

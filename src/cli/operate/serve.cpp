@@ -1,4 +1,4 @@
-#include "cli/commands/serve.hpp"
+#include "cli/operate/serve.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/check_command.hpp"
+#include "cli/operate/check_command.hpp"
 
 #include <unistd.h>
 
