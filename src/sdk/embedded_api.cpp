@@ -50,8 +50,12 @@ Idempotency idempotency_of(std::string key, const json::Value& asked) {
   return {.key = std::move(key), .fingerprint = crypto::to_hex(crypto::sha256(json::write(asked)))};
 }
 
-EmbeddedApi::EmbeddedApi(host::Host& host)
-    : engine_(host.engine()), who_{.workspace = *WorkspaceSlug::parse("default"), .key = {}} {}
+WorkspaceSlug default_workspace() {
+  return *WorkspaceSlug::parse("default");
+}
+
+EmbeddedApi::EmbeddedApi(host::Host& host, WorkspaceSlug workspace)
+    : engine_(host.engine()), who_{.workspace = std::move(workspace), .key = {}} {}
 
 Task<Result<RunId>> EmbeddedApi::create(Spec spec, std::string key) {
   ERRAND_CO_CHECK(check(spec.output_schema));

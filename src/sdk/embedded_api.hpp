@@ -27,12 +27,14 @@ Result<void> check(const std::optional<OutputSchema>& output);
 // Of a request for what `asked` says.
 Idempotency idempotency_of(std::string key, const json::Value& asked);
 
-// The runs of a host in this process: the verbs of its engine, for the workspace "default". Lives
-// on the host's home. In embedded_api.cpp and embedded_sessions.cpp.
+WorkspaceSlug default_workspace();
+
+// The runs of a host in this process: the verbs of its engine, for one workspace. Lives on the
+// host's home. In embedded_api.cpp and embedded_sessions.cpp.
 class EmbeddedApi final : public RunApi {
  public:
   // `host` outlives this.
-  explicit EmbeddedApi(host::Host& host);
+  explicit EmbeddedApi(host::Host& host, WorkspaceSlug workspace = default_workspace());
 
   Task<Result<RunId>> create(Spec spec, std::string key) override;
   Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key) override;

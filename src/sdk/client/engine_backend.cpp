@@ -1,14 +1,11 @@
 #include "sdk/client/engine_backend.hpp"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "base/text.hpp"
 #include "crypto/random.hpp"
 #include "sdk/bridge/own_model.hpp"
 #include "sdk/bridge/public_tool.hpp"
-#include "store/memory/memory_store.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -45,12 +42,6 @@ Result<host::Config> config_of(const v1::RuntimeOptions& options, Handlers& hand
   return config;
 }
 
-Result<std::unique_ptr<Store>> make_store(const std::string& data, const Clock& clock,
-                                          BlockingPool& pool, Log& log) {
-  if (!data.empty()) return host::open_store({.data = data, .store = {}}, clock, pool, log);
-  return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
-}
-
 // The program's time of day.
 class ProgramClock final : public Clock {
  public:
@@ -63,42 +54,29 @@ class ProgramClock final : public Clock {
   const std::function<std::chrono::system_clock::time_point()> now_;
 };
 
+// None: the system's.
 std::unique_ptr<const Clock> clock_of(const v1::RuntimeOptions& options) {
-  if (options.now) return std::make_unique<const ProgramClock>(options.now);
-  return std::make_unique<const SystemClock>();
+  return options.now ? std::make_unique<const ProgramClock>(options.now) : nullptr;
 }
 
 }  // namespace
 
-EngineBackend::EngineBackend(const RunnerCore::Surroundings& around,
-                             std::unique_ptr<const Clock> clock)
-    : clock_(std::move(clock)),
-      log_(*clock_, STDERR_FILENO, LogFormat::text, LogLevel::warning),
-      pool_(host::kBlockingThreads, host::kBlockingQueueMax),
-      tools_(around.home.executor(), crypto::random_hex(4)) {}
+EngineBackend::EngineBackend(const RunnerCore::Surroundings& around)
+    : tools_(around.home.executor(), crypto::random_hex(4)) {}
 
 Result<std::unique_ptr<Backend>> EngineBackend::make(const v1::RuntimeOptions& options,
                                                      const RunnerCore::Surroundings& around) {
   ERRAND_TRY(auto config, config_of(options, around.handlers));
   ERRAND_TRY(auto tools, bridge_tools(around.handlers, options.tools, options.toolkits));
-  std::unique_ptr<EngineBackend> made(new EngineBackend(around, clock_of(options)));
+  std::unique_ptr<EngineBackend> made(new EngineBackend(around));
   for (ToolPtr& tool : tools) made->tools_.add(std::move(tool));
-  ERRAND_TRY(auto store, make_store(options.data, *made->clock_, made->pool_, made->log_));
-  made->host_ = std::make_unique<host::Host>(host::Host::Surroundings{.io = around.io,
-                                                                      .clock = *made->clock_,
-                                                                      .log = made->log_,
-                                                                      .program = &made->tools_,
-                                                                      .typed_events = true,
-                                                                      .data = options.data},
-                                             std::move(config), std::move(store));
-  made->api_ = std::make_unique<EmbeddedApi>(*made->host_);
-  made->host_->engine().start();
+  ERRAND_TRY(made->host_, OwnHost::open({.io = around.io,
+                                         .config = std::move(config),
+                                         .data = options.data,
+                                         .program = &made->tools_,
+                                         .clock = clock_of(options)}));
+  made->host_->start();
   return std::unique_ptr<Backend>(std::move(made));
-}
-
-Task<void> EngineBackend::stop() {
-  host_->engine().drain();
-  co_await host_->stop();
 }
 
 }  // namespace errand::sdk

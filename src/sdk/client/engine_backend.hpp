@@ -4,13 +4,9 @@
 
 #include <errand/runtime.hpp>
 
-#include "async/blocking_pool.hpp"
-#include "base/clock.hpp"
-#include "base/log.hpp"
-#include "host/host.hpp"
 #include "sdk/client/program_tools.hpp"
 #include "sdk/client/runner_core.hpp"
-#include "sdk/embedded_api.hpp"
+#include "sdk/own_host.hpp"
 
 namespace errand::sdk {
 
@@ -21,22 +17,18 @@ class EngineBackend final : public Backend {
   static Result<std::unique_ptr<Backend>> make(const v1::RuntimeOptions& options,
                                                const RunnerCore::Surroundings& around);
 
-  RunApi& api() override { return *api_; }
+  RunApi& api() override { return host_->api(); }
   CalledBy called_by() const override { return CalledBy::engine; }
   LentTools lend(const std::vector<ToolPtr>& tools) override { return tools_.lend(tools); }
-  Task<void> stop() override;
+  Task<void> stop() override { return host_->stop(); }
 
   ProgramTools& tools() { return tools_; }
 
  private:
-  EngineBackend(const RunnerCore::Surroundings& around, std::unique_ptr<const Clock> clock);
+  explicit EngineBackend(const RunnerCore::Surroundings& around);
 
-  const std::unique_ptr<const Clock> clock_;
-  Log log_;
-  BlockingPool pool_;
   ProgramTools tools_;
-  std::unique_ptr<host::Host> host_;
-  std::unique_ptr<EmbeddedApi> api_;
+  std::unique_ptr<OwnHost> host_;
 };
 
 }  // namespace errand::sdk
