@@ -62,7 +62,8 @@ TEST(ApiErrors, TellWhatIsWorthRetrying) {
 }
 
 TEST(ApiClient, SaysThatNobodyAnswers) {
-  auto answer = ask({.url = "http://127.0.0.1:1", .key = "k"}, {.path = "/models"});
+  auto answer =
+      sdk::make_client({.url = "http://127.0.0.1:1", .key = "k"})->ask({.path = "/models"});
   ASSERT_FALSE(answer);
   EXPECT_EQ(exit_code_of(answer.error()), kExitUnreachable);
   EXPECT_EQ(describe_for_people(answer.error()),

@@ -11,7 +11,6 @@
 
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "host/environment.hpp"
 #include "json/fields.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
@@ -62,7 +61,7 @@ Result<bool> is_own_file(const fs::path& file) {
 }
 
 // The file of this user that is used when no data directory is named.
-Result<std::optional<fs::path>> nearest_file(const net::Environment& environment, fs::path folder) {
+Result<std::optional<fs::path>> nearest_file(const Environment& environment, fs::path folder) {
   for (;;) {
     fs::path file = credentials_file(folder / kDataFolder);
     ERRAND_TRY(bool is_own, is_own_file(file));
@@ -76,12 +75,12 @@ Result<std::optional<fs::path>> nearest_file(const net::Environment& environment
   return is_own ? std::move(login) : std::optional<fs::path>{};
 }
 
-std::string value_of(const net::Environment& environment, const std::string& name) {
+std::string value_of(const Environment& environment, const std::string& name) {
   return environment(name).value_or("");
 }
 
 // What flags and environment say, without any file.
-Credentials named_server(const ServerFlags& flags, const net::Environment& environment) {
+Credentials named_server(const ServerFlags& flags, const Environment& environment) {
   Credentials server{.url = flags.server, .workspace = flags.workspace, .key = flags.key};
   std::string url = value_of(environment, "ERRAND_SERVER");
   bool is_data_named = flags.data && flags.server.empty();
@@ -109,7 +108,7 @@ void complete(Credentials& server, const Credentials& kept, const fs::path& file
 }
 
 Result<void> complete_from_files(Credentials& server, const ServerFlags& flags,
-                                 const net::Environment& environment, const fs::path& folder) {
+                                 const Environment& environment, const fs::path& folder) {
   bool is_needed = server.url.empty() || server.key.empty();
   std::optional<fs::path> file;
   if (flags.data) {
@@ -181,7 +180,7 @@ fs::path credentials_file(const fs::path& data) {
   return data / "credentials";
 }
 
-std::optional<fs::path> login_file(const net::Environment& environment) {
+std::optional<fs::path> login_file(const Environment& environment) {
   fs::path config = value_of(environment, "XDG_CONFIG_HOME");
   if (config.is_absolute()) return config / "errand" / "credentials";
   fs::path home = value_of(environment, "HOME");
@@ -189,7 +188,7 @@ std::optional<fs::path> login_file(const net::Environment& environment) {
   return home / ".config" / "errand" / "credentials";
 }
 
-Result<Credentials> find_server(const ServerFlags& flags, const net::Environment& environment,
+Result<Credentials> find_server(const ServerFlags& flags, const Environment& environment,
                                 const fs::path& folder) {
   Credentials server = named_server(flags, environment);
   ERRAND_CHECK(complete_from_files(server, flags, environment, folder));
@@ -210,7 +209,13 @@ Result<Credentials> find_server_here(const ServerFlags& flags) {
   std::error_code failed;
   fs::path folder = fs::current_path(failed);
   if (failed) folder = fs::path("/");
-  return find_server(flags, host::environment_here(), folder);
+  return find_server(flags, environment_here(), folder);
+}
+
+Result<Credentials> checked_server(Credentials server) {
+  server.url = std::string(net::without_trailing_slashes(server.url));
+  ERRAND_CHECK(net::parse_url(server.url));
+  return server;
 }
 
 }  // namespace errand::sdk

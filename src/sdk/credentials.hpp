@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "net/client/proxy.hpp"
+#include "sdk/environment.hpp"
 
 namespace errand::sdk {
 
@@ -48,15 +48,19 @@ std::filesystem::path data_directory(const ServerFlags& flags);
 // the URL are gone.
 // not_found: no server is named anywhere. unauthorized: no key is. unavailable: a file cannot be
 // read, or others may read it. invalid_argument, unsupported: what is named is wrong.
-Result<Credentials> find_server(const ServerFlags& flags, const net::Environment& environment,
+Result<Credentials> find_server(const ServerFlags& flags, const Environment& environment,
                                 const std::filesystem::path& folder);
 
 // The same with the environment and the working folder of this process.
 Result<Credentials> find_server_here(const ServerFlags& flags);
 
+// A server that the user names as a whole, as it is kept: its URL is checked and without trailing
+// slashes. invalid_argument, unsupported: it is no URL that we can use.
+Result<Credentials> checked_server(Credentials server);
+
 // Where `errand login` keeps the server of this user: errand/credentials in XDG_CONFIG_HOME, or in
 // ~/.config. Nothing without a home.
-std::optional<std::filesystem::path> login_file(const net::Environment& environment);
+std::optional<std::filesystem::path> login_file(const Environment& environment);
 
 std::filesystem::path credentials_file(const std::filesystem::path& data);
 

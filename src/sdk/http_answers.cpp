@@ -92,6 +92,14 @@ Error error_of_answer(int status, std::string_view body) {
       .candidates(std::move(candidates));
 }
 
+Result<json::Value> parse_body(std::string_view body, std::string_view from) {
+  if (body.empty()) return json::Value();
+  auto value = json::parse(body, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (value) return std::move(*value);
+  return Error(ErrorCode::internal,
+               cat("the answer of ", from, " is not JSON: is it an Errand server?"));
+}
+
 Result<StampedEvent> event_of_frame(std::string_view data) {
   auto value = json::parse(data, {.duplicate_keys = json::DuplicateKeys::last_wins});
   if (!value || !value->is_object()) {

@@ -13,6 +13,9 @@ namespace errand::sdk {
 // on are unavailable, because trying again may help.
 Error error_of_answer(int status, std::string_view body);
 
+// The body of an answer, null if it is empty. internal: it is not JSON; `from` is who sent it.
+Result<json::Value> parse_body(std::string_view body, std::string_view from);
+
 // The event of a server-sent frame, without the copy of its fields under "data". internal: it is
 // none.
 Result<StampedEvent> event_of_frame(std::string_view data);

@@ -4,10 +4,10 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/environment.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/client/sse_reader.hpp"
-#include "net/url.hpp"
 #include "sdk/http_answers.hpp"
 
 namespace errand::sdk {
@@ -77,8 +77,8 @@ std::string answer_body(const ToolUseId& call, const ToolAnswer& answer, const s
   return body;
 }
 
-net::Query query_of(const RunQuery& asked) {
-  net::Query query{{"limit", std::to_string(asked.limit)}};
+Query query_of(const RunQuery& asked) {
+  Query query{{"limit", std::to_string(asked.limit)}};
   if (asked.status) query.emplace_back("status", to_string(*asked.status));
   for (const auto& [key, value] : asked.metadata) {
     query.emplace_back("metadata", cat(key, ":", value));
@@ -90,9 +90,7 @@ net::Query query_of(const RunQuery& asked) {
 
 }  // namespace
 
-std::string run_path(std::string_view run, std::string_view rest) {
-  return cat("/agent-runs/", percent_encode(run), rest);
-}
+HttpApi::HttpApi(Credentials server) : HttpApi(std::move(server), host::client_options_here()) {}
 
 HttpApi::HttpApi(Credentials server, net::ClientOptions options)
     : server_(std::move(server)), http_(std::move(options)) {}
@@ -102,8 +100,8 @@ net::ClientRequest HttpApi::make(const ApiRequest& request) const {
   out.timeouts.first_byte = request.timeout;
   out.timeouts.idle = request.timeout;
   out.timeouts.total = request.timeout;
-  out.url =
-      cat(server_.url, "/api/v1/workspaces/", percent_encode(server_.workspace), request.path);
+  out.url = cat(server_.url, "/api/v1/workspaces/", percent_encode(server_.workspace),
+                target_of(request));
   out.headers = {{"Authorization", cat("Bearer ", server_.key)},
                  {"User-Agent", cat("errand/", version())},
                  {"Accept", "application/json"}};
@@ -121,17 +119,13 @@ Task<Result<json::Value>> HttpApi::send(ApiRequest request) {
   if (!is_success(answer->status)) {
     co_return refused(error_of_answer(answer->status, answer->body), server_);
   }
-  if (answer->body.empty()) co_return json::Value();
-  auto value = json::parse(answer->body, {.duplicate_keys = json::DuplicateKeys::last_wins});
-  if (value) co_return std::move(*value);
-  co_return Error(ErrorCode::internal,
-                  cat("the answer of ", server_.url, " is not JSON: is it an Errand server?"));
+  co_return parse_body(answer->body, server_.url);
 }
 
 Task<Result<std::unique_ptr<EventSource>>> HttpApi::open_stream(RunId run, EventSeq after) {
   std::string seq = std::to_string(after);
   net::ClientRequest request =
-      make({.path = net::with_query(run_path(run.view(), "/stream"), {{"lastSeq", seq}})});
+      make({.path = run_path(run.view(), "/stream"), .query = {{"lastSeq", seq}}});
   request.headers.back() = {"Accept", "text/event-stream"};
   request.headers.push_back({"Last-Event-ID", seq});
   request.timeouts.idle = kSilenceMax;
@@ -155,7 +149,7 @@ Task<Result<std::unique_ptr<EventSource>>> HttpApi::open_stream(RunId run, Event
 }
 
 Task<Result<json::Value>> HttpApi::post(std::string path, std::string body, std::string key) {
-  ApiRequest request{.method = net::Method::post,
+  ApiRequest request{.method = Method::post,
                      .path = std::move(path),
                      .body = std::move(body),
                      .key = std::move(key)};
@@ -184,7 +178,7 @@ Task<Result<void>> HttpApi::answer(RunId run, ToolUseId call, ToolAnswer answer,
 
 Task<Result<RunStatus>> HttpApi::cancel(RunId run, seconds timeout) {
   ApiRequest request{
-      .method = net::Method::post, .path = run_path(run.view(), "/cancel"), .timeout = timeout};
+      .method = Method::post, .path = run_path(run.view(), "/cancel"), .timeout = timeout};
   ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
   co_return parse_status(answer);
 }
@@ -195,36 +189,21 @@ Task<Result<RunInfo>> HttpApi::get(RunId run) {
 }
 
 Task<Result<RunPage>> HttpApi::list(RunQuery query) {
-  ApiRequest request{.path = net::with_query("/agent-runs", query_of(query)),
-                     .timeout = query.timeout};
+  ApiRequest request{.path = "/agent-runs", .query = query_of(query), .timeout = query.timeout};
   ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
   co_return parse_run_page(answer);
 }
 
-Task<Result<std::vector<json::Value>>> HttpApi::read_pages(std::string run, std::string list,
-                                                           std::string key) {
-  std::vector<json::Value> all;
-  std::string after = "0";
-  while (!after.empty()) {
-    net::Query query{{"limit", std::to_string(kPageMax)}, {"after", after}};
-    std::string path = net::with_query(run_path(run, cat("/", list)), query);
-    ERRAND_CO_TRY(auto page, co_await send({.path = std::move(path)}));
-    after = take_page(page, key, all);
-  }
-  co_return all;
-}
-
 Task<Result<std::vector<JournalEntry>>> HttpApi::journal(RunId run) {
-  ERRAND_CO_TRY(auto entries, co_await read_pages(run.str(), "journal", "entries"));
+  ERRAND_CO_TRY(auto entries, co_await read_pages(this, run.str(), "journal", "entries"));
   std::string text;
   for (const json::Value& entry : entries) append(text, json::write(entry), '\n');
   co_return parse_journal(text);
 }
 
 Task<Result<engine::ModelList>> HttpApi::models(ModelQuery query) {
-  net::Query params;
-  if (query.check == engine::ModelCheck::made) params.emplace_back("check", "true");
-  ApiRequest request{.path = net::with_query("/models", params), .timeout = query.timeout};
+  ApiRequest request{.path = "/models", .timeout = query.timeout};
+  if (query.check == ModelCheck::made) request.query.emplace_back("check", "true");
   ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
   co_return engine::parse_model_list(answer);
 }

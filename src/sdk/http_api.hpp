@@ -2,38 +2,26 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "json/value.hpp"
 #include "net/client/http_client.hpp"
+#include "sdk/api_request.hpp"
 #include "sdk/credentials.hpp"
 #include "sdk/run_api.hpp"
 
 namespace errand::sdk {
 
-struct ApiRequest {
-  net::Method method = net::Method::get;
-  std::string path;  // below the workspace, such as "/models"
-  std::string body = {};
-  std::string key = {};  // of idempotency
-  seconds timeout = kAnswerMax;
-};
-
 // The runs of a server. The only place here that knows paths, bodies and statuses. In http_api.cpp,
 // http_calls.cpp (calls that wait for a client) and http_sessions.cpp.
-class HttpApi final : public RunApi {
+class HttpApi final : public RunApi, public ApiSender {
  public:
   static constexpr seconds kSilenceMax{45};  // of a stream; a server says something every 15 s
-  static constexpr int kPageMax = 1000;      // of journals and events
 
+  // Proxies and certificates are those of the environment of this process.
+  explicit HttpApi(Credentials server);
   HttpApi(Credentials server, net::ClientOptions options);
 
-  // The body of the answer to any request, null if it has none; for those who show it as it is.
-  Task<Result<json::Value>> send(ApiRequest request);
-  // The items of a list of a run, all pages of it: "events", or "entries" of its "journal".
-  Task<Result<std::vector<json::Value>>> read_pages(std::string run, std::string list,
-                                                    std::string key);
+  Task<Result<json::Value>> send(ApiRequest request) override;
 
   Task<Result<RunId>> create(Spec spec, std::string key) override;
   Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key) override;
@@ -64,8 +52,5 @@ class HttpApi final : public RunApi {
   const Credentials server_;
   net::HttpClient http_;
 };
-
-// The path of a run below the workspace, such as "/agent-runs/run_1/cancel".
-std::string run_path(std::string_view run, std::string_view rest);
 
 }  // namespace errand::sdk

@@ -16,12 +16,12 @@ std::string call_path(const ToolUseId& call, std::string_view verb) {
 }  // namespace
 
 Task<Result<std::vector<OpenCall>>> HttpApi::pending_calls(CallQuery query) {
-  net::Query params{{"status", "pending"},
-                    {"limit", std::to_string(query.limit)},
-                    {"wait", std::to_string(query.wait.count())}};
-  if (!query.name.empty()) params.emplace_back("name", query.name);
-  ApiRequest request{.path = net::with_query("/tool-calls", params),
+  ApiRequest request{.path = "/tool-calls",
+                     .query = {{"status", "pending"},
+                               {"limit", std::to_string(query.limit)},
+                               {"wait", std::to_string(query.wait.count())}},
                      .timeout = kAnswerMax + query.wait};
+  if (!query.name.empty()) request.query.emplace_back("name", query.name);
   ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
   co_return parse_open_calls(answer);
 }

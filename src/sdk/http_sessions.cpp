@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/write.hpp"
-#include "net/url.hpp"
 #include "sdk/http_answers.hpp"
 #include "sdk/http_api.hpp"
 
@@ -37,8 +36,8 @@ std::string message_body(const engine::SessionMessage& message) {
   return json::write(body);
 }
 
-net::Query query_of(const SessionQuery& asked) {
-  net::Query query{{"limit", std::to_string(asked.limit)}};
+Query query_of(const SessionQuery& asked) {
+  Query query{{"limit", std::to_string(asked.limit)}};
   if (asked.status) {
     query.emplace_back("status", *asked.status == SessionStatus::active ? "active" : "ended");
   }
@@ -69,7 +68,7 @@ Task<Result<SessionInfo>> HttpApi::get_session(SessionId session) {
 }
 
 Task<Result<SessionPage>> HttpApi::list_sessions(SessionQuery query) {
-  ApiRequest request{.path = net::with_query("/agent-sessions", query_of(query))};
+  ApiRequest request{.path = "/agent-sessions", .query = query_of(query)};
   ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
   co_return parse_session_page(answer);
 }
@@ -81,10 +80,10 @@ Task<Result<std::vector<SaidMessage>>> HttpApi::history(SessionId session, Histo
   std::vector<SaidMessage> messages;
   std::optional<std::int64_t> before;
   do {
-    net::Query params{{"lastMessages", std::to_string(at_once)}};
-    if (before) params.emplace_back("beforeSeq", std::to_string(*before));
-    std::string path = net::with_query(session_path(session, "/events"), params);
-    ERRAND_CO_TRY(auto answer, co_await send({.path = std::move(path)}));
+    ApiRequest request{.path = session_path(session, "/events"),
+                       .query = {{"lastMessages", std::to_string(at_once)}}};
+    if (before) request.query.emplace_back("beforeSeq", std::to_string(*before));
+    ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
     ERRAND_CO_TRY(auto page, parse_said(answer));
     for (auto one = page.rbegin(); one != page.rend() && one->seq > query.after; ++one) {
       if (messages.size() < wanted) messages.push_back(std::move(*one));
@@ -96,8 +95,7 @@ Task<Result<std::vector<SaidMessage>>> HttpApi::history(SessionId session, Histo
 }
 
 Task<Result<void>> HttpApi::end_session(SessionId session) {
-  ERRAND_CO_CHECK(
-      co_await send({.method = net::Method::delete_, .path = session_path(session, "")}));
+  ERRAND_CO_CHECK(co_await send({.method = Method::delete_, .path = session_path(session, "")}));
   co_return Result<void>();
 }
 

@@ -21,12 +21,14 @@
 #include "run/status.hpp"
 #include "tool/tool.hpp"
 
-namespace errand::engine {
-struct SessionParams;
-struct SessionMessage;
-}  // namespace errand::engine
-
 namespace errand::sdk {
+
+// Of the engine, and the same for clients.
+using engine::ListedModel;
+using engine::ModelCheck;
+using engine::ModelList;
+using engine::SessionMessage;
+using engine::SessionParams;
 
 // What is said about a run.
 struct RunInfo {

@@ -85,6 +85,48 @@ class CheckLayersTest(unittest.TestCase):
             ],
         )
 
+    def test_commands_of_clients_include_nothing_that_is_behind_the_sdk(self):
+        behind = "".join(f'#include "{header}"\n' for header in (
+            "engine/a.hpp", "store/memory/a.hpp", "server/a.hpp", "net/client/a.hpp",
+            "host/a.hpp", "sdk/internal/a.hpp", "tool/a.hpp"))
+        folders = ("cli/agent", "cli/chat", "cli/commands", "cli/show", "cli/terminal")
+        self.assertEqual(
+            self.problems({
+                **{f"src/{folder}/a.cpp": behind for folder in folders},
+                "src/cli/operate/a.cpp": behind,
+                "src/cli/doctor/a.cpp": behind,
+                "src/cli/chat/a_test.cpp": behind,
+            }),
+            [
+                f'src/{folder}/a.cpp:{line}: client: "{header}": {folder} stands on src/sdk, '
+                "see BEHIND_SDK"
+                for folder in folders
+                for line, header in enumerate(
+                    ("engine/a.hpp", "store/memory/a.hpp", "server/a.hpp", "net/client/a.hpp",
+                     "host/a.hpp"), start=1)
+            ],
+        )
+
+    def test_commands_of_clients_do_not_name_what_is_behind_the_sdk(self):
+        self.assertEqual(
+            self.problems({
+                "src/cli/chat/a.cpp": "net::Query query;\n"
+                                      "std::vector<engine::ModelList> lists;\n"
+                                      "errand::host::Host host;\n"
+                                      "sdk::Query fine;  // net::Query is not\n"
+                                      'std::string text = "see net::Query";\n'
+                                      "my::net::Query other;\n",
+                "src/cli/chat/a_test.cpp": "net::Query query;\n",
+                "src/cli/operate/a.cpp": "net::Query query;\n",
+            }),
+            [
+                f"src/cli/chat/a.cpp:{line}: client: {name}: cli/chat stands on src/sdk, "
+                "see BEHIND_SDK"
+                for line, name in ((1, "net::Query"), (2, "engine::ModelList"),
+                                   (3, "host::Host"))
+            ],
+        )
+
     def test_a_library_that_includes_public_headers_links_their_compiled_half(self):
         self.assertEqual(
             self.problems({

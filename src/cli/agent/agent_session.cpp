@@ -14,32 +14,15 @@
 #include "cli/show/follow.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
-#include "cli/terminal/wait_for.hpp"
-#include "host/environment.hpp"
-#include "sdk/embedded_api.hpp"
-#include "sdk/http_api.hpp"
 #include "sdk/local_calls.hpp"
 #include "sdk/toolbox.hpp"
-#include "store/memory/memory_store.hpp"
 
 namespace errand::cli {
 namespace {
 
 using Consent = TerminalApprover::Consent;
 
-// A store of its own is gone with the process; one in a directory is continued by the next process.
-Result<std::unique_ptr<Store>> make_store(const AgentOptions& options, const Clock& clock,
-                                          BlockingPool& pool, Log& log) {
-  if (!options.server.data) {
-    return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
-  }
-  auto store = host::open_store({.data = *options.server.data, .store = {}}, clock, pool, log);
-  if (store || store.error().code() != ErrorCode::conflict) return store;
-  return Error(store.error())
-      .hint("wait for it, be its client with --server URL --key KEY, or choose another --data DIR");
-}
-
-Task<Result<void>> stop_servers(AgentServers* servers) {
+Task<Result<void>> stop_servers(sdk::AgentServers* servers) {
   co_await servers->stop();
   co_return Result<void>();
 }
@@ -105,11 +88,11 @@ AgentSession::AgentSession(const AgentOptions& options, std::unique_ptr<EventPri
 Result<void> AgentSession::open() {
   ERRAND_CHECK(check_options(options_));
   if (is_embedded(options_)) {
-    ERRAND_TRY(config_, host::load_config(options_.config));
+    ERRAND_TRY(place_, sdk::RunPlace::here(options_.server, options_.config));
+  } else {
+    place_ = sdk::RunPlace::at_server(options_.server);
   }
-  ToolSurroundings around{.approver = approver_, .pool = pool_, .networks = {}};
-  if (config_) around.networks = config_->networks;
-  around.search = config_ ? config_->search : search_service_in(host::environment_here());
+  ToolSurroundings around{.approver = approver_, .pool = pool_, .web = place_->web()};
   ERRAND_TRY(auto tools, make_tools(options_, around));
   ERRAND_CHECK(connect_servers());
   if (servers_) {
@@ -124,7 +107,7 @@ AgentSession::~AgentSession() {
   if (!servers_) return;
   // The run has never begun.
   io_.restart();
-  auto stopped = wait_for(io_, stop_servers(&*servers_));
+  auto stopped = sdk::wait_for(io_, stop_servers(&*servers_));
   ERRAND_ASSERT(stopped);
 }
 
@@ -146,7 +129,7 @@ Result<void> AgentSession::connect_servers() {
 
 // What a run is told of the tools of this process: those of MCP servers go under their server.
 ToolSetPtr AgentSession::lent_tools() const {
-  if (config_) return sdk::lend_as_host(tools_->tools());
+  if (place_->is_here()) return sdk::lend_as_host(tools_->tools());
   if (!servers_) return sdk::lend_as_client(tools_->tools());
   std::vector<ToolPtr> own;
   for (const ToolPtr& tool : tools_->tools()) {
@@ -159,50 +142,16 @@ ToolSetPtr AgentSession::lent_tools() const {
   return share_tools(std::move(refs), std::move(text));
 }
 
-int AgentSession::run(AgentWork& work) {
-  return config_ ? run_with_host(work) : run_with_server(work);
-}
-
-int AgentSession::run_with_server(AgentWork& work) {
-  auto server = sdk::find_server_here(options_.server);
-  if (!server) {
-    return report_failure(*printer_, server.error(), setup_exit_code(server.error()));
-  }
-  where_ = cat("on ", server->url);
-  sdk::HttpApi api(*server, host::client_options_here());
-  return run_with(api, work);
-}
-
-int AgentSession::run_with_host(AgentWork& work) {
-  where_ = options_.server.data ? cat("in this process, kept in ", *options_.server.data)
-                                : "in this process, not kept";
-  SystemClock clock;
-  LogLines lines({.io = io_, .printer = *printer_, .console = console_});
-  Log log(clock, lines.fd(), LogFormat::text, LogLevel::warning);
-  BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
-  auto store = make_store(options_, clock, pool, log);
-  if (!store) {
-    bool is_usage = store.error().code() == ErrorCode::invalid_argument;
-    int code = is_usage ? kExitUsage : exit_code_of(store.error());
-    return report_failure(*printer_, store.error(), code);
-  }
-  host::Host host({.io = io_,
-                   .clock = clock,
-                   .log = log,
-                   .program = &*tools_,
-                   .typed_events = true,
-                   .joins_any_room = true,
-                   .data = options_.server.data.value_or("")},
-                  std::move(*config_), std::move(*store));
-  sdk::EmbeddedApi api(host);
-  host_ = &host;
-  log_ = &lines;
-  return run_with(api, work);
-}
-
 // Whoever waits for signals does so before the work can be over and call that off.
-int AgentSession::run_with(sdk::RunApi& api, AgentWork& work) {
-  api_ = &api;
+int AgentSession::run(AgentWork& work) {
+  if (place_->is_here()) {
+    log_.emplace(LogLines::Parts{.io = io_, .printer = *printer_, .console = console_});
+  }
+  auto opened =
+      place_->open({.io = io_, .tools = *tools_, .log_fd = log_ ? log_->fd() : STDERR_FILENO});
+  if (!opened) {
+    return report_failure(*printer_, opened.error(), exit_code_of_place(opened.error()));
+  }
   for (int signal : {SIGINT, SIGTERM}) signals_.add(signal);
   if (!is_hangup_ignored()) signals_.add(SIGHUP);
   tasks_.spawn("signals", watch_signals(&work));
@@ -211,21 +160,21 @@ int AgentSession::run_with(sdk::RunApi& api, AgentWork& work) {
   return exit_code_;
 }
 
+int AgentSession::exit_code_of_place(const Error& error) const {
+  if (!place_->is_here()) return setup_exit_code(error);
+  return error.code() == ErrorCode::invalid_argument ? kExitUsage : exit_code_of(error);
+}
+
 Task<void> AgentSession::live(AgentWork* work) {
-  if (host_) {
-    log_->start([work] { work->on_log_shown(); });
-    host_->engine().start();
-  }
+  if (log_) log_->start([work] { work->on_log_shown(); });
+  place_->start();
   exit_code_ = co_await work->work();
   leave_after(kCleanUpMax, exit_code_);
   signals_.cancel();
   signals_.clear();  // what is left may take a moment, and Ctrl-C need not wait for it
   co_await work->clean_up();
-  if (host_) {
-    host_->engine().drain();
-    co_await host_->stop();
-    log_->close();
-  }
+  co_await place_->stop();
+  if (log_) log_->close();
   if (servers_) co_await servers_->stop();
   servers_.reset();
   last_resort_.reset();

@@ -10,13 +10,13 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "cli/agent/agent_options.hpp"
-#include "cli/agent/agent_servers.hpp"
 #include "cli/show/event_printer.hpp"
 #include "cli/show/log_lines.hpp"
 #include "cli/show/terminal_approver.hpp"
 #include "cli/terminal/console.hpp"
-#include "host/host.hpp"
 #include "run/spec.hpp"
+#include "sdk/internal/agent_servers.hpp"
+#include "sdk/internal/run_place.hpp"
 #include "sdk/run_api.hpp"
 #include "tool/tool_source.hpp"
 
@@ -70,8 +70,8 @@ class AgentSession final {
   BlockingPool& pool() { return pool_; }
 
   // While it runs.
-  const std::string& where() const { return where_; }  // the runs are: "on http://127.0.0.1:7300"
-  sdk::RunApi& api() { return *api_; }
+  const std::string& where() const { return place_->where(); }  // the runs are
+  sdk::RunApi& api() { return place_->api(); }
   Timers& timers() { return timers_; }
   Executor home() const { return home_.executor(); }
   void watch_signal(int signal) { signals_.add(signal); }
@@ -79,9 +79,7 @@ class AgentSession final {
   void leave_after(seconds patience, int exit_code);
 
  private:
-  int run_with_server(AgentWork& work);
-  int run_with_host(AgentWork& work);
-  int run_with(sdk::RunApi& api, AgentWork& work);
+  int exit_code_of_place(const Error& error) const;
   Task<void> live(AgentWork* work);
   Result<void> connect_servers();
   ToolSetPtr lent_tools() const;
@@ -92,23 +90,18 @@ class AgentSession final {
   const std::unique_ptr<EventPrinter> printer_;
   Console console_;
   BlockingPool pool_;
-  std::optional<host::Config> config_;  // of an agent without a server
+  std::optional<LogLines> log_;  // of a host in this process
   std::optional<FixedTools> tools_;
+  std::optional<sdk::RunPlace> place_;  // from open() on
   Spec spec_;
   Home home_;
   ShownCalls shown_calls_;
   TerminalApprover approver_;
   AsioTimers timers_;
-  std::optional<AgentServers> servers_;  // until they are stopped
+  std::optional<sdk::AgentServers> servers_;  // until they are stopped
   asio::signal_set signals_;
   int exit_code_;
   std::optional<TimerGuard> last_resort_;
-
-  // While it runs.
-  std::string where_;
-  sdk::RunApi* api_ = nullptr;
-  host::Host* host_ = nullptr;  // if the runs are driven here, with its log
-  LogLines* log_ = nullptr;
   TaskGroup tasks_;  // last: tasks use everything above
 };
 

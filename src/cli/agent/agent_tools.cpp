@@ -7,10 +7,7 @@
 
 #include "base/text.hpp"
 #include "cli/terminal/report.hpp"
-#include "host/environment.hpp"
 #include "tool/builtin/shell_tool.hpp"
-#include "tool/builtin/web/web_fetch_tool.hpp"
-#include "tool/builtin/web/web_search_tool.hpp"
 #include "tool/files/files_tool.hpp"
 
 namespace errand::cli {
@@ -37,17 +34,12 @@ void add_shell(Tools& tools, const AgentOptions& options, Approver& approver) {
 
 Result<void> add_web_fetch(Tools& tools, const AgentOptions& options,
                            const ToolSurroundings& around) {
-  std::vector<net::AddressPrefix> allowed = around.networks;
-  for (const std::string& text : options.allow_networks) {
-    auto network = net::AddressPrefix::parse(text);
-    if (!network) {
-      return Error(network.error().code(), cat("--allow-network: ", network.error().message()));
-    }
-    allowed.push_back(*network);
+  sdk::WebAccess web = around.web;
+  auto allowed = web.allow(options.allow_networks);
+  if (!allowed) {
+    return Error(allowed.error().code(), cat("--allow-network: ", allowed.error().message()));
   }
-  net::ClientOptions client = host::client_options_here();
-  client.addresses = net::AddressRules(std::move(allowed));
-  tools.push_back(std::make_shared<WebFetchTool>(std::move(client), around.pool));
+  tools.push_back(sdk::make_web_fetch(web, around.pool));
   return {};
 }
 
@@ -58,9 +50,7 @@ Result<Tools> make_tools(const AgentOptions& options, const ToolSurroundings& ar
   if (!options.files.empty()) ERRAND_CHECK(add_files(tools, options, around.pool));
   if (options.shell) add_shell(tools, options, around.approver);
   if (options.web_fetch) ERRAND_CHECK(add_web_fetch(tools, options, around));
-  if (options.web_search) {
-    tools.push_back(std::make_shared<WebSearchTool>(host::client_options_here(), around.search));
-  }
+  if (options.web_search) tools.push_back(sdk::make_web_search(around.web));
   return tools;
 }
 

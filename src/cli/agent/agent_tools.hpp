@@ -1,13 +1,11 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "async/blocking_pool.hpp"
 #include "cli/agent/agent_options.hpp"
-#include "net/address_rules.hpp"
+#include "sdk/web_access.hpp"
 #include "tool/builtin/approval.hpp"
-#include "tool/builtin/web/search_service.hpp"
 #include "tool/tool.hpp"
 
 namespace errand::cli {
@@ -20,8 +18,7 @@ inline constexpr std::size_t kToolQueueMax = 1000;
 struct ToolSurroundings {
   Approver& approver;
   BlockingPool& pool;
-  std::vector<net::AddressPrefix> networks;  // that the configuration allows, besides the flags
-  std::optional<SearchService> search = {};  // for --web-search
+  sdk::WebAccess web = {};  // besides what the flags allow
 };
 
 // The tools that the flags lend to a run. Every error names the flag.

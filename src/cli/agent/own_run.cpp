@@ -62,7 +62,7 @@ Task<void> OwnRun::sum_up(sdk::RunEnd end, Place place) {
   auto took = std::chrono::duration_cast<milliseconds>(session_.timers().now() - started_);
   auto models = co_await session_.api().models({.timeout = kPricesMax});
   std::string text = end.kind == sdk::RunEnd::Kind::cancelled ? "cancelled: " : "";
-  text += summary_of(end.totals, models ? *models : engine::ModelList(), took);
+  text += summary_of(end.totals, models ? *models : sdk::ModelList(), took);
   if (place == Place::told) append(text, "\n", run_.view(), " ", session_.where());
   Pieces pieces = session_.printer().aside(text);
   [[maybe_unused]] auto written = co_await session_.console().write(std::move(pieces));

@@ -1,13 +1,13 @@
 #include "cli/agent/room_place.hpp"
 
 #include "base/text.hpp"
-#include "host/environment.hpp"
+#include "sdk/environment.hpp"
 
 namespace errand::cli {
 
 Result<RoomPlace> room_place(const std::string& room) {
   if (room.find("://") == std::string::npos) return RoomPlace{.name = room};
-  const net::Environment environment = host::environment_here();
+  const sdk::Environment environment = sdk::environment_here();
   for (const char* variable : {"ERRAND_ROOM_TOKEN", "MESHAGENT_TOKEN"}) {
     auto token = environment(variable);
     if (token && !token->empty()) return RoomPlace{.url = room, .token = std::move(*token)};

@@ -11,14 +11,14 @@
 #include "cli/terminal/edited_input.hpp"
 #include "cli/terminal/plain_input.hpp"
 #include "cli/terminal/report.hpp"
-#include "host/environment.hpp"
+#include "sdk/environment.hpp"
 
 namespace errand::cli {
 namespace {
 
 // A chat without its history is better than none.
 Result<std::unique_ptr<EditedInput>> open_editor() {
-  auto file = chat_history_file(host::environment_here());
+  auto file = chat_history_file(sdk::environment_here());
   if (!file) return EditedInput::open({}, {});
   LineHistory history(*file);
   auto lines = history.load();

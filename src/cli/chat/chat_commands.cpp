@@ -74,7 +74,7 @@ Task<Chat::ExitCode> Chat::choose_model(std::string id) {
   auto models = co_await session_.api().models({});
   if (!models) co_return co_await complain(models.error());
   std::vector<std::string> ids;
-  for (const engine::ListedModel& model : models->models) ids.push_back(model.info.id);
+  for (const sdk::ListedModel& model : models->models) ids.push_back(model.info.id);
   bool is_known = std::find(ids.begin(), ids.end(), id) != ids.end();
   if (!id.empty() && !is_known) co_return co_await complain(no_model(id, std::move(ids)));
   if (is_known) {

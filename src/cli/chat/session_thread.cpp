@@ -46,14 +46,14 @@ Task<Result<ChatPast>> SessionThread::past() {
 
 Task<Result<RunId>> SessionThread::say(std::string message) {
   if (session_.empty()) {
-    engine::SessionParams params{.spec = agent_};
+    sdk::SessionParams params{.spec = agent_};
     params.spec.name = kChatCommand;
     params.spec.tools = share_tools({});  // they belong to the terminal, and come with each message
     params.spec.metadata = {{kCommandKey, kChatCommand}};
     params.spec.retains_all = true;
     ERRAND_CO_TRY(session_, co_await api_.create_session(std::move(params), {}));
   }
-  engine::SessionMessage sent;
+  sdk::SessionMessage sent;
   sent.said.prompt = std::move(message);
   sent.overrides = overrides_of(agent_);
   ERRAND_CO_TRY(auto run, co_await api_.say(session_, std::move(sent), {}));

@@ -12,7 +12,6 @@
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/write.hpp"
-#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
@@ -22,10 +21,11 @@ constexpr std::size_t kCallCandidatesMax = 5;
 constexpr int kCallsMax = 1000;  // that are looked through
 
 sdk::ApiRequest pending_calls(const std::string& cursor, seconds wait = seconds(0)) {
-  net::Query query{{"limit", "100"}};
-  if (!cursor.empty()) query.emplace_back("cursor", cursor);
-  if (wait.count() > 0) query.emplace_back("wait", std::to_string(wait.count()));
-  return {.path = net::with_query("/tool-calls", query), .timeout = sdk::kAnswerMax + wait};
+  sdk::ApiRequest request{
+      .path = "/tool-calls", .query = {{"limit", "100"}}, .timeout = sdk::kAnswerMax + wait};
+  if (!cursor.empty()) request.query.emplace_back("cursor", cursor);
+  if (wait.count() > 0) request.query.emplace_back("wait", std::to_string(wait.count()));
+  return request;
 }
 
 std::string calls_table(const json::Value& answer) {
@@ -41,19 +41,19 @@ std::string calls_table(const json::Value& answer) {
   return render_table(rows);
 }
 
-Result<json::Array> read_calls(const sdk::Credentials& server) {
+Result<json::Array> read_calls(sdk::ApiClient& api) {
   json::Array calls;
   std::string cursor;
   do {
-    ERRAND_TRY(auto page, ask(server, pending_calls(cursor)));
+    ERRAND_TRY(auto page, api.ask(pending_calls(cursor)));
     for (const json::Value& call : items_of(page, "toolCalls")) calls.push_back(call);
     cursor = text_of(page, "nextCursor");
   } while (!cursor.empty() && calls.size() < kCallsMax);
   return calls;
 }
 
-Result<json::Value> find_call(const sdk::Credentials& server, const std::string& word) {
-  ERRAND_TRY(auto calls, read_calls(server));
+Result<json::Value> find_call(sdk::ApiClient& api, const std::string& word) {
+  ERRAND_TRY(auto calls, read_calls(api));
   if (word == "latest" && !calls.empty()) return calls.back();
   std::vector<json::Value> found;
   std::vector<std::string> ids;
@@ -89,17 +89,17 @@ int list_calls(const AnswerOptions& options, seconds wait) {
 }
 
 int answer_call(const AnswerOptions& options, const CallAnswerOptions& answer) {
-  return with_server(options.server, [&](const sdk::Credentials& server) {
-    auto call = find_call(server, answer.call);
+  return with_server(options.server, [&](sdk::ApiClient& api) {
+    auto call = find_call(api, answer.call);
     if (!call) return fail(call.error());
     auto body = answer_body(answer);
     if (!body) return fail_usage(body.error());
     std::string id = text_of(*call, "toolUseId");
     (*body)["toolUseId"] = id;
-    sdk::ApiRequest request{.method = net::Method::post,
+    sdk::ApiRequest request{.method = sdk::Method::post,
                             .path = sdk::run_path(text_of(*call, "runId"), "/tool-results"),
                             .body = json::write(*body)};
-    return show_answer(server, options.form, std::move(request), [&](const json::Value&) {
+    return show_answer(api, options.form, std::move(request), [&](const json::Value&) {
       return cat("answered ", clean_line(id, kCallChars), "\n");
     });
   });

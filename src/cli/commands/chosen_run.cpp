@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "cli/show/answer_text.hpp"
 #include "cli/terminal/report.hpp"
-#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
@@ -25,30 +23,29 @@ Error no_run(std::string_view word) {
       .hint("'errand runs list' lists the latest runs");
 }
 
-Result<std::vector<std::string>> latest_runs(const sdk::Credentials& server, std::size_t wanted) {
+Result<std::vector<std::string>> latest_runs(sdk::ApiClient& api, std::size_t wanted) {
   std::vector<std::string> runs;
   std::string cursor;
   do {
-    net::Query query{{"limit", std::to_string(std::min(wanted - runs.size(), kRunsPageMax))}};
-    if (!cursor.empty()) query.emplace_back("cursor", cursor);
-    ERRAND_TRY(auto page, ask(server, {.path = net::with_query("/agent-runs", query)}));
-    for (const json::Value& run : items_of(page, "runs")) runs.push_back(text_of(run, "runId"));
-    cursor = text_of(page, "nextCursor");
+    sdk::RunQuery query{.limit = std::min(wanted - runs.size(), kRunsPageMax), .cursor = cursor};
+    ERRAND_TRY(auto page, api.wait(api.runs().list(std::move(query))));
+    for (const sdk::RunInfo& run : page.runs) runs.push_back(run.id.str());
+    cursor = std::move(page.next_cursor);
   } while (!cursor.empty() && runs.size() < wanted);
   return runs;
 }
 
 }  // namespace
 
-Result<std::string> find_run(const sdk::Credentials& server, const std::string& word) {
+Result<std::string> find_run(sdk::ApiClient& api, const std::string& word) {
   if (word == "latest") {
-    ERRAND_TRY(auto runs, latest_runs(server, 1));
+    ERRAND_TRY(auto runs, latest_runs(api, 1));
     if (runs.empty()) return Error(ErrorCode::not_found, "there are no runs yet");
     return runs.front();
   }
   std::string beginning = word.starts_with(kPrefix) ? word : cat(kPrefix, word);
   if (beginning.size() >= kWholeIdBytes) return beginning;
-  ERRAND_TRY(auto runs, latest_runs(server, kSearchedRunsMax));
+  ERRAND_TRY(auto runs, latest_runs(api, kSearchedRunsMax));
   std::erase_if(runs, [&](const std::string& run) { return !run.starts_with(beginning); });
   if (runs.empty() || beginning == kPrefix) return no_run(word);
   if (runs.size() == 1) return runs.front();
@@ -60,11 +57,11 @@ Result<std::string> find_run(const sdk::Credentials& server, const std::string& 
       .candidates(std::move(runs));
 }
 
-int with_run(const WithServer& with, const std::string& word,
-             const std::function<int(const sdk::Credentials&, const std::string& run)>& work) {
-  return with([&](const sdk::Credentials& server) {
-    auto run = find_run(server, word);
-    return run ? work(server, *run) : fail(run.error());
+int with_run(const WithClient& with, const std::string& word,
+             const std::function<int(sdk::ApiClient&, const std::string& run)>& work) {
+  return with([&](sdk::ApiClient& api) {
+    auto run = find_run(api, word);
+    return run ? work(api, *run) : fail(run.error());
   });
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "sdk/credentials.hpp"
+#include "sdk/internal/api_client.hpp"
 
 namespace errand::cli {
 
@@ -12,12 +12,12 @@ namespace errand::cli {
 // id with or without its "run_", or "latest". Looks through the kSearchedRunsMax latest runs.
 // Blocks. invalid_argument: several runs begin so; candidates are some of them. not_found: none.
 constexpr std::size_t kSearchedRunsMax = 1000;
-Result<std::string> find_run(const sdk::Credentials& server, const std::string& word);
+Result<std::string> find_run(sdk::ApiClient& api, const std::string& word);
 
-// Work with a server, such as with_server does it.
-using WithServer = std::function<int(const std::function<int(const sdk::Credentials&)>&)>;
+// Work with a client, such as with_server and with_data do it.
+using WithClient = std::function<int(const std::function<int(sdk::ApiClient&)>&)>;
 // Works with the run that `word` means; returns the exit code.
-int with_run(const WithServer& with, const std::string& word,
-             const std::function<int(const sdk::Credentials&, const std::string& run)>& work);
+int with_run(const WithClient& with, const std::string& word,
+             const std::function<int(sdk::ApiClient&, const std::string& run)>& work);
 
 }  // namespace errand::cli

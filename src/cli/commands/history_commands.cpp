@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "cli/commands/chosen_run.hpp"
-#include "cli/commands/data_server.hpp"
+#include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
@@ -28,15 +28,11 @@ std::string fork_body(const ForkOptions& options) {
 }
 
 // Of a run that goes on, the events may be a little older than the journal.
-Result<RunExport> read_export(const sdk::Credentials& server, const std::string& run) {
+Result<RunExport> read_export(sdk::ApiClient& api, const std::string& run) {
   RunExport out;
-  ERRAND_TRY(out.run, ask(server, {.path = sdk::run_path(run, "")}));
-  ERRAND_TRY(out.events, ask_with(server, [&](sdk::HttpApi& api) {
-               return api.read_pages(run, "events", "events");
-             }));
-  ERRAND_TRY(out.journal, ask_with(server, [&](sdk::HttpApi& api) {
-               return api.read_pages(run, "journal", "entries");
-             }));
+  ERRAND_TRY(out.run, api.ask({.path = sdk::run_path(run, "")}));
+  ERRAND_TRY(out.events, api.wait(sdk::read_pages(&api, run, "events", "events")));
+  ERRAND_TRY(out.journal, api.wait(sdk::read_pages(&api, run, "journal", "entries")));
   return out;
 }
 
@@ -44,11 +40,11 @@ Result<RunExport> read_export(const sdk::Credentials& server, const std::string&
 
 int fork_run(const ForkOptions& options) {
   auto with = [&](const auto& work) { return with_server(options.server, work); };
-  return with_run(with, options.run, [&](const sdk::Credentials& server, const std::string& run) {
-    sdk::ApiRequest request{.method = net::Method::post,
+  return with_run(with, options.run, [&](sdk::ApiClient& api, const std::string& run) {
+    sdk::ApiRequest request{.method = sdk::Method::post,
                             .path = sdk::run_path(run, "/fork"),
                             .body = fork_body(options)};
-    return show_answer(server, options.form, std::move(request), [](const json::Value& answer) {
+    return show_answer(api, options.form, std::move(request), [](const json::Value& answer) {
       return cat(clean_line(text_of(answer, "runId"), kIdChars), "\n");
     });
   });
@@ -63,8 +59,8 @@ int export_run(const ExportOptions& options) {
             .hint("--force replaces it"));
   }
   auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
-  return with_run(with, options.run, [&](const sdk::Credentials& server, const std::string& id) {
-    auto run = read_export(server, id);
+  return with_run(with, options.run, [&](sdk::ApiClient& api, const std::string& id) {
+    auto run = read_export(api, id);
     if (!run) return fail(run.error());
     std::string text = escape_json_controls(write_export(std::move(*run), SystemClock().now()));
     if (options.output.empty()) return print(text);

@@ -9,8 +9,8 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/hidden_line.hpp"
 #include "cli/terminal/report.hpp"
-#include "host/environment.hpp"
-#include "net/url.hpp"
+#include "sdk/credentials.hpp"
+#include "sdk/internal/api_client.hpp"
 
 namespace errand::cli {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<fs::path> file_of_login() {
-  auto file = sdk::login_file(host::environment_here());
+  auto file = sdk::login_file(sdk::environment_here());
   if (file) return *file;
   return Error(ErrorCode::invalid_argument, "there is no home to keep a login in")
       .hint("set HOME or XDG_CONFIG_HOME, or use ERRAND_SERVER and ERRAND_API_KEY");
@@ -33,11 +33,10 @@ Result<void> make_private_folder(const fs::path& folder) {
 }
 
 Result<sdk::Credentials> given(const LoginOptions& options) {
-  sdk::Credentials server{.url = std::string(net::without_trailing_slashes(options.server)),
-                          .workspace = options.workspace,
-                          .key = options.key,
-                          .key_source = "that was given"};
-  ERRAND_CHECK(net::parse_url(server.url));
+  ERRAND_TRY(auto server, sdk::checked_server({.url = options.server,
+                                               .workspace = options.workspace,
+                                               .key = options.key,
+                                               .key_source = "that was given"}));
   if (server.key.empty()) {
     ERRAND_TRY(server.key, read_hidden_line(cat("API key for ", clean_text(server.url), ": ")));
   }
@@ -54,7 +53,7 @@ int login(const LoginOptions& options) {
   auto server = given(options);
   if (!server) return fail_usage(server.error());
   // Every key may read the list of models, or is told that it may not.
-  auto answer = ask(*server, {.path = "/models"});
+  auto answer = sdk::make_client(*server)->ask({.path = "/models"});
   bool is_good = answer || answer.error().code() == ErrorCode::forbidden;
   if (!is_good) return fail(answer.error());
   auto made = make_private_folder(file->parent_path());

@@ -119,7 +119,7 @@ Result<NamedBody> read_record(const std::string& file) {
 int apply_record(const AnswerOptions& options, const std::string& noun, const std::string& file) {
   auto record = read_record(file);
   if (!record) return fail_usage(record.error());
-  sdk::ApiRequest request{.method = net::Method::put,
+  sdk::ApiRequest request{.method = sdk::Method::put,
                           .path = record_path(noun, record->name),
                           .body = std::move(record->body)};
   return ask_and_show(options, std::move(request), [](const json::Value& saved) {
@@ -129,24 +129,24 @@ int apply_record(const AnswerOptions& options, const std::string& noun, const st
 }
 
 int delete_record(const AnswerOptions& options, const std::string& noun, const std::string& name) {
-  sdk::ApiRequest request{.method = net::Method::delete_, .path = record_path(noun, name)};
+  sdk::ApiRequest request{.method = sdk::Method::delete_, .path = record_path(noun, name)};
   return ask_and_show(options, std::move(request), [&name](const json::Value&) {
     return cat("deleted ", clean_line(name, kRecordChars), "\n");
   });
 }
 
 int list_agents(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/agents?limit=200"}, agents_table);
+  return ask_and_show(options, {.path = "/agents", .query = {{"limit", "200"}}}, agents_table);
 }
 
 int show_agent(const AnswerOptions& options, const std::string& name, int version) {
-  std::string path = record_path("agents", name);
-  if (version > 0) append(path, "?version=", version);
-  return ask_and_show(options, {.path = std::move(path)}, agent_text);
+  sdk::ApiRequest request{.path = record_path("agents", name)};
+  if (version > 0) request.query.emplace_back("version", std::to_string(version));
+  return ask_and_show(options, std::move(request), agent_text);
 }
 
 int list_tools(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/tools?limit=200"}, tools_table);
+  return ask_and_show(options, {.path = "/tools", .query = {{"limit", "200"}}}, tools_table);
 }
 
 int test_tool(const AnswerOptions& options, const std::string& name, const std::string& arguments) {
@@ -155,7 +155,7 @@ int test_tool(const AnswerOptions& options, const std::string& name, const std::
   if (!value || !value->is_object()) {
     return fail_usage(wrong("--args: expected a JSON object, such as {\"id\": 7}"));
   }
-  sdk::ApiRequest request{.method = net::Method::post,
+  sdk::ApiRequest request{.method = sdk::Method::post,
                           .path = cat(record_path("tools", name), "/test"),
                           .body = json::write(json::Object{{"arguments", *value}}),
                           .timeout = kTestMax};
@@ -171,7 +171,7 @@ int test_tool(const AnswerOptions& options, const std::string& name, const std::
 int set_secret(const AnswerOptions& options, const std::string& name) {
   auto value = read_secret(name);
   if (!value) return fail_usage(value.error());
-  sdk::ApiRequest request{.method = net::Method::put,
+  sdk::ApiRequest request{.method = sdk::Method::put,
                           .path = record_path("secrets", name),
                           .body = json::write(json::Object{{"value", *value}})};
   return ask_and_show(options, std::move(request), [](const json::Value& saved) {
@@ -181,7 +181,7 @@ int set_secret(const AnswerOptions& options, const std::string& name) {
 }
 
 int list_secrets(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/secrets?limit=200"}, secrets_table);
+  return ask_and_show(options, {.path = "/secrets", .query = {{"limit", "200"}}}, secrets_table);
 }
 
 }  // namespace errand::cli

@@ -48,7 +48,7 @@ std::string room_text(const json::Value& room) {
 }  // namespace
 
 int create_room(const AnswerOptions& options, const std::string& name) {
-  sdk::ApiRequest request{.method = net::Method::post,
+  sdk::ApiRequest request{.method = sdk::Method::post,
                           .path = "/rooms",
                           .body = json::write(json::Object{{"name", name}})};
   return ask_and_show(options, std::move(request), [](const json::Value& room) {
@@ -57,7 +57,7 @@ int create_room(const AnswerOptions& options, const std::string& name) {
 }
 
 int list_rooms(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/rooms?limit=200"}, rooms_table);
+  return ask_and_show(options, {.path = "/rooms", .query = {{"limit", "200"}}}, rooms_table);
 }
 
 int show_room(const AnswerOptions& options, const std::string& name) {
@@ -75,7 +75,7 @@ int make_room_token(const AnswerOptions& options, const RoomTokenOptions& token)
     body["api"] = std::move(*api);
   }
   if (token.hours > 0) body["ttlMs"] = token.hours * kHourMillis;
-  sdk::ApiRequest request{.method = net::Method::post,
+  sdk::ApiRequest request{.method = sdk::Method::post,
                           .path = cat(room_path(token.room), "/tokens"),
                           .body = json::write(body)};
   return ask_and_show(options, std::move(request), [](const json::Value& made) {

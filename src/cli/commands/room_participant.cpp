@@ -14,7 +14,6 @@
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "cli/agent/agent_servers.hpp"
 #include "cli/agent/agent_tools.hpp"
 #include "cli/agent/room_place.hpp"
 #include "cli/terminal/exit_code.hpp"
@@ -25,9 +24,11 @@
 #include "room/client/room_client.hpp"
 #include "room/client/room_outcome.hpp"
 #include "room/client/room_tool.hpp"
-#include "room/client/socket_connection.hpp"
 #include "room/client/tools_host.hpp"
+#include "sdk/internal/agent_servers.hpp"
+#include "sdk/internal/wait_for.hpp"
 #include "sdk/local_calls.hpp"
+#include "sdk/room_connector.hpp"
 #include "tool/files/files_tool.hpp"
 
 namespace errand::cli {
@@ -44,21 +45,17 @@ struct Who {
   std::string role;
 };
 
-Result<room::RoomAddress> address_of_room(const std::string& room, const sdk::ServerFlags& flags,
-                                          const Who& who) {
+Result<RoomPlace> address_of_room(const std::string& room, const sdk::ServerFlags& flags,
+                                  const Who& who) {
   ERRAND_TRY(RoomPlace place, room_place(room));
-  room::RoomAddress address{
-      .url = place.url, .token = place.token, .web = host::client_options_here()};
-  if (place.name.empty()) return address;
-  ERRAND_TRY(auto server, find_server_here(flags));
-  sdk::ApiRequest request{.method = net::Method::post,
+  if (place.name.empty()) return place;
+  ERRAND_TRY(auto client, sdk::client_of_server(flags));
+  sdk::ApiRequest request{.method = sdk::Method::post,
                           .path = cat("/rooms/", percent_encode(place.name), "/tokens"),
                           .body = json::write(json::Object{
                               {"name", who.name}, {"role", who.role}, {"ttlMs", kTokenMillis}})};
-  ERRAND_TRY(auto made, ask(server, std::move(request)));
-  address.url = text_of(made, "url");
-  address.token = text_of(made, "token");
-  return address;
+  ERRAND_TRY(auto made, client->ask(std::move(request)));
+  return RoomPlace{.url = text_of(made, "url"), .token = text_of(made, "token")};
 }
 
 // A participant, and what it does between its joining and its leaving.
@@ -69,15 +66,15 @@ class Visit final {
   Visit() : home_(io_), timers_(home_), signals_(io_) {}
 
   // Joins, works, leaves; returns the exit code.
-  int run(room::RoomAddress address, room::RoomClient::Options options, const Work& work) {
-    auto connector = room::make_socket_connector(std::move(address));
+  int run(RoomPlace room, room::RoomClient::Options options, const Work& work) {
+    auto connector = sdk::make_room_connector(std::move(room.url), std::move(room.token));
     if (!connector) return fail_usage(connector.error());
     options.connector = std::move(*connector);
     client_.emplace(
         room::RoomClient::Deps{
             .home = home_.executor(), .timers = timers_, .on_bug = sdk::report_bug},
         std::move(options));
-    auto code = wait_for(io_, live(work));
+    auto code = sdk::wait_for(io_, live(work));
     return code ? *code : fail(code.error());
   }
 
@@ -144,7 +141,7 @@ Task<Result<int>> call_and_print(Visit* visit, room::InvokeParams params, Form f
 
 struct Lent {
   std::vector<ToolPtr> tools;
-  std::optional<AgentServers> servers;
+  std::optional<sdk::AgentServers> servers;
   json::SchemaCache schemas;
 };
 

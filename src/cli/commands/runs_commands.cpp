@@ -6,16 +6,14 @@
 #include <utility>
 
 #include "async/deadline.hpp"
-#include "async/home.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "cli/commands/chosen_run.hpp"
-#include "cli/commands/data_server.hpp"
+#include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/show/follow.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
-#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
@@ -46,11 +44,10 @@ std::string fork_line(const json::Value& run) {
 }
 
 // The runs that a run has called, the oldest first, each with those below it.
-Result<std::string> tree_below(const sdk::Credentials& server, const std::string& run,
-                               std::size_t depth) {
+Result<std::string> tree_below(sdk::ApiClient& api, const std::string& run, std::size_t depth) {
   std::string out;
-  net::Query query{{"parentRunId", run}, {"limit", std::to_string(kChildrenPageMax)}};
-  ERRAND_TRY(auto page, ask(server, {.path = net::with_query("/agent-runs", query)}));
+  sdk::Query query{{"parentRunId", run}, {"limit", std::to_string(kChildrenPageMax)}};
+  ERRAND_TRY(auto page, api.ask({.path = "/agent-runs", .query = std::move(query)}));
   json::Array runs = items_of(page, "runs");
   std::reverse(runs.begin(), runs.end());
   if (!text_of(page, "nextCursor").empty()) {
@@ -61,7 +58,7 @@ Result<std::string> tree_below(const sdk::Credentials& server, const std::string
            "  ", clean_line(text_of(child, "status"), kShownIdBytes), "  ",
            clean_line(text_of(child, "name"), kShownPromptChars), "\n");
     if (depth >= kTreeDepthMax) continue;
-    ERRAND_TRY(auto below, tree_below(server, text_of(child, "runId"), depth + 1));
+    ERRAND_TRY(auto below, tree_below(api, text_of(child, "runId"), depth + 1));
     out += below;
   }
   return out;
@@ -92,7 +89,7 @@ std::string run_text(const json::Value& run) {
 }
 
 int with_chosen(const RunChoice& options,
-                const std::function<int(const sdk::Credentials&, const std::string&)>& work) {
+                const std::function<int(sdk::ApiClient&, const std::string&)>& work) {
   auto with = [&](const auto& inner) { return with_server(options.server, inner); };
   return with_run(with, options.run, work);
 }
@@ -108,20 +105,17 @@ class SilentPrinter final : public EventPrinter {
 
 // A run that is being cancelled waits a moment for calls that are pending. The status it has ended
 // with, or "cancelling".
-Result<std::string> await_end(const sdk::Credentials& server, const std::string& run) {
+Result<std::string> await_end(sdk::ApiClient& api, const std::string& run) {
   auto id = RunId::parse(run);
   if (!id) return Error(ErrorCode::not_found, "there is no such run");
-  asio::io_context io(1);
-  AsioTimers timers{Home(io)};
-  sdk::HttpApi api(server, host::client_options_here());
-  sdk::RunStream stream(api, timers, *id, 0, sdk::RunStream::FirstFailure::is_final);
+  sdk::RunStream stream(api.runs(), api.timers(), *id, 0, sdk::RunStream::FirstFailure::is_final);
   Console console;
   SilentPrinter printer;
   FollowParams params{.stream = stream, .console = console, .printer = printer};
-  auto end = wait_for(io, with_deadline(timers.now() + kCancelMax, follow(params)));
+  auto end = api.wait(with_deadline(api.timers().now() + kCancelMax, follow(params)));
   if (!end && end.error().code() == ErrorCode::timeout) return std::string("cancelling");
   if (!end) return end.error();
-  ERRAND_TRY(auto ended, ask(server, {.path = sdk::run_path(run, "")}));
+  ERRAND_TRY(auto ended, api.ask({.path = sdk::run_path(run, "")}));
   return clean_line(text_of(ended, "status"), kShownPromptChars);
 }
 
@@ -129,22 +123,22 @@ Result<std::string> await_end(const sdk::Credentials& server, const std::string&
 
 int show_run(const RunChoice& options) {
   auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
-  return with_run(with, options.run, [&](const sdk::Credentials& server, const std::string& run) {
-    auto shown = ask(server, {.path = sdk::run_path(run, "")});
+  return with_run(with, options.run, [&](sdk::ApiClient& api, const std::string& run) {
+    auto shown = api.ask({.path = sdk::run_path(run, "")});
     if (!shown) return fail(shown.error());
     if (options.form == Form::json) return print_json(*shown);
-    auto tree = tree_below(server, text_of(*shown, "runId"), 1);
+    auto tree = tree_below(api, text_of(*shown, "runId"), 1);
     if (!tree) return fail(tree.error());
     return print(cat(run_text(*shown), tree->empty() ? "" : "\ncalled agents\n", *tree));
   });
 }
 
 int cancel_run(const RunChoice& options) {
-  return with_chosen(options, [&](const sdk::Credentials& server, const std::string& run) {
-    sdk::ApiRequest request{.method = net::Method::post, .path = sdk::run_path(run, "/cancel")};
-    auto answer = ask(server, std::move(request));
+  return with_chosen(options, [&](sdk::ApiClient& api, const std::string& run) {
+    sdk::ApiRequest request{.method = sdk::Method::post, .path = sdk::run_path(run, "/cancel")};
+    auto answer = api.ask(std::move(request));
     if (!answer) return fail(answer.error());
-    auto end = await_end(server, run);
+    auto end = await_end(api, run);
     if (!end) return fail(end.error());
     if (options.form == Form::text) return print(cat(*end, "\n"));
     answer->as_object()["status"] = *end;
@@ -153,29 +147,27 @@ int cancel_run(const RunChoice& options) {
 }
 
 int remove_run(const RunChoice& options) {
-  return with_chosen(options, [&](const sdk::Credentials& server, const std::string& run) {
-    sdk::ApiRequest request{.method = net::Method::delete_, .path = sdk::run_path(run, "")};
-    return show_answer(server, options.form, std::move(request), [&](const json::Value&) {
+  return with_chosen(options, [&](sdk::ApiClient& api, const std::string& run) {
+    sdk::ApiRequest request{.method = sdk::Method::delete_, .path = sdk::run_path(run, "")};
+    return show_answer(api, options.form, std::move(request), [&](const json::Value&) {
       return cat("removed ", clean_line(run, kShownPromptChars), "\n");
     });
   });
 }
 
 int tail_run(const RunChoice& options, EventSeq after) {
-  return with_chosen(options, [&](const sdk::Credentials& server, const std::string& chosen) {
+  return with_chosen(options, [&](sdk::ApiClient& api, const std::string& chosen) {
     auto run = RunId::parse(chosen);
     if (!run) {
       std::string_view shown = utf8_prefix(chosen, kShownIdBytes);
       return fail(Error(ErrorCode::not_found, cat("there is no run \"", shown, "\"")));
     }
-    asio::io_context io(1);
-    AsioTimers timers{Home(io)};
-    sdk::HttpApi api(server, host::client_options_here());
-    sdk::RunStream stream(api, timers, *run, after, sdk::RunStream::FirstFailure::is_final);
+    sdk::RunStream stream(api.runs(), api.timers(), *run, after,
+                          sdk::RunStream::FirstFailure::is_final);
     Console console;
     auto printer = make_printer(options.form, look_here());
     FollowParams params{.stream = stream, .console = console, .printer = *printer};
-    auto end = wait_for(io, follow(params));
+    auto end = api.wait(follow(params));
     if (!end && end.error().reason() == sdk::RunApi::kNoMoreEvents) return kExitOk;
     return report_end(*printer, end);
   });

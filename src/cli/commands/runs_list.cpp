@@ -9,10 +9,9 @@
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "cli/commands/data_server.hpp"
+#include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/terminal/report.hpp"
-#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
@@ -21,9 +20,9 @@ constexpr std::size_t kListPageMax = 200;
 constexpr std::size_t kDetailedMax = 100;  // runs that are asked for what they are about
 constexpr std::size_t kAboutChars = 60;
 
-std::string list_path(const RunsListOptions& options, std::size_t wanted,
-                      const std::string& cursor) {
-  net::Query query{{"limit", std::to_string(std::min(wanted, kListPageMax))}};
+sdk::ApiRequest list_request(const RunsListOptions& options, std::size_t wanted,
+                             const std::string& cursor) {
+  sdk::Query query{{"limit", std::to_string(std::min(wanted, kListPageMax))}};
   if (!options.status.empty()) query.emplace_back("status", options.status);
   for (const std::string& pair : options.metadata) query.emplace_back("metadata", pair);
   if (!options.session.empty()) query.emplace_back("sessionId", options.session);
@@ -32,16 +31,16 @@ std::string list_path(const RunsListOptions& options, std::size_t wanted,
     query.emplace_back("createdAfter", to_iso8601(SystemClock().now() - age));
   }
   if (!cursor.empty()) query.emplace_back("cursor", cursor);
-  return net::with_query("/agent-runs", query);
+  return {.path = "/agent-runs", .query = std::move(query)};
 }
 
 // As many pages as it takes, joined to one answer.
-Result<json::Object> read_runs(const sdk::Credentials& server, const RunsListOptions& options) {
+Result<json::Object> read_runs(sdk::ApiClient& api, const RunsListOptions& options) {
   auto limit = static_cast<std::size_t>(options.limit);
   json::Array runs;
   std::string cursor = options.before;
   do {
-    ERRAND_TRY(auto page, ask(server, {.path = list_path(options, limit - runs.size(), cursor)}));
+    ERRAND_TRY(auto page, api.ask(list_request(options, limit - runs.size(), cursor)));
     for (const json::Value& run : items_of(page, "runs")) runs.push_back(run);
     cursor = text_of(page, "nextCursor");
   } while (!cursor.empty() && runs.size() < limit);
@@ -51,11 +50,11 @@ Result<json::Object> read_runs(const sdk::Credentials& server, const RunsListOpt
 }
 
 // Lists do not say what runs are about. A run that is gone by now is shown as it was listed.
-void read_details(const sdk::Credentials& server, json::Array& runs) {
+void read_details(sdk::ApiClient& api, json::Array& runs) {
   std::size_t left = kDetailedMax;
   for (json::Value& run : runs) {
     if (left-- == 0) return;
-    auto whole = ask(server, {.path = sdk::run_path(text_of(run, "runId"), "")});
+    auto whole = api.ask({.path = sdk::run_path(text_of(run, "runId"), "")});
     if (whole) run = std::move(*whole);
   }
 }
@@ -113,12 +112,12 @@ Row run_row(const json::Value& run, WallTime now) {
 }
 
 int list_runs(const RunsListOptions& options) {
-  return with_data({.server = options.server}, [&](const sdk::Credentials& server) {
-    auto answer = read_runs(server, options);
+  return with_data({.server = options.server}, [&](sdk::ApiClient& api) {
+    auto answer = read_runs(api, options);
     if (!answer) return fail(answer.error());
     if (options.form == Form::json) return print_json(*answer);
     json::Array& runs = answer->at("runs").get_array();
-    read_details(server, runs);
+    read_details(api, runs);
     std::vector<Row> rows{{"RUN", "STATUS", "AGE", "MODEL", "ABOUT"}};
     for (const json::Value& run : runs) rows.push_back(run_row(run, SystemClock().now()));
     int code = print(render_table(rows));

@@ -5,7 +5,6 @@
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "cli/terminal/table.hpp"
-#include "net/url.hpp"
 
 namespace errand::cli {
 namespace {
@@ -42,9 +41,10 @@ std::string path_of(const std::string& session) {
 }  // namespace
 
 int list_sessions(const AnswerOptions& options, const SessionListOptions& which) {
-  net::Query query{{"limit", std::to_string(which.limit)}};
+  sdk::Query query{{"limit", std::to_string(which.limit)}};
   if (!which.status.empty()) query.emplace_back("status", which.status);
-  return ask_and_show(options, {.path = net::with_query("/agent-sessions", query)}, sessions_table);
+  return ask_and_show(options, {.path = "/agent-sessions", .query = std::move(query)},
+                      sessions_table);
 }
 
 int show_session(const AnswerOptions& options, const std::string& id) {
@@ -52,15 +52,15 @@ int show_session(const AnswerOptions& options, const std::string& id) {
 }
 
 int end_session(const AnswerOptions& options, const std::string& id) {
-  sdk::ApiRequest request{.method = net::Method::delete_, .path = path_of(id)};
+  sdk::ApiRequest request{.method = sdk::Method::delete_, .path = path_of(id)};
   return ask_and_show(options, std::move(request), [&id](const json::Value&) {
     return cat("ended ", clean_line(id, kShownChars), "\n");
   });
 }
 
 int remove_session(const AnswerOptions& options, const std::string& id) {
-  sdk::ApiRequest request{.method = net::Method::delete_,
-                          .path = net::with_query(path_of(id), {{"purge", "true"}})};
+  sdk::ApiRequest request{
+      .method = sdk::Method::delete_, .path = path_of(id), .query = {{"purge", "true"}}};
   return ask_and_show(options, std::move(request), [&id](const json::Value&) {
     return cat("removed ", clean_line(id, kShownChars), "\n");
   });

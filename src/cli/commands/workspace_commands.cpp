@@ -9,7 +9,7 @@
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "cli/commands/data_server.hpp"
+#include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/write.hpp"
@@ -64,14 +64,14 @@ std::string shown_key(const json::Value& key) {
 }
 
 // A key that may do everything can stand in for the credentials that a server would have kept.
-void replace_lost_credentials(const sdk::Credentials& server, const sdk::ServerFlags& flags,
+void replace_lost_credentials(const sdk::ApiClient& api, const sdk::ServerFlags& flags,
                               const json::Value& key) {
   std::filesystem::path file = sdk::credentials_file(sdk::data_directory(flags));
   std::error_code ignored;
-  bool is_lost = server.key_source == kKeyOfThisProcess && !std::filesystem::exists(file, ignored);
+  bool is_lost = api.is_here() && !std::filesystem::exists(file, ignored);
   if (!is_lost || names_of(key, "scopes") != "all" || names_of(key, "agents") != "all") return;
   sdk::Credentials kept{
-      .url = "http://127.0.0.1:7300", .workspace = server.workspace, .key = text_of(key, "apiKey")};
+      .url = "http://127.0.0.1:7300", .workspace = api.workspace(), .key = text_of(key, "apiKey")};
   auto written = sdk::write_credentials(file, kept);
   std::string note = written ? cat("The key is also kept in ", file.string(),
                                    "; the next 'errand serve' adds its address.\n")
@@ -111,10 +111,10 @@ int create_key(const AnswerOptions& options, const NewKeyOptions& key) {
     body["ttlMs"] = static_cast<std::int64_t>(key.expires_seconds * 1000);
   }
   sdk::ApiRequest request{
-      .method = net::Method::post, .path = "/api-keys", .body = json::write(body)};
-  return with_data({.server = options.server}, [&](const sdk::Credentials& server) {
-    return show_answer(server, options.form, std::move(request), [&](const json::Value& made) {
-      replace_lost_credentials(server, options.server, made);
+      .method = sdk::Method::post, .path = "/api-keys", .body = json::write(body)};
+  return with_data({.server = options.server}, [&](sdk::ApiClient& api) {
+    return show_answer(api, options.form, std::move(request), [&](const json::Value& made) {
+      replace_lost_credentials(api, options.server, made);
       return shown_key(made);
     });
   });
@@ -125,7 +125,7 @@ int create_oauth_client(const AnswerOptions& options, const NewKeyOptions& clien
   if (!client.name.empty()) body["name"] = client.name;
   if (!client.agents.empty()) body["agents"] = texts(client.agents);
   sdk::ApiRequest request{
-      .method = net::Method::post, .path = "/oauth-clients", .body = json::write(body)};
+      .method = sdk::Method::post, .path = "/oauth-clients", .body = json::write(body)};
   return ask_and_show(options, std::move(request), [](const json::Value& answer) {
     std::string note = "Secret and refresh token are shown this once; keep them.\n";
     [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
@@ -149,7 +149,7 @@ int list_oauth_clients(const AnswerOptions& options) {
 }
 
 int delete_oauth_client(const AnswerOptions& options, const std::string& id) {
-  sdk::ApiRequest request{.method = net::Method::delete_,
+  sdk::ApiRequest request{.method = sdk::Method::delete_,
                           .path = cat("/oauth-clients/", percent_encode(id))};
   return ask_and_show(options, std::move(request), [&](const json::Value&) {
     return cat("deleted ", clean_line(id, kShownIdChars), "\n");
@@ -161,7 +161,7 @@ int create_workspace(const AnswerOptions& options, const std::string& slug,
   json::Object body{{"slug", slug}};
   if (!name.empty()) body["name"] = name;
   sdk::ApiRequest request{
-      .method = net::Method::post, .path = "/workspaces", .body = json::write(body)};
+      .method = sdk::Method::post, .path = "/workspaces", .body = json::write(body)};
   return ask_and_show(options, std::move(request), [](const json::Value& answer) {
     const json::Value* key = member(answer, "apiKey");
     return key ? shown_key(*key) : std::string();
@@ -177,7 +177,7 @@ int list_keys(const AnswerOptions& options) {
 }
 
 int revoke_key(const AnswerOptions& options, const std::string& id) {
-  sdk::ApiRequest request{.method = net::Method::delete_,
+  sdk::ApiRequest request{.method = sdk::Method::delete_,
                           .path = cat("/api-keys/", percent_encode(id))};
   return ask_and_show(options, std::move(request), [&](const json::Value&) {
     return cat("revoked ", clean_line(id, kShownIdChars), "\n");
@@ -185,8 +185,12 @@ int revoke_key(const AnswerOptions& options, const std::string& id) {
 }
 
 int list_models(const AnswerOptions& options, const std::string& config) {
-  DataPlace place{.server = options.server, .config = config, .without = WithoutData::uses_memory};
-  return ask_data_and_show(place, options.form, {.path = "/models?check=true"}, models_table);
+  sdk::DataPlace place{
+      .server = options.server, .config = config, .without = sdk::WithoutData::uses_memory};
+  return with_data(place, [&](sdk::ApiClient& api) {
+    sdk::ApiRequest request{.path = "/models", .query = {{"check", "true"}}};
+    return show_answer(api, options.form, std::move(request), models_table);
+  });
 }
 
 }  // namespace errand::cli

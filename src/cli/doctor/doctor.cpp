@@ -20,12 +20,10 @@
 #include "cli/terminal/listen_address.hpp"
 #include "cli/terminal/report.hpp"
 #include "host/environment.hpp"
-#include "host/host.hpp"
 #include "json/parse.hpp"
 #include "net/url.hpp"
-#include "sdk/embedded_api.hpp"
 #include "sdk/http_answers.hpp"
-#include "store/memory/memory_store.hpp"
+#include "sdk/own_host.hpp"
 
 namespace errand::cli {
 namespace {
@@ -44,7 +42,7 @@ Result<net::ClientResponse> fetch(const std::string& url) {
   net::ClientRequest request{.url = url};
   request.timeouts.first_byte = kAnswerMax;
   request.timeouts.total = kAnswerMax;
-  return wait_for(io, client.send(std::move(request)));
+  return sdk::wait_for(io, client.send(std::move(request)));
 }
 
 // What a server says about itself without a key.
@@ -134,8 +132,8 @@ Finding check_key(const Result<sdk::Credentials>& server) {
     out.next = server.error().hint();
     return out;
   }
-  auto answer = ask_with(
-      *server, [](sdk::HttpApi& api) { return api.list({.limit = 1, .timeout = kAnswerMax}); });
+  auto client = sdk::make_client(*server);
+  auto answer = client->wait(client->runs().list({.limit = 1, .timeout = kAnswerMax}));
   out.message = cat("accepted for the workspace ", server->workspace);
   if (answer) return out;
   out.level = Level::wrong;
@@ -159,19 +157,15 @@ Findings check_skew(const ServerState& server, const Clock& clock) {
 // The models that a server with this configuration would have, as it would see them.
 Result<engine::ModelList> models_here(const std::string& file) {
   ERRAND_TRY(host::Config config, host::load_config(file));
-  SystemClock clock;
-  Log log(clock, STDERR_FILENO, LogFormat::text, LogLevel::warning);
   asio::io_context io(1);
-  host::Host host({.io = io, .clock = clock, .log = log}, std::move(config),
-                  std::make_unique<MemoryStore>(make_memory_store_data(), clock));
-  sdk::EmbeddedApi api(host);
-  return wait_for(io, api.models({.check = engine::ModelCheck::made}));
+  ERRAND_TRY(auto host, sdk::OwnHost::open({.io = io, .config = std::move(config)}));
+  return sdk::wait_for(io, host->api().models({.check = engine::ModelCheck::made}));
 }
 
 Result<engine::ModelList> models_there(const sdk::Credentials& server) {
-  return ask_with(server, [](sdk::HttpApi& api) {
-    return api.models({.check = engine::ModelCheck::made, .timeout = kModelChecksMax});
-  });
+  auto client = sdk::make_client(server);
+  return client->wait(
+      client->runs().models({.check = engine::ModelCheck::made, .timeout = kModelChecksMax}));
 }
 
 std::string_view next_for_model(State state) {

@@ -78,7 +78,7 @@ Result<engine::CheckReport> check(Store& store) {
   asio::io_context io(1);
   engine::OnProgress on_progress;
   if (is_watched) on_progress = show_progress;
-  auto report = wait_for(io, engine::check_store(&store, std::move(on_progress)));
+  auto report = sdk::wait_for(io, engine::check_store(&store, std::move(on_progress)));
   if (is_watched) clear_progress();
   return report;
 }

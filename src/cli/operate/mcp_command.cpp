@@ -8,18 +8,16 @@
 #include <optional>
 #include <utility>
 
-#include "async/blocking_pool.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
-#include "cli/terminal/wait_for.hpp"
-#include "host/host.hpp"
+#include "host/environment.hpp"
 #include "mcp/server/relay.hpp"
 #include "mcp/server/stdio_server_connection.hpp"
 #include "sdk/local_calls.hpp"
+#include "sdk/own_host.hpp"
 #include "server/mcp/workspace_features.hpp"
-#include "store/memory/memory_store.hpp"
 
 namespace errand::cli {
 namespace {
@@ -69,12 +67,13 @@ int serve_remote(const sdk::ServerFlags& flags) {
   mcp::Client client(
       {.home = home.executor(), .http = http, .timers = timers, .on_bug = sdk::report_bug},
       {.server = address_of(*server), .on_tools_changed = [&to] { to.announce_change(); }});
-  auto served = wait_for(io, relay(&client, &to));
+  auto served = sdk::wait_for(io, relay(&client, &to));
   return served ? kExitOk : fail(served.error());
 }
 
-Task<Result<void>> serve_host(host::Host* host, Log* log) {
-  ToolCaller caller(host->home().executor(), *log, &host->engine().records().secrets);
+Task<Result<void>> serve_host(sdk::OwnHost* own) {
+  host::Host* host = &own->host();
+  ToolCaller caller(host->home().executor(), own->log(), &host->engine().records().secrets);
   TaskGroup cancelling(host->home().executor(), sdk::report_bug);
   json::SchemaCache schemas;
   server::WorkspaceFeatures features({.engine = host->engine(),
@@ -82,36 +81,25 @@ Task<Result<void>> serve_host(host::Host* host, Log* log) {
                                       .caller = caller,
                                       .schemas = schemas,
                                       .cancelling = cancelling},
-                                     {.workspace = *WorkspaceSlug::parse("default"), .key = {}});
-  host->engine().start();
+                                     {.workspace = sdk::default_workspace(), .key = {}});
+  own->start();
   auto served = co_await mcp::serve_stdio(&features, STDIN_FILENO, STDOUT_FILENO, sdk::report_bug);
   co_await caller.stop();
   co_await cancelling.join();
-  host->engine().drain();
-  co_await host->stop();
+  co_await own->stop();
   co_return served;
-}
-
-Result<std::unique_ptr<Store>> open_store(const AgentOptions& options, const Clock& clock,
-                                          BlockingPool& pool, Log& log) {
-  if (options.server.data) {
-    return host::open_store({.data = *options.server.data, .store = {}}, clock, pool, log);
-  }
-  return std::unique_ptr<Store>(std::make_unique<MemoryStore>(make_memory_store_data(), clock));
 }
 
 int serve_embedded(const AgentOptions& options) {
   auto config = host::load_config(options.config);
   if (!config) return fail_usage(config.error());
-  SystemClock clock;
-  Log log(clock, STDERR_FILENO, LogFormat::text, LogLevel::warning);
   asio::io_context io(1);
-  BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
-  auto store = open_store(options, clock, pool, log);
-  if (!store) return fail(store.error());
-  host::Host host({.io = io, .clock = clock, .log = log, .data = options.server.data.value_or("")},
-                  std::move(*config), std::move(*store));
-  auto served = wait_for(io, serve_host(&host, &log));
+  auto host = sdk::OwnHost::open({.io = io,
+                                  .config = std::move(*config),
+                                  .data = options.server.data.value_or(""),
+                                  .typed_events = false});
+  if (!host) return fail(host.error());
+  auto served = sdk::wait_for(io, serve_host(host->get()));
   return served ? kExitOk : fail(served.error());
 }
 

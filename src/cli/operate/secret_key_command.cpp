@@ -8,7 +8,6 @@
 #include "base/text.hpp"
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/report.hpp"
-#include "cli/terminal/wait_for.hpp"
 #include "engine/records/secret_vault.hpp"
 #include "host/environment.hpp"
 #include "host/host.hpp"
@@ -23,7 +22,7 @@ namespace fs = std::filesystem;
 template <class T>
 Result<T> blocking(Task<Result<T>> task) {
   asio::io_context io(1);
-  return wait_for(io, std::move(task));
+  return sdk::wait_for(io, std::move(task));
 }
 
 // The file with a new key in front of those that are there.

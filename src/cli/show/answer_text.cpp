@@ -23,9 +23,9 @@ json::Array items_of(const json::Value& value, std::string_view key) {
   return found && found->is_array() ? found->get_array() : json::Array();
 }
 
-int show_answer(const sdk::Credentials& server, Form form, sdk::ApiRequest request,
+int show_answer(sdk::ApiClient& api, Form form, sdk::ApiRequest request,
                 const std::function<std::string(const json::Value&)>& text) {
-  auto answer = ask(server, std::move(request));
+  auto answer = api.ask(std::move(request));
   if (!answer) return fail(answer.error());
   if (form == Form::json && !answer->is_null()) return print_json(*answer);
   return print(text(*answer));
@@ -33,8 +33,8 @@ int show_answer(const sdk::Credentials& server, Form form, sdk::ApiRequest reque
 
 int ask_and_show(const AnswerOptions& options, sdk::ApiRequest request,
                  const std::function<std::string(const json::Value&)>& text) {
-  return with_server(options.server, [&](const sdk::Credentials& server) {
-    return show_answer(server, options.form, std::move(request), text);
+  return with_server(options.server, [&](sdk::ApiClient& api) {
+    return show_answer(api, options.form, std::move(request), text);
   });
 }
 

@@ -6,7 +6,7 @@
 
 #include "cli/show/event_printer.hpp"
 #include "json/value.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/internal/api_client.hpp"
 
 namespace errand::cli {
 
@@ -20,8 +20,8 @@ struct AnswerOptions {
   Form form = Form::text;
   sdk::ServerFlags server;
 };
-// Asks this server, and shows its answer as it is, or as `text` has it; returns the exit code.
-int show_answer(const sdk::Credentials& server, Form form, sdk::ApiRequest request,
+// Asks, and shows the answer as it is, or as `text` has it; returns the exit code.
+int show_answer(sdk::ApiClient& api, Form form, sdk::ApiRequest request,
                 const std::function<std::string(const json::Value&)>& text);
 // Asks the server that the flags mean, and shows its answer as it is, or as `text` has it; returns
 // the exit code.

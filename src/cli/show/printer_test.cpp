@@ -256,7 +256,7 @@ RunTotals totals_with(Usage usage) {
   return {.usage = usage, .turns = 2, .model = {.id = "fast"}};
 }
 
-engine::ModelList models_with(std::optional<Pricing> pricing) {
+sdk::ModelList models_with(std::optional<Pricing> pricing) {
   return {.models = {{.info = {.id = "slow"}}, {.info = {.id = "fast"}, .pricing = pricing}}};
 }
 

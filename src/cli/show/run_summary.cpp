@@ -24,7 +24,7 @@ std::string shown_cost(double usd) {
 
 }  // namespace
 
-std::optional<double> cost_usd(const RunTotals& totals, const engine::ModelList& models) {
+std::optional<double> cost_usd(const RunTotals& totals, const sdk::ModelList& models) {
   auto model = std::find_if(models.models.begin(), models.models.end(),
                             [&](const auto& one) { return one.info.id == totals.model.id; });
   if (model == models.models.end() || !model->pricing) return {};
@@ -39,8 +39,7 @@ std::optional<double> cost_usd(const RunTotals& totals, const engine::ModelList&
          kTokensPerPrice;
 }
 
-std::string summary_of(const RunTotals& totals, const engine::ModelList& models,
-                       milliseconds took) {
+std::string summary_of(const RunTotals& totals, const sdk::ModelList& models, milliseconds took) {
   std::string out =
       totals.model.id.empty() ? "" : cat(clean_line(totals.model.id, kModelChars), ", ");
   append(out, totals.turns, totals.turns == 1 ? " turn, " : " turns, ");

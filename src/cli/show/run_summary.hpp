@@ -4,16 +4,16 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "engine/models/model_list.hpp"
 #include "run/log/event.hpp"
+#include "sdk/run_api.hpp"
 
 namespace errand::cli {
 
 // What a run cost by the prices of its model; nothing if they are not all known. Cached tokens have
 // their own price, or that of input.
-std::optional<double> cost_usd(const RunTotals& totals, const engine::ModelList& models);
+std::optional<double> cost_usd(const RunTotals& totals, const sdk::ModelList& models);
 
 // One line: "fast, 2 turns, 1200 tokens in (1000 cached), 80 out, $0.0123, 3.4 s".
-std::string summary_of(const RunTotals& totals, const engine::ModelList& models, milliseconds took);
+std::string summary_of(const RunTotals& totals, const sdk::ModelList& models, milliseconds took);
 
 }  // namespace errand::cli

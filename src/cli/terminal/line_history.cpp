@@ -77,7 +77,7 @@ void LineHistory::add(std::string_view line) const {
   [[maybe_unused]] auto ignored = write_fully(file.get(), cat(line, "\n"));
 }
 
-std::optional<fs::path> chat_history_file(const net::Environment& environment) {
+std::optional<fs::path> chat_history_file(const sdk::Environment& environment) {
   auto state = environment("XDG_STATE_HOME");
   if (state && state->starts_with('/')) return fs::path(*state) / "errand" / "chat_history";
   auto home = environment("HOME");

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "net/client/proxy.hpp"
+#include "sdk/environment.hpp"
 
 namespace errand::cli {
 
@@ -30,6 +30,6 @@ class LineHistory final {
 };
 
 // Where the lines of `errand chat` are kept; nothing if the user has no place for such files.
-std::optional<std::filesystem::path> chat_history_file(const net::Environment& environment);
+std::optional<std::filesystem::path> chat_history_file(const sdk::Environment& environment);
 
 }  // namespace errand::cli

@@ -80,14 +80,14 @@ TEST_F(LineHistoryTest, APlaceThatCannotBeUsedIsNamed) {
 }
 
 TEST(ChatHistoryFile, IsWhereTheUserKeepsSuchFiles) {
-  net::Environment both = [](const std::string& name) -> std::optional<std::string> {
+  sdk::Environment both = [](const std::string& name) -> std::optional<std::string> {
     return name == "HOME" ? "/home/me" : "/state";
   };
-  net::Environment home = [](const std::string& name) -> std::optional<std::string> {
+  sdk::Environment home = [](const std::string& name) -> std::optional<std::string> {
     if (name == "HOME") return "/home/me";
     return {};
   };
-  net::Environment none = [](const std::string&) -> std::optional<std::string> { return {}; };
+  sdk::Environment none = [](const std::string&) -> std::optional<std::string> { return {}; };
   EXPECT_EQ(chat_history_file(both), "/state/errand/chat_history");
   EXPECT_EQ(chat_history_file(home), "/home/me/.local/state/errand/chat_history");
   EXPECT_EQ(chat_history_file(none), std::nullopt);

@@ -21,15 +21,10 @@ int fail_with(const Error& error, int exit_code) {
 
 }  // namespace
 
-int with_server(const sdk::ServerFlags& flags,
-                const std::function<int(const sdk::Credentials&)>& work) {
+int with_server(const sdk::ServerFlags& flags, const std::function<int(sdk::ApiClient&)>& work) {
   ignore_broken_pipes();
-  auto server = sdk::find_server_here(flags);
-  return server ? work(*server) : fail_setup(server.error());
-}
-
-Result<json::Value> ask(const sdk::Credentials& server, sdk::ApiRequest request) {
-  return ask_with(server, [&](sdk::HttpApi& api) { return api.send(std::move(request)); });
+  auto client = sdk::client_of_server(flags);
+  return client ? work(**client) : fail_setup(client.error());
 }
 
 std::string describe_for_people(const Error& error) {

@@ -5,10 +5,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "cli/terminal/wait_for.hpp"
-#include "host/environment.hpp"
+#include "json/value.hpp"
 #include "sdk/credentials.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/internal/api_client.hpp"
 
 namespace errand::cli {
 
@@ -16,18 +15,7 @@ namespace errand::cli {
 
 // Works with the server that the flags mean; returns the exit code of the work, or that of what is
 // wrong with the flags. A reader that goes away does not end the process.
-int with_server(const sdk::ServerFlags& flags,
-                const std::function<int(const sdk::Credentials&)>& work);
-
-// What `question` asks of the server, with sdk::HttpApi&. Blocks.
-template <class Question>
-auto ask_with(const sdk::Credentials& server, Question question) {
-  asio::io_context io(1);
-  sdk::HttpApi api(server, host::client_options_here());
-  return wait_for(io, question(api));
-}
-// A whole answer of the server, to be shown as it is. Blocks.
-Result<json::Value> ask(const sdk::Credentials& server, sdk::ApiRequest request);
+int with_server(const sdk::ServerFlags& flags, const std::function<int(sdk::ApiClient&)>& work);
 
 // "errand: MESSAGE" and "hint: ..." lines, safe to show.
 std::string describe_for_people(const Error& error);

@@ -7,15 +7,13 @@
 
 #include "async/blocking_pool.hpp"
 #include "base/text.hpp"
-#include "host/environment.hpp"
 #include "sdk/api/values.hpp"
 #include "sdk/bridge/called_here.hpp"
 #include "sdk/bridge/public_error.hpp"
+#include "sdk/web_access.hpp"
 #include "tool/builtin/calculator_tool.hpp"
 #include "tool/builtin/current_time_tool.hpp"
 #include "tool/builtin/shell_tool.hpp"
-#include "tool/builtin/web/web_fetch_tool.hpp"
-#include "tool/builtin/web/web_search_tool.hpp"
 #include "tool/files/files_tool.hpp"
 #include "tool/files/memory_files.hpp"
 
@@ -102,24 +100,18 @@ Toolkit shell(ShellOptions options) {
 // ---- The web ------------------------------------------------------------------------------------
 
 Toolkit web_fetch(WebFetchOptions options) {
-  std::vector<net::AddressPrefix> allowed;
-  for (const std::string& text : options.allow_networks) {
-    auto network = net::AddressPrefix::parse(text);
-    if (!network) throw sdk::public_error(network.error());
-    allowed.push_back(*network);
-  }
-  net::ClientOptions client = host::client_options_here();
-  client.addresses = net::AddressRules(std::move(allowed));
+  sdk::WebAccess web;
+  auto allowed = web.allow(options.allow_networks);
+  if (!allowed) throw sdk::public_error(allowed.error());
   constexpr std::size_t kQueueMax = 64;
   auto pool = std::make_shared<BlockingPool>(1, kQueueMax);
-  ToolDecl decl = WebFetchTool(client, *pool).decl();
-  return kit("web_fetch", "Pages of the web.", sdk::call_here(decl, [client, pool] {
-               return std::make_shared<WebFetchTool>(client, *pool);
-             }));
+  ToolDecl decl = sdk::make_web_fetch(web, *pool)->decl();
+  return kit("web_fetch", "Pages of the web.",
+             sdk::call_here(decl, [web, pool] { return sdk::make_web_fetch(web, *pool); }));
 }
 
 Toolkit web_search(WebSearchOptions options) {
-  auto service = search_service_in(host::environment_here());
+  sdk::WebAccess web = sdk::web_access_here();
   if (!options.provider.empty()) {
     auto provider = parse_search_provider(options.provider);
     if (!provider) {
@@ -127,18 +119,16 @@ Toolkit web_search(WebSearchOptions options) {
                   cat("\"", utf8_prefix(options.provider, 80),
                       "\" is no search service: exa, brave and tavily are"));
     }
-    service = SearchService{
+    web.search = SearchService{
         .provider = *provider, .key = std::move(options.key), .base_url = options.base_url};
   }
-  if (!service || service->key.empty()) {
+  if (!web.search || web.search->key.empty()) {
     throw Error(ErrorCode::unauthorized,
                 "no key of a search service is given or in the environment");
   }
-  net::ClientOptions client = host::client_options_here();
-  ToolDecl decl = WebSearchTool(client, service).decl();
-  return kit("web_search", "Searches of the web.", sdk::call_here(decl, [client, service] {
-               return std::make_shared<WebSearchTool>(client, service);
-             }));
+  ToolDecl decl = sdk::make_web_search(web)->decl();
+  return kit("web_search", "Searches of the web.",
+             sdk::call_here(decl, [web] { return sdk::make_web_search(web); }));
 }
 
 // ---- Small ones ---------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 #include <errand/client.hpp>
 #include <utility>
 
-#include "host/environment.hpp"
 #include "sdk/bridge/public_error.hpp"
 #include "sdk/client/runner_core.hpp"
 #include "sdk/credentials.hpp"
@@ -14,8 +13,7 @@ namespace {
 // The runs of a server. This process answers the calls of its tools.
 class ServerBackend final : public sdk::Backend {
  public:
-  explicit ServerBackend(sdk::Credentials server)
-      : api_(std::move(server), host::client_options_here()) {}
+  explicit ServerBackend(sdk::Credentials server) : api_(std::move(server)) {}
 
   sdk::RunApi& api() override { return api_; }
   sdk::CalledBy called_by() const override { return sdk::CalledBy::client; }

@@ -4,15 +4,14 @@
 
 #include "async/deadline.hpp"
 #include "base/text.hpp"
-#include "host/environment.hpp"
 #include "room/client/room_outcome.hpp"
 #include "room/client/room_tool.hpp"
-#include "room/client/socket_connection.hpp"
 #include "room/client/tools_host.hpp"
 #include "sdk/api/values.hpp"
 #include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/public_tool.hpp"
 #include "sdk/local_calls.hpp"
+#include "sdk/room_connector.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -57,9 +56,7 @@ Result<void> RoomCore::open() {
 }
 
 Task<Result<bool>> RoomCore::join(milliseconds timeout) {
-  ERRAND_CO_TRY(auto connector, room::make_socket_connector({.url = options_.url,
-                                                             .token = options_.token,
-                                                             .web = host::client_options_here()}));
+  ERRAND_CO_TRY(auto connector, make_room_connector(options_.url, options_.token));
   room::RoomClient::Options options{.connector = std::move(connector),
                                     .wants_messages = true,
                                     .on_message = [this](const auto& one) { hear(one); }};

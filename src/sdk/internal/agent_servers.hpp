@@ -8,13 +8,12 @@
 #include "a2a/a2a_tools.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
-#include "cli/agent/agent_options.hpp"
 #include "mcp/client/client.hpp"
 #include "net/client/http_client.hpp"
 #include "run/tools/tool_ref.hpp"
 #include "tool/tool.hpp"
 
-namespace errand::cli {
+namespace errand::sdk {
 
 // The MCP servers and the A2A agents that the flags name. This process talks to them, wherever the
 // run is driven. Lives on one home; must be stopped before it is destroyed.
@@ -78,4 +77,4 @@ class AgentServers final {
 mcp::ServerAddress mcp_address(const std::string& flag,
                                const std::vector<std::string>& environment);
 
-}  // namespace errand::cli
+}  // namespace errand::sdk

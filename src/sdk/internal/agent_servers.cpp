@@ -1,4 +1,4 @@
-#include "cli/agent/agent_servers.hpp"
+#include "sdk/internal/agent_servers.hpp"
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 #include "run/tools/tool_stub.hpp"
 #include "sdk/local_calls.hpp"
 
-namespace errand::cli {
+namespace errand::sdk {
 namespace {
 
 constexpr std::size_t kServerNameCharsMax = 24;
@@ -66,8 +66,8 @@ AgentServers::AgentServers(Executor home, Timers& timers)
     : home_(std::move(home)),
       timers_(timers),
       http_(host::client_options_here()),
-      cancelling_(home_, sdk::report_bug),
-      learning_(home_, sdk::report_bug) {}
+      cancelling_(home_, report_bug),
+      learning_(home_, report_bug) {}
 
 Task<void> AgentServers::learn(Server* server) {
   auto info = co_await server->client->connect();
@@ -95,7 +95,7 @@ Task<void> AgentServers::connect(std::vector<std::string> mcp, std::vector<std::
   for (std::string& flag : mcp) {
     auto server = std::make_unique<Server>();
     server->client = std::make_shared<mcp::Client>(
-        mcp::ClientDeps{.home = home_, .http = http_, .timers = timers_, .on_bug = sdk::report_bug},
+        mcp::ClientDeps{.home = home_, .http = http_, .timers = timers_, .on_bug = report_bug},
         mcp::ClientOptions{.server = mcp_address(flag, environment)});
     server->flag = std::move(flag);
     learning_.spawn("mcp.learn", learn(server.get()));
@@ -211,4 +211,4 @@ Task<void> AgentServers::stop() {
   for (const auto& server : servers_) co_await server->client->stop();
 }
 
-}  // namespace errand::cli
+}  // namespace errand::sdk

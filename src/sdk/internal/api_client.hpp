@@ -1,0 +1,56 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async/home.hpp"
+#include "async/timers.hpp"
+#include "sdk/api_request.hpp"
+#include "sdk/credentials.hpp"
+#include "sdk/internal/wait_for.hpp"
+
+namespace errand::sdk {
+
+// The API of one workspace, for a command that asks and waits: that of a server, or that of this
+// process for a data directory (data_client.hpp). Has a loop of its own, and is used by one thread.
+class ApiClient : public ApiSender {
+ public:
+  ApiClient() : timers_(Home(io_)) {}
+  ApiClient(const ApiClient&) = delete;
+  ApiClient& operator=(const ApiClient&) = delete;
+
+  // The verbs on runs, in structs.
+  virtual RunApi& runs() = 0;
+  virtual const std::string& workspace() const = 0;
+  // Whether this process answers itself.
+  virtual bool is_here() const = 0;
+
+  // Runs the loop until the task has ended. Blocks.
+  template <class T>
+  Result<T> wait(Task<Result<T>> task) {
+    return run_until(io_, std::move(task));
+  }
+  // A whole answer, to be shown as it is. Blocks.
+  Result<json::Value> ask(ApiRequest request) { return wait(send(std::move(request))); }
+
+  Timers& timers() { return timers_; }
+
+ protected:
+  asio::io_context& io() { return io_; }
+
+ private:
+  asio::io_context io_{1};
+  AsioTimers timers_;
+};
+
+using ApiClientPtr = std::unique_ptr<ApiClient>;
+
+ApiClientPtr make_client(Credentials server);
+
+// A client of the server that the flags mean; errors are those of find_server.
+Result<ApiClientPtr> client_of_server(const ServerFlags& flags);
+
+}  // namespace errand::sdk
