@@ -1,13 +1,9 @@
 #include "sdk/local_calls.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "base/terminal_text.hpp"
 #include "base/text.hpp"
-#include "base/whole_file.hpp"
 #include "json/parse.hpp"
 
 namespace errand::sdk {
@@ -32,13 +28,14 @@ class LocalCalls::Reporter final : public ProgressSink {
 };
 
 LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools,
-                       std::optional<milliseconds> timeout)
+                       Teller tell, std::optional<milliseconds> timeout)
     : api_(api),
       timers_(timers),
       tools_(tools),
+      tell_(std::move(tell)),
       timeout_(timeout),
-      posting_(home, report_bug),
-      working_(home, report_bug) {}
+      posting_(home, bugs_to(tell_)),
+      working_(home, bugs_to(tell_)) {}
 
 void LocalCalls::start(const RunId& run, const LocalToolCall& call) {
   bool is_new =
@@ -106,10 +103,8 @@ Task<bool> LocalCalls::take(ToolUseId id, std::string name) {
 void LocalCalls::leave_to_others(const ToolUseId& id) {
   Call& call = calls_.at(id);
   if (call.took) return;
-  std::string note =
-      cat("errand: another client has begun the tool call ", id.view(),
-          ", or one that was killed; its result is waited for, and the call is not made again\n");
-  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
+  tell_(cat("another client has begun the tool call ", id.view(),
+            ", or one that was killed; its result is waited for, and the call is not made again"));
   call.took = milliseconds(0);
   order_.finished(call.index);
   start_what_may();
@@ -194,19 +189,11 @@ Task<void> LocalCalls::post(RunId run, ToolUseId id, ToolAnswer answer) {
       co_return;
     }
     if (!is_worth_retrying(posted.error())) {
-      std::string note = cat("errand: the answer to a tool call was refused: ",
-                             clean_text(posted.error().describe()), "\n");
-      [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
-      co_return;
+      co_return tell_(cat("the answer to a tool call was refused: ", posted.error().describe()));
     }
     co_await timers_.sleep_until(timers_.now() + pause);
     pause = std::min(pause * 2, kPauseMax);
   }
-}
-
-void report_bug(const char* task, const std::string& what) {
-  std::string note = cat("errand: a bug in \"", task, "\": ", clean_text(what), "\n");
-  [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, note);
 }
 
 }  // namespace errand::sdk

@@ -8,6 +8,7 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "sdk/run_api.hpp"
+#include "sdk/teller.hpp"
 #include "tool/dispatch_order.hpp"
 #include "tool/tool_source.hpp"
 
@@ -29,7 +30,7 @@ class LocalCalls final {
 
   // `timeout` is that of calls whose tool has none, if it is known. Tools are told by when they
   // have to be done.
-  LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools,
+  LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools, Teller tell,
              std::optional<milliseconds> timeout = {});
 
   // Starts to work on the call, unless that has begun before.
@@ -82,6 +83,7 @@ class LocalCalls final {
   RunApi& api_;
   Timers& timers_;
   const FixedTools& tools_;
+  const Teller tell_;
   const std::optional<milliseconds> timeout_;
   std::map<ToolUseId, Call> calls_;
   std::deque<Waiting> waiting_;  // those that may not start yet
@@ -92,8 +94,5 @@ class LocalCalls final {
 
 // What a client answers when a call has this outcome.
 ToolAnswer answer_of(ToolOutcome outcome);
-
-// A bug in a task of a command fails the command with a message, not the process.
-void report_bug(const char* task, const std::string& what);
 
 }  // namespace errand::sdk

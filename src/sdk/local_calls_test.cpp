@@ -23,6 +23,7 @@ class RecordingApi final : public NoApi {
   Task<Result<void>> answer(RunId, ToolUseId call, ToolAnswer answer, std::string claim) override {
     posted.push_back(cat(call.view(), answer.ok ? " result: " : " error: ", answer.text));
     claims_used.push_back(std::move(claim));
+    if (refusal) co_return *refusal;
     co_return Result<void>();
   }
   Task<Result<std::string>> claim(ToolUseId call, milliseconds) override {
@@ -35,6 +36,7 @@ class RecordingApi final : public NoApi {
   std::vector<std::string> posted;
   std::vector<std::string> claims_used;
   std::set<std::string> taken;
+  std::optional<Error> refusal;  // of every answer
 };
 
 // Runs until a test lets it go on.
@@ -72,7 +74,9 @@ class LocalCallsTest : public testing::Test {
       tools.push_back(std::move(tool));
     }
     tools_ = std::make_unique<FixedTools>(std::move(tools));
-    calls_ = std::make_unique<LocalCalls>(api_, timers_, io_.get_executor(), *tools_);
+    calls_ =
+        std::make_unique<LocalCalls>(api_, timers_, io_.get_executor(), *tools_,
+                                     [this](std::string_view note) { told_.emplace_back(note); });
   }
   ~LocalCallsTest() override { run_task(io_, calls_->stop()); }
 
@@ -94,6 +98,7 @@ class LocalCallsTest : public testing::Test {
   }
 
   using Ids = std::set<std::string>;
+  std::vector<std::string> told_;
   asio::io_context io_{1};
   AsioTimers timers_{Home(io_)};
   RecordingApi api_;
@@ -125,6 +130,17 @@ TEST_F(LocalCallsTest, ACallThatAnotherClientHasBegunIsNotMadeAgain) {
   start("tu_2", "alone");
   EXPECT_EQ(running(), (Ids{"tu_2"}));
   EXPECT_EQ(api_.posted, std::vector<std::string>());
+  EXPECT_EQ(told_, (std::vector<std::string>{
+                       "another client has begun the tool call tu_1, or one that was killed; its "
+                       "result is waited for, and the call is not made again"}));
+}
+
+TEST_F(LocalCallsTest, AnAnswerThatIsRefusedIsTold) {
+  api_.refusal = Error(ErrorCode::forbidden, "no scope for that");
+  start("tu_1", "free");
+  let_go(free_, "tu_1");
+  EXPECT_EQ(told_,
+            (std::vector<std::string>{"the answer to a tool call was refused: no scope for that"}));
 }
 
 TEST_F(LocalCallsTest, AToolThatIsNotParallelSafeIsABarrier) {

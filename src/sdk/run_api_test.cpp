@@ -71,7 +71,7 @@ class RunApiTest : public HostTest, public testing::WithParamInterface<Way> {
   }
   std::vector<std::string> follow(const RunId& run, bool answers = true) {
     RunStream stream(*api_, host_.timers(), run, 0, RunStream::FirstFailure::is_final);
-    LocalCalls calls(*api_, host_.timers(), io_.get_executor(), tools_);
+    LocalCalls calls(*api_, host_.timers(), io_.get_executor(), tools_, [](std::string_view) {});
     auto lines = run_task(io_, lines_until_end(&stream, answers ? &calls : nullptr));
     run_task(io_, calls.stop());
     return lines;

@@ -14,7 +14,8 @@
 #include "cli/show/follow.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
-#include "sdk/local_calls.hpp"
+#include "sdk/internal/tell_stderr.hpp"
+#include "sdk/internal/wait_for.hpp"
 #include "sdk/toolbox.hpp"
 
 namespace errand::cli {

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/show/run_summary.hpp"
+#include "sdk/internal/tell_stderr.hpp"
 
 namespace errand::cli {
 namespace {
@@ -20,7 +21,7 @@ Error with_way_out(const Error& error) {
 OwnRun::OwnRun(AgentSession& session)
     : session_(session),
       started_(session.timers().now()),
-      calls_(session.api(), session.timers(), session.home(), session.tools()),
+      calls_(session.api(), session.timers(), session.home(), session.tools(), sdk::tell_stderr),
       cancelling_(session.home(), sdk::report_bug) {}
 
 Task<Result<sdk::RunEnd>> OwnRun::ask(Task<Result<RunId>> making) {

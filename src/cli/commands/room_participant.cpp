@@ -26,8 +26,8 @@
 #include "room/client/room_tool.hpp"
 #include "room/client/tools_host.hpp"
 #include "sdk/internal/agent_servers.hpp"
+#include "sdk/internal/tell_stderr.hpp"
 #include "sdk/internal/wait_for.hpp"
-#include "sdk/local_calls.hpp"
 #include "sdk/room_connector.hpp"
 #include "tool/files/files_tool.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "sdk/local_calls.hpp"
+#include "sdk/internal/tell_stderr.hpp"
 
 namespace errand::cli {
 

@@ -10,7 +10,7 @@
 #include "async/task_group.hpp"
 #include "base/descriptor.hpp"
 #include "base/text.hpp"
-#include "sdk/local_calls.hpp"
+#include "sdk/internal/tell_stderr.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::cli {

@@ -22,4 +22,10 @@ HandlerServices services_of(const v1::HandlerOptions& options) {
   return services;
 }
 
+Teller teller_of(const v1::HandlerOptions& options) {
+  return [log = services_of(options).log](std::string_view sentence) {
+    log(v1::LogLevel::warning, sentence);
+  };
+}
+
 }  // namespace errand::sdk

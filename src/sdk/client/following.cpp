@@ -28,8 +28,8 @@ Following::Following(Params params)
       tools_(params_.tools),
       stream_(params_.api, params_.timers, params_.run, params_.after,
               RunStream::FirstFailure::is_retried, params_.patience),
-      calls_(params_.api, params_.timers, params_.home, tools_, params_.tool_timeout),
-      tasks_(params_.home, report_bug) {}
+      calls_(params_.api, params_.timers, params_.home, tools_, params_.tell, params_.tool_timeout),
+      tasks_(params_.home, bugs_to(params_.tell)) {}
 
 void Following::start() {
   tasks_.spawn("run.follow", follow());

@@ -44,6 +44,7 @@ class Following final : public std::enable_shared_from_this<Following> {
     EventSeq after = 0;
     seconds patience = RunStream::kPatience;
     EventQueue::Keep keep = EventQueue::Keep::all;
+    Teller tell;
     std::vector<ToolPtr> tools = {};                // with which calls are answered here
     bool answers = false;                           // whether they are
     std::optional<milliseconds> tool_timeout = {};  // of a call whose tool has none, if it is known

@@ -10,7 +10,6 @@
 #include "sdk/api/values.hpp"
 #include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/public_tool.hpp"
-#include "sdk/local_calls.hpp"
 #include "sdk/room_connector.hpp"
 
 namespace errand::sdk {
@@ -34,8 +33,8 @@ RoomCore::RoomCore(v1::RoomOptions options)
       home_(io_),
       timers_(home_),
       handlers_(home_.executor(), timers_, options_.handlers.threads_max, services()),
-      tasks_(home_.executor(), report_bug),
-      closing_(home_.executor(), report_bug),
+      tasks_(home_.executor(), bugs_to(teller_of(options_.handlers))),
+      closing_(home_.executor(), bugs_to(teller_of(options_.handlers))),
       thread_([this] { io_.run(); }) {}
 
 RoomCore::~RoomCore() {
@@ -61,7 +60,9 @@ Task<Result<bool>> RoomCore::join(milliseconds timeout) {
                                     .wants_messages = true,
                                     .on_message = [this](const auto& one) { hear(one); }};
   client_ = std::make_unique<room::RoomClient>(
-      room::RoomClient::Deps{.home = home_.executor(), .timers = timers_, .on_bug = report_bug},
+      room::RoomClient::Deps{.home = home_.executor(),
+                             .timers = timers_,
+                             .on_bug = bugs_to(teller_of(options_.handlers))},
       std::move(options));
   client_->start();
   ERRAND_CO_CHECK(co_await client_->joined(timers_.now() + timeout));

@@ -18,8 +18,8 @@ RunnerCore::RunnerCore(Options options)
       timers_(home_),
       handlers_(home_.executor(), timers_, options_.handlers.threads_max,
                 services_of(options_.handlers)),
-      tasks_(home_.executor(), report_bug),
-      closing_(home_.executor(), report_bug),
+      tasks_(home_.executor(), bugs_to(teller_of(options_.handlers))),
+      closing_(home_.executor(), bugs_to(teller_of(options_.handlers))),
       thread_([this] { io_.run(); }) {}
 
 RunnerCore::~RunnerCore() {
@@ -189,6 +189,7 @@ Result<std::shared_ptr<Serving>> RunnerCore::serve(const v1::Toolkit& toolkit,
         Serving::Params{.api = api(),
                         .timers = timers_,
                         .home = home_.executor(),
+                        .tell = teller_of(options_.handlers),
                         .tools = bridge_toolkit(handlers_, toolkit),
                         .calls_max = std::max<std::size_t>(1, options.calls_max),
                         .claim = options.claim,
@@ -200,8 +201,8 @@ Result<std::shared_ptr<Serving>> RunnerCore::serve(const v1::Toolkit& toolkit,
 }
 
 std::function<void(const v1::Error&)> RunnerCore::log_failures() const {
-  return [log = services_of(options_.handlers).log](const v1::Error& error) {
-    log(v1::LogLevel::warning, cat("a worker: ", error.describe()));
+  return [tell = teller_of(options_.handlers)](const v1::Error& error) {
+    tell(cat("a worker: ", error.describe()));
   };
 }
 
@@ -218,6 +219,7 @@ Following::Params RunnerCore::params_for(const RunId& run) {
           .home = home_.executor(),
           .run = run,
           .patience = options_.patience,
+          .tell = teller_of(options_.handlers),
           .on_end = [this](Followed ended) { retire(std::move(ended)); }};
 }
 

@@ -32,9 +32,9 @@ class Serving::Reporter final : public ProgressSink {
 
 Serving::Serving(Params params)
     : params_(std::move(params)),
-      polling_(params_.home, report_bug),
-      extending_(params_.home, report_bug),
-      working_(params_.home, report_bug) {}
+      polling_(params_.home, bugs_to(params_.tell)),
+      extending_(params_.home, bugs_to(params_.tell)),
+      working_(params_.home, bugs_to(params_.tell)) {}
 
 void Serving::start() {
   for (const ToolPtr& tool : params_.tools) polling_.spawn("worker.poll", poll(tool));

@@ -16,6 +16,7 @@
 #include "async/timers.hpp"
 #include "async/wakeup.hpp"
 #include "sdk/run_api.hpp"
+#include "sdk/teller.hpp"
 #include "tool/tool_source.hpp"
 
 namespace errand::sdk {
@@ -34,6 +35,7 @@ class Serving final {
     RunApi& api;
     Timers& timers;
     Executor home;
+    Teller tell;
     std::vector<ToolPtr> tools;
     std::size_t calls_max = 8;
     milliseconds claim{30'000};

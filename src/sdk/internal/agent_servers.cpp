@@ -13,7 +13,7 @@
 #include "mcp/codec.hpp"
 #include "mcp/tool_result.hpp"
 #include "run/tools/tool_stub.hpp"
-#include "sdk/local_calls.hpp"
+#include "sdk/internal/tell_stderr.hpp"
 
 namespace errand::sdk {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "async/task_group.hpp"
 #include "base/result.hpp"
-#include "sdk/local_calls.hpp"
+#include "sdk/internal/tell_stderr.hpp"
 
 namespace errand::sdk {
 

@@ -13,7 +13,6 @@
 #include "mcp/server/stdio_server_connection.hpp"
 #include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/pending.hpp"
-#include "sdk/local_calls.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -45,11 +44,12 @@ net::HostRules rules_for(const v1::mcp::HttpOptions& options) {
 // The server over HTTP. Lives at home; stopped before it is destroyed.
 class McpCore::Http final {
  public:
-  Http(Home home, const v1::mcp::HttpOptions& options, std::shared_ptr<ToolkitFeatures> features)
+  Http(Home home, const v1::mcp::HttpOptions& options, std::shared_ptr<ToolkitFeatures> features,
+       TaskGroup::OnBug on_bug)
       : key_(options.key),
         features_(std::move(features)),
         log_(clock_, STDERR_FILENO, LogFormat::text, LogLevel::warning),
-        endpoint_(home.executor(), rules_for(options), report_bug),
+        endpoint_(home.executor(), rules_for(options), std::move(on_bug)),
         router_(render_error),
         server_(
             home,
@@ -105,8 +105,8 @@ McpCore::McpCore(std::shared_ptr<McpOffer> offer)
       handlers_(home_.executor(), timers_, offer_->handlers().threads_max,
                 services_of(offer_->handlers())),
       features_(std::make_shared<ToolkitFeatures>(offer_, handlers_)),
-      tasks_(home_.executor(), report_bug),
-      closing_(home_.executor(), report_bug),
+      tasks_(home_.executor(), on_bug()),
+      closing_(home_.executor(), on_bug()),
       listening_(offer_->listen([this](const McpOffer::Change& change) {
         post_from_outside(home_.executor(), [this, change] { tell(change); });
       })),
@@ -114,6 +114,10 @@ McpCore::McpCore(std::shared_ptr<McpOffer> offer)
 
 McpCore::~McpCore() {
   close();
+}
+
+TaskGroup::OnBug McpCore::on_bug() const {
+  return bugs_to(teller_of(offer_->handlers()));
 }
 
 // Whatever was posted before is done, or cut off, when the loop ends.
@@ -157,7 +161,7 @@ Result<void> McpCore::serve_stdio(int input, int output) {
 Task<Result<bool>> McpCore::serve_streams(int input, int output) {
   mcp::ServerSession session(*features_);
   session_ = &session;
-  ERRAND_CO_CHECK(co_await mcp::serve_stdio(&session, input, output, report_bug,
+  ERRAND_CO_CHECK(co_await mcp::serve_stdio(&session, input, output, on_bug(),
                                             [this](rpc::Peer* peer) { peer_ = peer; }));
   co_return true;
 }
@@ -180,7 +184,7 @@ Result<net::Endpoint> McpCore::listen(const v1::mcp::HttpOptions& options) {
 }
 
 Result<net::Endpoint> McpCore::listen_at_home(const v1::mcp::HttpOptions& options) {
-  http_ = std::make_unique<Http>(home_, options, features_);
+  http_ = std::make_unique<Http>(home_, options, features_, on_bug());
   return http_->listen(options.host, options.port);
 }
 

@@ -36,6 +36,7 @@ class McpCore final {
 
  private:
   class Http;
+  TaskGroup::OnBug on_bug() const;
 
   Task<Result<bool>> serve_streams(int input, int output);
   Result<net::Endpoint> listen_at_home(const v1::mcp::HttpOptions& options);

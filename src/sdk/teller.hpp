@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "async/task_group.hpp"
+
+namespace errand::sdk {
+
+// Told in one sentence of what goes wrong beside the work of a client and reaches nobody otherwise.
+// Called on the home; throws nothing.
+using Teller = std::function<void(std::string_view sentence)>;
+
+// For owners of tasks: tells of a bug in one of them.
+TaskGroup::OnBug bugs_to(Teller tell);
+
+}  // namespace errand::sdk
