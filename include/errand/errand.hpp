@@ -1,6 +1,7 @@
 #pragma once
 
 // Everything of Errand's C++ SDK.
+#include <errand/agent.hpp>
 #include <errand/client.hpp>
 #include <errand/content.hpp>
 #include <errand/describe.hpp>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,8 @@ struct ApiRequest {
   Query query = {};
   std::string body = {};
   std::string key = {};  // of idempotency
+  // Of a record that the request changes: its latest version must be this one. Nothing: any.
+  std::optional<std::int64_t> version = {};
   seconds timeout = kAnswerMax;
 };
 

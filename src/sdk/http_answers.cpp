@@ -28,7 +28,8 @@ ErrorCode code_of(int status) {
     case 403: return ErrorCode::forbidden;
     case 404: return ErrorCode::not_found;
     case 408: return ErrorCode::timeout;
-    case 409: return ErrorCode::conflict;
+    case 409:
+    case 412: return ErrorCode::conflict;
     case 413:
     case 431: return ErrorCode::too_large;
     case 429: return ErrorCode::rate_limited;

@@ -106,6 +106,7 @@ net::ClientRequest HttpApi::make(const ApiRequest& request) const {
                  {"User-Agent", cat("errand/", version())},
                  {"Accept", "application/json"}};
   if (!request.body.empty()) out.headers.push_back({"Content-Type", "application/json"});
+  if (request.version) out.headers.push_back({"If-Match", cat('"', *request.version, '"')});
   if (!request.key.empty()) {
     out.headers.push_back({"Idempotency-Key", request.key});
     out.resend = net::Resend::once;

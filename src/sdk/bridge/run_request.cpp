@@ -118,6 +118,26 @@ json::Object body_of(const v1::RunOptions& options, const std::string& inherited
 
 }  // namespace
 
+json::Object agent_body(const v1::AgentSpec& agent) {
+  v1::RunOptions as_run;
+  as_run.name = agent.name;
+  as_run.system_prompt = agent.system_prompt;
+  as_run.model = agent.model;
+  as_run.server_tools = agent.server_tools;
+  as_run.reasoning_level = agent.reasoning_level;
+  as_run.loop_detection = agent.loop_detection;
+  as_run.tool_budgets = agent.tool_budgets;
+  as_run.output = agent.output;
+  as_run.metadata = agent.metadata;
+  as_run.max_tool_turns = agent.max_tool_turns;
+  json::Object body = body_of(as_run, {});
+  set_text(body, "description", agent.description);
+  for (const v1::JsonMember& member : agent.more) {
+    body[member.name] = v1::detail::to_value(member.value);
+  }
+  return body;
+}
+
 bool needs_inherited_prompt(const v1::RunOptions& options) {
   return options.system_prompt.empty() && has_rules(options.tools, options.toolkits);
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <errand/agent.hpp>
 #include <errand/run.hpp>
 
 #include "base/result.hpp"
@@ -15,6 +16,9 @@ struct RunRequest {
   json::Object body;  // as a client sends it; without the tools of this process
   Spec spec;          // the same, read
 };
+
+// An agent as a client sends it to be stored. The server checks it.
+json::Object agent_body(const v1::AgentSpec& agent);
 
 // Whether the rules of the tools are to be added to a system prompt that the options leave to a
 // session or to the run that is forked.

@@ -5,6 +5,7 @@
 
 #include "async/task.hpp"
 #include "run/tools/tool_ref.hpp"
+#include "sdk/api_request.hpp"
 #include "sdk/run_api.hpp"
 #include "tool/tool.hpp"
 
@@ -25,6 +26,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual RunApi& api() = 0;
+  // For what only servers have. Null: runs are driven in this process.
+  virtual ApiSender* server() { return nullptr; }
   virtual CalledBy called_by() const = 0;
   virtual LentTools lend(const std::vector<ToolPtr>& tools) = 0;
   virtual Task<void> stop() = 0;

@@ -16,6 +16,7 @@ class ServerBackend final : public sdk::Backend {
   explicit ServerBackend(sdk::Credentials server) : api_(std::move(server)) {}
 
   sdk::RunApi& api() override { return api_; }
+  sdk::ApiSender* server() override { return &api_; }
   sdk::CalledBy called_by() const override { return sdk::CalledBy::client; }
   sdk::LentTools lend(const std::vector<ToolPtr>& tools) override {
     return {.refs = sdk::lend_as_client(tools)->refs};

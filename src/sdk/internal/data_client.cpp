@@ -58,6 +58,7 @@ class DataClient final : public ApiClient {
                       .query = end < target.size() ? target.substr(end + 1) : std::string(),
                       .headers = {{"Authorization", cat("Bearer ", key_)}},
                       .body = std::move(request.body)};
+    if (request.version) made.headers.push_back({"If-Match", cat('"', *request.version, '"')});
     net::Response answer = co_await router_.handle(std::move(made));
     if (answer.status >= kSuccessEnd) co_return error_of_answer(answer.status, answer.body);
     co_return parse_body(answer.body, "this process");
