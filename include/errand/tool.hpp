@@ -78,6 +78,9 @@ class Tool final {
 // take a ToolContext& as well, before or after them. It returns nothing, a text, a struct or any
 // other type of <errand/schema.hpp>, a Content, a std::vector<Content>, a ToolResult, or a Result
 // of these. A Json that looks like a content block, or a list of such blocks, becomes content.
+// A handler may also return a std::future of these, or another type with wait() and get(): its
+// thread waits, and what get() throws is treated as if the handler had thrown it. A coroutine of
+// Boost.Asio becomes one with co_spawn(executor, coroutine(), boost::asio::use_future).
 //
 // All functions throw an Error (invalid_argument) if the name is not 1 to 64 of the characters
 // a-z A-Z 0-9 and _, or if a schema is wrong.

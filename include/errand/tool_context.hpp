@@ -59,6 +59,8 @@ class ToolCallHost {
   virtual std::shared_ptr<sdk::RoomCore> room() const;
   // The MCP client that the call came from; null if it came from none. See mcp::Caller::of.
   virtual std::shared_ptr<sdk::McpCall> mcp() const;
+  // See ToolContext::wait_elsewhere. May be null.
+  virtual std::shared_ptr<void> wait_elsewhere();
 };
 
 // What a handler knows of its call. Valid while the handler runs; safe to use from any thread.
@@ -89,6 +91,10 @@ class ToolContext final {
   void throw_if_cancelled() const;
 
   void progress(std::string message, double done = 0, double total = 0);
+
+  // Held by the handler's thread while it waits for work elsewhere, such as a std::future: the
+  // thread does not count against HandlerOptions::threads_max meanwhile.
+  [[nodiscard]] std::shared_ptr<void> wait_elsewhere() const;
 
   // Throws an Error (not_found) if there is no secret of this name.
   std::string secret(std::string_view name) const;

@@ -166,6 +166,13 @@ concept IsObjectResult =
     !std::is_convertible_v<T, std::string_view> && !std::is_same_v<T, Json> &&
     (std::is_base_of_v<StructMark, Type<T>> || Map<T>);
 
+// What a handler may return before its result is there, such as a std::future.
+template <class T>
+concept IsFuture = std::is_class_v<T> && requires(T& future) {
+  future.wait();
+  future.get();
+};
+
 ToolResult empty_result();
 ToolResult text_result(std::string_view text);
 ToolResult content_result(Content content);
@@ -207,6 +214,8 @@ template <class R>
 struct Unwrapped<Result<R>> {
   using Value = R;
 };
+template <IsFuture R>
+struct Unwrapped<R> : Unwrapped<std::remove_cvref_t<decltype(std::declval<R&>().get())>> {};
 
 template <class R>
 std::shared_ptr<const CheckedSchema> output_schema_for() {
@@ -263,8 +272,26 @@ class TypedHandler final : public Handler {
     if constexpr (std::is_void_v<Returned>) {
       Call::call(f_, context, std::forward<A>(arguments)...);
       return empty_result();
+    } else if constexpr (IsFuture<std::remove_cvref_t<Returned>>) {
+      auto future = Call::call(f_, context, std::forward<A>(arguments)...);
+      return wait_for(context, future);
     } else {
       return to_result(Call::call(f_, context, std::forward<A>(arguments)...));
+    }
+  }
+
+  // The arguments and the context outlive the future's work: this thread waits for it.
+  template <class Future>
+  static ToolResult wait_for(const ToolContext& context, Future& future) {
+    {
+      auto waiting = context.wait_elsewhere();
+      future.wait();
+    }
+    if constexpr (std::is_void_v<decltype(future.get())>) {
+      future.get();
+      return empty_result();
+    } else {
+      return to_result(future.get());
     }
   }
 

@@ -13,6 +13,10 @@ std::shared_ptr<sdk::McpCall> ToolCallHost::mcp() const {
   return nullptr;
 }
 
+std::shared_ptr<void> ToolCallHost::wait_elsewhere() {
+  return nullptr;
+}
+
 ToolContext::ToolContext() = default;
 ToolContext::ToolContext(ToolCallInfo info, std::shared_ptr<ToolCallHost> host)
     : info_(std::move(info)), host_(std::move(host)) {}
@@ -28,6 +32,10 @@ void ToolContext::throw_if_cancelled() const {
 
 void ToolContext::progress(std::string message, double done, double total) {
   if (host_) host_->progress({std::move(message), done, total});
+}
+
+std::shared_ptr<void> ToolContext::wait_elsewhere() const {
+  return host_ ? host_->wait_elsewhere() : nullptr;
 }
 
 std::optional<std::string> ToolContext::find_secret(std::string_view name) const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <map>
 #include <memory>
 #include <new>
@@ -225,6 +226,41 @@ TEST(Tool, AResultIsItsValueOrAFailure) {
         return errand::Result<int>(errand::Error(errand::ErrorCode::not_found, "no such city"));
       }),
       ToolResult::failed("no such city"));
+}
+
+// ---- Awaited results ----------------------------------------------------------------------------
+
+TEST(Tool, AFutureIsItsValue) {
+  Tool text = errand::tool("text", "", [](const Weather& args) {
+    return std::async(std::launch::async, [&args] { return describe(args); });
+  });
+  EXPECT_EQ(text.call(parse(R"({"city":"Rome"})")),
+            (ToolResult{.content = {TextContent{"Rome 1"}}}));
+  EXPECT_EQ(text.output_schema(), nullptr);
+  Tool structured = errand::tool("structured", "", [] {
+    std::promise<Forecast> promise;
+    promise.set_value({"sunny", {20}});
+    return promise.get_future().share();
+  });
+  EXPECT_EQ(*structured.output_schema(), errand::schema_of<Forecast>());
+  EXPECT_EQ(structured.call(parse("{}")).structured,
+            parse(R"({"summary":"sunny","degrees":[20]})"));
+  Tool nothing = errand::tool(
+      "nothing", "", [](ToolContext&) { return std::async(std::launch::deferred, [] {}); });
+  EXPECT_TRUE(nothing.call(parse("{}")).ok());
+}
+
+TEST(Tool, WhatAFutureThrowsIsWhatTheHandlerThrows) {
+  Tool failing = errand::tool("failing", "", [] {
+    return std::async(std::launch::async, []() -> int { throw std::runtime_error("no network"); });
+  });
+  EXPECT_EQ(failing.call(parse("{}")), ToolResult::failed("no network"));
+  Tool fatal = errand::tool("fatal", "", [] {
+    return std::async(std::launch::async, []() -> int { throw errand::FatalToolError("gone"); });
+  });
+  EXPECT_EQ(fatal.call(parse("{}")), ToolResult::fatal("gone"));
+  Tool broken = errand::tool("broken", "", [] { return std::promise<int>().get_future(); });
+  EXPECT_EQ(broken.call(parse("{}")).outcome, ToolOutcome::failed);
 }
 
 // ---- Failures -----------------------------------------------------------------------------------

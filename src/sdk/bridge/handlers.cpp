@@ -86,6 +86,10 @@ class Handlers::Running final : public v1::ToolCallHost,
 
   std::shared_ptr<McpCall> mcp() const override { return mcp_; }
 
+  std::shared_ptr<void> wait_elsewhere() override {
+    return std::make_shared<HandlerPool::Waiting>();
+  }
+
   // On the thread of the handler.
   void work(const Handler& handler, v1::ToolCallInfo info, const json::Object& arguments) {
     ToolOutcome outcome = failed_outcome("The time for this call was over before it began.");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -54,6 +55,8 @@ class CallRulesTest : public testing::TestWithParam<Way> {
     return seen;
   }
 
+  std::size_t threads_max_ = HandlerOptions().threads_max;
+
   const Runner& runner() const {
     return runtime_ ? static_cast<const Runner&>(*runtime_) : static_cast<const Runner&>(*client_);
   }
@@ -62,7 +65,8 @@ class CallRulesTest : public testing::TestWithParam<Way> {
   void open(const std::vector<ScriptedCall>& calls) {
     if (GetParam() == Way::runtime) {
       auto model = scripted({{.calls = calls}, {.text = "Done."}});
-      runtime_ = std::make_unique<Runtime>(RuntimeOptions{.models = {{.id = "s", .model = model}}});
+      runtime_ = std::make_unique<Runtime>(RuntimeOptions{
+          .models = {{.id = "s", .model = model}}, .handlers = {.threads_max = threads_max_}});
       return;
     }
     std::string listed;
@@ -72,7 +76,9 @@ class CallRulesTest : public testing::TestWithParam<Way> {
     }
     server_ = std::make_unique<sdk::TestServer>(
         cat(R"({"turns":[{"toolCalls":[)", listed, R"(]},{"text":["Done."]}]})"));
-    client_ = std::make_unique<Client>(server_->options());
+    ClientOptions options = server_->options();
+    options.handlers.threads_max = threads_max_;
+    client_ = std::make_unique<Client>(std::move(options));
   }
 
   std::unique_ptr<sdk::TestServer> server_;
@@ -194,6 +200,20 @@ TEST_P(CallRulesTest, ACallThatNobodyAnswersMayBeToldToTheModel) {
                         .tool_timeout = std::chrono::milliseconds(50),
                         .on_tool_timeout = OnToolTimeout::tell_model}),
             (std::vector<Seen>{{"twice", false, "Timed out waiting for local tool result"}}));
+}
+
+// One call waits for the other, and there is one thread.
+TEST_P(CallRulesTest, HandlersThatWaitForFuturesNeedNoThreadOfTheirOwn) {
+  std::promise<std::string> said;
+  auto listen = tool("listen", "", [&said] { return said.get_future(); });
+  auto say = tool("say", "", [&said] {
+    said.set_value("hello");
+    return "said";
+  });
+  threads_max_ = 1;
+  std::vector<Seen> seen = results_of({{"listen"}, {"say"}}, {.tools = {listen, say}});
+  std::ranges::sort(seen, {}, &Seen::tool);  // whichever is answered first
+  EXPECT_EQ(seen, (std::vector<Seen>{{"listen", true, "hello"}, {"say", true, "said"}}));
 }
 
 // ---- One way only -------------------------------------------------------------------------------
