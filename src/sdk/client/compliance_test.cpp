@@ -1,0 +1,250 @@
+// What the protocol asks of a client, one test for each line of its checklist for SDKs.
+#include <errand/client.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "json/write.hpp"
+#include "sdk/client/test_server.hpp"
+#include "sdk/client/test_wire.hpp"
+#include "sdk/http_api.hpp"
+#include "support/run_task.hpp"
+
+namespace errand::v1 {
+namespace {
+
+using sdk::TestServer;
+using sdk::TestWire;
+
+struct Word {
+  std::string word;
+};
+struct Echoed {
+  std::string text;
+};
+struct Report {
+  std::string title;
+  int pages;
+};
+
+constexpr std::string_view kDone = R"({"turns":[{"text":["Done."]}]})";
+constexpr std::string_view kEcho = R"({"turns":[
+    {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},{"text":["Done."]}]})";
+
+Tool echo() {
+  return tool("echo", "Echo a word.", [](const Word& args) { return Echoed{args.word}; },
+              {.read_only = true, .long_running = true});
+}
+
+// The spec of a run as the server has it.
+json::Object spec_of(const ClientOptions& options, const std::string& run) {
+  asio::io_context io(1);
+  sdk::HttpApi api({.url = options.server, .workspace = "default", .key = options.key},
+                   net::ClientOptions());
+  auto answer = run_task(io, api.send({.path = sdk::run_path(run, "")}));
+  EXPECT_TRUE(answer) << answer.error().describe();
+  return answer ? answer->as_object().at("spec").as_object() : json::Object();
+}
+
+std::string member(const json::Object& spec, std::string_view key) {
+  const json::Value* found = spec.if_contains(key);
+  return found ? json::write(*found) : "nothing";
+}
+
+// What the server has of a run that was asked for with these options.
+std::string sent(RunOptions options, std::string_view key) {
+  TestServer server(kDone);
+  Client client(server.options());
+  options.prompt = "Go.";
+  return member(spec_of(server.options(), client.run(std::move(options)).run_id), key);
+}
+
+// "Accept reasoningLevel in either string or number form and pass it through unchanged."
+TEST(Compliance, AReasoningLevelIsPassedOnAsTextOrNumber) {
+  EXPECT_EQ(sent({.reasoning_level = "high"}, "reasoningLevel"), R"("high")");
+  EXPECT_EQ(sent({.reasoning_level = 40}, "reasoningLevel"), "40");
+  EXPECT_EQ(sent({}, "reasoningLevel"), "nothing");
+}
+
+// "Accept outputSchema as {name?, schema} and pass it through unchanged. Parse the text and
+// validate it again."
+TEST(Compliance, AnOutputSchemaIsPassedOnAndTheAnswerIsCheckedAgain) {
+  Json schema = Json::parse(R"({"type":"object","properties":{"a":{"type":"integer"}}})").value();
+  EXPECT_EQ(sent({.output = OutputSchema{.schema = schema, .name = "mine"}}, "outputSchema"),
+            R"({"name":"mine","schema":{"type":"object","properties":{"a":{"type":"integer"}}}})");
+  TestServer good(R"({"turns":[{"text":["{\"title\":\"T\",\"pages\":3}"]}]})");
+  EXPECT_EQ(Client(good.options()).run<Report>({.prompt = "Go."}).value.pages, 3);
+  TestServer bad(R"({"turns":[{"text":["{\"title\":"]}]})");
+  EXPECT_THROW((void)Client(bad.options()).run<Report>({.prompt = "Go."}), Error);
+}
+
+// "Accept loopDetection and toolBudgets and pass them through unchanged; false opts out, {} clears
+// the defaults, entries are added to them."
+TEST(Compliance, GuardsArePassedOnUnchanged) {
+  EXPECT_EQ(sent({.loop_detection = LoopDetection{.enabled = false}}, "loopDetection"), "false");
+  EXPECT_EQ(sent({.loop_detection = LoopDetection{.consecutive_threshold = 4}}, "loopDetection"),
+            R"({"consecutiveThreshold":4})");
+  EXPECT_EQ(sent({}, "loopDetection"), "nothing");
+  EXPECT_EQ(sent({.tool_budgets = std::map<std::string, int>()}, "toolBudgets"), "{}");
+  EXPECT_EQ(sent({.tool_budgets = {{{"echo", 2}}}}, "toolBudgets"), R"({"echo":{"maxCalls":2}})");
+  EXPECT_EQ(sent({}, "toolBudgets"), "nothing");
+}
+
+// "Treat loop_detected and tool_budget_exceeded as observability-only, and keep reading the stream
+// until the terminal event."
+TEST(Compliance, GuardsThatActAreEventsAndTheStreamGoesOn) {
+  TestServer server(R"({"turns":[
+      {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},
+      {"toolCalls":[{"name":"echo","args":{"word":"b"}}]},
+      {"text":["Done."]}]})");
+  Client client(server.options());
+  int refused = 0;
+  std::string text;
+  for (const Event& event :
+       client.stream({.prompt = "Go.", .tools = {echo()}, .tool_budgets = {{{"echo", 1}}}})) {
+    if (event.as<ToolBudgetExceeded>()) ++refused;
+    if (const auto* end = event.as<RunEnded>()) text = end->reply.text;
+  }
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(text, "Done.");
+}
+
+// "Keep local callbacks by name: local tools, local A2A peers, local MCP servers", "resolve the
+// Agent Card locally and ship it", "ship the verbatim result of tools/list", "dispatch by the
+// event's kind": calls of all three kinds are answered by the tool of their name.
+TEST(Compliance, CallsOfEveryLocalKindAreAnsweredByName) {
+  TestServer server(R"({"turns":[
+      {"toolCalls":[{"name":"echo","args":{"word":"a"}},{"name":"fs_read","args":{"path":"x"}},
+                    {"name":"peer","args":{"message":"hi"}}]},
+      {"text":["Done."]}]})");
+  Client client(server.options());
+  Json card = Json::parse(R"({"name":"Peer","description":"A peer.","url":"https://peer.example",
+      "version":"1","protocolVersion":"0.3.0","capabilities":{},"defaultInputModes":["text"],
+      "defaultOutputModes":["text"],"skills":[]})")
+                  .value();
+  Json peer = Json::object({{"kind", "a2a_local"}, {"name", "peer"}, {"agentCard", card}});
+  Json files =
+      Json::parse(R"({"kind":"mcp_local","name":"fs","serverInfo":{"name":"fs","version":"1"},
+      "tools":[{"name":"fs_read","description":"Reads.","inputSchema":{"type":"object",
+                "properties":{"path":{"type":"string"}}}}]})")
+          .value();
+  Json local = Json::parse(R"({"kind":"local","name":"echo","description":"Echo.",
+      "parameters":{"type":"object","properties":{"word":{"type":"string"}}}})")
+                   .value();
+  std::string run =
+      client.start({.prompt = "Go.", .server_tools = {peer, files, local}, .answer_calls = false});
+  json::Object spec = spec_of(server.options(), run);
+  EXPECT_NE(member(spec, "tools").find(R"("url":"https://peer.example")"), std::string::npos);
+  EXPECT_NE(member(spec, "tools").find(R"("name":"fs_read")"), std::string::npos);
+  auto named = [](const char* name) {
+    return tool(name, "", [name](const Json&) { return std::string("by ") + name; });
+  };
+  RunStream stream =
+      client.attach(run, {.tools = {named("echo"), named("fs_read"), named("peer")}});
+  std::vector<std::string> answers;
+  for (const Event& event : stream) {
+    const auto* answer = event.as<ToolAnswered>();
+    if (answer) answers.push_back(answer->tool + " " + answer->text);
+  }
+  std::ranges::sort(answers);
+  EXPECT_EQ(answers,
+            (std::vector<std::string>{"echo by echo", "fs_read by fs_read", "peer by peer"}));
+}
+
+// "For local tools, serialize parameters to JSON Schema, forward an output schema, and surface
+// longRunning."
+TEST(Compliance, ALocalToolCarriesItsSchemasAndItsHint) {
+  TestServer server(kDone);
+  Client client(server.options());
+  Reply reply = client.run({.prompt = "Go.", .tools = {echo()}});
+  json::Object sent = spec_of(server.options(), reply.run_id);
+  const json::Object& local = sent.at("tools").as_array().at(0).as_object();
+  EXPECT_EQ(member(local, "kind"), R"("local")");
+  EXPECT_EQ(member(local, "parameters"), schema_of<Word>().dump());
+  EXPECT_EQ(member(local, "outputSchema"), schema_of<Echoed>().dump());
+  EXPECT_EQ(member(local, "longRunning"), "true");
+}
+
+// "Validate args against the tool's schema, run it, post the result."
+TEST(Compliance, ArgumentsAreCheckedBeforeTheHandlerRuns) {
+  TestServer server(R"({"turns":[
+      {"toolCalls":[{"name":"echo","args":{"word":7}}]},{"text":["Done."]}]})");
+  Client client(server.options());
+  std::vector<ToolAnswered> answers;
+  for (const Event& event : client.stream({.prompt = "Go.", .tools = {echo()}})) {
+    if (const auto* answer = event.as<ToolAnswered>()) answers.push_back(*answer);
+  }
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_FALSE(answers.front().ok);
+  EXPECT_NE(answers.front().text.find("/word"), std::string::npos) << answers.front().text;
+}
+
+// "On the terminal result, error or cancelled event, close the stream."
+TEST(Compliance, AStreamEndsWithTheTerminalEvent) {
+  for (const char* turns : {R"({"turns":[{"text":["Done."]}]})",
+                            R"({"turns":[{"error":{"status":400,"code":"bad"}}]})"}) {
+    TestServer server(turns);
+    Client client(server.options());
+    RunStream stream = client.stream({.prompt = "Go."});
+    std::optional<Event> last;
+    while (auto event = stream.next()) last = std::move(event);
+    ASSERT_TRUE(last);
+    EXPECT_TRUE(last->as<RunEnded>());
+    EXPECT_FALSE(stream.next());
+  }
+}
+
+// "Only post one tool-result per toolUseId. Treat 409 run_terminal as a normal late arrival."
+TEST(Compliance, EachCallIsAnsweredOnceAndALateAnswerIsNoFailure) {
+  TestServer server(kEcho);
+  TestWire wire(server.options().server);
+  ClientOptions options = server.options();
+  options.server = wire.url();
+  std::vector<std::string> logged;
+  options.handlers.log = [&logged](LogLevel, std::string_view line) { logged.emplace_back(line); };
+  {
+    Client client(options);
+    EXPECT_EQ(client.run({.prompt = "Go.", .tools = {echo()}}).text, "Done.");
+    EXPECT_EQ(wire.count("/tool-results"), 1);
+
+    std::promise<void> begun;
+    std::promise<void> over;
+    Tool slow = tool("echo", "", [&](const Word&) {
+      begun.set_value();
+      over.get_future().wait();
+      return "late";
+    });
+    RunStream stream = client.stream({.prompt = "Go.", .tools = {slow}});
+    begun.get_future().wait();
+    stream.cancel();
+    EXPECT_EQ(stream.try_reply().error().code(), ErrorCode::cancelled);
+    over.set_value();
+  }
+  EXPECT_EQ(logged, std::vector<std::string>());
+}
+
+// "Reconnects: send Last-Event-ID to resume, and rely on the log for missed events."
+TEST(Compliance, ACutStreamGoesOnWhereItWas) {
+  TestServer server(kEcho);
+  TestWire wire(server.options().server, "event: assistant_message");
+  ClientOptions options = server.options();
+  options.server = wire.url();
+  Client client(options);
+  std::vector<std::int64_t> seqs;
+  bool was_lost = false;
+  for (const Event& event : client.stream({.prompt = "Go.", .tools = {echo()}})) {
+    if (event.as<ConnectionLost>()) was_lost = true;
+    if (event.seq > 0) seqs.push_back(event.seq);
+  }
+  EXPECT_TRUE(was_lost);
+  EXPECT_TRUE(std::ranges::is_sorted(seqs));
+  EXPECT_EQ(std::ranges::adjacent_find(seqs), seqs.end());
+  EXPECT_GE(wire.count("Last-Event-ID: "), 2);
+}
+
+}  // namespace
+}  // namespace errand::v1
