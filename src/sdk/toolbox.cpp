@@ -26,16 +26,19 @@ ToolSetPtr share_with_text(std::vector<ToolRef> refs) {
   return share_tools(std::move(refs), std::move(text));
 }
 
-ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools) {
+ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools, const std::vector<ToolRef>& servers) {
   std::vector<ToolRef> refs;
   for (const ToolPtr& tool : tools) {
     const ToolDecl& decl = tool->decl();
+    const bool is_of_server = !servers.empty() && !decl.origin.upstream.empty();
+    if (is_of_server) continue;
     refs.emplace_back(LocalTool{.name = decl.name,
                                 .description = decl.description,
                                 .parameters = decl.input_schema,
                                 .output_schema = decl.output_schema,
                                 .annotations = with_grace(decl.annotations)});
   }
+  refs.insert(refs.end(), servers.begin(), servers.end());
   return share_with_text(std::move(refs));
 }
 

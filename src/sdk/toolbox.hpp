@@ -8,8 +8,10 @@
 // How this process lends its tools to a run.
 namespace errand::sdk {
 
-// To a run of a server: as tools that its client answers for.
-ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools);
+// To a run of a server: as tools that its client answers for. Those of MCP servers and agents go
+// under their refs (ServerTools).
+ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools,
+                          const std::vector<ToolRef>& servers = {});
 
 // To a run that is driven in this process, whose engine calls them itself.
 ToolSetPtr lend_as_host(const std::vector<ToolPtr>& tools);

@@ -132,15 +132,7 @@ Result<void> AgentSession::connect_servers() {
 ToolSetPtr AgentSession::lent_tools() const {
   if (place_->is_here()) return sdk::lend_as_host(tools_->tools());
   if (!servers_) return sdk::lend_as_client(tools_->tools());
-  std::vector<ToolPtr> own;
-  for (const ToolPtr& tool : tools_->tools()) {
-    if (tool->decl().origin.upstream.empty()) own.push_back(tool);
-  }
-  std::vector<ToolRef> refs = sdk::lend_as_client(own)->refs;
-  for (const ToolRef& ref : servers_->refs()) refs.push_back(ref);
-  std::string text;
-  write(text, ToolSet{.refs = refs});
-  return share_tools(std::move(refs), std::move(text));
+  return sdk::lend_as_client(tools_->tools(), servers_->refs());
 }
 
 // Whoever waits for signals does so before the work can be over and call that off.

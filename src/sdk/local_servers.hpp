@@ -1,0 +1,99 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "a2a/a2a_tools.hpp"
+#include "async/task_group.hpp"
+#include "async/timers.hpp"
+#include "mcp/client/client.hpp"
+#include "net/client/http_client.hpp"
+#include "run/tools/tool_ref.hpp"
+#include "sdk/teller.hpp"
+#include "tool/tool.hpp"
+
+namespace errand::sdk {
+
+// An MCP server that this process talks to for its runs.
+struct McpPlace {
+  std::string where;  // a URL or a command, as people read it
+  mcp::ServerAddress address;
+  std::string key = {};   // places with the same key share a connection; empty: `where`
+  std::string flag = {};  // that named it, for messages
+  std::string name = {};  // of its tools: "<name>_<tool>"; empty: what the server calls itself
+  std::optional<std::vector<std::string>> tool_filter = {};  // its tools that are used
+};
+
+// An A2A agent that this process talks to for its runs.
+struct AgentPlace {
+  a2a::AgentAddress address;
+  std::string flag = {};
+  std::string name = {};                        // of the tool; empty: the card's
+  std::optional<std::string> description = {};  // instead of what the card says
+  std::string context_id = {};                  // that calls belong to which name no other
+};
+
+// Where a text leads: to a URL, or to a program that the shell starts.
+mcp::ServerAddress mcp_address(const std::string& url_or_command);
+
+// What there is at such places.
+struct ServerTools {
+  // Of all servers, named "<name>_<tool>", and the agents. For a place that does not answer there
+  // is a tool that says so.
+  std::vector<ToolPtr> tools = {};
+  // The same as a server of runs wants to be told of them: what it is, and that this process
+  // answers. Tools that stand in for others are not among them.
+  std::vector<ToolRef> refs = {};
+  std::vector<Error> failures = {};  // why some places have nothing; each names its place
+};
+
+// Keeps the connections to servers of tools that runs of this process use. A connection comes back
+// by itself, and is given up when kIdleMax others were used later and no run has its tools. Lives
+// on one home; must be stopped before it is destroyed.
+class LocalServers final {
+ public:
+  static constexpr std::size_t kIdleMax = 64;
+
+  LocalServers(Executor home, Timers& timers, Teller tell);
+  LocalServers(const LocalServers&) = delete;
+  LocalServers& operator=(const LocalServers&) = delete;
+
+  // Connects to all places at once and learns their tools, whose names differ from `taken`.
+  Task<ServerTools> learn(std::vector<McpPlace> servers, std::vector<AgentPlace> agents,
+                          std::set<std::string> taken = {});
+
+  Task<void> stop();
+
+ private:
+  struct Known {
+    std::string key;
+    std::shared_ptr<mcp::Client> client;
+  };
+  struct Server;
+  struct Agent;
+  struct Learning;
+  class Names;
+
+  std::shared_ptr<mcp::Client> client_for(const McpPlace& place);
+  void give_up_idle();
+  Task<void> stop_client(std::shared_ptr<mcp::Client> client);
+  Task<void> learn_server(std::shared_ptr<Learning> all, Server* server);
+  Task<void> fetch_card(std::shared_ptr<Learning> all, Agent* agent);
+  void add_tools(const Server& server, Names& names, ServerTools& out) const;
+  void add_agent(const Agent& agent, Names& names, ServerTools& out);
+
+  const Executor home_;
+  Timers& timers_;
+  const TaskGroup::OnBug on_bug_;
+  net::HttpClient http_;
+  std::list<Known> clients_;  // the one used last is first
+  TaskGroup cancelling_;      // of tasks whose calls were given up
+  TaskGroup ending_;          // of connections that were given up
+  TaskGroup learning_;        // last: tasks use everything above
+};
+
+}  // namespace errand::sdk
