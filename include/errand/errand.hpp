@@ -9,6 +9,7 @@
 #include <errand/event.hpp>
 #include <errand/handler_options.hpp>
 #include <errand/json.hpp>
+#include <errand/local.hpp>
 #include <errand/mcp.hpp>
 #include <errand/model.hpp>
 #include <errand/one_of.hpp>

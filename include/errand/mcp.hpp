@@ -266,6 +266,7 @@ class Server final {
   void resource_updated(const std::string& uri) const;
 
  private:
+  friend class sdk::McpOffer;
   std::shared_ptr<sdk::McpOffer> offer_;
 };
 

@@ -11,6 +11,7 @@
 
 #include <errand/content.hpp>
 #include <errand/json.hpp>
+#include <errand/local.hpp>
 #include <errand/tool.hpp>
 #include <errand/toolkit.hpp>
 
@@ -68,10 +69,15 @@ struct RunOptions {
   // Tools that this process answers. Two tools of a name are an error.
   std::vector<Tool> tools = {};
   std::vector<Toolkit> toolkits = {};
+  // MCP servers and A2A agents that this process talks to: {calc, errand::local_mcp("npx ...")}.
+  // All are asked for their tools at once, before the run begins. One that does not answer gives
+  // the run a tool that says so, and the program a warning in its log.
+  std::vector<McpServer> mcp_servers = {};
+  std::vector<A2aAgent> a2a_agents = {};
   // Tools that the server calls, as the protocol has them: {"kind": "mcp", "name": ..., "url":
   // ...}.
   std::vector<Json> server_tools = {};
-  // False: others answer the calls of `tools` and `toolkits`, such as a worker (Client::serve).
+  // False: others answer the calls of this process's tools, such as a worker (Client::serve).
   bool answer_calls = true;
   std::optional<ReasoningLevel> reasoning_level = {};
   std::optional<LoopDetection> loop_detection = {};

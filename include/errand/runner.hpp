@@ -91,6 +91,8 @@ class RunStream final {
 struct AttachOptions {
   std::vector<Tool> tools = {};  // answer the calls that wait, and later ones
   std::vector<Toolkit> toolkits = {};
+  std::vector<McpServer> mcp_servers = {};  // as in RunOptions
+  std::vector<A2aAgent> a2a_agents = {};
   std::int64_t after_seq = 0;  // only events behind this one are shown
 };
 

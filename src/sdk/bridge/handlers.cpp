@@ -35,10 +35,10 @@ void tell_caller(v1::ToolCallInfo& info, const RoomCaller& caller) {
 class Handlers::Running final : public v1::ToolCallHost,
                                 public std::enable_shared_from_this<Running> {
  public:
-  Running(Executor home, const HandlerServices& services, const HandlerCall& call,
+  Running(Executor home, std::shared_ptr<const HandlerServices> services, const HandlerCall& call,
           CallSecrets* secrets)
       : home_(std::move(home)),
-        services_(services),
+        services_(std::move(services)),
         run_(call.call.run),
         deadline_(call.deadline),
         has_vault_(call.secrets != nullptr),
@@ -68,7 +68,7 @@ class Handlers::Running final : public v1::ToolCallHost,
   }
 
   std::optional<std::string> secret(std::string_view name) override {
-    std::optional<std::string> own = services_.secrets ? services_.secrets(name) : std::nullopt;
+    std::optional<std::string> own = services_->secrets ? services_->secrets(name) : std::nullopt;
     if (!own) return has_vault_ ? ask_vault(name) : std::nullopt;
     std::lock_guard lock(mutex_);
     given_.push_back(*own);
@@ -76,12 +76,12 @@ class Handlers::Running final : public v1::ToolCallHost,
   }
 
   void log(v1::LogLevel level, std::string_view message) override {
-    if (services_.log) services_.log(level, message);
+    if (services_->log) services_->log(level, message);
     if (mcp_) mcp_->log(level, message);
   }
 
   std::shared_ptr<RoomCore> room() const override {
-    return services_.room ? services_.room() : nullptr;
+    return services_->room ? services_->room() : nullptr;
   }
 
   std::shared_ptr<McpCall> mcp() const override { return mcp_; }
@@ -187,7 +187,7 @@ class Handlers::Running final : public v1::ToolCallHost,
   }
 
   const Executor home_;
-  const HandlerServices& services_;
+  const std::shared_ptr<const HandlerServices> services_;
   const RunId run_;
   const SteadyTime deadline_;
   const bool has_vault_;
@@ -210,14 +210,14 @@ class Handlers::Running final : public v1::ToolCallHost,
 Handlers::Handlers(Executor home, Timers& timers, std::size_t threads_max, HandlerServices services)
     : home_(std::move(home)),
       timers_(timers),
-      services_(std::move(services)),
+      services_(std::make_shared<const HandlerServices>(std::move(services))),
       pool_(threads_max),
       models_(kModelThreadsMax) {}
 
 Task<ToolOutcome> Handlers::call(HandlerCall call) {
   CallSecrets own_secrets(nullptr, WorkspaceSlug());
-  auto running =
-      std::make_shared<Running>(home_, services_, call, call.secrets ? call.secrets : &own_secrets);
+  auto running = std::make_shared<Running>(home_, call.services ? call.services : services_, call,
+                                           call.secrets ? call.secrets : &own_secrets);
   struct Entry {
     Handlers& handlers;
     std::shared_ptr<Running> running;

@@ -43,6 +43,7 @@ struct HandlerCall {
   const RoomCaller* caller = nullptr;        // null: the call does not come from a room
   std::shared_ptr<McpCall> mcp = nullptr;    // null: the call does not come over MCP
   Interrupt* interrupt = nullptr;            // raised: nobody waits for the result any more
+  std::shared_ptr<const HandlerServices> services = nullptr;  // null: those of the program
 };
 
 // Calls handlers on threads of a pool. A call that is cancelled, or whose time is over, returns at
@@ -75,7 +76,7 @@ class Handlers final {
 
   const Executor home_;
   Timers& timers_;
-  const HandlerServices services_;
+  const std::shared_ptr<const HandlerServices> services_;
   std::set<Running*> running_;
   HandlerPool pool_;  // last, with the next: what runs there uses everything above
   HandlerPool models_;

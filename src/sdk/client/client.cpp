@@ -18,8 +18,9 @@ class ServerBackend final : public sdk::Backend {
   sdk::RunApi& api() override { return api_; }
   sdk::ApiSender* server() override { return &api_; }
   sdk::CalledBy called_by() const override { return sdk::CalledBy::client; }
-  sdk::LentTools lend(const std::vector<ToolPtr>& tools) override {
-    return {.refs = sdk::lend_as_client(tools)->refs};
+  sdk::LentTools lend(const std::vector<ToolPtr>& tools,
+                      const std::vector<ToolRef>& servers) override {
+    return {.refs = sdk::lend_as_client(tools, servers)->refs};
   }
   Task<void> stop() override { co_return; }
 

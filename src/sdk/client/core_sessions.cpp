@@ -37,11 +37,12 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::create_session(
         .pointer(agent->prompt.empty() ? "/messages" : "/prompt");
   }
   auto session = std::make_shared<SessionCore>();
-  ERRAND_CO_TRY(session->tools, bridge_tools(handlers_, agent->tools, agent->toolkits));
+  ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*agent), Answers::here));
+  session->tools = std::move(tools.tools);
+  session->lent = std::move(tools.lent);
   agent->prompt = "-";  // read as a run, which has one
   ERRAND_CO_TRY(auto request, read_request(*agent));
   request.spec.prompt = "";
-  session->lent = backend_->lend(session->tools);
   add_refs(request.spec, session->lent.refs);
   const std::string key = key_of(*agent);
   engine::SessionParams params{.spec = request.spec, .when_busy = when_busy};
@@ -55,8 +56,9 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
     SessionId id, std::shared_ptr<v1::AttachOptions> tools) {
   auto session = std::make_shared<SessionCore>();
   session->id = id;
-  ERRAND_CO_TRY(session->tools, bridge_tools(handlers_, tools->tools, tools->toolkits));
-  session->lent = backend_->lend(session->tools);
+  ERRAND_CO_TRY(auto found, co_await gather(AskedTools::of(*tools), Answers::here));
+  session->tools = std::move(found.tools);
+  session->lent = std::move(found.lent);
   ERRAND_CO_CHECK(co_await persist<SessionInfo>([this, id] { return api().get_session(id); }));
   co_return session;
 }
@@ -64,7 +66,7 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
 Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const SessionCore> session,
                                                       std::shared_ptr<v1::RunOptions> message,
                                                       EventQueue::Keep keep) {
-  ERRAND_CO_TRY(auto own, bridge_tools(handlers_, message->tools, message->toolkits));
+  ERRAND_CO_TRY(auto own, co_await gather(AskedTools::of(*message), Answers::here));
   std::string inherited;
   if (needs_inherited_prompt(*message)) {
     ERRAND_CO_TRY(auto info, co_await persist<SessionInfo>(
@@ -72,8 +74,7 @@ Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const Sess
     inherited = std::move(info.system_prompt);
   }
   ERRAND_CO_TRY(auto request, read_request(*message, inherited));
-  LentTools lent = backend_->lend(own);
-  add_refs(request.spec, std::move(lent.refs));
+  add_refs(request.spec, std::move(own.lent.refs));
   ToolSetPtr tools = request.spec.tools;
   engine::SessionMessage said{.said = request.spec,
                               .overrides = take_overrides(request.body, request.spec)};
@@ -86,10 +87,10 @@ Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const Sess
                 }));
   Following::Params params = params_for(run);
   params.keep = keep;
-  params.tools = own.empty() ? session->tools : std::move(own);
+  params.tools = own.tools.empty() ? session->tools : std::move(own.tools);
   params.answers = message->answer_calls && backend_->called_by() == CalledBy::client;
   params.lease = std::make_shared<std::pair<std::shared_ptr<const SessionCore>, LentTools>>(
-      session, std::move(lent));
+      session, std::move(own.lent));
   co_return add(std::move(params));
 }
 

@@ -19,7 +19,10 @@ class EngineBackend final : public Backend {
 
   RunApi& api() override { return host_->api(); }
   CalledBy called_by() const override { return CalledBy::engine; }
-  LentTools lend(const std::vector<ToolPtr>& tools) override { return tools_.lend(tools); }
+  LentTools lend(const std::vector<ToolPtr>& tools,
+                 const std::vector<ToolRef>& /*servers*/) override {
+    return tools_.lend(tools);
+  }
   Task<void> stop() override { return host_->stop(); }
 
   ProgramTools& tools() { return tools_; }

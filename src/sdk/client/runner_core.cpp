@@ -62,6 +62,10 @@ Task<void> RunnerCore::shut_down() {
   runs_.merge(retiring_);
   for (const Followed& run : std::exchange(runs_, {})) co_await run->stop();
   if (backend_) co_await backend_->stop();
+  if (servers_) {
+    co_await servers_->local.stop();
+    co_await servers_->in_process.stop();
+  }
   work_.reset();
 }
 
@@ -98,18 +102,17 @@ Result<RunnerCore::Followed> RunnerCore::attach(RunId run, v1::AttachOptions opt
 
 Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunOptions> options,
                                                         EventQueue::Keep keep, Reply reply) {
-  ERRAND_CO_TRY(auto tools, bridge_tools(handlers_, options->tools, options->toolkits));
   ERRAND_CO_TRY(auto inherited, co_await prompt_of_fork(options));
   ERRAND_CO_TRY(auto request, read_request(*options, inherited));
-  LentTools lent = options->answer_calls ? backend_->lend(tools)
-                                         : LentTools{.refs = lend_as_client(tools)->refs};
-  add_refs(request.spec, std::move(lent.refs));
+  const Answers answers = options->answer_calls ? Answers::here : Answers::elsewhere;
+  ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*options), answers));
+  add_refs(request.spec, std::move(tools.lent.refs));
   ERRAND_CO_TRY(auto run, co_await create(std::move(request), options));
   Following::Params params = params_for(run);
   params.keep = keep;
-  params.tools = std::move(tools);
+  params.tools = std::move(tools.tools);
   params.answers = options->answer_calls && backend_->called_by() == CalledBy::client;
-  params.lease = std::move(lent.lease);
+  params.lease = std::move(tools.lent.lease);
   params.reply = std::move(reply);
   if (options->tool_timeout.count() > 0) params.tool_timeout = options->tool_timeout;
   co_return add(std::move(params));
@@ -159,12 +162,12 @@ Task<Result<std::string>> RunnerCore::prompt_of_fork(std::shared_ptr<v1::RunOpti
 // Calls that wait when a run is joined are answered, and those that come later.
 Task<Result<RunnerCore::Followed>> RunnerCore::join_run(
     RunId run, std::shared_ptr<v1::AttachOptions> options) {
-  ERRAND_CO_TRY(auto tools, bridge_tools(handlers_, options->tools, options->toolkits));
+  ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*options), Answers::elsewhere));
   ERRAND_CO_TRY(auto info, co_await persist<RunInfo>([this, run] { return api().get(run); }));
   Following::Params params = params_for(run);
   params.after = options->after_seq;
-  params.answers = !tools.empty() && !is_terminal(info.status);
-  params.tools = std::move(tools);
+  params.answers = !tools.tools.empty() && !is_terminal(info.status);
+  params.tools = std::move(tools.tools);
   params.calls_after = info.last_seq;
   Followed followed = add(std::move(params));
   for (const LocalToolCall& call : info.pending) followed->answer(call);

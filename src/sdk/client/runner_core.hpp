@@ -24,6 +24,8 @@
 #include "sdk/client/following.hpp"
 #include "sdk/client/retry.hpp"
 #include "sdk/client/serving.hpp"
+#include "sdk/local_servers.hpp"
+#include "sdk/mcp/in_process.hpp"
 #include "store/sessions.hpp"
 
 namespace errand::sdk {
@@ -32,6 +34,24 @@ namespace errand::sdk {
 class SessionCore final {
  public:
   SessionId id;
+  std::vector<ToolPtr> tools = {};
+  LentTools lent = {};
+};
+
+// The tools that a program names for a run.
+struct AskedTools {
+  std::vector<v1::Tool> tools;
+  std::vector<v1::Toolkit> toolkits;
+  std::vector<v1::McpServer> mcp_servers = {};
+  std::vector<v1::A2aAgent> a2a_agents = {};
+
+  template <class Options>
+  static AskedTools of(const Options& options) {
+    return {options.tools, options.toolkits, options.mcp_servers, options.a2a_agents};
+  }
+};
+// The same, found, and as the run refers to them.
+struct RunTools {
   std::vector<ToolPtr> tools = {};
   LentTools lent = {};
 };
@@ -120,6 +140,17 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
                                                             WhenBusy when_busy);
   Task<Result<std::shared_ptr<SessionCore>>> find_session(SessionId id,
                                                           std::shared_ptr<v1::AttachOptions> tools);
+  // Finds the tools. Of others' answers the run alone knows.
+  enum class Answers : std::uint8_t { here, elsewhere };
+  Task<Result<RunTools>> gather(AskedTools asked, Answers answers);
+  Task<ServerTools> learn(AskedTools asked, std::set<std::string> taken);
+  struct Servers {
+    Servers(const Executor& home, Timers& timers, Handlers& handlers, const Teller& tell)
+        : in_process(handlers, bugs_to(tell)), local(home, timers, tell) {}
+    InProcessServers in_process;
+    LocalServers local;
+  };
+  Servers& servers();
   // Adds refs to the tools that a request has.
   static void add_refs(Spec& spec, std::vector<ToolRef> refs);
   // Of a request without one. An engine in this process needs none: no connection breaks between a
@@ -139,6 +170,7 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   AsioTimers timers_;
   Handlers handlers_;
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Servers> servers_;  // once a run has some
   std::set<Followed> runs_;
   std::set<Followed> retiring_;  // have ended, and are being stopped
   std::set<std::shared_ptr<Serving>> workers_;

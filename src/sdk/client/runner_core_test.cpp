@@ -40,7 +40,7 @@ class ForgetfulBackend final : public Backend {
   explicit ForgetfulBackend(std::atomic<int>& asked) : api_(asked) {}
   RunApi& api() override { return api_; }
   CalledBy called_by() const override { return CalledBy::client; }
-  LentTools lend(const std::vector<ToolPtr>&) override { return {}; }
+  LentTools lend(const std::vector<ToolPtr>&, const std::vector<ToolRef>&) override { return {}; }
   Task<void> stop() override { co_return; }
 
  private:

@@ -11,7 +11,6 @@
 #include "mcp/server/http_checks.hpp"
 #include "mcp/server/http_endpoint.hpp"
 #include "mcp/server/stdio_server_connection.hpp"
-#include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/pending.hpp"
 
 namespace errand::sdk {
@@ -102,8 +101,7 @@ McpCore::McpCore(std::shared_ptr<McpOffer> offer)
       work_(asio::make_work_guard(io_)),
       home_(io_),
       timers_(home_),
-      handlers_(home_.executor(), timers_, offer_->handlers().threads_max,
-                services_of(offer_->handlers())),
+      handlers_(home_.executor(), timers_, offer_->threads_max(), HandlerServices()),
       features_(std::make_shared<ToolkitFeatures>(offer_, handlers_)),
       tasks_(home_.executor(), on_bug()),
       closing_(home_.executor(), on_bug()),

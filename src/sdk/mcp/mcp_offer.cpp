@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "crypto/random.hpp"
+#include "sdk/bridge/handler_services.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -102,8 +103,12 @@ bool has_completions(const McpOffer::Parts& parts) {
 
 }  // namespace
 
-McpOffer::McpOffer(mcp::ServerOffer about, v1::HandlerOptions handlers, std::string state_key)
-    : about_(std::move(about)), handlers_(std::move(handlers)), states_(std::move(state_key)) {}
+McpOffer::McpOffer(mcp::ServerOffer about, const v1::HandlerOptions& handlers,
+                   std::string state_key)
+    : about_(std::move(about)),
+      threads_max_(handlers.threads_max),
+      services_(std::make_shared<const HandlerServices>(services_of(handlers))),
+      states_(std::move(state_key)) {}
 
 Result<std::shared_ptr<McpOffer>> McpOffer::make(v1::mcp::ServerOptions options) {
   mcp::ServerOffer told = about(options);
@@ -112,7 +117,7 @@ Result<std::shared_ptr<McpOffer>> McpOffer::make(v1::mcp::ServerOptions options)
   }
   if (options.state_key.empty()) options.state_key = crypto::random_hex(kStateKeyBytes);
   std::shared_ptr<McpOffer> made(
-      new McpOffer(std::move(told), std::move(options.handlers), std::move(options.state_key)));
+      new McpOffer(std::move(told), options.handlers, std::move(options.state_key)));
   if (!options.tools.empty()) {
     options.toolkits.emplace_back(
         v1::ToolkitOptions{.name = made->name(), .tools = std::move(options.tools)});

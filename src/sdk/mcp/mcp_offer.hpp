@@ -13,6 +13,7 @@
 
 #include "base/result.hpp"
 #include "mcp/server/server_session.hpp"
+#include "sdk/bridge/handlers.hpp"
 #include "sdk/mcp/request_state.hpp"
 #include "sdk/mcp/uri_template.hpp"
 
@@ -43,9 +44,13 @@ class McpOffer final {
 
   // conflict, invalid_argument: see v1::mcp::Server.
   static Result<std::shared_ptr<McpOffer>> make(v1::mcp::ServerOptions options);
+  static const std::shared_ptr<McpOffer>& of(const v1::mcp::Server& server) {
+    return server.offer_;
+  }
 
   const std::string& name() const { return about_.server.name; }
-  const v1::HandlerOptions& handlers() const { return handlers_; }
+  std::size_t threads_max() const { return threads_max_; }
+  const std::shared_ptr<const HandlerServices>& services() const { return services_; }
   const RequestStates& states() const { return states_; }
   // Held by calls of tools that are not parallel-safe.
   std::mutex& one_at_a_time() { return one_at_a_time_; }
@@ -64,11 +69,12 @@ class McpOffer final {
   [[nodiscard]] std::shared_ptr<void> listen(Listener listener);
 
  private:
-  McpOffer(mcp::ServerOffer about, v1::HandlerOptions handlers, std::string state_key);
+  McpOffer(mcp::ServerOffer about, const v1::HandlerOptions& handlers, std::string state_key);
   void replace(const std::function<void(Parts&)>& change, mcp::ListKind kind);
 
   const mcp::ServerOffer about_;
-  const v1::HandlerOptions handlers_;
+  const std::size_t threads_max_;
+  const std::shared_ptr<const HandlerServices> services_;
   const RequestStates states_;
   std::mutex one_at_a_time_;
 

@@ -84,6 +84,7 @@ Task<ToolOutcome> ToolkitFeatures::run(HandlerCall made, CallPtr served, mcp::Se
   Leaving leaving{*served};
   mcp::ReportedProgress progress(*call);
   made.mcp = served;
+  made.services = offer_->services();
   made.progress = &progress;
   made.interrupt = &call->interrupt();
   std::exception_ptr thrown;
