@@ -130,6 +130,13 @@ Result<void> parse_networks(const json::Value& value, Config& config) {
   return in.finish();
 }
 
+Result<void> parse_rooms(const json::Value& value, Config& config) {
+  ERRAND_CHECK(refuse_unknown(value, "/rooms", Section::rooms));
+  Fields in(value, "/rooms");
+  config.compresses_rooms = in.optional_flag("compression").value_or(false);
+  return in.finish();
+}
+
 Result<void> parse_telemetry(const json::Value& value, Config& config) {
   ERRAND_CHECK(refuse_unknown(value, "/telemetry", Section::telemetry));
   Fields in(value, "/telemetry");
@@ -199,6 +206,8 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
     ERRAND_CHECK(parse_limits(*limits, config));
   if (const json::Value* network = in.optional_any("network"))
     ERRAND_CHECK(parse_networks(*network, config));
+  if (const json::Value* rooms = in.optional_any("rooms"))
+    ERRAND_CHECK(parse_rooms(*rooms, config));
   if (const json::Value* telemetry = in.optional_any("telemetry"))
     ERRAND_CHECK(parse_telemetry(*telemetry, config));
   config.search = search_service_in(environment);

@@ -32,6 +32,7 @@ constexpr std::string_view kRoot = R"json({
   },
   "limits": { "$ref": "#/$defs/limits" },
   "network": { "$ref": "#/$defs/network" },
+  "rooms": { "$ref": "#/$defs/rooms" },
   "search": { "$ref": "#/$defs/search" },
   "telemetry": { "$ref": "#/$defs/telemetry" },
   "compatibility": { "$ref": "#/$defs/compatibility" },
@@ -204,6 +205,13 @@ constexpr std::string_view kNetwork = R"json({
   }
 })json";
 
+constexpr std::string_view kRooms = R"json({
+  "compression": {
+    "type": "boolean", "default": false,
+    "description": "Whether messages are compressed for clients that offer it."
+  }
+})json";
+
 constexpr std::string_view kSearch = R"json({
   "provider": {
     "type": "string", "enum": ["exa", "brave", "tavily"], "description": "Who searches the web."
@@ -252,6 +260,7 @@ json::Object properties_of(Section section) {
     case Section::mcp_server: return properties(kMcpServer);
     case Section::limits: return properties(kLimits);
     case Section::network: return properties(kNetwork);
+    case Section::rooms: return properties(kRooms);
     case Section::search: return properties(kSearch);
     case Section::telemetry: return properties(kTelemetry);
     case Section::compatibility: return properties(kCompatibility);
@@ -345,6 +354,7 @@ json::Value config_schema() {
       {"mcpServer", mcp_server_schema()},
       {"limits", object_schema(properties_of(Section::limits), {}, "What runs may take.")},
       {"network", object_schema(properties_of(Section::network), {}, "What tools may reach.")},
+      {"rooms", object_schema(properties_of(Section::rooms), {}, "How rooms are served.")},
       {"search", object_schema(properties_of(Section::search), {"provider", "apiKey"},
                                "The service behind the tool web_search.")},
       {"telemetry", object_schema(properties_of(Section::telemetry), {}, "Where spans go.")},

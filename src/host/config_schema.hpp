@@ -17,6 +17,7 @@ enum class Section {
   mcp_server,
   limits,
   network,
+  rooms,
   search,
   telemetry,
   compatibility,

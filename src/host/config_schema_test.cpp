@@ -77,6 +77,7 @@ json::Value ConfigSchemaTest::file_with(Section section, std::string_view key, j
     }
     case Section::limits: return json::Object{{"limits", part}};
     case Section::network: return json::Object{{"network", part}};
+    case Section::rooms: return json::Object{{"rooms", part}};
     case Section::search:
       return json::Object{{"search", with({{"provider", "exa"}, {"apiKey", "k"}})}};
     case Section::telemetry: return json::Object{{"telemetry", part}};
@@ -151,6 +152,7 @@ constexpr Described kSections[] = {
     {Section::mcp_server, "/$defs/mcpServer/properties"},
     {Section::limits, "/$defs/limits/properties"},
     {Section::network, "/$defs/network/properties"},
+    {Section::rooms, "/$defs/rooms/properties"},
     {Section::telemetry, "/$defs/telemetry/properties"},
     {Section::compatibility, "/$defs/compatibility/properties"},
 };

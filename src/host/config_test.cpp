@@ -175,6 +175,12 @@ TEST_F(ConfigTest, NetworksThatToolsMayReachAreRead) {
   EXPECT_TRUE(read(R"({"network":{}})").value().networks.empty());
 }
 
+TEST_F(ConfigTest, MessagesOfRoomsAreCompressedOnlyIfTheFileSaysSo) {
+  EXPECT_FALSE(read("{}").value().compresses_rooms);
+  EXPECT_TRUE(read(R"({"rooms":{"compression":true}})").value().compresses_rooms);
+  EXPECT_FALSE(read(R"({"rooms":{"compression":"yes"}})"));
+}
+
 TEST_F(ConfigTest, WithoutModelsThoseOfTheEnvironmentAreUsedInOrder) {
   EXPECT_EQ(listed(default_config(environment()).value()), "* demo ");
   EXPECT_EQ(listed(read("{}").value()), "* demo ");

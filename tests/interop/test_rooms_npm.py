@@ -1,79 +1,21 @@
-"""The MeshAgent client of npm, unmodified, as participants of a room."""
+"""Rooms with the MeshAgent client of npm: tools, streams, grants, loss, compression, examples."""
 
+import json
 import os
 import subprocess
 import tempfile
 from pathlib import Path
 
 from support.documents import ROOT, blocks_of
-from support.node import INTEROP, NODE, SECONDS_MAX, NodePeer, ensure_modules
-from support.script import turn
-from support.server import Server, ServerCase
+from support.node import NODE, SECONDS_MAX
+from support.npm_rooms import AGENTS, ROOM, ROOMS, NpmCase
+from support.server import Server
 
-ROOMS = INTEROP / "rooms"
 GUIDE = ROOT / "docs" / "guide"
-ROOM = "support"
-AGENTS = {"agents": {}}
 LARGE = 100_000
 
 
-class Peer:
-    """A Node process with any number of participants."""
-
-    def __init__(self):
-        self.node = NodePeer("rooms/peer.mjs")
-
-    def send(self, command: str, name: str = "", /, **more) -> dict:
-        return self.node.ask({"do": command, "as": name} | more)
-
-    def ask(self, command: str, name: str = "", /, **more):
-        answer = self.send(command, name, **more)
-        if "ok" not in answer:
-            raise AssertionError(answer)
-        return answer["ok"]
-
-
-class NpmRoomsTest(ServerCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        ensure_modules(ROOMS)
-
-    def setUp(self):
-        self.server = self.start_server([turn("unused")])
-        self.client = self.server.client()
-        created = self.client.request("POST", "/rooms", {"name": ROOM})
-        self.assertEqual(created.status, 201, created.body)
-
-    def peer(self) -> Peer:
-        peer = Peer()
-        self.addCleanup(peer.node.close)
-        return peer
-
-    def token(self, name: str, api: dict | None = None, **more) -> str:
-        answer = self.client.request("POST", f"/rooms/{ROOM}/tokens",
-                                     {"name": name, "api": AGENTS if api is None else api} | more)
-        self.assertEqual(answer.status, 201, answer.body)
-        return answer.json()["token"]
-
-    def url(self, room: str = ROOM, query: str = "") -> str:
-        return self.server.url.replace("http", "ws", 1) + f"/rooms/{room}{query}"
-
-    def join(self, peer: Peer, name: str, api: dict | None = None, query: str = "") -> dict:
-        return peer.ask("join", name, url=self.url(query=query), token=self.token(name, api))
-
-    def call(self, peer: Peer, name: str, toolkit: str, tool: str, **given) -> dict:
-        return peer.send("call", name, toolkit=toolkit, tool=tool, **given)
-
-    def hosted(self) -> Peer:
-        """A peer with a host `ann` of the toolkit `kit`, and a caller `bob`."""
-        peer = self.peer()
-        self.join(peer, "ann")
-        self.join(peer, "bob")
-        peer.ask("host", "ann", toolkit="kit")
-        return peer
-
+class NpmRoomsTest(NpmCase):
     def test_a_participant_learns_who_it_is(self):
         peer = self.peer()
         seen = self.join(peer, "ann")
@@ -209,26 +151,31 @@ class NpmRoomsTest(ServerCase):
         self.assertEqual(self.client.request("DELETE", f"/rooms/{ROOM}").status, 204)
         self.assertIn("error", self.call(peer, "bob", "kit", "text", input={}))
 
-    def come_back(self, end) -> None:
-        peer = self.hosted()
-        peer.ask("begin", "bob", toolkit="kit", tool="wait", input={})
-        self.assertEqual(list(peer.ask("list", "ann")), ["kit"])
-        end(self.server)
-        self.server.restart()
-        self.assertIn("error", peer.ask("finish", "bob"))
-        for name in ("ann", "bob"):
-            self.assertEqual(peer.ask("statuses", name, reconnected=1),
-                             ["disconnected", "reconnected"])
-        while peer.ask("list", "bob") == {}:  # the host registers by itself
-            pass
-        self.assertEqual(self.call(peer, "bob", "kit", "text", input={}),
-                         {"ok": {"text": "Grüße"}})
-
     def test_everybody_comes_back_after_a_restart(self):
         self.come_back(lambda server: server.terminate())
 
     def test_everybody_comes_back_after_a_crash(self):
         self.come_back(Server.kill)
+
+    def test_the_example_of_the_package(self):
+        readme = ROOMS / "node_modules" / "@meshagent" / "meshagent" / "README.md"
+        example, = (block for block in blocks_of(readme) if block.language == "js")
+        variables = os.environ | {"MESHAGENT_API_URL": self.server.url, "MESHAGENT_ROOM": ROOM,
+                                  "MESHAGENT_TOKEN": self.token("simple-echo-toolkit")}
+        with tempfile.TemporaryDirectory(dir=ROOMS) as folder:
+            # The package's folder makes modules of all programs, and this one is none.
+            (Path(folder) / "package.json").write_text("{}")
+            (Path(folder) / "example.js").write_text(example.text)
+            said = subprocess.run([NODE, f"{folder}/example.js"], env=variables, text=True,
+                                  capture_output=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertEqual(json.loads(said.stdout[said.stdout.index("{\n"):]),
+                         {"message": "hello from startHostedToolkit", "hostedBy": "toolkit-host"})
+
+    def test_messages_are_not_compressed(self):
+        peer = self.peer()
+        self.join(peer, "ann")
+        self.assertEqual(peer.ask("extensions", "ann"), "")
 
     def test_the_example_of_the_guide(self):
         files = {block.file_name: block.text.replace("ws://127.0.0.1:7300", self.url()[:-14])
@@ -246,3 +193,28 @@ class NpmRoomsTest(ServerCase):
                                       capture_output=True, timeout=SECONDS_MAX, check=False)
                 host.kill()
         self.assertEqual(said.stdout, 'weather\n{"city":"Paris","sky":"clear"}\n', said.stderr)
+
+
+class NpmCompressedTest(NpmCase):
+    CONFIG = {"rooms": {"compression": True}}
+
+    def test_messages_are_compressed_and_mean_the_same(self):
+        peer = self.hosted()
+        for name in ("ann", "bob"):
+            self.assertIn("permessage-deflate", peer.ask("extensions", name))
+        given = {"days": 1, "unit": "ü" * LARGE}
+        for _ in range(3):  # the window goes on from message to message
+            self.assertEqual(self.call(peer, "bob", "kit", "json", input=given),
+                             {"ok": {"json": given}})
+        self.assertEqual(self.call(peer, "bob", "kit", "file", input={}),
+                         {"ok": {"file": ["a.txt", "text/plain", "x" * LARGE]}})
+        self.assertEqual(self.call(peer, "bob", "kit", "none", input={})["code"], 1003)
+
+    def test_files_are_compressed_on_their_way_only(self):
+        peer = self.peer()
+        self.join(peer, "ann", api={"storage": {}})
+        peer.ask("upload", "ann", path="a.bin", size=300_000)
+        self.assertEqual(peer.ask("download", "ann", path="a.bin")["same"], True)
+
+    def test_everybody_comes_back_after_a_crash(self):
+        self.come_back(Server.kill)

@@ -98,7 +98,9 @@ class Server final {
                 .records = host_.engine().records(),
                 .log = log},
                {.public_url = options.public_url,
-                .makes_rooms = [this](const WorkspaceSlug& slug) { return makes_rooms(slug); }}),
+                .makes_rooms = [this](const WorkspaceSlug& slug) { return makes_rooms(slug); },
+                .compression = host_.config().compresses_rooms ? net::Compression::on
+                                                               : net::Compression::off}),
         api_(host_.engine(), host_.keys(),
              {.public_url = options.public_url,
               .missing_result = host_.config().missing_result,

@@ -191,6 +191,10 @@ const commands = {
   async files({ as, path }) {
     return (await rooms.get(as).storage.list(path)).map((entry) => entry.name);
   },
+  // What the WebSocket has negotiated.
+  async extensions({ as }) {
+    return rooms.get(as).protocol.channel.webSocket.extensions;
+  },
   async leave({ as }) {
     rooms.get(as).dispose();
   },
