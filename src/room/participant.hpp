@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "async/timers.hpp"
+#include "base/clock.hpp"
 #include "json/value.hpp"
 #include "room/access/grants.hpp"
 #include "room/access/token.hpp"
@@ -56,6 +58,8 @@ struct Participant {
   Identity identity;
   Role role = Role::user;
   ApiScope scope;
+  std::string api = {};                     // see ParticipantToken
+  std::optional<WallTime> expires_at = {};  // of its token
   ClientGeneration generation = ClientGeneration::other;
   Outlet& outlet;
   json::Object attributes;

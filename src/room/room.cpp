@@ -81,6 +81,8 @@ Result<std::string> Room::join(JoinParams params) {
                                                 .identity = std::move(params.token.identity),
                                                 .role = params.token.role,
                                                 .scope = std::move(params.token.scope),
+                                                .api = std::move(params.token.api),
+                                                .expires_at = params.token.expires_at,
                                                 .generation = params.generation,
                                                 .outlet = params.outlet});
   participant->attributes["name"] = participant->identity.name;
@@ -189,9 +191,7 @@ void Room::receive_request(Participant& from, const Message& message) {
   if (message.type == "room.list_toolkits") return list_toolkits(request);
   if (message.type == "room.invoke_tool") return invoke(request);
   if (message.type == "room.tool_call_request_chunk") return take_chunk(request);
-  if (message.type == "room.call") {
-    return request.refuse(RoomCode::invalid_request, "this server does not call agents by URL");
-  }
+  if (message.type == "room.call") return call_agent(request);
   request.refuse(RoomCode::invalid_request, cat("unknown request ", message.type));
 }
 

@@ -32,11 +32,24 @@ struct JoinParams {
   std::optional<milliseconds> lives_for = {};
 };
 
+// An agent that a participant calls into the room by its URL.
+struct AgentCall {
+  std::string name;  // which it is to have in the room
+  std::string url;
+  json::Object arguments;
+  json::Object api;  // what it may do there
+  Identity caller;
+  std::string called_by;                    // see Identity
+  std::optional<WallTime> expires_at = {};  // the agent's token is not good for longer
+};
+
 // One room: who is there, which toolkits they offer, and the calls between them. An actor: lives on
 // one home, and never waits. What it knows dies with it; clients bring it back when they connect
 // again.
 class Room final {
  public:
+  // What becomes of a call of an agent.
+  using AgentCalled = std::function<void(Result<void>)>;
   // Takes the address of a file, or why there is none. A room that is gone takes nothing.
   using FileUrl = std::function<void(Result<std::string>)>;
 
@@ -54,6 +67,8 @@ class Room final {
     // Makes an address from which anybody can read the file for a while. Calls back later. Empty:
     // there are no such addresses.
     std::function<void(std::string path, FileUrl done)> make_file_url = {};
+    // Asks an agent to come into the room. Calls back later. Empty: nobody does.
+    std::function<void(AgentCall call, AgentCalled done)> call_agent = {};
   };
 
   explicit Room(Options options);
@@ -132,6 +147,10 @@ class Room final {
   void serve_developer(Request& request, std::string_view tool);
   void listen_to_logs(Request& request);
 
+  // room_agents.cpp
+  void call_agent(Request& request);
+  Result<AgentCall> agent_call_of(Request& request);
+
   // room_storage.cpp
   void serve_storage(Request& request, std::string_view tool);
   void tell_of_file(const FileEvent& event);
@@ -146,6 +165,7 @@ class Room final {
   std::optional<Queues> queues_;
   std::size_t registered_bytes_ = 0;  // of public toolkits
   std::size_t presence_bytes_ = 0;    // of all participants
+  std::shared_ptr<std::size_t> agent_calls_ = std::make_shared<std::size_t>(0);  // under way
   bool is_closed_ = false;
 };
 

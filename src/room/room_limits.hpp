@@ -35,6 +35,9 @@ struct RoomLimits {
   std::size_t queue_receivers_max = 1'000;          // waiting for a message of a queue: 1008
   std::size_t queue_name_bytes_max = 256;           // 1002
 
+  std::size_t agent_calls_max = 20;              // of agents by URL, under way in a room: 1008
+  std::size_t agent_called_by_bytes_max = 1024;  // agents that agents have called: 1002
+
   std::size_t log_listeners_max = 100;  // 1008
   std::size_t log_bytes_max = 65536;    // of one line: 1002
 

@@ -74,6 +74,8 @@ class RoomTest : public testing::Test {
     ClientGeneration generation = ClientGeneration::other;
     std::string key_id = "";
     std::optional<milliseconds> lives_for = {};
+    std::string called_by = {};
+    std::optional<WallTime> expires_at = {};
   };
 
   Room& room() {
@@ -90,7 +92,8 @@ class RoomTest : public testing::Test {
           .limits = limits_,
           .store = store_,
           .make_file_url = [](const std::string& path,
-                              const Room::FileUrl& done) { done(cat("http://x/", path)); }});
+                              const Room::FileUrl& done) { done(cat("http://x/", path)); },
+          .call_agent = call_agent_});
     }
     return *room_;
   }
@@ -98,7 +101,10 @@ class RoomTest : public testing::Test {
   Result<std::string> try_join(TestOutlet& outlet, const Who& who) {
     ParticipantToken token{.identity = {.project = "", .key_id = who.key_id, .name = who.name},
                            .room = "r",
-                           .scope = parse_api_scope(json::parse(who.scope).value()).value()};
+                           .expires_at = who.expires_at,
+                           .scope = parse_api_scope(json::parse(who.scope).value()).value(),
+                           .api = std::string(who.scope)};
+    token.identity.called_by = who.called_by;
     std::optional<Result<std::string>> id;
     on_home([&] {
       id = room().join({.token = token,
@@ -152,6 +158,7 @@ class RoomTest : public testing::Test {
   json::SchemaCache schemas_;
   RoomLimits limits_;
   RoomStore* store_ = nullptr;
+  std::function<void(AgentCall call, Room::AgentCalled done)> call_agent_;
   int last_id_ = 0;
   std::optional<Room> room_;
 };

@@ -5,6 +5,7 @@ import unittest
 import urllib.error
 import urllib.request
 
+from support.documents import free_port
 from support.node import INTEROP, NodePeer, ensure_modules
 from support.python_packages import find_python, python_with
 from support.script import turn
@@ -34,7 +35,8 @@ class PythonRoomsTest(ServerCase):
         cls.python = python_with(ROOMS / "requirements.txt", ENVIRONMENTS, find_python("3.13"))
 
     def setUp(self):
-        self.server = self.start_server([turn("unused")])
+        self.server = self.start_server([turn("unused")],
+                                        {"network": {"allow": ["127.0.0.0/8"]}})
         self.client = self.server.client()
         self.client.request("POST", "/rooms", {"name": ROOM})
         self.peers = {"python": PythonPeer(self.python), "npm": NodePeer("rooms/peer.mjs")}
@@ -160,6 +162,25 @@ class PythonRoomsTest(ServerCase):
             urllib.request.urlopen(url[:-3], timeout=60)
         self.assertEqual(refused.exception.code, 403)
         refused.exception.close()
+
+    def test_an_agent_of_the_package_is_called_into_the_room(self):
+        made = self.client.request("POST", "/room-keys", {"name": "k"}).json()
+        token = self.ask("npm", "sign", "ann", name="ann", room=ROOM, key=made["key"],
+                         api={"agents": {}})
+        url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
+        port = free_port()
+        self.ask("python", "answerCalls", "helper", port=port, secret=made["key"].split("-", 3)[3])
+        self.ask("npm", "join", "ann", url=url, token=token)
+        self.ask("python", "join", "bob", url=url, token=token)
+        given = {"text": "Grüße 😀", "n": [1.0, 1e22]}
+        agent = f"http://127.0.0.1:{port}/webhook"
+        self.ask("npm", "callAgent", "ann", name="helper", url=agent, arguments=given)
+        self.assertEqual(self.ask("python", "calledWith", "helper"), given)
+        self.ask("python", "host", "helper", toolkit="kit")
+        self.assertEqual(self.ask("npm", "call", "ann", toolkit="kit", tool="text", input={}),
+                         {"text": "Grüße"})
+        self.ask("python", "callAgent", "bob", agent="helper", url=agent, arguments={"n": 2})
+        self.assertEqual(self.ask("python", "calledWith", "helper"), {"n": 2})
 
     def test_a_host_comes_back_after_a_restart(self):
         self.join("python", "ann")

@@ -96,7 +96,8 @@ class Server final {
                 .clock = clock,
                 .store = host_.engine().store(),
                 .records = host_.engine().records(),
-                .log = log},
+                .log = log,
+                .http = &host_.web()},
                {.public_url = options.public_url,
                 .makes_rooms = [this](const WorkspaceSlug& slug) { return makes_rooms(slug); },
                 .compression = host_.config().compresses_rooms ? net::Compression::on

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "json/fields.hpp"
+#include "json/members.hpp"
 #include "room/access/grant_fields.hpp"
 
 namespace errand::room {
@@ -17,6 +19,7 @@ Result<AgentsGrant> parse_agents(const json::Value& value) {
   grant.register_private_toolkit =
       flag_of(in, "register_private_toolkit", "registerPrivateToolkit").value_or(true);
   grant.call = in.optional_flag("call").value_or(true);
+  grant.use_agents = flag_of(in, "use_agents", "useAgents").value_or(true);
   grant.use_tools = flag_of(in, "use_tools", "useTools").value_or(true);
   grant.toolkits = AllowedNames(texts_of(in, "allowed_toolkits", "allowedToolkits"));
   return in.finish(std::move(grant));
@@ -81,6 +84,22 @@ Result<ApiScope> parse_api_scope(const json::Value& scope) {
   ERRAND_TRY(parsed.storage, parse_surface<StorageGrant>(in, "storage", parse_storage));
   ERRAND_TRY(parsed.developer, parse_surface<DeveloperGrant>(in, "developer", parse_developer));
   return parsed;
+}
+
+Result<json::Object> narrow_api(const json::Object& own, const json::Object& asked) {
+  json::Object narrowed;
+  for (const auto& member : asked) {
+    const std::string_view surface = member.key();
+    const json::Object* wanted = member.value().if_object();
+    const json::Object* held = json::object_at(&own, surface);
+    if (!wanted || !held) continue;  // nobody gives what they do not have
+    if (!wanted->empty() && !held->empty() && *wanted != *held) {
+      return Error(ErrorCode::forbidden,
+                   cat("the token limits ", surface, " in another way than is asked for"));
+    }
+    narrowed[surface] = held->empty() ? *wanted : *held;
+  }
+  return narrowed;
 }
 
 }  // namespace errand::room

@@ -26,6 +26,7 @@ struct AgentsGrant {
   bool register_public_toolkit = true;
   bool register_private_toolkit = true;
   bool call = true;
+  bool use_agents = true;
   bool use_tools = true;
   AllowedNames toolkits;
 };
@@ -57,5 +58,10 @@ struct ApiScope {
 
 // Unknown members are ignored. invalid_argument: a known one has a value that it cannot have.
 Result<ApiScope> parse_api_scope(const json::Value& scope);
+
+// What somebody with the api grant `own` may give away when `asked` is asked for: the surfaces that
+// both name, each as narrow as the narrower one says. forbidden: both limit a surface, and not in
+// the same way.
+Result<json::Object> narrow_api(const json::Object& own, const json::Object& asked);
 
 }  // namespace errand::room

@@ -90,6 +90,7 @@ Result<void> add_grant(ParticipantToken& token, bool& has_scope, const json::Val
     auto parsed = parse_api_scope(*scope);
     if (!parsed) return refuse_token(cat("the token's api grant: ", parsed.error().describe()));
     token.scope = std::move(*parsed);
+    token.api = json::write(*scope);
   }
   return {};
 }
@@ -177,7 +178,8 @@ Result<ParticipantToken> verify_token(const UnverifiedToken& token, std::string_
   verified.expires_at = expires_at;
   verified.identity = {.project = std::string(json::text_at(&token.payload, "sub")),
                        .key_id = token.key_id(),
-                       .name = std::string(json::text_at(&token.payload, "name"))};
+                       .name = std::string(json::text_at(&token.payload, "name")),
+                       .called_by = std::string(json::text_at(&token.payload, kCalledByMember))};
   const std::string& name = verified.identity.name;
   if (trim(name).empty()) return refuse_token("the token has no name");
   if (name.size() > kNameBytesMax) return refuse_token("the token's name is too long");

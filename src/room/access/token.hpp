@@ -33,6 +33,10 @@ struct Identity {
   std::string project;
   std::string key_id;
   std::string name;
+  // By which participants it was called into the room, if it was: each name percent-encoded, with
+  // slashes between them. Nobody gets the toolkits of another participant by calling an agent of
+  // its name.
+  std::string called_by = {};
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
@@ -44,7 +48,11 @@ struct ParticipantToken {
   std::string room;  // empty: no room is granted
   std::optional<WallTime> expires_at = {};
   ApiScope scope;
+  std::string api = {};  // the same as JSON, as the token has it; empty: nothing is granted
 };
+
+// The member of a token that says by whom its holder was called.
+constexpr std::string_view kCalledByMember = "called_by";
 
 // forbidden: not a token that is signed with HS256.
 Result<UnverifiedToken> read_token(std::string_view text);

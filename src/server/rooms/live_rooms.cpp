@@ -34,6 +34,12 @@ std::shared_ptr<room::Room> LiveRooms::open(const Place& place) {
   if (auto there = find(place.workspace, place.id)) return there;
   auto kept = store_of(place.workspace, place.id);
   kept->attach();
+  std::function<void(room::AgentCall, room::Room::AgentCalled)> call_agent;
+  if (services_.call_agent) {
+    call_agent = [this, place](room::AgentCall call, room::Room::AgentCalled done) {
+      services_.call_agent(place, std::move(call), std::move(done));
+    };
+  }
   auto* made =
       new room::Room({.home = deps_.home,
                       .name = place.name,
@@ -45,9 +51,11 @@ std::shared_ptr<room::Room> LiveRooms::open(const Place& place) {
                       .make_id = random_id,
                       .limits = limits_,
                       .store = kept.get(),
-                      .make_file_url = [this, place](std::string path, room::Room::FileUrl done) {
-                        make_file_url_(place, std::move(path), std::move(done));
-                      }});
+                      .make_file_url =
+                          [this, place](std::string path, room::Room::FileUrl done) {
+                            services_.make_file_url(place, std::move(path), std::move(done));
+                          },
+                      .call_agent = std::move(call_agent)});
   // The entry goes with the room. Rooms do not outlive this object.
   std::shared_ptr<room::Room> opened(made, [this, key, kept](room::Room* gone) {
     rooms_.erase(key);

@@ -38,12 +38,16 @@ class LiveRooms final {
     std::string id;
     std::string url;
   };
-  // Makes the address of a file, and calls back.
-  using MakeFileUrl =
-      std::function<void(const Place& place, std::string path, room::Room::FileUrl done)>;
+  // What rooms have done for them. Each calls back.
+  struct Services {
+    std::function<void(const Place& place, std::string path, room::Room::FileUrl done)>
+        make_file_url;
+    std::function<void(const Place& place, room::AgentCall call, room::Room::AgentCalled done)>
+        call_agent;  // empty: rooms call no agents
+  };
 
-  LiveRooms(const Deps& deps, room::RoomLimits limits, MakeFileUrl make_file_url)
-      : deps_(deps), limits_(limits), make_file_url_(std::move(make_file_url)) {}
+  LiveRooms(const Deps& deps, room::RoomLimits limits, Services services)
+      : deps_(deps), limits_(limits), services_(std::move(services)) {}
 
   std::shared_ptr<room::Room> open(const Place& place);
   // Null if nobody is there.
@@ -60,7 +64,7 @@ class LiveRooms final {
 
   const Deps deps_;
   const room::RoomLimits limits_;
-  const MakeFileUrl make_file_url_;
+  const Services services_;
   json::SchemaCache schemas_;
   std::map<Key, std::weak_ptr<room::Room>> rooms_;
   std::map<Key, std::weak_ptr<RecordRoomStore>> stores_;  // those that are gone go now and then

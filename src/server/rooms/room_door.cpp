@@ -4,21 +4,17 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "json/members.hpp"
 #include "net/url.hpp"
 #include "net/websocket_stream.hpp"
 #include "room/client/local_connection.hpp"
-#include "server/rooms/file_feed.hpp"
 #include "server/rooms/record_room_store.hpp"
+#include "server/rooms/refused_token.hpp"
 #include "server/rooms/room_session.hpp"
 
 namespace errand::server {
 namespace {
 
 constexpr std::string_view kProtocolBegin = "meshagent-room.";
-// The member of a token that opens a file, and how long an address of a file is good.
-constexpr std::string_view kFileMember = "file";
-constexpr std::chrono::hours kFileUrlLife{1};
 // The identity of runs, which no token has.
 constexpr std::string_view kOwnKeyId = "errand";
 
@@ -30,10 +26,6 @@ std::string ws_base(std::string_view url) {
 
 Error no_such_room(std::string_view name) {
   return {ErrorCode::not_found, cat("there is no room \"", utf8_prefix(name, 80), "\"")};
-}
-
-Error refused_token(std::string message) {
-  return Error(ErrorCode::forbidden, std::move(message)).reason("invalid_token");
 }
 
 // How a token came, which also tells what kind of client sent it.
@@ -68,6 +60,12 @@ Carried carried_by(const net::Request& request) {
   return carried;
 }
 
+std::unique_ptr<AgentCaller> make_caller(const RoomDoor::Deps& deps) {
+  if (!deps.http) return nullptr;
+  return std::make_unique<AgentCaller>(AgentCaller::Deps{
+      .home = deps.home, .http = *deps.http, .keys = deps.records.room_keys, .log = deps.log});
+}
+
 }  // namespace
 
 RoomDoor::RoomDoor(const Deps& deps, Options options)
@@ -77,20 +75,31 @@ RoomDoor::RoomDoor(const Deps& deps, Options options)
       clock_(deps.clock),
       log_(deps.log),
       options_(std::move(options)),
+      agents_(make_caller(deps)),
       rooms_({.home = deps.home,
               .timers = deps.timers,
               .clock = clock_,
               .store = store_,
               .tasks = tasks_},
-             options_.limits,
-             [this](const LiveRooms::Place& place, std::string path, room::Room::FileUrl done) {
-               tasks_.spawn("room.file_url",
-                            make_file_url(place, std::move(path), std::move(done)));
-             }),
+             options_.limits, services()),
       tasks_(deps.home.executor(), [&log = deps.log](const char* task, const std::string& what) {
         log.error("a task of a room failed; this is a bug",
                   {{.key = "task", .value = task}, {.key = "what", .value = what}});
       }) {}
+
+LiveRooms::Services RoomDoor::services() {
+  LiveRooms::Services services;
+  services.make_file_url = [this](const LiveRooms::Place& place, std::string path,
+                                  room::Room::FileUrl done) {
+    tasks_.spawn("room.file_url", make_file_url(place, std::move(path), std::move(done)));
+  };
+  if (!agents_) return services;
+  services.call_agent = [this](const LiveRooms::Place& place, room::AgentCall call,
+                               room::Room::AgentCalled done) {
+    agents_->call(place, std::move(call), std::move(done));
+  };
+  return services;
+}
 
 Task<Result<RoomDoor::Known>> RoomDoor::known_token(std::string text) {
   if (text.empty()) co_return refused_token("no participant token was sent");
@@ -234,56 +243,9 @@ Task<Result<void>> RoomDoor::remove_key(WorkspaceSlug workspace, std::string id)
   co_return Result<void>();
 }
 
-// A token of its own, which lets nobody into the room and opens nothing but this file.
-Task<void> RoomDoor::make_file_url(LiveRooms::Place place, std::string path,
-                                   room::Room::FileUrl done) {
-  auto key = co_await records_.room_keys.signing_key(place.workspace);
-  if (!key) {
-    done(std::move(key).error());
-    co_return;
-  }
-  const WallTime expires = clock_.now() + kFileUrlLife;
-  const std::string token = room::sign_token(
-      {{"kid", key->info.id},
-       {"sub", key->project},
-       {"exp", std::chrono::duration_cast<seconds>(expires.time_since_epoch()).count()},
-       {kFileMember, {{"room", place.id}, {"path", path}}}},
-      key->secret);
-  std::string base = place.url;
-  if (base.starts_with("ws")) base = cat("http", base.substr(2));
-  done(cat(base, "/files/", percent_encode(room::name_of_path(path)), "?token=", token));
-}
-
-Task<Result<net::Response>> RoomDoor::send_file(net::Request request) {
-  ERRAND_CO_TRY(auto known, co_await known_token(request.query_param("token").value_or("")));
-  ERRAND_CO_CHECK(room::verify_signature(known.token, known.key.secret, clock_.now()));
-  const json::Object* opened = json::object_at(&known.token.payload, kFileMember);
-  const std::string id(json::text_at(opened, "room"));
-  const std::string path(json::text_at(opened, "path"));
-  const WorkspaceSlug workspace = known.key.workspace;
-  if (id.empty() || path.empty()) co_return refused_token("the token is not for a file");
-  ERRAND_CO_TRY(auto record, co_await find_room(workspace, request.params.at(0)));
-  if (record.id != id) co_return refused_token("the token is for another room");
-  auto kept = rooms_.store_of(workspace, id);
-  auto file = co_await kept->find_file(path);
-  if (!file && file.error().code() == ErrorCode::not_found) {
-    co_return Error(ErrorCode::not_found, "there is no such file");
-  }
-  if (!file) co_return std::move(file).error();
-  net::Response response;
-  // Whoever has uploaded the file must not run scripts under the server's address.
-  response.headers = {
-      {.name = "Content-Disposition",
-       .value = cat("attachment; filename*=UTF-8''", percent_encode(room::name_of_path(path)))},
-      {.name = "X-Content-Type-Options", .value = "nosniff"},
-      {.name = "Content-Security-Policy", .value = "sandbox"}};
-  response.events_type = file->mime_type;
-  response.events = std::make_unique<FileFeed>(std::move(kept), std::move(*file));
-  co_return response;
-}
-
 Task<void> RoomDoor::stop() {
-  return tasks_.join();
+  if (agents_) co_await agents_->stop();
+  co_await tasks_.join();
 }
 
 std::vector<room::Room::Listed> RoomDoor::participants(const WorkspaceSlug& workspace,

@@ -19,6 +19,7 @@
 #include "net/http.hpp"
 #include "room/client/room_gate.hpp"
 #include "room/room.hpp"
+#include "server/rooms/agent_caller.hpp"
 #include "server/rooms/live_rooms.hpp"
 
 namespace errand::server {
@@ -34,6 +35,7 @@ class RoomDoor final : public room::RoomGate {
     Store& store;
     engine::RecordBooks& records;
     Log& log;
+    net::HttpClient* http = nullptr;  // for agents that participants call; null: nobody calls any
   };
   struct Options {
     std::string public_url = {};  // empty: the one that the client has used
@@ -71,6 +73,7 @@ class RoomDoor final : public room::RoomGate {
   // Deletes the key, and sends everybody away whose token it has signed. not_found.
   Task<Result<void>> remove_key(WorkspaceSlug workspace, std::string id);
 
+  // In room_door_files.cpp.
   // Answers a request for /rooms/{name}/files/{path} with a file. forbidden: the parameter `token`
   // is not one of download_url, or is one for another file. not_found: there is no such file.
   Task<Result<net::Response>> send_file(net::Request request);
@@ -78,7 +81,8 @@ class RoomDoor final : public room::RoomGate {
   // Who is in a room at the moment; `id` is that of its record.
   std::vector<room::Room::Listed> participants(const WorkspaceSlug& workspace,
                                                const std::string& id) const;
-  // Returns when all that rooms had to keep is kept. Nobody may be in a room any more.
+  // Gives up calls of agents, and returns when all that rooms had to keep is kept. Nobody may be in
+  // a room any more.
   Task<void> stop();
 
   // Where clients find a room.
@@ -99,6 +103,7 @@ class RoomDoor final : public room::RoomGate {
   // The room, made if the workspace allows it.
   Task<Result<NamedRecord>> room_to_enter(WorkspaceSlug workspace, std::string name);
   Task<Result<void>> check_room_count(WorkspaceSlug workspace);
+  LiveRooms::Services services();
   Task<void> make_file_url(LiveRooms::Place place, std::string path, room::Room::FileUrl done);
 
   const Home home_;
@@ -108,6 +113,7 @@ class RoomDoor final : public room::RoomGate {
   Log& log_;
   const Options options_;
   std::string own_url_ = options_.public_url;
+  std::unique_ptr<AgentCaller> agents_;  // null: nobody calls any
   LiveRooms rooms_;
   std::map<WorkspaceSlug, std::size_t> room_counts_;  // as far as they have been counted
   std::uint64_t keys_removed_ = 0;

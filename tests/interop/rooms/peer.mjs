@@ -191,6 +191,9 @@ const commands = {
   async files({ as, path }) {
     return (await rooms.get(as).storage.list(path)).map((entry) => entry.name);
   },
+  async callAgent({ as, name, url, arguments: given, api }) {
+    await rooms.get(as).agents.call({ name, url, arguments: given, api });
+  },
   // What the WebSocket has negotiated.
   async extensions({ as }) {
     return rooms.get(as).protocol.channel.webSocket.extensions;

@@ -12,6 +12,7 @@ from meshagent.api.messaging import (
     BinaryContent, EmptyContent, FileContent, JsonContent, LinkContent, TextContent,
 )
 from meshagent.api.room_server_client import ToolContentSpec
+from meshagent.api.webhooks import WebhookServer
 from meshagent.api.websocket_protocol import WebSocketClientProtocol
 from meshagent.tools import ContentTool, ToolContext, Toolkit, start_hosted_toolkit, tool
 
@@ -188,12 +189,36 @@ async def move(name: str, source: str, destination: str) -> None:
     await rooms[name].storage.move(source_path=source, destination_path=destination)
 
 
+class Agent(WebhookServer):
+    """The package's own receiver of room.call, which joins the room that calls."""
+
+    async def on_call(self, event) -> None:
+        await join(self.agent, event.room_url, event.token)
+        called[self.agent] = event.arguments
+
+
+async def answer_calls(name: str, port: int, secret: str) -> None:
+    agent = Agent(host="127.0.0.1", port=port, webhook_secret=secret)
+    agent.agent = name
+    await agent.start()
+
+
+async def call_agent(name: str, agent: str, url: str, arguments: dict) -> None:
+    await rooms[name].call(name=agent, url=url, arguments=arguments)
+
+
+async def called_with(name: str) -> dict:
+    return called[name]
+
+
+called: dict[str, dict] = {}
 received: dict[str, asyncio.Queue] = {}
 COMMANDS = {"join": join, "host": host, "stop": stop, "list": list_toolkits, "call": call,
             "stream": stream, "begin": begin, "finish": finish, "enable": enable,
             "message": message, "read": read, "queueSend": queue_send,
             "queueReceive": queue_receive, "files": files, "upload": upload, "download": download,
-            "delete": delete, "move": move}
+            "delete": delete, "move": move, "answerCalls": answer_calls, "callAgent": call_agent,
+            "calledWith": called_with}
 
 
 async def answer_to(work) -> dict:
