@@ -81,8 +81,8 @@ Api::~Api() {
 std::vector<Api::Row> Api::all_rows() {
   std::vector<Row> all;
   for (auto chapter : {run_rows, history_rows, tool_call_rows, session_rows, agent_rows, tool_rows,
-                       tool_test_rows, secret_rows, room_rows, room_key_rows, workspace_rows,
-                       oauth_rows, token_rows, server_rows}) {
+                       tool_test_rows, secret_rows, room_rows, room_key_rows, room_door_rows,
+                       workspace_rows, oauth_rows, token_rows, server_rows}) {
     for (Row& row : chapter()) all.push_back(std::move(row));
   }
   return all;

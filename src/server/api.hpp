@@ -92,6 +92,7 @@ class Api final {
   static std::vector<Row> tool_test_rows();
   static std::vector<Row> room_rows();
   static std::vector<Row> room_key_rows();
+  static std::vector<Row> room_door_rows();
   static std::vector<Row> workspace_rows();
   static std::vector<Row> oauth_rows();
   static std::vector<Row> token_rows();
@@ -186,6 +187,8 @@ class Api final {
   Answer list_room_keys(Principal who, net::Request request);
   Answer delete_room_key(Principal who, net::Request request);
   Task<net::Response> join_room(net::Request request);
+  Task<net::Response> connect_room(net::Request request);
+  Answer room_connection(net::Request request);
   Task<net::Response> get_room_file(net::Request request);
 
   Answer test_tool(Principal who, net::Request request);

@@ -118,3 +118,35 @@ class NpmAgentsTest(NpmCase):
         answer = self.call_agent(agent, arguments={}, api={"storage": {"paths": []}})
         self.assertEqual(answer["code"], 1001)
         self.assertEqual(agent.calls, [])
+
+    def connect(self, project: str, key: str, body: dict, room: str = ROOM):
+        request = urllib.request.Request(
+            f"{self.server.url}/accounts/projects/{project}/rooms/{room}/connect",
+            data=json.dumps(body).encode(), method="POST",
+            headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=SECONDS_MAX) as answer:
+            return json.load(answer)
+
+    def test_a_room_key_connects(self):
+        key, _, project = self.key()
+        for body, name in (({}, "npm"), ({"email": "ann@example.com"}, "ann@example.com")):
+            with self.subTest(body=body):
+                made = self.connect(project, key, body)
+                jwt = made.pop("jwt")
+                self.assertEqual(made, {"room_name": ROOM, "project_id": project,
+                                        "room_url": self.url()})
+                peer = self.peer()
+                self.assertEqual(peer.ask("join", "x", url=self.url(), token=jwt)["name"], name)
+
+    def test_keys_that_connect_to_nothing(self):
+        key, _, project = self.key()
+        other = "00000000-0000-4000-8000-000000000000"
+        for given, status in (((project, key[:-1] + "x", {}), 401), ((project, "ma-", {}), 401),
+                              ((project, self.server.key, {}), 401), ((other, key, {}), 404),
+                              ((project, key, {"email": 1}), 400),
+                              ((project, key, {}, "No-Room"), 404)):
+            with self.subTest(given[0:1], status=status):
+                with self.assertRaises(urllib.error.HTTPError) as raised:
+                    self.connect(*given)
+                self.assertEqual(raised.exception.code, status)
+                raised.exception.close()

@@ -31,6 +31,7 @@ constexpr auto kPathParameters = std::to_array<Named>({
     {"secretName", "The name of a secret."},
     {"roomName", "The name of a room."},
     {"fileName", "The last part of a file's path; the token in the query names the whole path."},
+    {"projectId", "The workspace as a UUID, which a room key holds."},
     {"roomKeyId", "The id of a room key, not the key itself."},
     {"agentId", "The id or the name of an agent."},
     {"toolId", "The id or the name of a stored tool."},

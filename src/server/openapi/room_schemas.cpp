@@ -138,6 +138,27 @@ constexpr std::string_view kSchemas = R"json({
       "expiresAt": {"type": ["string", "null"], "format": "date-time"}
     }
   },
+  "RoomConnectRequest": {
+    "type": "object",
+    "example": {},
+    "properties": {
+      "email": {
+        "type": ["string", "null"],
+        "maxLength": "=keyNameChars",
+        "description": "Who connects (default: the name of the key)."
+      }
+    }
+  },
+  "RoomConnection": {
+    "type": "object",
+    "required": ["jwt", "room_name", "project_id", "room_url"],
+    "properties": {
+      "jwt": {"type": "string", "description": "A participant token."},
+      "room_name": {"type": "string"},
+      "project_id": {"type": "string", "format": "uuid"},
+      "room_url": {"type": "string", "description": "Where clients join."}
+    }
+  },
   "RoomKeyRequest": {
     "type": "object",
     "additionalProperties": false,

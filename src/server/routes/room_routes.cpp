@@ -13,13 +13,12 @@
 #include "server/request_body.hpp"
 #include "server/rooms/room_door.hpp"
 #include "server/routes/record_answer.hpp"
+#include "server/routes/room_token.hpp"
 
 namespace errand::server {
 namespace {
 
 constexpr auto kRoomMembers = std::to_array<std::string_view>({"name"});
-constexpr auto kRoles = std::to_array<std::string_view>({"user", "agent", "tool"});
-constexpr auto kTokenMembers = std::to_array<std::string_view>({"name", "role", "api", "ttlMs"});
 
 json::Object room_json(const NamedRecord& room) {
   return {{"id", room.id}, {"name", room.name}, {"createdAt", to_iso8601(room.created_at)}};
@@ -42,55 +41,6 @@ Result<std::string> room_of_path(const net::Request& request) {
   const std::string& name = request.params.at(1);
   if (!room::is_room_name(name)) return Error(ErrorCode::not_found, "there is no such room");
   return name;
-}
-
-// What a token is to say.
-struct TokenParams {
-  std::string name;
-  std::string role;
-  json::Object api;
-  std::optional<milliseconds> lives_for;
-};
-
-// All that tools and messages need, and nothing about the server itself.
-json::Object default_api() {
-  return {{"agents", json::Object()},
-          {"messaging", json::Object()},
-          {"queues", json::Object()},
-          {"storage", json::Object()},
-          {"developer", json::Object()}};
-}
-
-Result<TokenParams> parse_token_params(const json::Value& body) {
-  ERRAND_CHECK(refuse_unknown_members(body, kTokenMembers));
-  json::Fields in(body, "");
-  TokenParams params{.name = in.text("name")};
-  auto role = in.optional_choice("role", {"user", "agent", "tool"});
-  params.role = kRoles.at(role.value_or(0));
-  if (in.ok() && (trim(params.name).empty() || utf8_length(params.name) > kKeyNameCharsMax)) {
-    in.fail("name", cat("a participant's name has 1 to ", kKeyNameCharsMax, " characters"));
-  }
-  const json::Object* api = in.optional_object("api");
-  params.api = api ? *api : default_api();
-  if (auto scope = room::parse_api_scope(params.api); in.ok() && !scope) {
-    in.fail(Error(ErrorCode::invalid_argument, scope.error().message())
-                .pointer(cat("/api", scope.error().pointer())));
-  }
-  if (auto millis = in.optional_integer("ttlMs", 1000, kKeyMillisMax)) {
-    params.lives_for = milliseconds(*millis);
-  }
-  return in.finish(std::move(params));
-}
-
-json::Object token_payload(const TokenParams& params, const std::string& room,
-                           const engine::RoomKey& key) {
-  json::Array grants{json::Object{{"name", "room"}, {"scope", room}},
-                     json::Object{{"name", "role"}, {"scope", params.role}},
-                     json::Object{{"name", "api"}, {"scope", params.api}}};
-  return {{"name", params.name},
-          {"grants", std::move(grants)},
-          {"kid", key.info.id},
-          {"sub", key.project}};
 }
 
 json::Object room_key_json(const engine::RoomKeyInfo& key) {

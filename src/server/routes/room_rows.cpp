@@ -97,6 +97,12 @@ std::vector<Api::Row> Api::room_key_rows() {
         .summary = "Deletes a room key; tokens that it has signed are refused from then on.",
         .answers = {{204, "The key is gone."}}},
        &Api::delete_room_key},
+  };
+}
+
+// Without a credential of the API: a token of the room, or a room key, is one.
+std::vector<Api::Row> Api::room_door_rows() {
+  return {
       {.info = {.method = Method::get,
                 .path = "/rooms/{roomName}",
                 .id = "joinRoom",
@@ -111,6 +117,19 @@ std::vector<Api::Row> Api::room_key_rows() {
                            "room_full"},
                 .access = Access::open},
        .open_verb = &Api::join_room},
+      {.info = {.method = Method::post,
+                .path = "/accounts/projects/{projectId}/rooms/{roomName}/connect",
+                .id = "connectRoom",
+                .tag = "Rooms",
+                .summary = "Makes a token for a room, for those who have a room key.",
+                .about = "MeshAgent's commands ask this with `MESHAGENT_API_KEY`. The key is sent "
+                         "as `Authorization: Bearer`.",
+                .request = "RoomConnectRequest",
+                .request_required = false,
+                .answers = {{200, "The token, and where to join.", "RoomConnection"}},
+                .errors = {"unauthorized", "not_found", "secret_key_missing", "secret_key_wrong"},
+                .access = Access::open},
+       .open_verb = &Api::connect_room},
       {.info = {.method = Method::get,
                 .path = "/rooms/{roomName}/files/{fileName}",
                 .id = "getRoomFile",

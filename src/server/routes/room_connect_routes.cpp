@@ -1,0 +1,76 @@
+// What MeshAgent's own commands ask over HTTP, with a room key, before they join a room.
+#include <utility>
+
+#include "base/text.hpp"
+#include "crypto/digest.hpp"
+#include "json/fields.hpp"
+#include "json/write.hpp"
+#include "room/access/token.hpp"
+#include "server/api.hpp"
+#include "server/credential_errors.hpp"
+#include "server/error_body.hpp"
+#include "server/openapi/request_limits.hpp"
+#include "server/request_body.hpp"
+#include "server/rooms/room_door.hpp"
+#include "server/routes/room_token.hpp"
+
+namespace errand::server {
+namespace {
+
+// unauthorized: the credential is not a room key. not_found: it is one of another project.
+Task<Result<engine::RoomKey>> key_of(engine::RoomKeys* keys, std::string text,
+                                     std::string project) {
+  const auto shown = room::parse_api_key(text);
+  if (!shown) co_return bad_credential();
+  auto key = co_await keys->find(shown->id);
+  if (!key && key.error().code() != ErrorCode::not_found) co_return key;
+  if (!key || !crypto::equal_in_constant_time(key->secret, shown->secret)) {
+    co_return bad_credential();
+  }
+  if (key->project == project) co_return key;
+  co_return Error(ErrorCode::not_found, "the path names another project than the key's");
+}
+
+// The one who connects: whoever the body names, or else the key.
+Result<std::string> name_of(const net::Request& request, const engine::RoomKey& key) {
+  std::string name;
+  if (!request.body.empty()) {
+    ERRAND_TRY(auto body, json_body(request));
+    json::Fields in(body, "");
+    name = in.optional_text("email").value_or("");
+    if (utf8_length(name) > kKeyNameCharsMax) {
+      in.fail("email", cat("expected at most ", kKeyNameCharsMax, " characters"));
+    }
+    ERRAND_CHECK(in.finish());
+  }
+  if (trim(name).empty()) name = key.info.name;
+  return trim(name).empty() ? key.info.id : name;
+}
+
+}  // namespace
+
+Api::Answer Api::room_connection(net::Request request) {
+  const std::string project = request.params.at(0);
+  const std::string room = request.params.at(1);
+  ERRAND_CO_TRY(auto key, co_await key_of(&engine_.records().room_keys,
+                                          std::string(credential(request)), project));
+  if (!room::is_room_name(room)) co_return Error(ErrorCode::not_found, "there is no such room");
+  ERRAND_CO_TRY(std::string name, name_of(request, key));
+  const TokenParams params{.name = std::move(name), .role = "user", .api = default_api()};
+  const json::Object answer{{"jwt", room::sign_token(token_payload(params, room, key), key.secret)},
+                            {"room_name", room},
+                            {"project_id", project},
+                            {"room_url", options_.rooms->url_of(request, room)}};
+  co_return json_response(200, json::write(answer));
+}
+
+Task<net::Response> Api::connect_room(net::Request request) {
+  if (!options_.rooms) {
+    co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
+  }
+  auto answer = co_await room_connection(std::move(request));
+  if (!answer) co_return render_error(answer.error());
+  co_return std::move(*answer);
+}
+
+}  // namespace errand::server
