@@ -1,4 +1,4 @@
-// Two participants of a room: one hosts a toolkit, the other finds and calls it.
+// Two participants of a room: one hosts a toolkit and keeps a file there, the other calls and reads.
 //
 //   errand rooms create lab
 //   room "$URL" "$(errand rooms token lab --name shop)" "$(errand rooms token lab --name ann)"
@@ -36,6 +36,10 @@ int main(int argc, char** argv) try {
   }
   auto status = ann.call_for<Status>("orders", "status", errand::to_json(Order{7}));
   std::cout << status.state << ", " << status.days << " days\n";
+
+  // Files of the room outlive its participants.
+  shop.storage().upload("receipts/7.txt", "Thank you, Ann.\n", {.overwrite = true});
+  std::cout << ann.storage().download("receipts/7.txt").bytes;
 
   hosted.stop();
   std::cout << ann.toolkits().size() << " toolkits are left\n";

@@ -12,6 +12,7 @@
 #include <errand/client.hpp>
 #include <errand/content.hpp>
 #include <errand/json.hpp>
+#include <errand/room_storage.hpp>
 #include <errand/schema.hpp>
 #include <errand/toolkit.hpp>
 
@@ -104,6 +105,15 @@ class RoomStream final {
   // outcome_unknown if the host has gone or the connection is lost.
   std::optional<Content> read();
 
+  // The same for items of JSON, as values of a C++ type.
+  template <class T>
+  void write_value(const T& value) {
+    write(JsonContent{to_json(value)});
+  }
+  // Throws an Error (conflict) also if the item has another shape.
+  template <class T>
+  std::optional<T> read_value();
+
  private:
   friend class Room;
   RoomStream(std::shared_ptr<sdk::RoomCore> core, std::shared_ptr<sdk::RoomCallCore> call);
@@ -160,6 +170,9 @@ class Room final {
   // Those who take messages.
   std::vector<Participant> participants() const;
 
+  // The files of the room.
+  RoomStorage storage() const;
+
  private:
   enum class Owner : bool { no, yes };
   Room(std::shared_ptr<sdk::RoomCore> core, Owner owner);
@@ -177,6 +190,18 @@ T Room::call_for(std::string_view toolkit, std::string_view tool, const Json& ar
   ToolResult result = call(toolkit, tool, arguments, std::move(options));
   if (!result.ok()) throw_failed(result);
   return from_json<T>(result.structured ? *result.structured : Json(result.text())).value();
+}
+
+template <class T>
+std::optional<T> RoomStream::read_value() {
+  std::optional<Content> item = read();
+  if (!item) return std::nullopt;
+  const auto* json = std::get_if<JsonContent>(&*item);
+  const auto* text = std::get_if<TextContent>(&*item);
+  if (!json && !text) throw Error(ErrorCode::conflict, "the item is neither JSON nor text");
+  Result<T> value = from_json<T>(json ? json->value : Json(text->text));
+  if (!value) throw Error(ErrorCode::conflict, value.error().describe());
+  return std::move(*value);
 }
 
 }  // namespace errand::ERRAND_V1

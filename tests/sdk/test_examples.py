@@ -55,7 +55,8 @@ class ExampleTest(InstalledCase):
         tokens = [client.request("POST", f"/rooms/{room}/tokens", {"name": name}).json()
                   for name in ("shop", "ann")]
         printed = self.output_of(program, tokens[0]["url"], *(made["token"] for made in tokens))
-        self.assertEqual(printed, "orders: 1 tool\non its way, 2 days\n0 toolkits are left\n")
+        self.assertEqual(printed, "orders: 1 tool\non its way, 2 days\nThank you, Ann.\n"
+                                  "0 toolkits are left\n")
 
     def check_mcp_server(self, program: Path) -> None:
         """tests/sdk/test_mcp_example.py has the clients of others."""

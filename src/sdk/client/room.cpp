@@ -261,6 +261,10 @@ std::vector<Participant> Room::participants() const {
   }));
 }
 
+RoomStorage Room::storage() const {
+  return RoomStorage(core_);
+}
+
 void Room::throw_failed(const ToolResult& result) {
   throw Error(ErrorCode::conflict, result.text());
 }

@@ -115,6 +115,117 @@ TEST_F(RoomSdkTest, MessagesReachTheOther) {
   EXPECT_EQ(heard.get_future().get(), "talker: note");
 }
 
+TEST_F(RoomSdkTest, AToolLearnsForWhomItsCallerActsAndWhatItTells) {
+  v1::Room host = v1::Room::join(options("host"));
+  v1::Room caller = v1::Room::join(options("caller"));
+  v1::Toolkit toolkit({.name = "calculator",
+                       .tools = {v1::tool("who", "Says who calls.", [](v1::ToolContext& context) {
+                         return cat(context.caller(), " for ", context.on_behalf_of(), " with ",
+                                    context.caller_context().size());
+                       })}});
+  v1::HostedToolkit hosted = host.host(toolkit);
+
+  v1::RoomCallOptions options{.on_behalf_of = "visitor",
+                              .caller_context = v1::JsonObject{{"thread", "t"}}};
+
+  EXPECT_EQ(caller.call("calculator", "who", {}, options).text(), "caller for visitor with 1");
+}
+
+TEST_F(RoomSdkTest, FilesAreKeptListedMovedAndRemoved) {
+  v1::Room room = v1::Room::join(options("ann"));
+  v1::RoomStorage files = room.storage();
+  const std::string large(700'001, 'x');
+  files.upload("in/large.txt", large, {.mime_type = "text/plain"});
+  files.upload("in/empty", "");
+
+  EXPECT_TRUE(files.exists("in"));
+  EXPECT_FALSE(files.exists("out"));
+  ASSERT_EQ(files.list("in").size(), 2U);
+  EXPECT_EQ(files.list("in")[1].name, "large.txt");
+  EXPECT_EQ(files.list("in")[1].size, large.size());
+  EXPECT_TRUE(files.list().at(0).is_folder);
+  EXPECT_EQ(files.stat("in/large.txt")->size, large.size());
+  EXPECT_FALSE(files.stat("in/large.txt")->created_at.empty());
+  EXPECT_FALSE(files.stat("none"));
+  v1::RoomFileContent read = files.download("in/large.txt");
+  EXPECT_EQ(read.name, "large.txt");
+  EXPECT_EQ(read.mime_type, "text/plain");
+  EXPECT_TRUE(read.bytes == large);
+  EXPECT_EQ(files.download("in/empty").bytes, "");
+  EXPECT_TRUE(files.download_url("in/empty").starts_with("http://"));
+  files.move("in/large.txt", "out.txt");
+  EXPECT_EQ(files.list("in").size(), 1U);
+  files.remove("in", true);
+  EXPECT_EQ(files.list().size(), 1U);
+}
+
+TEST_F(RoomSdkTest, ALargeFileGoesPieceByPieceEitherWay) {
+  v1::Room room = v1::Room::join(options("ann"));
+  constexpr int kPieces = 40;
+  std::size_t left = kPieces;
+  room.storage().upload("big", [&left](std::size_t bytes_max) {
+    EXPECT_GE(bytes_max, 1000U);
+    if (left == 0) return std::string();
+    --left;
+    return std::string(1000, static_cast<char>('a' + left % 26));
+  });
+
+  std::size_t pieces = 0;
+  std::string bytes;
+  room.storage().download("big", [&](std::string_view piece) {
+    ++pieces;
+    bytes += piece;
+  });
+
+  EXPECT_EQ(bytes.size(), kPieces * 1000U);
+  EXPECT_EQ(bytes.front(), static_cast<char>('a' + (kPieces - 1) % 26));
+  EXPECT_EQ(bytes.back(), 'a');
+}
+
+TEST_F(RoomSdkTest, FailuresOfFilesHaveTheirCodes) {
+  v1::Room room = v1::Room::join(options("ann"));
+  v1::RoomStorage files = room.storage();
+  files.upload("a/b", "old");
+  const auto failure = [](const std::function<void()>& work) -> std::string {
+    try {
+      work();
+      return "none";
+    } catch (const v1::Error& error) {
+      return cat(v1::to_string(error.code()), " ", error.reason());
+    }
+  };
+
+  EXPECT_EQ(failure([&] { files.download("none"); }), "not_found room_3001");
+  EXPECT_EQ(failure([&] { files.remove("none"); }), "not_found room_3001");
+  EXPECT_EQ(failure([&] { files.remove("a"); }), "conflict room_3002");
+  EXPECT_EQ(failure([&] { files.upload("a/b", "new"); }), "conflict room_3005");
+  EXPECT_EQ(failure([&] { files.stat("a/../b"); }), "invalid_argument room_3004");
+  EXPECT_EQ(failure([&] {
+              files.upload("short", [](std::size_t) { return std::string(); }, {.size = 10});
+            }),
+            "invalid_argument room_1002");
+  EXPECT_EQ(failure([&] {
+              files.upload("odd", [](std::size_t most) { return std::string(most + 1, 'x'); });
+            }),
+            "invalid_argument ");
+  EXPECT_FALSE(files.exists("short"));
+  EXPECT_FALSE(files.exists("odd"));
+  EXPECT_EQ(files.download("a/b").bytes, "old");
+  files.upload("a/b", "new", {.overwrite = true});
+  EXPECT_EQ(files.download("a/b").bytes, "new");
+}
+
+TEST_F(RoomSdkTest, AReaderThatGivesUpLeavesTheRoomUsable) {
+  v1::Room room = v1::Room::join(options("ann"));
+  room.storage().upload("big", std::string(700'000, 'x'));
+  for (int i = 0; i < 30; ++i) {  // more than may be on their way at once
+    EXPECT_THROW(room.storage().download(
+                     "big", [](std::string_view) { throw std::runtime_error("enough"); }),
+                 std::runtime_error);
+  }
+  EXPECT_EQ(room.storage().download("big").bytes.size(), 700'000U);
+}
+
 TEST_F(RoomSdkTest, AWrongTokenIsRefused) {
   v1::RoomOptions wrong = options("stranger");
   wrong.token = "x.y.z";
