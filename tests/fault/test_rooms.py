@@ -283,6 +283,22 @@ class FilesTest(RoomCase):
         self.assertEqual(self.content(other, "d"), b"text")
 
 
+class KeysTest(RoomCase):
+    def make(self, name: str, key: str):
+        return self.client.request("POST", "/room-keys", {"name": name}, {"Idempotency-Key": key})
+
+    def test_a_request_that_is_repeated_gives_the_same_key_after_a_crash(self):
+        made = self.make("ci", "once")
+        self.assertEqual(made.status, 201, made.body)
+        self.server.kill()
+        self.server.restart()
+        self.assertEqual(self.make("ci", "once").json(), made.json())
+        other = self.make("cd", "once")
+        self.assertEqual((other.status, other.json()["code"]), (409, "idempotency_conflict"))
+        listed = self.client.request("GET", "/room-keys").json()["roomKeys"]
+        self.assertEqual([one["name"] for one in listed].count("ci"), 1)
+
+
 class LeavingTest(RoomCase):
     def test_a_deleted_key_sends_its_holders_away(self):
         key = self.client.request("POST", "/room-keys", {"name": "k"}).json()

@@ -56,6 +56,13 @@ RoomKeyInfo info_of_key(const Record& record, const json::Value& body) {
           .created_at = record.created_at};
 }
 
+// The key that a request with the same Idempotency-Key has made, if it asked for the same.
+Result<RoomKey> if_named(RoomKey made, const std::string& name) {
+  if (made.info.name == name) return made;
+  return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
+      .reason("idempotency_conflict");
+}
+
 }  // namespace
 
 std::string RoomKeys::project_of(const WorkspaceSlug& workspace) {
@@ -85,23 +92,25 @@ Task<Result<RoomKey>> RoomKeys::make(WorkspaceSlug workspace, std::string id, st
 
 Task<Result<RoomKey>> RoomKeys::create(WorkspaceSlug workspace, std::string name,
                                        Idempotency idempotency) {
-  std::string id = uuid_of(crypto::random_bytes(kUuidBytes));
-  if (!idempotency.key.empty()) {
-    id = derived_uuid(cat("room key ", idempotency.key), workspace);
-    auto known = co_await read(workspace, id);
-    if (known && known->info.name == name) co_return known;
-    if (known) {
-      co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
-          .reason("idempotency_conflict");
+  const bool is_repeatable = !idempotency.key.empty();
+  const std::string id = is_repeatable ? derived_uuid(cat("room key ", idempotency.key), workspace)
+                                       : uuid_of(crypto::random_bytes(kUuidBytes));
+  // An equal request may be making the key meanwhile: the second attempt finds what it made.
+  for (int attempts_left = 1;; --attempts_left) {
+    if (is_repeatable) {
+      auto known = co_await read(workspace, id);
+      if (known) co_return if_named(std::move(*known), name);
+      if (known.error().code() != ErrorCode::not_found) co_return known;
     }
-    if (known.error().code() != ErrorCode::not_found) co_return std::move(known).error();
+    ERRAND_CO_TRY(auto keys, co_await list(workspace));
+    if (keys.size() >= kKeysMax) {
+      co_return Error(ErrorCode::too_large, "the workspace has too many room keys")
+          .limit("roomKeys", static_cast<std::int64_t>(kKeysMax));
+    }
+    auto made = co_await make(workspace, id, name);
+    const bool lost_race = !made && made.error().code() == ErrorCode::conflict;
+    if (!lost_race || attempts_left == 0) co_return made;
   }
-  ERRAND_CO_TRY(auto keys, co_await list(workspace));
-  if (keys.size() >= kKeysMax) {
-    co_return Error(ErrorCode::too_large, "the workspace has too many room keys")
-        .limit("roomKeys", static_cast<std::int64_t>(kKeysMax));
-  }
-  co_return co_await make(workspace, std::move(id), std::move(name));
 }
 
 Task<Result<std::vector<RoomKeyInfo>>> RoomKeys::list(WorkspaceSlug workspace) {

@@ -68,6 +68,19 @@ TEST_F(RoomKeysTest, AKeyIsListedAndRemovedInItsWorkspaceAlone) {
   EXPECT_EQ(code_of(made.info.id), ErrorCode::not_found);
 }
 
+TEST_F(RoomKeysTest, ARequestThatIsRepeatedGivesTheKeyThatItMade) {
+  const Idempotency again{.key = "once", .fingerprint = "f"};
+  RoomKey made = wait(keys->create(here, "ci", again)).value();
+  reopen();
+  RoomKey repeated = wait(keys->create(here, "ci", again)).value();
+  EXPECT_EQ(repeated.info.id, made.info.id);
+  EXPECT_EQ(repeated.secret, made.secret);
+  EXPECT_EQ(wait(keys->list(here)).value().size(), 1U);
+  EXPECT_EQ(wait(keys->create(here, "cd", again)).error().reason(), "idempotency_conflict");
+  EXPECT_NE(wait(keys->create(elsewhere, "ci", again)).value().secret, made.secret);
+  EXPECT_NE(wait(keys->create(here, "ci")).value().info.id, made.info.id);
+}
+
 TEST_F(RoomKeysTest, TheServersOwnKeyIsMadeOnce) {
   RoomKey first = wait(keys->signing_key(here)).value();
   reopen();
