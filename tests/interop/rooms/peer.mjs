@@ -17,6 +17,8 @@ const hosted = new Map();
 const pending = new Map();
 const seen = new Map();
 
+const waits = { begun: 0, changed: () => {} };  // calls of the tool `wait`
+
 const bytes = (text) => new TextEncoder().encode(text);
 const text = (data) => new TextDecoder().decode(data);
 
@@ -60,7 +62,11 @@ const tools = [
   })),
   new Made('empty', async () => new EmptyContent()),
   new Made('fail', async () => { throw new Error('no luck'); }),
-  new Made('wait', () => new Promise(() => {})),
+  new Made('wait', () => {
+    waits.begun += 1;
+    waits.changed();
+    return new Promise(() => {});
+  }),
 ];
 
 // Tools that stream, which this client calls but cannot host: their host is written by hand.
@@ -158,6 +164,10 @@ const commands = {
   },
   async finish({ as }) {
     return pending.get(as);
+  },
+  // Returns once the tool `wait` has been called so many times, whoever hosts it.
+  async waiting({ calls }) {
+    while (waits.begun < calls) await new Promise((resolve) => { waits.changed = resolve; });
   },
   async streamIn({ as, toolkit, tool, items }) {
     return show(await rooms.get(as).invokeWithStreamInput({ toolkit, tool, input: given(items) }));
