@@ -61,6 +61,10 @@ class CallWatcher final : public TaskWatcher {
     context_.progress->report({.message = std::string(utf8_prefix(text, kReportBytesMax))});
   }
 
+  std::string traceparent() const override {
+    return context_.who.trace ? to_traceparent(*context_.who.trace) : "";
+  }
+
   // The task is over, or is left to go on.
   void done() { is_done_ = true; }
 

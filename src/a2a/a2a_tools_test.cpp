@@ -38,10 +38,10 @@ class AgentToolTest : public testing::Test {
  protected:
   AgentToolTest() : web_([this](net::Request request) { return answer(std::move(request)); }) {}
 
-  ToolOutcome call(TestNotes* notes) {
+  ToolOutcome call(TestNotes* notes, Principal who = {}) {
     TaskGroup cancelling(io_.get_executor(), [](const char*, const std::string&) {});
     ToolPtr tool = make_agent_tool(client(), agent_decl("helper", "Helps.", {}), cancelling);
-    ToolContext context{.who = {}, .notes = notes};
+    ToolContext context{.who = std::move(who), .notes = notes};
     ToolOutcome outcome = run_task(io_, tool->invoke(the_call(), context));
     run_until(io_, [&] { return cancelling.size() == 0; });
     return outcome;
@@ -62,6 +62,11 @@ class AgentToolTest : public testing::Test {
   Lines seen() {
     std::lock_guard lock(mutex_);
     return seen_;
+  }
+  // The header `traceparent` of the message; empty if it had none.
+  std::string traceparent() {
+    std::lock_guard lock(mutex_);
+    return traceparent_;
   }
   void set_state(std::string state) {
     std::lock_guard lock(mutex_);
@@ -92,6 +97,7 @@ class AgentToolTest : public testing::Test {
     }
     std::string_view method = json::member_text(request.body, "method");
     seen_.emplace_back(method.substr(1, method.size() - 2));
+    if (seen_.back() == "message/send") traceparent_ = request.header("traceparent");
     const std::string state = seen_.back() == "message/send" ? "working" : state_;
     co_return net::Response{
         .body = cat(R"({"jsonrpc":"2.0","id":)", json::member_text(request.body, "id"),
@@ -103,6 +109,7 @@ class AgentToolTest : public testing::Test {
   std::mutex mutex_;
   Lines seen_;
   std::string state_ = "completed";
+  std::string traceparent_;
   asio::io_context io_{1};
   Home home_{io_};
   AsioTimers timers_{home_};
@@ -115,6 +122,17 @@ TEST_F(AgentToolTest, NotesTheMessageBeforeItIsSentAndThenItsTask) {
   EXPECT_EQ(text_of(call(&notes)), "It is completed");
   EXPECT_EQ(notes.kept, (Lines{R"({"messageId":"run_1-tu_1"})", R"({"taskId":"task-7"})"}));
   EXPECT_EQ(seen(), (Lines{"message/send", "tasks/get"}));
+}
+
+TEST_F(AgentToolTest, TellsTheAgentItsPlaceInTheTrace) {
+  constexpr std::string_view kPlace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  TestNotes notes;
+  EXPECT_TRUE(call(&notes).ok());
+  EXPECT_EQ(traceparent(), "");
+  Principal who;
+  who.trace = parse_traceparent(kPlace);
+  EXPECT_TRUE(call(&notes, who).ok());
+  EXPECT_EQ(traceparent(), kPlace);
 }
 
 TEST_F(AgentToolTest, SendsNothingThatCannotBeNoted) {

@@ -118,6 +118,7 @@ class Client::Following final {
     co_return Result<void>();
   }
 
+  std::string traceparent() const { return watcher_ ? watcher_->traceparent() : ""; }
   bool is_over() const { return message || (task && is_at_rest(task->status.state)); }
   Reply reply() {
     if (message) return std::move(*message);
@@ -163,10 +164,13 @@ Async<Result<AgentCard>> Client::card() {
 
 // Opens a request to the agent. An agent that cannot be reached may be elsewhere by now.
 Async<Result<std::unique_ptr<net::ClientStream>>> Client::open(Verb verb, json::Object params,
-                                                               Interface at) {
+                                                               Interface at,
+                                                               std::string traceparent) {
   std::unique_ptr<net::ClientStream> first;
   for (std::size_t i = path_.value_or(0); i < std::size(kPaths); ++i) {
-    auto stream = co_await deps_.http.open(make(verb, params, at, kPaths[i]));
+    net::ClientRequest request = make(verb, params, at, kPaths[i]);
+    if (!traceparent.empty()) request.headers.push_back({"traceparent", traceparent});
+    auto stream = co_await deps_.http.open(std::move(request));
     if (!stream) {
       card_.reset();
       path_.reset();
@@ -225,7 +229,7 @@ Async<Result<json::Value>> Client::ask(Verb verb, json::Object params) {
 Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* into) {
   ERRAND_CO_TRY(auto about, co_await card());
   const Interface at = about.interfaces.front();
-  ERRAND_CO_TRY(auto stream, co_await open(verb, std::move(params), at));
+  ERRAND_CO_TRY(auto stream, co_await open(verb, std::move(params), at, into->traceparent()));
   if (is_event_stream(*stream)) {
     auto read = co_await read_events(std::move(stream), into);
     co_return read;

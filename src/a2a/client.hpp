@@ -41,6 +41,8 @@ class TaskWatcher {
   // call, and the task goes on.
   virtual ::errand::Task<Result<void>> taken(std::string task_id, std::string context_id) = 0;
   virtual void updated(const StreamEvent& event) = 0;
+  // The header `traceparent` of requests; empty: they have none.
+  virtual std::string traceparent() const { return {}; }
 };
 
 using Reply = std::variant<Task, Message>;
@@ -83,7 +85,8 @@ class Client final {
   net::ClientRequest make(Verb verb, const json::Object& params, const Interface& to,
                           std::string_view path);
   ::errand::Task<Result<std::unique_ptr<net::ClientStream>>> open(Verb verb, json::Object params,
-                                                                  Interface at);
+                                                                  Interface at,
+                                                                  std::string traceparent = {});
   Error failed_with(const Interface& at, int status);
 
   const ClientDeps deps_;

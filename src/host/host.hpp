@@ -53,6 +53,8 @@ class Host final {
   engine::Engine& engine() { return engine_; }
   // What became of the spans of runs; null: nobody takes them.
   const otlp::SpanCounts* span_counts() const { return spans_ ? &spans_->counts() : nullptr; }
+  // Where spans go; null: nobody takes them.
+  SpanSink* spans() { return spans_.get(); }
   // For what others name: it reaches public addresses, and those of `network.allow`.
   net::HttpClient& web() { return tool_client_; }
   // For a server to let runs into its own rooms.

@@ -103,7 +103,8 @@ std::uint64_t Calls::pass_call(Begin begin) {
                                          .host = &begin.host,
                                          .toolkit = begin.toolkit,
                                          .tool = begin.tool,
-                                         .takes_cancel = begin.takes_cancel})
+                                         .takes_cancel = begin.takes_cancel,
+                                         .span = std::move(begin.span)})
                    .first->second;
   call.input_open = is_open(begin.arguments.header);
   if (!call.call_id.empty()) by_call_id_.emplace(std::pair(&caller, begin.call_id), number);
@@ -267,17 +268,21 @@ void Calls::give_answer(Map::iterator found, const Content& answer) {
   Call& call = found->second;
   const bool is_stream = is_open(answer.header);
   if (is_stream && call.call_id.empty() && !call.taker) {
-    call.caller->respond_error(call.request_id, RoomCode::unexpected_response,
-                               "the tool answers with a stream, for which the call needs a "
-                               "tool_call_id");
+    const Content refusal = error_content(RoomCode::unexpected_response,
+                                          "the tool answers with a stream, for which the call "
+                                          "needs a tool_call_id");
+    if (call.span) call.span->end(refusal);
+    call.caller->respond(call.request_id, refusal);
     return end(found);
   }
   if (is_stream) {
     call.phase = Phase::streaming;
+    if (call.span) call.span->open();
     return pass_answer(call, answer);
   }
   const Call ended = call;
   end(found);
+  if (ended.span) ended.span->end(answer);
   pass_answer(ended, answer);
 }
 
@@ -285,6 +290,7 @@ void Calls::give_output(Map::iterator found, const Content& chunk) {
   if (!is_close(chunk.header)) return pass_output(found->second, chunk);
   const Call ended = found->second;
   end(found);
+  if (ended.span) ended.span->end(chunk);
   pass_output(ended, chunk);
 }
 
@@ -343,10 +349,15 @@ void Calls::forget_answered() {
 }
 
 void Calls::lose_host(const Call& call, std::string_view why) {
-  if (call.phase == Phase::waiting) {
-    pass_answer(call, error_content(RoomCode::operation_failed, why));
-  } else if (call.phase == Phase::streaming) {
-    pass_output(call, close_content(1011, why));
+  if (call.phase == Phase::answered) return;
+  const bool is_waiting = call.phase == Phase::waiting;
+  const Content end =
+      is_waiting ? error_content(RoomCode::operation_failed, why) : close_content(1011, why);
+  if (call.span) call.span->end(end);
+  if (is_waiting) {
+    pass_answer(call, end);
+  } else {
+    pass_output(call, end);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "async/timers.hpp"
+#include "room/call_span.hpp"
 #include "room/participant.hpp"
 #include "room/room_limits.hpp"
 
@@ -53,7 +54,8 @@ class Calls final {
     std::string tool;
     json::Object header = {};  // more members for the host
     Content arguments;
-    bool takes_cancel = false;  // the host wants to know when the caller gives up
+    bool takes_cancel = false;            // the host wants to know when the caller gives up
+    std::shared_ptr<CallSpan> span = {};  // null: nobody wants it
   };
   // Passes the call on to its host, and what of its input has come early.
   void begin(Begin begin);
@@ -125,6 +127,7 @@ class Calls final {
     Phase phase = Phase::waiting;
     bool input_open = false;
     bool takes_cancel = false;
+    std::shared_ptr<CallSpan> span = {};
   };
   using Map = std::map<std::uint64_t, Call>;
 

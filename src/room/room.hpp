@@ -69,6 +69,7 @@ class Room final {
     std::function<void(std::string path, FileUrl done)> make_file_url = {};
     // Asks an agent to come into the room. Calls back later. Empty: nobody does.
     std::function<void(AgentCall call, AgentCalled done)> call_agent = {};
+    SpanSink* spans = nullptr;  // for calls; outlives the room. Null: nobody wants them
   };
 
   explicit Room(Options options);
@@ -134,6 +135,8 @@ class Room final {
   void end_waiting(std::list<WaitingList>::iterator waiting);
   void joined(const Participant& participant);
   void invoke(Request& request);
+  std::shared_ptr<CallSpan> span_of(const Request& request, std::string_view toolkit,
+                                    std::string_view tool, const Participant& host) const;
 
   // room_builtins.cpp
   void serve(Request& request, std::string_view toolkit, std::string_view tool);

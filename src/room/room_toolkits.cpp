@@ -11,6 +11,8 @@
 namespace errand::room {
 namespace {
 
+constexpr std::size_t kSpanTextBytesMax = 256;  // of what a caller says of itself
+
 Content not_found(std::string_view what, std::string_view name) {
   return error_content(RoomCode::not_found, cat(what, " ", name, " was not found"));
 }
@@ -205,6 +207,32 @@ Participant* Room::host_of(const Request& request, std::string_view toolkit) {
   return found == public_toolkits_.end() ? nullptr : found->second;
 }
 
+// The span of a call; null if nobody wants one. Neither arguments nor answers are in it: they can
+// hold secrets.
+std::shared_ptr<CallSpan> Room::span_of(const Request& request, std::string_view toolkit,
+                                        std::string_view tool, const Participant& host) const {
+  if (!options_.spans) return nullptr;
+  const Participant& caller = request.from;
+  CallFacts facts{.toolkit = std::string(toolkit),
+                  .tool = std::string(tool),
+                  .attributes = {{"toolkit", std::string(toolkit)},
+                                 {"tool", std::string(tool)},
+                                 {"room", options_.name},
+                                 {"session", options_.session_id},
+                                 {"caller.id", caller.id},
+                                 {"caller.name", caller.identity.name},
+                                 {"caller.role", std::string(to_string(caller.role))},
+                                 {"host.id", host.id},
+                                 {"host.name", host.identity.name}},
+                  .traceparent = request.traceparent};
+  for (const char* key : {"on_behalf_of_id", "tool_call_id"}) {
+    const std::string value(utf8_prefix(json::text_at(&request.header, key), kSpanTextBytesMax));
+    if (!value.empty()) facts.attributes.emplace_back(key, value);
+  }
+  return std::make_shared<CallSpan>(CallSpans{.sink = options_.spans, .clock = &options_.clock},
+                                    std::move(facts));
+}
+
 void Room::invoke(Request& request) {
   const json::Object& header = request.header;
   std::string_view toolkit = json::text_at(&header, "toolkit");
@@ -242,8 +270,10 @@ void Room::invoke(Request& request) {
     const json::Value* value = header.if_contains(key);
     if (value && !value->is_null()) more[key] = *value;
   }
-  if (!request.traceparent.empty()) {
-    more["__meshagent__"] = {{"v", 1}, {"otel", {{"traceparent", request.traceparent}}}};
+  std::shared_ptr<CallSpan> span = span_of(request, toolkit, tool, *host);
+  const std::string traceparent = span ? span->traceparent() : request.traceparent;
+  if (!traceparent.empty()) {
+    more["__meshagent__"] = {{"v", 1}, {"otel", {{"traceparent", traceparent}}}};
   }
   calls_.begin({.caller = request.from,
                 .request_id = request.message.id,
@@ -253,7 +283,8 @@ void Room::invoke(Request& request) {
                 .tool = std::string(tool),
                 .header = std::move(more),
                 .arguments = std::move(arguments),
-                .takes_cancel = registration->toolkit.takes_cancel});
+                .takes_cancel = registration->toolkit.takes_cancel,
+                .span = std::move(span)});
 }
 
 }  // namespace errand::room

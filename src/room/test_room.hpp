@@ -93,7 +93,8 @@ class RoomTest : public testing::Test {
           .store = store_,
           .make_file_url = [](const std::string& path,
                               const Room::FileUrl& done) { done(cat("http://x/", path)); },
-          .call_agent = call_agent_});
+          .call_agent = call_agent_,
+          .spans = spans_});
     }
     return *room_;
   }
@@ -159,6 +160,7 @@ class RoomTest : public testing::Test {
   RoomLimits limits_;
   RoomStore* store_ = nullptr;
   std::function<void(AgentCall call, Room::AgentCalled done)> call_agent_;
+  SpanSink* spans_ = nullptr;
   int last_id_ = 0;
   std::optional<Room> room_;
 };

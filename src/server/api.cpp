@@ -276,13 +276,16 @@ Task<net::Response> Api::metrics(net::Request request) {
   process.loop_lag_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   const auto http = options_.http_counts ? options_.http_counts() : net::HttpServer::Counts();
+  std::optional<SpanTally> spans;
+  if (options_.span_counts) spans = options_.span_counts();
   net::Response response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   response.body = metrics_text({.engine = engine_,
                                 .http = http,
                                 .requests = requests_,
                                 .limits = options_.limits,
-                                .process = process});
+                                .process = process,
+                                .spans = spans});
   co_return response;
 }
 

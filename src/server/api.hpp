@@ -36,6 +36,7 @@ struct ApiOptions {
   // every request comes.
   bool trusts_loopback = false;
   std::function<net::HttpServer::Counts()> http_counts = {};  // none: they are left out
+  std::function<SpanTally()> span_counts = {};                // none: nobody takes spans
   RoomDoor* rooms = nullptr;            // outlives the API; null: nobody can join a room
   std::string data = {};                // the data directory, for /metrics; empty: there is none
   std::vector<LimitValue> limits = {};  // for /metrics, beside requestsPerMinute

@@ -124,6 +124,14 @@ void write_limits(MetricsWriter& out, const std::vector<LimitValue>& limits,
   for (const auto& [limit, count] : requests.by_limit) out.value("limit", limit, count);
 }
 
+void write_spans(MetricsWriter& out, const SpanTally& spans) {
+  out.metric("errand_spans_sent_total", Kind::counter, "Spans that the collector has taken.");
+  out.value(spans.sent);
+  out.metric("errand_spans_dropped_total", Kind::counter,
+             "Spans that were dropped: too many waited, or the collector did not take them.");
+  out.value(spans.dropped);
+}
+
 void write_runs(MetricsWriter& out, const engine::Engine& engine) {
   out.metric("errand_runs", Kind::gauge, "Unfinished runs of this process by where they are.");
   for (const NamedPlace& one : kNamedPlaces) {
@@ -230,6 +238,7 @@ std::string metrics_text(const MetricsSources& from) {
   write_limits(out, from.limits, from.requests);
   write_runs(out, from.engine);
   write_work(out, from.engine.counters());
+  if (from.spans) write_spans(out, *from.spans);
   return out.text();
 }
 

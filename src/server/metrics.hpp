@@ -26,6 +26,12 @@ struct LimitValue {
   std::optional<std::uint64_t> value;
 };
 
+// What became of the spans of this process.
+struct SpanTally {
+  std::uint64_t sent = 0;
+  std::uint64_t dropped = 0;
+};
+
 // What the process is, as far as the system tells.
 struct ProcessFacts {
   double started_at = 0;  // seconds since 1970
@@ -67,6 +73,7 @@ struct MetricsSources {
   const RequestCounts& requests;
   const std::vector<LimitValue>& limits;
   const ProcessFacts& process;
+  std::optional<SpanTally> spans = {};  // absent: nobody takes them
 };
 std::string metrics_text(const MetricsSources& from);
 

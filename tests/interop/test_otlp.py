@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from support.node import INTEROP
 from support.python_sdk import python_with_sdk
+from support.room_peer import RoomPeer
 from support.script import turn
 from support.server import ServerCase
 
@@ -66,6 +67,10 @@ class OtlpTest(ServerCase):
                               {"traceparent": traceparent})
         return made.json()["runId"]
 
+    @staticmethod
+    def metrics(client) -> str:
+        return client.request_at("GET", "/metrics").body.decode()
+
     def start(self, turns: list):
         return self.start_server(turns, {"telemetry": {"otlp": self.collector.url}})
 
@@ -92,6 +97,25 @@ class OtlpTest(ServerCase):
                          ["chat scripted", "chat scripted", "execute_tool calculator",
                           "invoke_agent"])
 
+    def test_a_call_in_a_room_is_part_of_the_runs_trace(self):
+        server = self.start([turn(calls=[("kit_run", {})]), turn("Done.")])
+        client = server.client()
+        client.request("POST", "/rooms", {"name": "hall"})
+        token = client.request("POST", "/rooms/hall/tokens", {"name": "shop"}).json()["token"]
+        with RoomPeer(server.url, "hall", token).ready() as host:
+            host.ask("room.register_toolkit", {"name": "kit", "public": True, "tools": {"run": {}}})
+            run = self.create(client, CALLER, room="hall")
+            number, _, call, _ = host.until("room.tool_call.kit")
+            host.send("room.tool_call_response", {"type": "empty"}, message_id=number)
+            client.log(run)
+        spans, _ = self.collector.spans(5)
+        by_name = {span["name"]: span for span in spans}
+        tool, invoke = by_name["execute_tool kit_run"], by_name["invoke.kit.run"]
+        self.assertEqual({span["traceId"] for span in spans}, {CALLER.split("-")[1]})
+        self.assertEqual(invoke["parentSpanId"], tool["spanId"])
+        self.assertEqual(call["__meshagent__"]["otel"]["traceparent"],
+                         f"00-{invoke['traceId']}-{invoke['spanId']}-01")
+
     def test_a_trace_that_is_not_sampled_has_no_spans(self):
         server = self.start([turn("Hello.")])
         client = server.client()
@@ -107,3 +131,8 @@ class OtlpTest(ServerCase):
         events = client.log(client.create(prompt="Go."))
         self.assertEqual(events[-1].json()["subtype"], "success")
         self.collector.bodies.get(timeout=SECONDS_MAX)
+        # The refusal is counted once the answer has been read.
+        while "errand_spans_dropped_total 0" in (text := self.metrics(client)):
+            pass
+        self.assertRegex(text, r"(?m)^errand_spans_dropped_total [1-9]")
+        self.assertIn("errand_spans_sent_total 0\n", text)

@@ -74,6 +74,13 @@ net::HostRules mcp_hosts(const ServeOptions& options) {
                             options.behind_proxy ? Others::accepted : Others::refused);
 }
 
+// Empty if nobody takes spans.
+std::function<server::SpanTally()> span_counts_of(const host::Host& host) {
+  const otlp::SpanCounts* counts = host.span_counts();
+  if (!counts) return {};
+  return [counts] { return server::SpanTally{.sent = counts->sent, .dropped = counts->dropped}; };
+}
+
 // What a server is made of.
 struct Prepared {
   host::Config config;
@@ -97,7 +104,8 @@ class Server final {
                 .store = host_.engine().store(),
                 .records = host_.engine().records(),
                 .log = log,
-                .http = &host_.web()},
+                .http = &host_.web(),
+                .spans = host_.spans()},
                {.public_url = options.public_url,
                 .makes_rooms = [this](const WorkspaceSlug& slug) { return makes_rooms(slug); },
                 .compression = host_.config().compresses_rooms ? net::Compression::on
@@ -108,6 +116,7 @@ class Server final {
               .requests_per_minute = host_.config().requests_per_minute,
               .trusts_loopback = !options.behind_proxy,
               .http_counts = [this] { return http_.counts(); },
+              .span_counts = span_counts_of(host_),
               .rooms = &rooms_,
               .data = options.data,
               .limits = limit_values(host_.config())}),

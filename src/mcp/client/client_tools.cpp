@@ -108,6 +108,7 @@ class McpTool final : public errand::Tool {
     CallToolParams params{.name = decl_.origin.upstream,
                           .arguments = std::move(call.arguments),
                           .meta = {{kIdempotencyKey, call.id.view()}}};
+    if (context.who.trace) params.meta["traceparent"] = to_traceparent(*context.who.trace);
     auto result = co_await (*client)->call_tool(std::move(params), options);
     if (!result) co_return outcome_of(result.error());
     co_return outcome_of(std::move(*result));

@@ -233,6 +233,25 @@ TEST_F(HttpClientTest, AModernCallRepeatsItselfInHeaders) {
   EXPECT_EQ(headers, "tools/call one 1 2026-07-28");
 }
 
+TEST_F(HttpClientTest, ACallTellsItsPlaceInTheTraceInAHeaderToo) {
+  std::string header;
+  on("server/discover", [](const Request& request) {
+    return json_answer(id_of(request),
+                       R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+  });
+  on("tools/call", [&header](const Request& request) {
+    header = request.header("traceparent");
+    return json_answer(id_of(request), kResult);
+  });
+  EXPECT_EQ(shown(call()), "ok: hi");
+  EXPECT_EQ(header, "");
+  auto answer = run_task(
+      io_,
+      client().call_tool({.name = "one", .arguments = {}, .meta = {{"traceparent", "00-a-b-01"}}}));
+  EXPECT_TRUE(answer);
+  EXPECT_EQ(header, "00-a-b-01");
+}
+
 TEST_F(HttpClientTest, ACredentialThatIsMissingIsSaid) {
   on("server/discover", [](const Request&) { return status(401); });
   auto error = run_task(io_, client().connect()).error();

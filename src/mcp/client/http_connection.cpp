@@ -135,6 +135,9 @@ net::ClientRequest HttpConnection::make(const rpc::Outgoing& message) const {
   if (version_) request.headers.push_back({"MCP-Protocol-Version", *version_});
   if (!session_.empty()) request.headers.push_back({"MCP-Session-Id", session_});
   if (era_ == Era::modern) add_modern_headers(message, request.headers);
+  const json::Object* meta = json::object_at(&message.params, "_meta");
+  const std::string_view traceparent = json::text_at(meta, "traceparent");
+  if (!traceparent.empty()) request.headers.push_back({"traceparent", std::string(traceparent)});
   return request;
 }
 

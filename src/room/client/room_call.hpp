@@ -23,6 +23,7 @@ struct InvokeParams {
   std::string participant_id = {};      // of the host; empty: the public toolkit's
   std::string on_behalf_of_id = {};
   json::Object caller_context = {};
+  std::string traceparent = {};  // the caller's place in a trace, for those who keep one
   // What the host reports before its answer. Called on the client's home.
   std::function<void(const json::Object&)> on_progress = {};
 };

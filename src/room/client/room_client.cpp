@@ -246,6 +246,9 @@ Result<RoomCallPtr> RoomClient::invoke(InvokeParams params) {
   if (!params.participant_id.empty()) header["participant_id"] = params.participant_id;
   if (!params.on_behalf_of_id.empty()) header["on_behalf_of_id"] = params.on_behalf_of_id;
   if (!params.caller_context.empty()) header["caller_context"] = params.caller_context;
+  if (!params.traceparent.empty()) {
+    header["__meshagent__"] = {{"v", 1}, {"otel", {{"traceparent", params.traceparent}}}};
+  }
   std::string bytes = params.arguments.bytes;
   RoomCallPtr call(new RoomCall(*this, deps_.home, id, std::move(params)));
   calls_.emplace(std::move(id), call.get());

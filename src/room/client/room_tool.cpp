@@ -60,6 +60,7 @@ class RoomTool final : public errand::Tool {
     params.caller_context = {{"runId", call.run.view()}, {"toolUseId", call.id.view()}};
     params.arguments =
         bound_.takes_text ? text_input(call.arguments) : json_content(std::move(call.arguments));
+    if (context.who.trace) params.traceparent = to_traceparent(*context.who.trace);
     if (ProgressSink* sink = context.progress) {
       params.on_progress = [sink](const json::Object& event) { sink->report(progress_of(event)); };
     }

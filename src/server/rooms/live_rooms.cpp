@@ -55,7 +55,8 @@ std::shared_ptr<room::Room> LiveRooms::open(const Place& place) {
                           [this, place](std::string path, room::Room::FileUrl done) {
                             services_.make_file_url(place, std::move(path), std::move(done));
                           },
-                      .call_agent = std::move(call_agent)});
+                      .call_agent = std::move(call_agent),
+                      .spans = deps_.spans});
   // The entry goes with the room. Rooms do not outlive this object.
   std::shared_ptr<room::Room> opened(made, [this, key, kept](room::Room* gone) {
     rooms_.erase(key);

@@ -29,6 +29,7 @@ class LiveRooms final {
     const Clock& clock;
     Store& store;
     TaskGroup& tasks;
+    SpanSink* spans = nullptr;  // null: nobody wants them
   };
   // `id` is that of the room's record: a room that was deleted and made again is another one. `url`
   // is where clients find the room; that of the first one counts.

@@ -80,7 +80,8 @@ RoomDoor::RoomDoor(const Deps& deps, Options options)
               .timers = deps.timers,
               .clock = clock_,
               .store = store_,
-              .tasks = tasks_},
+              .tasks = tasks_,
+              .spans = deps.spans},
              options_.limits, services()),
       tasks_(deps.home.executor(), [&log = deps.log](const char* task, const std::string& what) {
         log.error("a task of a room failed; this is a bug",

@@ -36,6 +36,7 @@ class RoomDoor final : public room::RoomGate {
     engine::RecordBooks& records;
     Log& log;
     net::HttpClient* http = nullptr;  // for agents that participants call; null: nobody calls any
+    SpanSink* spans = nullptr;        // of calls in rooms; null: nobody wants them
   };
   struct Options {
     std::string public_url = {};  // empty: the one that the client has used
