@@ -8,8 +8,8 @@ with scripted models, drives it with the errand_load beside it, and prints a tab
 several repetitions, the smallest and the largest, the target, and whether it is met. Timings are
 never a test: the exit code is 0 whatever they are.
 
-The groups are runs, durability, million, sessions, tenants, vendors, sdk, mcp, parts and stalls;
-without names all of them are measured.
+The groups are runs, durability, million, sessions, tenants, vendors, sdk, mcp, rooms, parts and
+stalls; without names all of them are measured.
 
 --quick   fewer repetitions, each shorter, and smaller stores
 --save    rewrites docs/bench.md, all but its section written by hand
@@ -30,7 +30,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from load import (  # noqa: E402
-    durability, mcp, million, report, scenarios, sdk, sessions, stalls, tenants, vendors,
+    durability, mcp, million, report, rooms, scenarios, sdk, sessions, stalls, tenants, vendors,
 )
 from load.report import Row  # noqa: E402
 
@@ -232,9 +232,30 @@ def measure_stalls(effort: Effort) -> list[Row]:
     return rows
 
 
+def measure_rooms(effort: Effort) -> list[Row]:
+    rounds = effort.runs // 2
+    ours = [rooms.measure_room(rooms.errand_room, rounds) for _ in range(effort.large)]
+    relay = [rooms.measure_room(rooms.relay_room, rounds) for _ in range(effort.large)]
+
+    def beside(name: str, unit: str, key: str, digits: int, target: float | None = None,
+               is_least: bool = False) -> list[Row]:
+        return [Row(f"Room: {name}", unit, [getattr(one, key) for one in ours], digits, target,
+                    is_least),
+                Row("The same in a relay on Node", unit, [getattr(one, key) for one in relay],
+                    digits)]
+
+    return (beside("an idle participant of 5,000: memory", "KB", "idle_kb", 1, 12)
+            + beside("a call between two participants, p50", "ms", "call_p50_ms", 3, 0.5)
+            + beside("a call between two participants, p99", "ms", "call_p99_ms", 3)
+            + beside("calls of 16 pairs at once", "calls/s", "calls_per_second", 0, 10_000, True)
+            + beside("a message to 1,000 reaches the last, p50", "ms", "last_p50_ms", 1, 50)
+            + beside("a message to 1,000 reaches the last, longest", "ms", "last_max_ms", 1))
+
+
 GROUPS = {"runs": measure_runs, "durability": measure_durability, "million": measure_million,
           "sessions": measure_sessions, "tenants": measure_tenants, "vendors": measure_vendors,
-          "sdk": measure_sdk, "mcp": measure_mcp, "parts": measure_parts, "stalls": measure_stalls}
+          "sdk": measure_sdk, "mcp": measure_mcp, "rooms": measure_rooms, "parts": measure_parts,
+          "stalls": measure_stalls}
 
 
 def main() -> int:
@@ -256,7 +277,8 @@ def main() -> int:
 
     binary = Path(os.environ.setdefault("ERRAND_BINARY", str(ROOT / "build/bin/errand")))
     for program in (binary, scenarios.load_program(), vendors.micro_program(),
-                    mcp.mcp_load_program(), million.fill_program(), sdk.sdk_program()):
+                    mcp.mcp_load_program(), rooms.room_program(), million.fill_program(),
+                    sdk.sdk_program()):
         if not program.exists():
             print(f"bench: there is no {program}; ./dev bench builds it", file=sys.stderr)
             return 1

@@ -1,24 +1,15 @@
-#include <sys/resource.h>
-
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <span>
 
+#include "load/descriptors.hpp"
 #include "load/options.hpp"
 #include "load/scenarios.hpp"
 
 namespace {
 
 constexpr int kExitUsage = 2;
-
-// Each open stream is a descriptor.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 }  // namespace
 
@@ -30,7 +21,7 @@ int main(int argc, char** argv) {
       std::cerr << "errand_load: " << options.error().message() << "\n\n" << errand::load::kUsage;
       return kExitUsage;
     }
-    raise_descriptor_limit();
+    errand::load::raise_descriptor_limit();
     return errand::load::play(*options, std::cin, std::cout) ? 0 : 1;
   } catch (const std::exception& bug) {
     std::fprintf(stderr, "errand_load: a bug: %s\n", bug.what());
