@@ -1,4 +1,4 @@
-// Two participants of a room: one hosts a toolkit and keeps a file there, the other calls and reads.
+// Two participants of a room: one hosts a toolkit and keeps a file, the other calls and reads.
 //
 //   errand rooms create lab
 //   room "$URL" "$(errand rooms token lab --name shop)" "$(errand rooms token lab --name ann)"
