@@ -80,7 +80,7 @@ Each figure is the median, then the smallest and the largest.
   program that measures; the server has a thread of its own. A call goes from its caller to the
   room, to its host and back the same way; its time is what the caller sees. A message to 1,000
   participants has arrived when the last one has read it. The relay on Node (`ws`) does the least
-  that the same clients need: no tokens, no grants, no limits. `./dev bench --rooms` measures these
+  that the same clients need: no tokens, no grants, no limits. `./dev bench rooms` measures these
   alone.
 
 """
