@@ -1,8 +1,9 @@
 """Every code block of the guide is run; every table of settings is complete.
 
 The blocks of README and quick start are those of test_clean_clone, those of the service's page are
-run by test_service and test_proxies, those of the C++ page by tests/sdk, those in JavaScript by
-tests/interop/test_rooms_npm.py, all others here."""
+run by test_service and test_proxies, those of the C++ page by tests/sdk, those of the page about
+packages by tests/package, those in JavaScript by tests/interop/test_rooms_npm.py, all others
+here."""
 
 import json
 import os
@@ -18,9 +19,10 @@ from support.server import NO_OLLAMA, START_SECONDS_MAX, binary, die_with_parent
 
 GUIDE = ROOT / "docs" / "guide"
 ALL_PAGES = [ROOT / "README.md", *sorted(GUIDE.glob("*.md"))]
-# The first two want a whole clone, the third a machine with systemd, and the last the installed C++
-# library: other tests run them.
-ELSEWHERE = {ROOT / "README.md", GUIDE / "quick-start.md", GUIDE / "service.md", GUIDE / "cpp.md"}
+# The first two want a whole clone, the third a machine with systemd, the fourth the installed C++
+# library, and the last a machine without anything: other tests run them.
+ELSEWHERE = {ROOT / "README.md", GUIDE / "quick-start.md", GUIDE / "service.md", GUIDE / "cpp.md",
+             GUIDE / "install.md"}
 PAGES = [path for path in ALL_PAGES if path not in ELSEWHERE]
 KINDS = {"sh", "console", "terminal", "json", "jsonc", "ini", "python"}
 KINDS_OF_PROXIES = {"caddyfile", "nginx"}
