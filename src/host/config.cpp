@@ -167,6 +167,7 @@ Result<void> parse_search(const json::Value& value, const net::Environment& envi
 Result<void> use_discovered(Config& config, const net::Environment& environment) {
   ERRAND_TRY(auto discovered, discover_models(environment));
   config.models = std::move(discovered.of_keys);
+  config.vendors = std::move(discovered.vendors);
   config.ollama = std::move(discovered.ollama);
   config.ollama_position = config.models.size();
   config.models.push_back(std::move(discovered.demo));

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "engine/engine.hpp"
 #include "engine/models/catalog.hpp"
+#include "host/discovery.hpp"
 #include "host/model_config.hpp"
 #include "mcp/client/mcp_tools.hpp"
 #include "net/address_rules.hpp"
@@ -36,6 +37,9 @@ struct Config {
   // so many of the others.
   std::optional<VendorConfig> ollama;
   std::size_t ollama_position = 0;
+  // Vendors of the environment, whose models callers may name without a list; of a configuration
+  // that lists models there are none.
+  std::vector<KeyedVendor> vendors;
   std::vector<WorkspaceConfig> workspaces;
   engine::Limits limits;
   std::optional<std::size_t> body_bytes_max;

@@ -54,26 +54,31 @@ Result<std::string> checked_url(const std::string& name, std::string url) {
                cat("the environment variable ", name, ": ", parsed.error().message()));
 }
 
-Result<std::vector<ModelConfig>> models_of(const KnownVendor& known,
-                                           const net::Environment& environment) {
-  std::vector<ModelConfig> out;
-  std::string key = variable(environment, cat(known.variables, "_API_KEY"));
+Result<KeyedVendor> keyed_vendor(const KnownVendor& known, const net::Environment& environment) {
+  KeyedVendor out{.name = std::string(known.name),
+                  .key_variable = cat(known.variables, "_API_KEY"),
+                  .config = {}};
+  std::string key = variable(environment, out.key_variable);
   if (key.empty()) return out;
   const Vendor& vendor = *find_vendor(known.name);
   std::string name = cat(known.variables, "_BASE_URL");
   std::string url = variable(environment, name);
   if (url.empty()) url = vendor.base_url;
   ERRAND_TRY(url, checked_url(name, std::move(url)));
-  for (const KnownModel& model : known.models) {
-    VendorConfig config{.base_url = url, .api_key = key};
-    config.api = vendor.api;
-    out.push_back({.info = {.id = cat(known.name, "/", model.vendor_model_id),
-                            .provider = std::string(known.name),
-                            .vendor_model_id = std::string(model.vendor_model_id)},
-                   .label = std::string(model.label),
-                   .vendor = std::move(config)});
-  }
+  out.config = VendorConfig{.base_url = std::move(url), .api_key = std::move(key)};
+  out.config->api = vendor.api;
   return out;
+}
+
+void add_listed(const KnownVendor& known, const VendorConfig& config,
+                std::vector<ModelConfig>& models) {
+  for (const KnownModel& model : known.models) {
+    models.push_back({.info = {.id = cat(known.name, "/", model.vendor_model_id),
+                               .provider = std::string(known.name),
+                               .vendor_model_id = std::string(model.vendor_model_id)},
+                      .label = std::string(model.label),
+                      .vendor = config});
+  }
 }
 
 // What Ollama's own client makes of OLLAMA_HOST: scheme and port may be missing, and the address to
@@ -104,8 +109,9 @@ std::string ollama_url(std::string host) {
 Result<DiscoveredModels> discover_models(const net::Environment& environment) {
   DiscoveredModels out;
   for (const KnownVendor& vendor : known_vendors()) {
-    ERRAND_TRY(auto models, models_of(vendor, environment));
-    std::move(models.begin(), models.end(), std::back_inserter(out.of_keys));
+    ERRAND_TRY(auto keyed, keyed_vendor(vendor, environment));
+    if (keyed.config) add_listed(vendor, *keyed.config, out.of_keys);
+    out.vendors.push_back(std::move(keyed));
   }
   ERRAND_TRY(auto url,
              checked_url("OLLAMA_HOST", ollama_url(variable(environment, "OLLAMA_HOST"))));

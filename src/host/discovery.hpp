@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -9,9 +10,17 @@
 
 namespace errand::host {
 
+// A vendor whose key may be in the environment.
+struct KeyedVendor {
+  std::string name;
+  std::string key_variable;            // such as "OPENAI_API_KEY"
+  std::optional<VendorConfig> config;  // absent: the variable holds no key
+};
+
 // The models of a server whose configuration names none.
 struct DiscoveredModels {
-  std::vector<ModelConfig> of_keys;  // of every vendor whose key is in the environment
+  std::vector<ModelConfig> of_keys;  // those worth listing of every vendor with a key
+  std::vector<KeyedVendor> vendors;  // whose other models callers may name, too
   VendorConfig ollama;               // where an Ollama would be
   ModelConfig demo;                  // what is left without all of them
 };

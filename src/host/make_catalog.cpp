@@ -4,6 +4,7 @@
 
 #include "crypto/random.hpp"
 #include "host/config.hpp"
+#include "host/discovered_source.hpp"
 #include "host/ollama_models.hpp"
 #include "llm/demo/demo_model.hpp"
 #include "llm/fallback_model.hpp"
@@ -80,6 +81,14 @@ engine::CatalogSource make_source(const Config& config, const ModelSurroundings&
       OllamaModels::Deps{
           .client = around.client, .timers = around.timers, .home = around.home, .make = make},
       *config.ollama, known);
+  if (!config.vendors.empty()) {
+    auto make_any = [around](const std::string& provider, const VendorConfig& vendor,
+                             const std::string& vendor_model_id) {
+      return make_vendor_model(provider, vendor, vendor_model_id, around);
+    };
+    models =
+        std::make_unique<DiscoveredSource>(std::move(models), config.vendors, std::move(make_any));
+  }
   return {.models = std::move(models), .position = config.ollama_position};
 }
 

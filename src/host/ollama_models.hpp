@@ -40,6 +40,9 @@ class OllamaModels final : public engine::ModelSource {
 
   Task<std::vector<std::string>> list() override;
   std::optional<engine::CatalogModel> make(std::string_view id) override;
+  // Only models that are installed can be named.
+  bool may_be_named(std::string_view) const override { return false; }
+  std::string advice(std::string_view) const override { return ""; }
 
  private:
   // cancelled: the task was, and nothing is known.

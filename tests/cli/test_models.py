@@ -2,11 +2,13 @@
 
 import json
 import subprocess
+import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from support.script import local_tool, turn
 from support.server import NO_OLLAMA, Server, ServerCase, binary, die_with_parent
+from support.terminal import plain_environment
 
 SECONDS_MAX = 60
 TAGS = {"models": [{"name": "tiny:latest", "details": {"family": "llama"}},
@@ -29,6 +31,7 @@ class Vendor:
 
     def __init__(self, pages: dict[str, tuple[int, dict]], *streams: list[dict]):
         self.asked: list[tuple[str, str]] = []  # paths and keys of GETs
+        self.models: list[str] = []  # that POSTs named
         self.is_started = False
         left = list(streams)
         vendor = self
@@ -43,7 +46,8 @@ class Vendor:
                 self.give(status, "application/json", json.dumps(body))
 
             def do_POST(self):  # noqa: N802
-                self.rfile.read(int(self.headers["content-length"]))
+                asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                vendor.models.append(asked["model"])
                 events = "".join(f"data: {json.dumps(event)}\n\n" for event in left.pop(0))
                 self.give(200, "text/event-stream", events + "data: [DONE]\n\n")
 
@@ -104,6 +108,44 @@ class ModelsTest(ServerCase):
              ("openai/gpt-5.4-mini", "no_such_model", "the server does not list it"),
              ("demo", "reachable", None)])
         self.assertEqual(set(vendor.asked), {("/v1/models", "Bearer secret")})
+
+    def test_any_model_of_a_vendor_with_a_key_can_be_named(self):
+        vendor = Vendor({}, CALL, HELLO).start()
+        self.addCleanup(vendor.close)
+        server = self.start_server(None, variables={
+            "XAI_API_KEY": "secret", "XAI_BASE_URL": f"http://{vendor.host}/v1"})
+        client = server.client()
+        run = client.create(prompt="Look.", modelId="xai/grok-9:new", tools=[local_tool("look")])
+        with client.stream(run) as stream:
+            call = stream.until("local_tool_call")[-1].json()
+        server.kill()
+        client = server.restart().client()
+        self.assertEqual(client.answer(run, call["toolUseId"], result="x").status, 204)
+        with client.stream(run) as stream:
+            end = list(stream)[-1].json()
+        self.assertEqual((end["text"], end["model"]), ("Hello.", {
+            "id": "xai/grok-9:new", "provider": "xai", "vendorModelId": "grok-9:new"}))
+        self.assertEqual(vendor.models, ["grok-9:new", "grok-9:new"])
+        self.assertEqual([model["id"] for model in self.listed(server)["models"]],
+                         ["xai/grok-4.6", "xai/grok-4.3", "demo"])
+
+    def test_a_model_of_a_vendor_without_a_key_names_the_variable(self):
+        with tempfile.TemporaryDirectory(prefix="errand-test-") as folder:
+            done = subprocess.run([binary(), "run", "--model", "openai/gpt-5.5", "Hello"],
+                                  timeout=SECONDS_MAX, capture_output=True, text=True, cwd=folder,
+                                  stdin=subprocess.DEVNULL, env=plain_environment(),
+                                  preexec_fn=die_with_parent)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn('no model is called "openai/gpt-5.5"', done.stderr)
+        self.assertIn("models of openai need the environment variable OPENAI_API_KEY", done.stderr)
+
+    def test_what_cannot_be_an_id_does_not_reach_a_vendor(self):
+        server = self.start_server(None, variables={"GEMINI_API_KEY": "secret"})
+        for name in ("../secrets", "a?key=b", "a b", "", "x" * 201, "/a", "a/"):
+            answer = server.client().request("POST", "/agent-runs", {
+                "prompt": "Hi", "modelId": f"google/{name}"})
+            self.assertEqual((answer.status, answer.json()["code"]), (400, "invalid_model"), name)
+            self.assertIn("cannot be the id of a model", answer.json()["hint"])
 
     def test_the_table_says_why_a_model_cannot_be_reached(self):
         vendor = Vendor({"/v1/models": (401, {"error": {"message": "Incorrect API key"}})}).start()

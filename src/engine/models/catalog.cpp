@@ -59,6 +59,7 @@ const std::string& Catalog::default_id() const {
 bool Catalog::depends_on_source(std::string_view asked) const {
   if (!source_.models) return false;
   if (asked.empty()) return default_id_.empty() && source_.position == 0;
+  if (source_.models->may_be_named(asked)) return false;
   return std::none_of(models_.begin(), models_.end(),
                       [&](const CatalogModel& model) { return is_named(model.info, asked); });
 }
@@ -84,6 +85,7 @@ const CatalogModel* Catalog::find_listed(std::string_view id) const {
 
 const CatalogModel* Catalog::find_in_source(std::string_view id) {
   if (auto found = found_.find(id); found != found_.end()) return &found->second;
+  if (auto named = named_.find(id); named != named_.end()) return &named->second;
   if (!source_.models || found_.size() >= kFoundMax) return nullptr;
   auto made = source_.models->make(id);
   if (!made) return nullptr;
@@ -114,23 +116,46 @@ llm::Model* Catalog::find_with_fallback(const std::string& id, const std::string
   return known->second.get();
 }
 
-Result<const CatalogModel*> Catalog::resolve(std::string_view asked) const {
+Result<const CatalogModel*> Catalog::find_named(std::string_view asked) {
+  if (auto named = named_.find(asked); named != named_.end()) return &named->second;
+  if (named_.size() >= kNamedMax) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("this server has been asked for ", kNamedMax,
+                     " models that it does not list, and takes no further names"))
+        .reason("invalid_model")
+        .pointer("/modelId")
+        .hint("list the models that are used in a configuration file, or restart the server");
+  }
+  auto made = source_.models->make(asked);
+  ERRAND_ASSERT(made.has_value());
+  return &named_.emplace(std::string(asked), std::move(*made)).first->second;
+}
+
+Result<const CatalogModel*> Catalog::resolve(std::string_view asked) {
   if (asked.empty()) return find_listed(default_id());
   if (const CatalogModel* model = find_listed(asked)) return model;
   std::vector<const CatalogModel*> all = models();
   std::size_t matches = 0;
   if (const CatalogModel* model = pick(all, asked, matches)) return model;
+  if (source_.models && source_.models->may_be_named(asked)) return find_named(asked);
+  return unknown_model(asked, matches);
+}
 
+Error Catalog::unknown_model(std::string_view asked, std::size_t matches) const {
   std::vector<std::string> candidates;
-  for (const CatalogModel* model : all) candidates.push_back(model->info.id);
+  for (const CatalogModel* model : models()) candidates.push_back(model->info.id);
   std::string meant = matches == 0 ? did_you_mean(asked, candidates) : std::string();
   std::string_view problem =
       matches == 0 ? "no model is called" : "more than one model has the name";
+  std::string advice = source_.models ? source_.models->advice(asked) : "";
+  if (advice.empty()) {
+    advice = cat(meant, meant.empty() ? "" : " ",
+                 "use one of the candidates, or leave modelId out for the default");
+  }
   return Error(ErrorCode::invalid_argument, cat(problem, " \"", utf8_prefix(asked, 80), "\""))
       .reason("invalid_model")
       .pointer("/modelId")
-      .hint(cat(meant, meant.empty() ? "" : " ",
-                "use one of the candidates, or leave modelId out for the default"))
+      .hint(std::move(advice))
       .candidates(std::move(candidates));
 }
 

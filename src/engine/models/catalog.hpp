@@ -38,6 +38,10 @@ class ModelSource {
   virtual Task<std::vector<std::string>> list() = 0;
   // The model of an id that is, or was, listed; nothing for an id that cannot be one of its own.
   virtual std::optional<CatalogModel> make(std::string_view id) = 0;
+  // Whether callers may name this id although the source does not list it.
+  virtual bool may_be_named(std::string_view id) const = 0;
+  // For a caller who asked in vain: what the source knows about such a name; empty if nothing.
+  virtual std::string advice(std::string_view asked) const = 0;
 };
 
 // Where a catalog finds models at run time, if anywhere. They stand behind the first `position` of
@@ -53,6 +57,8 @@ class Catalog final {
  public:
   // How many models a source may bring; later ones are not listed.
   static constexpr std::size_t kFoundMax = 1000;
+  // How many models that are not listed callers may name; further names are refused.
+  static constexpr std::size_t kNamedMax = 1000;
 
   // `default_id` must be one of the models' ids, or empty for the first, be it a found one.
   Catalog(std::vector<CatalogModel> models, std::string default_id, CatalogSource source = {});
@@ -64,9 +70,10 @@ class Catalog final {
 
   // By catalog id, "platform:ID", "provider:ID[:VENDOR]", "PROVIDER:VENDOR", "PROVIDER/VENDOR", or
   // the vendor's id where only one model has it; empty asks for the default. Knows what the last
-  // refresh found.
-  // invalid_argument with reason "invalid_model": none, or more than one; with candidates.
-  Result<const CatalogModel*> resolve(std::string_view asked) const;
+  // refresh found, and the models that callers of the source may name.
+  // invalid_argument with reason "invalid_model": none, or more than one, with candidates; or one
+  // more than kNamedMax.
+  Result<const CatalogModel*> resolve(std::string_view asked);
   // By catalog id, for a run that was created with it: also one that the source does not list.
   const CatalogModel* find(std::string_view id);
 
@@ -81,11 +88,14 @@ class Catalog final {
  private:
   const CatalogModel* find_listed(std::string_view id) const;
   const CatalogModel* find_in_source(std::string_view id);
+  Result<const CatalogModel*> find_named(std::string_view asked);
+  Error unknown_model(std::string_view asked, std::size_t matches) const;
 
   std::vector<CatalogModel> models_;
   std::string default_id_;
   CatalogSource source_;
   std::map<std::string, CatalogModel, std::less<>> found_;
+  std::map<std::string, CatalogModel, std::less<>> named_;
   std::vector<const CatalogModel*> listed_;  // what the last refresh found
   // Models with the fallback models of runs, which are few in number; made once and kept.
   std::map<std::pair<std::string, std::string>, std::unique_ptr<llm::Model>> with_fallback_;

@@ -26,6 +26,10 @@ class ListedModels final : public ModelSource {
                                  .provider = "local",
                                  .vendor_model_id = std::string(id.substr(6))}};
   }
+  bool may_be_named(std::string_view id) const override { return id.starts_with("local/any-"); }
+  std::string advice(std::string_view asked) const override {
+    return asked.starts_with("far/") ? "far models need a key" : "";
+  }
 
  private:
   std::vector<std::string>& ids_;
@@ -55,7 +59,7 @@ class CatalogTest : public testing::Test {
     return out;
   }
   // The id that a name leads to, or the message with the candidates.
-  static std::string resolved(const Catalog& catalog, std::string_view asked) {
+  static std::string resolved(Catalog& catalog, std::string_view asked) {
     auto model = catalog.resolve(asked);
     if (model) return (*model)->info.id;
     std::string out = model.error().message();
@@ -116,6 +120,36 @@ TEST_F(CatalogTest, AModelThatIsGoneIsStillFoundByRunsThatHaveIt) {
   EXPECT_EQ(catalog.find("local/x"), found);
   EXPECT_EQ(catalog.find("local/never-seen")->info.vendor_model_id, "never-seen");
   EXPECT_EQ(catalog.find("elsewhere/x"), nullptr);
+}
+
+TEST_F(CatalogTest, AModelThatTheSourceDoesNotListMayBeNamed) {
+  Catalog catalog = make({"demo"}, "", 0);
+  EXPECT_FALSE(catalog.depends_on_source("local/any-1"));
+  const CatalogModel* named = catalog.resolve("local/any-1").value();
+  EXPECT_EQ(named->info, (ModelInfo{"local/any-1", "local", "any-1"}));
+  EXPECT_EQ(catalog.resolve("local/any-1").value(), named);
+  EXPECT_EQ(catalog.find("local/any-1"), named);
+  EXPECT_EQ(ids(catalog), (Ids{"demo"}));
+}
+
+TEST_F(CatalogTest, NamesAreTakenUpToABound) {
+  Catalog catalog = make({"demo"}, "", 0);
+  for (std::size_t i = 0; i < Catalog::kNamedMax; ++i) {
+    ASSERT_TRUE(catalog.resolve(cat("local/any-", i)));
+  }
+  EXPECT_EQ(
+      catalog.resolve("local/any-more").error().message(),
+      "this server has been asked for 1000 models that it does not list, and takes no further "
+      "names");
+  EXPECT_TRUE(catalog.resolve("local/any-7"));
+  listed_ = {"local/x"};
+  refresh(catalog);
+  EXPECT_EQ(resolved(catalog, ""), "local/x");
+}
+
+TEST_F(CatalogTest, TheSourceSaysWhatAnUnknownNameLacks) {
+  Catalog catalog = make({"demo"}, "", 0);
+  EXPECT_EQ(catalog.resolve("far/x").error().hint(), "far models need a key");
 }
 
 TEST_F(CatalogTest, TheSourceIsAskedOnlyWhereItMatters) {
