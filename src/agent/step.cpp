@@ -100,15 +100,6 @@ bool fails_over_turn_limit(const State& state) {
           state.created().limits.on_turns_exceeded == OnTurnsExceeded::fail);
 }
 
-// Some servers do not refuse a format that they lack, but break over it.
-bool breaks_over_format(const ModelFailure& failure) {
-  constexpr int kServerError = 500;
-  const std::string words = to_lower(failure.message);
-  return failure.api_status >= kServerError &&
-         (words.find("response_format") != std::string::npos ||
-          words.find("json_schema") != std::string::npos);
-}
-
 // Whether a vendor that will not have the output schema may be asked without it.
 bool may_ask_plainly(const State& state, const llm::Failed& failed) {
   const std::optional<OutputSchema>& output = state.created().spec.output_schema;
@@ -116,7 +107,7 @@ bool may_ask_plainly(const State& state, const llm::Failed& failed) {
   if (!is_allowed || state.is_asked_plainly()) return false;
   bool has_schema = state.created().output_mechanism != OutputMechanism::plain;
   return failed.refuses_schema || (has_schema && (llm::is_refused_question(failed.failure) ||
-                                                  breaks_over_format(failed.failure)));
+                                                  llm::breaks_over_format(failed.failure)));
 }
 
 // A vendor refuses many questions with the same status; only its words say that the output schema

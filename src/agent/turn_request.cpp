@@ -22,6 +22,7 @@ llm::TurnRequest make_turn_request(const State& state,
   if (state.is_asked_plainly()) {
     request.system_prompt = llm::share_text(llm::prompt_with_schema(request));
     request.output_schema = nullptr;
+    request.is_json = true;
   }
   return request;
 }

@@ -75,6 +75,14 @@ bool is_refused_question(const ModelFailure& failure) {
   return failure.error_class == error_class::kInvalidRequest && failure.api_status >= 400;
 }
 
+bool breaks_over_format(const ModelFailure& failure) {
+  constexpr int kServerError = 500;
+  const std::string words = to_lower(failure.message);
+  return failure.api_status >= kServerError &&
+         (words.find("response_format") != std::string::npos ||
+          words.find("json_schema") != std::string::npos);
+}
+
 std::string_view class_of_status(int status) {
   switch (status) {
     case 401:

@@ -38,6 +38,8 @@ Failed broken_stream(std::string_view message);
 
 // The vendor will not have the question as it stands.
 bool is_refused_question(const ModelFailure& failure);
+// Some servers do not refuse a format of answers that they lack, but break over it.
+bool breaks_over_format(const ModelFailure& failure);
 
 // The class of an HTTP status of which nothing else is known.
 std::string_view class_of_status(int status);

@@ -38,6 +38,9 @@ struct TurnRequest {
   ToolDecls tools = share_decls({});       // never null
   // The JSON Schema that the text of the answer must follow; nullptr asks for free text.
   SchemaPtr output_schema = nullptr;
+  // Free text that is to be JSON, as the system prompt says. A provider that can hold the model to
+  // JSON without a schema does so.
+  bool is_json = false;
   // The schema's name, for vendors that want one: [A-Za-z0-9_-]{1,64}.
   std::string output_name = "output";
   // 0 (off) to 100; absent leaves the level to the vendor.

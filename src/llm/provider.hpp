@@ -20,6 +20,7 @@ struct ProviderRequest {
   std::string path;
   HeaderList headers;
   std::string body;
+  bool holds_to_json = false;  // by a format that the vendor may lack
 };
 
 // A vendor's answer that is not the requested stream. `body` is valid only during the call.

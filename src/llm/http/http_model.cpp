@@ -77,10 +77,11 @@ Reachability judge_missing(const std::optional<std::string>& listed_id) {
 class HttpTurn final : public TurnStream {
  public:
   HttpTurn(HttpModel::Deps deps, const Provider& provider, const HttpModelOptions& options,
-           TurnRequest request)
+           TurnRequest request, bool& lacks_json_format)
       : deps_(std::move(deps)),
         provider_(provider),
         options_(options),
+        lacks_json_format_(lacks_json_format),
         request_(std::move(request)),
         deadline_(deps_.timers.now() + options.timeouts.total) {}
 
@@ -108,11 +109,20 @@ class HttpTurn final : public TurnStream {
       has_begun_ = has_begun_ || !failed;
       if (has_begun_) {
         request_.reset();
+        lacks_json_format_ = lacks_json_format_ || is_without_format_;
         co_return std::move(part.events);
       }
+      if (may_ask_without_format(failed->failure)) {
+        is_without_format_ = true;
+        stream_.reset();
+        --attempt_;  // it was no attempt at what is asked now
+        continue;
+      }
       milliseconds pause = part.retry_after.value_or(own_pause());
-      bool may_retry = failed->failure.retryable && request_ && pause <= HttpModel::kPauseMax &&
-                       pause < time_left() && !aborted_.is_raised();
+      bool may_help = failed->failure.retryable && !breaks_over_format(failed->failure);
+      bool may_retry = may_help && request_ && attempt_ < options_.retries &&
+                       pause <= HttpModel::kPauseMax && pause < time_left() &&
+                       !aborted_.is_raised();
       if (!may_retry) {
         request_.reset();
         failed->is_settled = true;
@@ -121,6 +131,11 @@ class HttpTurn final : public TurnStream {
       stream_.reset();
       co_await deps_.timers.sleep_until(deps_.timers.now() + pause, &aborted_);
     }
+  }
+
+  bool may_ask_without_format(const ModelFailure& failure) const {
+    return holds_to_json_ && request_ && !aborted_.is_raised() &&
+           (is_refused_question(failure) || breaks_over_format(failure));
   }
 
   struct Part {
@@ -167,10 +182,12 @@ class HttpTurn final : public TurnStream {
 
   // Sends the request. Returns nothing once the stream of the answer is open.
   Task<std::optional<ApiFailure>> open() {
+    if (lacks_json_format_ || is_without_format_) request_->is_json = false;
     ProviderRequest built = provider_.build(*request_);
+    holds_to_json_ = built.holds_to_json;
     decoder_ = provider_.make_decoder(*request_);
     reader_ = {};
-    bool is_last = attempt_ >= options_.retries;
+    bool is_last = attempt_ >= options_.retries && !holds_to_json_;
     if (is_last) request_.reset();
     net::ClientRequest request{.method = net::Method::post,
                                .url = cat(options_.base_url, built.path),
@@ -214,6 +231,7 @@ class HttpTurn final : public TurnStream {
   HttpModel::Deps deps_;
   const Provider& provider_;
   const HttpModelOptions& options_;
+  bool& lacks_json_format_;             // of the model
   std::optional<TurnRequest> request_;  // until it cannot be sent again
   const SteadyTime deadline_;
   Interrupt aborted_;  // outlives the stream
@@ -222,7 +240,9 @@ class HttpTurn final : public TurnStream {
   std::unique_ptr<net::ClientStream> stream_;
   std::unique_ptr<StreamDecoder> decoder_;
   net::SseReader reader_;
-  bool has_begun_ = false;  // a part of the answer has been passed on
+  bool holds_to_json_ = false;
+  bool is_without_format_ = false;  // the format was refused, and left out
+  bool has_begun_ = false;          // a part of the answer has been passed on
   bool is_over_ = false;
 };
 
@@ -230,7 +250,8 @@ HttpModel::HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOpt
     : deps_(std::move(deps)), provider_(std::move(provider)), options_(std::move(options)) {}
 
 std::unique_ptr<TurnStream> HttpModel::ask(TurnRequest request) {
-  return std::make_unique<HttpTurn>(deps_, *provider_, options_, std::move(request));
+  return std::make_unique<HttpTurn>(deps_, *provider_, options_, std::move(request),
+                                    lacks_json_format_);
 }
 
 Task<Reachability> HttpModel::check() {

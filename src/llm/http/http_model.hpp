@@ -49,6 +49,7 @@ class HttpModel final : public Model {
   Deps deps_;
   const std::unique_ptr<Provider> provider_;
   const HttpModelOptions options_;
+  bool lacks_json_format_ = false;  // the server has refused it, and is not asked for it again
 };
 
 }  // namespace errand::llm

@@ -47,11 +47,12 @@ class WordDecoder final : public StreamDecoder {
   std::optional<milliseconds> retry_after_;
 };
 
-// Sends the bytes of all files as the body.
+// Sends the bytes of all files as the body, or the word "json" if the answer is to be held to JSON.
 class WordProvider final : public Provider {
  public:
   ProviderRequest build(const TurnRequest& request) const override {
-    ProviderRequest built{.path = "/ask"};
+    ProviderRequest built{.path = "/ask", .body = request.is_json ? "json" : ""};
+    built.holds_to_json = request.is_json;
     if (!request.files) return built;
     for (const auto& [hash, bytes] : request.files->bytes) built.body += bytes.value_or("");
     return built;
@@ -111,7 +112,11 @@ class HttpModelTest : public testing::Test {
 
   Lines ask(HttpModelOptions options = {}, TurnRequest request = {}) {
     auto model = make(std::move(options));
-    auto stream = model->ask(std::move(request));
+    return ask(*model, std::move(request));
+  }
+
+  Lines ask(HttpModel& model, TurnRequest request) {
+    auto stream = model.ask(std::move(request));
     Lines lines;
     bool is_done = false;
     asio::co_spawn(io_, read(stream.get(), &lines), [&](std::exception_ptr) { is_done = true; });
@@ -209,6 +214,44 @@ TEST_F(HttpModelTest, AStreamThatFailsAfterItsFirstEventIsTheAgentsToJudge) {
   answers_ = {words({"call"})};
   EXPECT_EQ(ask(), (Lines{"call c1|look|{}", "failed server retryable 0 : no end"}));
   EXPECT_EQ(asked_, 2);
+}
+
+using Bodies = std::vector<std::string>;
+
+TEST_F(HttpModelTest, AServerThatLacksTheFormatOfJsonIsAskedWithoutIt) {
+  for (const Scripted& no :
+       {refusal(400), Scripted{.status = 500, .body = "bad response_format"}}) {
+    bodies_.clear();
+    answers_ = {no, words({"Hi", "done"}), words({"Hi", "done"})};
+    auto model = make({.retries = 0});
+    EXPECT_EQ(ask(*model, {.is_json = true}), kAnswer);
+    EXPECT_EQ(ask(*model, {.is_json = true}), kAnswer);
+    EXPECT_EQ(bodies_, (Bodies{"json", "", ""})) << "the model remembers";
+  }
+  EXPECT_TRUE(pauses_.empty());
+}
+
+TEST_F(HttpModelTest, AQuestionThatIsRefusedInEveryFormSaysNothingAboutTheFormat) {
+  answers_ = {refusal(400), refusal(400), words({"Hi", "done"})};
+  auto model = make({});
+  EXPECT_EQ(ask(*model, {.is_json = true}),
+            Lines{"failed invalid_request final 400 : no (settled)"});
+  EXPECT_EQ(ask(*model, {.is_json = true}), kAnswer);
+  EXPECT_EQ(bodies_, (Bodies{"json", "", "json"}));
+}
+
+TEST_F(HttpModelTest, AFormatOfJsonBringsNoRetryOfItsOwn) {
+  answers_ = {refusal(529)};
+  EXPECT_EQ(ask({.retries = 0}, {.is_json = true}),
+            Lines{"failed overloaded retryable 529 : no (settled)"});
+  EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(HttpModelTest, AServerThatBreaksOverAFormatIsNotTriedAgain) {
+  answers_ = {{.status = 500, .body = "('body', 'response_format', 'type')"}};
+  EXPECT_EQ(ask(), Lines{"failed server retryable 500 : ('body', 'response_format', 'type') "
+                         "(settled)"});
+  EXPECT_EQ(asked_, 1);
 }
 
 TurnRequest request_with_bytes(std::string bytes) {

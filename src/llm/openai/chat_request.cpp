@@ -122,7 +122,13 @@ void add_tools(json::Object& body, const TurnRequest& request, const ChatOptions
   if (!tools.empty()) body["tools"] = std::move(tools);
 }
 
+// A model that is held to JSON cannot call tools on every server.
+bool holds_to_json(const TurnRequest& request) {
+  return request.is_json && (request.tools->empty() || request.tools_off);
+}
+
 void add_output(json::Object& body, const TurnRequest& request, const ChatOptions& options) {
+  if (holds_to_json(request)) body["response_format"] = json::Object{{"type", "json_object"}};
   if (!request.output_schema || options.output != OutputMechanism::native) return;
   body["response_format"] = json::Object{
       {"type", "json_schema"},
@@ -144,7 +150,9 @@ ProviderRequest ChatProvider::build(const TurnRequest& request) const {
   }
   body["stream"] = true;
   if (options_.asks_for_usage) body["stream_options"] = json::Object{{"include_usage", true}};
-  return openai_request(options_.path, options_.api_key, options_.headers, body);
+  ProviderRequest built = openai_request(options_.path, options_.api_key, options_.headers, body);
+  built.holds_to_json = holds_to_json(request);
+  return built;
 }
 
 ProviderProbe ChatProvider::probe() const {

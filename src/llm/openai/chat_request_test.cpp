@@ -122,6 +122,21 @@ TEST(ChatRequest, OutputSchemaByEachMechanism) {
                      {"role":"user","content":"Hi"}],"stream":true})"));
 }
 
+TEST(ChatRequest, FreeTextThatIsToBeJsonIsHeldToItUnlessToolsMayBeCalled) {
+  Question question = hello();
+  TurnRequest request = question.request();
+  request.is_json = true;
+  ChatProvider provider({.model = "m"});
+  EXPECT_EQ(body_of({.model = "m"}, request).at("response_format"),
+            parsed(R"({"type":"json_object"})"));
+  EXPECT_TRUE(provider.build(request).holds_to_json);
+  request.tools = share_decls({ToolDecl{.name = "look"}});
+  EXPECT_FALSE(body_of({.model = "m"}, request).as_object().contains("response_format"));
+  EXPECT_FALSE(provider.build(request).holds_to_json);
+  request.tools_off = true;
+  EXPECT_TRUE(provider.build(request).holds_to_json);
+}
+
 TEST(ChatRequest, ReasoningLevelsBecomeEfforts) {
   EXPECT_EQ(effort_of(0, "none"), "none");
   EXPECT_EQ(effort_of(1, "none"), "low");
