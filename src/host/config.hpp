@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -69,6 +70,8 @@ struct ModelSurroundings {
   const Clock& clock;
   Executor home;
   Log& log;
+  // Told of each pause before a vendor is asked again; may be empty.
+  std::function<void(const ModelFailure&, milliseconds)> on_retry = {};
 };
 
 // The models of the configuration, ready to be asked. In make_catalog.cpp.

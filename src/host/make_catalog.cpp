@@ -28,7 +28,8 @@ std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const V
       llm::HttpModel::Deps{.client = around.client,
                            .timers = around.timers,
                            .clock = around.clock,
-                           .random = crypto::random_bits},
+                           .random = crypto::random_bits,
+                           .on_retry = around.on_retry},
       make_provider(*find_vendor(provider), config, vendor_model_id), std::move(options));
   if (config.sees_images) return model;
   return std::make_unique<llm::NoImagesModel>(std::move(model));
@@ -77,7 +78,7 @@ engine::CatalogSource make_source(const Config& config, const ModelSurroundings&
   auto make = [ollama = *config.ollama, around](const std::string& name) {
     return make_vendor_model(kOllama, ollama, name, around);
   };
-  auto models = std::make_unique<OllamaModels>(
+  std::unique_ptr<engine::ModelSource> models = std::make_unique<OllamaModels>(
       OllamaModels::Deps{
           .client = around.client, .timers = around.timers, .home = around.home, .make = make},
       *config.ollama, known);

@@ -1,10 +1,13 @@
 """What `errand run` looks like on a terminal. The screens are in tests/cli/screens; run with
 --update to write them anew, and look at the difference as a user would."""
 
+import json
 import os
 import re
 import signal
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from support.embedded import EmbeddedCase
@@ -22,6 +25,22 @@ EVIL = "\x1b[2J\x1b]0;title\x07\x9b31m\rroot\x08"
 
 def read(name: str) -> tuple[str, dict]:
     return "read_file", {"path": name}
+
+
+class BusyVendor(BaseHTTPRequestHandler):
+    """Wants every question half a minute later."""
+
+    def do_POST(self):  # noqa: N802
+        self.rfile.read(int(self.headers["content-length"]))
+        body = json.dumps({"error": {"message": "The model is overloaded; come back later."}})
+        self.send_response(503)
+        self.send_header("retry-after", "30")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
 
 
 class ScreenCase(EmbeddedCase):
@@ -84,6 +103,41 @@ class LookTest(ScreenCase):
         self.assertEqual(terminal.process.stdout.read(), b"Let me look.\nIt says one.\n")
         terminal.process.stdout.close()
         self.check_screen("answer_elsewhere", terminal.screen.styled())
+
+
+class WaitTest(ScreenCase):
+    """A run whose model says nothing, and one whose vendor asks for a pause."""
+
+    def setUp(self):
+        super().setUp()
+        vendor = ThreadingHTTPServer(("127.0.0.1", 0), BusyVendor)
+        threading.Thread(target=vendor.serve_forever, daemon=True).start()
+        self.addCleanup(vendor.server_close)
+        self.addCleanup(vendor.shutdown)
+        self.config.write_text(json.dumps({"models": [
+            {"id": "mute", "provider": "scripted", "script": "mute.json"},
+            {"id": "busy", "provider": "openai-compatible", "vendorModelId": "m",
+             "baseUrl": f"http://127.0.0.1:{vendor.server_address[1]}/v1"}]}))
+
+    scripts = {"mute": [turn("Never said.", delayMs=3_600_000)]}
+
+    def check_wait(self, name: str, model: str, words: str, columns: int) -> None:
+        terminal = self.terminal("--model", model, columns=columns)
+        terminal.read_until(words)
+        # Any frame of the spinner, and any number of seconds.
+        shown = re.sub(r", \d+ s\b", "", terminal.screen.styled())
+        self.check_screen(name, re.sub(r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠋", re.sub(r"\b\d\d s\b", "NN s", shown)))
+        terminal.type(CTRL_C)
+        self.assertEqual(terminal.finish(), 130)
+        self.assertNotIn(words, terminal.screen.text())
+
+    def test_a_silent_model_is_seen_to_be_waited_for(self):
+        self.check_wait("waiting_80", "mute", "waiting for the model", 80)
+        self.check_wait("waiting_40", "mute", "waiting for the model", 40)
+
+    def test_a_retry_says_when_and_why(self):
+        self.check_wait("retrying_80", "busy", "retrying in ", 80)
+        self.check_wait("retrying_40", "busy", "retrying in ", 40)
 
 
 class NewcomerTest(ScreenCase):

@@ -141,7 +141,12 @@ int AgentSession::run(AgentWork& work) {
     log_.emplace(LogLines::Parts{.io = io_, .printer = *printer_, .console = console_});
   }
   auto opened =
-      place_->open({.io = io_, .tools = *tools_, .log_fd = log_ ? log_->fd() : STDERR_FILENO});
+      place_->open({.io = io_,
+                    .tools = *tools_,
+                    .log_fd = log_ ? log_->fd() : STDERR_FILENO,
+                    .on_model_retry = [this](const ModelFailure& failure, milliseconds pause) {
+                      printer_->retrying(failure.message, pause);
+                    }});
   if (!opened) {
     return report_failure(*printer_, opened.error(), exit_code_of_place(opened.error()));
   }

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/show/run_summary.hpp"
+#include "cli/show/wait_line.hpp"
 #include "sdk/internal/tell_stderr.hpp"
 
 namespace errand::cli {
@@ -22,7 +23,7 @@ OwnRun::OwnRun(AgentSession& session)
     : session_(session),
       started_(session.timers().now()),
       calls_(session.api(), session.timers(), session.home(), session.tools(), sdk::tell_stderr),
-      cancelling_(session.home(), sdk::report_bug) {}
+      tasks_(session.home(), sdk::report_bug) {}
 
 Task<Result<sdk::RunEnd>> OwnRun::ask(Task<Result<RunId>> making) {
   session_.shown_calls().expect();
@@ -53,13 +54,30 @@ Task<Result<sdk::RunEnd>> OwnRun::follow_from(EventSeq calls_after) {
                       .calls_after = calls_after,
                       .shown = &session_.shown_calls(),
                       .timers = &session_.timers()};
+  is_followed_ = true;
+  std::optional<TaskGroup::Ticket> waiting;
+  if (session_.printer().shows_waiting()) waiting = tasks_.spawn("waiting", show_waiting());
   auto end = co_await follow(params);
+  is_followed_ = false;
+  if (waiting) tasks_.cancel_one(*waiting);
   session_.shown_calls().end();
   co_return end;
 }
 
+// Not after an interrupt: a process that leaves at once must not leave half a line behind.
+Task<void> OwnRun::show_waiting() {
+  while (is_followed_ && !is_interrupted_) {
+    co_await session_.timers().sleep_until(session_.timers().now() + WaitLine::kTick, nullptr);
+    if (!is_followed_ || is_interrupted_) co_return;
+    Pieces pieces = session_.printer().tick();
+    if (pieces.empty()) continue;
+    auto written = co_await session_.console().write(std::move(pieces));
+    if (!written) co_return;
+  }
+}
+
 // Prices are nice to have: whoever cannot tell them is not asked twice.
-Task<void> OwnRun::sum_up(sdk::RunEnd end, Place place) {
+Task<std::optional<double>> OwnRun::sum_up(sdk::RunEnd end, Place place) {
   auto took = std::chrono::duration_cast<milliseconds>(session_.timers().now() - started_);
   auto models = co_await session_.api().models({.timeout = kPricesMax});
   std::string text = end.kind == sdk::RunEnd::Kind::cancelled ? "cancelled: " : "";
@@ -78,8 +96,8 @@ void OwnRun::interrupt() {
 // Nobody may be reading what is written, and a call may hold the terminal for its question: the run
 // is cancelled whether or not the user can be told.
 void OwnRun::cancel() {
-  cancelling_.spawn("note", note("cancelling the run; Ctrl-C again leaves at once"));
-  cancelling_.spawn("cancel", cancel_run());
+  tasks_.spawn("note", note("cancelling the run; Ctrl-C again leaves at once"));
+  tasks_.spawn("cancel", cancel_run());
 }
 
 // The stream then ends with the event that says so. Calls are answered after the run knows, so that
@@ -95,8 +113,8 @@ Task<void> OwnRun::note(std::string text) {
 }
 
 Task<void> OwnRun::clean_up() {
-  cancelling_.cancel(CancelReason::shutdown);
-  co_await cancelling_.join();
+  tasks_.cancel(CancelReason::shutdown);
+  co_await tasks_.join();
   co_await calls_.stop();
   stream_.reset();
 }

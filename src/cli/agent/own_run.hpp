@@ -39,6 +39,7 @@ class OwnRun final {
 
  private:
   Task<Result<sdk::RunEnd>> follow_from(EventSeq calls_after);
+  Task<void> show_waiting();
   void cancel();
   Task<void> cancel_run();
   Task<void> note(std::string text);
@@ -47,9 +48,10 @@ class OwnRun final {
   const SteadyTime started_;
   RunId run_;
   bool is_interrupted_ = false;
+  bool is_followed_ = false;
   std::optional<sdk::RunStream> stream_;
   sdk::LocalCalls calls_;
-  TaskGroup cancelling_;  // last: tasks use everything above
+  TaskGroup tasks_;  // last: tasks use everything above
 };
 
 // An error of a server that cannot be reached, with the advice to do without it.

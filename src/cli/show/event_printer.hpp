@@ -48,6 +48,11 @@ class EventPrinter {
   virtual Pieces bad_end(const Error& error) { return failure(error); }
   // A line of our own on stderr that is less important than the rest, such as what the run took.
   virtual Pieces aside(std::string_view text) = 0;
+  // Whether a silent run is shown to wait, by a tick() every WaitLine::kTick.
+  virtual bool shows_waiting() const { return false; }
+  virtual Pieces tick() { return {}; }
+  // The model of the run is asked again after a pause, because of this.
+  virtual void retrying(std::string_view, milliseconds) {}
 
  private:
   // What clears the row in which a line is to stand.

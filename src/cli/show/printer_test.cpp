@@ -131,6 +131,12 @@ class TerminalPrinterTest : public testing::Test {
     LocalToolResultIn result{.id = tool_use(id), .name = "read", .text = std::move(text)};
     return text_of(printer_.show(stamped(std::move(result)), milliseconds(12)));
   }
+  // What the last of so many ticks writes.
+  std::string ticks(int count) {
+    Pieces last;
+    for (int i = 0; i < count; ++i) last = printer_.tick();
+    return text_of(last);
+  }
   std::string say(std::string text) { return text_of(printer_.show(said(std::move(text)), {})); }
   static std::string text_of(const Pieces& pieces) {
     std::string all;
@@ -201,6 +207,46 @@ TEST_F(TerminalPrinterTest, ANoteTakesTheLineInWhichTheUserTyped) {
   EXPECT_EQ(result("a", "x"), "✓ read a  12 ms  x\n");
   say("open");
   EXPECT_EQ(text_of(printer_.note("lost")), "\n\r\033[2Kerrand: lost\n");
+}
+
+TEST_F(TerminalPrinterTest, ASilentModelIsSeenToBeWaitedForUntilItSpeaks) {
+  EXPECT_EQ(ticks(5), "");
+  EXPECT_EQ(ticks(1), "\r\033[2K⠦ waiting for the model");
+  ticks(13);
+  EXPECT_EQ(ticks(1), "\r\033[2K⠋ waiting for the model, 2 s");
+  EXPECT_EQ(say("Hi"), "\r\033[2KHi");
+  EXPECT_EQ(ticks(20), "") << "its text shows that it is there";
+  EXPECT_EQ(text_of(printer_.finish()), "\n");
+  ticks(6);
+  EXPECT_EQ(text_of(printer_.aside("demo, 1 turn")), "\r\033[2Kdemo, 1 turn\n");
+}
+
+TEST_F(TerminalPrinterTest, AToolIsNotTheModel) {
+  call("a", R"({"path":"a"})");
+  EXPECT_EQ(ticks(50), "");
+  result("a", "x");
+  EXPECT_NE(ticks(6), "");
+  EXPECT_EQ(call("b", R"({"path":"b"})"), "\r\033[2K· read b\n");
+  EXPECT_EQ(result("b", "y"), "\033[1A\r\033[2K✓ read b  12 ms  y\r\033[1B");
+  printer_.begin(*RunId::parse("run_2"));
+  EXPECT_NE(ticks(6), "");
+  EXPECT_EQ(text_of(printer_.note("lost")), "\r\033[2K\r\033[2Kerrand: lost\n");
+}
+
+TEST_F(TerminalPrinterTest, ThePauseBeforeARetryIsCountedDown) {
+  printer_.retrying("over\x1bloaded", milliseconds(1050));
+  EXPECT_EQ(ticks(1), "\r\033[2K⠙ retrying in 2 s: over\\x1bloaded");
+  EXPECT_EQ(ticks(1), "\r\033[2K⠹ retrying in 1 s: over\\x1bloaded");
+  ticks(9);
+  EXPECT_EQ(ticks(1), "\r\033[2K⠹ waiting for the model");
+  size_.columns = 20;
+  printer_.retrying("overloaded", milliseconds(100));
+  EXPECT_EQ(ticks(1), "\r\033[2K⠸ retrying in 1 s:…");
+}
+
+TEST(PlainPrinter, DoesNotTellOfWaiting) {
+  EXPECT_FALSE(PlainPrinter().shows_waiting());
+  EXPECT_FALSE(make_printer(Form::json, {})->shows_waiting());
 }
 
 TEST(TerminalPrinter, ColoursMarksAndDimsWhatIsNotTheAnswer) {

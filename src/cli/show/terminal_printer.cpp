@@ -1,6 +1,7 @@
 #include "cli/show/terminal_printer.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/terminal_text.hpp"
@@ -67,12 +68,40 @@ std::size_t width_of(const std::vector<Span>& spans) {
 TerminalPrinter::TerminalPrinter(Look look, Answer answer)
     : TextPrinter(answer), look_(std::move(look)) {}
 
+void TerminalPrinter::begin(const RunId&) {
+  labels_.clear();
+  wait_.reset();
+}
+
+Pieces TerminalPrinter::tick() {
+  bool waits_for_model = labels_.empty() && !open_.is_open();
+  std::string text = waits_for_model ? wait_.tick() : "";
+  if (text.empty()) return {};
+  is_wait_shown_ = true;
+  std::size_t columns = look_.size().columns;
+  std::vector<Span> spans{{.style = Span::Style::dim, .text = std::move(text)}};
+  return {{.to = Piece::To::err,
+           .text = cat(kClearLine, rendered(spans, columns > 1 ? columns - 1 : 1))}};
+}
+
+void TerminalPrinter::retrying(std::string_view why, milliseconds pause) {
+  wait_.retry(why, pause);
+}
+
+Pieces TerminalPrinter::end_wait() {
+  wait_.reset();
+  if (!std::exchange(is_wait_shown_, false)) return {};
+  return {{.to = Piece::To::err, .text = std::string(kClearLine)}};
+}
+
 Pieces TerminalPrinter::stream(Piece::To to, std::string_view said) {
   std::string text = clean_text(said);
   std::string written =
       to == Piece::To::err ? styled({.style = Span::Style::dim, .text = text}) : text;
-  Pieces pieces = open_.continue_with(to, text, std::move(written));
-  if (!pieces.empty()) rows_.clear();
+  Pieces pieces = text.empty() ? Pieces() : end_wait();
+  Pieces more = open_.continue_with(to, text, std::move(written));
+  if (!more.empty()) rows_.clear();
+  std::move(more.begin(), more.end(), std::back_inserter(pieces));
   return pieces;
 }
 
@@ -97,11 +126,13 @@ Pieces TerminalPrinter::show_result(const LocalToolResultIn& result,
   TerminalSize size = look_.size();
   auto up = rows_up_to(result.id, size);
   if (!up) return add_row({}, spans);
+  Pieces pieces = end_wait();
   std::size_t columns_max = size.columns - 1;
   rows_[rows_.size() - *up] = {.call = {}, .width = std::min(width_of(spans), columns_max)};
-  return {{.to = Piece::To::err,
-           .text = cat("\033[", *up, "A", kClearLine, rendered(spans, columns_max), "\r\033[", *up,
-                       "B")}};
+  pieces.push_back({.to = Piece::To::err,
+                    .text = cat("\033[", *up, "A", kClearLine, rendered(spans, columns_max),
+                                "\r\033[", *up, "B")});
+  return pieces;
 }
 
 Pieces TerminalPrinter::show_line(std::string_view text) {
@@ -121,8 +152,7 @@ std::optional<std::size_t> TerminalPrinter::rows_up_to(const ToolUseId& call,
 
 Pieces TerminalPrinter::add_row(const ToolUseId& call, const std::vector<Span>& spans) {
   constexpr std::size_t kRowsMax = 500;  // further up than any screen
-  Pieces pieces = open_.close();
-  if (!pieces.empty()) rows_.clear();
+  Pieces pieces = finish();
   std::size_t columns = look_.size().columns;
   std::size_t columns_max = columns > 1 ? columns - 1 : 1;
   pieces.push_back({.to = Piece::To::err, .text = rendered(spans, columns_max) + "\n"});
@@ -132,9 +162,9 @@ Pieces TerminalPrinter::add_row(const ToolUseId& call, const std::vector<Span>& 
 }
 
 Pieces TerminalPrinter::finish() {
-  Pieces pieces = open_.close();
-  if (!pieces.empty()) rows_.clear();
-  return pieces;
+  if (!open_.is_open()) return end_wait();
+  rows_.clear();
+  return open_.close();
 }
 
 // The terminal may have shown what the user typed, such as ^C, in the empty line.
@@ -144,7 +174,7 @@ std::string_view TerminalPrinter::line_start() const {
 
 Pieces TerminalPrinter::make_room() {
   rows_.clear();
-  return open_.step_aside();
+  return open_.is_open() ? open_.step_aside() : end_wait();
 }
 
 Pieces TerminalPrinter::aside(std::string_view text) {

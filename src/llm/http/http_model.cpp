@@ -129,6 +129,7 @@ class HttpTurn final : public TurnStream {
         co_return std::move(part.events);
       }
       stream_.reset();
+      if (deps_.on_retry) deps_.on_retry(failed->failure, pause);
       co_await deps_.timers.sleep_until(deps_.timers.now() + pause, &aborted_);
     }
   }

@@ -20,9 +20,10 @@ struct HttpModelOptions {
 // A model behind HTTP: sends what its provider builds, and reads the stream of the answer.
 //
 // A failed request is retried only until the first part of an answer arrives, after the pause that
-// the vendor names or one with jitter. When retrying no longer helps, the failure is settled. The
-// agent decides about a stream that breaks off later. The request, with the bytes of its files, is
-// dropped once it cannot be sent again: on the last attempt, or when an answer has begun.
+// the vendor names or one with jitter. A server that lacks the format that holds an answer to JSON
+// is asked once more without it, at once. When retrying no longer helps, the failure is settled.
+// The agent decides about a stream that breaks off later. The request, with the bytes of its files,
+// is dropped once it cannot be sent again: on the last attempt, or when an answer has begun.
 class HttpModel final : public Model {
  public:
   struct Deps {
@@ -30,6 +31,8 @@ class HttpModel final : public Model {
     Timers& timers;
     const Clock& clock;
     std::function<std::uint64_t()> random;
+    // Told of each pause before the vendor is asked again; may be empty.
+    std::function<void(const ModelFailure&, milliseconds)> on_retry = {};
   };
 
   // A failure whose vendor asks for a longer pause is not retried.

@@ -41,7 +41,8 @@ Result<void> RunPlace::open_host(const Surroundings& around) {
                              .data = flags_.data.value_or(""),
                              .program = &around.tools,
                              .joins_any_room = true,
-                             .log_fd = around.log_fd});
+                             .log_fd = around.log_fd,
+                             .on_model_retry = around.on_model_retry});
   if (!host && host.error().code() == ErrorCode::conflict) {
     return Error(host.error())
         .hint(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ class RunPlace final {
     asio::io_context& io;
     ToolSource& tools;  // that runs may call
     int log_fd;
+    // Told of each pause before a model is asked again, of runs that are driven here.
+    std::function<void(const ModelFailure&, milliseconds)> on_model_retry = {};
   };
   // Errors of a server are those of find_server; of a host, those of OwnHost::open.
   Result<void> open(const Surroundings& around);
