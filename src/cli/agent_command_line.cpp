@@ -14,8 +14,8 @@ constexpr int kTurnsMax = 1000;
 
 // The flags of `run` and `chat` that describe the agent.
 void add_agent(CLI::App* command, AgentOptions& options) {
-  add(command, "--agent", options.agent, "NAME", "Stored agent to run (see 'errand agents')");
-  add(command, "--model", options.model, "ID", "Model to use instead of the default");
+  add(command, "--agent", options.agent, "AGENT", "Stored agent to run (see 'errand agents')");
+  add(command, "--model", options.model, "MODEL", "Model to use instead of the default");
   add(command, "--system", options.system, "TEXT", "System prompt");
   add(command, "--files", options.files, "DIR", "Let the model read the files in DIR");
   command->add_flag("--shell", options.shell, "Let the model run commands that you approve");

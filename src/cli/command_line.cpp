@@ -11,6 +11,7 @@
 #include "cli/agent_command_line.hpp"
 #include "cli/command_info.hpp"
 #include "cli/command_parts.hpp"
+#include "cli/commands/known_values.hpp"
 #include "cli/commands/login_command.hpp"
 #include "cli/commands/workspace_commands.hpp"
 #include "cli/completion.hpp"
@@ -270,10 +271,27 @@ void add_completion(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "completion", "Print a shell completion script.",
                                   "source <(errand completion bash)");
   auto shell = std::make_shared<std::string>();
-  add_argument(command, "SHELL", *shell, "bash, zsh or fish")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->callback(
-      [&app, shell, exit_code] { *exit_code = print(completion_script(*shell, describe(&app))); });
+  auto kind = std::make_shared<std::string>();
+  auto server = std::make_shared<sdk::ServerFlags>();
+  CLI::Option* script = add_argument(command, "SHELL", *shell, "bash, zsh or fish")
+                            ->required(false)
+                            ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  std::vector<std::string> kinds(value_kinds().begin(), value_kinds().end());
+  CLI::Option* values =
+      add(command, "--values", *kind, "KIND", "Print the values of a kind, as the scripts ask")
+          ->check(CLI::IsMember(kinds))
+          ->excludes(script);
+  add_server(command, *server);
+  command->callback([=, &app] {
+    if (values->count() > 0) {
+      *exit_code = print_known_values(*server, *kind);
+    } else if (script->count() > 0) {
+      *exit_code = print(completion_script(*shell, describe(&app)));
+    } else {
+      *exit_code =
+          fail_usage(Error(ErrorCode::invalid_argument, "SHELL is required: bash, zsh or fish"));
+    }
+  });
 }
 
 void add_man(CLI::App& app, ExitCode exit_code) {

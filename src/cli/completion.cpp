@@ -1,9 +1,11 @@
 #include "cli/completion.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "cli/commands/known_values.hpp"
 
 namespace errand::cli {
 namespace {
@@ -22,10 +24,19 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 }
 
 // What may follow as the value of a flag or as an argument.
-enum class Values { none, choices, files, directories };
+enum class Values { none, choices, files, directories, known };
+
+// A kind whose values the server knows; "" for others. The value of "[CHAT]" may be left out.
+std::string_view known_kind(std::string_view kind) {
+  if (kind == "[CHAT]") return "SESSION";
+  std::span<const std::string_view> kinds = value_kinds();
+  bool is_known = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  return is_known ? kind : "";
+}
 
 Values values_of(const FlagInfo& flag) {
   if (!flag.choices.empty()) return Values::choices;
+  if (!known_kind(flag.kind).empty()) return Values::known;
   if (flag.kind == "FILE") return Values::files;
   return flag.kind == "DIR" ? Values::directories : Values::none;
 }
@@ -50,12 +61,17 @@ std::string command_names(const CommandInfo& root, std::string_view between) {
   return joined(out, between);
 }
 
-// Finds the command on the line, in `command`; the same in bash and zsh but for where words start.
+// Finds the command on the line, in `command`, and the flags that name its server, in `place`; the
+// same in bash and zsh but for where words start.
 std::string find_command(const CommandInfo& root, int first, std::string_view current,
                          std::string_view words) {
-  std::string out = cat("  local command=errand i\n  for ((i = ", first, "; i < ", current,
-                        "; i++)); do\n    case \"$command ${", words, "[i]}\" in\n");
-  for (Values values : {Values::none, Values::choices, Values::files, Values::directories}) {
+  std::string out = cat("  local command=errand i\n  local -a place=()\n  for ((i = ", first,
+                        "; i < ", current, "; i++)); do\n    case \"${", words,
+                        "[i]}\" in\n      --server | --key | --workspace | --data) place+=(\"${",
+                        words, "[i]}\" \"${", words, "[i + 1]}\") ;;\n    esac\n",
+                        "    case \"$command ${", words, "[i]}\" in\n");
+  for (Values values :
+       {Values::none, Values::choices, Values::files, Values::directories, Values::known}) {
     std::string flags = value_flags(root, values);
     if (!flags.empty()) append(out, "      ", flags, ") ((i++)) ;;\n");
   }
@@ -69,6 +85,7 @@ struct ValueLines {
   std::string_view directories;
   std::string_view choices;  // in front of the words
   std::string_view choices_end;
+  std::string_view known;  // in front of the kind
 };
 
 // Completes the value of the flag before, and returns.
@@ -77,9 +94,14 @@ std::string complete_values(const CommandInfo& root, std::string_view previous,
   std::string out = cat("  case \"$command ", previous, "\" in\n");
   for (const CommandInfo* command : flattened(root)) {
     for (const FlagInfo& flag : command->flags) {
-      if (values_of(flag) != Values::choices) continue;
-      append(out, "    '", command->name, " ", flag.name, "') ", lines.choices,
-             joined(flag.choices, " "), lines.choices_end, "; return ;;\n");
+      std::string_view known = known_kind(flag.kind);
+      if (values_of(flag) == Values::choices) {
+        append(out, "    '", command->name, " ", flag.name, "') ", lines.choices,
+               joined(flag.choices, " "), lines.choices_end, "; return ;;\n");
+      } else if (!known.empty()) {
+        append(out, "    '", command->name, " ", flag.name, "') ", lines.known, known,
+               "; return ;;\n");
+      }
     }
   }
   const std::pair<Values, std::string> others[] = {
@@ -106,6 +128,11 @@ std::vector<FlagInfo> words_of(const CommandInfo& command) {
   return out;
 }
 
+// The kind of the first argument, if the server knows its values.
+std::string_view known_argument(const CommandInfo& command) {
+  return command.arguments.empty() ? "" : known_kind(command.arguments.front().kind);
+}
+
 bool takes_files(const CommandInfo& command) {
   return !command.arguments.empty() && values_of(command.arguments.front()) == Values::files;
 }
@@ -113,8 +140,12 @@ bool takes_files(const CommandInfo& command) {
 std::string bash_script(const CommandInfo& root) {
   std::string out =
       "# Completes errand in bash: source <(errand completion bash)\n"
+      "_errand_values() {\n"
+      "  mapfile -t COMPREPLY < <(compgen -W \"$(\"${COMP_WORDS[0]/#\\~/$HOME}\" completion "
+      "--values \"$1\" \"${place[@]}\" 2> /dev/null)\" -- \"$current\")\n"
+      "}\n"
       "_errand() {\n"
-      "  local current=\"${COMP_WORDS[COMP_CWORD]}\" words='' files=''\n";
+      "  local current=\"${COMP_WORDS[COMP_CWORD]}\" words='' files='' values=''\n";
   out += find_command(root, 1, "COMP_CWORD", "COMP_WORDS");
   out += complete_values(root, "${COMP_WORDS[COMP_CWORD - 1]}",
                          {.files = "compopt -o filenames 2> /dev/null; "
@@ -122,17 +153,21 @@ std::string bash_script(const CommandInfo& root) {
                           .directories = "compopt -o filenames 2> /dev/null; "
                                          "mapfile -t COMPREPLY < <(compgen -d -- \"$current\")",
                           .choices = "mapfile -t COMPREPLY < <(compgen -W '",
-                          .choices_end = "' -- \"$current\")"});
+                          .choices_end = "' -- \"$current\")",
+                          .known = "_errand_values "});
   out += "  case \"$command\" in\n";
   for (const CommandInfo* command : flattened(root)) {
     std::vector<std::string> names;
     for (const FlagInfo& word : words_of(*command)) names.push_back(word.name);
     append(out, "    '", command->name, "') words='", joined(names, " "), "'",
-           takes_files(*command) ? " files=yes" : "", " ;;\n");
+           takes_files(*command) ? " files=yes" : "");
+    if (auto kind = known_argument(*command); !kind.empty()) append(out, " values=", kind);
+    append(out, " ;;\n");
   }
   out +=
       "  esac\n"
       "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+      "  if [[ $values && $current != -* ]]; then _errand_values \"$values\"; fi\n"
       "  if [[ $files && $current != -* ]]; then\n"
       "    compopt -o filenames 2> /dev/null\n"
       "    mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
@@ -146,12 +181,19 @@ std::string zsh_script(const CommandInfo& root) {
   std::string out =
       "#compdef errand\n"
       "# Completes errand in zsh: source <(errand completion zsh)\n"
+      "_errand_values() {\n"
+      "  local -a found=(\"${(@f)$(${~words[1]} completion --values $1 $place 2> /dev/null)}\")\n"
+      "  compadd -- \"${(@)found:#}\"\n"
+      "}\n"
       "_errand() {\n"
       "  local -a proposed\n";
   out += find_command(root, 2, "CURRENT", "words");
-  out += complete_values(
-      root, "${words[CURRENT-1]}",
-      {.files = "_files", .directories = "_files -/", .choices = "compadd -- ", .choices_end = ""});
+  out += complete_values(root, "${words[CURRENT-1]}",
+                         {.files = "_files",
+                          .directories = "_files -/",
+                          .choices = "compadd -- ",
+                          .choices_end = "",
+                          .known = "_errand_values "});
   out += "  case \"$command\" in\n";
   for (const CommandInfo* command : flattened(root)) {
     append(out, "    '", command->name, "')\n      proposed=(\n");
@@ -159,7 +201,11 @@ std::string zsh_script(const CommandInfo& root) {
       std::string told = word.description.empty() ? "" : cat(":", word.description);
       append(out, "        ", quoted(cat(word.name, told), "'\\''"), "\n");
     }
-    append(out, "      )\n", takes_files(*command) ? "      _files\n" : "", "      ;;\n");
+    append(out, "      )\n", takes_files(*command) ? "      _files\n" : "");
+    if (auto kind = known_argument(*command); !kind.empty()) {
+      append(out, "      _errand_values ", kind, "\n");
+    }
+    append(out, "      ;;\n");
   }
   out +=
       "  esac\n"
@@ -178,6 +224,7 @@ std::string fish_value(const FlagInfo& flag) {
     case Values::choices: return cat(" -x -a '", joined(flag.choices, " "), "'");
     case Values::files: return " -r -F";
     case Values::directories: return " -x -a '(__fish_complete_directories)'";
+    case Values::known: return cat(" -x -a '(__errand_values ", known_kind(flag.kind), ")'");
     case Values::none: return flag.kind.empty() ? "" : " -x";
   }
   return "";
@@ -198,10 +245,23 @@ std::string fish_script(const CommandInfo& root) {
          "    end\n"
          "    test \"$command\" = \"$argv[1]\"\n"
          "end\n"
+         "function __errand_values -d 'The values of this kind that the server knows'\n"
+         "    set -l words (commandline -opc)\n"
+         "    set -l place\n"
+         "    for i in (seq (count $words))\n"
+         "        if contains -- $words[$i] --server --key --workspace --data\n"
+         "            set place $place $words[$i..(math $i + 1)]\n"
+         "        end\n"
+         "    end\n"
+         "    $words[1] completion --values $argv[1] $place 2>/dev/null\n"
+         "end\n"
          "complete -c errand -f\n");
   for (const CommandInfo* command : flattened(root)) {
     std::string where = cat("complete -c errand -n \"__errand_is '", command->name, "'\"");
     if (takes_files(*command)) append(out, where, " -F\n");
+    if (auto kind = known_argument(*command); !kind.empty()) {
+      append(out, where, " -a '(__errand_values ", kind, ")'\n");
+    }
     for (const FlagInfo& word : words_of(*command)) {
       bool is_flag = word.name.starts_with("--");
       append(out, where, is_flag ? " -l " : " -a ", is_flag ? word.name.substr(2) : word.name,

@@ -14,11 +14,14 @@ CommandInfo small_tree() {
                   .kind = "FORMAT",
                   .description = "Logs",
                   .choices = {"text", "json"}},
-                 {.name = "--fast", .description = "Quick"}};
+                 {.name = "--fast", .description = "Quick"},
+                 {.name = "--model", .kind = "MODEL", .description = "Model"}};
   CommandInfo replay{.name = "errand replay", .description = "Play."};
   replay.arguments = {{.name = "FILE", .kind = "FILE"}};
   CommandInfo root{.name = "errand"};
-  root.commands = {serve, replay};
+  CommandInfo show{.name = "errand show", .description = "Show."};
+  show.arguments = {{.name = "RUN", .kind = "RUN"}};
+  root.commands = {serve, replay, show};
   return root;
 }
 
@@ -28,13 +31,17 @@ TEST(Completion, FishGetsALineForEachWord) {
       "complete -c errand -f\n"
       "complete -c errand -n \"__errand_is 'errand'\" -a serve -d 'Run the server; it\\'s safe.'\n"
       "complete -c errand -n \"__errand_is 'errand'\" -a replay -d 'Play.'\n"
+      "complete -c errand -n \"__errand_is 'errand'\" -a show -d 'Show.'\n"
       "complete -c errand -n \"__errand_is 'errand serve'\" -l data -x -a "
       "'(__fish_complete_directories)' -d 'Data'\n"
       "complete -c errand -n \"__errand_is 'errand serve'\" -l listen -x -d 'Where'\n"
       "complete -c errand -n \"__errand_is 'errand serve'\" -l log-format -x -a 'text json' -d "
       "'Logs'\n"
       "complete -c errand -n \"__errand_is 'errand serve'\" -l fast -d 'Quick'\n"
-      "complete -c errand -n \"__errand_is 'errand replay'\" -F\n";
+      "complete -c errand -n \"__errand_is 'errand serve'\" -l model -x -a "
+      "'(__errand_values MODEL)' -d 'Model'\n"
+      "complete -c errand -n \"__errand_is 'errand replay'\" -F\n"
+      "complete -c errand -n \"__errand_is 'errand show'\" -a '(__errand_values RUN)'\n";
   EXPECT_TRUE(script.ends_with(kLines)) << script;
 }
 
@@ -44,6 +51,9 @@ TEST(Completion, ZshGetsWordsWithWhatTheyMean) {
   EXPECT_NE(script.find("    'errand serve --log-format') compadd -- text json; return ;;\n"),
             std::string::npos);
   EXPECT_NE(script.find("    'errand serve --data') _files -/; return ;;\n"), std::string::npos);
+  EXPECT_NE(script.find("    'errand serve --model') _errand_values MODEL; return ;;\n"),
+            std::string::npos);
+  EXPECT_NE(script.find("      )\n      _errand_values RUN\n      ;;\n"), std::string::npos);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ void add_runs_fork(CLI::App& runs, ExitCode exit_code) {
       "Keep the turns finished by this event (default: all)")
       ->check(CLI::NonNegativeNumber);
   add(command, "--prompt", options->prompt, "TEXT", "Next user message");
-  add(command, "--model", options->model, "ID", "Model to use instead of the original run's");
+  add(command, "--model", options->model, "MODEL", "Model to use instead of the original run's");
   add_form(command, options->form, "Print the server's JSON response");
   add_server(command, options->server);
   command->callback([=] { *exit_code = fork_run(*options); });

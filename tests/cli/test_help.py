@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support.server import binary
+from support.server import NO_OLLAMA, Server, binary
 from support.terminal import plain_environment
 
 SECONDS_MAX = 60
@@ -108,15 +108,18 @@ class CompletionTest(unittest.TestCase):
         asked = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _errand; '
                  'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(
-            ["bash", "--norc", "-c", asked, "bash", str(self.script("bash")), "errand", *words],
-            cwd=self.folder, capture_output=True, text=True, timeout=SECONDS_MAX)
+            ["bash", "--norc", "-c", asked, "bash", str(self.script("bash")), binary(), *words],
+            cwd=self.folder, capture_output=True, text=True, timeout=SECONDS_MAX,
+            env=plain_environment(OLLAMA_HOST=NO_OLLAMA))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split("\n")[:-1]
 
     def test_bash_completes_commands(self):
         self.assertEqual(self.proposed("ru"), ["run", "runs"])
         self.assertEqual(self.proposed("runs", "ex"), ["export"])
-        self.assertEqual(self.proposed("completion", ""), ["bash", "zsh", "fish", "--help"])
+        self.assertEqual(self.proposed("completion", ""), [
+            "bash", "zsh", "fish", "--help", "--values", "--server", "--key", "--workspace",
+            "--data"])
 
     def test_bash_completes_flags_of_the_command_on_the_line(self):
         self.assertEqual(self.proposed("serve", "--l"), ["--listen", "--log-format", "--log-level"])
@@ -130,6 +133,36 @@ class CompletionTest(unittest.TestCase):
                               ["a file.json", "a folder"])
         self.assertCountEqual(self.proposed("runs", "replay", "a "), ["a file.json", "a folder"])
         self.assertEqual(self.proposed("serve", "--listen", ""), [""])
+
+    def test_bash_completes_ids_and_names_that_the_server_knows(self):
+        server = Server(None).start()
+        self.addCleanup(server.close)
+        client = server.client()
+        runs = [client.create(prompt="Hello", modelId="demo") for _ in range(2)]
+        for run in runs:
+            with client.stream(run) as stream:
+                list(stream)
+        session = client.request("POST", "/agent-sessions", {}).json()["sessionId"]
+        client.request("POST", "/agents", {"name": "helper", "modelId": "demo"})
+        place = ("--server", server.url, "--key", server.key)
+        self.assertEqual(self.proposed("runs", "show", *place, ""), runs[::-1])
+        self.assertEqual(self.proposed("runs", "tail", *place, runs[0]), [runs[0]])
+        self.assertEqual(self.proposed("runs", "show", *place, "--js"), ["--json"])
+        self.assertEqual(self.proposed("run", *place, "--model", "d"), ["demo"])
+        self.assertEqual(self.proposed("run", *place, "--agent", ""), ["helper"])
+        self.assertEqual(self.proposed("sessions", "end", *place, ""), [session])
+        self.assertEqual(self.proposed("chat", *place, "--resume", ""), [session])
+        self.assertEqual(self.proposed("calls", "answer", *place, ""), [""])
+
+    def test_a_server_that_is_not_there_has_nothing_to_complete(self):
+        place = ("--server", "http://127.0.0.1:1", "--key", "x" * 20)
+        self.assertEqual(self.proposed("runs", "show", *place, ""), [""])
+        self.assertEqual(self.proposed("run", "--model", ""), ["demo"])
+
+    def test_values_and_a_script_are_not_asked_for_together(self):
+        self.assertEqual(run("completion").returncode, 2)
+        self.assertEqual(run("completion", "bash", "--values", "RUN").returncode, 2)
+        self.assertIn("RUN", run("completion", "--values", "NONE").stderr)
 
     def test_every_script_names_every_command(self):
         for shell in ("bash", "zsh", "fish"):
