@@ -2,6 +2,7 @@
 write them anew, and look at the difference as a user would."""
 # Long because every case shares the chat on a terminal.
 
+import json
 import os
 import re
 import signal
@@ -100,6 +101,20 @@ class TalkTest(ChatCase):
         self.end(terminal, 5)
         self.check_screen("chat", terminal)
         self.check_data()
+
+    def test_a_chat_says_what_it_has_cost(self):
+        config = json.loads(self.config.read_text())
+        usage = {"inputTokens": 1_000_000, "outputTokens": 1_000_000}
+        (self.root / "other.json").write_text(json.dumps(
+            {"turns": [turn("One.", usage=usage), turn("Two.", usage=usage)]}))
+        for model in config["models"]:
+            model["pricing"] = {"inputPer1MUsd": 1, "outputPer1MUsd": 2}
+        self.config.write_text(json.dumps(config))
+        terminal = self.chat("--model", "other")
+        self.say(terminal, "Hi", "Again")
+        shown = self.end(terminal, 3)
+        self.assertEqual(shown.count(" out, $3.00, "), 2, shown)
+        self.assertIn("this chat has cost $6.00 here; to go on: errand chat --resume sess_", shown)
 
     def test_the_demo_model_knows_what_was_asked_before(self):
         terminal = self.open("chat", "--files", str(self.shared))

@@ -85,6 +85,7 @@ Task<std::optional<double>> OwnRun::sum_up(sdk::RunEnd end, Place place) {
   if (place == Place::told) append(text, "\n", run_.view(), " ", session_.where());
   Pieces pieces = session_.printer().aside(text);
   [[maybe_unused]] auto written = co_await session_.console().write(std::move(pieces));
+  co_return models ? cost_usd(end.totals, *models) : std::nullopt;
 }
 
 void OwnRun::interrupt() {

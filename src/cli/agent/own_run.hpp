@@ -25,9 +25,10 @@ class OwnRun final {
   // The same for a run that is there already, from its beginning. Calls that have their answers are
   // not made again.
   Task<Result<sdk::RunEnd>> rejoin(sdk::RunInfo run);
-  // Shows what the run took, and where it ran if nothing else tells.
+  // Shows what the run took, and where it ran if nothing else tells. Gives its cost, if the prices
+  // are known.
   enum class Place { told, left_out };
-  Task<void> sum_up(sdk::RunEnd end, Place place);
+  Task<std::optional<double>> sum_up(sdk::RunEnd end, Place place);
 
   // Ends the work on calls and cancels the run, which then ends soon.
   void interrupt();

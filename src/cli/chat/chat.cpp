@@ -172,7 +172,10 @@ Task<Result<sdk::RunEnd>> Chat::rejoin(sdk::RunInfo run) {
 }
 
 Task<Result<sdk::RunEnd>> Chat::close_run(Result<sdk::RunEnd> end) {
-  if (end) co_await run_->sum_up(*end, OwnRun::Place::left_out);
+  if (end) {
+    auto cost = co_await run_->sum_up(*end, OwnRun::Place::left_out);
+    cost_usd_ += cost.value_or(0);
+  }
   co_await tell(session_.printer().make_room());
   co_await run_->clean_up();
   is_cancelled_ = run_->is_interrupted();

@@ -73,6 +73,7 @@ class Chat final : public AgentWork {
   bool is_cancelled_ = false;  // the last run was, by the user
   bool is_lost_ = false;       // the end of the last run was not seen
   std::optional<OwnRun> run_;  // while there is one
+  double cost_usd_ = 0;        // of the answers seen here, as far as their prices are known
 };
 
 }  // namespace errand::cli

@@ -10,6 +10,7 @@
 #include "base/whole_file.hpp"
 #include "cli/chat/chat.hpp"
 #include "cli/chat/conversation.hpp"
+#include "cli/show/run_summary.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 
@@ -118,7 +119,11 @@ std::string Chat::way_back() const {
 }
 
 Task<Chat::ExitCode> Chat::leave(int exit_code) {
-  if (std::string how = way_back(); !how.empty()) co_await tell(session_.printer().aside(how));
+  std::string last = way_back();
+  if (!last.empty() && cost_usd_ > 0) {
+    last = cat("this chat has cost ", shown_cost(cost_usd_), " here; ", last);
+  }
+  if (!last.empty()) co_await tell(session_.printer().aside(last));
   co_return exit_code;
 }
 

@@ -15,14 +15,14 @@ constexpr double kTokensPerPrice = 1e6;
 constexpr double kCostShownMin = 0.0001;
 constexpr std::size_t kModelChars = 80;
 
+}  // namespace
+
 std::string shown_cost(double usd) {
   if (usd > 0 && usd < kCostShownMin) return "less than $0.0001";
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), usd < 1 ? "$%.4f" : "$%.2f", usd);
   return text.data();
 }
-
-}  // namespace
 
 std::optional<double> cost_usd(const RunTotals& totals, const sdk::ModelList& models) {
   auto model = std::find_if(models.models.begin(), models.models.end(),
