@@ -9,7 +9,7 @@ from threading import Thread
 from support.embedded import EmbeddedCase
 from support.script import turn, write_config
 from support.server import SANITIZER_WORDS, binary, die_with_parent
-from support.terminal import CTRL_C, SECONDS_MAX, plain_environment
+from support.terminal import CTRL_C, CTRL_D, SECONDS_MAX, plain_environment
 
 QUESTION = "? [y/N/a]"
 HOSTILE = r"printf '\033[2J\033]0;title\007\r\233'"
@@ -56,6 +56,11 @@ class QuestionTest(ShellCase):
             with self.subTest(answer=answer):
                 self.assertRegex(self.answered(answer),
                                  r"\n✗ shell echo one; echo two  \d.*s  The user refused ")
+
+    def test_ctrl_d_refuses_and_leaves_the_question_its_line(self):
+        self.assertRegex(self.answered(CTRL_D),
+                         r"\nrun echo one; echo two\? \[y/N/a\]\n"
+                         r"✗ shell echo one; echo two  \d.*s  The user refused ")
 
     def test_an_a_answers_all_questions(self):
         terminal = self.terminal("--model", "twice", columns=150)
