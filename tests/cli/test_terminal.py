@@ -126,7 +126,8 @@ class WaitTest(ScreenCase):
         terminal.read_until(words)
         # Any frame of the spinner, and any number of seconds.
         shown = re.sub(r", \d+ s\b", "", terminal.screen.styled())
-        self.check_screen(name, re.sub(r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠋", re.sub(r"\b\d\d s\b", "NN s", shown)))
+        shown = re.sub(r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠋", re.sub(r"\b\d\d s\b", "NN s", shown))
+        self.check_screen(name, shown + "\n")
         terminal.type(CTRL_C)
         self.assertEqual(terminal.finish(), 130)
         self.assertNotIn(words, terminal.screen.text())
