@@ -71,7 +71,12 @@ Async<Result<std::string>> read_all(net::ClientStream* stream, std::size_t bytes
 
 // The result of a JSON-RPC answer.
 Result<json::Value> result_of(std::string_view text) {
-  for (rpc::Incoming& one : rpc::read_messages(text, rpc::Batches::refused)) {
+  auto messages = rpc::read_messages(text, rpc::Batches::refused);
+  if (!messages) {
+    return Error(ErrorCode::too_large,
+                 cat("the agent's answer is too large: ", messages.error().message()));
+  }
+  for (rpc::Incoming& one : *messages) {
     auto* response = std::get_if<rpc::Response>(&one);
     if (!response) break;
     if (const auto* error = std::get_if<rpc::RpcError>(&response->answer)) return to_error(*error);
@@ -155,7 +160,7 @@ Async<Result<AgentCard>> Client::card() {
   ERRAND_CO_TRY(auto stream, co_await deps_.http.open(std::move(request)));
   if (stream->status() != 200) co_return status_error(url, stream->status());
   ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kCardBytesMax));
-  ERRAND_CO_TRY(auto value, json::parse(body));
+  ERRAND_CO_TRY(auto value, json::parse(body, {.values_max = json::kStrangersValuesMax}));
   ERRAND_CO_TRY(auto card, parse_card(value, url));
   card_ = card;
   card_expires_ = deps_.timers.now() + kCardTime;

@@ -32,7 +32,8 @@ Result<json::Object> parse_arguments(std::string_view raw) {
     return Error(ErrorCode::invalid_argument,
                  cat("the arguments are longer than ", kArgumentsBytesMax, " bytes"));
   }
-  ERRAND_TRY(auto value, json::parse(raw, {.duplicate_keys = json::DuplicateKeys::last_wins}));
+  ERRAND_TRY(auto value, json::parse(raw, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                           .values_max = json::kStrangersValuesMax}));
   if (!value.is_object()) {
     return Error(ErrorCode::invalid_argument,
                  cat("the arguments must be a JSON object, got ", json::kind_name(value)));

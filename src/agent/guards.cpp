@@ -151,7 +151,8 @@ Steering steered(const Repetition& found, std::string_view nudge) {
 }  // namespace
 
 std::string canonical_arguments(std::string_view raw) {
-  auto value = json::parse(raw, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(raw, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                 .values_max = json::kStrangersValuesMax});
   if (!value) return std::string(raw);
   std::string out;
   write_canonical(out, *value);

@@ -13,7 +13,8 @@ std::optional<std::string> output_mistakes(const State& state, json::SchemaCache
   if (text.size() > kOutputBytesMax) {
     return cat("the answer is longer than ", kOutputBytesMax, " bytes");
   }
-  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                  .values_max = json::kStrangersValuesMax});
   if (!value) return cat("the answer is not JSON: ", value.error().message());
   // Another version accepted a schema that this version cannot compile: the answer is not checked.
   auto schema = compile_input_schema(schemas, *output->schema);

@@ -24,7 +24,8 @@ std::string mistakes_of(const CallState& call, const OutcomeEntry& outcome,
   if (!schema) return {};
   auto value = structured
                    ? Result<json::Value>(*structured)
-                   : json::parse(outcome.text, {.duplicate_keys = json::DuplicateKeys::last_wins});
+                   : json::parse(outcome.text, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                                .values_max = json::kStrangersValuesMax});
   if (!value) return cat("the result is not JSON: ", value.error().message());
   const std::size_t bytes = structured ? json::write(*structured).size() : outcome.text.size();
   auto errors = (*schema)->validate(*value, json::fair_work(bytes));

@@ -112,7 +112,8 @@ ErrorBody read_error(const json::Value& error) {
 }
 
 ErrorBody read_error_body(std::string_view body) {
-  auto value = json::parse(body, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(body, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                  .values_max = json::kStrangersValuesMax});
   if (!value) return read_plain_text(body);
   const json::Value* root = &*value;
   if (root->is_array() && !root->as_array().empty()) root = &root->as_array()[0];

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/parse.hpp"
 #include "llm/failure.hpp"
-#include "llm/members.hpp"
 
 namespace errand::llm {
 
@@ -18,12 +18,21 @@ std::vector<TurnEvent> JsonStreamDecoder::feed(std::string_view name, std::strin
     take_done(out);
   } else if (bytes_ > kAnswerBytesMax) {
     fail(broken_stream("the model's answer is too long").failure, out);
-  } else if (auto event = parse_object(data)) {
-    take(name, *event, out);
   } else {
-    fail(broken_stream("the model's server sent something that is no JSON").failure, out);
+    take_event(name, data, out);
   }
   return out;
+}
+
+void JsonStreamDecoder::take_event(std::string_view name, std::string_view data, Events& out) {
+  auto event = json::parse(data, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                  .values_max = json::kStrangersValuesMax});
+  if (event && event->is_object()) return take(name, event->get_object(), out);
+  std::string why = "the model's server sent something that is no JSON";
+  if (!event && event.error().reason() == "too_complex") {
+    why = cat("the model's server sent too much at once: ", event.error().message());
+  }
+  fail(broken_stream(why).failure, out);
 }
 
 std::vector<TurnEvent> JsonStreamDecoder::finish() {

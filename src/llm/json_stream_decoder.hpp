@@ -34,6 +34,8 @@ class JsonStreamDecoder : public StreamDecoder {
   void set_retry_after(std::optional<milliseconds> wait) { retry_after_ = wait; }
 
  private:
+  void take_event(std::string_view name, std::string_view data, Events& out);
+
   std::size_t bytes_ = 0;
   std::optional<milliseconds> retry_after_;
   bool over_ = false;

@@ -18,7 +18,8 @@ void read_tokens(std::int64_t& count, const json::Object* from, std::string_view
 }
 
 std::optional<json::Object> parse_object(std::string_view text) {
-  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                  .values_max = json::kStrangersValuesMax});
   if (!value || !value->is_object()) return {};
   return std::move(value->as_object());
 }

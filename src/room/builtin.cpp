@@ -30,8 +30,9 @@ Result<SentMessage> parse_sent_message(const Content& arguments) {
   json::Fields in(*value, "");
   SentMessage sent{.to = in.optional_text("to_participant_id").value_or(""),
                    .type = in.text("type")};
-  auto message = json::parse(in.optional_text("message_json").value_or("{}"),
-                             {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto message = json::parse(
+      in.optional_text("message_json").value_or("{}"),
+      {.duplicate_keys = json::DuplicateKeys::last_wins, .values_max = json::kStrangersValuesMax});
   if (message && message->is_object()) {
     sent.message = std::move(message->as_object());
   } else {

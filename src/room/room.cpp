@@ -32,7 +32,8 @@ Message push_of(std::string_view type, const json::Object& header) {
 
 // The header of a message; nothing if it is not a JSON object.
 std::optional<json::Object> header_of(const Message& message) {
-  auto value = json::parse(message.header, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(message.header, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                            .values_max = json::kStrangersValuesMax});
   if (!value || !value->is_object()) return std::nullopt;
   return std::move(value->as_object());
 }

@@ -116,9 +116,11 @@ std::optional<Id> parse_id(const json::Value& value) {
   return {};
 }
 
-std::vector<Incoming> read_messages(std::string_view text, Batches batches) {
+Result<std::vector<Incoming>> read_messages(std::string_view text, Batches batches) {
   std::vector<Incoming> out;
-  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                  .values_max = json::kStrangersValuesMax});
+  if (!value && value.error().reason() == "too_complex") return std::move(value).error();
   if (!value) {
     out.emplace_back(
         malformed(Malformed::Kind::request, {}, code::kParseError, value.error().message()));

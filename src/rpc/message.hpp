@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/result.hpp"
 #include "json/value.hpp"
 
 namespace errand::rpc {
@@ -78,7 +79,9 @@ constexpr std::size_t kBatchMax = 1000;  // messages; a larger batch is malforme
 
 // The messages in one text: one, or those of a batch. Never empty. Params that are an array are
 // malformed, because neither MCP nor A2A has any.
-std::vector<Incoming> read_messages(std::string_view text, Batches batches);
+// invalid_argument with the reason "too_complex": the text has more than json::kStrangersValuesMax
+// values.
+Result<std::vector<Incoming>> read_messages(std::string_view text, Batches batches);
 
 // One line of JSON each.
 std::string write(const Request& request);

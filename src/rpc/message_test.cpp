@@ -5,13 +5,14 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "json/parse.hpp"
 #include "json/write.hpp"
 
 namespace errand::rpc {
 namespace {
 
 Incoming read(std::string_view text) {
-  auto messages = read_messages(text, Batches::refused);
+  auto messages = read_messages(text, Batches::refused).value();
   EXPECT_EQ(messages.size(), 1U);
   return messages.front();
 }
@@ -93,7 +94,7 @@ TEST(RpcMessage, TextThatIsNotJsonIsAParseError) {
 
 TEST(RpcMessage, ABatchIsReadWhereItIsAllowed) {
   std::string text = R"([{"jsonrpc":"2.0","method":"a"},3,{"jsonrpc":"2.0","id":1,"result":2}])";
-  auto messages = read_messages(text, Batches::accepted);
+  auto messages = read_messages(text, Batches::accepted).value();
   ASSERT_EQ(messages.size(), 3U);
   EXPECT_EQ(messages[0], Incoming(Notification{.method = "a"}));
   EXPECT_TRUE(std::holds_alternative<Malformed>(messages[1]));
@@ -103,7 +104,19 @@ TEST(RpcMessage, ABatchIsReadWhereItIsAllowed) {
 
 TEST(RpcMessage, ABatchHasALimit) {
   json::Array batch(kBatchMax + 1, json::Value(3));
-  EXPECT_EQ(read_messages(json::write(batch), Batches::accepted).size(), 1U);
+  EXPECT_EQ(read_messages(json::write(batch), Batches::accepted).value().size(), 1U);
+}
+
+TEST(RpcMessage, AMessageWithTooManyValuesIsNotRead) {
+  // The message itself, its version, its id and the list are values, too.
+  json::Array many(json::kStrangersValuesMax - 4, json::Value(0));
+  auto text = [&many] { return write(Response{.id = 1, .answer = json::Value(many)}); };
+  EXPECT_TRUE(read_messages(text(), Batches::refused));
+  many.emplace_back(0);
+  auto refused = read_messages(text(), Batches::refused);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason(), "too_complex");
+  EXPECT_EQ(refused.error().limit(), "jsonValues");
 }
 
 TEST(RpcMessage, WhatIsWrittenIsReadBack) {

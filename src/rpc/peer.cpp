@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kCancelled = "notifications/cancelled";
 constexpr std::string_view kProgress = "notifications/progress";
-constexpr int kMessagesAtOnce = 32;  // then others of the home have their turn
+constexpr std::size_t kEndBytes = 4096;  // of a message that is not read, to find its id in
+constexpr int kMessagesAtOnce = 32;      // then others of the home have their turn
 
 SteadyTime after(SteadyTime start, milliseconds time) {
   auto left = std::chrono::duration_cast<milliseconds>(SteadyTime::max() - start);
@@ -262,20 +263,33 @@ Task<void> Peer::finish_served() {
 
 void Peer::take(Received received) {
   if (auto* text = std::get_if<std::string>(&received)) {
-    for (Incoming& message : read_messages(*text, batches_)) take(std::move(message));
+    take_text(*text);
   } else if (auto* message = std::get_if<Incoming>(&received)) {
     take(std::move(*message));
   } else if (auto* beside = std::get_if<Beside>(&received)) {
     const auto* number = std::get_if<std::int64_t>(&beside->request);
     auto call = number ? calls_.find(*number) : calls_.end();
     const void* owner = call == calls_.end() ? nullptr : call->second->options.owner;
-    for (Incoming& one : read_messages(beside->text, batches_)) take(std::move(one), owner);
+    take_text(beside->text, owner);
   } else if (auto* oversized = std::get_if<Oversized>(&received)) {
     take_oversized(*oversized);
   } else {
     auto& lost = std::get<Lost>(received);
     settle(lost.id, std::move(lost.error));
   }
+}
+
+void Peer::take_text(std::string_view text, const void* owner) {
+  auto messages = read_messages(text, batches_);
+  if (messages) {
+    for (Incoming& message : *messages) take(std::move(message), owner);
+    return;
+  }
+  const std::size_t end = std::min(kEndBytes, text.size());
+  fail_answer(
+      text.substr(0, end), text.substr(text.size() - end),
+      Error(ErrorCode::too_large, cat("the answer is too large: ", messages.error().message()))
+          .reason("answer_too_large"));
 }
 
 void Peer::take(Incoming message, const void* owner) {
@@ -358,12 +372,17 @@ void Peer::take_malformed(const Malformed& message) {
 }
 
 void Peer::take_oversized(const Oversized& message) {
-  auto id = find_response_id(message.head, message.tail);
-  Error error =
-      Error(ErrorCode::too_large, cat("the answer is too large: ", message.bytes, " bytes"))
-          .reason("answer_too_large");
-  if (id) return settle(*id, std::move(error));
-  if (Call* call = only_call()) return settle(call->id, std::move(error));
+  fail_answer(message.head, message.tail,
+              Error(ErrorCode::too_large, cat("the answer is too large: ", message.bytes, " bytes"))
+                  .reason("answer_too_large"));
+}
+
+// A message that is not read: the call that it answers fails, as far as its ends tell which one
+// that is.
+void Peer::fail_answer(std::string_view head, std::string_view tail, Error why) {
+  auto id = find_response_id(head, tail);
+  if (id) return settle(*id, std::move(why));
+  if (Call* call = only_call()) return settle(call->id, std::move(why));
   connection_.close();
 }
 

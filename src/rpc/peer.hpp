@@ -150,7 +150,9 @@ class Peer final {
   void take_notification(Notification notification);
   void take_response(Response response);
   void take_malformed(const Malformed& message);
+  void take_text(std::string_view text, const void* owner = nullptr);
   void take_oversized(const Oversized& message);
+  void fail_answer(std::string_view head, std::string_view tail, Error why);
   void settle(const Id& id, Result<Answer> outcome);
   void fail_all(const Error& why);
   void send_answer(std::optional<Id> id, Answer answer);

@@ -391,6 +391,16 @@ TEST(PeerTransport, ARequestThatCameWithAnAnswerIsOfItsCall) {
   run_task(io, peer.stop());
 }
 
+TEST(PeerTransport, AnAnswerWithTooManyValuesFailsItsCall) {
+  asio::io_context io(1);
+  json::Array many(json::kStrangersValuesMax, json::Value(0));
+  CutConnection connection(io.get_executor(),
+                           {write(Response{.id = 1, .answer = json::Value(many)})});
+  EXPECT_EQ(call_over(io, connection).error().describe(),
+            "the answer is too large: the JSON has more than 250000 values");
+  EXPECT_EQ(connection.settled_ids, std::vector<std::string>{"1"});
+}
+
 TEST(PeerTransport, AnAnswerThatTheTransportHasLostFailsItsCall) {
   asio::io_context io(1);
   CutConnection connection(io.get_executor(), {Lost{.id = 1, .error = {ErrorCode::timeout, "x"}}});

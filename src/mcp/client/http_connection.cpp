@@ -218,8 +218,9 @@ Task<Result<void>> HttpConnection::take_failure(const rpc::Id* id, net::ClientSt
   }
   auto body = co_await read_body(stream, kErrorBodyBytesMax);
   bool may_explain = body && id && status != 401 && status != 403 && status < 500;
-  if (may_explain) {
-    for (rpc::Incoming& one : rpc::read_messages(*body, rpc::Batches::refused)) {
+  auto messages = rpc::read_messages(may_explain ? *body : "", rpc::Batches::refused);
+  if (messages && may_explain) {
+    for (rpc::Incoming& one : *messages) {
       auto* response = std::get_if<rpc::Response>(&one);
       if (!response || !std::holds_alternative<rpc::RpcError>(response->answer)) continue;
       response->id = *id;

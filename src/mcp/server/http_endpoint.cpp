@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "crypto/random.hpp"
 #include "mcp/server/http_checks.hpp"
@@ -27,12 +28,28 @@ net::Response stream_of(std::shared_ptr<HttpReply> reply, std::function<void()> 
   return response;
 }
 
+net::Response stopping_response() {
+  return refusal(503, rpc::code::kOverloaded, "the server is shutting down");
+}
+
+// Of a body that was not read: it takes too much work, or too many others are being read.
+net::Response unread_response(const Error& why) {
+  if (why.reason() != "too_complex") {
+    return refusal(503, rpc::code::kOverloaded, why.message());
+  }
+  rpc::RpcError error{.code = rpc::code::kInvalidRequest, .message = why.message()};
+  error.data = json::Object{{"code", why.reason()}, {"limit", why.limit()}, {"max", why.max()}};
+  return error_response(400, {}, std::move(error));
+}
+
 }  // namespace
 
-HttpEndpoint::HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug)
+HttpEndpoint::HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug,
+                           BlockingPool* pool)
     : home_(std::move(home)),
       hosts_(std::move(hosts)),
       on_bug_(std::move(on_bug)),
+      pool_(pool),
       ending_(home_, on_bug_) {}
 
 Task<net::Response> HttpEndpoint::handle(net::Request request, HttpCaller caller) {
@@ -42,9 +59,7 @@ Task<net::Response> HttpEndpoint::handle(net::Request request, HttpCaller caller
   if (!hosts_.allows_origin(request.header("origin"))) {
     co_return refusal(403, rpc::code::kInvalidRequest, "requests of this origin are not accepted");
   }
-  if (is_stopping_) {
-    co_return refusal(503, rpc::code::kOverloaded, "the server is shutting down");
-  }
+  if (is_stopping_) co_return stopping_response();
   switch (request.method) {
     case net::Method::post: break;
     case net::Method::get: co_return open_stream(request, caller);
@@ -56,7 +71,12 @@ Task<net::Response> HttpEndpoint::handle(net::Request request, HttpCaller caller
 
 Task<net::Response> HttpEndpoint::post(net::Request request, HttpCaller caller) {
   if (auto refused = check_types(request)) co_return std::move(*refused);
-  Posted posted{.messages = rpc::read_messages(request.body, rpc::Batches::accepted)};
+  auto messages = co_await read_aside(&request.body, pool_, [](std::string_view text) {
+    return rpc::read_messages(text, rpc::Batches::accepted);
+  });
+  if (!messages) co_return unread_response(messages.error());
+  if (is_stopping_) co_return stopping_response();
+  Posted posted{.messages = std::move(*messages)};
   for (const rpc::Incoming& message : posted.messages) {
     if (const auto* malformed = std::get_if<rpc::Malformed>(&message)) {
       co_return error_response(400, malformed->id, malformed->error);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "async/blocking_pool.hpp"
 #include "async/task_group.hpp"
 #include "mcp/server/http_session.hpp"
 #include "net/http.hpp"
@@ -33,7 +34,9 @@ class HttpEndpoint final {
   static constexpr milliseconds kIdleMax = std::chrono::hours(1);
   static constexpr std::size_t kRequestsMax = 1000;  // of the modern era at once; beyond: 503
 
-  HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug);
+  // Long bodies are read on `pool`, which outlives the endpoint; without one (nullptr) at home.
+  HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug,
+               BlockingPool* pool = nullptr);
 
   // A request with the method POST, GET or DELETE.
   Task<net::Response> handle(net::Request request, HttpCaller caller);
@@ -75,6 +78,7 @@ class HttpEndpoint final {
   const Executor home_;
   const net::HostRules hosts_;
   const TaskGroup::OnBug on_bug_;
+  BlockingPool* const pool_;
   std::list<Known> sessions_;                   // of the legacy era; the one used last is first
   std::map<SessionPtr, std::string> requests_;  // of the modern era, with their groups
   bool is_stopping_ = false;

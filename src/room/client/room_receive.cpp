@@ -16,7 +16,8 @@ constexpr std::int64_t kNormalClose = 1000;
 
 // Nothing if it is not a JSON object.
 std::optional<json::Object> parsed_header(const Message& message) {
-  auto value = json::parse(message.header, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(message.header, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                            .values_max = json::kStrangersValuesMax});
   if (!value || !value->is_object()) return std::nullopt;
   return std::move(value->as_object());
 }

@@ -250,7 +250,8 @@ ToolOutcome HttpTool::to_outcome(const HttpToolDef& tool, Answer answer,
     return failed_outcome(
         cat("The answer is larger than ", kAnswerBytesMax, " bytes, and cannot be read."));
   }
-  auto value = json::parse(answer.body, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(answer.body, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                         .values_max = json::kStrangersValuesMax});
   if (!value)
     return failed_outcome(cat("The answer is not JSON:\n", shown_body(answer.body, secrets)));
   const json::Value* found = json::find_pointer(*value, *tool.result);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "tool/http/http_tool.hpp"
@@ -46,7 +47,9 @@ Task<Result<std::vector<ToolDecl>>> HttpTools::look_up(ToolRef ref, Principal wh
 Task<Result<std::vector<ToolPtr>>> HttpTools::offered(Principal who) {
   ERRAND_CO_TRY(auto page, co_await tools_.list(who.workspace, "", kOfferedMax));
   std::vector<ToolPtr> out;
+  Breath breath(kBytesInABreath);
   for (const NamedRecord& record : page.records) {
+    if (breath.is_due(record.body.size())) co_await let_others_run();
     // A record that is damaged must not hide the others; whoever calls it is told.
     auto decl = decl_of_record(record);
     if (decl) out.push_back(std::make_shared<HttpTool>(client_, tools_, who, std::move(*decl)));

@@ -105,7 +105,8 @@ net::ClientRequest search_request(const SearchService& service, std::string_view
 }
 
 Result<std::vector<SearchHit>> parse_hits(SearchProvider provider, std::string_view body) {
-  auto value = json::parse(body, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  auto value = json::parse(body, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                  .values_max = json::kStrangersValuesMax});
   const json::Object* root = value ? value->if_object() : nullptr;
   const bool is_brave = provider == SearchProvider::brave;
   // Brave leaves "web" out if there is nothing.

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "async/blocking_pool.hpp"
+#include "async/breath.hpp"
+
+namespace errand {
+
+// What `read` (a function returning a Result) makes of a text that a stranger sent. A long text is
+// read on the pool, so that nobody on the home waits for it; without a pool (nullptr) it is read at
+// once. `text` and `pool` outlive the task; the text is whole again when the task returns.
+// unavailable: the pool takes no more calls.
+template <class Read>
+Task<std::invoke_result_t<Read, std::string_view>> read_aside(std::string* text, BlockingPool* pool,
+                                                              Read read) {
+  if (!pool || text->size() <= kBytesInABreath) co_return read(std::string_view(*text));
+  // The pool may still be reading when whoever asked is gone.
+  auto kept = std::make_shared<std::string>(std::move(*text));
+  auto out = co_await pool->run([kept, read] { return read(std::string_view(*kept)); });
+  *text = std::move(*kept);
+  co_return out;
+}
+
+}  // namespace errand

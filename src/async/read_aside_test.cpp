@@ -1,0 +1,43 @@
+#include "async/read_aside.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "support/run_task.hpp"
+
+namespace errand {
+namespace {
+
+struct Seen {
+  std::size_t bytes = 0;
+  std::thread::id reader;
+};
+
+Result<Seen> see(std::string_view text) {
+  return Seen{.bytes = text.size(), .reader = std::this_thread::get_id()};
+}
+
+TEST(ReadAside, AShortTextIsReadAtHomeAndALongOneOnThePool) {
+  BlockingPool pool(1, 10);
+  asio::io_context io(1);
+  std::string text(kBytesInABreath, 'x');
+  auto at_home = run_task(io, read_aside(&text, &pool, see)).value();
+  EXPECT_EQ(at_home.reader, std::this_thread::get_id());
+
+  text += 'x';
+  auto aside = run_task(io, read_aside(&text, &pool, see)).value();
+  EXPECT_EQ(aside.bytes, kBytesInABreath + 1);
+  EXPECT_NE(aside.reader, std::this_thread::get_id());
+  EXPECT_EQ(text.size(), kBytesInABreath + 1) << "the text is whole again";
+}
+
+TEST(ReadAside, WithoutAPoolEverythingIsReadAtHome) {
+  asio::io_context io(1);
+  std::string text(kBytesInABreath + 1, 'x');
+  auto at_home = run_task(io, read_aside(&text, nullptr, see)).value();
+  EXPECT_EQ(at_home.reader, std::this_thread::get_id());
+}
+
+}  // namespace
+}  // namespace errand
