@@ -11,6 +11,7 @@
 #include "engine/id_bounds.hpp"
 #include "engine/records/agent_access.hpp"
 #include "engine/records/agents.hpp"
+#include "engine/schema_work.hpp"
 #include "json/write.hpp"
 #include "run/log/journal.hpp"
 #include "tool/input_schema.hpp"
@@ -36,17 +37,6 @@ Result<void> check_names(const std::vector<ToolDecl>& tools) {
         .pointer("/tools");
   }
   return {};
-}
-
-// Some take a millisecond to compile.
-constexpr std::size_t kToolPatternsMax = 512;
-
-Error too_many_patterns() {
-  return Error(ErrorCode::invalid_argument,
-               cat("the schemas of the tools have more than ", kToolPatternsMax, " patterns"))
-      .pointer("/tools")
-      .reason("too_complex")
-      .limit("toolPatterns", static_cast<std::int64_t>(kToolPatternsMax));
 }
 
 // The room of a spec, and what the spec needs there, as one of its tools.
@@ -196,31 +186,16 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
 }
 
 Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools, SchemaPtr output) {
-  if (tools->offered && !output) co_return Result<void>();
-  std::vector<SchemaPtr> schemas;
-  if (output && !json::is_plain_schema(*output)) schemas.push_back(output);
+  std::vector<SchemaPtr> schemas{std::move(output)};
   for (const ToolRef& ref : tools->refs) {
-    if (tools->offered) break;
+    if (tools->offered) break;  // these were compiled when they were sent first
     for (const OfferedTool& tool : offered_tools(ref)) {
-      for (const SchemaPtr& schema : {tool.decl.input_schema, tool.decl.output_schema}) {
-        if (schema && !json::is_plain_schema(*schema)) schemas.push_back(schema);
-      }
+      schemas.push_back(tool.decl.input_schema);
+      schemas.push_back(tool.decl.output_schema);
     }
   }
-  if (schemas.empty()) co_return Result<void>();
-  auto compile = [cache = schemas_, schemas = std::move(schemas)]() -> Result<void> {
-    std::size_t patterns = 0;
-    for (const SchemaPtr& schema : schemas) {
-      auto compiled = compile_input_schema(*cache, *schema);
-      // Whoever resolves the tools finds the error in the cache, and tells where it is.
-      if (!compiled) return {};
-      patterns += (*compiled)->patterns();
-      if (patterns > kToolPatternsMax) return too_many_patterns();
-    }
-    return {};
-  };
-  if (!deps_.pool) co_return compile();
-  co_return co_await deps_.pool->run(std::move(compile));
+  auto compiled = co_await compile_aside(deps_.pool, schemas_, std::move(schemas));
+  co_return compiled;
 }
 
 // A caller's spec as it is kept: with its agent and its room taken in, and the headers of its tools
@@ -235,6 +210,7 @@ Task<Result<Engine::Prepared>> Engine::prepare(Principal who, Spec spec) {
   ERRAND_CO_TRY(out.spec.tools,
                 co_await deps_.records->secrets.seal_headers(who.workspace, out.spec.tools));
   const ToolSetPtr tools = out.spec.tools;
+  std::vector<SchemaPtr> schemas;
   for (std::size_t i = 0; i < tools->refs.size(); ++i) {
     if (!deps_.tools.is_stored(tools->refs[i])) continue;
     auto found = co_await deps_.tools.look_up(tools->refs[i], who);
@@ -242,9 +218,13 @@ Task<Result<Engine::Prepared>> Engine::prepare(Principal who, Spec spec) {
       std::string place = cat("/tools/", i, found.error().pointer());
       co_return std::move(found).error().pointer(place);
     }
-    for (ToolDecl& tool : *found) tool.origin.ref = i;
+    for (ToolDecl& tool : *found) {
+      tool.origin.ref = i;
+      schemas.push_back(tool.input_schema);
+    }
     out.stored[i] = std::move(*found);
   }
+  ERRAND_CO_CHECK(co_await compile_aside(deps_.pool, schemas_, std::move(schemas)));
   co_return out;
 }
 
@@ -260,13 +240,14 @@ Task<Result<ToolOutcome>> Engine::try_tool(Principal who, std::string id, json::
   }
   ToolPtr tool = found && !found->empty() ? deps_.tools.open(found->front(), ref, who) : nullptr;
   if (!tool) co_return Error(ErrorCode::not_found, cat("there is no tool \"", id, "\""));
-  ERRAND_CO_TRY(auto schema, compile_input_schema(*schemas_, *tool->decl().input_schema));
-  if (auto errors = schema->validate(json::Value(arguments)); !errors.empty()) {
+  auto given = std::make_shared<const json::Object>(std::move(arguments));
+  ERRAND_CO_TRY(auto errors,
+                co_await check_arguments(deps_.pool, schemas_, tool->decl().input_schema, given));
+  if (!errors.empty()) {
     co_return Error(ErrorCode::invalid_argument, errors.front().message)
         .pointer(cat("/arguments", errors.front().pointer));
   }
-  ToolCall call{.run = {}, .id = deps_.ids.make<ToolUseIdTag>("tu_"), .arguments = {}};
-  call.arguments = std::move(arguments);
+  ToolCall call{.run = {}, .id = deps_.ids.make<ToolUseIdTag>("tu_"), .arguments = *given};
   const milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
   CallSecrets secrets(deps_.records ? &deps_.records->secrets : nullptr, who.workspace);
   ToolContext context{.who = who, .deadline = deps_.timers.now() + timeout, .secrets = &secrets};
@@ -288,7 +269,15 @@ Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
   if (deps_.records) agent = co_await deps_.records->agents.find(who.workspace, asked);
   if (!may_run(who, asked, agent)) co_return agent_not_allowed(asked);
   if (is_adopted) co_return spec;
-  if (agent) co_return with_agent(std::move(spec), *agent);
+  if (agent) {
+    const bool is_long = agent->body.size() > kBytesInABreath;
+    auto adopt = [asking = std::make_shared<Spec>(std::move(spec)),
+                  record = std::make_shared<const NamedRecord>(std::move(*agent))] {
+      return with_agent(std::move(*asking), *record);
+    };
+    if (!deps_.pool || !is_long) co_return adopt();
+    co_return co_await deps_.pool->run(std::move(adopt));
+  }
   if (agent.error().code() != ErrorCode::not_found) co_return std::move(agent).error();
   // The protocol has 403 here, as for the agent of another workspace.
   co_return Error(ErrorCode::forbidden, agent.error().message())
@@ -345,7 +334,8 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
              .effects = {.blobs = std::move(blobs)},
              .session = std::move(session)};
   Breath breath(kBytesInABreath);
-  for (const JournalEntry& entry : journal) {
+  for (JournalEntry& one : journal) {
+    const JournalEntry entry = std::move(one);  // let go of as soon as it is taken in
     const std::size_t before = run.first.journal.size();
     append_journal_line(run.first.journal, entry);
     state->apply(entry);

@@ -173,10 +173,10 @@ class Api final {
   Answer delete_secret(Principal who, net::Request request);
 
   // A verb of routes/named_record_routes.hpp, for agents or for stored tools.
-  using NamedVerb = Answer(const NamedKind*, engine::RecordBooks*, Principal, net::Request);
+  using NamedVerb = Answer(const NamedKind*, engine::Engine*, Principal, net::Request);
   template <NamedVerb* verb, const NamedKind& kind>
   Answer named(Principal who, net::Request request) {
-    return verb(&kind, &engine_.records(), std::move(who), std::move(request));
+    return verb(&kind, &engine_, std::move(who), std::move(request));
   }
 
   Answer create_room(Principal who, net::Request request);

@@ -33,11 +33,6 @@ Result<std::string_view> json_text(const net::Request& request) {
   return std::string_view(request.body);
 }
 
-Result<json::Value> json_body(const net::Request& request) {
-  ERRAND_TRY(auto text, json_text(request));
-  return parse_body(text);
-}
-
 Result<json::Value> parse_body(std::string_view text) {
   return json::parse(text, {.values_max = json::kStrangersValuesMax});
 }
@@ -70,15 +65,18 @@ Result<CreatedBetween> created_params(const net::Request& request) {
   return created;
 }
 
-Result<Idempotency> idempotency_of(const net::Request& request) {
-  Idempotency idempotency{.key = std::string(request.header("idempotency-key"))};
-  if (idempotency.key.empty()) return idempotency;
+Task<Result<Idempotency>> idempotency_of(net::Request* request, BlockingPool* pool) {
+  Idempotency idempotency{.key = std::string(request->header("idempotency-key"))};
+  if (idempotency.key.empty()) co_return idempotency;
   if (idempotency.key.size() > kIdempotencyKeyCharsMax) {
-    return Error(ErrorCode::invalid_argument, "the Idempotency-Key is too long")
+    co_return Error(ErrorCode::invalid_argument, "the Idempotency-Key is too long")
         .limit("idempotencyKeyChars", kIdempotencyKeyCharsMax);
   }
-  idempotency.fingerprint = crypto::to_hex(crypto::sha256(cat(request.path, "\n", request.body)));
-  return idempotency;
+  auto fingerprint = [path = request->path](std::string_view body) -> Result<std::string> {
+    return crypto::to_hex(crypto::sha256(cat(path, "\n", body)));
+  };
+  ERRAND_CO_TRY(idempotency.fingerprint, co_await read_aside(&request->body, pool, fingerprint));
+  co_return idempotency;
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> metadata_params(

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include "async/blocking_pool.hpp"
-#include "async/breath.hpp"
+#include "async/read_aside.hpp"
 #include "base/result.hpp"
 #include "json/value.hpp"
 #include "net/http.hpp"
@@ -20,21 +18,22 @@ namespace errand::server {
 // The text of a body that says it is JSON. invalid_argument: it is empty. unsupported: it says it
 // is something else.
 Result<std::string_view> json_text(const net::Request& request);
-// The body as JSON. invalid_argument: it is none. unsupported: it says it is something else.
-Result<json::Value> json_body(const net::Request& request);
-// A text that a stranger sent as JSON.
+// A text that a stranger sent as JSON. invalid_argument with the reason "too_complex": it has too
+// many values.
 Result<json::Value> parse_body(std::string_view text);
 
-// What `read` makes of the body's text. A long text is read on the pool, so that nobody else waits
-// for it; without a pool (nullptr) it is read at once.
+// What `read` makes of the body's JSON, and the one way in which routes read it: long bodies are
+// parsed and checked on the pool, and their values are let go of there. `request` and `pool`
+// outlive the task. The errors are those of json_text, parse_body and `read`.
 template <class Read>
-Task<std::invoke_result_t<Read, std::string_view>> read_body(net::Request* request,
-                                                             BlockingPool* pool, Read read) {
-  if (!pool || request->body.size() <= kBytesInABreath) co_return read(request->body);
-  // The pool may still be reading when whoever asked is gone.
-  auto text = std::make_shared<std::string>(std::move(request->body));
-  auto out = co_await pool->run([text, read] { return read(std::string_view(*text)); });
-  request->body = std::move(*text);
+Task<std::invoke_result_t<Read, const json::Value&>> read_json(net::Request* request,
+                                                               BlockingPool* pool, Read read) {
+  ERRAND_CO_CHECK(json_text(*request));
+  auto whole = [read](std::string_view text) -> std::invoke_result_t<Read, const json::Value&> {
+    ERRAND_TRY(auto body, parse_body(text));
+    return read(std::as_const(body));
+  };
+  auto out = co_await read_aside(&request->body, pool, whole);
   co_return out;
 }
 
@@ -58,9 +57,10 @@ Result<std::vector<std::pair<std::string, std::string>>> metadata_params(
 // "createdAfter" and "createdBefore" of a query. invalid_argument: one is no time.
 Result<CreatedBetween> created_params(const net::Request& request);
 
-// The request's Idempotency-Key with a fingerprint of what it asks for; empty without one.
-// invalid_argument: the key is too long.
-Result<Idempotency> idempotency_of(const net::Request& request);
+// The request's Idempotency-Key with a fingerprint of what it asks for; empty without one. That of
+// a long body is taken on the pool. `request` and `pool` outlive the task. invalid_argument: the
+// key is too long.
+Task<Result<Idempotency>> idempotency_of(net::Request* request, BlockingPool* pool);
 
 net::Response json_response(int status, std::string body);
 

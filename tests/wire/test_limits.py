@@ -1,6 +1,7 @@
 """Every limit of what a caller may send: taken at it, refused past it with its name and place."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ from support.server import ServerCase
 
 KIB = 1024
 DAY_MS = 86_400_000
+TOO_MANY_VALUES = b"[" + b"0," * 250_000 + b"0]"
 
 
 @dataclass
@@ -394,6 +396,51 @@ class LimitsTest(ServerCase):
         said = client.request("POST", f"/agent-sessions/{session}/messages",
                               {"prompt": "Hi", "x": [0] * 250_000})
         self.assertEqual((said.status, refusal_of(said)), (400, refusal))
+
+    def test_how_many_values_the_body_of_every_route_has(self):
+        client = self.start_server([turn("Hello.")]).client()
+        client.request("POST", "/agents", {"name": "known"})
+        names = {"workspace": client.workspace, "runId": "run_none", "sessionId": "sess_none"}
+        document = client.request_at("GET", "/openapi.json").json()
+        refusal = {"code": "too_complex", "limit": "jsonValues", "max": 250_000}
+        tried = 0
+        for path, operations in document["paths"].items():
+            for method, operation in operations.items():
+                content = operation.get("requestBody", {}).get("content", {})
+                if "application/json" not in content:
+                    continue
+                filled = re.sub(r"{(\w+)}", lambda name: names.get(name[1], "known"), path)
+                with self.subTest(method=method, path=path):
+                    answer = client.request_at(method.upper(), filled, TOO_MANY_VALUES)
+                    self.assertEqual((answer.status, refusal_of(answer)), (400, refusal))
+                tried += 1
+        self.assertGreater(tried, 20)
+
+    def test_how_many_values_a_message_of_mcp_has(self):
+        client = self.start_server([turn("Hello.")]).client()
+        answer = client.request("POST", "/mcp", TOO_MANY_VALUES, headers={
+            "Content-Type": "application/json", "Accept": "application/json, text/event-stream"})
+        self.assertEqual(answer.status, 400)
+        self.assertEqual(answer.json()["error"]["data"],
+                         {"code": "too_complex", "limit": "jsonValues", "max": 250_000})
+
+    def test_how_many_patterns_a_stored_tool_brings(self):
+        client = self.start_server([turn("Hello.")]).client()
+        for n in range(5):
+            parameters = {"type": "object", "properties": {
+                f"p{k}": {"pattern": f"^a{n}-{k}$"} for k in range(103)}}
+            made = client.request("POST", "/tools", {
+                "name": f"t{n}", "parameters": parameters, "http": {"url": "http://127.0.0.1:9"}})
+            self.assertEqual(made.status, 201, made.body[:500])
+
+        def create(tools: int) -> Response:
+            refs = [{"kind": "mantyx", "id": f"t{n}"} for n in range(tools)]
+            return client.request("POST", "/agent-runs", {"prompt": "Hi", "tools": refs})
+
+        at, past = create(4), create(5)
+        self.assertEqual(at.status, 201, at.body[:500])
+        self.assertEqual((past.status, refusal_of(past)), (400, {
+            "code": "too_complex", "pointer": "/tools", "limit": "toolPatterns", "max": 512}))
 
     def test_how_many_patterns_the_tools_of_a_run_have(self):
         client = self.start_server([turn("Hello.")]).client()

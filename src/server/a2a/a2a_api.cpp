@@ -100,9 +100,39 @@ bool is_wanted(const json::Object& params, const RunRow& row) {
 }
 
 Idempotency once(std::string_view what, const OfferedAgent& agent, const std::string& message_id,
-                 const json::Object& params) {
+                 std::string fingerprint) {
   return {.key = cat("a2a:", what, ":", agent.id, ":", message_id),
-          .fingerprint = crypto::to_hex(crypto::sha256(json::write(params)))};
+          .fingerprint = std::move(fingerprint)};
+}
+
+// A message, as far as this server wants to know.
+struct Said {
+  std::string id;
+  std::string context_id;
+  std::string task_id;
+  Spec spec;                // unless it is about a task
+  std::string fingerprint;  // of all that was sent along
+};
+
+Result<Said> read_said(const json::Object& params) {
+  const json::Value* given = params.if_contains("message");
+  if (!given) {
+    return Error(ErrorCode::invalid_argument, "\"message\" is missing").pointer("/message");
+  }
+  ERRAND_TRY(auto message, a2a::parse_message(*given, "/message"));
+  if (message.id.empty() || message.id.size() > kMessageIdCharsMax) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("expected an id of up to ", kMessageIdCharsMax, " characters"))
+        .pointer("/message/messageId");
+  }
+  if (message.parts.empty()) {
+    return Error(ErrorCode::invalid_argument, "the message has no parts").pointer("/message/parts");
+  }
+  Said said{.id = message.id, .context_id = message.context_id, .task_id = message.task_id};
+  if (!said.task_id.empty()) return said;
+  ERRAND_TRY(said.spec, spec_of(message));
+  said.fingerprint = crypto::to_hex(crypto::sha256(json::write(params)));
+  return said;
 }
 
 }  // namespace
@@ -160,7 +190,11 @@ Task<net::Response> A2aApi::show_card(Principal who, net::Request request) {
 Task<net::Response> A2aApi::handle(Principal who, net::Request request) {
   auto agent = co_await find_agent(&deps_.engine.records().agents, who, request.params.at(1));
   if (!agent) co_return render_error(agent.error());
-  std::vector<rpc::Incoming> messages = rpc::read_messages(request.body, rpc::Batches::refused);
+  auto read = co_await read_aside(&request.body, deps_.engine.pool(), [](std::string_view text) {
+    return rpc::read_messages(text, rpc::Batches::refused);
+  });
+  if (!read) co_return render_error(read.error());
+  std::vector<rpc::Incoming> messages = std::move(*read);
   if (const auto* malformed = std::get_if<rpc::Malformed>(&messages.front())) {
     co_return answer_with(malformed->id, malformed->error);
   }
@@ -179,11 +213,12 @@ Task<net::Response> A2aApi::handle(Principal who, net::Request request) {
     co_return answer_with(id, failure(rpc::code::kMethodNotFound,
                                       cat("there is no method ", utf8_prefix(asked->method, 100))));
   }
+  auto params = std::make_shared<const json::Object>(std::move(asked->params));
   Answer answer = co_await dispatch(method->verb, {.who = who,
                                                    .agent = std::move(*agent),
                                                    .id = id,
                                                    .version = method->version,
-                                                   .params = std::move(asked->params)});
+                                                   .params = std::move(params)});
   if (auto* response = std::get_if<net::Response>(&answer)) co_return std::move(*response);
   if (auto* error = std::get_if<rpc::RpcError>(&answer)) {
     co_return answer_with(id, std::move(*error));
@@ -204,7 +239,7 @@ Task<A2aApi::Answer> A2aApi::dispatch(a2a::Verb verb, Call call) {
 }
 
 Task<Result<SessionId>> A2aApi::context_of(const Call* call, std::string context_id,
-                                           std::string message_id) {
+                                           Idempotency idempotency) {
   if (!context_id.empty()) {
     Error unknown = Error(ErrorCode::invalid_argument, "this agent has no such context")
                         .pointer("/message/contextId");
@@ -218,37 +253,34 @@ Task<Result<SessionId>> A2aApi::context_of(const Call* call, std::string context
   engine::SessionParams params;
   params.spec.agent_id = call->agent.id;
   params.spec.metadata.emplace_back(kAgentLabel, call->agent.id);
-  auto made = co_await deps_.engine.create_session(
-      call->who, std::move(params), once("context", call->agent, message_id, call->params));
+  auto made =
+      co_await deps_.engine.create_session(call->who, std::move(params), std::move(idempotency));
   co_return made;
 }
 
 Task<Result<RunId>> A2aApi::start(const Call* call) {
-  const json::Value* given = call->params.if_contains("message");
-  if (!given) {
-    co_return Error(ErrorCode::invalid_argument, "\"message\" is missing").pointer("/message");
+  // A message may hold files: it is read beside the home.
+  auto read = [params = call->params] { return read_said(*params); };
+  BlockingPool* pool = deps_.engine.pool();
+  Result<Said> message = Error(ErrorCode::internal, "not read");
+  if (pool) {
+    message = co_await pool->run(read);
+  } else {
+    message = read();
   }
-  ERRAND_CO_TRY(auto message, a2a::parse_message(*given, "/message"));
-  if (message.id.empty() || message.id.size() > kMessageIdCharsMax) {
-    co_return Error(ErrorCode::invalid_argument,
-                    cat("expected an id of up to ", kMessageIdCharsMax, " characters"))
-        .pointer("/message/messageId");
-  }
-  if (message.parts.empty()) {
-    co_return Error(ErrorCode::invalid_argument, "the message has no parts")
-        .pointer("/message/parts");
-  }
-  if (!message.task_id.empty()) {
-    ERRAND_CO_TRY(auto known, co_await find_run(call, message.task_id));
+  ERRAND_CO_TRY(auto said, std::move(message));
+  if (!said.task_id.empty()) {
+    ERRAND_CO_TRY(auto known, co_await find_run(call, said.task_id));
     co_return Error(ErrorCode::conflict,
                     is_terminal(known.row.status)
                         ? "the task is over; send the message with its contextId alone"
                         : "the task does not wait for input");
   }
-  ERRAND_CO_TRY(auto said, spec_of(message));
-  ERRAND_CO_TRY(auto session, co_await context_of(call, message.context_id, message.id));
-  auto run = co_await deps_.engine.send(call->who, session, {.said = std::move(said)},
-                                        once("message", call->agent, message.id, call->params));
+  ERRAND_CO_TRY(auto session,
+                co_await context_of(call, said.context_id,
+                                    once("context", call->agent, said.id, said.fingerprint)));
+  auto run = co_await deps_.engine.send(call->who, session, {.said = std::move(said.spec)},
+                                        once("message", call->agent, said.id, said.fingerprint));
   co_return run;
 }
 
@@ -269,14 +301,14 @@ Task<Result<void>> A2aApi::wait_for_end(Principal who, RunId run) {
 Task<A2aApi::Answer> A2aApi::send(Call call) {
   auto run = co_await start(&call);
   if (!run) co_return to_rpc_error(run.error());
-  if (!wants_answer_now(call.params)) {
+  if (!wants_answer_now(*call.params)) {
     auto ended = co_await wait_for_end(call.who, *run);
     if (!ended) co_return to_rpc_error(ended.error());
   }
   auto view = co_await deps_.engine.get(call.who, *run);
   if (!view) co_return to_rpc_error(view.error());
   a2a::Task task = task_of(*view);
-  cut_history(task, json::object_at(&call.params, "configuration"));
+  cut_history(task, json::object_at(call.params.get(), "configuration"));
   co_return a2a::send_result(std::move(task), call.version);
 }
 
@@ -317,10 +349,10 @@ Task<Result<engine::RunView>> A2aApi::find_run(const Call* call, std::string_vie
 }
 
 Task<A2aApi::Answer> A2aApi::get(Call call) {
-  auto view = co_await find_run(&call, json::text_at(&call.params, "id"));
+  auto view = co_await find_run(&call, json::text_at(call.params.get(), "id"));
   if (!view) co_return to_rpc_error(view.error());
   a2a::Task task = task_of(*view);
-  cut_history(task, &call.params);
+  cut_history(task, call.params.get());
   co_return a2a::to_json(task, call.version);
 }
 
@@ -334,12 +366,12 @@ Task<Result<A2aApi::TaskPage>> A2aApi::page_of(const Call* call, RunFilter filte
   for (std::size_t scanned = 0; !is_end && scanned < kListScanMax; scanned += filter.limit) {
     ERRAND_CO_TRY(auto runs, co_await deps_.engine.list(filter));
     for (const RunRow& row : runs) {
-      if (page.runs.size() == limit && is_wanted(call->params, row)) {
+      if (page.runs.size() == limit && is_wanted(*call->params, row)) {
         page.next = page.runs.back().id.str();
         co_return page;
       }
       filter.before = row.id;
-      if (is_wanted(call->params, row)) page.runs.push_back(row);
+      if (is_wanted(*call->params, row)) page.runs.push_back(row);
     }
     is_end = runs.size() < filter.limit;
   }
@@ -351,7 +383,7 @@ Task<Result<std::size_t>> A2aApi::count(const Call* call, RunFilter filter) {
   std::size_t total = 0;
   for (std::size_t scanned = 0; scanned < kListScanMax; scanned += filter.limit) {
     ERRAND_CO_TRY(auto runs, co_await deps_.engine.list(filter));
-    for (const RunRow& row : runs) total += is_wanted(call->params, row) ? 1 : 0;
+    for (const RunRow& row : runs) total += is_wanted(*call->params, row) ? 1 : 0;
     if (runs.size() < filter.limit) break;
     filter.before = runs.back().id;
   }
@@ -359,18 +391,18 @@ Task<Result<std::size_t>> A2aApi::count(const Call* call, RunFilter filter) {
 }
 
 Task<A2aApi::Answer> A2aApi::list(Call call) {
-  auto size = json::integer_at(&call.params, "pageSize").value_or(kListDefault);
+  auto size = json::integer_at(call.params.get(), "pageSize").value_or(kListDefault);
   auto limit = static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, kListMax));
   RunFilter filter{.workspace = call.who.workspace,
                    .metadata = {{std::string(kAgentLabel), call.agent.id}},
                    .limit = kListMax};
-  if (std::string_view token = json::text_at(&call.params, "pageToken"); !token.empty()) {
+  if (std::string_view token = json::text_at(call.params.get(), "pageToken"); !token.empty()) {
     filter.before = RunId::parse(token);
     if (!filter.before) {
       co_return failure(rpc::code::kInvalidParams, "/pageToken: this agent did not give it");
     }
   }
-  if (std::string_view context = json::text_at(&call.params, "contextId"); !context.empty()) {
+  if (std::string_view context = json::text_at(call.params.get(), "contextId"); !context.empty()) {
     filter.session = SessionId::parse(context);
     if (!filter.session) co_return failure(rpc::code::kInvalidParams, "/contextId: unknown");
   }
@@ -379,7 +411,7 @@ Task<A2aApi::Answer> A2aApi::list(Call call) {
   json::Array tasks;
   for (const RunRow& row : page->runs) {
     a2a::Task task = task_of(row);
-    if (json::flag_at(&call.params, "includeArtifacts")) {
+    if (json::flag_at(call.params.get(), "includeArtifacts")) {
       auto view = co_await deps_.engine.get(call.who, row.id);
       if (view) task.artifacts = task_of(*view).artifacts;
     }
@@ -392,7 +424,7 @@ Task<A2aApi::Answer> A2aApi::list(Call call) {
 }
 
 Task<A2aApi::Answer> A2aApi::cancel(Call call) {
-  auto view = co_await find_run(&call, json::text_at(&call.params, "id"));
+  auto view = co_await find_run(&call, json::text_at(call.params.get(), "id"));
   if (!view) co_return to_rpc_error(view.error());
   if (is_terminal(view->row.status)) {
     co_return failure(a2a::code::kTaskNotCancelable, "the task is over");
@@ -408,7 +440,7 @@ Task<A2aApi::Answer> A2aApi::cancel(Call call) {
 }
 
 Task<A2aApi::Answer> A2aApi::subscribe(Call call) {
-  auto view = co_await find_run(&call, json::text_at(&call.params, "id"));
+  auto view = co_await find_run(&call, json::text_at(call.params.get(), "id"));
   if (!view) co_return to_rpc_error(view.error());
   if (is_terminal(view->row.status)) {
     co_return failure(a2a::code::kUnsupportedOperation, "the task is over; ask for it instead");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,7 +42,7 @@ class A2aApi final {
     OfferedAgent agent;
     rpc::Id id;
     a2a::Version version = a2a::Version::v10;
-    json::Object params;
+    std::shared_ptr<const json::Object> params;
   };
   using Answer = std::variant<json::Object, rpc::RpcError, net::Response>;
 
@@ -58,7 +59,7 @@ class A2aApi final {
   // The run that a message starts.
   Task<Result<RunId>> start(const Call* call);
   Task<Result<SessionId>> context_of(const Call* call, std::string context_id,
-                                     std::string message_id);
+                                     Idempotency idempotency);
   // not_found: no such run, or one of another agent.
   Task<Result<engine::RunView>> find_run(const Call* call, std::string_view id);
   struct TaskPage {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "engine/records/agent_access.hpp"
 #include "engine/records/agents.hpp"
@@ -124,9 +125,11 @@ Task<Result<std::vector<AgentAsTool>>> agents_as_tools(NamedRecords* agents, Pri
   // Named before the caller's agents are picked, so that all callers know an agent by one name.
   std::vector<std::string> names = mcp::vendor_names("agent", named);
   std::vector<AgentAsTool> out;
+  Breath breath(kBytesInABreath);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const NamedRecord& record = page.records[i];
     if (!engine::may_run(who, record.name, record)) continue;
+    if (breath.is_due(record.body.size())) co_await let_others_run();
     auto body = engine::agent_json(record);
     if (!body) continue;
     std::string about(json::text_at(&*body, "description"));

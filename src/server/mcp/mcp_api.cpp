@@ -23,9 +23,9 @@ McpApi::McpApi(const Deps& deps, net::HostRules hosts)
       workspace_{.engine = deps.engine,
                  .tools = deps.tools,
                  .caller = caller_,
-                 .schemas = schemas_,
+                 .schemas = std::make_shared<json::SchemaCache>(),
                  .cancelling = cancelling_},
-      endpoint_(deps.home, std::move(hosts), report_to(deps.log)) {}
+      endpoint_(deps.home, std::move(hosts), report_to(deps.log), deps.engine.pool()) {}
 
 std::vector<GuestRoute> McpApi::routes() {
   std::vector<GuestRoute> out;

@@ -36,7 +36,6 @@ class McpApi final {
   Task<net::Response> handle(Principal who, net::Request request);
 
   ToolCaller caller_;
-  json::SchemaCache schemas_;
   TaskGroup cancelling_;  // of runs whose callers have left
   const WorkspaceDeps workspace_;
   mcp::HttpEndpoint endpoint_;

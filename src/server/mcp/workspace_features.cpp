@@ -12,7 +12,6 @@
 #include "mcp/server/served_tool.hpp"
 #include "run/content.hpp"
 #include "store/segment_events.hpp"
-#include "tool/input_schema.hpp"
 
 namespace errand::server {
 namespace {
@@ -68,13 +67,13 @@ Task<Result<std::vector<mcp::Tool>>> WorkspaceFeatures::tools() {
   co_return tools;
 }
 
-std::optional<std::string> WorkspaceFeatures::mistake_in(const json::Object& arguments,
-                                                         const ToolDecl& decl) const {
-  auto schema = compile_input_schema(deps_.schemas, *decl.input_schema);
-  if (!schema) return {};
-  auto wrong = (*schema)->validate(json::Value(arguments));
-  if (wrong.empty()) return {};
-  return cat("The arguments do not fit the tool:\n", json::describe(wrong));
+Task<std::string> WorkspaceFeatures::mistake_in(json::Object arguments, SchemaPtr schema) const {
+  auto wrong =
+      co_await engine::check_arguments(deps_.engine.pool(), deps_.schemas, std::move(schema),
+                                       std::make_shared<const json::Object>(std::move(arguments)));
+  if (!wrong) co_return wrong.error().describe();
+  if (wrong->empty()) co_return "";
+  co_return cat("The arguments do not fit the tool:\n", json::describe(*wrong));
 }
 
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams params,
@@ -85,8 +84,8 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
       return one->decl().name == params.name;
     });
     if (tool != offered.end()) {
-      auto wrong = mistake_in(params.arguments, (*tool)->decl());
-      if (wrong) co_return failure(std::move(*wrong));
+      auto wrong = co_await mistake_in(params.arguments, (*tool)->decl().input_schema);
+      if (!wrong.empty()) co_return failure(std::move(wrong));
       auto outcome = co_await this->call(*tool, std::move(params.arguments), call);
       co_return outcome;
     }
@@ -99,8 +98,8 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
     co_return Error(ErrorCode::not_found,
                     cat("there is no tool ", utf8_prefix(params.name, kToolNameCharsMax)));
   }
-  auto wrong = mistake_in(params.arguments, agent->decl);
-  if (wrong) co_return failure(std::move(*wrong));
+  auto wrong = co_await mistake_in(params.arguments, agent->decl.input_schema);
+  if (!wrong.empty()) co_return failure(std::move(wrong));
   std::string message(json::text_at(&params.arguments, "message"));
   auto outcome = co_await call_agent({.engine = deps_.engine, .cancelling = deps_.cancelling}, who_,
                                      agent->id, std::move(message), call);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/schema_work.hpp"
 #include "json/schema_cache.hpp"
 #include "mcp/server/server_features.hpp"
 #include "server/mcp/agent_call.hpp"
@@ -17,7 +18,7 @@ struct WorkspaceDeps {
   engine::Engine& engine;
   const ToolSources& tools;
   ToolCaller& caller;
-  json::SchemaCache& schemas;
+  engine::SharedSchemas schemas;
   TaskGroup& cancelling;  // where runs of callers that have left are cancelled
 };
 
@@ -43,8 +44,8 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
                                                                  mcp::ServedCall* call) override;
 
  private:
-  // What the arguments do not fit; nothing if they do.
-  std::optional<std::string> mistake_in(const json::Object& arguments, const ToolDecl& decl) const;
+  // What is wrong with the arguments; empty if they fit.
+  Task<std::string> mistake_in(json::Object arguments, SchemaPtr schema) const;
   Task<Result<std::vector<AgentAsTool>>> agents() const;
   Task<Result<mcp::CallOutcome>> call(ToolPtr tool, json::Object arguments, mcp::ServedCall* call);
 

@@ -2,15 +2,18 @@
 #include <utility>
 
 #include "engine/records/agents.hpp"
+#include "server/request_body.hpp"
 #include "server/routes/named_record_routes.hpp"
 
 namespace errand::server {
 namespace {
 
-Task<Result<NewNamedRecord>> read_agent(engine::SecretVault* vault, WorkspaceSlug workspace,
-                                        json::Value body, std::string name) {
-  ERRAND_CO_TRY(auto asked, engine::parse_agent(body, name));
-  ERRAND_CO_TRY(auto agent, co_await engine::sealed_agent(vault, workspace, std::move(asked)));
+Task<Result<NewNamedRecord>> read_agent(engine::Engine* engine, net::Request* request,
+                                        WorkspaceSlug workspace, std::string name) {
+  auto read = [name](const json::Value& body) { return engine::parse_agent(body, name); };
+  ERRAND_CO_TRY(auto asked, co_await read_json(request, engine->pool(), read));
+  ERRAND_CO_TRY(auto agent, co_await engine::sealed_agent(&engine->records().secrets, workspace,
+                                                          std::move(asked)));
   co_return NewNamedRecord{.name = std::move(agent.name), .body = std::move(agent.body)};
 }
 

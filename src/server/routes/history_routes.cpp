@@ -51,12 +51,11 @@ json::Object feedback_json(const RunId& run, const engine::Feedback& feedback) {
 
 Api::Answer Api::fork_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
-  json::Value body = json::Object();
+  ForkParams params;
   if (!request.body.empty()) {
-    ERRAND_CO_TRY(body, json_body(request));
+    ERRAND_CO_TRY(params, co_await read_json(&request, engine_.pool(), parse_fork));
   }
-  ERRAND_CO_TRY(auto params, parse_fork(body));
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   ERRAND_CO_TRY(auto fork,
                 co_await engine_.fork(who, id, std::move(params), std::move(idempotency)));
   std::string out;
@@ -88,8 +87,7 @@ Api::Answer Api::list_journal(Principal who, net::Request request) {
 
 Api::Answer Api::give_feedback(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto feedback, parse_feedback(body));
+  ERRAND_CO_TRY(auto feedback, co_await read_json(&request, engine_.pool(), parse_feedback));
   const json::Object out = feedback_json(id, feedback);
   ERRAND_CO_TRY(bool is_first, co_await engine_.give_feedback(who, id, std::move(feedback)));
   co_return json_response(is_first ? 201 : 200, json::write(out));

@@ -47,6 +47,18 @@ json::Object workspace_json(const engine::WorkspaceView& workspace) {
   return {{"slug", workspace.slug.view()}, {"name", workspace.name}};
 }
 
+Result<engine::WorkspaceView> parse_workspace(const json::Value& body) {
+  json::Fields in(body, "");
+  refuse_unknown(in, body, {"slug", "name"});
+  auto slug = WorkspaceSlug::parse(in.text("slug"));
+  if (in.ok() && !slug) {
+    in.fail("slug", "a slug is 1 to 39 letters, digits, dashes and underscores");
+  }
+  std::string name = read_name(in);
+  ERRAND_CHECK(in.finish());
+  return engine::WorkspaceView{.slug = *slug, .name = std::move(name)};
+}
+
 }  // namespace
 
 std::vector<std::string> Api::known_scopes() const {
@@ -60,11 +72,12 @@ std::vector<std::string> Api::known_scopes() const {
 }
 
 Api::Answer Api::create_key(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto params,
-                parse_grant(body, known_scopes(), {"name", "scopes", "agents", "ttlMs"}));
+  auto read = [scopes = known_scopes()](const json::Value& body) {
+    return parse_grant(body, scopes, {"name", "scopes", "agents", "ttlMs"});
+  };
+  ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), read));
   ERRAND_CO_CHECK(confine(params, who, time_left(credential(request), who.key)));
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   Result<engine::NewKey> key = Error(ErrorCode::internal, "not made");
   if (idempotency.key.empty()) {
     key = co_await keys_.create(who.workspace, std::move(params), engine::KeyRing::make_secret());
@@ -92,18 +105,11 @@ Api::Answer Api::revoke_key(Principal who, net::Request request) {
 
 Api::Answer Api::create_workspace(Principal who, net::Request request) {
   ERRAND_CO_CHECK(check_operator(who));
-  ERRAND_CO_TRY(auto body, json_body(request));
-  json::Fields in(body, "");
-  refuse_unknown(in, body, {"slug", "name"});
-  auto slug = WorkspaceSlug::parse(in.text("slug"));
-  if (in.ok() && !slug) {
-    in.fail("slug", "a slug is 1 to 39 letters, digits, dashes and underscores");
-  }
-  std::string name = read_name(in);
-  ERRAND_CO_CHECK(in.finish());
+  ERRAND_CO_TRY(auto asked, co_await read_json(&request, engine_.pool(), parse_workspace));
   engine::Once once{.caller_secret = std::string(credential(request))};
-  ERRAND_CO_TRY(once.idempotency, idempotency_of(request));
-  ERRAND_CO_TRY(auto made, co_await workspaces_.create(*slug, std::move(name), std::move(once)));
+  ERRAND_CO_TRY(once.idempotency, co_await idempotency_of(&request, engine_.pool()));
+  ERRAND_CO_TRY(auto made, co_await workspaces_.create(std::move(asked.slug), std::move(asked.name),
+                                                       std::move(once)));
   json::Object out = workspace_json(made.workspace);
   out["apiKey"] = new_key_json(made.key);
   co_return json_response(201, json::write(out));

@@ -5,6 +5,7 @@
 
 #include "async/task.hpp"
 #include "base/result.hpp"
+#include "engine/engine.hpp"
 #include "engine/records/record_books.hpp"
 #include "json/value.hpp"
 #include "net/http.hpp"
@@ -27,15 +28,15 @@ struct NamedKind {
   NamedRecords engine::RecordBooks::* records;
   Result<json::Object> (*shown)(const NamedRecord& record);
   // What the body of a request asks for. `name` is the record's if the body has none.
-  // invalid_argument: with the pointer. `vault` outlives the task.
-  Task<Result<NewNamedRecord>> (*read)(engine::SecretVault* vault, WorkspaceSlug workspace,
-                                       json::Value body, std::string name);
+  // invalid_argument: with the pointer. `engine` and `request` outlive the task.
+  Task<Result<NewNamedRecord>> (*read)(engine::Engine* engine, net::Request* request,
+                                       WorkspaceSlug workspace, std::string name);
 };
 extern const NamedKind kAgentKind;
 extern const NamedKind kToolKind;
 
-// The verbs of such routes. `kind` and `books` outlive the task.
-using NamedVerb = Task<Result<net::Response>>(const NamedKind* kind, engine::RecordBooks* books,
+// The verbs of such routes. `kind` and `engine` outlive the task.
+using NamedVerb = Task<Result<net::Response>>(const NamedKind* kind, engine::Engine* engine,
                                               Principal who, net::Request request);
 NamedVerb create_record;
 NamedVerb list_records;

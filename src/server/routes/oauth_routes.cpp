@@ -111,8 +111,10 @@ net::Response wrong_client() {
 }  // namespace
 
 Api::Answer Api::create_oauth_client(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto params, parse_grant(body, known_scopes(), {"name", "scopes", "agents"}));
+  auto read = [scopes = known_scopes()](const json::Value& body) {
+    return parse_grant(body, scopes, {"name", "scopes", "agents"});
+  };
+  ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), read));
   if (!params.grant.scopes) {
     co_return Error(ErrorCode::invalid_argument, "\"scopes\" is missing: expected an array")
         .pointer("/scopes")
@@ -120,7 +122,7 @@ Api::Answer Api::create_oauth_client(Principal who, net::Request request) {
   }
   ERRAND_CO_CHECK(confine(params, who, {}));
   engine::Once once{.caller_secret = std::string(credential(request))};
-  ERRAND_CO_TRY(once.idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(once.idempotency, co_await idempotency_of(&request, engine_.pool()));
   ERRAND_CO_TRY(
       auto made,
       co_await oauth_.create(who.workspace, {.name = std::move(params.name), .grant = params.grant},

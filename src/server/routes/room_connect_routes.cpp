@@ -31,20 +31,20 @@ Task<Result<engine::RoomKey>> key_of(engine::RoomKeys* keys, std::string text,
   co_return Error(ErrorCode::not_found, "the path names another project than the key's");
 }
 
-// The one who connects: whoever the body names, or else the key.
-Result<std::string> name_of(const net::Request& request, const engine::RoomKey& key) {
-  std::string name;
-  if (!request.body.empty()) {
-    ERRAND_TRY(auto body, json_body(request));
-    json::Fields in(body, "");
-    name = in.optional_text("email").value_or("");
-    if (utf8_length(name) > kKeyNameCharsMax) {
-      in.fail("email", cat("expected at most ", kKeyNameCharsMax, " characters"));
-    }
-    ERRAND_CHECK(in.finish());
+// Gives the name, which may be empty.
+Result<std::string> parse_email(const json::Value& body) {
+  json::Fields in(body, "");
+  std::string name = in.optional_text("email").value_or("");
+  if (utf8_length(name) > kKeyNameCharsMax) {
+    in.fail("email", cat("expected at most ", kKeyNameCharsMax, " characters"));
   }
-  if (trim(name).empty()) name = key.info.name;
-  return trim(name).empty() ? key.info.id : name;
+  return in.finish(std::move(name));
+}
+
+// The one who connects: whoever the body names, or else the key.
+std::string name_of(std::string asked, const engine::RoomKey& key) {
+  if (!trim(asked).empty()) return asked;
+  return trim(key.info.name).empty() ? key.info.id : key.info.name;
 }
 
 }  // namespace
@@ -55,8 +55,11 @@ Api::Answer Api::room_connection(net::Request request) {
   ERRAND_CO_TRY(auto key, co_await key_of(&engine_.records().room_keys,
                                           std::string(credential(request)), project));
   if (!room::is_room_name(room)) co_return Error(ErrorCode::not_found, "there is no such room");
-  ERRAND_CO_TRY(std::string name, name_of(request, key));
-  const TokenParams params{.name = std::move(name), .role = "user", .api = default_api()};
+  std::string asked;
+  if (!request.body.empty()) {
+    ERRAND_CO_TRY(asked, co_await read_json(&request, engine_.pool(), parse_email));
+  }
+  const TokenParams params{.name = name_of(std::move(asked), key), .role = "user", .api = default_api()};
   const json::Object answer{{"jwt", room::sign_token(token_payload(params, room, key), key.secret)},
                             {"room_name", room},
                             {"project_id", project},

@@ -43,6 +43,28 @@ Result<std::string> room_of_path(const net::Request& request) {
   return name;
 }
 
+// Gives the name.
+Result<std::string> parse_new_room(const json::Value& body) {
+  ERRAND_CHECK(refuse_unknown_members(body, kRoomMembers));
+  json::Fields in(body, "");
+  std::string name = in.text("name");
+  if (in.ok() && !room::is_room_name(name)) {
+    in.fail("name", "a room's name is 1 to 63 of a-z, 0-9 and hyphens inside");
+  }
+  return in.finish(std::move(name));
+}
+
+// Gives the name, which may be empty.
+Result<std::string> parse_new_key(const json::Value& body) {
+  ERRAND_CHECK(refuse_unknown_members(body, kRoomMembers));
+  json::Fields in(body, "");
+  std::string name = in.optional_text("name").value_or("");
+  if (utf8_length(name) > kKeyNameCharsMax) {
+    in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
+  }
+  return in.finish(std::move(name));
+}
+
 json::Object room_key_json(const engine::RoomKeyInfo& key) {
   return {{"id", key.id}, {"name", key.name}, {"createdAt", to_iso8601(key.created_at)}};
 }
@@ -50,15 +72,8 @@ json::Object room_key_json(const engine::RoomKeyInfo& key) {
 }  // namespace
 
 Api::Answer Api::create_room(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_CHECK(refuse_unknown_members(body, kRoomMembers));
-  json::Fields in(body, "");
-  std::string name = in.text("name");
-  if (in.ok() && !room::is_room_name(name)) {
-    in.fail("name", "a room's name is 1 to 63 of a-z, 0-9 and hyphens inside");
-  }
-  ERRAND_CO_CHECK(in.finish());
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto name, co_await read_json(&request, engine_.pool(), parse_new_room));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   ERRAND_CO_TRY(auto saved, co_await engine_.records().rooms.create(who.workspace, std::move(name),
                                                                     "{}", std::move(idempotency)));
   co_return json_response(201, json::write(room_json(saved.record)));
@@ -96,8 +111,7 @@ Api::Answer Api::delete_room(Principal who, net::Request request) {
 
 Api::Answer Api::create_room_token(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto name, room_of_path(request));
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto params, parse_token_params(body));
+  ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), parse_token_params));
   ERRAND_CO_TRY(auto room, co_await engine_.records().rooms.find(who.workspace, name));
   // Nobody gives away more time than they have.
   if (auto left = keys_.time_left(who.key)) {
@@ -120,15 +134,8 @@ Api::Answer Api::create_room_key(Principal who, net::Request request) {
   if (keys_.time_left(who.key)) {
     co_return Error(ErrorCode::forbidden, "a credential that expires cannot make a room key");
   }
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_CHECK(refuse_unknown_members(body, kRoomMembers));
-  json::Fields in(body, "");
-  std::string name = in.optional_text("name").value_or("");
-  if (utf8_length(name) > kKeyNameCharsMax) {
-    in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
-  }
-  ERRAND_CO_CHECK(in.finish());
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto name, co_await read_json(&request, engine_.pool(), parse_new_key));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   ERRAND_CO_TRY(auto key, co_await engine_.records().room_keys.create(
                               who.workspace, std::move(name), std::move(idempotency)));
   json::Object answer = room_key_json(key.info);

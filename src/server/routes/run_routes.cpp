@@ -74,17 +74,6 @@ Result<PostedAnswer> parse_tool_result(const json::Value& body, MissingResult mi
   return in.finish(std::move(posted));
 }
 
-// Bodies with files are large: their JSON is let go of before anything is waited for.
-Task<Result<PostedAnswer>> tool_result_of(net::Request* request, MissingResult missing,
-                                          BlockingPool* pool) {
-  ERRAND_CO_CHECK(json_text(*request));
-  auto read = [missing](std::string_view text) -> Result<PostedAnswer> {
-    ERRAND_TRY(auto body, parse_body(text));
-    return parse_tool_result(body, missing);
-  };
-  co_return co_await read_body(request, pool, read);
-}
-
 Task<Result<Spec>> spec_of(net::Request* request, engine::Engine* engine) {
   ERRAND_CO_TRY(auto text, json_text(*request));
   if (text.size() <= kBytesInABreath) co_return parse_spec(text, engine->tool_sets());
@@ -93,7 +82,7 @@ Task<Result<Spec>> spec_of(net::Request* request, engine::Engine* engine) {
     ToolSetCache none;
     return parse_spec(long_text, none);
   };
-  co_return co_await read_body(request, engine->pool(), read);
+  co_return co_await read_aside(&request->body, engine->pool(), read);
 }
 
 // The larger of header and query; what is no number is ignored, as clients expect.
@@ -136,7 +125,7 @@ Result<RunFilter> parse_filter(const Principal& who, const net::Request& request
 
 Api::Answer Api::create_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto spec, co_await spec_of(&request, &engine_));
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   const json::Array warnings = warnings_json(spec);
   ERRAND_CO_TRY(auto run, co_await engine_.create(who, std::move(spec), std::move(idempotency)));
   std::string out;
@@ -213,8 +202,10 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
 }
 
 Api::Answer Api::post_tool_result(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto posted,
-                co_await tool_result_of(&request, options_.missing_result, engine_.pool()));
+  auto read = [missing = options_.missing_result](const json::Value& body) {
+    return parse_tool_result(body, missing);
+  };
+  ERRAND_CO_TRY(auto posted, co_await read_json(&request, engine_.pool(), read));
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_CHECK(co_await engine_.answer(who, id, std::move(posted.answer)));
   if (posted.refused_bytes) co_return too_large(*posted.refused_bytes);

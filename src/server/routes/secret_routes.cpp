@@ -44,12 +44,17 @@ Result<SecretBody> parse_secret(const json::Value& body, std::string_view name) 
   return secret;
 }
 
+Task<Result<SecretBody>> read_secret(net::Request* request, BlockingPool* pool, std::string name) {
+  auto read = [name](const json::Value& body) { return parse_secret(body, name); };
+  auto secret = co_await read_json(request, pool, read);
+  co_return secret;
+}
+
 }  // namespace
 
 Api::Answer Api::create_secret(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto secret, parse_secret(body, ""));
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto secret, co_await read_secret(&request, engine_.pool(), ""));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   ERRAND_CO_TRY(auto saved, co_await engine_.records().secrets.create(
                                 who.workspace, std::move(secret.name), std::move(secret.value),
                                 std::move(idempotency)));
@@ -74,8 +79,7 @@ Api::Answer Api::get_secret(Principal who, net::Request request) {
 
 Api::Answer Api::put_secret(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto name, record_of_path(request, "secret"));
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto secret, parse_secret(body, name));
+  ERRAND_CO_TRY(auto secret, co_await read_secret(&request, engine_.pool(), name));
   ERRAND_CO_TRY(auto wanted, precondition_of(request));
   engine::SecretVault& secrets = engine_.records().secrets;
   if (wanted.must_exist && !wanted.version) {

@@ -173,9 +173,8 @@ Result<EventRange> parse_range(const net::Request& request, std::int64_t entries
 }  // namespace
 
 Api::Answer Api::create_session(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_TRY(auto params, parse_session(body));
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), parse_session));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   json::Array warnings = warnings_json(params.spec);
   ERRAND_CO_TRY(auto id,
                 co_await engine_.create_session(who, std::move(params), std::move(idempotency)));
@@ -262,13 +261,8 @@ Api::Answer Api::end_session(Principal who, net::Request request) {
 
 Api::Answer Api::send_message(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
-  ERRAND_CO_CHECK(json_text(request));
-  auto read = [](std::string_view text) -> Result<engine::SessionMessage> {
-    ERRAND_TRY(auto body, parse_body(text));
-    return parse_message(body);
-  };
-  ERRAND_CO_TRY(auto message, co_await read_body(&request, engine_.pool(), read));
-  ERRAND_CO_TRY(auto idempotency, idempotency_of(request));
+  ERRAND_CO_TRY(auto message, co_await read_json(&request, engine_.pool(), parse_message));
+  ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   const json::Array warnings = warnings_json(message.said);
   ERRAND_CO_TRY(auto run,
                 co_await engine_.send(who, id, std::move(message), std::move(idempotency)));

@@ -43,6 +43,37 @@ Result<milliseconds> parse_ttl(json::Fields& in) {
   return milliseconds(millis.value_or(kClaimMillisDefault));
 }
 
+Result<milliseconds> parse_claim(const json::Value& body) {
+  ERRAND_CHECK(refuse_unknown_members(body, kClaimMembers));
+  json::Fields in(body, "");
+  return parse_ttl(in);
+}
+
+struct Extension {
+  std::string claim_id;
+  milliseconds ttl{};
+};
+
+Result<Extension> parse_extension(const json::Value& body) {
+  ERRAND_CHECK(refuse_unknown_members(body, kExtendMembers));
+  json::Fields in(body, "");
+  Extension asked{.claim_id = in.text("claimId")};
+  ERRAND_TRY(asked.ttl, parse_ttl(in));
+  return asked;
+}
+
+Result<ProgressReport> parse_progress(const json::Value& body) {
+  ERRAND_CHECK(refuse_unknown_members(body, kProgressMembers));
+  json::Fields in(body, "");
+  ProgressReport report{.message = in.optional_text("message").value_or(""),
+                        .progress = in.optional_number("progress"),
+                        .total = in.optional_number("total")};
+  if (in.ok() && report.message.empty() && !report.progress) {
+    in.fail("message", "give a \"message\", a \"progress\" or both");
+  }
+  return in.finish(std::move(report));
+}
+
 net::Response claim_response(const engine::PendingCall& call) {
   json::Object out = call_json(call);
   out["claimId"] = call.box.claim_id;
@@ -85,38 +116,22 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
 }
 
 Api::Answer Api::claim_tool_call(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_CHECK(refuse_unknown_members(body, kClaimMembers));
-  json::Fields in(body, "");
-  ERRAND_CO_TRY(auto ttl, parse_ttl(in));
+  ERRAND_CO_TRY(auto ttl, co_await read_json(&request, engine_.pool(), parse_claim));
   ERRAND_CO_TRY(auto id, tool_use_of_path(request));
   ERRAND_CO_TRY(auto call, co_await engine_.claim_call(who, std::move(id), ttl));
   co_return claim_response(call);
 }
 
 Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_CHECK(refuse_unknown_members(body, kExtendMembers));
-  json::Fields in(body, "");
-  std::string claim_id = in.text("claimId");
-  ERRAND_CO_TRY(auto ttl, parse_ttl(in));
+  ERRAND_CO_TRY(auto asked, co_await read_json(&request, engine_.pool(), parse_extension));
   ERRAND_CO_TRY(auto id, tool_use_of_path(request));
-  ERRAND_CO_TRY(auto call,
-                co_await engine_.extend_claim(who, std::move(id), std::move(claim_id), ttl));
+  ERRAND_CO_TRY(auto call, co_await engine_.extend_claim(who, std::move(id),
+                                                         std::move(asked.claim_id), asked.ttl));
   co_return claim_response(call);
 }
 
 Api::Answer Api::report_progress(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto body, json_body(request));
-  ERRAND_CO_CHECK(refuse_unknown_members(body, kProgressMembers));
-  json::Fields in(body, "");
-  ProgressReport report{.message = in.optional_text("message").value_or(""),
-                        .progress = in.optional_number("progress"),
-                        .total = in.optional_number("total")};
-  if (in.ok() && report.message.empty() && !report.progress) {
-    in.fail("message", "give a \"message\", a \"progress\" or both");
-  }
-  ERRAND_CO_CHECK(in.finish());
+  ERRAND_CO_TRY(auto report, co_await read_json(&request, engine_.pool(), parse_progress));
   ERRAND_CO_TRY(auto id, tool_use_of_path(request));
   ERRAND_CO_CHECK(co_await engine_.report_progress(who, std::move(id), std::move(report)));
   co_return json_response(204, {});

@@ -1,7 +1,9 @@
 // Stored tools.
+#include <memory>
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/schema_work.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -10,7 +12,6 @@
 #include "server/routes/named_record_routes.hpp"
 #include "server/routes/record_answer.hpp"
 #include "tool/http/http_tool_def.hpp"
-#include "tool/input_schema.hpp"
 
 namespace errand::server {
 namespace {
@@ -28,26 +29,43 @@ Result<json::Object> tool_json(const NamedRecord& tool) {
   return out;
 }
 
+// A tool as a body describes it, and the body itself, which is small then.
+struct ToolBody {
+  HttpToolDef tool;
+  json::Object body;
+};
+
 // A schema that cannot be compiled is told now, and not with the first run.
-Result<void> check_schema(const HttpToolDef& tool) {
-  json::SchemaCache schemas;
-  auto schema = compile_input_schema(schemas, *tool.parameters);
-  if (schema) return {};
+Task<Result<ToolBody>> checked_tool(engine::Engine* engine, net::Request* request,
+                                    std::string name) {
+  auto read = [name](const json::Value& body) -> Result<ToolBody> {
+    ERRAND_TRY(auto tool, parse_http_tool(body, name));
+    return ToolBody{.tool = std::move(tool), .body = body.get_object()};
+  };
+  ERRAND_CO_TRY(auto asked, co_await read_json(request, engine->pool(), read));
+  auto schema = co_await engine::compile_aside(
+      engine->pool(), std::make_shared<json::SchemaCache>(), asked.tool.parameters);
+  if (schema) co_return asked;
   std::string place = cat("/parameters", schema.error().pointer());
-  return std::move(schema).error().pointer(place);
+  co_return std::move(schema).error().pointer(place);
+}
+
+Result<json::Object> parse_arguments(const json::Value& body) {
+  json::Fields in(body, "");
+  const json::Object* arguments = in.optional_object("arguments");
+  return in.finish(arguments ? *arguments : json::Object());
 }
 
 // The headers of a tool are sealed.
-Task<Result<NewNamedRecord>> read_tool(engine::SecretVault* vault, WorkspaceSlug workspace,
-                                       json::Value body, std::string name) {
-  ERRAND_CO_TRY(auto tool, parse_http_tool(body, name));
-  ERRAND_CO_CHECK(check_schema(tool));
-  json::Object record = std::move(body.get_object());
-  json::Array parts{record.at("http")};
-  ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, std::move(parts)));
-  record["http"] = std::move(sealed.front());
-  co_return NewNamedRecord{.name = std::move(tool.name),
-                           .body = stored_http_tool(std::move(record))};
+Task<Result<NewNamedRecord>> read_tool(engine::Engine* engine, net::Request* request,
+                                       WorkspaceSlug workspace, std::string name) {
+  ERRAND_CO_TRY(auto asked, co_await checked_tool(engine, request, std::move(name)));
+  json::Array parts{asked.body.at("http")};
+  engine::SecretVault& vault = engine->records().secrets;
+  ERRAND_CO_TRY(auto sealed, co_await vault.seal_headers(workspace, std::move(parts)));
+  asked.body["http"] = std::move(sealed.front());
+  co_return NewNamedRecord{.name = std::move(asked.tool.name),
+                           .body = stored_http_tool(std::move(asked.body))};
 }
 
 }  // namespace
@@ -60,12 +78,8 @@ const NamedKind kToolKind{.noun = "tool",
 
 Api::Answer Api::test_tool(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, record_of_path(request, "tool"));
-  ERRAND_CO_TRY(auto body, json_body(request));
-  json::Fields in(body, "");
-  const json::Object* arguments = in.optional_object("arguments");
-  ERRAND_CO_CHECK(in.finish());
-  ERRAND_CO_TRY(auto outcome, co_await engine_.try_tool(who, std::move(id),
-                                                        arguments ? *arguments : json::Object()));
+  ERRAND_CO_TRY(auto arguments, co_await read_json(&request, engine_.pool(), parse_arguments));
+  ERRAND_CO_TRY(auto outcome, co_await engine_.try_tool(who, std::move(id), std::move(arguments)));
   json::Object out{{"ok", outcome.ok()}, {"result", text_of(outcome)}};
   co_return json_response(200, json::write(out));
 }
