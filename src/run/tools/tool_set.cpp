@@ -39,6 +39,20 @@ std::array<std::string_view, 3> tools_in(std::string_view journal) {
           json::member_text(later_tools_in(journal), "bindings")};
 }
 
+// What a cache may hold: of the JSON values that its texts stand for, and of compiled schemas.
+constexpr std::size_t kValueBytesPerTextByte = 16;  // of the smallest values
+constexpr std::size_t kCacheBytesMax = kValueBytesPerTextByte * ToolSetCache::kTextBytesMax;
+
+// Roughly, and rather too much. The same for a set as long as it lives.
+std::size_t memory_of(const ToolSet& tools) {
+  std::size_t bytes = kValueBytesPerTextByte * tools.text.size();
+  if (!tools.offered) return bytes;
+  for (const ToolDecl& tool : *tools.offered) {
+    if (tool.checker) bytes += tool.checker->bytes();
+  }
+  return bytes;
+}
+
 std::string_view hash_in(std::string_view named) {
   std::string_view quoted = json::member_text(named, "sha256");
   return quoted.size() < 2 ? std::string_view() : quoted.substr(1, quoted.size() - 2);
@@ -108,12 +122,13 @@ ToolSetPtr ToolSetCache::find(std::string_view text) {
 
 void ToolSetCache::insert(ToolSetPtr tools) {
   const std::string& text = tools->text;
-  if (text.empty() || text.size() > kTextBytesMax || by_text_.contains(text)) return;
-  bytes_ += text.size();
+  const std::size_t bytes = memory_of(*tools);
+  if (text.empty() || bytes > kCacheBytesMax || by_text_.contains(text)) return;
+  bytes_ += bytes;
   sets_.push_front(std::move(tools));
   by_text_.emplace(sets_.front()->text, sets_.begin());
-  while (sets_.size() > kSetsMax || bytes_ > kTextBytesMax) {
-    bytes_ -= sets_.back()->text.size();
+  while (sets_.size() > kSetsMax || bytes_ > kCacheBytesMax) {
+    bytes_ -= memory_of(*sets_.back());
     by_text_.erase(sets_.back()->text);
     sets_.pop_back();
   }

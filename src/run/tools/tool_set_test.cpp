@@ -156,6 +156,28 @@ TEST(ToolSetCache, IsBoundedByTheLengthOfItsTexts) {
   EXPECT_EQ(cache.size(), 2U);
 }
 
+TEST(ToolSetCache, WhatSchemasTakeOnceCompiledCounts) {
+  json::Object properties;
+  for (int i = 0; i < 100; ++i) {
+    properties[cat("p", i)] = json::Object{{"pattern", cat("^[a-z]{1,200}", i, "$")}};
+  }
+  auto checker = json::compile_schema(json::Object{{"properties", properties}}).value();
+  auto with_checkers = [&checker](std::string text, std::size_t count) {
+    ToolSet set{.refs = {}, .text = std::move(text), .hash = {}};
+    std::vector<ToolDecl> decls(count);
+    for (ToolDecl& decl : decls) decl.checker = checker;
+    set.offered = share_decls(std::move(decls));
+    return std::make_shared<const ToolSet>(std::move(set));
+  };
+  const std::size_t third = 16 * ToolSetCache::kTextBytesMax / checker->bytes() / 3;
+  ToolSetCache cache;
+  for (std::string text : {"a", "b", "c", "d"}) cache.insert(with_checkers(text, third));
+  EXPECT_EQ(cache.size(), 3U);
+  EXPECT_EQ(cache.find("a"), nullptr);
+  cache.insert(with_checkers("e", 4 * third));
+  EXPECT_EQ(cache.find("e"), nullptr) << "it takes more than all that is kept";
+}
+
 TEST(ToolSetCache, SetsWithoutATextAreNotKept) {
   ToolSetCache cache;
   cache.insert(share_tools({HostTool{.name = "clock"}}));
