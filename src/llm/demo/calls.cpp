@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <regex>
-#include <sstream>
+#include <set>
+#include <span>
 #include <tuple>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -14,10 +16,13 @@
 namespace errand::llm {
 namespace {
 
-constexpr std::size_t kTextBytesMax = 2048;  // of a question or a description; no more is read
+// Strangers choose how much there is to read: what lies beyond these is left out.
+constexpr std::size_t kTextBytesMax = 2048;  // of a question or a description
 constexpr std::size_t kCallsMax = 8;
-// Schemas may refer to themselves and ask for much: what lies beyond is left out.
-constexpr std::size_t kValuesMax = 150;
+constexpr std::size_t kValuesMax = 150;    // of a schema, which may refer to itself
+constexpr std::size_t kMembersMax = 32;    // by which a tool is chosen
+constexpr std::size_t kChoicesMax = 200;   // of an "enum"
+constexpr std::size_t kRequiredMax = 500;  // names in "required"
 constexpr double kCountMax = 10'000;
 
 // Words that say nothing about tools, and others that are never a value.
@@ -40,7 +45,8 @@ constexpr std::pair<const char*, const char*> kVerbs[] = {
 enum class Kind { word, sum, quote, url, mail, date, number, path, place, topic, name, all };
 using enum Kind;
 constexpr const char* kForm =
-    R"re((?:((?!\d{4}-\d\d-)[(-]{0,4}\d[\d. ()]*[-+*/^%][-\d.+*/^%() ]*[\d)])|[([{<*]{0,4}(?:)re"
+    R"re((?:((?!\d{4}-\d\d-)[(-]{0,4}\d[\d. ()]{0,20}[-+*/^%][-\d.+*/^%() ]{0,60}[\d)]))re"
+    R"re(|[([{<*]{0,4}(?:)re"
     R"re(("[^"]+"|`[^`]+`|'[^']+'(?!\w)))re"                       // quote
     R"re(|(https?://\S+?)|([\w.+-]+@[\w-]+\.[\w.-]*\w))re"         // url, mail
     R"re(|(\d{4}-\d\d-\d\d(?:T[\d:.+Z-]+)?)|(-?\d+(?:\.\d+)?))re"  // date, number
@@ -74,26 +80,72 @@ constexpr Rule kRules[] = {
     {"", "demo", 0, {quote, name, place, topic, number}}};
 constexpr Rule kNumber{"", "1", 1, {number, number}};
 
+bool is_capital(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_small(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+// The length of the word at the beginning: digits, small letters with one capital before them, or
+// capitals. 0 if there is none.
+std::size_t word_length(std::string_view text) {
+  auto run = [&text](std::size_t from, auto belongs) {
+    std::size_t end = from;
+    while (end < text.size() && belongs(text[end])) ++end;
+    return end;
+  };
+  if (text.empty()) return 0;
+  if (is_digit(text[0])) return run(0, is_digit);
+  const std::size_t first = is_capital(text[0]) ? 1 : 0;
+  const std::size_t small = run(first, is_small);
+  return small > first ? small : run(0, is_capital);
+}
+
 // The words of a name or a sentence in lower case: "getUser_name" gives "get user name".
 std::string words_of(std::string_view text) {
-  static const std::regex form("[A-Z]?[a-z]+|[A-Z]+|[0-9]+");
   std::string out;
   text = utf8_prefix(text, kTextBytesMax);
-  for (std::cregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at)
-    append(out, out.empty() ? "" : " ", to_lower(at->str()));
+  while (!text.empty()) {
+    const std::size_t length = word_length(text);
+    if (length > 0) append(out, out.empty() ? "" : " ", to_lower(text.substr(0, length)));
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
   return out;
 }
 
+// Whether the words stand in the list one after the other.
 bool has_words(std::string_view list, std::string_view words) {
-  return cat(" ", list, " ").find(cat(" ", words, " ")) != std::string::npos;
+  if (words.empty()) return true;
+  for (std::size_t at = 0; (at = list.find(words, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + words.size();
+    const bool begins = at == 0 || list[at - 1] == ' ';
+    if (begins && (end == list.size() || list[end] == ' ')) return true;
+  }
+  return false;
+}
+
+// The first word of the list, which is left without it.
+std::string_view take_word(std::string_view& list) {
+  list.remove_prefix(std::min(list.find_first_not_of(' '), list.size()));
+  std::string_view word = list.substr(0, list.find(' '));
+  list.remove_prefix(word.size());
+  return word;
 }
 
 // How many of the words that tell something the list has.
-int count_shared(const std::string& words, std::string_view list) {
+int count_shared(std::string_view words, std::string_view list) {
   int count = 0;
-  std::istringstream stream(words);
-  for (std::string one; stream >> one;)
+  for (std::string_view one = take_word(words); !one.empty(); one = take_word(words))
     count += has_words(list, one) && !has_words(kFunctionWords, one) ? 1 : 0;
+  return count;
+}
+
+// The same for a long list, of which only whether there are none, one or more is wanted.
+int count_shared_up_to_two(const std::set<std::string_view>& words, std::string_view list) {
+  int count = 0;
+  for (std::string_view one = take_word(list); !one.empty() && count < 2; one = take_word(list))
+    count += words.contains(one) ? 1 : 0;
   return count;
 }
 
@@ -111,6 +163,12 @@ struct Slot {
   }
   std::size_t count(std::string_view key, double otherwise) const {
     return static_cast<std::size_t>(std::clamp(number(key, otherwise), 0.0, kCountMax));
+  }
+  // The values that are allowed; none: any is.
+  std::span<const json::Value> choices() const {
+    const json::Array* allowed = array_at(schema, "enum");
+    if (!allowed) return {};
+    return {allowed->data(), std::min(allowed->size(), kChoicesMax)};
   }
 };
 
@@ -134,42 +192,92 @@ Slot make_slot(std::string_view name, const json::Object* schema, const json::Ob
   return {.name = name, .schema = schema, .type = type, .rule = rule};
 }
 
+std::set<std::string_view> required_of(const json::Object& schema) {
+  std::set<std::string_view> out;
+  const json::Array* required = array_at(&schema, "required");
+  for (std::size_t i = 0; required && i < std::min(required->size(), kRequiredMax); ++i) {
+    if (const auto* name = (*required)[i].if_string()) out.insert(json::view(*name));
+  }
+  return out;
+}
+
 // The members of an object, required ones first.
-std::vector<Slot> slots_of(const json::Object& schema, const json::Object& root) {
+std::vector<Slot> slots_of(const json::Object& schema, const json::Object& root,
+                           std::size_t count_max = kValuesMax) {
   std::vector<Slot> out;
   std::vector<Slot> optional;
-  const json::Array* required = array_at(&schema, "required");
+  const std::set<std::string_view> required = required_of(schema);
   const json::Object* members = object_at(&schema, "properties");
-  for (std::size_t i = 0; members && i < std::min(members->size(), kValuesMax); ++i) {
+  for (std::size_t i = 0; members && i < std::min(members->size(), count_max); ++i) {
     const auto& member = members->begin()[i];
     Slot slot = make_slot(member.key(), member.value().if_object(), root);
-    slot.is_required =
-        required && std::count(required->begin(), required->end(), json::Value(slot.name)) > 0;
+    slot.is_required = required.contains(slot.name);
     (slot.is_required ? out : optional).push_back(slot);
   }
   out.insert(out.end(), optional.begin(), optional.end());
   return out;
 }
 
-// The pieces of a question. Labels, the words that name a tool and its arguments, are no values.
-std::vector<Piece> read_pieces(std::string_view question, std::string labels,
-                               const json::Object& schema) {
+// A part of a question as it is written, before it is known what it is for.
+struct Part {
+  Kind kind;
+  std::string_view before;  // of a place or topic: the word that leads to it
+  std::string_view text;
+};
+
+// The length of a word of small letters that stands for itself, and need not be compared with every
+// form: 0 if it may be anything else.
+std::size_t plain_length(std::string_view text) {
+  constexpr std::string_view kLeading =
+      "in inside under within at near for about find search grep mention mentions contain contains";
+  std::size_t end = 0;
+  while (end < text.size() && is_small(text[end])) ++end;
+  const bool is_whole =
+      end == text.size() || std::string_view(" \n\t\r").find(text[end]) != text.npos;
+  return is_whole && !has_words(kLeading, text.substr(0, end)) ? end : 0;
+}
+
+std::vector<Part> parts_of(std::string_view question) {
   static const std::regex form(kForm);
+  question = utf8_prefix(question, kTextBytesMax);
+  std::vector<Part> out;
+  while (!question.empty()) {
+    std::size_t length = plain_length(question);
+    std::cmatch found;
+    if (length > 0) {
+      out.push_back({word, {}, question.substr(0, length)});
+    } else if (std::regex_search(question.begin(), question.end(), found, form,
+                                 std::regex_constants::match_continuous)) {
+      std::size_t group = found.size() - 1;
+      while (group > 0 && !found[group].matched) --group;
+      auto view = [](const char* from, const char* to) { return std::string_view(from, to); };
+      out.push_back({static_cast<Kind>(group), view(found[0].first, found[group].first),
+                     view(found[group].first, found[group].second)});
+      length = static_cast<std::size_t>(found.length());
+    }
+    question.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
+// The pieces of a question. Labels, the words that name a tool and its arguments, are no values.
+std::vector<Piece> read_pieces(const std::vector<Part>& parts, std::string labels,
+                               const json::Object& schema) {
   for (const Slot& slot : slots_of(schema, schema)) {
-    const json::Value* values = slot.schema->if_contains("enum");
-    append(labels, " ", slot.name, " ", values ? json::write(*values) : "");
+    append(labels, " ", slot.name);
+    for (const json::Value& value : slot.choices()) {
+      if (labels.size() > kTextBytesMax) break;
+      append(labels, " ", json::write(value));
+    }
   }
   labels = cat(words_of(labels), " ", kFunctionWords, " ", kFillerWords);
   for (const auto& [verb, words] : kVerbs) append(labels, " ", words);
   std::vector<Piece> out;
-  question = utf8_prefix(question, kTextBytesMax);
-  for (std::cregex_iterator at(question.begin(), question.end(), form), end; at != end; ++at) {
-    std::size_t group = at->size() - 1;
-    while (group > 0 && !(*at)[group].matched) --group;
-    Kind kind = static_cast<Kind>(group);
-    std::string text = at->str(group);
+  for (const Part& part : parts) {
+    Kind kind = part.kind;
+    std::string text(part.text);
     // "Find" is a word of the question, too.
-    if (kind == topic) out.push_back({word, {(*at)[0].first, (*at)[group].first}});
+    if (kind == topic) out.push_back({word, std::string(part.before)});
     if (kind == quote) text = text.substr(1, text.size() - 2);
     if (kind == path && text.find('.') == text.npos) kind = place;
     // Of "Read Notes", only the second word may be a value.
@@ -221,12 +329,12 @@ struct Filler {
   }
 
   std::optional<json::Value> fill(const Slot& slot) {
-    const json::Array* allowed = array_at(slot.schema, "enum");
+    const std::span<const json::Value> allowed = slot.choices();
     std::optional<json::Value> value;
     if (++values > kValuesMax) return value;
     if (const json::Value* fixed = slot.schema->if_contains("const")) return *fixed;
-    if (allowed) {
-      for (const json::Value& one : *allowed) {
+    if (slot.schema->contains("enum")) {
+      for (const json::Value& one : allowed) {
         bool is_longer = !value || json::write(one).size() > json::write(*value).size();
         if (is_longer && says(json::write(one))) value = one;
       }
@@ -242,7 +350,7 @@ struct Filler {
         std::tie(chosen, choices) = std::tie(slot.name, found);
     }
     if (value || !slot.is_required || !makes_up) return value;
-    if (allowed && !allowed->empty()) return allowed->front();
+    if (!allowed.empty()) return allowed.front();
     if (slot.type == "boolean") return false;
     return fitted(slot, slot.rule->sample);
   }
@@ -295,36 +403,40 @@ struct Filler {
 
 Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
                 const ToolDecl* other) {
-  const std::vector<Piece> pieces = read_pieces(question, "", {});
+  const std::vector<Part> parts = parts_of(question);
+  const std::vector<Piece> pieces = read_pieces(parts, "", {});
   std::string said;
-  bool has_place = false;
+  std::set<Kind> kinds;
   for (const Piece& piece : pieces) {
     if (piece.kind == word || piece.kind > place) append(said, " ", words_of(piece.text));
-    has_place = has_place || piece.kind == place;
+    kinds.insert(piece.kind);
   }
   // "What is in src?" says nothing else.
-  if (has_place && count_shared(said, said) == 0) said += " directory";
+  if (kinds.contains(place) && count_shared(said, said) == 0) said += " directory";
   auto verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                            [&](const auto& row) { return count_shared(said, row.second) > 0; });
   if (verb != std::end(kVerbs)) append(said, " ", verb->first);
+  std::set<std::string_view> telling;
+  std::string_view words = said;
+  for (std::string_view one = take_word(words); !one.empty(); one = take_word(words)) {
+    if (!has_words(kFunctionWords, one)) telling.insert(one);
+  }
   const ToolDecl* best = other;
   int most = 2;  // A description alone has no more, and does not suffice.
   for (const ToolDecl& tool : tools) {
     int shape = 0;
-    for (const Slot& slot : slots_of(*tool.input_schema, *tool.input_schema)) {
-      for (const Piece& piece : pieces) {
-        if (slot.rule->sure > 0 && slot.rule->kinds[0] == piece.kind)
-          shape = std::max(shape, slot.is_required ? 3 : 2);
-      }
+    for (const Slot& slot : slots_of(*tool.input_schema, *tool.input_schema, kMembersMax)) {
+      if (slot.rule->sure > 0 && kinds.contains(slot.rule->kinds[0]))
+        shape = std::max(shape, slot.is_required ? 3 : 2);
     }
     int points = shape + 3 * count_shared(words_of(tool.name), said) +
-                 std::min(2, count_shared(said, words_of(tool.description)));
+                 count_shared_up_to_two(telling, words_of(tool.description));
     if (points > most) best = &tool;
     most = std::max(most, points);
   }
   if (!best) return {};
   const json::Object& schema = *best->input_schema;
-  Filler filler{schema, words_of(question), read_pieces(question, best->name, schema)};
+  Filler filler{schema, words_of(question), read_pieces(parts, best->name, schema)};
   filler.pieces.push_back({all, std::string(question)});
   json::Object arguments = filler.fill_object(schema);
   Plan plan{.tool = best, .arguments = {json::write(arguments)}, .missing = filler.missing};
@@ -339,7 +451,7 @@ Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
 
 json::Value make_instance(const json::Object& schema, std::string_view source,
                           std::string_view answer) {
-  Filler filler{schema, words_of(source), read_pieces(source, "", schema), true};
+  Filler filler{schema, words_of(source), read_pieces(parts_of(source), "", schema), true};
   // What is quoted may be a value, but is not the answer.
   for (Piece& piece : filler.pieces) piece.kind = piece.kind == quote ? name : piece.kind;
   filler.pieces.push_back({all, std::string(answer)});

@@ -1,9 +1,10 @@
 #include "llm/demo/demo_model.hpp"
 
 #include <algorithm>
-#include <regex>
-#include <sstream>
+#include <array>
+#include <span>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/demo/calls.hpp"
@@ -21,6 +22,12 @@ constexpr std::size_t kBytesPerToken = 4;
 constexpr std::size_t kQuestionsMax = 4;  // earlier ones are forgotten
 constexpr std::size_t kLinesMax = 20;     // of a result
 constexpr std::size_t kLineBytesMax = 200;
+constexpr std::size_t kSourceBytesMax = 2048;  // of a result, to answer a schema from
+
+constexpr auto kGreetings =
+    std::to_array<std::string_view>({"hello", "hi", "hey", "good", "thanks", "thank"});
+constexpr auto kGoingOn = std::to_array<std::string_view>(
+    {"and", "or", "also", "same", "now", "what about", "how about"});
 
 // What a request says. Points into the request.
 struct Conversation {
@@ -49,10 +56,18 @@ Conversation read_conversation(const std::vector<MessagePtr>& messages) {
   return out;
 }
 
-bool begins_with(const std::string& question, std::string_view words) {
-  const std::string beginning(utf8_prefix(question, kLineBytesMax));
-  return std::regex_search(beginning,
-                           std::regex(cat("^\\W{0,3}(?:", words, ")\\b"), std::regex::icase));
+// Whether the question begins with one of the words, behind up to three signs.
+bool begins_with(std::string_view question, std::span<const std::string_view> words) {
+  constexpr std::size_t kSignsMax = 3;
+  auto is_sign = [](char c) { return !is_letter(c) && !is_digit(c) && c != '_'; };
+  for (std::size_t i = 0; i < kSignsMax && !question.empty() && is_sign(question[0]); ++i) {
+    question.remove_prefix(1);
+  }
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return question.size() >= word.size() &&
+           equals_ignoring_case(question.substr(0, word.size()), word) &&
+           (question.size() == word.size() || is_sign(question[word.size()]));
+  });
 }
 
 std::string shortened(std::string_view text) {
@@ -85,25 +100,26 @@ std::string told(const ToolCallPart& call, const ToolResultPart& result) {
   std::string label = shortened(listed(values));
   std::string source = label.empty() ? "" : cat(" for ", label);
   std::vector<std::string> lines;
-  std::istringstream text(result.text);
-  for (std::string line; std::getline(text, line);) lines.push_back(shortened(line));
+  std::size_t count = 0;
+  for (std::string_view rest = result.text; !rest.empty(); ++count) {
+    std::string_view line = take_line(rest);
+    if (count < kLinesMax) lines.push_back(shortened(line));
+  }
   std::string first = lines.empty() ? "" : lines[0];
   if (!result.ok) return cat("Sorry, ", call.name, " failed", source, ": ", first, "\n");
   if (lines.empty()) return cat(call.name, source, " gave an empty result.\n");
-  if (lines.size() == 1) return cat(label.empty() ? call.name : label, ": ", first, "\n");
+  if (count == 1) return cat(label.empty() ? call.name : label, ": ", first, "\n");
   std::string out = cat("This is what ", call.name, " gave", source);
-  if (lines.size() > kLinesMax)
-    append(out, ", the first ", kLinesMax, " of ", lines.size(), " lines");
+  if (count > kLinesMax) append(out, ", the first ", kLinesMax, " of ", count, " lines");
   append(out, ":\n\n");
-  for (std::size_t i = 0; i < std::min(lines.size(), kLinesMax); ++i)
-    append(out, lines[i].empty() ? ">" : "> ", lines[i], "\n");
+  for (const std::string& line : lines) append(out, line.empty() ? ">" : "> ", line, "\n");
   return cat(out, "\n");
 }
 
 std::string answer_without_tool(const std::string& question, const std::vector<ToolDecl>& tools) {
   std::vector<std::string> names;
   for (const ToolDecl& tool : tools) names.push_back(tool.name);
-  bool greets = begins_with(question, "hello|hi|hey|good|thanks|thank");
+  bool greets = begins_with(question, kGreetings);
   std::string help = "This run has no tools, and without them I know nothing.";
   if (!names.empty())
     help = cat(greets ? "Ask me for something that my tools can do: "
@@ -126,7 +142,7 @@ std::string answer(const TurnRequest& request, const Conversation& conversation,
   }
   for (const auto& [call, result] : made) {
     append(out, told(*call, *result), told_files(call->name, result->files));
-    append(source, "\n", result->text);
+    append(source, "\n", utf8_prefix(result->text, kSourceBytesMax));
   }
   if (!made.empty()) append(out, out.ends_with("\n\n") ? "" : "\n", kSelf);
   if (!request.output_schema) return out;
@@ -155,8 +171,7 @@ std::vector<TurnEvent> events_for(const TurnRequest& request) {
   // The questions alone decide the plan, so that a recovered run and a fork want the same.
   Plan plan;
   for (const Message* question : conversation.questions) {
-    bool goes_on = !plan.missing.empty() ||
-                   begins_with(question->text, "and|or|also|same|now|what about|how about");
+    bool goes_on = !plan.missing.empty() || begins_with(question->text, kGoingOn);
     plan = plan_calls(*request.tools, question->text, goes_on ? plan.tool : nullptr);
   }
   std::vector<std::string> calls;
