@@ -14,12 +14,43 @@
 namespace errand::llm {
 namespace {
 
+// How deep the end of a JSON text is nested, whatever pieces the text comes in.
+class Nesting final {
+ public:
+  void read(std::string_view text) {
+    for (char c : text) read(c);
+  }
+  // Whether everything that was opened is closed again.
+  bool is_closed() const { return has_opened_ && depth_ == 0 && !in_string_; }
+
+ private:
+  void read(char c) {
+    if (std::exchange(is_escaped_, false)) return;
+    if (in_string_) {
+      is_escaped_ = c == '\\';
+      in_string_ = c != '"';
+      return;
+    }
+    in_string_ = c == '"';
+    has_opened_ = has_opened_ || c == '{';
+    if (c == '{' || c == '[') ++depth_;
+    if (c == '}' || c == ']') --depth_;
+  }
+
+  std::int64_t depth_ = 0;
+  bool has_opened_ = false;
+  bool in_string_ = false;
+  bool is_escaped_ = false;
+};
+
 // A call that is being put together.
 struct Slot {
   std::optional<std::int64_t> index;
   std::string id;
   std::string name;
   std::string arguments;
+  Nesting nesting = {};    // of the arguments
+  bool is_broken = false;  // the arguments were closed once, and were no object
 };
 
 // The arguments of a fragment: text as a rule, an object on some servers.
@@ -40,6 +71,7 @@ class Slots final {
                .name = std::string(text_at(function, "name")),
                .arguments = fragment_arguments(function)};
     Slot* slot = find(piece);
+    (slot ? slot : &piece)->nesting.read(piece.arguments);
     if (!slot) {
       if (slots_.size() == kAnswerCallsMax) return false;
       slots_.push_back(std::move(piece));
@@ -68,9 +100,11 @@ class Slots final {
     return is_other_id || (is_named_again && is_whole(*found)) ? nullptr : &*found;
   }
 
-  // The last byte is looked at first, because a name may come with every fragment of a long text.
-  static bool is_whole(const Slot& slot) {
-    return slot.arguments.ends_with('}') && parse_object(slot.arguments).has_value();
+  // A name may come with every fragment of a long text: the text is parsed once, when it is closed.
+  static bool is_whole(Slot& slot) {
+    if (slot.is_broken || !slot.nesting.is_closed()) return false;
+    slot.is_broken = !parse_object(slot.arguments).has_value();
+    return !slot.is_broken;
   }
 
   Slot* find_without_index(const Slot& piece) {

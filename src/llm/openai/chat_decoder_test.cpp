@@ -241,6 +241,39 @@ TEST(ChatDecoder, TooManyCallsAreAFailure) {
   EXPECT_EQ(lines, Lines{"failed server retryable 0 : the model makes too many calls"});
 }
 
+// Each fragment could be the last of its call: looking at the whole text each time would take
+// minutes.
+TEST(ChatDecoder, ALongCallWhoseEveryFragmentHasTheNameIsReadInOneGo) {
+  constexpr int kFragments = 30'000;
+  auto decoder = provider().make_decoder(any_request());
+  Lines lines;
+  auto feed = [&](std::string_view arguments) {
+    std::string call = cat(R"({"index":0,"function":{"name":"a","arguments":)",
+                           json::write(json::Value(arguments)), "}}");
+    add_lines(lines, decoder->feed("message", call_delta(call)));
+  };
+  feed(R"({"x":[{})");
+  for (int i = 0; i < kFragments; ++i) feed(R"(,{"}":1})");
+  feed("]}");
+  feed(R"({"y":2})");
+  add_lines(lines, decoder->feed("message", stop("tool_calls")));
+  add_lines(lines, decoder->finish());
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_TRUE(lines[0].ends_with(R"(,{"}":1}]})")) << "the call ends where its arguments do";
+  EXPECT_TRUE(lines[1].ends_with(R"(|a|{"y":2})")) << lines[1];
+}
+
+TEST(ChatDecoder, AnEventWithTooManyValuesIsAFailure) {
+  std::string zeros = "0";
+  for (std::size_t i = 0; i < json::kStrangersValuesMax; ++i) zeros += ",0";
+  auto decoder = provider().make_decoder(any_request());
+  Lines lines;
+  add_lines(lines, decoder->feed("message", cat(R"({"x":[)", zeros, "]}")));
+  EXPECT_EQ(lines,
+            Lines{"failed server retryable 0 : the model's server sent too much at once: the "
+                  "JSON has more than 250000 values"});
+}
+
 TEST(ChatDecoder, TheAnswerToolBecomesText) {
   ChatProvider chat({.model = "m", .output = OutputMechanism::answer_tool});
   TurnRequest request = any_request();
