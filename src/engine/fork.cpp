@@ -30,7 +30,7 @@ struct PastTurn {
 using SeqByCall = std::map<std::string, EventSeq>;
 using SeqByTurn = std::map<int, EventSeq>;
 
-// Copies of what a fork takes over.
+// What a fork takes over. Calls and outcomes may be large: they are moved out of the entries.
 class PastReader final {
  public:
   explicit PastReader(const std::vector<EventFacts>& events) {
@@ -41,8 +41,8 @@ class PastReader final {
     }
   }
 
-  void take(const JournalEntry& entry) {
-    std::visit([this](const auto& one) { take_entry(one); }, entry);
+  void take(JournalEntry& entry) {
+    std::visit([this](auto& one) { take_entry(one); }, entry);
   }
 
   std::vector<PastTurn> turns() && { return std::move(turns_); }
@@ -50,9 +50,9 @@ class PastReader final {
  private:
   // What a run was asked, and how it was continued and ended, is not taken over.
   template <class Entry>
-  void take_entry(const Entry&) {}
+  void take_entry(Entry&) {}
 
-  void take_entry(const TurnEntry& entry) {
+  void take_entry(TurnEntry& entry) {
     std::optional<std::string> prompt = entry.prompt;
     if (!turns_.empty() && turns_.back().asked.turn == entry.turn) {
       prompt = turns_.back().asked.prompt;
@@ -62,18 +62,18 @@ class PastReader final {
     turns_.back().asked.prompt = std::move(prompt);
   }
 
-  void take_entry(const CallEntry& entry) {
+  void take_entry(CallEntry& entry) {
     ++turns_.back().calls;
-    turns_.back().entries.emplace_back(entry);
+    turns_.back().entries.emplace_back(std::move(entry));
   }
 
-  void take_entry(const OutcomeEntry& entry) {
+  void take_entry(OutcomeEntry& entry) {
     ++turns_.back().outcomes;
-    turns_.back().entries.emplace_back(entry);
     finish_at(results_[entry.id.str()]);
+    turns_.back().entries.emplace_back(std::move(entry));
   }
 
-  void take_entry(TurnEndEntry entry) {
+  void take_entry(TurnEndEntry& entry) {
     entry.usage = {};
     entry.fatal.reset();
     entry.answered_by.reset();
@@ -201,7 +201,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   ERRAND_CO_TRY(auto whole, co_await read_past(&deps_.store, row.key()));
   auto& [events, entries] = whole;
   PastReader past(events);
-  for (const JournalEntry& entry : entries) past.take(entry);
+  for (JournalEntry& entry : entries) past.take(entry);
   std::vector<PastTurn> turns = std::move(past).turns();
   ForkPoint point = find_point(turns, params);
 
