@@ -47,6 +47,10 @@ constexpr std::string_view kOutcomeUnknown =
     "A restart cut this call off. It may or may not have taken effect. Check before calling it "
     "again.";
 
+constexpr std::string_view kBegunByClient =
+    "A client had begun this call. It may or may not have taken effect. Check before calling it "
+    "again.";
+
 constexpr std::string_view kCancelledCall =
     "The run was cancelled while this call was running. It may or may not have taken effect.";
 
@@ -88,6 +92,13 @@ Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context
   log->error("a tool threw an exception", {{"run", run}, {"tool", name}, {"what", what}});
   co_return failed_outcome(
       "The tool failed because of an internal error. It may or may not have taken effect.");
+}
+
+// Whether a client has claimed the call: it has begun it, and may have been cut off in the middle.
+bool is_claimed(const std::vector<Mailbox>& boxes, const ToolUseId& call) {
+  return std::any_of(boxes.begin(), boxes.end(), [&call](const Mailbox& box) {
+    return box.slot == call.view() && !box.claim_id.empty();
+  });
 }
 
 // The run that a call of the tool is; empty: none.
@@ -488,6 +499,10 @@ void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
 
 // A timeout competes with the client's answer for the same mailbox; whichever is first counts.
 Task<void> AgentRun::answer_for_client(ToolUseId id, ToolAnswer answer) {
+  if (answer.timed_out) {
+    auto boxes = co_await around_.store.mailboxes(key_);
+    if (boxes && is_claimed(*boxes, id)) append(answer.text, ". ", kBegunByClient);
+  }
   Mail mail{.to = key_,
             .slot = id.str(),
             .kind = MailKind::tool_result,

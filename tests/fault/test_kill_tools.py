@@ -8,6 +8,7 @@ multiplies the number of kills; ERRAND_SEED chooses the moments.
 import http.server
 import os
 import random
+import signal
 import subprocess
 import threading
 import time
@@ -15,13 +16,14 @@ import unittest
 
 from support.agent import Agent, Availability, join_all
 from support.embedded import EmbeddedCase
-from support.http import Frame
+from support.http import Client, Frame
 from support.script import turn, write_config
-from support.server import ServerCase, binary, die_with_parent
+from support.server import Server, ServerCase, binary, die_with_parent
 
 TORTURE = int(os.environ.get("ERRAND_TORTURE", "1"))
 SEED = int(os.environ.get("ERRAND_SEED", "1"))
 END_SECONDS_MAX = 60
+CUT_TIMEOUT_MS = 5000  # for the answer of a client that is killed
 
 
 class KillShellTest(EmbeddedCase):
@@ -81,6 +83,71 @@ class KillShellTest(EmbeddedCase):
             cut_short += len(effects) < len(self.STEPS)
         self.check_data()
         print(f"kill_tools: {self.KILLS} runs killed, {cut_short} cut short")
+
+
+class CutOffCommandTest(EmbeddedCase):
+    """A shell command that runs when `errand run` is killed."""
+
+    UNKNOWN = "It may or may not have taken effect. Check before calling it again."
+
+    def setUp(self):
+        super().setUp()
+        self.effects = self.root / "effects"
+        self.begun = self.root / "begun"
+        os.mkfifo(self.begun)
+        command = f"echo $$ >> {self.effects}; echo > {self.begun}; exec sleep 1000"
+        self.scripts = {"cut": [turn(calls=[("shell", {"command": command})]), turn("I see.")],
+                        "again": [turn("Nothing to do.")]}
+        self.config = write_config(self.root, self.scripts)
+
+    def start(self, *words: str) -> subprocess.Popen:
+        command = [binary(), "run", "Go.", "--shell", "--yes", "--json", *words]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, cwd=str(self.cwd),
+                                preexec_fn=die_with_parent)
+
+    def kill_while_it_runs(self, process: subprocess.Popen) -> None:
+        self.begun.read_text()  # comes to an end once the command has begun
+        process.kill()
+        process.wait()
+        pid = int(self.effects.read_text())
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it went with its parent
+
+    def assert_told_once(self, client: Client, run: str) -> None:
+        with client.stream(run) as stream:
+            frames = [frame.json() for frame in stream]
+        self.assertEqual([(one["ok"], self.UNKNOWN in one["result"]) for one in frames
+                          if one["type"] == "tool_result"], [(False, True)])
+        self.assertEqual((frames[-1]["type"], frames[-1]["text"]), ("result", "I see."))
+        self.assertEqual(len(self.effects.read_text().split()), 1, "the command ran again")
+
+    def test_embedded(self):
+        data = ["--config", str(self.config), "--data", str(self.data)]
+        self.kill_while_it_runs(self.start(*data, "--model", "cut"))
+        # Another process that has a shell takes the run over, and then a server does.
+        self.assertEqual(self.start(*data, "--model", "again").wait(END_SECONDS_MAX), 0)
+        client = self.serve_data().client()
+        runs = client.request("GET", "/agent-runs").json()["runs"]
+        cut = next(run["runId"] for run in runs if run["modelId"] == "cut")
+        self.assert_told_once(client, cut)
+
+    def test_client_of_a_server(self):
+        server = Server(self.scripts, {"limits": {"localToolTimeoutMs": CUT_TIMEOUT_MS}})
+        self.addCleanup(server.close)
+        client = server.start().client()
+        self.addCleanup(server.kill)
+        words = ["--server", server.url, "--key", server.key, "--model", "cut"]
+        self.kill_while_it_runs(self.start(*words))
+        run = client.request("GET", "/agent-runs").json()["runs"][0]["runId"]
+        for call in client.request("GET", "/tool-calls?status=claimed").json()["toolCalls"]:
+            claim = client.request("POST", f"/tool-calls/{call['toolUseId']}/claim", {})
+            self.assertEqual((claim.status, claim.json()["code"]), (409, "claimed"))
+        server.kill()
+        server.start()  # a restart changes nothing: the call is still claimed
+        self.assert_told_once(server.client(), run)
 
 
 class CountingPages(http.server.ThreadingHTTPServer):

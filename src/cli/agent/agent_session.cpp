@@ -58,6 +58,8 @@ Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools) {
   Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = std::move(tools)};
   spec.agent_id = options.agent;
   spec.budgets.max_tool_turns = options.max_turns;
+  // A command whose client was killed may have taken effect: the model is told instead of failed.
+  if (options.shell) spec.budgets.on_local_tool_timeout = OnTimeout::go_on;
   if (!options.room.empty()) {
     ERRAND_TRY(spec.room, room_place(options.room));
   }

@@ -52,6 +52,11 @@ TEST_F(RunSpecTest, HasWhatTheFlagsSay) {
             R"("outputSchema":{"schema":{"type":"object"}}})");
 }
 
+TEST_F(RunSpecTest, AModelIsToldOfACommandThatNobodyAnswers) {
+  EXPECT_EQ(spec({.prompt = "Go.", .agent = {.shell = true}}),
+            R"({"prompt":"Go.","tools":[],"budgets":{"onLocalToolTimeout":"continue"}})");
+}
+
 TEST_F(RunSpecTest, AReasoningLevelIsAWordOrANumber) {
   EXPECT_EQ(spec({.prompt = "Go.", .agent = {.reasoning = "0"}}),
             R"({"prompt":"Go.","tools":[],"reasoningLevel":0})");
