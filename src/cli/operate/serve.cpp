@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "base/whole_file.hpp"
+#include "cli/operate/held_log.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/listen_address.hpp"
 #include "host/descriptors.hpp"
@@ -92,9 +93,10 @@ struct Prepared {
 class Server final {
  public:
   Server(const ServeOptions& options, Prepared prepared, asio::io_context& io, const Clock& clock,
-         Log& log)
+         Log& log, HeldLog& store_log)
       : options_(options),
         log_(log),
+        store_log_(store_log),
         address_(std::move(prepared.address)),
         host_({.io = io, .clock = clock, .log = log, .data = options.data},
               std::move(prepared.config), std::move(prepared.store)),
@@ -163,6 +165,7 @@ class Server final {
       exit_code_ = started.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
       co_return;
     }
+    store_log_.release();
     http_.accept(std::move(address_));
     host_.engine().start();
     plan_key_uses();
@@ -327,6 +330,7 @@ class Server final {
 
   const ServeOptions& options_;
   Log& log_;
+  HeldLog& store_log_;
   net::BoundAddress address_;
   host::Host host_;
   server::RoomDoor rooms_;
@@ -381,15 +385,16 @@ int serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   SystemClock clock;
   Log log(clock, STDERR_FILENO, options.log_format, options.log_level);
+  HeldLog store_log(clock, options.log_format, options.log_level);
   BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
-  auto prepared = prepare(options, pool, clock, log);
+  auto prepared = prepare(options, pool, clock, store_log.log());
   if (!prepared) {
     const Error& error = prepared.error();
     log.error(error.hint().empty() ? error.message() : cat(error.message(), ". ", error.hint()));
     return prepared.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
   }
   asio::io_context io(1);
-  Server server(options, std::move(*prepared), io, clock, log);
+  Server server(options, std::move(*prepared), io, clock, log, store_log);
   server.start();
   io.run();
   return server.exit_code();
