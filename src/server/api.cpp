@@ -285,7 +285,8 @@ Task<net::Response> Api::metrics(net::Request request) {
                                 .requests = requests_,
                                 .limits = options_.limits,
                                 .process = process,
-                                .spans = spans});
+                                .spans = spans,
+                                .loop = options_.loop});
   co_return response;
 }
 

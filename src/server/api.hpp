@@ -40,6 +40,7 @@ struct ApiOptions {
   RoomDoor* rooms = nullptr;            // outlives the API; null: nobody can join a room
   std::string data = {};                // the data directory, for /metrics; empty: there is none
   std::vector<LimitValue> limits = {};  // for /metrics, beside requestsPerMinute
+  const LoopWatch* loop = nullptr;      // for /metrics; outlives the API
 };
 
 // The agent-runs protocol over the engine's verbs. Lives on the engine's home.

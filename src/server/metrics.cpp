@@ -91,6 +91,15 @@ void write_process(MetricsWriter& out, const ProcessFacts& process) {
   out.value(*process.disk_free_bytes);
 }
 
+void write_loop(MetricsWriter& out, const LoopWatch& loop) {
+  out.metric("errand_loop_longest_task_cpu_seconds", Kind::gauge,
+             "CPU time of the longest task of the event loop since the start.");
+  out.value(std::chrono::duration<double>(loop.longest()).count());
+  out.histogram("errand_loop_task_cpu_seconds",
+                "CPU time of tasks of the event loop that took a millisecond or longer.",
+                loop.long_tasks());
+}
+
 void write_http(MetricsWriter& out, const net::HttpServer::Counts& http,
                 const RequestCounts& requests) {
   out.metric("errand_http_connections", Kind::gauge, "Open connections of clients.");
@@ -234,6 +243,7 @@ ProcessFacts process_facts(const std::string& data) {
 std::string metrics_text(const MetricsSources& from) {
   MetricsWriter out;
   write_process(out, from.process);
+  if (from.loop) write_loop(out, *from.loop);
   write_http(out, from.http, from.requests);
   write_limits(out, from.limits, from.requests);
   write_runs(out, from.engine);

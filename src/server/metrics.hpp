@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "async/loop_watch.hpp"
 #include "base/histogram.hpp"
 #include "engine/engine.hpp"
 #include "net/server/http_server.hpp"
@@ -74,6 +75,7 @@ struct MetricsSources {
   const std::vector<LimitValue>& limits;
   const ProcessFacts& process;
   std::optional<SpanTally> spans = {};  // absent: nobody takes them
+  const LoopWatch* loop = nullptr;  // null: nobody watches
 };
 std::string metrics_text(const MetricsSources& from);
 

@@ -73,9 +73,6 @@ Each figure is the median, then the smallest and the largest.
 - **Validating, decoding**: in process (`errand_micro`). The arguments are an order with three
   lines, the document one with 1,360; streams are 20,000 deltas in pieces of 16 KB, through the
   reader of server-sent events.
-- **/healthz** while somebody asks for much: asked every 2 ms over one connection, from before the
-  attack to after it; peak memory is the high-water mark of the process. `./dev bench stalls`
-  measures these alone.
 - **Room**: everybody is a WebSocket over loopback, without compression, on one thread of the
   program that measures; the server has a thread of its own. A call goes from its caller to the
   room, to its host and back the same way; its time is what the caller sees. A message to 1,000
@@ -83,6 +80,27 @@ Each figure is the median, then the smallest and the largest.
   that the same clients need: no tokens, no grants, no limits. `./dev bench rooms` measures these
   alone.
 
+What others notice while somebody asks for much is in [stalls.md](stalls.md).
+
+"""
+
+STALLS_INTRODUCTION = """\
+# Stalls
+
+What others notice while somebody asks for much of a server, measured by `./dev bench stalls
+--save`, which writes this page. Client, prober and server share the machine: latencies grow with
+whatever else runs there, CPU and memory hardly do.
+
+"""
+
+STALLS_EXPLANATION = """
+Each figure is the median, then the smallest and the largest. Every attack has a server of its own.
+
+- **Longest task, CPU**: of the event loop, on which every connection and every run lives, while the
+  attack lasts (`errand_loop_task_cpu_seconds` of `/metrics`). A task that is not the longest since
+  the start is told by the upper bound of its bucket; 0 means that none took a millisecond.
+- **/healthz**: asked every 2 ms over one connection, from before the attack to after it.
+- **Peak memory**: the high-water mark of the process, from its start on.
 """
 
 BY_HAND_EMPTY = """\
@@ -174,6 +192,11 @@ def by_hand(page: Path) -> str:
     _, begin, rest = text.partition(BY_HAND_BEGIN + "\n")
     section, end, _ = rest.partition(BY_HAND_END)
     return section if begin and end else BY_HAND_EMPTY
+
+
+def save_stalls(page: Path, machine: dict[str, str], rows: list[Row]) -> None:
+    page.write_text(f"{STALLS_INTRODUCTION}{machine_text(machine)}\n{table(rows)}\n"
+                    f"{STALLS_EXPLANATION}")
 
 
 def save(page: Path, machine: dict[str, str], rows: list[Row]) -> None:

@@ -1,10 +1,14 @@
 """What others notice while somebody asks for much: how late /healthz answers, and the memory."""
 
+import gzip
 import multiprocessing
+import re
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Callable
@@ -24,6 +28,8 @@ PENDING_CALLS = 20_000
 POLLERS = 200
 READERS = 20
 ANSWER_MIB = 20
+DRIPPERS = 16
+BOMB_MIB = 256  # what the vendor's answer becomes
 
 ALTERNATIVES = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 10} for n in range(12)}
 HOSTILE_SCHEMA = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}},
@@ -39,6 +45,7 @@ SCRIPTS = {
 
 @dataclass(frozen=True)
 class StallFigures:
+    task_ms: float  # CPU of the longest task on the event loop; 0: none took a millisecond
     p99_ms: float
     longest_ms: float
     peak_mb: float  # of resident memory
@@ -60,6 +67,33 @@ def probe(port: int, out: Connection) -> None:
                 answer += piece
             took.append((time.monotonic() - begun) * 1000)
     out.send(took)
+
+
+@dataclass(frozen=True)
+class LoopFigures:
+    """What /metrics says of the tasks on the event loop."""
+
+    longest_ms: float  # since the start
+    counts: dict[float, int]  # of tasks up to so many milliseconds, each with all that are shorter
+
+    @staticmethod
+    def read(server: Server) -> "LoopFigures":
+        text = server.client().request_at("GET", "/metrics").body.decode()
+        longest = re.search(r"^errand_loop_longest_task_cpu_seconds (\S+)$", text, re.MULTILINE)
+        counts = re.findall(r'^errand_loop_task_cpu_seconds_bucket{le="(.+)"} (\d+)$', text,
+                            re.MULTILINE)
+        return LoopFigures(float(longest[1]) * 1000,
+                           {float(le) * 1000: int(count) for le, count in counts})
+
+    def longest_since(self, before: "LoopFigures") -> float:
+        """Exact if it is the longest of all; else the upper bound of its bucket."""
+        if self.longest_ms > before.longest_ms:
+            return self.longest_ms
+        bounds = [bound for bound in sorted(self.counts) if
+                  self.counts[bound] - before.counts[bound] == max(self.counts.values())
+                  - max(before.counts.values())]
+        is_none = max(self.counts.values()) == max(before.counts.values())
+        return 0.0 if is_none else bounds[0]
 
 
 def peak_mb(pid: int) -> float:
@@ -164,6 +198,90 @@ def attack_readers(server: Server) -> Callable[[], None]:
     return attack
 
 
+def attack_records(server: Server) -> Callable[[], None]:
+    """An agent as large as one may be, in as many values as fit into it."""
+    client = server.client()
+    tools = [{"kind": "local", "name": f"t{n}", "parameters": {
+        "type": "object", "x": [0] * 1600}} for n in range(150)]
+
+    def attack() -> None:
+        for n in range(8):
+            expect(client.request("POST", "/agents", {"name": f"a{n}", "tools": tools}), 201)
+        expect(client.request("GET", "/agents"), 200)
+        expect(client.request("POST", "/agent-runs", {"prompt": "Hi", "agentId": "a0"}), 201)
+    return attack
+
+
+def attack_demo(server: Server) -> Callable[[], None]:
+    """The demo model, whose rules read the questions and the tools of strangers."""
+    words = ["1 1 " * 500, "Find A1 b2 'c " * 140, "a/b.c " * 340, "word " * 400]
+    messages = [message for text in words for message in (
+        {"role": "user", "content": text}, {"role": "assistant", "content": "Yes."})][:-1]
+    tools = [local_tool(f"t{n}") | {"description": "word " * 400, "parameters": {
+        "type": "object", "required": [f"p{k}" for k in range(150)],
+        "properties": {f"p{k}": {"type": "string", "enum": ["a b"] * 10} for k in range(150)}}}
+        for n in range(64)]
+    return lambda: run_to_end(server.client(), messages=messages, modelId="demo", tools=tools)
+
+
+class Bomb(BaseHTTPRequestHandler):
+    """A vendor whose answer is short only as long as nobody decodes it."""
+
+    body = gzip.compress(b": " + b"x" * (BOMB_MIB * MIB), 9)
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        try:
+            self.wfile.write(self.body)
+        except OSError:
+            pass  # the client has seen enough
+
+    def log_message(self, *_):
+        pass
+
+
+def bomb_config() -> dict:
+    vendor = ThreadingHTTPServer(("127.0.0.1", 0), Bomb)
+    threading.Thread(target=vendor.serve_forever, daemon=True).start()
+    return {"models": [{"id": "bomb", "provider": "openai-compatible",
+                        "vendorModelId": "m", "apiKey": "k",
+                        "baseUrl": f"http://127.0.0.1:{vendor.server_address[1]}/v1"}],
+            "defaultModel": "bomb"}
+
+
+def attack_bomb(server: Server) -> Callable[[], None]:
+    def attack() -> None:
+        client = server.client()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: run_to_end(client, prompt="Hi", modelId="bomb"), range(4)))
+    return attack
+
+
+def attack_drips(server: Server) -> Callable[[], None]:
+    path = f"/api/v1/workspaces/{server.workspace}/agent-runs"
+    head = (f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {32 * MIB}\r\n\r\n").encode()
+
+    def attack() -> None:
+        peers = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(DRIPPERS)]
+        for _ in range(20):
+            for peer in peers:
+                try:
+                    peer.sendall(head if _ == 0 else b"x" * 1024)
+                except OSError:
+                    pass  # refused and closed
+            expect(server.client().request("POST", "/agent-runs",
+                                           {"prompt": "Hi", "modelId": "ask"}), 201)
+        for peer in peers:
+            peer.close()
+    return attack
+
+
 ATTACKS = {
     "256 tools with 50 patterns each": attack_patterns,
     "256 calls of a tool with a hostile schema": attack_schema,
@@ -173,13 +291,20 @@ ATTACKS = {
     "A body of 30 MB of small values": attack_values,
     "200 pollers beside 20,000 pending calls": attack_pollers,
     "20 readers that do not read an answer of 20 MB": attack_readers,
+    "8 agents of 0.5 MB of small values, listed and run": attack_records,
+    "The demo model with long questions and 64 tools": attack_demo,
+    "4 answers of a vendor that decode to 256 MB": attack_bomb,
+    "16 strangers that drip bodies of 32 MB": attack_drips,
 }
+CONFIGS = {attack_bomb: bomb_config, attack_demo: lambda: {"models": [
+    {"id": "demo", "provider": "demo"}], "defaultModel": "demo"}}
 
 
 def measure_stall(prepare: Callable[[Server], Callable[[], None]]) -> StallFigures:
-    server = Server(SCRIPTS).start()
+    server = Server(SCRIPTS, CONFIGS[prepare]() if prepare in CONFIGS else None).start()
     try:
         attack = prepare(server)
+        before = LoopFigures.read(server)
         here, there = multiprocessing.get_context("fork").Pipe()
         prober = multiprocessing.get_context("fork").Process(target=probe,
                                                              args=(server.port, there))
@@ -190,7 +315,8 @@ def measure_stall(prepare: Callable[[Server], Callable[[], None]]) -> StallFigur
         here.send("stop")
         took = sorted(here.recv())
         prober.join()
-        return StallFigures(took[int(len(took) * 0.99)], took[-1], peak_mb(server.pid))
+        task = LoopFigures.read(server).longest_since(before)
+        return StallFigures(task, took[int(len(took) * 0.99)], took[-1], peak_mb(server.pid))
     finally:
         server.kill()
         server.close()

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "agent/turn_files.hpp"
+#include "async/loop_watch.hpp"
 #include "async/task_group.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -121,7 +122,8 @@ class Server final {
               .span_counts = span_counts_of(host_),
               .rooms = &rooms_,
               .data = options.data,
-              .limits = limit_values(host_.config())}),
+              .limits = limit_values(host_.config()),
+              .loop = &loop_}),
         mcp_({.engine = host_.engine(),
               .tools = host_.tools(),
               .home = host_.home().executor(),
@@ -155,6 +157,7 @@ class Server final {
   }
 
   void start() { tasks_.spawn("serve", run()); }
+  void drive(asio::io_context& io) { loop_.run(io); }
   int exit_code() const { return exit_code_; }
 
  private:
@@ -334,6 +337,7 @@ class Server final {
   net::BoundAddress address_;
   host::Host host_;
   server::RoomDoor rooms_;
+  LoopWatch loop_;
   server::Api api_;
   server::McpApi mcp_;
   server::A2aApi a2a_;
@@ -396,7 +400,7 @@ int serve(const ServeOptions& options) {
   asio::io_context io(1);
   Server server(options, std::move(*prepared), io, clock, log, store_log);
   server.start();
-  io.run();
+  server.drive(io);
   return server.exit_code();
 }
 
