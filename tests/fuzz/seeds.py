@@ -1,0 +1,114 @@
+"""Inputs that the fuzz targets start from, by target and name. tools/fuzz writes them to files."""
+
+import gzip
+import zlib
+
+TEXT = b"Hello, hello, hello.\n" * 20
+BOMB_BYTES = 8 << 20
+WORKSPACE = "/api/v1/workspaces/$ws"
+A2A = "/api/a2a/$ws/agents/a"
+MCP_HEADERS = "Content-Type: application/json\nAccept: application/json, text/event-stream\n"
+
+
+def raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return packer.compress(data) + packer.flush()
+
+
+def asked(line: str, body: str = "", headers: str = "") -> str:
+    return f"{line}\n{headers}\n{body}"
+
+
+def requests(*each: str) -> bytes:
+    return "\x1e".join(each).encode()
+
+
+RUN = requests(
+    asked(f"POST {WORKSPACE}/agent-runs",
+          '{"prompt":"go","tools":[{"kind":"local","name":"look","parameters":{"type":"object",'
+          '"properties":{"a":{"type":"integer"}}}}],"metadata":{"k":"v"},'
+          '"budgets":{"maxToolTurns":3}}', "Idempotency-Key: k\n"),
+    asked(f"GET {WORKSPACE}/tool-calls?limit=5&name=look"),
+    asked(f"POST {WORKSPACE}/tool-calls/$call/claim", '{"ttlMs":1000}'),
+    asked(f"POST {WORKSPACE}/tool-calls/$call/progress",
+          '{"message":"m","progress":1,"total":2}'),
+    asked(f"POST {WORKSPACE}/agent-runs/$run/tool-results",
+          '{"toolUseId":"$call","result":"r"}'),
+    asked(f"GET {WORKSPACE}/agent-runs/$run"),
+    asked(f"GET {WORKSPACE}/agent-runs/$run/stream", "", "Last-Event-ID: 1\n"),
+    asked(f"GET {WORKSPACE}/agent-runs/$run/events?after=1&limit=2"),
+    asked(f"GET {WORKSPACE}/agent-runs/$run/journal"),
+    asked(f"POST {WORKSPACE}/agent-runs/$run/fork", '{"fromSeq":2,"prompt":"again"}'),
+    asked(f"POST {WORKSPACE}/agent-runs/$run/cancel", "{}"),
+    asked(f"GET {WORKSPACE}/agent-runs?status=running&limit=3&metadata=k:v"))
+
+SESSION = requests(
+    asked(f"POST {WORKSPACE}/agent-sessions", '{"systemPrompt":"s","whenBusy":"queue"}'),
+    asked(f"POST {WORKSPACE}/agent-sessions/$session/messages",
+          '{"prompt":"hi","outputSchema":{"schema":{"type":"object"}}}'),
+    asked(f"GET {WORKSPACE}/agent-sessions/$session"),
+    asked(f"GET {WORKSPACE}/agent-sessions/$session/events?lastMessages=2"),
+    asked(f"GET {WORKSPACE}/agent-sessions?limit=2"),
+    asked(f"DELETE {WORKSPACE}/agent-sessions/$session?purge=true"))
+
+RECORDS = requests(
+    asked(f"PUT {WORKSPACE}/agents/a",
+          '{"systemPrompt":"s","tools":[{"kind":"mcp","name":"m","url":"https://x",'
+          '"headers":{"a":"{{secret:S}}"}}]}', "If-None-Match: *\n"),
+    asked(f"GET {WORKSPACE}/agents/a?version=1"),
+    asked(f"POST {WORKSPACE}/secrets", '{"name":"S","value":"v"}'),
+    asked(f"POST {WORKSPACE}/tools",
+          '{"name":"t","parameters":{"type":"object","properties":{"q":{"type":"string",'
+          '"pattern":"^a$"}}},"http":{"method":"GET","url":"https://x/{{q}}"}}'),
+    asked(f"GET {WORKSPACE}/tools/t/versions"),
+    asked(f"POST {WORKSPACE}/agent-runs",
+          '{"agentId":"a","messages":[{"role":"user","content":"c","attachments":['
+          '{"type":"input_file","filename":"f","data":"aGk="}]}]}'),
+    asked(f"POST {WORKSPACE}/api-keys", '{"name":"k","scopes":["runs:read"],"ttlMs":1000}'),
+    asked(f"POST {WORKSPACE}/rooms", '{"name":"r"}'),
+    asked(f"POST {WORKSPACE}/rooms/r/tokens", '{"name":"p","role":"agent"}'),
+    asked(f"DELETE {WORKSPACE}/agents/a"))
+
+GUESTS = requests(
+    asked(f"PUT {WORKSPACE}/agents/a", '{"systemPrompt":"s","description":"d"}'),
+    asked(f"GET {A2A}/.well-known/agent-card.json"),
+    asked(f"POST {A2A}",
+          '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m",'
+          '"role":"user","parts":[{"kind":"text","text":"hi"}]},'
+          '"configuration":{"blocking":false}}}'),
+    asked(f"POST {A2A}", '{"jsonrpc":"2.0","id":2,"method":"ListTasks","params":{}}'),
+    asked(f"POST {WORKSPACE}/mcp",
+          '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
+          '"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}', MCP_HEADERS),
+    asked("GET /openapi.json"), asked("GET /readyz"))
+
+SEEDS = {
+    "request_fuzz": {
+        "get": b"GET /a?b=c%20d HTTP/1.1\r\nHost: x\r\nK: v w\r\n\r\n",
+        "posts": (b"POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+                  b"Expect: 100-continue\r\n\r\nabc"
+                  b"POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  b"2;x=y\r\nde\r\n0\r\nT: u\r\n\r\n"
+                  b"GET /d HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"),
+        "smuggled": (b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+                     b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                     b"GET /e HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
+                     b"Upgrade: websocket\r\n\r\n"),
+    },
+    "gzip_fuzz": {
+        "gzip": b"\0" + gzip.compress(TEXT, mtime=0),
+        "members": b"\0" + gzip.compress(b"one ", mtime=0) + gzip.compress(b"two", mtime=0),
+        "bomb": b"\0" + gzip.compress(b"\0" * BOMB_BYTES, mtime=0),
+        "zlib": b"\1" + zlib.compress(TEXT),
+        "raw": b"\1" + raw_deflate(TEXT),
+    },
+    "html_fuzz": {
+        "page": (b"text/html; charset=utf-8\n../c?d#e\n<!doctype html><title>T</title>"
+                 b"<meta charset=latin1><base href=/x><h1>H</h1><p>a <b>b</b> <a href='y'>l</a>"
+                 b"<ul><li>1<li>2</ul><table><tr><th>k<td>v</table><pre>p\n  q</pre>"
+                 b"<script>x</script><!-- c -->"),
+        "text": b"text/plain; charset=utf-16le\n//host/path\n\xff\xfeh\0i\0",
+        "sniffed": b"\nhttps://[::1]:80/\n%PDF-1.4 \0\1",
+    },
+    "api_fuzz": {"run": RUN, "session": SESSION, "records": RECORDS, "guests": GUESTS},
+}
