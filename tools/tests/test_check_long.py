@@ -34,6 +34,7 @@ class PageTest(unittest.TestCase):
             "| Tests under the thread sanitizer (`tsan`) | not run | | | |",
             "| Fuzzing (`fuzz`) | ok | 9 inputs | 60 s | 2 min |",
             "| Kills, cuts and bad bytes (`torture`) | not run | | | |",
+            "| Everything at once for long (`soak`) | not run | | | |",
             "| Mutants against the unit tests (`mutate`) | **failed** | 3 tried | 4 | 59 s |",
         ])
 
@@ -79,6 +80,11 @@ class PartTest(unittest.TestCase):
     def test_a_program_that_wrote_no_report_is_no_success(self):
         for name in ("tsan", "fuzz", "mutate"):
             self.assertFalse(self.run_part(name, False, {}).ok)
+
+    def test_a_soak_tells_of_itself(self):
+        log = "test_nothing_grows ... soak\nsoak: 9 rounds in 8 s, memory +0.1%\nok\n"
+        self.assertEqual(check_long.soak_counts(log), "9 rounds in 8 s, memory +0.1%")
+        self.assertEqual(check_long.soak_counts("Traceback\n"), "did not run to its end")
 
     def test_kills_are_added_up(self):
         logs = ["kill: 150 kills\nok\n", "", "torture: 9 runs, 12 kills, 3 cuts"]
