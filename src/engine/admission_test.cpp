@@ -196,5 +196,18 @@ TEST_F(AdmissionTest, TurnsBeyondTheLimitWaitForOthersToEnd) {
   EXPECT_EQ(world.engine.turns().turns(), 0U);
 }
 
+TEST_F(AdmissionTest, ATurnThatWaitsForAnotherIsCutOffWithTheTimeOfItsRun) {
+  constexpr std::string_view kLong = R"({"turns":[{"text":["Done."],"delayMs":3600000}]})";
+  World world(disk, kLong, {}, {.run_time = seconds(60), .turns = {.turns = 1}});
+  create(world, 2);
+  world.pass(milliseconds(100));
+  EXPECT_EQ(world.asked, 1);
+
+  world.pass(seconds(61));
+  EXPECT_TRUE(are_all(world, "failed"));
+  EXPECT_EQ(world.asked, 1) << "the turn that was waiting is not made";
+  check();
+}
+
 }  // namespace
 }  // namespace errand::engine::testing

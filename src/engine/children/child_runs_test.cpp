@@ -207,6 +207,32 @@ TEST_F(ChildRunsTest, CancelReachesTheAgent) {
   EXPECT_EQ(types_of(client.seen).back(), "cancelled");
 }
 
+TEST_F(ChildRunsTest, FailureOfACallBesideItEndsTheAgent) {
+  constexpr std::string_view kBoth = R"({"turns":[
+      {"toolCalls":[{"name":"helper","args":{"message":"Help me."}},{"name":"fussy"}]},
+      {"text":["ok"]}]})";
+  disk.child_script = kChildLooks;
+  World world(disk, kBoth);
+  keep_agent(world, "helper", kLook);
+  LocalTool fussy{.name = "fussy", .annotations = {.cancel_siblings = true}};
+  client.spec = spec_with_tools({StoredAgent{.agent_id = "helper"}, fussy});
+  client.answers = false;
+  world.tasks.spawn("client", client.go(&world));
+  world.run_until([&] { return !client.pending.empty() && children().size() == 1; });
+  EXPECT_FALSE(all_ended());
+
+  CallAnswer failure{.tool_use_id = *client.pending.begin(),
+                     .answer = {.ok = false, .text = "no"},
+                     .claim_id = {}};
+  ASSERT_TRUE(world.result_of(world.engine.answer(someone(), *client.run, failure)));
+  world.run_until([&] { return client.done && all_ended(); });
+
+  EXPECT_EQ(children().at(0).status, RunStatus::cancelled);
+  EXPECT_EQ(types_of(client.seen).back(), "result");
+  EXPECT_EQ(world.bugs, std::vector<std::string>());
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+}
+
 TEST_F(ChildRunsTest, AgentHasNoMoreTimeThanItsCaller) {
   disk.child_script = kChildLooks;
   World world(disk, kCallsHelper, {},

@@ -1,6 +1,8 @@
 // What a new process makes of the runs of the last one, and nodes of each other's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/test_world.hpp"
 
 namespace errand::engine::testing {
@@ -58,6 +60,10 @@ struct RecoveryTest : ::testing::Test {
     Spec spec;
     spec.prompt = std::move(prompt);
     return spec;
+  }
+  static Task<void> cancel(World* world, RunId run) {
+    auto cancelled = co_await world->engine.cancel(someone(), run);
+    EXPECT_TRUE(cancelled);
   }
   RunId create(World& world, std::string prompt) {
     return world.result_of(world.engine.create(someone(), about(std::move(prompt)), {})).value();
@@ -135,8 +141,72 @@ TEST_F(RecoveryTest, AJumpOfTheClockNeitherEndsNorStretchesAWait) {
   }
 }
 
+// Whether the record of a process says that all runs that go on are on trial.
+bool is_everyone_on_trial(Disk& disk) {
+  auto records = read_disk<std::vector<Record>>(disk, [](Store* store) {
+    return store->list_records({.workspace = {}, .kind = "trial", .after = {}});
+  });
+  return std::any_of(records.begin(), records.end(), [](const Record& record) {
+    return record.body.find(R"("everyone":true)") != std::string::npos;
+  });
+}
+
+TEST_F(RecoveryTest, TheRecordOfATrialIsThereBeforeAnybodyGoesOn) {
+  {
+    World world(disk, kSlow);
+    create(world, "slow");
+    world.settle();
+  }
+  World world(disk, kSlow);
+  bool was_recorded = false;
+  world.refuses = [&](const llm::TurnRequest&) {
+    was_recorded = is_everyone_on_trial(disk);
+    return false;
+  };
+  world.engine.start();
+  world.settle();
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_TRUE(was_recorded);
+  EXPECT_TRUE(is_everyone_on_trial(disk));
+
+  pass(world, seconds(120));
+  EXPECT_FALSE(is_everyone_on_trial(disk)) << "a process that has come so far is past its trial";
+}
+
 // How far something has come when something else begins, in steps of the loop.
 constexpr int kStepsMax = 40;
+
+TEST_F(RecoveryTest, AMessageThatGetsItsTurnWhileItIsTakenOverIsAnsweredOnce) {
+  for (int steps = 0; steps < kStepsMax; ++steps) {
+    SCOPED_TRACE(steps);
+    disk = Disk();
+    std::vector<RunId> runs;
+    SessionId session;
+    {
+      World world(disk, kSlow);
+      SessionParams params{.spec = about("")};
+      session = world.result_of(world.engine.create_session(someone(), params, {})).value();
+      for (std::string text : {"first", "second"}) {
+        SessionMessage message{.said = about(text)};
+        runs.push_back(world.result_of(world.engine.send(someone(), session, message, {})).value());
+      }
+    }
+    World world(disk, kSlow);
+    world.tasks.spawn("recover", world.engine.recover());
+    world.step(steps);
+    // The first ends, and the second has its turn, wherever the recovery has come to.
+    world.tasks.spawn("cancel", cancel(&world, runs[0]));
+    pass(world, seconds(90));
+
+    client.run = runs[0];
+    EXPECT_EQ(status(world), RunStatus::cancelled);
+    client.run = runs[1];
+    EXPECT_EQ(status(world), RunStatus::succeeded);
+    EXPECT_EQ(std::count(world.asked_about.begin(), world.asked_about.end(), "second"), 1);
+    EXPECT_EQ(world.bugs, std::vector<std::string>());
+    EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+  }
+}
 
 TEST_F(RecoveryTest, AnAnswerThatComesWhileTheRunIsReadIsTaken) {
   for (int steps = 0; steps < kStepsMax; ++steps) {
