@@ -42,8 +42,9 @@ class ProgressSink {
 };
 
 // What the journal of a run keeps for one call, so that the call survives a restart. Only a tool
-// whose annotations say `resumable` is called again, and it finds its last note here. A resumable
-// tool keeps a note before an effect that must not happen twice.
+// whose annotations say `resumable` is called again, and it finds its last note here; the notes of
+// other calls are dropped. A resumable tool keeps a note before an effect that must not happen
+// twice.
 class CallNotes {
  public:
   virtual ~CallNotes() = default;

@@ -75,7 +75,7 @@ constexpr std::string_view kCreatedTail =
     R"("model":{"id":"m","provider":"p","vendorModelId":"v"},)"
     R"("limits":{"localToolTimeoutMs":5000,"onLocalToolTimeout":"continue","maxToolTurns":4,)"
     R"("runMs":90000},)"
-    R"("at":1794744000000,"format":2,"endsBy":90500,"key":"key_1",)"
+    R"("at":1794744000000,"format":3,"endsBy":90500,"key":"key_1",)"
     R"("price":{"inputPer1MUsd":3.0,"outputPer1MUsd":15.0})";
 
 constexpr std::string_view kLocalTool =
@@ -359,13 +359,29 @@ TEST(Journal, ACreatedEntryWithoutItsPartsIsAnError) {
             "journal entry 1: a tool of the spec has no pinned declaration");
 }
 
+TEST(Journal, AnOlderFormatIsReadAndKept) {
+  for (int format : {1, 2}) {
+    auto older = parse_journal(
+        cat(R"({"entry":"created","spec":{"prompt":"hi"},"model":{"id":"m","provider":"p",)",
+            R"("vendorModelId":"v"},"limits":{},"at":1,"format":)", format, "}\n"));
+    ASSERT_TRUE(older) << older.error().describe();
+    EXPECT_EQ(std::get<CreatedEntry>(older->front()).format, format);
+  }
+}
+
+// A program of an older format stops at an entry that it does not know. It has to be told before.
+TEST(Journal, ANewKindOfEntryRaisesTheFormat) {
+  EXPECT_EQ(std::variant_size_v<JournalEntry>, 10U);
+  EXPECT_EQ(kRunFormat, 3);
+}
+
 TEST(Journal, OneOfANewerFormatIsLeftAlone) {
-  auto newer = parse_journal("{\"entry\":\"created\",\"format\":3,\"spec\":{\"any\":1}}\n");
+  auto newer = parse_journal("{\"entry\":\"created\",\"format\":4,\"spec\":{\"any\":1}}\n");
   ASSERT_FALSE(newer);
   EXPECT_EQ(newer.error().code(), ErrorCode::unsupported);
   EXPECT_EQ(newer.error().message(),
             "journal entry 1: a newer version of Errand wrote this run "
-            "(format 3, this one reads 2)");
+            "(format 4, this one reads 3)");
 }
 
 }  // namespace
