@@ -75,7 +75,7 @@ struct MetricsSources {
   const std::vector<LimitValue>& limits;
   const ProcessFacts& process;
   std::optional<SpanTally> spans = {};  // absent: nobody takes them
-  const LoopWatch* loop = nullptr;  // null: nobody watches
+  const LoopWatch* loop = nullptr;      // null: nobody watches
 };
 std::string metrics_text(const MetricsSources& from);
 

@@ -1,5 +1,6 @@
-"""A canary in every place where a secret can be is found nowhere but in the requests to the host that
-it is for: not in events, logs, errors, lists, exports, backups, metrics or traces, and not on the disk.
+"""A canary in every place where a secret can be is found nowhere but in the requests to the host
+that it is for: not in events, logs, errors, lists, exports, backups, metrics or traces, and not on
+the disk.
 
 Every peer is a gossip: it sends back all that it was sent, in answers and in errors."""
 

@@ -39,7 +39,7 @@ def database(server: Server) -> Path:
 
 
 def make_templates(server: Server) -> None:
-    """Fifty runs that have ended, of which one has failed. All of a team, one each of a customer."""
+    """Fifty runs that have ended, one of which has failed: all of a team, each of a customer."""
     client = server.client()
     for number in range(50):
         model = "fails" if number == 0 else "talk"
@@ -106,9 +106,9 @@ def removed_per_second(server: Server) -> float:
     load = subprocess.Popen([*load_command(server, "created", "talk", offered), "--per-second",
                              str(OFFERED_PER_SECOND)], stdout=subprocess.DEVNULL)
     try:
-        time.sleep(1)  # so that the rate is reached
+        time.sleep(1)  # paced: the rate is reached
         before, begun = old_runs(server), time.monotonic()
-        time.sleep(RETENTION_SECONDS)
+        time.sleep(RETENTION_SECONDS)  # paced: what is measured
         after, ended = old_runs(server), time.monotonic()
         if load.poll() is not None:
             raise LoadFailed("the offered runs came to their end too early")

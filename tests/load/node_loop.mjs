@@ -1,5 +1,6 @@
-// The least that an agent is in Node: asks a model over HTTP, reads its stream, makes its calls, and
-// asks again, without a framework and without keeping anything. What the C++ SDK is measured by.
+// The least that an agent is in Node: asks a model over HTTP, reads its stream, makes its calls,
+// and asks again, without a framework and without keeping anything. What the C++ SDK is measured
+// by.
 //
 // node node_loop.mjs URL MODEL RUNS IN_FLIGHT [tool]: prints the CPU of the process for a run.
 

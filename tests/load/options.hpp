@@ -30,7 +30,8 @@ struct Options {
 
 constexpr const char* kUsage =
     "Usage: errand_load runs|created|paused|held|streams|messages --port PORT --key KEY\n"
-    "                   [--workspace SLUG] [--model ID] [--tool NAME] [--plugin NAME] [--mcp NAME]\n"
+    "                   [--workspace SLUG] [--model ID] [--tool NAME] [--plugin NAME] [--mcp "
+    "NAME]\n"
     "                   [--runs N] [--in-flight N] [--pace MS] [--per-second N] [--sessions N]\n"
     "                   [--turns N]\n"
     "\n"

@@ -44,19 +44,19 @@ Each figure is the median, then the smallest and the largest.
   the end.
 - **Claimed**: a server is killed while 100,000 runs wait, 500 of them for the model and the others
   for a slot. `/metrics` of the next one tells when it has taken over all of them.
-- **Ended runs**: copies of 50 real runs (`errand_fill`), of one team, 50 customers and one failure in
-  50. Lists are asked for by seven filters, each 1,000 times over one connection, the first page and
-  the one behind it in turn; each filter is one value. Old runs are removed while 2,000 new ones are
-  offered a second.
+- **Ended runs**: copies of 50 real runs (`errand_fill`), of one team, 50 customers and one failure
+  in 50. Lists are asked for by seven filters, each 1,000 times over one connection, the first page
+  and the one behind it in turn; each filter is one value. Old runs are removed while 2,000 new ones
+  are offered a second.
 - **Message to a session**: 500 sessions of 2 turns, or 20 of 200, get messages in turn; each answer
-  is one of 20 deltas and read to its end. What counts is the server's CPU, in multiples of that of a
-  run without a session. **Chat**: what 200 messages add to the data directory, in multiples of
+  is one of 20 deltas and read to its end. What counts is the server's CPU, in multiples of that of
+  a run without a session. **Chat**: what 200 messages add to the data directory, in multiples of
   their prompts and the events of their runs.
 - **Beside 1,000 waiting runs**: 16 runs may be in flight. The median of 20 runs of 200 ms.
 - **In process**: `errand::Runtime` with its store in memory, eight threads that each wait for their
   run; CPU of the whole process. The bare loop in Node (`node_loop.mjs`) asks the same vendor, keeps
-  nothing, and has eight runs in flight, too. **Close of a call's block**: stamped by the vendor before
-  it sends the end of the block, and by the handler.
+  nothing, and has eight runs in flight, too. **Close of a call's block**: stamped by the vendor
+  before it sends the end of the block, and by the handler.
 - **Log from the disk**: the stream of a run that ended before the server started, read to its end.
 - **Cancel**: from before the `POST` to the end of the run's stream, which comes after the model's
   stream has been closed. The scripted model has no socket of its own.

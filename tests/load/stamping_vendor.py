@@ -77,7 +77,7 @@ class StampingVendor:
                                                   "partial_json": f'{{"page":{index}}}'}))
             self.closed.append(time.monotonic_ns())
             send_chunk(peer, event("content_block_stop", index=index))
-        time.sleep(self.pause)  # the model goes on after its calls
+        time.sleep(self.pause)  # paced: the model goes on after its calls
         self.ended.append(time.monotonic_ns())
         send_chunk(peer, ending("tool_use"))
 

@@ -50,8 +50,8 @@ Task<Result<net::Response>> list_records(const NamedKind* kind, engine::Engine* 
   co_return page_response(kind->nouns, std::move(items), found.next);
 }
 
-Task<Result<net::Response>> get_record(const NamedKind* kind, engine::Engine* engine,
-                                       Principal who, net::Request request) {
+Task<Result<net::Response>> get_record(const NamedKind* kind, engine::Engine* engine, Principal who,
+                                       net::Request request) {
   ERRAND_CO_TRY(auto id, record_of_path(request, kind->noun));
   ERRAND_CO_TRY(auto version, integer_param(request, query::kVersion));
   NamedRecords& records = engine->records().*kind->records;
@@ -74,16 +74,16 @@ Task<Result<net::Response>> list_record_versions(const NamedKind* kind, engine::
   co_return page_response("versions", std::move(items), "");
 }
 
-Task<Result<net::Response>> put_record(const NamedKind* kind, engine::Engine* engine,
-                                       Principal who, net::Request request) {
+Task<Result<net::Response>> put_record(const NamedKind* kind, engine::Engine* engine, Principal who,
+                                       net::Request request) {
   ERRAND_CO_TRY(auto id, record_of_path(request, kind->noun));
   ERRAND_CO_TRY(auto wanted, precondition_of(request));
   NamedRecords& records = engine->records().*kind->records;
   auto known = co_await records.find(who.workspace, id);
   if (!known && known.error().code() != ErrorCode::not_found) co_return std::move(known).error();
   if (!known && wanted.must_exist) co_return must_exist_error();
-  ERRAND_CO_TRY(auto made, co_await kind->read(engine, &request, who.workspace,
-                                               known ? known->name : id));
+  ERRAND_CO_TRY(auto made,
+                co_await kind->read(engine, &request, who.workspace, known ? known->name : id));
   ERRAND_CO_TRY(auto saved, co_await records.put(who.workspace, std::move(id), std::move(made.name),
                                                  std::move(made.body), wanted.version));
   co_return response_of(*kind, saved.is_new ? 201 : 200, saved.record);

@@ -59,7 +59,8 @@ Api::Answer Api::room_connection(net::Request request) {
   if (!request.body.empty()) {
     ERRAND_CO_TRY(asked, co_await read_json(&request, engine_.pool(), parse_email));
   }
-  const TokenParams params{.name = name_of(std::move(asked), key), .role = "user", .api = default_api()};
+  const TokenParams params{
+      .name = name_of(std::move(asked), key), .role = "user", .api = default_api()};
   const json::Object answer{{"jwt", room::sign_token(token_payload(params, room, key), key.secret)},
                             {"room_name", room},
                             {"project_id", project},

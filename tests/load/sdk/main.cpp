@@ -122,16 +122,13 @@ int bench(const Options& options) {
   Starts starts;
   errand::RunOptions what{.prompt = "Say something."};
   if (options.tool) {
-    what.tools.push_back(errand::tool("fetch", "Fetches a page.",
-                                      [&](const Page&) {
-                                        starts.add();
-                                        if (options.tool_ms > 0) {
-                                          std::this_thread::sleep_for(
-                                              std::chrono::milliseconds(options.tool_ms));
-                                        }
-                                        return std::string("Here you are.");
-                                      },
-                                      {.read_only = true}));
+    auto handler = [&](const Page&) {
+      starts.add();
+      const std::chrono::milliseconds time(options.tool_ms);
+      if (options.tool_ms > 0) std::this_thread::sleep_for(time);  // paced: a slow tool
+      return std::string("Here you are.");
+    };
+    what.tools.push_back(errand::tool("fetch", "Fetches a page.", handler, {.read_only = true}));
   }
   errand::Runtime runtime({.config = options.config});
   int failed = play(runtime, what, options.warm_up, options.in_flight);
