@@ -41,8 +41,8 @@ void add_agents(CLI::App& app, ExitCode exit_code) {
 }
 
 void add_tools(CLI::App& app, ExitCode exit_code) {
-  CLI::App* tools =
-      add_command(app, "tools", "Store, list, test or delete HTTP tools.", "errand tools list");
+  CLI::App* tools = add_command(app, "tools", "List tools; store, test or delete HTTP tools.",
+                                "errand tools list");
   tools->require_subcommand(1);
   auto file = std::make_shared<std::string>();
   add_question(
@@ -53,7 +53,8 @@ void add_tools(CLI::App& app, ExitCode exit_code) {
         add(command, "-f,--file", *file, "FILE", "JSON file with the tool; - reads stdin")
             ->required();
       });
-  add_question(*tools, "list", "List the stored tools of the workspace.", "errand tools list",
+  add_question(*tools, "list", "List the workspace's tools, and where they come from.",
+               "errand tools list",
                [=](const AnswerOptions& options) { *exit_code = list_tools(options); });
   auto name = std::make_shared<std::string>();
   auto arguments = std::make_shared<std::string>("{}");

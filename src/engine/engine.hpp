@@ -222,6 +222,11 @@ class Engine final : private agent::ChildRuns {
   // there is no such tool. invalid_argument: the arguments do not fit its schema.
   Task<Result<ToolOutcome>> try_tool(Principal who, std::string id, json::Object arguments);
 
+  // The tools that the workspace has without naming a server or a client, place by place.
+  Task<Result<std::vector<ToolOffer>>> tool_offers(Principal who) {
+    return deps_.tools.offers(std::move(who));
+  }
+
   // What somebody thinks of a run; a later word replaces an earlier one. True: it is the first.
   // not_found: no such run.
   Task<Result<bool>> give_feedback(Principal who, RunId run, Feedback feedback);

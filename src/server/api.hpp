@@ -193,6 +193,7 @@ class Api final {
   Answer room_connection(net::Request request);
   Task<net::Response> get_room_file(net::Request request);
 
+  Answer list_offered_tools(Principal who, net::Request request);
   Answer test_tool(Principal who, net::Request request);
 
   engine::Engine& engine_;

@@ -95,6 +95,49 @@ Task<Result<std::vector<ToolPtr>>> ToolSource::offered(Principal /*who*/) {
   co_return std::vector<ToolPtr>();
 }
 
+Task<Result<ToolPtr>> ToolSource::offered_tool(Principal who, std::string name) {
+  ERRAND_CO_TRY(auto tools, co_await offered(std::move(who)));
+  for (ToolPtr& tool : tools) {
+    if (tool->decl().name == name) co_return std::move(tool);
+  }
+  co_return ToolPtr();
+}
+
+Task<Result<ToolPtr>> ToolSources::offered_tool(Principal who, std::string name) const {
+  for (const auto& [id, source] : by_id_) {
+    ERRAND_CO_TRY(auto tool, co_await source->offered_tool(who, name));
+    if (tool) co_return tool;
+  }
+  co_return ToolPtr();
+}
+
+Task<Result<ToolPtr>> FixedTools::offered_tool(Principal /*who*/, std::string name) {
+  co_return find(name);
+}
+
+Task<Result<std::vector<ToolOffer>>> ToolSource::offers(Principal who) {
+  ERRAND_CO_TRY(auto tools, co_await offered(std::move(who)));
+  std::vector<ToolOffer> out;
+  if (!tools.empty()) out.push_back({.tools = std::move(tools)});
+  co_return out;
+}
+
+Task<Result<std::vector<ToolOffer>>> ToolSources::offers(Principal who) const {
+  std::vector<ToolOffer> all;
+  std::set<std::string> names;
+  for (const auto& [id, source] : by_id_) {
+    ERRAND_CO_TRY(auto offers, co_await source->offers(who));
+    for (ToolOffer& offer : offers) {
+      offer.source = id;
+      std::erase_if(offer.tools, [&names](const ToolPtr& tool) {
+        return !names.insert(tool->decl().name).second;
+      });
+      all.push_back(std::move(offer));
+    }
+  }
+  co_return all;
+}
+
 Task<Result<std::vector<ToolPtr>>> ToolSources::offered(Principal who) const {
   std::vector<ToolPtr> all;
   std::set<std::string> names;

@@ -13,6 +13,14 @@
 
 namespace errand {
 
+// What one place offers a workspace: the built-in tools, the stored ones, or those of one server.
+struct ToolOffer {
+  std::string source = {};  // as bindings name it
+  std::string server = {};  // of the configuration; empty: the source has no servers
+  std::vector<ToolPtr> tools = {};
+  std::string why_not = {};  // for people; empty: it answers
+};
+
 // Where tools that this process calls come from: built-ins, the embedding program, servers that it
 // reaches. A run is bound to its tools once, when it is made; from then on its journal says which
 // they are, and calls only open what is bound. Lives on the engine's home and outlives every run.
@@ -28,6 +36,10 @@ class ToolSource {
   // The tools that the workspace has here without naming a server or a client, for those who offer
   // them to others. Always in the same order.
   virtual Task<Result<std::vector<ToolPtr>>> offered(Principal who);
+  // The one of them that has this name; nullptr: none has.
+  virtual Task<Result<ToolPtr>> offered_tool(Principal who, std::string name);
+  // The same, place by place, with those that do not answer.
+  virtual Task<Result<std::vector<ToolOffer>>> offers(Principal who);
 };
 
 // A source that has to ask somebody what a ref means. Runs bind such refs in their first step, and
@@ -73,6 +85,8 @@ class ToolSources final {
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) const;
   // Of all sources. Of several tools with one name the first is there.
   Task<Result<std::vector<ToolPtr>>> offered(Principal who) const;
+  Task<Result<ToolPtr>> offered_tool(Principal who, std::string name) const;
+  Task<Result<std::vector<ToolOffer>>> offers(Principal who) const;
 
  private:
   std::map<std::string, ToolSource*, std::less<>> by_id_;
@@ -90,6 +104,7 @@ class FixedTools final : public ToolSource {
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal& who) override;
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) override;
   Task<Result<std::vector<ToolPtr>>> offered(Principal who) override;
+  Task<Result<ToolPtr>> offered_tool(Principal who, std::string name) override;
 
   // nullptr: none has this name.
   ToolPtr find(std::string_view name) const;

@@ -36,6 +36,28 @@ class RecordsCase(ServerCase):
         return self.server.data / "secret.key"
 
 
+class OfferedToolsTest(RecordsCase):
+    def setUp(self):
+        servers = {"own": {"command": binary(), "args": ["mcp", "--embedded"]},
+                   "away": {"url": "http://127.0.0.1:1/mcp"}}
+        self.server = self.start_server([turn("Hello.")], {"mcpServers": servers})
+
+    def test_tools_are_listed_with_where_they_come_from_and_whether_that_answers(self):
+        client = self.server.client()
+        client.request("PUT", "/tools/find_order", {"http": {"url": "https://shop.example.com/7"}})
+        rows = {line.split()[0]: line for line in self.ask("tools", "list").splitlines()}
+        self.assertRegex(rows["calculator"], r"^calculator +built in +yes$")
+        self.assertRegex(rows["find_order"],
+                         r"^find_order +GET https://shop.example.com/7 +1 +tool_\w+$")
+        self.assertRegex(rows["own_calculator"], r"^own_calculator +MCP server own +yes$")
+        self.assertRegex(rows["-"], r"^- +MCP server away +no: .+$")
+        listed = json.loads(self.ask("tools", "list", "--json"))
+        self.assertEqual([(one["source"], one["server"]) for one in listed["unreachable"]],
+                         [("mcp", "away")])
+        [own] = [one for one in listed["tools"] if one["name"] == "own_calculator"]
+        self.assertEqual((own["source"], own["server"]), ("mcp", "own"))
+
+
 class CalledAgentsTest(RecordsCase):
     def setUp(self):
         call = turn(calls=[("helper", {"message": "Help me."})])

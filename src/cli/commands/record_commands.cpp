@@ -78,14 +78,25 @@ std::string agent_text(const json::Value& agent) {
   return out;
 }
 
+// Where a tool comes from, in words.
+std::string origin_of(const json::Value& one) {
+  std::string source = text_of(one, "source");
+  if (source == "errand") return "built in";
+  if (source == "http") return cat(text_of(one, "method"), " ", text_of(one, "url"));
+  if (source == "mcp") return cat("MCP server ", text_of(one, "server"));
+  return source;
+}
+
+// Only a call tells whether a stored tool's address answers.
 std::string tools_table(const json::Value& answer) {
-  std::vector<Row> rows{{"TOOL", "VERSION", "METHOD", "URL", "UPDATED", "ID"}};
+  std::vector<Row> rows{{"TOOL", "FROM", "ANSWERS", "VERSION", "ID"}};
   for (const json::Value& tool : items_of(answer, "tools")) {
-    const json::Value* http = member(tool, "http");
-    std::string method = http ? text_of(*http, "method") : "";
-    rows.push_back({text_of(tool, "name"), text_of(tool, "version"),
-                    method.empty() ? "GET" : method, http ? text_of(*http, "url") : "",
-                    text_of(tool, "updatedAt"), text_of(tool, "id")});
+    bool is_stored = text_of(tool, "source") == "http";
+    rows.push_back({text_of(tool, "name"), origin_of(tool), is_stored ? "" : "yes",
+                    text_of(tool, "version"), text_of(tool, "id")});
+  }
+  for (const json::Value& one : items_of(answer, "unreachable")) {
+    rows.push_back({"-", origin_of(one), cat("no: ", text_of(one, "error")), "", ""});
   }
   return render_table(rows);
 }
@@ -146,7 +157,7 @@ int show_agent(const AnswerOptions& options, const std::string& name, int versio
 }
 
 int list_tools(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/tools", .query = {{"limit", "200"}}}, tools_table);
+  return ask_and_show(options, {.path = "/offered-tools"}, tools_table);
 }
 
 int test_tool(const AnswerOptions& options, const std::string& name, const std::string& arguments) {

@@ -1,6 +1,7 @@
 #include "mcp/client/mcp_tools.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -45,6 +46,10 @@ class ServerFeatures final : public ClientFeatures {
   const std::vector<Root> roots_;
   const Caller caller_;
 };
+
+McpServer configured_ref(const std::string& name) {
+  return {.name = name, .url = cat(kConfigured, name), .headers = {}, .tool_filter = {}};
+}
 
 using NetHeaders = std::vector<net::Header>;
 
@@ -205,17 +210,19 @@ struct McpTools::Asked {
 };
 
 Task<void> McpTools::ask_one(std::string name, Principal who, std::shared_ptr<Asked> asked) {
-  McpServer server{.name = name, .url = cat(kConfigured, name), .headers = {}, .tool_filter = {}};
-  auto tools = co_await tools_of(std::move(server), who, Caller::other);
+  auto tools = co_await tools_of(configured_ref(name), who, Caller::other);
   bool is_down = !tools && tools.error().reason() != kNoTools;
-  if (is_down) down_until_[{who.workspace, name}] = deps_.timers.now() + kDownTime;
+  if (is_down) {
+    down_[{who.workspace, name}] = {.until = deps_.timers.now() + kDownTime,
+                                    .why = tools.error().message()};
+  }
   asked->unanswered.erase(name);
-  if (tools) asked->tools[name] = std::move(*tools);
+  if (!is_down) asked->tools[name] = tools ? std::move(*tools) : std::vector<ToolDecl>();
   if (asked->over) asked->over->notify();
 }
 
-Task<std::vector<ToolPtr>> McpTools::ask_configured(std::vector<std::string> names, Principal who) {
-  auto asked = std::make_shared<Asked>();
+Task<void> McpTools::ask_configured(std::vector<std::string> names, Principal who,
+                                    std::shared_ptr<Asked> asked) {
   asked->unanswered = {names.begin(), names.end()};
   for (const std::string& name : names) asking_.spawn("mcp.offer", ask_one(name, who, asked));
   const SteadyTime deadline = deps_.timers.now() + kOfferedWait;
@@ -225,25 +232,41 @@ Task<std::vector<ToolPtr>> McpTools::ask_configured(std::vector<std::string> nam
     while (!asked->unanswered.empty() && deps_.timers.now() < deadline) co_await over.wait();
   }
   for (const std::string& name : asked->unanswered) {
-    down_until_[{who.workspace, name}] = deadline + kDownTime;
+    down_[{who.workspace, name}] = {.until = deadline + kDownTime, .why = "no answer in time"};
   }
-  std::vector<ToolPtr> out;
-  for (const auto& [name, decls] : asked->tools) {
-    McpServer server{.name = name, .url = cat(kConfigured, name), .headers = {}, .tool_filter = {}};
-    for (const ToolDecl& decl : decls) out.push_back(open(decl, server, who));
+}
+
+// A server that has just been found down is not asked again by every caller.
+Task<Result<std::vector<ToolOffer>>> McpTools::offers(Principal who) {
+  std::erase_if(down_,
+                [now = deps_.timers.now()](const auto& one) { return one.second.until <= now; });
+  std::vector<std::string> names;
+  for (const auto& [name, address] : configured_.servers) {
+    if (!down_.contains({who.workspace, name})) names.push_back(name);
+  }
+  auto asked = std::make_shared<Asked>();
+  co_await ask_configured(std::move(names), who, asked);
+  std::vector<ToolOffer> out;
+  for (const auto& [name, server] : configured_.servers) {
+    ToolOffer& offer = out.emplace_back();
+    offer.server = name;
+    if (auto found = asked->tools.find(name); found != asked->tools.end()) {
+      for (const ToolDecl& decl : found->second) {
+        offer.tools.push_back(open(decl, configured_ref(name), who));
+      }
+    } else if (auto down = down_.find({who.workspace, name}); down != down_.end()) {
+      offer.why_not = down->second.why;
+    }
   }
   co_return out;
 }
 
-// A server that has just been found down is not asked again by every caller.
 Task<Result<std::vector<ToolPtr>>> McpTools::offered(Principal who) {
-  std::erase_if(down_until_,
-                [now = deps_.timers.now()](const auto& one) { return one.second <= now; });
-  std::vector<std::string> names;
-  for (const auto& [name, address] : configured_.servers) {
-    if (!down_until_.contains({who.workspace, name})) names.push_back(name);
+  ERRAND_CO_TRY(auto all, co_await offers(std::move(who)));
+  std::vector<ToolPtr> tools;
+  for (ToolOffer& offer : all) {
+    std::move(offer.tools.begin(), offer.tools.end(), std::back_inserter(tools));
   }
-  auto tools = co_await ask_configured(std::move(names), std::move(who));
   co_return tools;
 }
 

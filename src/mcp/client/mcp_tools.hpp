@@ -46,6 +46,7 @@ class McpTools final : public RemoteToolSource {
   // Those of the configured servers, as "SERVER_TOOL". All servers are asked at once; one that does
   // not answer within kOfferedWait is left out, and is not asked again for a moment.
   Task<Result<std::vector<ToolPtr>>> offered(Principal who) override;
+  Task<Result<std::vector<ToolOffer>>> offers(Principal who) override;
   static constexpr milliseconds kOfferedWait = seconds(10);
 
   Task<void> stop();
@@ -69,7 +70,8 @@ class McpTools final : public RemoteToolSource {
   Task<Result<std::vector<ToolDecl>>> tools_of(McpServer server, Principal who, Caller caller);
   bool make_room();
   Task<void> ask_one(std::string name, Principal who, std::shared_ptr<Asked> asked);
-  Task<std::vector<ToolPtr>> ask_configured(std::vector<std::string> names, Principal who);
+  Task<void> ask_configured(std::vector<std::string> names, Principal who,
+                            std::shared_ptr<Asked> asked);
   static Task<void> end(ClientPtr client);
 
   const ClientDeps deps_;
@@ -78,8 +80,12 @@ class McpTools final : public RemoteToolSource {
   // Of configured servers by their names, and of all others without one.
   std::map<std::pair<std::string, Caller>, std::unique_ptr<ClientFeatures>> features_;
   std::list<Known> clients_;  // the one used last is first
+  struct Down {
+    SteadyTime until;
+    std::string why;
+  };
   // Configured servers that did not answer a workspace.
-  std::map<std::pair<WorkspaceSlug, std::string>, SteadyTime> down_until_;
+  std::map<std::pair<WorkspaceSlug, std::string>, Down> down_;
   TaskGroup ending_;
   TaskGroup asking_;  // configured servers what they have; last: tasks use everything above
 };

@@ -155,6 +155,21 @@ TEST_F(McpToolsTest, ToolsOfConfiguredServersAreOfferedToOthers) {
   EXPECT_EQ(server_.connections, connections);
 }
 
+TEST_F(McpToolsTest, AServerThatDoesNotAnswerIsNamedWithTheReason) {
+  keep_servers({"s0", "s1"});
+  server_.refuse_connections(1);
+  for (int i = 0; i < 2; ++i) {  // the second time it is not asked again
+    auto offers = run_task(io_, tools_->offers(somebody())).value();
+    ASSERT_EQ(offers.size(), 2U);
+    EXPECT_EQ(offers[0].server, "s0");
+    EXPECT_EQ(offers[0].why_not, "nobody is there");
+    EXPECT_EQ(offers[0].tools.size(), 0U);
+    EXPECT_EQ(offers[1].server, "s1");
+    EXPECT_EQ(offers[1].why_not, "");
+    EXPECT_EQ(offers[1].tools.size(), 2U);
+  }
+}
+
 TEST_F(McpToolsTest, WhoeverWantsToolsMayLeaveBeforeAServerAnswers) {
   keep_servers({"s0"});
   server_.hang_on("tools/list");

@@ -79,14 +79,11 @@ Task<std::string> WorkspaceFeatures::mistake_in(json::Object arguments, SchemaPt
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams params,
                                                             mcp::ServedCall* call) {
   if (who_.may_use_any_agent()) {
-    ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
-    auto tool = std::find_if(offered.begin(), offered.end(), [&params](const ToolPtr& one) {
-      return one->decl().name == params.name;
-    });
-    if (tool != offered.end()) {
-      auto wrong = co_await mistake_in(params.arguments, (*tool)->decl().input_schema);
+    ERRAND_CO_TRY(auto tool, co_await deps_.tools.offered_tool(who_, params.name));
+    if (tool) {
+      auto wrong = co_await mistake_in(params.arguments, tool->decl().input_schema);
       if (!wrong.empty()) co_return failure(std::move(wrong));
-      auto outcome = co_await this->call(*tool, std::move(params.arguments), call);
+      auto outcome = co_await this->call(tool, std::move(params.arguments), call);
       co_return outcome;
     }
   }

@@ -245,6 +245,44 @@ constexpr std::string_view kSchemas = R"json({
       "nextCursor": {"$ref": "#/components/schemas/NextCursor"}
     }
   },
+  "OfferedTools": {
+    "type": "object",
+    "required": ["tools", "unreachable"],
+    "properties": {
+      "tools": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "required": ["name", "source"],
+          "properties": {
+            "name": {"type": "string"},
+            "description": {"type": "string"},
+            "source": {
+              "type": "string",
+              "description": "`errand`: built in; `http`: stored; `mcp`: of a server; `program`."
+            },
+            "server": {"type": "string", "description": "The MCP server in the configuration."},
+            "id": {"type": "string", "description": "Of a stored tool, as all that follow."},
+            "version": {"$ref": "#/components/schemas/Version"},
+            "method": {"type": "string"},
+            "url": {"type": "string"}
+          }
+        }
+      },
+      "unreachable": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "required": ["source", "server", "error"],
+          "properties": {
+            "source": {"type": "string"},
+            "server": {"type": "string"},
+            "error": {"type": "string", "description": "For people."}
+          }
+        }
+      }
+    }
+  },
   "HttpToolVersions": {
     "type": "object",
     "required": ["versions", "nextCursor"],

@@ -194,6 +194,16 @@ std::vector<Api::Row> Api::tool_rows() {
 
 std::vector<Api::Row> Api::tool_test_rows() {
   return {
+      {{.method = Method::get,
+        .path = "/offered-tools",
+        .id = "listOfferedTools",
+        .tag = "Tools",
+        .scope = "tools:read",
+        .summary = "Lists all tools that the workspace has, with where they come from.",
+        .about = "Built-in tools, stored ones, and those of the configuration's MCP servers, "
+                 "which are asked, or were a moment ago.",
+        .answers = {{200, "The tools, and the servers that do not answer.", "OfferedTools"}}},
+       &Api::list_offered_tools},
       {{.method = Method::post,
         .path = "/tools/{toolId}/test",
         .id = "testTool",

@@ -1,10 +1,12 @@
 // Stored tools.
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "base/text.hpp"
 #include "engine/schema_work.hpp"
 #include "json/fields.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "server/api.hpp"
@@ -68,6 +70,53 @@ Task<Result<NewNamedRecord>> read_tool(engine::Engine* engine, net::Request* req
                            .body = stored_http_tool(std::move(asked.body))};
 }
 
+// What there is to say of stored tools besides what every tool has, by their names.
+using StoredTools = std::map<std::string, json::Object>;
+
+StoredTools stored_tools(const std::vector<NamedRecord>& records) {
+  StoredTools out;
+  for (const NamedRecord& record : records) {
+    auto tool = tool_json(record);
+    const json::Object* http = tool ? json::object_at(&*tool, "http") : nullptr;
+    if (!http) continue;
+    std::string method(json::text_at(http, "method"));
+    out[record.name] = {{"id", record.id},
+                        {"version", record.version},
+                        {"method", method.empty() ? "GET" : method},
+                        {"url", json::text_at(http, "url")}};
+  }
+  return out;
+}
+
+json::Object source_json(const ToolOffer& offer) {
+  json::Object out{{"source", offer.source}};
+  if (!offer.server.empty()) out["server"] = offer.server;
+  return out;
+}
+
+json::Object offered_json(const std::vector<ToolOffer>& offers, const StoredTools& stored) {
+  json::Array tools;
+  json::Array unreachable;
+  for (const ToolOffer& offer : offers) {
+    if (!offer.why_not.empty()) {
+      json::Object one = source_json(offer);
+      one["error"] = offer.why_not;
+      unreachable.push_back(std::move(one));
+    }
+    for (const ToolPtr& tool : offer.tools) {
+      json::Object one = source_json(offer);
+      one["name"] = tool->decl().name;
+      if (!tool->decl().description.empty()) one["description"] = tool->decl().description;
+      if (auto more = stored.find(tool->decl().name);
+          more != stored.end() && offer.source == "http") {
+        for (const auto& member : more->second) one[member.key()] = member.value();
+      }
+      tools.push_back(std::move(one));
+    }
+  }
+  return {{"tools", std::move(tools)}, {"unreachable", std::move(unreachable)}};
+}
+
 }  // namespace
 
 const NamedKind kToolKind{.noun = "tool",
@@ -75,6 +124,13 @@ const NamedKind kToolKind{.noun = "tool",
                           .records = &engine::RecordBooks::tools,
                           .shown = tool_json,
                           .read = read_tool};
+
+Api::Answer Api::list_offered_tools(Principal who, net::Request) {
+  constexpr std::size_t kStoredMax = 1000;
+  ERRAND_CO_TRY(auto found, co_await engine_.records().tools.list(who.workspace, "", kStoredMax));
+  ERRAND_CO_TRY(auto offers, co_await engine_.tool_offers(who));
+  co_return json_response(200, json::write(offered_json(offers, stored_tools(found.records))));
+}
 
 Api::Answer Api::test_tool(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, record_of_path(request, "tool"));

@@ -57,6 +57,17 @@ Task<Result<std::vector<ToolPtr>>> HttpTools::offered(Principal who) {
   co_return out;
 }
 
+Task<Result<ToolPtr>> HttpTools::offered_tool(Principal who, std::string name) {
+  auto record = co_await tools_.find(who.workspace, name);
+  bool is_missing = !record && record.error().code() == ErrorCode::not_found;
+  if (!record && !is_missing) co_return std::move(record).error();
+  // It may have been found by its id.
+  if (is_missing || record->name != name) co_return ToolPtr();
+  auto decl = decl_of_record(*record);
+  if (!decl) co_return ToolPtr();
+  co_return std::make_shared<HttpTool>(client_, tools_, std::move(who), std::move(*decl));
+}
+
 ToolPtr HttpTools::open(const ToolDecl& binding, const ToolRef&, const Principal& who) {
   return std::make_shared<HttpTool>(client_, tools_, who, binding);
 }

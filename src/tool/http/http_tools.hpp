@@ -19,6 +19,7 @@ class HttpTools final : public StoredToolSource {
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) override;
   // The oldest kOfferedMax, each in its latest version.
   Task<Result<std::vector<ToolPtr>>> offered(Principal who) override;
+  Task<Result<ToolPtr>> offered_tool(Principal who, std::string name) override;
 
  private:
   net::HttpClient& client_;
