@@ -75,11 +75,10 @@ Task<Result<void>> serve_host(sdk::OwnHost* own) {
   host::Host* host = &own->host();
   ToolCaller caller(host->home().executor(), own->log(), &host->engine().records().secrets);
   TaskGroup cancelling(host->home().executor(), sdk::report_bug);
-  json::SchemaCache schemas;
   server::WorkspaceFeatures features({.engine = host->engine(),
                                       .tools = host->tools(),
                                       .caller = caller,
-                                      .schemas = schemas,
+                                      .schemas = std::make_shared<json::SchemaCache>(),
                                       .cancelling = cancelling},
                                      {.workspace = sdk::default_workspace(), .key = {}});
   own->start();

@@ -115,7 +115,7 @@ McpCore::~McpCore() {
 }
 
 TaskGroup::OnBug McpCore::on_bug() const {
-  return bugs_to(teller_of(offer_->handlers()));
+  return bugs_to(offer_->teller());
 }
 
 // Whatever was posted before is done, or cut off, when the loop ends.

@@ -108,6 +108,7 @@ McpOffer::McpOffer(mcp::ServerOffer about, const v1::HandlerOptions& handlers,
     : about_(std::move(about)),
       threads_max_(handlers.threads_max),
       services_(std::make_shared<const HandlerServices>(services_of(handlers))),
+      tell_(teller_of(handlers)),
       states_(std::move(state_key)) {}
 
 Result<std::shared_ptr<McpOffer>> McpOffer::make(v1::mcp::ServerOptions options) {

@@ -16,6 +16,7 @@
 #include "sdk/bridge/handlers.hpp"
 #include "sdk/mcp/request_state.hpp"
 #include "sdk/mcp/uri_template.hpp"
+#include "sdk/teller.hpp"
 
 namespace errand::sdk {
 
@@ -51,6 +52,7 @@ class McpOffer final {
   const std::string& name() const { return about_.server.name; }
   std::size_t threads_max() const { return threads_max_; }
   const std::shared_ptr<const HandlerServices>& services() const { return services_; }
+  const Teller& teller() const { return tell_; }
   const RequestStates& states() const { return states_; }
   // Held by calls of tools that are not parallel-safe.
   std::mutex& one_at_a_time() { return one_at_a_time_; }
@@ -75,6 +77,7 @@ class McpOffer final {
   const mcp::ServerOffer about_;
   const std::size_t threads_max_;
   const std::shared_ptr<const HandlerServices> services_;
+  const Teller tell_;
   const RequestStates states_;
   std::mutex one_at_a_time_;
 
