@@ -17,13 +17,13 @@ import unittest
 from support.agent import Agent, Availability, join_all
 from support.embedded import EmbeddedCase
 from support.http import Client, Frame
-from support.script import turn, write_config
+from support.script import local_tool, turn, write_config
 from support.server import Server, ServerCase, binary, die_with_parent
 
 TORTURE = int(os.environ.get("ERRAND_TORTURE", "1"))
 SEED = int(os.environ.get("ERRAND_SEED", "1"))
 END_SECONDS_MAX = 60
-CUT_TIMEOUT_MS = 5000  # for the answer of a client that is killed
+CUT_TIMEOUT_MS = 1000  # for the answer of a client that is gone
 
 
 class KillShellTest(EmbeddedCase):
@@ -135,19 +135,39 @@ class CutOffCommandTest(EmbeddedCase):
         self.assert_told_once(client, cut)
 
     def test_client_of_a_server(self):
-        server = Server(self.scripts, {"limits": {"localToolTimeoutMs": CUT_TIMEOUT_MS}})
+        server = Server(self.scripts)
         self.addCleanup(server.close)
         client = server.start().client()
         self.addCleanup(server.kill)
         words = ["--server", server.url, "--key", server.key, "--model", "cut"]
         self.kill_while_it_runs(self.start(*words))
         run = client.request("GET", "/agent-runs").json()["runs"][0]["runId"]
-        for call in client.request("GET", "/tool-calls?status=claimed").json()["toolCalls"]:
-            claim = client.request("POST", f"/tool-calls/{call['toolUseId']}/claim", {})
+        call = client.snapshot(run)["pendingCalls"][0]["toolUseId"]
+        for _ in range(2):  # a restart changes nothing: the call is still claimed
+            claim = client.request("POST", f"/tool-calls/{call}/claim", {})
             self.assertEqual((claim.status, claim.json()["code"]), (409, "claimed"))
-        server.kill()
-        server.start()  # a restart changes nothing: the call is still claimed
-        self.assert_told_once(server.client(), run)
+            server.kill()
+            client = server.start().client()
+        client.cancel(run)
+        client.log(run)  # comes to its end with the run
+        self.assertEqual(len(self.effects.read_text().split()), 1, "the command ran again")
+
+    def test_the_model_is_told_of_a_call_that_a_client_had_claimed(self):
+        server = Server({"cut": [turn(calls=[("act", {})]), turn("I see.")]})
+        self.addCleanup(server.close)
+        client = server.start().client()
+        self.addCleanup(server.kill)
+        run = client.create(prompt="Go.", modelId="cut", tools=[local_tool("act")],
+                            budgets={"localToolTimeoutMs": CUT_TIMEOUT_MS,
+                                     "onLocalToolTimeout": "continue"})
+        with client.stream(run) as stream:
+            call = stream.until("local_tool_call")[-1].json()["toolUseId"]
+            claim = client.request("POST", f"/tool-calls/{call}/claim", {"ttlMs": 600_000})
+            self.assertEqual(claim.status, 200)
+            frames = [frame.json() for frame in stream]
+        told = [one["result"] for one in frames if one["type"] == "tool_result"]
+        self.assertEqual([self.UNKNOWN in one for one in told], [True])
+        self.assertEqual((frames[-1]["type"], frames[-1]["text"]), ("result", "I see."))
 
 
 class CountingPages(http.server.ThreadingHTTPServer):

@@ -27,7 +27,8 @@ REFUSALS = (401, 403, 404)
 # Paths that name no workspace. The credential decides what /rooms and /api/oauth show.
 OF_THE_SERVER = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/rooms/{roomName}",
                  "/rooms/{roomName}/files/{fileName}", "/api/oauth/token", "/api/oauth/revoke",
-                 "/api/oauth/userinfo"}
+                 "/api/oauth/userinfo",
+                 "/accounts/projects/{projectId}/rooms/{roomName}/connect"}
 PARAMETER = re.compile(r"\{(\w+)\}")
 EXPIRY = re.compile(r'"(?:expiresAt|lastUsedAt)":"[^"]*"')
 TOOL = {"kind": "local", "name": "look"}
@@ -193,9 +194,21 @@ class IsolationTest(ServerCase):
         """The answer to a JSON-RPC request."""
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = {"Accept": "application/json, text/event-stream", "A2A-Version": "1.0"}
+        if path.endswith("/mcp"):
+            headers["MCP-Session-Id"] = self.open_session(client, path)
         answer = client.request_at("POST", path, body, headers)
         self.assertEqual(answer.status, 200, answer.body)
         return answer.json()
+
+    def open_session(self, client: Client, path: str) -> str:
+        """The id of a new session of MCP."""
+        params = {"protocolVersion": "2025-11-25", "capabilities": {},
+                  "clientInfo": {"name": "stranger", "version": "1"}}
+        body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+        answer = client.request_at("POST", path, body,
+                                   {"Accept": "application/json, text/event-stream"})
+        self.assertEqual(answer.status, 200, answer.body)
+        return answer.headers["mcp-session-id"]
 
     def test_ids_in_json_rpc_say_the_same_as_ones_that_nobody_has(self):
         victim = Victim(self.server)

@@ -407,7 +407,8 @@ class LimitsTest(ServerCase):
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
                 content = operation.get("requestBody", {}).get("content", {})
-                if "application/json" not in content:
+                # What needs no key of a workspace takes bodies of 64 KB.
+                if "application/json" not in content or path.startswith("/accounts/"):
                     continue
                 filled = re.sub(r"{(\w+)}", lambda name: names.get(name[1], "known"), path)
                 with self.subTest(method=method, path=path):
