@@ -65,7 +65,7 @@ std::string DiscoveredSource::advice(std::string_view asked) const {
   if (!vendor) return "";
   if (!vendor->config) {
     return cat("models of ", vendor->name, " need the environment variable ", vendor->key_variable,
-               " where the runs are driven");
+               " where the runs are driven; or use one of the candidates");
   }
   return cat("\"", utf8_prefix(after_slash(asked), 80), "\" cannot be the id of a model");
 }

@@ -22,7 +22,8 @@ using PlainModels = std::map<std::string, std::shared_ptr<llm::Model>>;
 std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const VendorConfig& config,
                                               const std::string& vendor_model_id,
                                               const ModelSurroundings& around) {
-  llm::HttpModelOptions options{.base_url = config.base_url, .retries = config.retries};
+  llm::HttpModelOptions options{
+      .base_url = config.base_url, .retries = config.retries, .key = config.api_key};
   if (config.timeout) options.timeouts.total = *config.timeout;
   auto model = std::make_unique<llm::HttpModel>(
       llm::HttpModel::Deps{.client = around.client,

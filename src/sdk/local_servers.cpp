@@ -48,7 +48,7 @@ class UnavailableTool final : public Tool {
   const ToolDecl decl_;
 };
 
-std::vector<std::string> environment_here() {
+std::vector<std::string> variables_here() {
   std::vector<std::string> out;
   for (char** variable = environ; *variable; ++variable) out.emplace_back(*variable);
   return out;
@@ -67,7 +67,7 @@ mcp::ServerAddress mcp_address(const std::string& url_or_command) {
   }
   // The shell splits the words and makes way for the program.
   return mcp::StdioServer{.command = {"/bin/sh", "-c", cat("exec ", url_or_command)},
-                          .environment = environment_here()};
+                          .environment = variables_here()};
 }
 
 // ---- One round of learning ----------------------------------------------------------------------

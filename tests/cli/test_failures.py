@@ -51,7 +51,7 @@ CREATE TABLE blob_users (
 CREATE INDEX blob_uses ON blob_users (hash);
 PRAGMA user_version = 4;
 """
-NEWER_MEMBERS = re.compile(rb',"format":[12],"endsBy":\d+|,"requestId":"[^"]*"')
+NEWER_MEMBERS = re.compile(rb',"format":\d,"endsBy":\d+|,"requestId":"[^"]*"')
 
 
 def to_version_4(database: sqlite3.Connection) -> None:

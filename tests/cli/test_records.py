@@ -46,11 +46,11 @@ class OfferedToolsTest(RecordsCase):
         client = self.server.client()
         client.request("PUT", "/tools/find_order", {"http": {"url": "https://shop.example.com/7"}})
         rows = {line.split()[0]: line for line in self.ask("tools", "list").splitlines()}
-        self.assertRegex(rows["calculator"], r"^calculator +built in +yes$")
+        self.assertRegex(rows["calculator"], r"^calculator +built in +yes +- +-$")
         self.assertRegex(rows["find_order"],
-                         r"^find_order +GET https://shop.example.com/7 +1 +tool_\w+$")
-        self.assertRegex(rows["own_calculator"], r"^own_calculator +MCP server own +yes$")
-        self.assertRegex(rows["-"], r"^- +MCP server away +no: .+$")
+                         r"^find_order +GET https://shop.example.com/7 +- +1 +tool_\w+$")
+        self.assertRegex(rows["own_calculator"], r"^own_calculator +MCP server own +yes +- +-$")
+        self.assertRegex(rows["-"], r"^- +MCP server away +no: .+ +- +-$")
         listed = json.loads(self.ask("tools", "list", "--json"))
         self.assertEqual([(one["source"], one["server"]) for one in listed["unreachable"]],
                          [("mcp", "away")])

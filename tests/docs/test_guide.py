@@ -163,15 +163,17 @@ class SettingsTest(GuideCase):
         compatibility = self.known({"compatibility": wrong}, "/compatibility/none")
         search = self.known({"search": wrong}, "/search/none")
         telemetry = self.known({"telemetry": wrong}, "/telemetry/none")
+        rooms = self.known({"rooms": wrong}, "/rooms/none")
         workspace = self.known({"workspaces": [wrong]}, "/workspaces/0/none")
-        parts = {"limits", "network", "compatibility", "search", "telemetry", "workspaces",
-                 "$schema"}
+        parts = {"limits", "network", "compatibility", "search", "telemetry", "rooms",
+                 "workspaces", "$schema"}
         expected = ((top - parts)
                     | {f"limits.{name}" for name in limits}
                     | {f"network.{name}" for name in network}
                     | {f"compatibility.{name}" for name in compatibility}
                     | {f"search.{name}" for name in search}
                     | {f"telemetry.{name}" for name in telemetry}
+                    | {f"rooms.{name}" for name in rooms}
                     | {f"workspaces.{name}" for name in workspace})
         self.assertEqual(settings_of("configuration.md"), expected)
 

@@ -136,7 +136,7 @@ class SoakTest(ServerCase):
 
     def sample(self, crowd: Crowd, server: Server, until: float) -> list[int]:
         crowd.may_go.set()
-        samples = []
+        samples = [rss_kb(server)]
         while time.monotonic() < until:
             time.sleep(SAMPLE_SECONDS)  # paced: how memory goes over time
             samples.append(rss_kb(server))

@@ -97,7 +97,8 @@ class McpServersTest(unittest.TestCase):
         said = probe(target, ("add", {"a": 2, "b": 3}), ("where", {"region": "Übersee"}),
                      ("ask", {}), ("add", {"a": "two"}), ("missing", {}))
         self.assertEqual(said[:5], [MODERN,
-                                    {"tools": ["probe_add", "probe_where", "probe_ask"],
+                                    {"tools": ["probe_add", "probe_where", "probe_ask",
+                                               "probe_introduce"],
                                      "notes": []},
                                     {**text("5"), "structuredContent": {"sum": 5}},
                                     text("Übersee"),

@@ -54,7 +54,7 @@ class McpImagesTest(VendorCase):
                 asked = self.second_question(name)
                 [image] = images_of(name, asked)
                 self.assertTrue(base64.b64decode(image).startswith(PNG))
-                self.assertIn("tiny image", json.dumps(asked))
+                self.assertIn("the image you requested", json.dumps(asked))
 
     def test_a_model_that_does_not_see_gets_a_sentence(self):
         for name in FORMATS:

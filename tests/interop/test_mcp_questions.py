@@ -113,11 +113,12 @@ class McpQuestionsTest(ServerCase):
         self.server.kill()
         self.server.restart()
         client = self.server.client()
+        client.log(run)  # comes to its end with the run
+        late = client.answer(run, call["toolUseId"], result="{}")
+        self.assertEqual(late.status, 409)
         _, results = self.end(client, run)
         self.assertIn("A restart cut this call off", results[ASKING]["result"])
         self.assertIn("is over", results["mcp_elicitation"]["result"])
-        late = client.answer(run, call["toolUseId"], result="{}")
-        self.assertEqual(late.status, 409)
 
     def test_input_that_a_server_of_the_modern_era_requires(self):
         http = self.start_process(NODE, SERVERS / "modern.mjs", "http")

@@ -43,10 +43,10 @@ class PythonRoomsTest(ServerCase):
         for peer in self.peers.values():
             self.addCleanup(peer.close)
 
-    def send(self, peer: str, command: str, name: str, **more) -> dict:
+    def send(self, peer: str, command: str, name: str, /, **more) -> dict:
         return self.peers[peer].ask({"do": command, "as": name} | more)
 
-    def ask(self, peer: str, command: str, name: str, **more):
+    def ask(self, peer: str, command: str, name: str, /, **more):
         answer = self.send(peer, command, name, **more)
         self.assertIn("ok", answer)
         return answer["ok"]

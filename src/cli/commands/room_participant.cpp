@@ -140,10 +140,18 @@ Task<Result<int>> call_and_print(Visit* visit, room::InvokeParams params, Form f
 // ---- host ---------------------------------------------------------------------------------------
 
 struct Lent {
-  std::vector<ToolPtr> tools;
-  std::optional<sdk::AgentServers> servers;
   json::SchemaCache schemas;
+  std::optional<sdk::AgentServers> servers;
+  std::vector<ToolPtr> tools;  // of the servers, whose connections they use
 };
+
+// The loop that the connections belong to ends with the visit, before what is lent.
+Task<void> give_up_servers(Lent* lent) {
+  if (!lent->servers) co_return;
+  co_await lent->servers->stop();
+  lent->tools.clear();
+  lent->servers.reset();
+}
 
 Task<Result<int>> host_until_signal(Visit* visit, Lent* lent, RoomHostOptions options) {
   if (!options.mcp.empty()) {
@@ -153,7 +161,7 @@ Task<Result<int>> host_until_signal(Visit* visit, Lent* lent, RoomHostOptions op
     lent->tools = lent->servers->tools();
     if (!lent->servers->failures().empty()) {
       Error failure = lent->servers->failures().front();
-      co_await lent->servers->stop();
+      co_await give_up_servers(lent);
       co_return failure;
     }
   }
@@ -167,7 +175,7 @@ Task<Result<int>> host_until_signal(Visit* visit, Lent* lent, RoomHostOptions op
     co_await visit->until_signal();
     [[maybe_unused]] auto removed = co_await visit->client().unhost(*hosted);
   }
-  if (lent->servers) co_await lent->servers->stop();
+  co_await give_up_servers(lent);
   if (!hosted) co_return std::move(hosted).error();
   co_return kExitOk;
 }

@@ -239,7 +239,7 @@ TEST_F(TerminalPrinterTest, ThePauseBeforeARetryIsCountedDown) {
   EXPECT_EQ(ticks(1), "\r\033[2K⠹ retrying in 1 s: over\\x1bloaded");
   ticks(9);
   EXPECT_EQ(ticks(1), "\r\033[2K⠹ waiting for the model");
-  size_.columns = 20;
+  size_.columns = 22;
   printer_.retrying("overloaded", milliseconds(100));
   EXPECT_EQ(ticks(1), "\r\033[2K⠸ retrying in 1 s:…");
 }

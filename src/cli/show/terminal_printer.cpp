@@ -78,10 +78,13 @@ Pieces TerminalPrinter::tick() {
   std::string text = waits_for_model ? wait_.tick() : "";
   if (text.empty()) return {};
   is_wait_shown_ = true;
+  // The line must not wrap, not even when the terminal echoes "^C" behind it: only one row is
+  // cleared.
+  constexpr std::size_t kEchoColumns = 3;
   std::size_t columns = look_.size().columns;
+  std::size_t width = columns > kEchoColumns ? columns - kEchoColumns : 1;
   std::vector<Span> spans{{.style = Span::Style::dim, .text = std::move(text)}};
-  return {{.to = Piece::To::err,
-           .text = cat(kClearLine, rendered(spans, columns > 1 ? columns - 1 : 1))}};
+  return {{.to = Piece::To::err, .text = cat(kClearLine, rendered(spans, width))}};
 }
 
 void TerminalPrinter::retrying(std::string_view why, milliseconds pause) {

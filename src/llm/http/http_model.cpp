@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/redact.hpp"
 #include "llm/failure.hpp"
 #include "llm/members.hpp"
 #include "net/client/sse_reader.hpp"
@@ -27,6 +28,15 @@ Events only(Failed failed) {
   Events events;
   events.emplace_back(std::move(failed));
   return events;
+}
+
+// Takes a key out of what somebody says.
+void hide(const std::string& key, std::string& text) {
+  if (key.empty()) return;
+  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
+    text.replace(at, key.size(), json::kRedacted);
+    at += json::kRedacted.size();
+  }
 }
 
 ApiFailure transport_failure(const Error& error) {
@@ -106,6 +116,7 @@ class HttpTurn final : public TurnStream {
     for (;; ++attempt_) {
       Part part = co_await read_on();
       auto* failed = std::get_if<Failed>(&part.events.front());
+      if (failed) hide(options_.key, failed->failure.message);
       has_begun_ = has_begun_ || !failed;
       if (has_begun_) {
         request_.reset();
@@ -272,6 +283,7 @@ Task<Reachability> HttpModel::check() {
                                             .headers = to_list(answer->headers),
                                             .body = answer->body,
                                             .now = deps_.clock.now()});
+  hide(options_.key, failure.failure.message);
   bool is_key = failure.failure.error_class == error_class::kAuth;
   co_return Reachability{
       .state = is_key ? Reachability::State::wrong_key : Reachability::State::unreachable,

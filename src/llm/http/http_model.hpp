@@ -15,6 +15,8 @@ struct HttpModelOptions {
   // `total` bounds all attempts and the pauses between them together.
   net::ClientTimeouts timeouts;
   int retries = 2;  // while no part of an answer has arrived
+  // The vendor's key. Servers that tell what they were sent must not tell it to anybody else.
+  std::string key = {};
 };
 
 // A model behind HTTP: sends what its provider builds, and reads the stream of the answer.

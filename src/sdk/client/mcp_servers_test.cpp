@@ -101,7 +101,7 @@ TEST(McpServers, OneThatIsDownIsAToolThatSaysSo) {
                .a2a_agents = {local_a2a(url, {.name = "friend"})}});
   EXPECT_EQ(names_of(model->questions().at(0)),
             (Names{"far_unavailable", "calc_add", "calc_secret", "friend_unavailable"}));
-  const auto& results = model->questions().at(1).messages.back().results;
+  const auto results = model->questions().at(1).messages.back().results;
   EXPECT_NE(results.at(0).text.find("it does not answer"), std::string::npos) << results[0].text;
   EXPECT_EQ(results.at(1).text, "2");
   std::lock_guard lock(mutex);
@@ -110,20 +110,17 @@ TEST(McpServers, OneThatIsDownIsAToolThatSaysSo) {
 }
 
 TEST(McpServers, AServerOverHttpIsReachedAgainAfterARestart) {
-  auto model = scripted({{.calls = {{"calc_add", sum(1, 2)}}},
-                         {.text = "One."},
-                         {.calls = {{"calc_add", sum(3, 4)}}},
-                         {.text = "Two."}});
+  auto model = scripted({{.calls = {{"calc_add", sum(1, 2)}}}, {.text = "Done."}});
   Runtime runtime({.models = {{.id = "s", .model = model}}});
   mcp::Server server = calc();
   auto serving = std::make_unique<mcp::HttpServing>(server.serve_http({.key = "k"}));
   const std::uint16_t port = serving->port();
   McpServer there = local_mcp(serving->url(), {.headers = {{"Authorization", "Bearer k"}}});
-  EXPECT_EQ(runtime.run({.prompt = "Go.", .mcp_servers = {there}}).text, "One.");
+  EXPECT_EQ(runtime.run({.prompt = "Go.", .mcp_servers = {there}}).text, "Done.");
   serving.reset();
   serving = std::make_unique<mcp::HttpServing>(server.serve_http({.port = port, .key = "k"}));
-  EXPECT_EQ(runtime.run({.prompt = "Go.", .mcp_servers = {there}}).text, "Two.");
-  EXPECT_EQ(result_of(model->questions().at(3)), "7");
+  EXPECT_EQ(runtime.run({.prompt = "Go.", .mcp_servers = {there}}).text, "Done.");
+  EXPECT_EQ(result_of(model->questions().at(3)), "3");
 }
 
 TEST(McpServers, ACancelReachesTheHandler) {

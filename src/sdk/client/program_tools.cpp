@@ -143,7 +143,8 @@ Result<std::vector<ToolDecl>> ProgramTools::bind(const ToolRef& ref, const Princ
     return Error(ErrorCode::invalid_argument, cat("the program has no tool ", name_of(host->name)));
   }
   ToolDecl decl = tool->decl();
-  if (decl.name != host->name) decl.origin.upstream = host->name;
+  // Here the key counts, and not what a server behind the tool calls it.
+  decl.origin.upstream = decl.name == host->name ? "" : host->name;
   return std::vector<ToolDecl>{std::move(decl)};
 }
 

@@ -205,7 +205,8 @@ TEST_F(RoomSdkTest, FailuresOfFilesHaveTheirCodes) {
             }),
             "invalid_argument room_1002");
   EXPECT_EQ(failure([&] {
-              files.upload("odd", [](std::size_t most) { return std::string(most + 1, 'x'); });
+              files.upload("odd", [](std::size_t most) { return std::string(most + 1, 'x'); },
+                           {.size = 10});
             }),
             "invalid_argument ");
   EXPECT_FALSE(files.exists("short"));

@@ -108,17 +108,12 @@ Result<WorkspaceSlug> workspace_of(const ServerFlags& flags) {
   return Error(ErrorCode::invalid_argument, cat("--workspace ", flags.workspace, " is no slug"));
 }
 
-// The store is opened first: a server that uses the directory answers, whatever is wrong with what
-// only this process would need.
 Result<ApiClientPtr> open_here(const DataPlace& place, Where where) {
-  auto workspace = workspace_of(place.server);
-  auto config = host::load_config(place.config);
+  ERRAND_TRY(auto workspace, workspace_of(place.server));
+  ERRAND_TRY(auto config, host::load_config(place.config));
   auto client = std::make_unique<DataClient>();
   std::string data = where == Where::memory ? "" : data_directory(place.server).string();
-  ERRAND_CHECK(client->open(workspace ? *workspace : default_workspace(),
-                            config ? std::move(*config) : host::Config(), data));
-  if (!workspace) return workspace.error();
-  if (!config) return config.error();
+  ERRAND_CHECK(client->open(std::move(workspace), std::move(config), data));
   return ApiClientPtr(std::move(client));
 }
 

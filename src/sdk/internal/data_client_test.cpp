@@ -30,7 +30,9 @@ class DataClientTest : public testing::Test {
   // What a server leaves behind.
   void make_store() const {
     asio::io_context io(1);
-    auto host = OwnHost::open({.io = io, .config = {}, .data = data_});
+    auto config = host::load_config("");
+    ASSERT_TRUE(config) << config.error().describe();
+    auto host = OwnHost::open({.io = io, .config = std::move(*config), .data = data_});
     ASSERT_TRUE(host) << host.error().describe();
   }
 
@@ -66,9 +68,11 @@ TEST_F(DataClientTest, TellsErrorsAsAServerDoes) {
 
 TEST_F(DataClientTest, LeavesADirectoryInUseToItsServer) {
   asio::io_context io(1);
-  auto holder = OwnHost::open({.io = io, .config = {}, .data = data_});
+  auto config = host::load_config("");
+  ASSERT_TRUE(config) << config.error().describe();
+  auto holder = OwnHost::open({.io = io, .config = std::move(*config), .data = data_});
   ASSERT_TRUE(holder) << holder.error().describe();
-  OpenedData opened = open_data(place("no slug at all"));
+  OpenedData opened = open_data(place());
   ASSERT_FALSE(opened.client);
   EXPECT_TRUE(opened.is_server);  // of which no credentials are known here
   EXPECT_EQ(opened.client.error().code(), ErrorCode::not_found);

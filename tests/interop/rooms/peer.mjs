@@ -206,7 +206,7 @@ const commands = {
   },
   // What the WebSocket has negotiated.
   async extensions({ as }) {
-    return rooms.get(as).protocol.channel.webSocket.extensions;
+    return rooms.get(as)._protocolInstance.channel.webSocket.extensions;
   },
   async leave({ as }) {
     rooms.get(as).dispose();
