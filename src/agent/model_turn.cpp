@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "agent/agent_run.hpp"
-#include "agent/arguments.hpp"
+#include "agent/fold/arguments.hpp"
 #include "agent/turn_files.hpp"
 #include "agent/turn_request.hpp"
 #include "async/breath.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "agent/state.hpp"
+#include "agent/fold/state.hpp"
 #include "base/clock.hpp"
 #include "run/log/event.hpp"
 #include "run/log/journal.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "agent/agent_run.hpp"
-#include "agent/arguments.hpp"
 #include "agent/file_bytes.hpp"
-#include "agent/result_check.hpp"
+#include "agent/fold/arguments.hpp"
+#include "agent/fold/result_check.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "agent/state.hpp"
+#include "agent/fold/state.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "llm/model.hpp"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "agent/state.hpp"
+#include "agent/fold/state.hpp"
 #include "llm/model.hpp"
 
 namespace errand::agent {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "agent/arguments.hpp"
+#include "agent/fold/arguments.hpp"
 #include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"

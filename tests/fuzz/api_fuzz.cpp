@@ -12,7 +12,7 @@
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
-#include "engine/test_world.hpp"
+#include "engine/flows/test_world.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
 #include "net/server/router.hpp"

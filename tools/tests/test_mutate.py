@@ -153,7 +153,7 @@ class CopyTest(FolderCase):
 class ProgramsTest(unittest.TestCase):
     def test_every_source_has_tests(self):
         names = mutate.sources(mutate.ROOT)
-        self.assertIn("src/agent/state.cpp", names)
+        self.assertIn("src/agent/fold/state.cpp", names)
         self.assertEqual([name for name in names if not mutate.programs_for(name)], [])
         self.assertEqual([name for name in names if name.endswith("_test.cpp")], [])
 

@@ -1,7 +1,7 @@
 // Runs that call stored agents, each of which is a run of its own.
 #include <algorithm>
 
-#include "engine/test_run.hpp"
+#include "engine/flows/test_run.hpp"
 
 namespace errand::engine::testing {
 namespace {

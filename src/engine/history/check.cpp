@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "agent/refusal.hpp"
+#include "agent/fold/refusal.hpp"
+#include "agent/fold/state.hpp"
 #include "agent/session_history.hpp"
-#include "agent/state.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "engine/history/check_log.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "agent/state.hpp"
+#include "agent/fold/state.hpp"
 #include "base/text.hpp"
 #include "run/question_id.hpp"
 

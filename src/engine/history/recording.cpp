@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/arguments.hpp"
-#include "agent/state.hpp"
+#include "agent/fold/arguments.hpp"
+#include "agent/fold/state.hpp"
 #include "base/text.hpp"
 #include "engine/history/check_log.hpp"
 #include "json/members.hpp"

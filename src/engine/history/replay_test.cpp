@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/test_world.hpp"
+#include "engine/flows/test_world.hpp"
 #include "json/write.hpp"
 
 namespace errand::engine::testing {

@@ -1,7 +1,7 @@
 // What the run of one workspace notices of another workspace that wants everything.
 #include <gtest/gtest.h>
 
-#include "engine/test_world.hpp"
+#include "engine/flows/test_world.hpp"
 
 namespace errand::engine::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/test_world.hpp"
+#include "engine/flows/test_world.hpp"
 
 namespace errand::engine::testing {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/state.hpp"
+#include "agent/fold/state.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "run/ids.hpp"

@@ -1,0 +1,32 @@
+#include "agent/fold/output.hpp"
+
+#include "base/text.hpp"
+#include "json/parse.hpp"
+#include "tool/input_schema.hpp"
+
+namespace errand::agent {
+
+std::optional<std::string> output_mistakes(const State& state, json::SchemaCache& schemas) {
+  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  if (!output) return {};
+  const std::string& text = state.last_text();
+  if (text.size() > kOutputBytesMax) {
+    return cat("the answer is longer than ", kOutputBytesMax, " bytes");
+  }
+  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins,
+                                  .values_max = json::kStrangersValuesMax});
+  if (!value) return cat("the answer is not JSON: ", value.error().message());
+  // Another version accepted a schema that this version cannot compile: the answer is not checked.
+  auto schema = compile_input_schema(schemas, *output->schema);
+  if (!schema) return {};
+  auto errors = (*schema)->validate(*value, json::fair_work(text.size()));
+  if (errors.empty()) return {};
+  return std::string(utf8_prefix(json::describe(errors), kMistakesBytesMax));
+}
+
+std::string repair_prompt(std::string_view mistakes) {
+  return cat("Your answer does not fit the schema that it has to follow:\n", mistakes,
+             "\n\nGive the whole answer again with this put right, and nothing besides it.");
+}
+
+}  // namespace errand::agent

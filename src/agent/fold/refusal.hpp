@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/fold/state.hpp"
+#include "json/schema_cache.hpp"
+
+namespace errand::agent {
+
+// Why a call is answered here, and reaches neither the client nor a tool.
+struct Refusal {
+  std::string text;                              // what the model is told
+  std::optional<ToolBudgetExceeded> event = {};  // follows the result
+};
+
+// Nothing for a call that may be made. It follows from the call and what came before it, so that it
+// is the same for a call that is streamed, finished or recovered.
+std::optional<Refusal> refusal_of(const State& state, const CallState& call,
+                                  json::SchemaCache& schemas);
+
+// What the model is told of a tool that the run was bound to and that has gone since.
+std::string gone_tool_text(const std::string& name);
+
+// What the model is told of a tool that there is not.
+std::string unknown_tool_text(const State& state, const std::string& name);
+
+}  // namespace errand::agent

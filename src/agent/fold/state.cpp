@@ -1,0 +1,270 @@
+#include "agent/fold/state.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/assert.hpp"
+#include "base/text.hpp"
+#include "run/question_id.hpp"
+#include "tool/dispatch_order.hpp"
+
+namespace errand::agent {
+
+void State::apply(const JournalEntry& entry) {
+  std::visit([this](const auto& one) { apply_entry(one); }, entry);
+}
+
+void State::apply_entry(const CreatedEntry& entry) {
+  created_ = std::make_shared<const CreatedEntry>(entry);
+  tools_ = created_->tools;
+  messages_ = llm::share_messages(opening_messages(entry.spec));
+  opening_size_ = messages_.size();
+  bool has_more = std::any_of(entry.spec.messages.begin(), entry.spec.messages.end(),
+                              [](const Message& one) { return one.role == Role::system; });
+  system_prompt_ = has_more ? llm::share_text(whole_system_prompt(entry.spec))
+                            : llm::TextPtr(created_, &created_->spec.system_prompt);
+}
+
+void State::begin_after(std::vector<llm::MessagePtr> history) {
+  opening_size_ += history.size();
+  messages_.insert(messages_.begin(), std::make_move_iterator(history.begin()),
+                   std::make_move_iterator(history.end()));
+}
+
+void State::apply_entry(const ToolsEntry& entry) {
+  std::vector<ToolDecl> tools = *created_->tools;
+  tools.insert(tools.end(), entry.tools->begin(), entry.tools->end());
+  tools_ = share_decls(std::move(tools));
+  is_bound_ = true;
+  add_rules(*entry.tools);
+}
+
+// What servers and rooms say about the use of their tools is told after the caller's own words.
+void State::add_rules(const std::vector<ToolDecl>& tools) {
+  std::string rules;
+  for (const ToolDecl& tool : tools) {
+    for (const std::string& rule : tool.rules) append(rules, rules.empty() ? "" : "\n", "- ", rule);
+  }
+  if (rules.empty()) return;
+  system_prompt_ =
+      llm::share_text(cat(*system_prompt_, system_prompt_->empty() ? "" : "\n\n", rules));
+}
+
+void State::apply_entry(const ResumedEntry&) {
+  is_just_resumed_ = true;
+  for (CallState& call : turn_.calls) {
+    if (!call.outcome) ++call.resumes;
+  }
+}
+
+void State::apply_entry(const TurnEntry& entry) {
+  if (is_own(entry.turn)) ++asked_;
+  if (entry.turn > turn_.index && !turn_.calls.empty()) {
+    Message results;
+    for (const CallState& call : turn_.calls) {
+      ERRAND_ASSERT(call.outcome);
+      results.results.push_back({.id = call.id,
+                                 .provider_id = call.provider_id,
+                                 .name = call.name,
+                                 .ok = call.outcome->ok,
+                                 .text = call.outcome->text,
+                                 .files = call.outcome->files});
+    }
+    messages_.push_back(std::make_shared<const Message>(std::move(results)));
+  }
+  bool is_new = entry.turn > turn_.index;
+  if (is_new && is_own(turn_.index)) {
+    for (const CallState& call : turn_.calls) {
+      tool_turns_ += call.outcome->child_turns + call.samples;
+    }
+  }
+  // How a turn's calls ended is known only when the last of them has.
+  if (is_new && !turn_.calls.empty() && is_own(turn_.index)) batches_.back() = batch_of(*this);
+  if (is_new && entry.prompt) {
+    Message said;
+    said.text = *entry.prompt;
+    messages_.push_back(std::make_shared<const Message>(std::move(said)));
+  }
+  bool follows_frozen =
+      is_new ? turn_.end && turn_.end->finish_reason == kInterrupted : turn_.follows_frozen;
+  bool was_retold = !is_new && turn_.retells;
+  turn_ = {.index = entry.turn, .attempt = entry.attempt, .after_seq = entry.after_seq};
+  turn_.follows_frozen = follows_frozen;
+  turn_.retells = entry.retells;
+  turn_.tools_off = entry.tools_off;
+  turn_.repairs = entry.repairs;
+  was_repaired_ = was_repaired_ || entry.repairs;
+  is_asked_plainly_ = is_asked_plainly_ || entry.plain_output;
+  if (entry.retells && !was_retold) retell_frozen_turn();
+}
+
+// Some vendors refuse an assistant turn that was cut off. Its calls are then told as text, so that
+// the model neither forgets them nor makes them again. The messages are replaced, not changed:
+// earlier requests share them.
+void State::retell_frozen_turn() {
+  auto last_results =
+      std::find_if(messages_.rbegin(), messages_.rend(),
+                   [](const llm::MessagePtr& one) { return !one->results.empty(); });
+  ERRAND_ASSERT(messages_.rend() - last_results >= 2);
+  auto calling = std::next(last_results);
+  Message results = **last_results;
+  Message turn = **calling;
+  std::string told = "These tool calls were already made, with these results:";
+  for (std::size_t i = 0; i < turn.calls.size() && i < results.results.size(); ++i) {
+    const ToolResultPart& result = results.results[i];
+    append(told, "\n\n", turn.calls[i].name, " ", turn.calls[i].arguments,
+           result.ok ? "\nresult: " : "\nerror: ", result.text);
+    results.files.insert(results.files.end(), result.files.begin(), result.files.end());
+  }
+  turn.calls.clear();
+  turn.provider_blocks.clear();
+  if (turn.text.empty()) turn.text = "(called tools)";
+  results.results.clear();
+  results.text = std::move(told);
+  *last_results = std::make_shared<const Message>(std::move(results));
+  *calling = std::make_shared<const Message>(std::move(turn));
+}
+
+void State::apply_entry(const CallEntry& entry) {
+  is_just_resumed_ = false;
+  if (turn_.calls.empty() && is_own(turn_.index)) ++tool_turns_;
+  turn_.text += entry.text;
+  turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  turn_.calls.push_back({.id = entry.id,
+                         .provider_id = entry.provider_id,
+                         .name = entry.name,
+                         .arguments = entry.arguments,
+                         .attempt = is_own(turn_.index) ? ++attempts_[entry.name] : 0,
+                         .tool = find_tool(entry.name)});
+}
+
+void State::apply_entry(const NoteEntry& entry) {
+  for (CallState& call : turn_.calls) {
+    if (call.id == entry.id) call.note = entry.note;
+  }
+}
+
+void State::apply_entry(const SampledEntry& entry) {
+  is_just_resumed_ = false;
+  usage_ += entry.usage;
+  for (CallState& call : turn_.calls) {
+    if (call.id == entry.id) ++call.samples;
+  }
+}
+
+void State::apply_entry(const AnswerEntry& entry) {
+  is_just_resumed_ = false;
+  auto asking = asking_call(entry.id.view());
+  for (CallState& call : turn_.calls) {
+    if (asking && call.id == *asking) call.answers.push_back(entry);
+  }
+}
+
+void State::apply_entry(const OutcomeEntry& entry) {
+  is_just_resumed_ = false;
+  for (CallState& call : turn_.calls) {
+    if (call.id == entry.id) call.outcome = entry;
+  }
+}
+
+void State::apply_entry(const TurnEndEntry& entry) {
+  is_just_resumed_ = false;
+  usage_ += entry.usage;
+  turn_.text += entry.text;
+  turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  turn_.end = entry;
+  if (!turn_.calls.empty() && is_own(turn_.index)) batches_.push_back(batch_of(*this));
+  last_text_ = turn_.text;
+
+  Message message;
+  message.role = Role::assistant;
+  message.text = turn_.text;
+  message.provider_blocks = turn_.blocks;
+  for (const CallState& call : turn_.calls) {
+    message.calls.push_back({.id = call.id,
+                             .provider_id = call.provider_id,
+                             .name = call.name,
+                             .arguments = call.arguments});
+  }
+  messages_.push_back(std::make_shared<const Message>(std::move(message)));
+}
+
+void State::apply_entry(const CancelEntry& entry) {
+  cancel_ = entry;
+}
+
+void State::apply_entry(const TerminalEntry& entry) {
+  terminal_ = entry;
+}
+
+const CallState* State::find_call(const ToolUseId& id) const {
+  auto found = std::find_if(turn_.calls.begin(), turn_.calls.end(),
+                            [&](const CallState& call) { return call.id == id; });
+  return found == turn_.calls.end() ? nullptr : &*found;
+}
+
+const ToolDecl* State::find_tool(std::string_view name) const {
+  const std::vector<ToolDecl>& tools = *tools_;
+  auto found = std::find_if(tools.begin(), tools.end(),
+                            [&](const ToolDecl& tool) { return tool.name == name; });
+  return found == tools.end() ? nullptr : &*found;
+}
+
+DispatchOrder State::dispatch_order() const {
+  DispatchOrder order;
+  for (const CallState& call : turn_.calls) {
+    bool parallel = !call.tool || call.tool->annotations.parallel_safe;
+    order.add(parallel ? DispatchOrder::Kind::parallel : DispatchOrder::Kind::barrier);
+  }
+  for (std::size_t i = 0; i < turn_.calls.size(); ++i) {
+    if (turn_.calls[i].outcome) order.finished(i);
+  }
+  return order;
+}
+
+int State::turns_left() const {
+  int used = tool_turns_;
+  for (const CallState& call : turn_.calls) used += call.samples;
+  return std::max(0, created_->limits.max_tool_turns - used);
+}
+
+bool State::all_calls_finished() const {
+  return std::all_of(turn_.calls.begin(), turn_.calls.end(),
+                     [](const CallState& call) { return call.outcome.has_value(); });
+}
+
+bool State::waits_for_client() const {
+  return !all_calls_finished() &&
+         std::all_of(turn_.calls.begin(), turn_.calls.end(), [](const CallState& call) {
+           return call.outcome || (call.tool && call.tool->site == ToolSite::client);
+         });
+}
+
+bool State::is_own(int turn) const {
+  return !created_->forked_from || turn >= created_->forked_from->turns;
+}
+
+const std::string* State::final_text() const {
+  if (!terminal_) return nullptr;
+  bool was_ended = turn_.end && turn_.end->fatal && turn_.calls.empty();
+  bool has_text = terminal_->status == RunStatus::succeeded || was_ended ||
+                  terminal_->error_class == kTruncation || terminal_->error_class == kOutputInvalid;
+  return has_text ? &last_text_ : nullptr;
+}
+
+RunTotals State::totals() const {
+  RunTotals totals{.usage = usage_, .turns = asked_, .model = created_->model};
+  OutputMechanism mechanism = created_->output_mechanism;
+  if (turn_.end && turn_.end->answered_by && is_own(turn_.index)) {
+    totals.model = turn_.end->answered_by->model;
+    totals.model.reasoning_effort = created_->model.reasoning_effort;
+    mechanism = turn_.end->answered_by->output_mechanism;
+  }
+  if (!created_->spec.output_schema) return totals;
+  totals.output = {.is_enforced = terminal_ && terminal_->status == RunStatus::succeeded,
+                   .mechanism = is_asked_plainly_ ? OutputMechanism::plain : mechanism,
+                   .fell_back = is_asked_plainly_};
+  return totals;
+}
+
+}  // namespace errand::agent

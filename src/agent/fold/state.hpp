@@ -1,0 +1,161 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/fold/guards.hpp"
+#include "llm/model.hpp"
+#include "run/log/event.hpp"
+#include "run/log/journal.hpp"
+#include "run/message.hpp"
+#include "tool/dispatch_order.hpp"
+
+namespace errand::agent {
+
+// The finish reason of a turn that was cut off after a call.
+inline constexpr std::string_view kInterrupted = "interrupted";
+
+// The error classes of failed runs that still leave a text.
+inline constexpr std::string_view kTruncation = "truncation";
+inline constexpr std::string_view kOutputInvalid = "output_invalid";
+
+// A call of the current turn.
+struct CallState {
+  ToolUseId id;
+  std::string provider_id;
+  std::string name;
+  std::string arguments;
+  int attempt = 0;                 // 1-based; counts all calls of this tool in the run
+  int resumes = 0;                 // how often a process took the run over before the outcome
+  const ToolDecl* tool = nullptr;  // nullptr: the run has no tool of this name
+  std::string note = {};           // JSON text; empty: the tool has kept none
+  int samples = 0;                 // how often the model has answered its server
+  std::vector<AnswerEntry> answers = {};  // to what its server has asked the client
+  std::optional<OutcomeEntry> outcome;
+};
+
+// The current turn of the run.
+struct TurnState {
+  int index = -1;
+  int attempt = 0;
+  EventSeq after_seq = 0;
+  std::string text;                 // the text of closed blocks
+  std::vector<std::string> blocks;  // the vendor's closed blocks
+  std::vector<CallState> calls;
+  std::optional<TurnEndEntry> end;
+  bool follows_frozen = false;  // the previous turn was cut off after a call
+  bool retells = false;         // the previous turn is told as text
+  bool tools_off = false;
+  bool repairs = false;  // the previous answer did not fit the output schema
+};
+
+// Everything about a run that decides what happens next: a pure fold over its journal. Neither
+// copied nor moved, because calls point to the tools of `created`.
+class State {
+ public:
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void apply(const JournalEntry& entry);
+  // What was said in the session before this run. Called once, between `created` and the first
+  // turn.
+  void begin_after(std::vector<llm::MessagePtr> history);
+  // The end was applied and could not be written: something came before it.
+  void withdraw_terminal() { terminal_.reset(); }
+
+  const CreatedEntry& created() const { return *created_; }
+  // All tools that the run is bound to so far.
+  const ToolDecls& tools() const { return tools_; }
+  // Whether the tools of all refs are known.
+  bool is_bound() const { return created_->unbound.empty() || is_bound_; }
+  // The conversation. Requests share its messages, so a message is replaced and never changed.
+  const std::vector<llm::MessagePtr>& messages() const { return messages_; }
+  // How many messages come before the run's first turn.
+  std::size_t opening_size() const { return opening_size_; }
+  // Includes the caller's system messages. Never null.
+  const llm::TextPtr& system_prompt() const { return system_prompt_; }
+  const TurnState& turn() const { return turn_; }
+  // Whether the model has been asked at all. A run of a session is created before that.
+  bool has_begun() const { return turn_.index >= 0; }
+  const std::optional<CancelEntry>& cancel() const { return cancel_; }
+  const std::optional<TerminalEntry>& terminal() const { return terminal_; }
+  // Whether a process took the run over and nothing has come of it yet.
+  bool is_just_resumed() const { return is_just_resumed_; }
+
+  const CallState* find_call(const ToolUseId& id) const;
+  const ToolDecl* find_tool(std::string_view name) const;
+  // Which of the turn's calls their order lets start.
+  DispatchOrder dispatch_order() const;
+  bool all_calls_finished() const;
+  // Some calls are unanswered, and only the client can answer them.
+  bool waits_for_client() const;
+
+  // The text of the last complete turn.
+  const std::string& last_text() const { return last_text_; }
+  // The text that an ended run leaves: its answer, or an answer that was cut off or does not fit
+  // the output schema. nullptr if the run leaves no text.
+  const std::string* final_text() const;
+  // The model was told that its answer does not fit the output schema.
+  bool was_repaired() const { return was_repaired_; }
+  // The vendor refused the output schema and is asked without it.
+  bool is_asked_plainly() const { return is_asked_plainly_; }
+  // What this run has spent, without the turns that it was forked with. The model is the one that
+  // gave the last answer, which may be a fallback model.
+  RunTotals totals() const;
+  // How many of this run's own turns called tools, including the current turn, and those of runs
+  // that were called in earlier turns.
+  int tool_turns() const { return tool_turns_; }
+  // The calls of this run's own finished turns, for the guards.
+  const std::vector<Batch>& batches() const { return batches_; }
+  // The current turn calls tools, but the limit of tool turns is used up: the calls are not run.
+  bool is_over_turn_limit() const { return tool_turns_ > created_->limits.max_tool_turns; }
+  // How many tool turns a run that this one calls may have, and how often the model may answer the
+  // servers of its calls.
+  int turns_left() const;
+
+ private:
+  void retell_frozen_turn();
+  // Whether a turn is this run's own, and not one that it was forked with.
+  bool is_own(int turn) const;
+
+  void apply_entry(const CreatedEntry& entry);
+  void apply_entry(const ToolsEntry& entry);
+  void add_rules(const std::vector<ToolDecl>& tools);
+  void apply_entry(const ResumedEntry& entry);
+  void apply_entry(const TurnEntry& entry);
+  void apply_entry(const CallEntry& entry);
+  void apply_entry(const NoteEntry& entry);
+  void apply_entry(const SampledEntry& entry);
+  void apply_entry(const AnswerEntry& entry);
+  void apply_entry(const OutcomeEntry& entry);
+  void apply_entry(const TurnEndEntry& entry);
+  void apply_entry(const CancelEntry& entry);
+  void apply_entry(const TerminalEntry& entry);
+
+  std::shared_ptr<const CreatedEntry> created_ = std::make_shared<const CreatedEntry>();
+  llm::TextPtr system_prompt_ = {created_, &created_->spec.system_prompt};
+  ToolDecls tools_ = created_->tools;
+  bool is_bound_ = false;
+  std::vector<llm::MessagePtr> messages_;
+  std::size_t opening_size_ = 0;
+  TurnState turn_;
+  std::optional<CancelEntry> cancel_;
+  std::optional<TerminalEntry> terminal_;
+  std::string last_text_;
+  Usage usage_;
+  int asked_ = 0;  // model calls
+  int tool_turns_ = 0;
+  std::vector<Batch> batches_;
+  std::map<std::string, int, std::less<>> attempts_;  // calls of each tool
+  bool is_just_resumed_ = false;
+  bool was_repaired_ = false;
+  bool is_asked_plainly_ = false;
+};
+
+}  // namespace errand::agent

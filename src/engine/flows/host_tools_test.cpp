@@ -1,0 +1,426 @@
+// Tools that this process calls: what they may do, and what becomes of the run if they misbehave.
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <stdexcept>
+
+#include "engine/flows/test_run.hpp"
+#include "engine/residency/whole_log.hpp"
+#include "run/log/journal.hpp"
+#include "run/tools/tool_set.hpp"
+
+namespace errand::engine::testing {
+namespace {
+
+// Does what a test wants.
+class WantedTool final : public Tool {
+ public:
+  using Act = std::function<Task<ToolOutcome>(ToolCall, ToolContext)>;
+  WantedTool(ToolDecl decl, Act act) : decl_(std::move(decl)), act_(std::move(act)) {}
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
+    return act_(std::move(call), context);
+  }
+
+ private:
+  const ToolDecl decl_;
+  const Act act_;
+};
+
+ToolDecl decl_of(std::string name, ToolAnnotations annotations = {.read_only = true}) {
+  return {.name = std::move(name), .description = "As a test wants.", .annotations = annotations};
+}
+
+struct HostToolsTest : RunTest {
+  // Adds a tool to the world and to the run.
+  void add(World& world, ToolDecl decl, WantedTool::Act act) {
+    std::string name = decl.name;
+    world.tools.tools[name] = std::make_shared<WantedTool>(std::move(decl), std::move(act));
+    refs_.emplace_back(HostTool{name});
+    client.spec = spec_with_tools(refs_);
+  }
+  void add_client_tool(std::string name) {
+    refs_.push_back(client_tool(std::move(name)));
+    client.spec = spec_with_tools(refs_);
+  }
+
+  // Events of the run that have this in them.
+  std::vector<std::string> lines_with(std::string_view part) const {
+    std::vector<std::string> lines;
+    for (const std::string& line : client.seen) {
+      if (line.find(part) != std::string::npos) lines.push_back(line);
+    }
+    return lines;
+  }
+
+ private:
+  std::vector<ToolRef> refs_;
+};
+
+constexpr std::string_view kOneCall =
+    R"({"turns":[{"toolCalls":[{"name":"act"}]},{"text":["ok"]}]})";
+
+Task<ToolOutcome> throw_error(ToolCall, ToolContext) {
+  throw std::runtime_error("the password is 1234");
+  co_return ToolOutcome();
+}
+
+Task<ToolOutcome> throw_something_else(ToolCall, ToolContext) {
+  throw 7;
+  co_return ToolOutcome();
+}
+
+// As a tool does whose own operation was cancelled by itself.
+Task<ToolOutcome> throw_aborted(ToolCall, ToolContext) {
+  throw boost::system::system_error(boost::asio::error::operation_aborted);
+  co_return ToolOutcome();
+}
+
+struct ThrowingToolTest : HostToolsTest, ::testing::WithParamInterface<WantedTool::Act> {};
+
+TEST_P(ThrowingToolTest, FailsItsCallAndNothingElse) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act"), GetParam());
+  run(world);
+  EXPECT_EQ(types_of(client.seen), (Types{"tool_call", "assistant_message", "tool_result",
+                                          "assistant_delta", "assistant_message", "result"}));
+  EXPECT_EQ(lines_with("internal error").size(), 1U);
+  EXPECT_TRUE(lines_with("1234").empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Exceptions, ThrowingToolTest,
+                         ::testing::Values(throw_error, throw_something_else, throw_aborted));
+
+TEST_F(HostToolsTest, CallThatTakesTooLongIsCutOffAndTheRunGoesOn) {
+  World world(disk, R"({"turns":[{"toolCalls":[{"name":"slow"}]},{"text":["ok"]}]})");
+  client.spec = spec_with_tools({HostTool{"slow"}});
+  world.tasks.spawn("client", client.go(&world));
+  world.run_until([&] { return world.slow_tools_ended > 0; });
+  EXPECT_EQ(world.timers.now().time_since_epoch(), kHostToolTimeout);
+  world.run_until([&] { return client.done; });
+  EXPECT_EQ(lines_with("took longer than 120 s and was cut off").size(), 1U);
+  EXPECT_EQ(types_of(client.seen).back(), "result");
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+}
+
+TEST_F(HostToolsTest, ToolSaysHowLongItsCallsMayTake) {
+  World world(disk, kOneCall);
+  SteadyTime told{};
+  add(world, decl_of("act", {.timeout = seconds(7)}),
+      [&told](ToolCall, ToolContext context) -> Task<ToolOutcome> {
+        told = context.deadline;
+        co_return text_outcome("done");
+      });
+  SteadyTime begun = world.timers.now();
+  run(world);
+  EXPECT_EQ(told, begun + seconds(7));
+}
+
+TEST_F(HostToolsTest, FatalFailureEndsTheRunOnceItsOtherCallsAreOver) {
+  World world(disk, R"({"turns":[
+      {"toolCalls":[{"name":"act"},{"name":"slow"},{"name":"look"},{"name":"careless"}]},
+      {"text":["never"]}]})");
+  add(world, decl_of("act"), [](ToolCall, ToolContext) -> Task<ToolOutcome> {
+    co_return fatal_outcome("the disk is on fire");
+  });
+  add_client_tool("look");
+  client.spec = spec_with_tools(
+      {HostTool{"act"}, HostTool{"slow"}, client_tool("look"), HostTool{"careless"}});
+  client.answers = false;
+  run(world);
+  // The slow call is waited for, the client's is not, and the one that had to wait is not made.
+  EXPECT_EQ(lines_with("took longer than 120 s").size(), 1U);
+  EXPECT_EQ(lines_with("was not made").size(), 1U);
+  EXPECT_EQ(disk.careless.begun, 0);
+  EXPECT_NE(
+      client.seen.back().find(R"("subtype":"error_tool_fatal","error":"the disk is on fire")"),
+      std::string::npos)
+      << client.seen.back();
+  EXPECT_EQ(world.asked, 1);
+}
+
+TEST_F(HostToolsTest, ProgressIsShownWhileTheCallRuns) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act"), [](ToolCall, ToolContext context) -> Task<ToolOutcome> {
+    context.progress->report({.message = "half", .progress = 1, .total = 2});
+    context.progress->report({.message = std::string(kProgressMessageBytesMax + 1, 'x')});
+    co_return text_outcome("done");
+  });
+  run(world);
+  std::vector<std::string> reports = lines_with("tool_progress");
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_NE(reports[0].find(R"("name":"act","message":"half","progress":1.0,"total":2.0})"),
+            std::string::npos)
+      << reports[0];
+  EXPECT_EQ(std::get<ToolProgress>(parse_event(reports[1])->event).message.size(),
+            kProgressMessageBytesMax);
+}
+
+TEST_F(HostToolsTest, ProgressWithoutEndIsDropped) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act"), [](ToolCall, ToolContext context) -> Task<ToolOutcome> {
+    for (int i = 0; i < agent::AgentRun::kReportsMax + 10; ++i) context.progress->report({});
+    co_return text_outcome("done");
+  });
+  run(world);
+  EXPECT_EQ(lines_with("tool_progress").size(),
+            static_cast<std::size_t>(agent::AgentRun::kReportsMax));
+}
+
+TEST_F(HostToolsTest, FilesOfAResultAreKeptAndShownToTheModel) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act"), [](ToolCall, ToolContext) -> Task<ToolOutcome> {
+    ToolOutcome outcome = text_outcome("a picture");
+    FilePart picture{.filename = "../a.png",
+                     .mime_type = "image/png",
+                     .bytes = std::make_shared<const std::string>("bytes")};
+    outcome.content.emplace_back(
+        FileContent{.kind = FileContent::Kind::image, .file = std::move(picture)});
+    outcome.content.emplace_back(JsonContent{json::Object{{"a", 1}}});
+    co_return outcome;
+  });
+  run(world);
+  EXPECT_EQ(world.shown_files, std::vector<std::string>{"a.png: bytes"});
+  std::vector<std::string> results = lines_with("\"tool_result\"");
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_NE(results[0].find(R"("result":"a picture\n{\"a\":1}","files":[{"filename":"a.png",)"
+                            R"("mimeType":"image/png","size":5}])"),
+            std::string::npos)
+      << results[0];
+}
+
+TEST_F(HostToolsTest, NoteThatIsTooLongIsRefused) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act", {.resumable = true}),
+      [](ToolCall, ToolContext context) -> Task<ToolOutcome> {
+        auto kept = co_await context.notes->keep({{"x", std::string(kNoteBytesMax, 'x')}});
+        co_return text_outcome(kept ? "kept" : kept.error().message());
+      });
+  run(world);
+  EXPECT_EQ(lines_with("has more than 4096 bytes").size(), 1U);
+  for (const SegmentPtr& segment : stored_run(disk, *client.run).segments) {
+    EXPECT_EQ(segment->journal.find("\"note\""), std::string::npos);
+  }
+}
+
+// A run that an older version has created holds no entry that the older version cannot read.
+TEST_F(HostToolsTest, NotesOfACallThatIsNotResumedStayOutOfTheJournal) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act", {}), [](ToolCall, ToolContext context) -> Task<ToolOutcome> {
+    auto kept = co_await context.notes->keep({{"step", 1}});
+    co_return text_outcome(kept ? "went on" : kept.error().message());
+  });
+  run(world);
+  EXPECT_EQ(lines_with("went on").size(), 1U);
+  for (const SegmentPtr& segment : stored_run(disk, *client.run).segments) {
+    EXPECT_EQ(segment->journal.find("\"note\""), std::string::npos);
+  }
+}
+
+// What a call that is being cut off is told.
+struct CutOffTest : HostToolsTest {
+  std::vector<std::string> told;
+
+  void add_waiting_tool(World& world, milliseconds timeout) {
+    add(world, decl_of("act", {.timeout = timeout, .resumable = true}),
+        [this, &world](ToolCall, ToolContext context) {
+          return wait_and_tell(&world, context, &told);
+        });
+  }
+
+ private:
+  static Task<ToolOutcome> wait_and_tell(World* world, ToolContext context,
+                                         std::vector<std::string>* told) {
+    struct Telling {
+      CallNotes* notes;
+      std::vector<std::string>* told;
+      ~Telling() { told->emplace_back(notes->goes_on_later() ? "goes on later" : "given up"); }
+    };
+    Telling telling{context.notes, told};
+    co_await world->timers.sleep_until(SteadyTime::max());
+    co_return text_outcome("never");
+  }
+};
+
+TEST_F(CutOffTest, CallOfAProcessThatStopsGoesOnLater) {
+  {
+    World world(disk, kOneCall);
+    add_waiting_tool(world, seconds(60));
+    world.tasks.spawn("client", client.go(&world));
+    world.settle();
+  }
+  EXPECT_EQ(told, std::vector<std::string>{"goes on later"});
+}
+
+TEST_F(CutOffTest, CallOfACancelledRunIsGivenUp) {
+  World world(disk, kOneCall);
+  add_waiting_tool(world, seconds(60));
+  client.cancels_after = 2;
+  run(world);
+  EXPECT_EQ(told, std::vector<std::string>{"given up"});
+}
+
+TEST_F(CutOffTest, CallWhoseTimeIsOverIsGivenUp) {
+  World world(disk, kOneCall);
+  add_waiting_tool(world, seconds(60));
+  run(world);
+  EXPECT_EQ(told, std::vector<std::string>{"given up"});
+}
+
+TEST_F(CutOffTest, CallOfARunWhoseTimeIsOverIsGivenUp) {
+  World world(disk, kOneCall, {}, {.run_time = seconds(30)});
+  add_waiting_tool(world, seconds(60));
+  run(world);
+  world.settle();
+  EXPECT_EQ(told, std::vector<std::string>{"given up"});
+}
+
+constexpr std::string_view kLookThenAct = R"({"turns":[
+    {"toolCalls":[{"name":"look"}]},{"toolCalls":[{"name":"act"}]},{"text":["ok"]}]})";
+
+TEST_F(HostToolsTest, RunIsBoundToItsToolsOnce) {
+  auto done = [](ToolCall, ToolContext) -> Task<ToolOutcome> { co_return text_outcome("done"); };
+  client.answers = false;
+  {
+    World world(disk, kLookThenAct);
+    add(world, decl_of("act"), done);
+    add_client_tool("look");
+    world.tasks.spawn("client", client.go(&world));
+    world.settle();
+  }
+  // The next process has another tool of that name; the run keeps to what it was told.
+  World world(disk, kLookThenAct);
+  ToolDecl changed = decl_of("act");
+  changed.description = "Something else.";
+  changed.input_schema = share_schema({{"type", "object"}, {"required", {"city"}}});
+  world.tools.tools["act"] = std::make_shared<WantedTool>(changed, done);
+  client.answers = true;
+  world.engine.start();
+  run(world);
+  EXPECT_EQ(lines_with(R"("result":"done")").size(), 1U);
+}
+
+TEST_F(HostToolsTest, ToolThatIsGoneIsToldToTheModel) {
+  client.answers = false;
+  {
+    World world(disk, kLookThenAct);
+    add(world, decl_of("act"), nullptr);
+    add_client_tool("look");
+    world.tasks.spawn("client", client.go(&world));
+    world.settle();
+  }
+  World world(disk, kLookThenAct);
+  client.answers = true;
+  world.engine.start();
+  run(world);
+  EXPECT_EQ(lines_with("is not available any more").size(), 1U);
+  EXPECT_EQ(types_of(client.seen).back(), "result");
+}
+
+TEST_F(HostToolsTest, LargeBindingsAreKeptBesideTheJournal) {
+  World world(disk, kOneCall);
+  ToolDecl decl = decl_of("act");
+  decl.description = std::string(kToolsBesideBytesMin, 'x');
+  add(world, decl,
+      [](ToolCall, ToolContext) -> Task<ToolOutcome> { co_return text_outcome("done"); });
+  run(world);
+  std::string stored = stored_run(disk, *client.run).segments.front()->journal;
+  EXPECT_EQ(hashes_of_tools(stored).size(), 1U);
+  EXPECT_LT(stored.size(), kToolsBesideBytesMin);
+  auto whole = read_disk<std::string>(
+      disk, [&](Store* store) { return read_whole_journal(store, key_of(*client.run)); });
+  EXPECT_NE(whole.find(decl.description), std::string::npos);
+}
+
+TEST_F(HostToolsTest, ToolsThatBindToTheSameNameAreAMistake) {
+  World world(disk, kOneCall);
+  add(world, decl_of("act"), nullptr);
+  client.spec = spec_with_tools({HostTool{"act"}, client_tool("act")});
+  auto created = world.result_of(world.engine.create(someone(), client.spec, {}));
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.error().message(), "two tools are called \"act\"");
+}
+
+// What a client's tool can do as well.
+struct ClientToolsTest : RunTest {
+  std::string open_call(World& world) {
+    world.tasks.spawn("client", client.go(&world));
+    world.settle();
+    return client.pending.empty() ? "" : *client.pending.begin();
+  }
+};
+
+constexpr std::string_view kOneLook =
+    R"({"turns":[{"toolCalls":[{"name":"look"}]},{"text":["ok"]}]})";
+
+TEST_F(ClientToolsTest, FatalAnswerEndsTheRun) {
+  World world(disk, kOneLook);
+  client.spec = spec_with_tools({client_tool("look")});
+  client.answers = false;
+  std::string call = open_call(world);
+  CallAnswer answer{.tool_use_id = call,
+                    .answer = {.ok = false, .text = "no key", .is_fatal = true}};
+  EXPECT_TRUE(world.result_of(world.engine.answer(someone(), *client.run, answer)));
+  world.settle();
+  EXPECT_NE(client.seen.back().find(R"("subtype":"error_tool_fatal","error":"no key")"),
+            std::string::npos);
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+}
+
+TEST_F(ClientToolsTest, ProgressIsShownAndDoesNotAnswerTheCall) {
+  World world(disk, kOneLook);
+  client.spec = spec_with_tools({client_tool("look")});
+  client.answers = false;
+  std::string call = open_call(world);
+  auto report = [&](std::string id) {
+    return world.result_of(world.engine.report_progress(someone(), std::move(id),
+                                                        {.message = "on it", .progress = 3}));
+  };
+  EXPECT_TRUE(report(call));
+  world.pass(seconds(1));
+  EXPECT_EQ(types_of(client.seen),
+            (Types{"local_tool_call", "assistant_message", "tool_progress"}));
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+  // A run that has left memory takes a report, too.
+  world.pass(seconds(10));
+  EXPECT_TRUE(report(call));
+  world.pass(seconds(1));
+  EXPECT_EQ(types_of(client.seen).back(), "tool_progress");
+
+  EXPECT_EQ(report("tu_nobody").error().reason(), "unknown_tool_use");
+  EXPECT_EQ(report("").error().reason(), "unknown_tool_use");
+  EXPECT_TRUE(world.result_of(world.engine.answer(
+      someone(), *client.run, {.tool_use_id = call, .answer = {.text = "seen"}, .claim_id = {}})));
+  world.settle();
+  EXPECT_EQ(report(call).error().reason(), "unknown_tool_use");
+  EXPECT_EQ(types_of(client.seen).back(), "result");
+}
+
+TEST_F(ClientToolsTest, ToolHasATimeoutOfItsOwn) {
+  World world(disk, kOneLook);
+  client.spec =
+      spec_with_tools({LocalTool{.name = "look", .annotations = {.timeout = seconds(5)}}});
+  client.answers = false;
+  SteadyTime begun = world.timers.now();
+  run(world);
+  EXPECT_EQ(world.timers.now() - begun, seconds(5));
+  EXPECT_NE(client.seen.back().find("error_local_tool_timeout"), std::string::npos);
+}
+
+TEST_F(ClientToolsTest, IdempotentCallIsOfferedAgainAfterARestart) {
+  client.spec = spec_with_tools({LocalTool{.name = "look", .annotations = {.idempotent = true}}});
+  client.answers = false;
+  {
+    World world(disk, kOneLook);
+    open_call(world);
+  }
+  World world(disk, kOneLook);
+  client.answers = true;
+  client.pending.clear();  // it was forgotten
+  world.engine.start();
+  run(world);
+  Types types = types_of(client.seen);
+  EXPECT_EQ(std::count(types.begin(), types.end(), "local_tool_call"), 2);
+}
+
+}  // namespace
+}  // namespace errand::engine::testing

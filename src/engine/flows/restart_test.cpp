@@ -1,0 +1,286 @@
+// What stops, kills, store trouble and clocks do to runs.
+#include <gtest/gtest.h>
+
+#include "engine/flows/test_world.hpp"
+
+namespace errand::engine::testing {
+namespace {
+
+constexpr std::string_view kSlow = R"({"turns":[{"delayMs":60000,"text":["at last"]}]})";
+constexpr std::string_view kTalk = R"({"turns":[{"text":["one ","two ","three"]}]})";
+constexpr std::string_view kOneCall = R"({"turns":[
+  {"toolCalls":[{"name":"look"}]},{"text":["Seen."]}]})";
+
+using Prompts = std::vector<std::string>;
+
+struct RestartTest : ::testing::Test {
+  Disk disk;
+
+  void pass(World& world, milliseconds duration) { testing::pass(disk, {&world}, duration); }
+  static Spec about(std::string prompt) {
+    Spec spec;
+    spec.prompt = std::move(prompt);
+    return spec;
+  }
+  RunId create(World& world, std::string prompt) {
+    return world.result_of(world.engine.create(someone(), about(std::move(prompt)), {})).value();
+  }
+  static void recover(World& world) {
+    world.tasks.spawn("recover", world.engine.recover());
+    world.settle();
+  }
+  RunStatus status(World& world, const RunId& run) {
+    return world.result_of(world.engine.get(someone(), run)).value().row.status;
+  }
+  std::string last_event(const RunId& run) {
+    std::vector<std::string> log = log_of(disk, run);
+    return log.empty() ? "" : log.back();
+  }
+  RunStatus cancel(World& world, const RunId& run) {
+    return world.result_of(world.engine.cancel(someone(), run)).value();
+  }
+};
+
+TEST_F(RestartTest, StopsCountNothing) {
+  RunId run;
+  for (int i = 0; i < 6; ++i) {
+    World world(disk, kSlow);
+    world.is_killed = false;
+    recover(world);
+    if (i == 0) run = create(world, "slow");
+    pass(world, seconds(5));
+    EXPECT_EQ(world.asked, 1) << i;
+    EXPECT_EQ(world.engine.count(Place::suspect), 0U) << i;
+  }
+  World world(disk, kSlow);
+  recover(world);
+  pass(world, seconds(61));
+
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+}
+
+// Two runs are taken over together, and a third is created by the process that is killed.
+TEST_F(RestartTest, AKillCountsOnlyAgainstRunsThatHadJustBeenResumed) {
+  {
+    World world(disk, kSlow);
+    create(world, "resumed 1");
+    create(world, "resumed 2");
+  }
+  {
+    World world(disk, kSlow);
+    recover(world);
+    EXPECT_EQ(world.asked, 2);
+    create(world, "new");
+  }
+  World world(disk, kSlow);
+  recover(world);
+
+  EXPECT_EQ(world.asked_about, (Prompts{"new"}));
+  EXPECT_EQ(world.engine.count(Place::suspect), 2U);
+  pass(world, Residency::kTrialTime);
+  EXPECT_EQ(world.asked_about, (Prompts{"new", "resumed 1"}));
+  pass(world, Residency::kTrialTime);
+  EXPECT_EQ(world.asked_about, (Prompts{"new", "resumed 1", "resumed 2"}));
+}
+
+TEST_F(RestartTest, ManySlowRunsGoOnWithinSecondsOfAKill) {
+  constexpr int kRuns = 1000;
+  {
+    World world(disk, kSlow);
+    for (int i = 0; i < kRuns; ++i) create(world, "slow");
+  }
+  {
+    World world(disk, kSlow);
+    recover(world);
+    world.run_until([&world] { return world.asked == kRuns; });
+  }
+  World world(disk, kSlow);
+  const SteadyTime start = world.timers.now();
+  recover(world);
+  world.run_until([&world] { return world.asked == kRuns; });
+
+  EXPECT_EQ(world.asked, kRuns);
+  EXPECT_LE(world.timers.now() - start, 2 * Residency::kTrialTime);
+}
+
+TEST_F(RestartTest, ACancelReachesASuspectAtOnce) {
+  RunId run;
+  {
+    World world(disk, kSlow);
+    create(world, "first");
+    run = create(world, "second");
+  }
+  {
+    World world(disk, kSlow);
+    recover(world);
+  }
+  World world(disk, kSlow);
+  recover(world);
+  ASSERT_EQ(world.engine.count(Place::suspect), 1U);
+
+  EXPECT_EQ(cancel(world, run), RunStatus::cancelled);
+
+  EXPECT_EQ(status(world, run), RunStatus::cancelled);
+  EXPECT_EQ(world.asked_about, (Prompts{"first"}));
+}
+
+TEST_F(RestartTest, ACancelThatSaysCancelledIsOne) {
+  constexpr int kStepsMax = 120;
+  int succeeded = 0;
+  for (int steps = 0; steps < kStepsMax; ++steps) {
+    SCOPED_TRACE(steps);
+    disk = Disk();
+    World world(disk, kTalk);
+    struct Cancel {
+      static Task<void> after_create(World* world, RunId* run, bool* is_created) {
+        auto made = co_await world->engine.create(someone(), about("talk"), {});
+        *run = made.value();
+        *is_created = true;
+      }
+    };
+    RunId run;
+    bool is_created = false;
+    world.tasks.spawn("create", Cancel::after_create(&world, &run, &is_created));
+    while (!is_created) world.step(1);
+    world.step(steps);
+    RunStatus told = cancel(world, run);
+    pass(world, seconds(5));
+
+    EXPECT_EQ(status(world, run), told);
+    EXPECT_EQ(findings_of(disk), Prompts());
+    if (told == RunStatus::succeeded) ++succeeded;
+  }
+  EXPECT_GT(succeeded, 0);
+}
+
+TEST_F(RestartTest, StoreTroubleNeitherAsksTheModelAgainNorCountsAsACrash) {
+  World world(disk, kTalk);
+  int failures = 0;
+  world.fault = [&failures](FaultyStore::Operation op) {
+    bool fails = op.kind == FaultyStore::Kind::append && failures < 8;
+    if (fails) ++failures;
+    return fails ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  RunId run = create(world, "talk");
+  pass(world, seconds(60));
+
+  EXPECT_EQ(failures, 8);
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+  EXPECT_EQ(findings_of(disk), Prompts());
+}
+
+TEST_F(RestartTest, ALostOutcomeOfAnAppendIsReadBack) {
+  World world(disk, kTalk);
+  world.fault = [](FaultyStore::Operation op) {
+    return op.kind == FaultyStore::Kind::append ? FaultyStore::Fault::fail_after
+                                                : FaultyStore::Fault::none;
+  };
+  RunId run = create(world, "talk");
+  pass(world, seconds(60));
+
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+  EXPECT_EQ(findings_of(disk), Prompts());
+}
+
+TEST_F(RestartTest, ALostOutcomeOfACreateIsReadBack) {
+  World world(disk, kTalk);
+  world.fault = [](FaultyStore::Operation op) {
+    return op.kind == FaultyStore::Kind::create ? FaultyStore::Fault::fail_after
+                                                : FaultyStore::Fault::none;
+  };
+  RunId run = create(world, "talk");
+  pass(world, seconds(1));
+
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+}
+
+TEST_F(RestartTest, ARunWhoseReadFailedInTakeOverGoesOnLater) {
+  RunId run;
+  {
+    World world(disk, kSlow);
+    run = create(world, "slow");
+  }
+  World world(disk, kTalk);
+  int failures = 0;
+  world.fault = [&failures](FaultyStore::Operation op) {
+    bool fails = op.kind == FaultyStore::Kind::read && failures++ < 3;
+    return fails ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  recover(world);
+  pass(world, seconds(5));
+
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+}
+
+struct MissingModelTest : RestartTest {
+  RunId run;
+  void SetUp() override {
+    World world(disk, kSlow);
+    run = create(world, "slow");
+  }
+};
+
+TEST_F(MissingModelTest, ARunWhoseModelIsGoneCanBeCancelled) {
+  World world(disk, kSlow, {}, {}, {}, "another");
+  recover(world);
+  pass(world, seconds(10));
+  EXPECT_EQ(world.engine.count(Place::resting), 1U);
+
+  EXPECT_EQ(cancel(world, run), RunStatus::cancelled);
+  pass(world, seconds(1));
+
+  EXPECT_EQ(status(world, run), RunStatus::cancelled);
+  EXPECT_EQ(world.asked, 0);
+}
+
+TEST_F(MissingModelTest, ARunWhoseModelIsGoneRunsOutOfTime) {
+  World world(disk, kSlow, {}, {}, {}, "another");
+  recover(world);
+  world.run_until([&] { return status(world, run) == RunStatus::failed; });
+
+  EXPECT_NE(last_event(run).find("error_max_run_time"), std::string::npos);
+}
+
+struct ClockTest : RestartTest {
+  Client client{.spec = spec_with_tools({client_tool("look")}), .answers = false};
+
+  void wait_for_call(World& world) {
+    recover(world);
+    world.tasks.spawn("client", client.go(&world));
+    world.run_until([this] { return !client.pending.empty(); });
+  }
+};
+
+TEST_F(ClockTest, NeitherAJumpNorTimeWhileDownEndsARun) {
+  {
+    World world(disk, kOneCall);
+    wait_for_call(world);
+    disk.clock.jump(std::chrono::hours(72));
+    pass(world, seconds(10));
+    EXPECT_EQ(status(world, *client.run), RunStatus::waiting);
+  }
+  disk.clock.pass(std::chrono::hours(100));
+  World world(disk, kOneCall);
+  recover(world);
+  pass(world, seconds(60));
+
+  EXPECT_EQ(status(world, *client.run), RunStatus::waiting);
+}
+
+TEST_F(ClockTest, AJumpNeitherForgetsAKeyNorRemovesRuns) {
+  World world(disk, kTalk, {}, {.keep_runs = std::chrono::hours(24)});
+  world.engine.start();
+  Idempotency key{.key = "k", .fingerprint = "f"};
+  RunId run = world.result_of(world.engine.create(someone(), about("talk"), key)).value();
+  pass(world, seconds(1));
+  disk.clock.jump(std::chrono::hours(72));
+  pass(world, seconds(120));
+
+  EXPECT_EQ(world.result_of(world.engine.create(someone(), about("talk"), key)).value(), run);
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+}
+
+}  // namespace
+}  // namespace errand::engine::testing
