@@ -1,14 +1,8 @@
 // The calls of a turn and their outcomes.
-// Long because everything that a call can meet, from its start to its outcome, stands together.
 #include <algorithm>
-#include <boost/asio/error.hpp>
-#include <boost/system/system_error.hpp>
-#include <exception>
-#include <functional>
 #include <utility>
 
 #include "agent/agent_run.hpp"
-#include "agent/file_bytes.hpp"
 #include "agent/fold/arguments.hpp"
 #include "agent/fold/result_check.hpp"
 #include "base/text.hpp"
@@ -38,11 +32,6 @@ bool may_run_again(const CallState& call) {
   return promises_repeat(*call.tool) && call.resumes < kCallResumesMax;
 }
 
-// How long a call that this process makes may take.
-milliseconds time_of(const CallState& call) {
-  return call.tool->annotations.timeout.value_or(kHostToolTimeout);
-}
-
 constexpr std::string_view kOutcomeUnknown =
     "A restart cut this call off. It may or may not have taken effect. Check before calling it "
     "again.";
@@ -63,97 +52,12 @@ constexpr std::string_view kSiblingFailed =
 constexpr std::string_view kSiblingCutOff =
     "This call was cancelled because a call beside it failed. It may or may not have taken effect.";
 
-// Tools may be a user's own code: whatever they throw fails the call and nothing else. What it says
-// is for the log, because it may tell more than a model should know. Neither the model nor the log
-// is told the secrets that the call was given. A cancellation counts only if this task was
-// cancelled: a tool may throw the error of an operation that it has cancelled itself.
-Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context, Log* log) {
-  std::string what;
-  std::exception_ptr aborted;
-  const std::string run = call.run.str();
-  const std::string name = tool->decl().name;
-  CallSecrets* const secrets = context.secrets;
-  try {
-    ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
-    secrets->blot_out(outcome);
-    co_return outcome;
-  } catch (const boost::system::system_error& error) {
-    if (error.code() == asio::error::operation_aborted) aborted = std::current_exception();
-    what = error.what();
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {
-    what = "an exception of an unknown type";
-  }
-  auto cancellation = co_await asio::this_coro::cancellation_state;
-  bool is_cancelled = cancellation.cancelled() != asio::cancellation_type::none;
-  if (aborted && is_cancelled) std::rethrow_exception(aborted);
-  what = secrets->blot_out(std::move(what));
-  log->error("a tool threw an exception", {{"run", run}, {"tool", name}, {"what", what}});
-  co_return failed_outcome(
-      "The tool failed because of an internal error. It may or may not have taken effect.");
-}
-
 // Whether a client has claimed the call: it has begun it, and may have been cut off in the middle.
 bool is_claimed(const std::vector<Mailbox>& boxes, const ToolUseId& call) {
   return std::any_of(boxes.begin(), boxes.end(), [&call](const Mailbox& box) {
     return box.slot == call.view() && !box.claim_id.empty();
   });
 }
-
-// The run that a call of the tool is; empty: none.
-RunId child_of(const ToolDecl& tool, const ToolUseId& call) {
-  return is_agent_tool(tool) ? child_run_of(call) : RunId();
-}
-
-// Passes on what a call reports, as long as it runs.
-class CallProgress final : public ProgressSink {
- public:
-  using Show = std::function<void(ToolProgress)>;
-  // `secrets` outlives this. `child` is the run that the call is, if it is one.
-  CallProgress(ToolUseId id, std::string name, RunId child, const CallSecrets& secrets, Show show)
-      : id_(std::move(id)),
-        name_(std::move(name)),
-        child_(std::move(child)),
-        secrets_(secrets),
-        show_(std::move(show)) {}
-
-  void report(ProgressReport report) override {
-    show_({.id = id_,
-           .name = name_,
-           .message = secrets_.blot_out(std::move(report.message)),
-           .progress = report.progress,
-           .total = report.total,
-           .child_run = child_});
-  }
-
- private:
-  const ToolUseId id_;
-  const std::string name_;
-  const RunId child_;
-  const CallSecrets& secrets_;
-  const Show show_;
-};
-
-// The notes of one call, as long as it runs.
-class JournaledNotes final : public CallNotes {
- public:
-  using Keep = std::function<Task<Result<void>>(json::Object)>;
-  JournaledNotes(const std::string& last, Keep keep, std::function<bool()> goes_on_later)
-      : keep_(std::move(keep)), goes_on_later_(std::move(goes_on_later)) {
-    auto note = last.empty() ? Result<json::Value>(json::Value()) : json::parse(last);
-    if (note && note->is_object()) last_ = std::move(note->get_object());
-  }
-
-  const std::optional<json::Object>& last() const override { return last_; }
-  Task<Result<void>> keep(json::Object note) override { return keep_(std::move(note)); }
-  bool goes_on_later() const override { return goes_on_later_(); }
-
- private:
-  std::optional<json::Object> last_;
-  const Keep keep_;
-  const std::function<bool()> goes_on_later_;
-};
 
 }  // namespace
 
@@ -310,29 +214,6 @@ Principal AgentRun::principal() const {
   return who;
 }
 
-TaskGroup& AgentRun::tasks_for(const ToolDecl& tool) {
-  std::unique_ptr<TaskGroup>& tasks = is_agent_tool(tool) ? child_calls_ : host_tools_;
-  if (!tasks) tasks = std::make_unique<TaskGroup>(around_.home.executor(), on_bug());
-  return *tasks;
-}
-
-void AgentRun::make_call(const CallState& call, ToolPtr tool) {
-  if (trace_) trace_->begin_call(call.id);
-  log_->emit(ToolCallStarted{.id = call.id,
-                             .name = call.name,
-                             .input = call.arguments,
-                             .child_run = child_of(*call.tool, call.id)});
-  TaskGroup& tasks = tasks_for(*call.tool);
-  const SteadyTime deadline = around_.timers.now() + time_of(call);
-  ToolCall made{
-      .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
-  ToolContext context{.who = principal_of(call.id), .deadline = deadline};
-  TaskGroup::Ticket task =
-      tasks.spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
-  progress_[call.id].task = task;
-  watch_host_call(call.id, deadline, tasks, task);
-}
-
 // ---- Siblings -----------------------------------------------------------------------------------
 
 // Answers that wait until the turn is over count, too: a call that the model streams after the
@@ -384,106 +265,10 @@ void AgentRun::cancel_siblings() {
   }
 }
 
-// ---- Calls of this process ----------------------------------------------------------------------
-
-Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext context) {
-  // An effect that cannot be repeated waits until the call is in the journal for good.
-  if (!tool->decl().annotations.read_only) {
-    auto durable = co_await log_->flush();
-    if (!durable) co_return;
-  }
-  const ToolUseId id = call.id;
-  CallSecrets secrets(around_.secrets, key_.workspace);
-  context.secrets = &secrets;
-  CallProgress progress(id, tool->decl().name, child_of(tool->decl(), id), secrets,
-                        [this](ToolProgress report) { show_progress(std::move(report)); });
-  context.progress = &progress;
-  const CallState* known = state_->find_call(id);
-  JournaledNotes notes(
-      known ? known->note : "",
-      [this, id](json::Object note) { return keep_note(id, std::move(note)); },
-      [this, id] { return goes_on_later(id); });
-  context.notes = &notes;
-  std::unique_ptr<CallQuestions> questions = make_questions(id);
-  context.questions = questions.get();
-  ToolOutcome outcome = co_await invoke_safely(tool, std::move(call), context, &around_.log);
-  settle_host_call(id, std::move(outcome));
-}
-
-Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
-  const CallState* call = state_->find_call(id);
-  if (!call || call->outcome || state_->terminal() || progress_[id].is_settled) {
-    co_return Error(ErrorCode::cancelled, "the call is over");
-  }
-  // Nobody else is told its notes. A run of a format without notes has no call like that.
-  if (!call->tool || !call->tool->annotations.resumable) co_return Result<void>();
-  NoteEntry entry{.id = id, .note = json::write(json::Value(std::move(note)))};
-  if (entry.note.size() > kNoteBytesMax) {
-    co_return Error(ErrorCode::too_large,
-                    cat("the note of a call has more than ", kNoteBytesMax, " bytes"));
-  }
-  record(std::move(entry));
-  auto durable = co_await log_->flush();
-  co_return durable;
-}
-
-bool AgentRun::goes_on_later(const ToolUseId& id) const {
-  auto call = progress_.find(id);
-  bool is_over = state_->terminal() || state_->cancel() ||
-                 (call != progress_.end() && call->second.is_settled);
-  return !is_over && activity_ == Activity::stopping;
-}
-
-void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
-  Progress& progress = progress_[id];
-  if (std::exchange(progress.is_settled, true)) return;
-  forget_timeout(id);
-  for (TaskGroup::Ticket sampling : progress.samplings) host_tools_->cancel_one(sampling);
-  const bool is_fatal = outcome.kind == ToolOutcome::Kind::fatal;
-  const bool ok = outcome.ok();
-  FlatContent flat = flatten(std::move(outcome.content));
-  std::vector<RunBlob> blobs = take_bytes(flat.files);
-  observer_.on_going_on();
-  host_outcomes_.push_back({.entry = {.id = id,
-                                      .ok = ok,
-                                      .text = std::move(flat.text),
-                                      .files = std::move(flat.files),
-                                      .is_fatal = is_fatal,
-                                      .child_turns = outcome.child_turns},
-                            .blobs = std::move(blobs),
-                            .structured = std::move(outcome.structured)});
-  kick();
-}
-
-// A call whose time is over is cut off, and nobody waits until it has noticed.
-void AgentRun::watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup& tasks,
-                               TaskGroup::Ticket task) {
-  Timers::Id timer = around_.timers.set(deadline, [this, id, &tasks, task] {
-    timeouts_.erase(id);
-    const CallState* call = state_->find_call(id);
-    settle_host_call(id, overdue_outcome(call ? time_of(*call) : kHostToolTimeout));
-    tasks.cancel_one(task);
-  });
-  timeouts_[id] = {.when = deadline, .timer = timer};
-}
+// ---- Timeouts -----------------------------------------------------------------------------------
 
 void AgentRun::forget_timeout(const ToolUseId& id) {
   if (auto timer = timeouts_.extract(id)) around_.timers.cancel(timer.mapped().timer);
-}
-
-// Progress is shown like streamed text. A tool that reports faster than the store can write, or
-// without end, is not waited for: its reports are dropped.
-void AgentRun::show_progress(ToolProgress progress) {
-  const CallState* call = state_->find_call(progress.id);
-  if (!call || call->outcome || state_->terminal() || !log_->has_room()) return;
-  if (++progress_[progress.id].reports > kReportsMax) return;
-  progress.message = utf8_prefix(progress.message, kProgressMessageBytesMax);
-  log_->emit_delta(progress);
-}
-
-void AgentRun::fold_progress(const Mailbox& mail) {
-  if (auto progress = parse_progress(mail.body)) show_progress(std::move(*progress));
-  log_->close_mailbox(mail.slot, RunLog::kDeltaWait);
 }
 
 void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
