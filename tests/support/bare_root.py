@@ -8,6 +8,7 @@ import fcntl
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -45,6 +46,23 @@ def make_archive() -> None:
     partial.rename(ARCHIVE)
 
 
+def end(process: subprocess.Popen, seconds_max: float) -> int:
+    """Has a command of BareRoot.command end as by SIGTERM; returns its exit code.
+
+    unshare ignores SIGTERM and passes no signal on: the command, its only child, gets the signal.
+    """
+    words = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    for child in words:
+        os.kill(int(child), signal.SIGTERM)
+    try:
+        return process.wait(seconds_max)
+    except subprocess.TimeoutExpired:
+        for child in words:
+            os.kill(int(child), signal.SIGKILL)
+        process.kill()
+        raise
+
+
 class BareRoot:
     """The test is skipped, by name, where such a root cannot be had."""
 
@@ -68,13 +86,18 @@ class BareRoot:
     def close(self) -> None:
         self.folder.cleanup()
 
-    def command(self, *words: str, shared: Path | None = None, user: str = "") -> list[str]:
-        """The words of a command in the root. `shared` is a folder that is there, too."""
+    def command(self, *words: str, shared: Path | None = None, user: str = "",
+                group: str = "") -> list[str]:
+        """The words of a command in the root. `shared` is a folder that is there, too. The group
+        has the name of the user if it is not said."""
         mounts = f"mount -t proc proc {self.path}/proc\n"
         if shared:
             mounts += f"mkdir -p {self.path}{shared}\nmount --bind {shared} {self.path}{shared}\n"
-        account = f"--userspec={user}:{user} " if user else ""
-        script = f"set -e\n{mounts}exec chroot {account}{self.path} {shlex.join(words)}\n"
+        if user:
+            # A change of the account makes the kernel forget what --kill-child has asked for.
+            words = ("setpriv", f"--reuid={user}", f"--regid={group or user}", "--init-groups",
+                     "--pdeathsig", "KILL", *words)
+        script = f"set -e\n{mounts}exec chroot {self.path} {shlex.join(words)}\n"
         return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script]
 
     def run(self, *words: str, shared: Path | None = None) -> subprocess.CompletedProcess:
