@@ -21,18 +21,18 @@ SUITE = "bookworm"
 ARCHIVE = FOLDER / "bare-root.tar"
 MAKE_SECONDS_MAX = 900
 RUN_SECONDS_MAX = 900
-SOURCES = (Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d"))
+SOURCES = Path("/etc/apt")
 VARIABLES = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
              "HOME": "/root", "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 
 
-def debian_sources() -> str:
-    """Where this machine has its packages from."""
-    files = [SOURCES[0]] if SOURCES[0].is_file() else []
-    if SOURCES[1].is_dir():
-        files += [path for path in sorted(SOURCES[1].iterdir())
-                  if path.suffix in (".list", ".sources")]
-    return "\n\n".join(path.read_text() for path in files)
+def debian_sources(sources: Path = SOURCES) -> str:
+    """Where this machine has Debian's packages from: in one format, and without other vendors'."""
+    new = sources / "sources.list.d" / "debian.sources"
+    for path in (new, sources / "sources.list"):
+        if path.is_file() and (text := path.read_text()).strip():
+            return text
+    raise unittest.SkipTest(f"neither {new} nor sources.list says where Debian's packages are")
 
 
 def make_archive() -> None:

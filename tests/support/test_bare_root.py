@@ -1,15 +1,36 @@
-"""How commands in the bare Debian root end."""
+"""What the bare Debian root is made of, and how commands in it end."""
 
 import os
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from support.bare_root import BareRoot, end
+from support.bare_root import BareRoot, debian_sources, end
 from support.server import die_with_parent
 
 SECONDS_MAX = 30
+
+
+class SourcesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="errand-test-")
+        self.addCleanup(folder.cleanup)
+        self.apt = Path(folder.name)
+        (self.apt / "sources.list.d").mkdir()
+        (self.apt / "sources.list.d" / "vendor.list").write_text("deb https://example.com a b\n")
+
+    def test_the_sources_of_other_vendors_are_left_out(self):
+        (self.apt / "sources.list").write_text("deb http://deb.debian.org/debian bookworm main\n")
+        self.assertEqual(debian_sources(self.apt),
+                         "deb http://deb.debian.org/debian bookworm main\n")
+        (self.apt / "sources.list.d" / "debian.sources").write_text("Types: deb\n")
+        self.assertEqual(debian_sources(self.apt), "Types: deb\n")
+
+    def test_a_machine_without_sources_of_debian_skips_the_test(self):
+        with self.assertRaises(unittest.SkipTest):
+            debian_sources(self.apt)
 
 
 LISTENS = ("import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(7));"
