@@ -134,6 +134,12 @@ Result<void> complete_from_files(Credentials& server, const ServerFlags& flags,
   return {};
 }
 
+fs::path folder_here() {
+  std::error_code failed;
+  fs::path folder = fs::current_path(failed);
+  return failed ? fs::path("/") : folder;
+}
+
 }  // namespace
 
 Result<void> write_credentials(const fs::path& file, const Credentials& credentials) {
@@ -206,10 +212,11 @@ Result<Credentials> find_server(const ServerFlags& flags, const Environment& env
 }
 
 Result<Credentials> find_server_here(const ServerFlags& flags) {
-  std::error_code failed;
-  fs::path folder = fs::current_path(failed);
-  if (failed) folder = fs::path("/");
-  return find_server(flags, environment_here(), folder);
+  return find_server(flags, environment_here(), folder_here());
+}
+
+Result<std::optional<fs::path>> nearest_credentials_here() {
+  return nearest_file(environment_here(), folder_here());
 }
 
 Result<Credentials> checked_server(Credentials server) {

@@ -54,6 +54,10 @@ Result<Credentials> find_server(const ServerFlags& flags, const Environment& env
 // The same with the environment and the working folder of this process.
 Result<Credentials> find_server_here(const ServerFlags& flags);
 
+// The file that find_server_here reads if neither flags nor environment name anything: 3 or 4 of
+// the above. Nothing if there is none. unavailable: it cannot be used.
+Result<std::optional<std::filesystem::path>> nearest_credentials_here();
+
 // A server that the user names as a whole, as it is kept: its URL is checked and without trailing
 // slashes. invalid_argument, unsupported: it is no URL that we can use.
 Result<Credentials> checked_server(Credentials server);
