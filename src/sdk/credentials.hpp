@@ -21,6 +21,11 @@ struct Credentials {
 // Replaces the file whole; only its owner may read it.
 Result<void> write_credentials(const std::filesystem::path& file, const Credentials& credentials);
 
+// The same for the file of a data directory. Root gives the file to the owner of the directory, who
+// runs the server there.
+Result<void> write_data_credentials(const std::filesystem::path& data,
+                                    const Credentials& credentials);
+
 // not_found: there is no file. unavailable: it cannot be read. invalid_argument: it holds something
 // else.
 Result<Credentials> read_credentials(const std::filesystem::path& file);
