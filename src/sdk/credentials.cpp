@@ -1,5 +1,6 @@
 #include "sdk/credentials.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "json/fields.hpp"
@@ -134,6 +136,12 @@ Result<void> complete_from_files(Credentials& server, const ServerFlags& flags,
   return {};
 }
 
+fs::path folder_here() {
+  std::error_code failed;
+  fs::path folder = fs::current_path(failed);
+  return failed ? fs::path("/") : folder;
+}
+
 }  // namespace
 
 Result<void> write_credentials(const fs::path& file, const Credentials& credentials) {
@@ -145,6 +153,21 @@ Result<void> write_credentials(const fs::path& file, const Credentials& credenti
       .end();
   text += '\n';
   return write_whole_file(file, text);
+}
+
+Result<void> write_data_credentials(const fs::path& data, const Credentials& credentials) {
+  fs::path file = credentials_file(data);
+  ERRAND_CHECK(write_credentials(file, credentials));
+  struct stat folder{};
+  if (::geteuid() != 0 || ::stat(data.c_str(), &folder) != 0 || folder.st_uid == 0) return {};
+  // The owner may put a link in the place of the file at any time: root follows none.
+  Descriptor written(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat about{};
+  bool is_ours = written.is_open() && ::fstat(written.get(), &about) == 0 && about.st_uid == 0 &&
+                 about.st_nlink == 1;
+  if (is_ours && ::fchown(written.get(), folder.st_uid, folder.st_gid) == 0) return {};
+  return Error(ErrorCode::unavailable,
+               cat("cannot give ", file.string(), " to the owner of its folder"));
 }
 
 Result<Credentials> read_credentials(const fs::path& file) {
@@ -206,10 +229,11 @@ Result<Credentials> find_server(const ServerFlags& flags, const Environment& env
 }
 
 Result<Credentials> find_server_here(const ServerFlags& flags) {
-  std::error_code failed;
-  fs::path folder = fs::current_path(failed);
-  if (failed) folder = fs::path("/");
-  return find_server(flags, environment_here(), folder);
+  return find_server(flags, environment_here(), folder_here());
+}
+
+Result<std::optional<fs::path>> nearest_credentials_here() {
+  return nearest_file(environment_here(), folder_here());
 }
 
 Result<Credentials> checked_server(Credentials server) {

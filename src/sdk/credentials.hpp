@@ -21,6 +21,11 @@ struct Credentials {
 // Replaces the file whole; only its owner may read it.
 Result<void> write_credentials(const std::filesystem::path& file, const Credentials& credentials);
 
+// The same for the file of a data directory. Root gives the file to the owner of the directory, who
+// runs the server there.
+Result<void> write_data_credentials(const std::filesystem::path& data,
+                                    const Credentials& credentials);
+
 // not_found: there is no file. unavailable: it cannot be read. invalid_argument: it holds something
 // else.
 Result<Credentials> read_credentials(const std::filesystem::path& file);
@@ -53,6 +58,10 @@ Result<Credentials> find_server(const ServerFlags& flags, const Environment& env
 
 // The same with the environment and the working folder of this process.
 Result<Credentials> find_server_here(const ServerFlags& flags);
+
+// The file that find_server_here reads if neither flags nor environment name anything: 3 or 4 of
+// the above. Nothing if there is none. unavailable: it cannot be used.
+Result<std::optional<std::filesystem::path>> nearest_credentials_here();
 
 // A server that the user names as a whole, as it is kept: its URL is checked and without trailing
 // slashes. invalid_argument, unsupported: it is no URL that we can use.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <map>
@@ -39,6 +40,18 @@ class FindServerTest : public testing::Test {
   std::filesystem::path root_;
   std::map<std::string, std::string> variables_;
 };
+
+TEST_F(FindServerTest, RootGivesTheFileToTheOwnerOfTheDataDirectory) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  constexpr uid_t kOwner = 12345;
+  ASSERT_EQ(::chown(root_.c_str(), kOwner, kOwner), 0);
+  ASSERT_TRUE(write_data_credentials(root_, {.url = "http://own", .key = "own"}));
+  struct stat about{};
+  ASSERT_EQ(::stat(credentials_file(root_).c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, kOwner);
+  EXPECT_EQ(about.st_gid, kOwner);
+  EXPECT_EQ(about.st_mode & 0777U, 0600U);
+}
 
 TEST_F(FindServerTest, TheNearestFileAboveIsFound) {
   keep(root_, {.url = "http://far", .key = "far"});

@@ -95,6 +95,8 @@ class PromptTest(FirstHourCase):
         sent = [(file["filename"], file["mimeType"])
                 for file in shown["spec"]["messages"][0]["attachments"]]
         self.assertEqual(sent, [("dot.png", "image/png"), ("a.txt", "text/plain")])
+        text = self.errand("runs", "show", "latest", "--data", str(self.data))[1]
+        self.assertIn("\ntokens   unknown\nprompt   Look.\n", text)
         code, _, errors = self.run_kept("Look.", "--attach", str(self.root / "nothing"))
         self.assertEqual((code, errors), (2, "errand: --attach: cannot read the file "
                                              "ROOT/nothing: No such file or directory\n"))
@@ -189,6 +191,17 @@ class CredentialsTest(FirstHourCase):
         server.start()
         self.assertEqual(self.errand("runs", "list", "--data", str(self.data))[0], 0)
 
+    def test_lost_credentials_are_made_anew_by_a_program_too(self):
+        server = self.serve_data()
+        server.stop()
+        (self.data / "credentials").unlink()
+        elsewhere = {"ERRAND_SERVER": "http://127.0.0.1:1", "ERRAND_API_KEY": "k"}
+        code, out, errors = self.errand("keys", "create", "--json", "--data", str(self.data),
+                                        variables=elsewhere)
+        self.assertEqual(code, 0, errors)
+        kept = json.loads((self.data / "credentials").read_text())
+        self.assertEqual(kept["apiKey"], json.loads(out)["apiKey"])
+
     def test_a_file_of_an_earlier_version_is_read(self):
         server = self.serve_data()
         (self.data / "credentials").write_text(json.dumps(
@@ -219,8 +232,12 @@ class CredentialsTest(FirstHourCase):
         code, out, errors = self.errand("run", "Go.", "--detach")
         self.assertEqual((code, errors), (0, ""))
         self.assertEqual(self.errand("runs", "tail", out.strip())[:2], (0, "Hello.\n"))
+        # Runs of this folder that an embedded command has kept are not meant.
+        self.errand("run", "Go.", "--config", str(self.config), "--data", ".errand")
+        self.assertEqual(self.errand("runs", "show", out.strip())[0], 0)
         self.assertEqual(self.errand("logout")[0], 0)
-        self.assertEqual(self.errand("runs", "list")[0], 3)
+        self.assertEqual(self.errand("runs", "list")[0], 0)
+        self.assertEqual(self.errand("runs", "tail", "latest")[0], 3)
 
     def test_detaching_needs_a_server_and_no_tools(self):
         code, _, errors = self.errand("run", "Go.", "--detach", "--config", str(self.config))

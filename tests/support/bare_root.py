@@ -8,6 +8,7 @@ import fcntl
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -20,18 +21,18 @@ SUITE = "bookworm"
 ARCHIVE = FOLDER / "bare-root.tar"
 MAKE_SECONDS_MAX = 900
 RUN_SECONDS_MAX = 900
-SOURCES = (Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d"))
+SOURCES = Path("/etc/apt")
 VARIABLES = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
              "HOME": "/root", "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 
 
-def debian_sources() -> str:
-    """Where this machine has its packages from."""
-    files = [SOURCES[0]] if SOURCES[0].is_file() else []
-    if SOURCES[1].is_dir():
-        files += [path for path in sorted(SOURCES[1].iterdir())
-                  if path.suffix in (".list", ".sources")]
-    return "\n\n".join(path.read_text() for path in files)
+def debian_sources(sources: Path = SOURCES) -> str:
+    """Where this machine has Debian's packages from: in one format, and without other vendors'."""
+    new = sources / "sources.list.d" / "debian.sources"
+    for path in (new, sources / "sources.list"):
+        if path.is_file() and (text := path.read_text()).strip():
+            return text
+    raise unittest.SkipTest(f"neither {new} nor sources.list says where Debian's packages are")
 
 
 def make_archive() -> None:
@@ -43,6 +44,23 @@ def make_archive() -> None:
     if made.returncode != 0:
         raise unittest.SkipTest(f"no bare Debian root can be made here: {made.stderr[-2000:]}")
     partial.rename(ARCHIVE)
+
+
+def end(process: subprocess.Popen, seconds_max: float) -> int:
+    """Has a command of BareRoot.command end as by SIGTERM; returns its exit code.
+
+    unshare ignores SIGTERM and passes no signal on: the command, its only child, gets the signal.
+    """
+    words = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    for child in words:
+        os.kill(int(child), signal.SIGTERM)
+    try:
+        return process.wait(seconds_max)
+    except subprocess.TimeoutExpired:
+        for child in words:
+            os.kill(int(child), signal.SIGKILL)
+        process.kill()
+        raise
 
 
 class BareRoot:
@@ -68,13 +86,18 @@ class BareRoot:
     def close(self) -> None:
         self.folder.cleanup()
 
-    def command(self, *words: str, shared: Path | None = None, user: str = "") -> list[str]:
-        """The words of a command in the root. `shared` is a folder that is there, too."""
+    def command(self, *words: str, shared: Path | None = None, user: str = "",
+                group: str = "") -> list[str]:
+        """The words of a command in the root. `shared` is a folder that is there, too. The group
+        has the name of the user if it is not said."""
         mounts = f"mount -t proc proc {self.path}/proc\n"
         if shared:
             mounts += f"mkdir -p {self.path}{shared}\nmount --bind {shared} {self.path}{shared}\n"
-        account = f"--userspec={user}:{user} " if user else ""
-        script = f"set -e\n{mounts}exec chroot {account}{self.path} {shlex.join(words)}\n"
+        if user:
+            # A change of the account makes the kernel forget what --kill-child has asked for.
+            words = ("setpriv", f"--reuid={user}", f"--regid={group or user}", "--init-groups",
+                     "--pdeathsig", "KILL", *words)
+        script = f"set -e\n{mounts}exec chroot {self.path} {shlex.join(words)}\n"
         return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script]
 
     def run(self, *words: str, shared: Path | None = None) -> subprocess.CompletedProcess:

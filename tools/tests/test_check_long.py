@@ -35,6 +35,7 @@ class PageTest(unittest.TestCase):
             "| Fuzzing (`fuzz`) | ok | 9 inputs | 60 s | 2 min |",
             "| Kills, cuts and bad bytes (`torture`) | not run | | | |",
             "| Everything at once for long (`soak`) | not run | | | |",
+            "| Packages in a bare Debian root (`package`) | not run | | | |",
             "| Mutants against the unit tests (`mutate`) | **failed** | 3 tried | 4 | 59 s |",
         ])
 
@@ -85,6 +86,15 @@ class PartTest(unittest.TestCase):
         log = "test_nothing_grows ... soak\nsoak: 9 rounds in 8 s, memory +0.1%\nok\n"
         self.assertEqual(check_long.soak_counts(log), "9 rounds in 8 s, memory +0.1%")
         self.assertEqual(check_long.soak_counts("Traceback\n"), "did not run to its end")
+
+    def test_packages_tell_of_their_tests_and_of_the_newcomer(self):
+        log = "newcomer: 97 s from the .deb to an answered tool in C++\n9 passed, 0 failed\n"
+        self.assertEqual(check_long.package_counts(PASSED, log),
+                         "3 tests passed, 0 failed, 1 skipped; 97 s from the .deb to an answered "
+                         "tool in C++")
+        self.assertEqual(check_long.package_counts(PASSED, ""),
+                         "3 tests passed, 0 failed, 1 skipped; no newcomer")
+        self.assertEqual(check_long.package_counts({}, log), "did not run to its end")
 
     def test_kills_are_added_up(self):
         logs = ["kill: 150 kills\nok\n", "", "torture: 9 runs, 12 kills, 3 cuts"]

@@ -9,6 +9,7 @@
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "cli/commands/chosen_run.hpp"
+#include "cli/commands/runs_list.hpp"
 #include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/show/follow.hpp"
@@ -34,7 +35,11 @@ void append_line(std::string& out, std::string_view label, std::string_view text
 std::string token_line(const json::Value& run) {
   const json::Value* tokens = member(run, "tokens");
   if (!tokens || !tokens->is_object()) return {};
-  return cat(text_of(*tokens, "inputTokens"), " in, ", text_of(*tokens, "outputTokens"), " out");
+  std::string input = text_of(*tokens, "inputTokens");
+  std::string output = text_of(*tokens, "outputTokens");
+  if (input != "0" || output != "0") return cat(input, " in, ", output, " out");
+  // Every turn has tokens: none at all means that the vendor does not count them.
+  return text_of(run, "turns") == "0" ? std::string() : "unknown";
 }
 
 std::string fork_line(const json::Value& run) {
@@ -65,7 +70,6 @@ Result<std::string> tree_below(sdk::ApiClient& api, const std::string& run, std:
 }
 
 std::string run_text(const json::Value& run) {
-  const json::Value* spec = member(run, "spec");
   std::string out;
   constexpr auto kFirst =
       std::to_array<std::pair<const char*, const char*>>({{"run", "runId"},
@@ -80,7 +84,7 @@ std::string run_text(const json::Value& run) {
   append_line(out, "parent", text_of(run, "parentRunId"));
   append_line(out, "turns", text_of(run, "turns"));
   append_line(out, "tokens", token_line(run));
-  if (spec) append_line(out, "prompt", text_of(*spec, "prompt"));
+  append_line(out, "prompt", prompt_of(run));
   append_line(out, "error", text_of(run, "error"));
   std::string text = clean_text(text_of(run, "finalText"));
   if (text.empty()) return out;

@@ -59,16 +59,6 @@ void read_details(sdk::ApiClient& api, json::Array& runs) {
   }
 }
 
-// What the run was asked last.
-std::string prompt_of(const json::Value& run) {
-  const json::Value* spec = member(run, "spec");
-  if (!spec) return {};
-  std::string prompt = text_of(*spec, "prompt");
-  if (!prompt.empty()) return prompt;
-  json::Array messages = items_of(*spec, "messages");
-  return messages.empty() ? std::string() : text_of(messages.back(), "content");
-}
-
 std::string about(const json::Value& run, const json::Array& pending, WallTime now) {
   if (pending.empty()) {
     std::string name = text_of(run, "name");
@@ -91,6 +81,15 @@ void note_more(const json::Object& answer) {
 }
 
 }  // namespace
+
+std::string prompt_of(const json::Value& run) {
+  const json::Value* spec = member(run, "spec");
+  if (!spec) return {};
+  std::string prompt = text_of(*spec, "prompt");
+  if (!prompt.empty()) return prompt;
+  json::Array messages = items_of(*spec, "messages");
+  return messages.empty() ? std::string() : text_of(messages.back(), "content");
+}
 
 std::string shown_age(milliseconds age) {
   constexpr std::int64_t kMinute = 60;

@@ -29,6 +29,9 @@ int list_runs(const RunsListOptions& options);
 // The row of a run, by what the server says of it: how it is, how old, and what it is about.
 Row run_row(const json::Value& run, WallTime now);
 
+// What the run was asked last: its prompt, or the last of its messages.
+std::string prompt_of(const json::Value& run);
+
 // "12 s", "5 min", "3 h", "2 d": the largest unit alone.
 std::string shown_age(milliseconds age);
 

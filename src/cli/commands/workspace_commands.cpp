@@ -11,6 +11,7 @@
 #include "base/whole_file.hpp"
 #include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
+#include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/write.hpp"
 
@@ -72,7 +73,7 @@ void replace_lost_credentials(const sdk::ApiClient& api, const sdk::ServerFlags&
   if (!is_lost || names_of(key, "scopes") != "all" || names_of(key, "agents") != "all") return;
   sdk::Credentials kept{
       .url = "http://127.0.0.1:7300", .workspace = api.workspace(), .key = text_of(key, "apiKey")};
-  auto written = sdk::write_credentials(file, kept);
+  auto written = sdk::write_data_credentials(sdk::data_directory(flags), kept);
   std::string note = written ? cat("The key is also kept in ", file.string(),
                                    "; the next 'errand serve' adds its address.\n")
                              : cat(written.error().message(), "\n");
@@ -113,10 +114,10 @@ int create_key(const AnswerOptions& options, const NewKeyOptions& key) {
   sdk::ApiRequest request{
       .method = sdk::Method::post, .path = "/api-keys", .body = json::write(body)};
   return with_data({.server = options.server}, [&](sdk::ApiClient& api) {
-    return show_answer(api, options.form, std::move(request), [&](const json::Value& made) {
-      replace_lost_credentials(api, options.server, made);
-      return shown_key(made);
-    });
+    auto made = api.ask(std::move(request));
+    if (!made) return fail(made.error());
+    replace_lost_credentials(api, options.server, *made);
+    return options.form == Form::json ? print_json(*made) : print(shown_key(*made));
   });
 }
 

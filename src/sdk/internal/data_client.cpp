@@ -84,9 +84,20 @@ class DataClient final : public ApiClient {
   net::Router router_{server::render_error};
 };
 
+// A data directory that the flags name comes before ERRAND_SERVER, as in find_server.
 bool names_server(const ServerFlags& flags) {
   const char* server = std::getenv("ERRAND_SERVER");
-  return !flags.server.empty() || !flags.key.empty() || (server && *server);
+  bool is_in_environment = !flags.data && server && *server;
+  return !flags.server.empty() || !flags.key.empty() || is_in_environment;
+}
+
+// Whether the commands that need a server use one of another folder or of a login, whatever is in
+// this data directory. A file that cannot be used counts: find_server says what is wrong with it.
+bool is_server_elsewhere(const std::filesystem::path& data) {
+  auto file = nearest_credentials_here();
+  if (!file) return true;
+  std::error_code ignored;
+  return *file && !std::filesystem::equivalent(**file, credentials_file(data), ignored);
 }
 
 enum class Where { server, directory, memory };
@@ -95,6 +106,7 @@ Where where_of(const DataPlace& place) {
   if (names_server(place.server)) return Where::server;
   std::error_code ignored;
   std::filesystem::path data = data_directory(place.server);
+  if (!place.server.data && is_server_elsewhere(data)) return Where::server;
   if (std::filesystem::exists(data / "errand.db", ignored)) return Where::directory;
   if (place.without == WithoutData::is_refused) return Where::server;
   auto server = find_server_here(place.server);

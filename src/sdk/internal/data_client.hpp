@@ -16,9 +16,9 @@ struct DataPlace {
   WithoutData without = WithoutData::is_refused;
 };
 
-// A client of the server that the flags mean. If they name none, and no server uses the data
-// directory, this process answers for the directory: the requests go to the routes of a server
-// without a port. It drives no runs.
+// A client of the server that find_server finds. If it finds none, or only the one of the data
+// directory, and no server uses the directory, this process answers for it: the requests go to the
+// routes of a server without a port. It drives no runs.
 // invalid_argument: the workspace, the configuration or the directory cannot be used. Other errors
 // are those of find_server, for which `is_server` is set, and of the store.
 struct OpenedData {

@@ -39,6 +39,27 @@ class DataClientTest : public testing::Test {
   std::string data_;
 };
 
+// The working folder, the home and ERRAND_SERVER of this process, until the test ends.
+class Surroundings final {
+ public:
+  Surroundings(const std::filesystem::path& folder, const std::filesystem::path& home,
+               const char* server) {
+    std::filesystem::current_path(folder);
+    ::setenv("XDG_CONFIG_HOME", home.c_str(), 1);
+    if (server) ::setenv("ERRAND_SERVER", server, 1);
+  }
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+  ~Surroundings() {
+    std::filesystem::current_path(before_);
+    ::unsetenv("XDG_CONFIG_HOME");
+    ::unsetenv("ERRAND_SERVER");
+  }
+
+ private:
+  std::filesystem::path before_ = std::filesystem::current_path();
+};
+
 TEST_F(DataClientTest, AnswersForADirectoryThatNoServerUses) {
   make_store();
   OpenedData opened = open_data(place());
@@ -76,6 +97,31 @@ TEST_F(DataClientTest, LeavesADirectoryInUseToItsServer) {
   ASSERT_FALSE(opened.client);
   EXPECT_TRUE(opened.is_server);  // of which no credentials are known here
   EXPECT_EQ(opened.client.error().code(), ErrorCode::not_found);
+}
+
+TEST_F(DataClientTest, ANamedDirectoryComesBeforeTheServerOfTheEnvironment) {
+  make_store();
+  Surroundings surroundings(data_, data_, "http://127.0.0.1:1");
+  OpenedData opened = open_data(place());
+  EXPECT_FALSE(opened.is_server);
+  ASSERT_TRUE(opened.client) << opened.client.error().describe();
+}
+
+TEST_F(DataClientTest, ALoginComesBeforeTheDirectoryHere) {
+  std::filesystem::path root = data_;
+  data_ = root / ".errand";
+  make_store();
+  std::filesystem::create_directories(root / "errand");
+  Surroundings surroundings(root, root, nullptr);
+  DataPlace here{.server = {}};
+  EXPECT_FALSE(open_data(here).is_server);
+  Credentials login{.url = "http://127.0.0.1:1", .key = "k"};
+  ASSERT_TRUE(write_credentials(root / "errand" / "credentials", login));
+  EXPECT_TRUE(open_data(here).is_server);
+  // A server that ran here once has left its credentials, which are nearer than the login.
+  ASSERT_TRUE(write_credentials(credentials_file(data_), login));
+  EXPECT_FALSE(open_data(here).is_server);
+  data_ = root;
 }
 
 TEST_F(DataClientTest, RefusesAWorkspaceThatIsNoSlug) {
