@@ -104,7 +104,7 @@ Task<Result<Dialect>> Client::open_http(const HttpServer* server) {
     auto opened = co_await open_sse(server);
     co_return opened;
   }
-  auto connection = std::make_unique<HttpConnection>(deps_, *server);
+  auto connection = std::make_unique<HttpConnection>(deps_, *server, options_.limits.answer_time);
   HttpConnection* http = connection.get();
   begin_session(std::move(connection), http);
   auto dialect = co_await opening_->handshake(dialect_);
