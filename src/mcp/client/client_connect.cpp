@@ -72,8 +72,11 @@ Task<void> Client::open() {
 
 void Client::note_failure(const Error& error) {
   failure_ = error;
-  // A server that was replaced may speak another dialect than before.
-  if (error.code() != ErrorCode::unavailable) dialect_.reset();
+  // A server that was replaced may speak another dialect than before. One that has answered, if
+  // only with an error, may be such a server.
+  const bool has_answered =
+      error.code() != ErrorCode::unavailable || error.reason() == "server_error";
+  if (has_answered) dialect_.reset();
   pause_ = std::clamp(pause_ * 2, options_.limits.first_pause, options_.limits.longest_pause);
   not_before_ = deps_.timers.now() + pause_;
 }
