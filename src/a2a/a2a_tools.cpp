@@ -257,8 +257,15 @@ ToolPtr A2aTools::open(const ToolDecl& binding, const ToolRef& ref, const Princi
 }
 
 Async<void> A2aTools::stop() {
-  // What has to be told is told; an agent that does not listen holds nobody up for long.
-  co_await cancelling_.stop(CancelReason::shutdown);
+  return stop_cancelling(&cancelling_, &deps_.timers);
+}
+
+// An agent that does not listen must not hold up the end of a process for long.
+Async<void> stop_cancelling(TaskGroup* cancelling, Timers* timers) {
+  TimerGuard late(*timers, timers->now() + kTellTime,
+                  [cancelling] { cancelling->cancel(CancelReason::shutdown); });
+  co_await cancelling->join();
+  co_await cancelling->stop(CancelReason::shutdown);
 }
 
 }  // namespace errand::a2a

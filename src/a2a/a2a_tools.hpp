@@ -35,6 +35,7 @@ class A2aTools final : public RemoteToolSource {
   ::errand::Task<Result<std::vector<ToolDecl>>> ask(ToolRef ref, Principal who) override;
   ToolPtr open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) override;
 
+  // Agents that are being told that a call was given up have kTellTime to hear of it.
   ::errand::Task<void> stop();
 
  private:
@@ -52,6 +53,11 @@ class A2aTools final : public RemoteToolSource {
   std::list<Known> clients_;  // the one used last is first
   TaskGroup cancelling_;      // of tasks whose calls were given up
 };
+
+// Waits until the agents know that their tasks are given up. After kTellTime, and of later tasks,
+// they are not told.
+constexpr milliseconds kTellTime = seconds(2);
+::errand::Task<void> stop_cancelling(TaskGroup* cancelling, Timers* timers);
 
 // The client for one call, which is made with these secrets (null: there are none). An error is
 // what the model is told.

@@ -33,7 +33,32 @@ class TestNotes final : public CallNotes {
   bool is_resumed_later = false;
 };
 
-// An agent on a thread of its own, without streams, and a call of its tool.
+// A task whose artifact grows by a megabyte with each event, up to `left` of them.
+class GrowingFeed final : public net::EventFeed {
+ public:
+  explicit GrowingFeed(int left) : left_(left) {}
+  ::errand::Task<Chunk> read(SteadyTime) override {
+    if (left_-- == 0) {
+      co_return Chunk{.state = State::ended,
+                      .frames = frame(R"("kind":"status-update","taskId":"task-7",)"
+                                      R"("contextId":"c","status":{"state":"completed"})")};
+    }
+    co_return Chunk{.state = State::more,
+                    .frames = frame(cat(
+                        R"("kind":"artifact-update","taskId":"task-7","contextId":"c",)",
+                        R"("append":true,"artifact":{"artifactId":"a","parts":[{"kind":"text",)",
+                        R"("text":")", std::string(1024 * 1024, 'x'), R"("}]})"))};
+  }
+  void interrupt() override {}
+
+ private:
+  static std::string frame(std::string_view result) {
+    return cat(R"(data: {"jsonrpc":"2.0","id":1,"result":{)", result, "}}\n\n");
+  }
+  int left_;
+};
+
+// An agent on a thread of its own, without streams unless a test wants one, and a call of its tool.
 class AgentToolTest : public testing::Test {
  protected:
   AgentToolTest() : web_([this](net::Request request) { return answer(std::move(request)); }) {}
@@ -56,6 +81,32 @@ class AgentToolTest : public testing::Test {
     run_until(io_, [&] { return notes->kept.size() == 2; });
     calls.cancel(CancelReason::shutdown);
     run_until(io_, [&] { return calls.size() == 0 && cancelling.size() == 0; });
+  }
+
+  // The agent does not answer requests of this method.
+  void hang_on(std::string method) {
+    std::lock_guard lock(mutex_);
+    hanging_ = std::move(method);
+  }
+  // Messages are answered with a stream of so many events.
+  void stream_megabytes(int count) {
+    std::lock_guard lock(mutex_);
+    megabytes_ = count;
+  }
+  void set_answer_time(milliseconds time) { answer_time_ = time; }
+
+  // The same in a run whose tools are stopped at once.
+  void cut_off_and_stop(TestNotes* notes) {
+    auto on_bug = [](const char*, const std::string&) {};
+    A2aTools tools(
+        {.home = io_.get_executor(), .http = http_, .timers = timers_, .on_bug = on_bug});
+    TaskGroup calls(io_.get_executor(), on_bug);
+    ToolPtr tool = tools.open(agent_decl("helper", "Helps.", {}),
+                              RemoteAgent{.name = "helper", .card_url = card_url()}, {});
+    calls.spawn("call", drop(tool->invoke(the_call(), {.who = {}, .notes = notes})));
+    run_until(io_, [&] { return notes->kept.size() == 2; });
+    run_task(io_, calls.stop(CancelReason::user_stop));
+    run_task(io_, tools.stop());
   }
 
   // The methods that were called, in order.
@@ -81,22 +132,34 @@ class AgentToolTest : public testing::Test {
   }
   static ::errand::Task<void> drop(::errand::Task<ToolOutcome> task) { co_await std::move(task); }
 
+  std::string card_url() { return cat("http://127.0.0.1:", web_.port(), "/card"); }
   std::shared_ptr<Client> client() {
     return std::make_shared<Client>(
-        ClientDeps{.http = http_, .timers = timers_},
-        AgentAddress{.card_url = cat("http://127.0.0.1:", web_.port(), "/card")});
+        ClientDeps{.http = http_, .timers = timers_, .answer_time = answer_time_},
+        AgentAddress{.card_url = card_url()});
   }
 
   ::errand::Task<net::Response> answer(net::Request request) {
+    if (is_hanging(request)) {
+      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      co_await never.async_wait(as_result);
+    }
     std::lock_guard lock(mutex_);
     if (request.method == net::Method::get) {
       co_return net::Response{.body = cat(R"({"name":"a","description":"d","version":"1",)",
-                                          R"("capabilities":{"streaming":false},"skills":[],)",
+                                          R"("capabilities":{"streaming":)",
+                                          megabytes_ > 0 ? "true" : "false", R"(},"skills":[],)",
                                           R"("url":"http://127.0.0.1:)", web_.port(),
                                           R"(/rpc","protocolVersion":"0.3.0"})")};
     }
     std::string_view method = json::member_text(request.body, "method");
     seen_.emplace_back(method.substr(1, method.size() - 2));
+    if (seen_.back() == "message/stream") {
+      net::Response response;
+      response.content_type = "text/event-stream";
+      response.events = std::make_unique<GrowingFeed>(megabytes_);
+      co_return response;
+    }
     if (seen_.back() == "message/send") traceparent_ = request.header("traceparent");
     const std::string state = seen_.back() == "message/send" ? "working" : state_;
     co_return net::Response{
@@ -106,7 +169,15 @@ class AgentToolTest : public testing::Test {
                     R"("parts":[{"kind":"text","text":"It is )", state, R"("}]}}}})")};
   }
 
+  bool is_hanging(const net::Request& request) {
+    std::lock_guard lock(mutex_);
+    return !hanging_.empty() && request.body.find(cat('"', hanging_, '"')) != std::string::npos;
+  }
+
   std::mutex mutex_;
+  std::string hanging_;
+  int megabytes_ = 0;
+  milliseconds answer_time_ = seconds(30);
   Lines seen_;
   std::string state_ = "completed";
   std::string traceparent_;
@@ -163,6 +234,44 @@ TEST_F(AgentToolTest, CancelsTheTaskOfACallThatIsGivenUp) {
   set_state("working");
   cut_off(&notes);
   EXPECT_EQ(seen().back(), "tasks/cancel");
+}
+
+TEST_F(AgentToolTest, AnAgentThatHangsOverACancelIsLeft) {
+  TestNotes notes;
+  set_state("working");
+  hang_on("tasks/cancel");
+  set_answer_time(milliseconds(50));
+  cut_off(&notes);
+}
+
+TEST_F(AgentToolTest, AnAgentIsToldOfACallThatIsGivenUpBeforeTheEnd) {
+  TestNotes notes;
+  set_state("working");
+  cut_off_and_stop(&notes);
+  EXPECT_EQ(seen().back(), "tasks/cancel");
+}
+
+TEST_F(AgentToolTest, AnAgentThatHangsDoesNotHoldUpTheEnd) {
+  TestNotes notes;
+  set_state("working");
+  hang_on("tasks/cancel");
+  cut_off_and_stop(&notes);
+}
+
+TEST_F(AgentToolTest, ATaskWhoseArtifactsGrowWithoutEndIsCancelled) {
+  TestNotes notes;
+  stream_megabytes(1000);
+  EXPECT_NE(text_of(call(&notes)).find("have more than 33554432 bytes"), std::string::npos);
+  EXPECT_EQ(seen(), (Lines{"message/stream", "tasks/cancel"}));
+}
+
+TEST_F(AgentToolTest, ATaskWithLargeArtifactsIsTakenWhole) {
+  TestNotes notes;
+  stream_megabytes(20);
+  ToolOutcome outcome = call(&notes);
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome.content.size(), 20U);
+  EXPECT_EQ(seen(), Lines{"message/stream"});
 }
 
 TEST_F(AgentToolTest, LeavesTheTaskOfACallThatGoesOnLater) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -23,6 +24,8 @@ constexpr std::string_view kWellKnown = "/.well-known/agent-card.json";
 constexpr net::ClientTimeouts kPatient{.first_byte = net::ClientTimeouts::kNone,
                                        .idle = net::ClientTimeouts::kNone,
                                        .total = net::ClientTimeouts::kNone};
+
+constexpr int kAnswerTimes = 4;  // an answer about a task takes up to so many answer times
 
 Error status_error(std::string_view url, int status) {
   auto code = ErrorCode::unsupported;
@@ -91,6 +94,11 @@ bool is_event_stream(const net::ClientStream& stream) {
   return equals_ignoring_case(trim(type.substr(0, type.find(';'))), "text/event-stream");
 }
 
+// Whether the task is of no more use to the call that has followed it.
+bool is_end_of_call(const Error& error) {
+  return error.code() == ErrorCode::cancelled || error.code() == ErrorCode::too_large;
+}
+
 bool is_at_rest(TaskState state) {
   return is_terminal(state) || is_interrupted(state);
 }
@@ -102,11 +110,14 @@ class Client::Following final {
  public:
   explicit Following(TaskWatcher* watcher) : watcher_(watcher) {}
 
-  Async<Result<void>> take(StreamEvent event) {
+  // `bytes` is the size of the event as it was sent.
+  Async<Result<void>> take(StreamEvent event, std::size_t bytes) {
     if (watcher_) watcher_->updated(event);
     if (auto* whole = std::get_if<Task>(&event)) {
       auto known = co_await begin(whole->id, whole->context_id);
       if (!known) co_return known;
+      held_ = bytes;
+      held_by_.clear();
       task = std::move(*whole);
     } else if (auto* said = std::get_if<Message>(&event)) {
       message = std::move(*said);
@@ -118,6 +129,11 @@ class Client::Following final {
       auto& artifact = std::get<ArtifactUpdate>(event);
       auto known = co_await begin(artifact.task_id, artifact.context_id);
       if (!known) co_return known;
+      if (!has_room_for(artifact, bytes)) {
+        co_return Error(
+            ErrorCode::too_large,
+            cat("the artifacts of the agent's task have more than ", kStreamedBytesMax, " bytes"));
+      }
       apply(*task, std::move(artifact));
     }
     co_return Result<void>();
@@ -146,7 +162,18 @@ class Client::Following final {
     co_return kept;
   }
 
+  // An artifact that comes anew takes the place of the one before.
+  bool has_room_for(const ArtifactUpdate& update, std::size_t bytes) {
+    std::size_t& held = held_by_[update.artifact.id];
+    if (!update.append) held_ -= std::exchange(held, 0);
+    held += bytes;
+    held_ += bytes;
+    return held_ <= kStreamedBytesMax;
+  }
+
   TaskWatcher* const watcher_;
+  std::size_t held_ = 0;                        // bytes of the events that `task` is made of
+  std::map<std::string, std::size_t> held_by_;  // of them, those of each streamed artifact
 };
 
 Async<Result<AgentCard>> Client::card() {
@@ -211,6 +238,11 @@ net::ClientRequest Client::make(Verb verb, const json::Object& params, const Int
       .body = rpc::write(message),
       .timeouts = kPatient,
       .resend = verb == Verb::get ? net::Resend::once : net::Resend::never};
+  if (verb == Verb::get || verb == Verb::cancel) {
+    request.timeouts = {.first_byte = deps_.answer_time,
+                        .idle = deps_.answer_time,
+                        .total = deps_.answer_time * kAnswerTimes};
+  }
   request.headers.push_back({"Content-Type", "application/json"});
   request.headers.push_back(
       {"Accept", is_stream ? "text/event-stream, application/json" : "application/json"});
@@ -247,7 +279,7 @@ Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* in
   }
   if (!result) co_return std::move(result).error();
   ERRAND_CO_TRY(auto event, parse_event(*result));
-  auto taken = co_await into->take(std::move(event));
+  auto taken = co_await into->take(std::move(event), body.size());
   co_return taken;
 }
 
@@ -262,7 +294,7 @@ Async<Result<void>> Client::read_events(std::unique_ptr<net::ClientStream> from,
       if (event.data.empty()) continue;
       ERRAND_CO_TRY(auto result, result_of(event.data));
       ERRAND_CO_TRY(auto parsed, parse_event(result));
-      ERRAND_CO_CHECK(co_await into->take(std::move(parsed)));
+      ERRAND_CO_CHECK(co_await into->take(std::move(parsed), event.data.size()));
       // Whatever an agent sends after the end is nobody's business.
       if (into->is_over()) co_return Result<void>();
     }
@@ -290,7 +322,7 @@ Async<Result<Reply>> Client::send(Message message, TaskWatcher* watcher) {
     if (!may_have_been_sent(sent.error())) co_return std::move(sent).error();
     co_return Error(ErrorCode::outcome_unknown, cat("no answer came: ", sent.error().message()));
   }
-  if (!sent && sent.error().code() == ErrorCode::cancelled) co_return std::move(sent).error();
+  if (!sent && is_end_of_call(sent.error())) co_return std::move(sent).error();
   auto end = co_await follow(following.task->id, watcher);
   if (!end) co_return std::move(end).error();
   co_return Reply(std::move(*end));
@@ -313,6 +345,7 @@ Async<Result<Task>> Client::follow(std::string task_id, TaskWatcher* watcher) {
       if (watcher) watcher->updated(StreamEvent(*task));
       auto streamed = co_await stream(Verb::subscribe, json::Object{{"id", task_id}}, &following);
       if (following.is_over() && following.task) co_return std::move(*following.task);
+      if (!streamed && is_end_of_call(streamed.error())) co_return std::move(streamed).error();
       // An agent that cannot stream this task can still be asked.
       can_subscribe = streamed || streamed.error().code() == ErrorCode::unavailable;
     }

@@ -20,6 +20,8 @@ namespace errand::a2a {
 // Bounds of what an agent sends.
 constexpr std::size_t kCardBytesMax = 1024U * 1024;
 constexpr std::size_t kAnswerBytesMax = 16U * 1024 * 1024;  // of one answer, or one event
+// Of the events from which a task's artifacts are put together. Beyond, the call ends as too_large.
+constexpr std::size_t kStreamedBytesMax = 2 * kAnswerBytesMax;
 
 // An agent, as it is named by whoever wants it.
 struct AgentAddress {
@@ -31,6 +33,9 @@ struct AgentAddress {
 struct ClientDeps {
   net::HttpClient& http;  // with the address rules that the agent's URLs must meet
   Timers& timers;
+  // Until the answer to a question about a task begins, and between its bytes. An agent that takes
+  // longer hangs; its task may be asked about again.
+  milliseconds answer_time = seconds(30);
 };
 
 // Told how far a task is, while it is followed.

@@ -59,6 +59,8 @@ class Connection {
   virtual Task<void> flush() { co_return; }
   // The request has been answered, or nobody waits for its answer.
   virtual void settled(const Id& /*id*/) {}
+  // The other side's request is over without an answer: it was cancelled.
+  virtual void dropped(const Id& /*id*/) {}
   // Ends a receive() that waits, and every later call.
   virtual void close() = 0;
   // Returns once nothing of the connection runs any more; after close().

@@ -131,14 +131,21 @@ class Peer::ServedScope final {
   ServedScope(Peer& peer, Id id) : peer_(peer), id_(std::move(id)) {}
   ~ServedScope() {
     peer_.served_.erase(id_);
+    if (!is_answered_) peer_.connection_.dropped(id_);
     if (peer_.served_.empty() && peer_.finishing_) peer_.finishing_->notify();
   }
   ServedScope(const ServedScope&) = delete;
   ServedScope& operator=(const ServedScope&) = delete;
 
+  void answer(Answer answer) {
+    is_answered_ = true;
+    peer_.send_answer(id_, std::move(answer));
+  }
+
  private:
   Peer& peer_;
   const Id id_;
+  bool is_answered_ = false;
 };
 
 void ServedRequest::report(const Progress& progress) {
@@ -325,7 +332,7 @@ Task<void> Peer::serve(Request request, std::shared_ptr<Served> of) {
   if (interrupt.is_raised()) co_return;
   ServedRequest served(*this, id, interrupt, std::move(token), of->owner);
   Answer answer = co_await handler_.handle(std::move(request), &served);
-  if (!interrupt.is_raised()) send_answer(std::move(id), std::move(answer));
+  if (!interrupt.is_raised()) scope.answer(std::move(answer));
 }
 
 void Peer::take_notification(Notification notification) {

@@ -316,7 +316,7 @@ void LocalServers::add_agent(const Agent& agent, Names& names, ServerTools& out)
 
 Task<void> LocalServers::stop() {
   co_await learning_.stop(CancelReason::shutdown);
-  co_await cancelling_.join();
+  co_await a2a::stop_cancelling(&cancelling_, &timers_);
   co_await ending_.join();
   for (const Known& one : clients_) co_await one.client->stop();
 }

@@ -20,7 +20,7 @@ OURS = ("calculator", {"expression": "2+3"})
 THEIRS = ("add", {"a": 2, "b": 3})
 NODE_SERVER = SERVERS / "modern.mjs"
 FIVE_MCP = Load([turn(calls=[("own_calculator", {"expression": f"{page}+1"})])
-                 for page in range(5)] + [turn(*WORDS)], mcp="own")
+                 for page in range(5)] + [turn(*WORDS)], "mock-tools-5-deltas-20", mcp="own")
 
 
 def mcp_load_program() -> Path:

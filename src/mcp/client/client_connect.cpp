@@ -72,8 +72,11 @@ Task<void> Client::open() {
 
 void Client::note_failure(const Error& error) {
   failure_ = error;
-  // A server that was replaced may speak another dialect than before.
-  if (error.code() != ErrorCode::unavailable) dialect_.reset();
+  // A server that was replaced may speak another dialect than before. One that has answered, if
+  // only with an error, may be such a server.
+  const bool has_answered =
+      error.code() != ErrorCode::unavailable || error.reason() == "server_error";
+  if (has_answered) dialect_.reset();
   pause_ = std::clamp(pause_ * 2, options_.limits.first_pause, options_.limits.longest_pause);
   not_before_ = deps_.timers.now() + pause_;
 }
@@ -104,7 +107,7 @@ Task<Result<Dialect>> Client::open_http(const HttpServer* server) {
     auto opened = co_await open_sse(server);
     co_return opened;
   }
-  auto connection = std::make_unique<HttpConnection>(deps_, *server);
+  auto connection = std::make_unique<HttpConnection>(deps_, *server, options_.limits.answer_time);
   HttpConnection* http = connection.get();
   begin_session(std::move(connection), http);
   auto dialect = co_await opening_->handshake(dialect_);

@@ -60,6 +60,23 @@ TEST_F(LegacyClientTest, TheEraIsRememberedWhenTheClientConnectsAgain) {
   EXPECT_EQ(server_.connections, 2);
 }
 
+TEST_F(LegacyClientTest, AServerThatWasReplacedByAModernOneIsReachedAgain) {
+  server_.on_call(text_result("hi"));
+  EXPECT_EQ(shown(call()), "ok: hi");
+  server_.cut();
+  run_ready(io_);
+  server_.on("initialize", [](const rpc::Request&) -> rpc::Answer {
+    return rpc::RpcError{.code = code::kUnsupportedVersion, .message = "too old"};
+  });
+  server_.on("server/discover",
+             json::Object{{"supportedVersions", json::Array{"2026-07-28"}},
+                          {"capabilities", json::Object{{"tools", json::Object()}}},
+                          {"resultType", "complete"}});
+  EXPECT_TRUE(shown(call()).starts_with("unavailable: "));
+  server_.on_call(text_result("modern"));
+  EXPECT_EQ(shown(call()), "ok: modern");
+}
+
 TEST_F(LegacyClientTest, ToolsComeInPagesAndAreKeptUntilTheyChange) {
   server_.on("tools/list", [](const rpc::Request& request) -> rpc::Answer {
     bool is_first = !request.params.contains("cursor");

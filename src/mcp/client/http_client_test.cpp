@@ -83,6 +83,11 @@ class HttpClientTest : public ClientTest {
     std::lock_guard lock(mutex_);
     replies_[std::move(method)] = std::move(reply);
   }
+  // Requests of this method are not answered.
+  void hang_on(std::string method) {
+    std::lock_guard lock(mutex_);
+    hanging_ = std::move(method);
+  }
   // "method session version last-event-id" of each request.
   std::vector<std::string> seen() {
     std::lock_guard lock(mutex_);
@@ -98,6 +103,7 @@ class HttpClientTest : public ClientTest {
   Task<Response> answer(Request request) {
     std::string method = request.method == net::Method::get ? "GET" : method_of(request);
     Reply reply;
+    bool hangs = false;
     {
       std::lock_guard lock(mutex_);
       std::string line = method;
@@ -106,6 +112,11 @@ class HttpClientTest : public ClientTest {
       }
       seen_.push_back(line);
       reply = replies_[method];
+      hangs = method == hanging_;
+    }
+    if (hangs) {
+      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      co_await never.async_wait(as_result);
     }
     EXPECT_EQ(request.header("Authorization"), "Bearer k");
     co_return reply ? reply(request) : status(404);
@@ -114,6 +125,7 @@ class HttpClientTest : public ClientTest {
   std::mutex mutex_;
   std::map<std::string, Reply> replies_;
   std::vector<std::string> seen_;
+  std::string hanging_;
   net::test::TestServer web_;
 };
 
@@ -124,6 +136,12 @@ TEST_F(HttpClientTest, ASessionAndItsVersionAreNamedAfterTheHandshake) {
   EXPECT_EQ(requests,
             (Names{"server/discover 2026-07-28", "initialize",
                    "notifications/initialized s1 2025-06-18", "tools/call s1 2025-06-18"}));
+}
+
+TEST_F(HttpClientTest, ANoticeThatTheServerHangsOverHoldsUpNoCallForEver) {
+  start({.answer_time = milliseconds(300)});
+  hang_on("notifications/initialized");
+  EXPECT_EQ(shown(call()), "ok: hi");
 }
 
 // A server that says it tells of changes, and has no open stream to do so.

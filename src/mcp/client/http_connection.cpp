@@ -64,9 +64,10 @@ class HttpConnection::ExchangeScope final {
   const std::uint64_t number_;
 };
 
-HttpConnection::HttpConnection(ClientDeps deps, HttpServer server)
+HttpConnection::HttpConnection(ClientDeps deps, HttpServer server, milliseconds notice_time)
     : deps_(std::move(deps)),
       server_(std::move(server)),
+      notice_time_(notice_time),
       inbox_(deps_.home),
       tasks_(deps_.home, deps_.on_bug) {}
 
@@ -130,6 +131,9 @@ net::ClientRequest HttpConnection::make(const rpc::Outgoing& message) const {
                              .body = message.text,
                              .timeouts = kPatient,
                              .resend = resend_of(message.method)};
+  if (!message.id) {
+    request.timeouts = {.first_byte = notice_time_, .idle = notice_time_, .total = notice_time_};
+  }
   request.headers.push_back({"Content-Type", "application/json"});
   request.headers.push_back({"Accept", "application/json, text/event-stream"});
   if (version_) request.headers.push_back({"MCP-Protocol-Version", *version_});

@@ -31,7 +31,9 @@ class HttpConnection final : public rpc::Connection {
   static constexpr std::size_t kExchangesMax = 512;  // at once; beyond, send() refuses
   static constexpr int kResumesMax = 20;             // of one stream, without a message in between
 
-  HttpConnection(ClientDeps deps, HttpServer server);
+  // `notice_time` is how long a server may take over a message that gets no answer, which nobody
+  // else gives up. Beyond, the message counts as sent.
+  HttpConnection(ClientDeps deps, HttpServer server, milliseconds notice_time);
 
   Result<void> send(rpc::Outgoing message) override;
   Task<Result<std::optional<rpc::Received>>> receive() override;
@@ -71,6 +73,7 @@ class HttpConnection final : public rpc::Connection {
 
   const ClientDeps deps_;
   const HttpServer server_;
+  const milliseconds notice_time_;
   Era era_ = Era::modern;
   std::optional<std::string> version_;
   std::string session_;  // empty: none

@@ -18,7 +18,8 @@ void report_bug(const char* task, const std::string& what) {
   ADD_FAILURE() << task << ": " << what;
 }
 
-// One tool that answers at once, one that reports first, one that never ends, and one that asks.
+// One tool that answers at once, one that reports first, one that never ends, one that waits
+// until it is cancelled, and one that asks.
 class Slow final : public ServerFeatures {
  public:
   ServerOffer offer() const override {
@@ -34,6 +35,11 @@ class Slow final : public ServerFeatures {
       Ended ended(*this);
       asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
       co_await never.async_wait(as_result);
+    }
+    if (params.name == "wait") {
+      Wakeup over(co_await asio::this_coro::executor);
+      Interrupt::Scope waiting(&call->interrupt(), [&over] { over.notify(); });
+      while (!call->interrupt().is_raised()) co_await over.wait();
     }
     if (params.name == "ask") {
       auto roots = co_await call->ask("roots/list", {});
@@ -162,6 +168,21 @@ TEST_F(HttpEndpointTest, LeavingAStreamOfTheLegacyEraDoesNotCancelTheCall) {
   Seen told = send(in_session(
       session, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"));
   EXPECT_EQ(told.status, 202);
+}
+
+TEST_F(HttpEndpointTest, ACancelledCallEndsItsStreamAndLeavesItsSessionIdle) {
+  std::string first = initialize();
+  Seen seen = send(in_session(first, call_text(1, "wait")));
+  ASSERT_NE(seen.events, nullptr);
+  send(in_session(
+      first, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"));
+  run_ready(io_);
+  auto chunk = run_task(io_, seen.events->read(SteadyTime::min()));
+  EXPECT_EQ(chunk.state, net::EventFeed::State::ended);
+  EXPECT_EQ(chunk.frames, "");
+  for (std::size_t i = 1; i < HttpEndpoint::kSessionsMax; ++i) initialize();
+  EXPECT_NE(initialize(), "");
+  EXPECT_EQ(send(in_session(first, call_text(2, "quick"))).status, 404);
 }
 
 TEST_F(HttpEndpointTest, AServersQuestionIsAnsweredByAnotherPost) {

@@ -23,6 +23,11 @@ void HttpReply::put(rpc::Outgoing message) {
   ready_.notify();
 }
 
+void HttpReply::drop(const rpc::Id& id) {
+  open_.erase(id);
+  if (open_.empty()) end();
+}
+
 void HttpReply::end() {
   is_over_ = true;
   ready_.notify();

@@ -22,9 +22,12 @@ class HttpReply final {
 
   explicit HttpReply(const Executor& home) : ready_(home) {}
 
-  // The reply is over once each of these has its answer. Without any, it is over only by end().
+  // The reply is over once each of these has its answer or is dropped. Without any, it is over only
+  // by end().
   void expect(rpc::Id id) { open_.insert(std::move(id)); }
   void put(rpc::Outgoing message);
+  // No answer to this request comes.
+  void drop(const rpc::Id& id);
   void end();
 
   // The reader has left; nothing is kept for it from now on.

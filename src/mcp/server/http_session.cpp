@@ -58,6 +58,15 @@ Result<void> HttpSession::send(rpc::Outgoing message) {
   return {};
 }
 
+// A client that cancelled a request gets no answer to it: its reply must not stay open for one.
+void HttpSession::dropped(const rpc::Id& id) {
+  auto found = replies_.find(id);
+  if (found == replies_.end()) return;
+  std::shared_ptr<HttpReply> reply = std::move(found->second);
+  replies_.erase(found);
+  reply->drop(id);
+}
+
 void HttpSession::close() {
   inbox_.close({});
   for (auto& [id, reply] : std::exchange(replies_, {})) reply->end();

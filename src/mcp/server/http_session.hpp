@@ -39,6 +39,7 @@ class HttpSession final : public rpc::Connection {
 
   // For the peer.
   Result<void> send(rpc::Outgoing message) override;
+  void dropped(const rpc::Id& id) override;
   Task<Result<std::optional<rpc::Received>>> receive() override { return inbox_.take(); }
   void close() override;
   Task<void> join() override { co_return; }
