@@ -61,6 +61,9 @@ struct Participant {
   std::string api = {};                     // see ParticipantToken
   std::optional<WallTime> expires_at = {};  // of its token
   ClientGeneration generation = ClientGeneration::other;
+  // Where the participant reaches the room. It comes from the participant's own request, so nobody
+  // else is given this URL.
+  std::string url = {};
   Outlet& outlet;
   json::Object attributes;
   std::size_t presence_bytes = 0;  // what others are told about it

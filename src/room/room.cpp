@@ -85,6 +85,7 @@ Result<std::string> Room::join(JoinParams params) {
                                                 .api = std::move(params.token.api),
                                                 .expires_at = params.token.expires_at,
                                                 .generation = params.generation,
+                                                .url = std::move(params.url),
                                                 .outlet = params.outlet});
   participant->attributes["name"] = participant->identity.name;
   participant->presence_bytes = presence_size(*participant);
@@ -96,7 +97,7 @@ Result<std::string> Room::join(JoinParams params) {
       push_of("connected",
               {{"type", "init"}, {"participantId", id}, {"attributes", participant->attributes}}));
   params.outlet.send(push_of("room_ready", {{"room_name", options_.name},
-                                            {"room_url", options_.url},
+                                            {"room_url", participant->url},
                                             {"session_id", options_.session_id}}));
   Participant& joined_now = *participants_.emplace(id, std::move(participant)).first->second;
   if (params.lives_for) {

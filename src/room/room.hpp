@@ -27,7 +27,8 @@ namespace errand::room {
 struct JoinParams {
   ParticipantToken token;
   ClientGeneration generation = ClientGeneration::other;
-  Outlet& outlet;  // outlives the participant
+  std::string url = {};  // where the participant reaches the room
+  Outlet& outlet;        // outlives the participant
   // The participant is sent away for good after so long. Absent: never.
   std::optional<milliseconds> lives_for = {};
 };
@@ -36,6 +37,7 @@ struct JoinParams {
 struct AgentCall {
   std::string name;  // which it is to have in the room
   std::string url;
+  std::string room_url;  // where the caller reaches the room
   json::Object arguments;
   json::Object api;  // what it may do there
   Identity caller;
@@ -56,7 +58,6 @@ class Room final {
   struct Options {
     Home home;
     std::string name;
-    std::string url;         // for clients: where the room is
     std::string session_id;  // of this life of the room
     Timers& timers;
     const Clock& clock;
@@ -66,7 +67,7 @@ class Room final {
     RoomStore* store = nullptr;  // outlives the room; null: the room has no queues and no files
     // Makes an address from which anybody can read the file for a while. Calls back later. Empty:
     // there are no such addresses.
-    std::function<void(std::string path, FileUrl done)> make_file_url = {};
+    std::function<void(FileToRead file, FileUrl done)> make_file_url = {};
     // Asks an agent to come into the room. Calls back later. Empty: nobody does.
     std::function<void(AgentCall call, AgentCalled done)> call_agent = {};
     SpanSink* spans = nullptr;  // for calls; outlives the room. Null: nobody wants them

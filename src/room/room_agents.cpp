@@ -50,6 +50,7 @@ Result<AgentCall> Room::agent_call_of(Request& request) {
   }
   AgentCall call{.name = std::string(json::text_at(&request.header, "name")),
                  .url = std::string(json::text_at(&request.header, "url")),
+                 .room_url = from.url,
                  .caller = from.identity,
                  .called_by = called_by(from.identity),
                  .expires_at = from.expires_at};

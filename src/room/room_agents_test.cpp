@@ -42,11 +42,19 @@ TEST_F(CallingAgents, TheCallerIsAnsweredOnceTheAgentHasBeenTold) {
   EXPECT_EQ(call.url, "http://a/");
   EXPECT_EQ(json::write(call.arguments), R"({"x":1})");
   EXPECT_EQ(json::write(call.api), kAgents);
+  EXPECT_EQ(call.room_url, "ws://x/rooms/r");
   EXPECT_EQ(call.caller.name, "ann");
   EXPECT_EQ(call.called_by, "ann");
   EXPECT_EQ(call.expires_at, WallTime(milliseconds(5)));
   on_home([&] { called_[0].done({}); });
   EXPECT_EQ(ann.take(), "__response__#99 {\"type\":\"empty\"}\n");
+}
+
+TEST_F(CallingAgents, TheAgentComesToWhereItsCallerReachesTheRoom) {
+  Client eve = join({.name = "eve", .url = "ws://evil/rooms/r"});
+  Client ann = join({.name = "ann"});
+  ask(ann, "room.call", kCall);
+  EXPECT_EQ(called_.at(0).call.room_url, "ws://x/rooms/r");
 }
 
 TEST_F(CallingAgents, TheCallerIsToldWhyTheAgentDoesNotCome) {

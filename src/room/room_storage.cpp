@@ -26,8 +26,10 @@ void Room::serve_storage(Request& request, std::string_view tool) {
   if (!from.scope.storage) {
     return request.refuse(RoomCode::permission_denied, "the token grants no storage");
   }
-  FileUser user{
-      .participant_id = from.id, .grant = *from.scope.storage, .transfers = from.transfers};
+  FileUser user{.participant_id = from.id,
+                .grant = *from.scope.storage,
+                .room_url = from.url,
+                .transfers = from.transfers};
   Content arguments = request.arguments();
   if (Storage::is_transfer(tool)) {
     if (!is_open(arguments.header)) {

@@ -17,6 +17,15 @@ TEST_F(RoomToolkits, AJoinTellsTheClientThatItIsReady) {
             "\n");
 }
 
+TEST_F(RoomToolkits, EachParticipantIsToldTheUrlThatItHasUsed) {
+  TestOutlet first;
+  TestOutlet second;
+  EXPECT_TRUE(try_join(first, {.name = "eve", .url = "ws://evil/rooms/r"}));
+  EXPECT_TRUE(try_join(second, {.name = "ann"}));
+  EXPECT_NE(first.take().find(R"("room_url":"ws://evil/rooms/r")"), std::string::npos);
+  EXPECT_NE(second.take().find(R"("room_url":"ws://x/rooms/r")"), std::string::npos);
+}
+
 TEST_F(RoomToolkits, AFullRoomRefusesAJoin) {
   limits_.participants_max = 1;
   Client ann = join({.name = "ann"});

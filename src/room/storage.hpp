@@ -26,7 +26,14 @@ namespace errand::room {
 struct FileUser {
   std::string participant_id;
   StorageGrant grant;
+  std::string room_url = {};                    // where the participant reaches the room
   std::shared_ptr<std::size_t> transfers = {};  // of the participant, under way
+};
+
+// A file that somebody wants an address of.
+struct FileToRead {
+  std::string room_url;  // where whoever asks reaches the room
+  std::string path;
 };
 
 // A call of the toolkit `storage`, without streams.
@@ -58,7 +65,7 @@ class Storage final {
     const Clock& clock;
     std::function<std::string()> make_id;
     std::function<void(const FileEvent&)> tell;
-    std::function<void(std::string path, FileUrl done)> make_file_url;  // empty: none are made
+    std::function<void(FileToRead file, FileUrl done)> make_file_url;  // empty: none are made
   };
   explicit Storage(Deps deps) : deps_(std::move(deps)) {}
 

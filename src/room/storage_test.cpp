@@ -166,8 +166,19 @@ TEST_F(RoomStorage, ListsFoldersAndFiles) {
   EXPECT_EQ(use(ann, "stat", R"({"path":"none"})"), answered(R"({"exists":false})"));
   EXPECT_EQ(use(ann, "exists", R"({"path":"a"})"), answered(R"({"exists":true})"));
   EXPECT_EQ(use(ann, "exists", R"({"path":"c"})"), answered(R"({"exists":false})"));
-  EXPECT_EQ(use(ann, "download_url", R"({"path":"a/x"})"), answered(R"({"url":"http://x/a/x"})"));
+  EXPECT_EQ(use(ann, "download_url", R"({"path":"a/x"})"),
+            answered(R"({"url":"ws://x/rooms/r/a/x"})"));
   EXPECT_EQ(use(ann, "download_url", R"({"path":"a"})"), refused("file a was not found", 3001));
+}
+
+TEST_F(RoomStorage, AddressesOfFilesAreWhereTheAskerReachesTheRoom) {
+  Client eve = join({.name = "eve", .scope = kFiles, .url = "ws://evil/rooms/r"});
+  Client ann = user("ann");
+  upload(ann, "a", "1");
+  eve.take();
+  EXPECT_EQ(use(ann, "download_url", R"({"path":"a"})"), answered(R"({"url":"ws://x/rooms/r/a"})"));
+  EXPECT_EQ(use(eve, "download_url", R"({"path":"a"})"),
+            answered(R"({"url":"ws://evil/rooms/r/a"})"));
 }
 
 TEST_F(RoomStorage, DeletesFilesAndFolders) {

@@ -76,25 +76,26 @@ class RoomTest : public testing::Test {
     std::optional<milliseconds> lives_for = {};
     std::string called_by = {};
     std::optional<WallTime> expires_at = {};
+    std::string url = "ws://x/rooms/r";
   };
 
   Room& room() {
     if (!room_) {
-      room_.emplace(Room::Options{
-          .home = Home(io_),
-          .name = "r",
-          .url = "ws://x/rooms/r",
-          .session_id = "s1",
-          .timers = timers_,
-          .clock = clock_,
-          .schemas = schemas_,
-          .make_id = [this] { return cat("id", ++last_id_); },
-          .limits = limits_,
-          .store = store_,
-          .make_file_url = [](const std::string& path,
-                              const Room::FileUrl& done) { done(cat("http://x/", path)); },
-          .call_agent = call_agent_,
-          .spans = spans_});
+      room_.emplace(Room::Options{.home = Home(io_),
+                                  .name = "r",
+                                  .session_id = "s1",
+                                  .timers = timers_,
+                                  .clock = clock_,
+                                  .schemas = schemas_,
+                                  .make_id = [this] { return cat("id", ++last_id_); },
+                                  .limits = limits_,
+                                  .store = store_,
+                                  .make_file_url =
+                                      [](const FileToRead& file, const Room::FileUrl& done) {
+                                        done(cat(file.room_url, "/", file.path));
+                                      },
+                                  .call_agent = call_agent_,
+                                  .spans = spans_});
     }
     return *room_;
   }
@@ -110,6 +111,7 @@ class RoomTest : public testing::Test {
     on_home([&] {
       id = room().join({.token = token,
                         .generation = who.generation,
+                        .url = who.url,
                         .outlet = outlet,
                         .lives_for = who.lives_for});
     });

@@ -135,7 +135,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   int last_id = 0;
   room::Room room({.home = Home(io),
                    .name = "r",
-                   .url = "ws://x/rooms/r",
                    .session_id = "s",
                    .timers = timers,
                    .clock = clock,

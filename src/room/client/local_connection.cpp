@@ -83,8 +83,8 @@ class LocalConnection final : public Connection {
   LocalConnection(const LocalConnection&) = delete;
   LocalConnection& operator=(const LocalConnection&) = delete;
 
-  Result<void> join(ParticipantToken token) {
-    auto joined = room_->join({.token = std::move(token), .outlet = inbox_});
+  Result<void> join(ParticipantToken token, std::string url) {
+    auto joined = room_->join({.token = std::move(token), .url = std::move(url), .outlet = inbox_});
     if (joined) {
       id_ = std::move(*joined);
       return {};
@@ -128,9 +128,9 @@ class LocalConnection final : public Connection {
 }  // namespace
 
 Result<std::shared_ptr<Connection>> join_locally(const Executor& home, std::shared_ptr<Room> room,
-                                                 ParticipantToken token) {
+                                                 ParticipantToken token, std::string url) {
   auto connection = std::make_shared<LocalConnection>(home, std::move(room));
-  ERRAND_CHECK(connection->join(std::move(token)));
+  ERRAND_CHECK(connection->join(std::move(token), std::move(url)));
   return std::shared_ptr<Connection>(std::move(connection));
 }
 

@@ -19,7 +19,8 @@ class TestGate final : public RoomGate {
                            {.identity = {.project = "", .key_id = "runs", .name = participant},
                             .role = Role::agent,
                             .room = room,
-                            .scope = {.agents = AgentsGrant{}}});
+                            .scope = {.agents = AgentsGrant{}}},
+                           "ws://x/rooms/lab");
   }
 
  private:

@@ -40,7 +40,8 @@ class TestConnector final : public Connector {
                                {.identity = {.project = "", .key_id = "k", .name = name_},
                                 .role = Role::agent,
                                 .room = "lab",
-                                .scope = std::move(scope)});
+                                .scope = std::move(scope)},
+                               "ws://x/rooms/lab");
     if (joined) last = *joined;
     co_return joined;
   }
@@ -85,7 +86,6 @@ class ClientTest : public testing::Test {
   ClientTest() {
     room_ = std::make_shared<Room>(Room::Options{.home = home_,
                                                  .name = "lab",
-                                                 .url = "ws://x/rooms/lab",
                                                  .session_id = "s1",
                                                  .timers = timers_,
                                                  .clock = clock_,

@@ -32,7 +32,7 @@ std::string agent_token(const room::AgentCall& call, const std::string& room,
 net::ClientRequest request_to(const LiveRooms::Place& place, room::AgentCall call,
                               const engine::RoomKey& key) {
   json::Object data{{"room_name", place.name},
-                    {"room_url", place.url},
+                    {"room_url", std::move(call.room_url)},
                     {"token", agent_token(call, place.name, key)},
                     {"arguments", std::move(call.arguments)}};
   std::string body =

@@ -43,7 +43,6 @@ std::shared_ptr<room::Room> LiveRooms::open(const Place& place) {
   auto* made =
       new room::Room({.home = deps_.home,
                       .name = place.name,
-                      .url = place.url,
                       .session_id = random_id(),
                       .timers = deps_.timers,
                       .clock = deps_.clock,
@@ -52,8 +51,8 @@ std::shared_ptr<room::Room> LiveRooms::open(const Place& place) {
                       .limits = limits_,
                       .store = kept.get(),
                       .make_file_url =
-                          [this, place](std::string path, room::Room::FileUrl done) {
-                            services_.make_file_url(place, std::move(path), std::move(done));
+                          [this, place](room::FileToRead file, room::Room::FileUrl done) {
+                            services_.make_file_url(place, std::move(file), std::move(done));
                           },
                       .call_agent = std::move(call_agent),
                       .spans = deps_.spans});

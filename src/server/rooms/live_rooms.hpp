@@ -31,17 +31,15 @@ class LiveRooms final {
     TaskGroup& tasks;
     SpanSink* spans = nullptr;  // null: nobody wants them
   };
-  // `id` is that of the room's record: a room that was deleted and made again is another one. `url`
-  // is where clients find the room; that of the first one counts.
+  // `id` is that of the room's record: a room that was deleted and made again is another one.
   struct Place {
     WorkspaceSlug workspace;
     std::string name;
     std::string id;
-    std::string url;
   };
   // What rooms have done for them. Each calls back.
   struct Services {
-    std::function<void(const Place& place, std::string path, room::Room::FileUrl done)>
+    std::function<void(const Place& place, room::FileToRead file, room::Room::FileUrl done)>
         make_file_url;
     std::function<void(const Place& place, room::AgentCall call, room::Room::AgentCalled done)>
         call_agent;  // empty: rooms call no agents

@@ -90,9 +90,9 @@ RoomDoor::RoomDoor(const Deps& deps, Options options)
 
 LiveRooms::Services RoomDoor::services() {
   LiveRooms::Services services;
-  services.make_file_url = [this](const LiveRooms::Place& place, std::string path,
+  services.make_file_url = [this](const LiveRooms::Place& place, room::FileToRead file,
                                   room::Room::FileUrl done) {
-    tasks_.spawn("room.file_url", make_file_url(place, std::move(path), std::move(done)));
+    tasks_.spawn("room.file_url", make_file_url(place, std::move(file), std::move(done)));
   };
   if (!agents_) return services;
   services.call_agent = [this](const LiveRooms::Place& place, room::AgentCall call,
@@ -135,8 +135,7 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
   const WorkspaceSlug workspace = admitted.workspace;
   ERRAND_CO_TRY(auto record, co_await room_to_enter(workspace, name));
 
-  auto room = rooms_.open(
-      {.workspace = workspace, .name = name, .id = record.id, .url = url_of(request, name)});
+  auto room = rooms_.open({.workspace = workspace, .name = name, .id = record.id});
   if (room->counts().participants >= options_.limits.participants_max) {
     co_return Error(ErrorCode::unavailable, "the room is full").reason("room_full");
   }
@@ -146,6 +145,7 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
       .room = std::move(room),
       .token = std::move(admitted.token),
       .generation = carried.generation,
+      .url = url_of(request, name),
       .limits = options_.limits.frames,
       .log = log_,
       .lives_for = lives_for,
@@ -168,10 +168,7 @@ Task<Result<std::shared_ptr<room::Connection>>> RoomDoor::enter(WorkspaceSlug wo
                                                                 std::string participant) {
   if (!room::is_room_name(name)) co_return no_such_room(name);
   ERRAND_CO_TRY(auto record, co_await room_to_enter(workspace, name));
-  auto room = rooms_.open({.workspace = workspace,
-                           .name = name,
-                           .id = record.id,
-                           .url = cat(ws_base(own_url_), "/rooms/", name)});
+  auto room = rooms_.open({.workspace = workspace, .name = name, .id = record.id});
   // Runs find and call tools, and talk. They host nothing, so that they take no name from anybody.
   room::ApiScope scope{.agents = room::AgentsGrant{.register_public_toolkit = false,
                                                    .register_private_toolkit = false},
@@ -182,7 +179,8 @@ Task<Result<std::shared_ptr<room::Connection>>> RoomDoor::enter(WorkspaceSlug wo
                                .role = room::Role::agent,
                                .room = name,
                                .scope = std::move(scope)};
-  co_return room::join_locally(home_.executor(), std::move(room), std::move(token));
+  co_return room::join_locally(home_.executor(), std::move(room), std::move(token),
+                               cat(ws_base(own_url_), "/rooms/", name));
 }
 
 Task<Result<NamedRecord>> RoomDoor::find_room(WorkspaceSlug workspace, std::string name) {

@@ -105,7 +105,7 @@ class RoomDoor final : public room::RoomGate {
   Task<Result<NamedRecord>> room_to_enter(WorkspaceSlug workspace, std::string name);
   Task<Result<void>> check_room_count(WorkspaceSlug workspace);
   LiveRooms::Services services();
-  Task<void> make_file_url(LiveRooms::Place place, std::string path, room::Room::FileUrl done);
+  Task<void> make_file_url(LiveRooms::Place place, room::FileToRead file, room::Room::FileUrl done);
 
   const Home home_;
   Store& store_;

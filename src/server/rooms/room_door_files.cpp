@@ -19,7 +19,7 @@ constexpr std::chrono::hours kFileUrlLife{1};
 }  // namespace
 
 // A token of its own, which lets nobody into the room and opens nothing but this file.
-Task<void> RoomDoor::make_file_url(LiveRooms::Place place, std::string path,
+Task<void> RoomDoor::make_file_url(LiveRooms::Place place, room::FileToRead file,
                                    room::Room::FileUrl done) {
   auto key = co_await records_.room_keys.signing_key(place.workspace);
   if (!key) {
@@ -31,11 +31,11 @@ Task<void> RoomDoor::make_file_url(LiveRooms::Place place, std::string path,
       {{"kid", key->info.id},
        {"sub", key->project},
        {"exp", std::chrono::duration_cast<seconds>(expires.time_since_epoch()).count()},
-       {kFileMember, {{"room", place.id}, {"path", path}}}},
+       {kFileMember, {{"room", place.id}, {"path", file.path}}}},
       key->secret);
-  std::string base = place.url;
+  std::string base = std::move(file.room_url);
   if (base.starts_with("ws")) base = cat("http", base.substr(2));
-  done(cat(base, "/files/", percent_encode(room::name_of_path(path)), "?token=", token));
+  done(cat(base, "/files/", percent_encode(room::name_of_path(file.path)), "?token=", token));
 }
 
 Task<Result<net::Response>> RoomDoor::send_file(net::Request request) {

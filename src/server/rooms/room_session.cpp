@@ -79,6 +79,7 @@ Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket>
   }
   auto joined = session.room->join({.token = std::move(session.token),
                                     .generation = session.generation,
+                                    .url = std::move(session.url),
                                     .outlet = outlet,
                                     .lives_for = session.lives_for});
   if (!joined) {

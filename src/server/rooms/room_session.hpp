@@ -23,6 +23,7 @@ struct RoomSession {
   std::shared_ptr<room::Room> room;
   room::ParticipantToken token;
   room::ClientGeneration generation = room::ClientGeneration::other;
+  std::string url;  // where the participant reaches the room
   room::FrameLimits limits = {};
   Log& log;
   std::optional<milliseconds> lives_for = {};
