@@ -459,7 +459,9 @@ Task<void> AgentRun::fetch_mail() {
 Task<void> AgentRun::back_off() {
   constexpr milliseconds kFirstPause{500};
   if (!failure_ || failure_->failure.api_status == 0) co_return;
-  milliseconds pause = kFirstPause * (1 << (state_->turn().attempt - 1));
+  // Every restart of the process counts as an attempt, too, so attempts have no bound of their own.
+  const int doublings = std::min(state_->turn().attempt, kTurnAttemptsMax) - 1;
+  milliseconds pause = kFirstPause * (1 << doublings);
   WakeupAt over(around_.home.executor(), pausing_);
   TimerGuard timer(around_.timers, around_.timers.now() + pause, [this] { pausing_->notify(); });
   co_await over.wait();

@@ -191,6 +191,8 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
 }
 
 Finish out_of_time(const State& state) {
+  // The caller of a cancel was told that the run ends as cancelled, even if its time ends first.
+  if (state.cancel()) return cancelled(*state.cancel());
   return limit_met("error_max_run_time", cat("the run took longer than ",
                                              state.created().limits.run_time.count(), " ms"));
 }

@@ -42,7 +42,7 @@ const OutcomeEntry* fatal_outcome_of(const State& state);
 // The vendor itself put an end to an answer: it refuses to give it, or filters it out.
 bool ends_answer(const ModelFailure& failure);
 
-// The run has gone on for longer than it may.
+// The run has gone on for longer than it may. A run that was cancelled before ends as cancelled.
 Finish out_of_time(const State& state);
 
 // The same after a turn's model call failed. A turn that broke after its answer began is asked

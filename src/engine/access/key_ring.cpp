@@ -141,7 +141,11 @@ Result<void> KeyRing::adopt(const WorkspaceSlug& workspace, std::string_view sec
                      found->second.key.row.workspace.view(), " and ", workspace.view()));
   }
   // The stored key with this secret is the file's from now on: its id leads to nothing any more.
-  if (found != by_hash_.end()) hash_of_.erase(found->second.key.row.id);
+  if (found != by_hash_.end()) {
+    const ApiKeyRow& stored = found->second.key.row;
+    hash_of_.erase(stored.id);
+    superseded_.insert({stored.workspace, stored.id});
+  }
   adopted_.insert(row.id);
   enter(std::move(row), {});
   return {};
@@ -223,7 +227,9 @@ std::set<WorkspaceSlug> KeyRing::workspaces() const {
 
 Task<Result<void>> KeyRing::revoke(WorkspaceSlug workspace, KeyId id) {
   const Entry* entry = entry_of(id);
-  if (entry && entry->key.row.workspace == workspace && adopted_.contains(id)) {
+  bool is_adopted = entry && entry->key.row.workspace == workspace && adopted_.contains(id);
+  // The secret of a superseded key goes on working, so nobody may be told that it was revoked.
+  if (is_adopted || superseded_.contains({workspace, id})) {
     co_return Error(ErrorCode::conflict, "this key is named by the server's configuration file")
         .reason("key_of_configuration")
         .hint("Remove it from \"workspaces\" in that file and restart the server.");

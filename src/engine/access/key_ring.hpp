@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "async/task.hpp"
@@ -101,6 +102,8 @@ class KeyRing final {
   std::unordered_map<std::string, Entry> by_hash_;
   std::unordered_map<KeyId, std::string> hash_of_;
   std::set<KeyId> adopted_;
+  // Stored keys whose secret the configuration file names.
+  std::set<std::pair<WorkspaceSlug, KeyId>> superseded_;
   std::function<void(const KeyId&)> on_revoked_;
 };
 

@@ -146,13 +146,18 @@ TEST_F(KeyRingTest, AWorkspaceIsThereOnceAndHasAFirstKey) {
   EXPECT_EQ(listed.front().name, "Acme Inc.");
 }
 
-TEST_F(KeyRingTest, AKeyOfTheFileOutlivesTheStoredKeyWithItsSecret) {
+TEST_F(KeyRingTest, TheStoredKeyOfASecretThatTheFileNamesIsNotRevoked) {
   auto made = start().create({.name = "stored"});
   Process& process = start();
   ASSERT_TRUE(process.keys.adopt(slug("default"), made.secret));
 
-  EXPECT_TRUE(run_task(process.io, process.keys.revoke(slug("default"), made.key.row.id)));
+  auto revoked = run_task(process.io, process.keys.revoke(slug("default"), made.key.row.id));
 
+  ASSERT_FALSE(revoked);
+  EXPECT_EQ(revoked.error().reason(), "key_of_configuration");
+  auto elsewhere = run_task(process.io, process.keys.revoke(slug("other"), made.key.row.id));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code(), ErrorCode::not_found);
   auto who = process.keys.find(made.secret);
   ASSERT_TRUE(who);
   EXPECT_NE(who->key, made.key.row.id);

@@ -1,4 +1,5 @@
-// A cancel and an answer that come at the same moment, and a reader that is ahead of its run.
+// A cancel that comes at the same moment as an answer or the end of the run's time, and a reader
+// that is ahead of its run.
 #include <cstdlib>
 
 #include "engine/flows/test_run.hpp"
@@ -20,11 +21,11 @@ int races() {
 // One run whose call is offered; whoever cancels it is told how it ends.
 struct Race {
   Disk disk;
-  World world{disk, kOneCall};
+  World world;
   Client client{.spec = spec_with_tools({client_tool("look")}), .answers = false};
   std::optional<RunStatus> told;
 
-  Race() {
+  explicit Race(Limits limits = {}) : world(disk, kOneCall, {}, limits) {
     world.tasks.spawn("client", client.go(&world));
     world.run_until([this] { return !client.pending.empty(); });
   }
@@ -65,6 +66,30 @@ TEST(RaceTest, ACancelThatRacesWithAnAnswerSaysHowTheRunEnds) {
     (ended == RunStatus::cancelled ? cancelled : succeeded) += 1;
   }
   EXPECT_GT(succeeded, 0);
+  EXPECT_GT(cancelled, 0);
+}
+
+// The cancelled call stays unanswered, so the run's time may end within the grace of the cancel.
+TEST(RaceTest, ACancelThatRacesWithTheEndOfTheRunsTimeSaysHowTheRunEnds) {
+  constexpr milliseconds kRunTime{10'000};
+  constexpr milliseconds kMoment{250};
+  int failed = 0;
+  int cancelled = 0;
+  for (int round = 0; round < 4 * kApartMax; ++round) {
+    SCOPED_TRACE(round);
+    Race race({.run_time = kRunTime});
+    testing::pass(race.disk, {&race.world}, kRunTime + kMoment * (2 - round % 10));
+    race.world.tasks.spawn("cancel", Race::cancel(&race));
+    race.world.step(round / 10);
+    race.world.timers.advance(kMoment);
+    const RunStatus ended = race.finish();
+
+    ASSERT_TRUE(race.told);
+    ASSERT_EQ(ended, *race.told);
+    ASSERT_EQ(findings_of(race.disk), std::vector<std::string>());
+    (ended == RunStatus::cancelled ? cancelled : failed) += 1;
+  }
+  EXPECT_GT(failed, 0);
   EXPECT_GT(cancelled, 0);
 }
 
