@@ -34,6 +34,8 @@ LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTo
       tools_(tools),
       tell_(std::move(tell)),
       timeout_(timeout),
+      home_(home),
+      claiming_(home, bugs_to(tell_)),
       posting_(home, bugs_to(tell_)),
       working_(home, bugs_to(tell_)) {}
 
@@ -71,7 +73,8 @@ Task<void> LocalCalls::work(Waiting call) {
   ToolUseId id = call.id;
   bool is_ours = co_await take(id, call.name);
   if (working_.cancelled()) co_return;
-  if (!is_ours) co_return leave_to_others(id);
+  if (!is_ours) co_return drop(id);
+  if (calls_.at(id).took) co_return;
   calls_.at(id).started = timers_.now();
   ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).run);
   // What a tool says that was cut off would only keep the run going.
@@ -87,11 +90,21 @@ Task<bool> LocalCalls::take(ToolUseId id, std::string name) {
   }
   milliseconds pause = kPauseFirst;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    auto claim = co_await api_.claim(id, kClaimTime);
-    if (claim) calls_.at(id).claim = std::move(*claim);
+    claiming_.spawn("tool claim", ask_for_claim(id));
+    {
+      WakeupAt bell(home_, calls_.at(id).claimed);
+      while (!calls_.at(id).asked) co_await bell.wait();
+    }
+    auto claim = *std::exchange(calls_.at(id).asked, {});
     if (claim) co_return true;
     const Error& error = claim.error();
-    if (error.reason() == "claimed" || error.reason() == "unknown_tool_use") co_return false;
+    if (error.reason() == "unknown_tool_use") co_return false;
+    if (error.reason() == "claimed") {
+      leave_to_others(id);
+      attempt = 0;
+      co_await timers_.sleep_until(timers_.now() + kLookAgain);
+      continue;
+    }
     // A server without claims has no other client to keep off.
     if (!is_worth_retrying(error)) co_return true;
     co_await timers_.sleep_until(timers_.now() + pause);
@@ -100,11 +113,45 @@ Task<bool> LocalCalls::take(ToolUseId id, std::string name) {
   co_return false;
 }
 
+// A request that is cut off may have made a claim that nobody knows of. It ends here in peace, and
+// a claim that nobody waits for any more is given back.
+Task<void> LocalCalls::ask_for_claim(ToolUseId id) {
+  auto claim = co_await api_.claim(id, kClaimTime);
+  Call& call = calls_.at(id);
+  if (claim) call.claim = *claim;
+  if (call.claimed) {
+    call.asked = std::move(claim);
+    call.claimed->notify();
+  } else if (claim) {
+    co_await give_back(id);
+  }
+}
+
+Task<void> LocalCalls::give_back(ToolUseId id) {
+  std::string claim = std::exchange(calls_.at(id).claim, {});
+  [[maybe_unused]] auto over = co_await api_.extend(id, std::move(claim), milliseconds(1));
+}
+
+Task<void> LocalCalls::say_cut_off(ToolUseId id) {
+  ToolAnswer answer = answer_of(failed_outcome(
+      "The client was closed while this call ran. The call may or may not have taken effect."));
+  [[maybe_unused]] auto posted =
+      co_await api_.answer(calls_.at(id).run, id, std::move(answer), calls_.at(id).claim);
+}
+
 void LocalCalls::leave_to_others(const ToolUseId& id) {
   Call& call = calls_.at(id);
-  if (call.took) return;
+  if (call.took || std::exchange(call.is_left, true)) return;
   tell_(cat("another client has begun the tool call ", id.view(),
-            ", or one that was killed; its result is waited for, and the call is not made again"));
+            ", or one that was killed; its result is waited for, and the call is made here only if "
+            "that client gives it back"));
+  order_.finished(call.index);
+  start_what_may();
+}
+
+void LocalCalls::drop(const ToolUseId& id) {
+  Call& call = calls_.at(id);
+  if (call.took) return;
   call.took = milliseconds(0);
   order_.finished(call.index);
   start_what_may();
@@ -175,7 +222,16 @@ void LocalCalls::give_up() {
 }
 
 Task<void> LocalCalls::stop() {
+  const bool is_first = !working_.cancelled();  // otherwise the run, or its user, has stopped them
   co_await working_.stop(CancelReason::shutdown);
+  for (const auto& [id, call] : calls_) {
+    if (call.claim.empty() || call.took) continue;
+    if (!call.started) claiming_.spawn("tool claim", give_back(id));
+    if (call.started && is_first) claiming_.spawn("tool result", say_cut_off(id));
+  }
+  TimerGuard bound(timers_, timers_.now() + kLeaveMax,
+                   [this] { claiming_.cancel(CancelReason::shutdown); });
+  co_await claiming_.join();
   co_await posting_.stop(CancelReason::shutdown);
 }
 

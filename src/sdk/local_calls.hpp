@@ -7,6 +7,7 @@
 
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
+#include "async/wakeup.hpp"
 #include "sdk/run_api.hpp"
 #include "sdk/teller.hpp"
 #include "tool/dispatch_order.hpp"
@@ -18,13 +19,16 @@ namespace errand::sdk {
 // posted until the API has it. Calls run at the same time, save those of tools that are not
 // parallel-safe. Of the reports of a call that come faster than they are posted, the last counts.
 // A call with effects is claimed before it is made: another client of the run, and whoever resumes
-// the run after this process was killed, leave it alone.
-// Lives on one home; must be stopped before it is destroyed.
+// the run after this process was killed, leave it alone. A call that others have claimed is looked
+// at again until it has a result: it is made here if they give it back. Lives on one home; must be
+// stopped before it is destroyed.
 class LocalCalls final {
  public:
   static constexpr milliseconds kPauseFirst{500};  // between attempts to post
   static constexpr milliseconds kPauseMax{5000};
   static constexpr int kAttemptsMax = 100;
+  static constexpr milliseconds kLookAgain{5000};  // whether a claim of others has run out
+  static constexpr milliseconds kLeaveMax{5000};   // how long stop() takes to give claims back
   // Longer than any call; a claim ends with its call.
   static constexpr milliseconds kClaimTime{86'400'000};
 
@@ -48,6 +52,8 @@ class LocalCalls final {
   // Answers every call that has no answer yet with that.
   void give_up();
 
+  // Gives back the claims of calls that have not begun, so that others may make them, and answers
+  // claimed calls that are cut off: they are not to be made twice. Takes up to kLeaveMax.
   Task<void> stop();
 
  private:
@@ -59,7 +65,10 @@ class LocalCalls final {
     std::optional<TaskGroup::Ticket> task = {};  // of the work on it, once that has begun
     std::optional<ProgressReport> report = {};   // waits until the one before is posted
     bool is_reporting = false;
-    std::string claim = {};  // of this process; empty: it has made none
+    std::string claim = {};                         // of this process; empty: it has made none
+    std::optional<Result<std::string>> asked = {};  // what a request for a claim has brought
+    Wakeup* claimed = nullptr;                      // rung then, while anybody waits
+    bool is_left = false;                           // told that others have it
   };
   class Reporter;
   struct Waiting {
@@ -73,7 +82,12 @@ class LocalCalls final {
   Task<void> work(Waiting call);
   // Claims a call, if its tool has effects. False: another client has the call.
   Task<bool> take(ToolUseId id, std::string name);
+  Task<void> ask_for_claim(ToolUseId id);
+  Task<void> give_back(ToolUseId id);
+  Task<void> say_cut_off(ToolUseId id);
+  // Another client has the call now: calls behind it need not wait.
   void leave_to_others(const ToolUseId& id);
+  void drop(const ToolUseId& id);
   Task<ToolOutcome> invoke(Waiting call, RunId run);
   void settle(const ToolUseId& id, milliseconds took, ToolOutcome outcome);
   void report(const ToolUseId& id, ProgressReport report);
@@ -88,6 +102,8 @@ class LocalCalls final {
   std::map<ToolUseId, Call> calls_;
   std::deque<Waiting> waiting_;  // those that may not start yet
   DispatchOrder order_;
+  const Executor home_;
+  TaskGroup claiming_;  // requests that are not cut off with the call
   TaskGroup posting_;
   TaskGroup working_;  // last: tasks use everything above
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <memory>
 #include <set>
@@ -27,12 +29,22 @@ class RecordingApi final : public NoApi {
     co_return Result<void>();
   }
   Task<Result<std::string>> claim(ToolUseId call, milliseconds) override {
+    if (held) co_await held->wait();
     if (!taken.insert(call.str()).second) {
       co_return Error(ErrorCode::conflict, "another client has it").reason("claimed");
     }
     co_return cat("claim of ", call.view());
   }
 
+  // A claim that is given back.
+  Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) override {
+    extended.push_back(cat(claim, " for ", ttl.count(), " ms"));
+    taken.erase(call.str());
+    co_return Result<void>();
+  }
+
+  Wakeup* held = nullptr;  // what a request for a claim waits for
+  std::vector<std::string> extended;
   std::vector<std::string> posted;
   std::vector<std::string> claims_used;
   std::set<std::string> taken;
@@ -132,7 +144,29 @@ TEST_F(LocalCallsTest, ACallThatAnotherClientHasBegunIsNotMadeAgain) {
   EXPECT_EQ(api_.posted, std::vector<std::string>());
   EXPECT_EQ(told_, (std::vector<std::string>{
                        "another client has begun the tool call tu_1, or one that was killed; its "
-                       "result is waited for, and the call is not made again"}));
+                       "result is waited for, and the call is made here only if that client gives "
+                       "it back"}));
+}
+
+TEST_F(LocalCallsTest, AClaimThatIsUnderWayWhenTheWorkStopsIsGivenBack) {
+  Wakeup held(io_.get_executor());
+  api_.held = &held;
+  start("tu_1", "free");
+  asio::co_spawn(io_, calls_->stop(), asio::detached);
+  run_ready(io_);
+  held.notify();
+  run_ready(io_);
+  EXPECT_EQ(api_.extended, (std::vector<std::string>{"claim of tu_1 for 1 ms"}));
+  EXPECT_EQ(running(), Ids());
+}
+
+TEST_F(LocalCallsTest, AClaimedCallThatIsCutOffIsAnswered) {
+  start("tu_1", "free");
+  run_task(io_, calls_->stop());
+  EXPECT_EQ(api_.posted, (std::vector<std::string>{
+                             "tu_1 error: The client was closed while this call ran. The call may "
+                             "or may not have taken effect."}));
+  EXPECT_EQ(api_.claims_used, (std::vector<std::string>{"claim of tu_1"}));
 }
 
 TEST_F(LocalCallsTest, AnAnswerThatIsRefusedIsTold) {

@@ -39,6 +39,9 @@ class RunStream final {
   // Not to be called again after a terminal event or a failure.
   Task<Result<Item>> next();
 
+  // Lets go of the connection; what it belongs to may be touched on this home alone. The last call.
+  void close() { source_.reset(); }
+
   const RunId& run() const { return run_; }
   EventSeq last_seq() const { return last_seq_; }
 

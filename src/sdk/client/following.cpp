@@ -95,6 +95,9 @@ void Following::end(std::optional<Error> error) {
 Task<void> Following::stop() {
   co_await tasks_.stop(CancelReason::shutdown);
   co_await calls_.stop();
+  // The last owner may be a thread of the program, which must not touch what lives here.
+  stream_.close();
+  params_.lease.reset();
   params_.reply.reset();
   events_.finish(v1::Error(v1::ErrorCode::cancelled, "the client is closed", {},
                            {.run_id = params_.run.str()}));
