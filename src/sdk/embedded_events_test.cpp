@@ -1,11 +1,10 @@
 // Events as structs for readers in this process.
-#include "sdk/embedded_events.hpp"
+#include "sdk/embedded_api.hpp"
 
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
-#include "sdk/embedded_api.hpp"
 #include "sdk/test_host.hpp"
 
 namespace errand::sdk {
