@@ -64,6 +64,7 @@ struct Response {
   std::string events_type = "text/event-stream; charset=utf-8";  // its content type
   std::unique_ptr<Upgrade> upgrade;  // if set, the connection becomes a WebSocket
   std::string failure = {};          // for the log, if it is an error: what went wrong
+  bool is_not_yet = false;           // an error that whoever waits expects: it is not logged
 };
 
 }  // namespace errand::net

@@ -292,12 +292,14 @@ Task<net::Response> Api::metrics(net::Request request) {
 
 Task<net::Response> Api::readiness(net::Request) {
   if (!engine_.is_recovered()) {
-    co_return render_error(
+    net::Response response = render_error(
         Error(ErrorCode::unavailable,
               cat("runs of the last process are being taken over: ",
                   engine_.count(engine::Place::claimed) + engine_.count(engine::Place::loading),
                   " are being read"))
             .reason("recovering"));
+    response.is_not_yet = true;
+    co_return response;
   }
   if (engine_.is_draining()) {
     co_return render_error(

@@ -195,7 +195,7 @@ Task<Response> Connection::call_handler() {
   stop_watching();
   const SteadyTime answered = std::chrono::steady_clock::now();
   shared_.durations.observe(answered - begun);
-  if (response.status >= kFirstErrorStatus) {
+  if (response.status >= kFirstErrorStatus && !response.is_not_yet) {
     told.status = response.status;
     told.what = std::move(response.failure);
     shared_.failures.tell(told, answered);
