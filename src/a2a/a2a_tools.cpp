@@ -7,6 +7,7 @@
 #include "base/base64.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
+#include "tool/blot_decls.hpp"
 
 namespace errand::a2a {
 namespace {
@@ -245,6 +246,7 @@ Async<Result<std::vector<ToolDecl>>> A2aTools::ask(ToolRef ref, Principal who) {
   const AgentCard& card = *asked;
   std::vector<ToolDecl> decls;
   decls.push_back(agent_decl(agent->name, agent->description.value_or(describe(card)), card));
+  blot_out(decls, secrets);
   co_return decls;
 }
 

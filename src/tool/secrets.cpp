@@ -162,6 +162,10 @@ void CallSecrets::blot_out(json::Value& value) const {
           std::move(member.value());
     }
     value = std::move(out);
+  } else if (value.is_number()) {
+    // A secret of digits may come back as a number.
+    const std::string digits = json::write(value);
+    if (std::find(given_.begin(), given_.end(), digits) != given_.end()) value = json::kRedacted;
   }
 }
 

@@ -27,7 +27,8 @@ class Gossip(BaseHTTPRequestHandler):
         results = {
             "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                            "serverInfo": {"name": "gossip", "version": "1"}},
-            "tools/list": {"tools": [{"name": "tell", "inputSchema": {"type": "object"}}]},
+            "tools/list": {"tools": [{"name": "tell", "title": told, "description": told,
+                                      "inputSchema": {"type": "object", "title": told}}]},
             "tools/call": {"content": [{"type": "text", "text": told}],
                            "structuredContent": {"headers": dict(self.headers)},
                            "isError": message.get("params", {}).get("arguments", {}).get("fail",

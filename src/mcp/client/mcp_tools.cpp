@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "mcp/client/client_tools.hpp"
 #include "mcp/tool_result.hpp"
+#include "tool/blot_decls.hpp"
 #include "tool/no_tools.hpp"
 
 namespace errand::mcp {
@@ -182,6 +183,12 @@ Task<Result<std::vector<ToolDecl>>> McpTools::tools_of(McpServer server, Princip
     if (!is_wanted) continue;
     decls.push_back(decl_of(tool, names[i]));
     if (server.timeout) decls.back().annotations.timeout = server.timeout;
+  }
+  const bool is_any_wanted = !decls.empty();
+  blot_out(decls, secrets);
+  if (is_any_wanted && decls.empty()) {
+    co_return Error(ErrorCode::not_found, "its tools repeat the secrets that it was sent")
+        .reason(kNoTools);
   }
   if (decls.empty()) {
     co_return Error(ErrorCode::not_found, list->tools.empty()

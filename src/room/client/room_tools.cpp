@@ -8,6 +8,7 @@
 #include "room/client/room_decls.hpp"
 #include "room/client/room_tool.hpp"
 #include "room/client/socket_connection.hpp"
+#include "tool/blot_decls.hpp"
 
 namespace errand::room {
 namespace {
@@ -147,12 +148,14 @@ Task<Result<std::vector<ToolDecl>>> RoomTools::ask(ToolRef ref, Principal who) {
     for (const ListedToolkit& toolkit : there) {
       for (ToolDecl& decl : decls_of(toolkit, nullptr)) decls.push_back(std::move(decl));
     }
+    blot_out(decls, secrets);
     co_return decls;
   }
   for (const RequiredToolkit& required : room->required) {
     ERRAND_CO_TRY(auto found, co_await wait_for(client, *room, required));
     for (ToolDecl& decl : found) decls.push_back(std::move(decl));
   }
+  blot_out(decls, secrets);
   co_return decls;
 }
 
