@@ -2,6 +2,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
+#include <exception>
 #include <utility>
 
 #include "base/text.hpp"
@@ -59,17 +60,25 @@ Task<void> ToolCaller::invoke(ToolPtr tool, ToolCall call, ToolContext context,
                               std::shared_ptr<Running> running, Log* log) {
   const std::string name = tool->decl().name;
   std::string what;
+  std::exception_ptr aborted;
   try {
     ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
     running->secrets.blot_out(outcome);
     running->outcome = std::move(outcome);
   } catch (const boost::system::system_error& error) {
-    if (error.code() == asio::error::operation_aborted) throw;
+    if (error.code() == asio::error::operation_aborted) aborted = std::current_exception();
     what = error.what();
   } catch (const std::exception& error) {
     what = error.what();
   } catch (...) {
     what = "an exception of an unknown type";
+  }
+  if (aborted) {
+    // A tool may throw the error of an operation that it has cancelled itself: only a call that was
+    // cancelled has nobody left who waits for its outcome.
+    auto cancellation = co_await asio::this_coro::cancellation_state;
+    bool is_cancelled = cancellation.cancelled() != asio::cancellation_type::none;
+    if (is_cancelled) std::rethrow_exception(aborted);
   }
   if (!running->outcome) {
     what = running->secrets.blot_out(std::move(what));

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -16,7 +18,7 @@
 namespace errand {
 namespace {
 
-// Does what its argument "do" says: answer, report, throw or hang.
+// Does what its argument "do" says: answer, report, throw, abort or hang.
 class Odd final : public Tool {
  public:
   const ToolDecl& decl() const override { return decl_; }
@@ -25,6 +27,7 @@ class Odd final : public Tool {
     const json::Value& what = call.arguments["do"];
     if (what == "report" && context.progress) context.progress->report({.message = "half"});
     if (what == "throw") throw std::runtime_error("a secret of the tool");
+    if (what == "abort") throw boost::system::system_error(asio::error::operation_aborted);
     if (what == "hang") {
       Running running(*this);
       asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
@@ -81,6 +84,11 @@ TEST_F(ToolCallerTest, ACallGivesItsOutcomeAndItsProgress) {
 
 TEST_F(ToolCallerTest, WhatAToolThrowsFailsItsCallAndIsNotTold) {
   EXPECT_EQ(call("throw"),
+            "The tool failed because of an internal error. It may or may not have taken effect.");
+}
+
+TEST_F(ToolCallerTest, AToolThatCancelsAnOperationOfItsOwnFailsItsCall) {
+  EXPECT_EQ(call("abort", {.deadline = std::chrono::steady_clock::now() + seconds(2)}),
             "The tool failed because of an internal error. It may or may not have taken effect.");
 }
 
