@@ -50,6 +50,7 @@ AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observe
     watch_timeout(call, around_.timers.now() + left);
     if (mail.offer_again && start_ == Start::recovered) offer_again_.insert(call);
   }
+  for (const auto& [call, reports] : params.reports) progress_[call].reports = reports;
   log_ = std::make_unique<RunLog>(
       RunLog::Deps{.store = around_.store,
                    .clock = around_.clock,

@@ -93,6 +93,8 @@ class AgentRun final {
     std::vector<Mailbox> mail;
     Start start = Start::fresh;
     bool is_given_up = false;  // it has brought the process down too often to be asked about again
+    // Of an agent that this one goes on for: see reports().
+    std::map<ToolUseId, int> reports = {};
   };
 
   // Without a model (nullptr) the run can be cancelled and can run out of time, but not go on.
@@ -118,6 +120,9 @@ class AgentRun final {
   }
   // Whether it may be dropped from memory, because its log says all there is to know.
   bool may_rest() const;
+  // How often each call of the turn has told how far it has come; calls that never did are left
+  // out. The log does not say.
+  std::map<ToolUseId, int> reports() const;
   // When it has something to do again although nobody wrote to it.
   SteadyTime next_deadline() const;
 

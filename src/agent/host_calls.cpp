@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent/agent_run.hpp"
+#include "agent/blotted_questions.hpp"
 #include "agent/file_bytes.hpp"
 #include "agent/fold/arguments.hpp"
 #include "base/text.hpp"
@@ -148,7 +149,7 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext cont
       [this, id](json::Object note) { return keep_note(id, std::move(note)); },
       [this, id] { return goes_on_later(id); });
   context.notes = &notes;
-  std::unique_ptr<CallQuestions> questions = make_questions(id);
+  std::unique_ptr<CallQuestions> questions = blotted(make_questions(id), secrets);
   context.questions = questions.get();
   ToolOutcome outcome = co_await invoke_safely(tool, std::move(call), context, &around_.log);
   settle_host_call(id, std::move(outcome));
@@ -180,9 +181,13 @@ bool AgentRun::goes_on_later(const ToolUseId& id) const {
 
 void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
   Progress& progress = progress_[id];
-  if (std::exchange(progress.is_settled, true)) return;
+  // A call that was cut off may return late, even after the next turn has begun. Its outcome is
+  // dropped, but the run may have stayed in memory only because the call had not returned.
+  if (std::exchange(progress.is_settled, true)) return kick();
   forget_timeout(id);
   for (TaskGroup::Ticket sampling : progress.samplings) host_tools_->cancel_one(sampling);
+  const CallState* call = state_->find_call(id);
+  if (!call || call->outcome) return kick();
   const bool is_fatal = outcome.kind == ToolOutcome::Kind::fatal;
   const bool ok = outcome.ok();
   FlatContent flat = flatten(std::move(outcome.content));
@@ -219,6 +224,14 @@ void AgentRun::show_progress(ToolProgress progress) {
   if (++progress_[progress.id].reports > kReportsMax) return;
   progress.message = utf8_prefix(progress.message, kProgressMessageBytesMax);
   log_->emit_delta(progress);
+}
+
+std::map<ToolUseId, int> AgentRun::reports() const {
+  std::map<ToolUseId, int> reports;
+  for (const auto& [id, progress] : progress_) {
+    if (progress.reports > 0) reports.emplace(id, progress.reports);
+  }
+  return reports;
 }
 
 void AgentRun::fold_progress(const Mailbox& mail) {

@@ -13,6 +13,9 @@
 namespace errand::agent {
 namespace {
 
+// The first run format whose journals have entries for answers to questions.
+constexpr int kQuestionsFormat = 3;
+
 constexpr std::string_view kNotNeeded = "The call that asked this is over.";
 
 template <class T>
@@ -102,6 +105,8 @@ class AgentRun::Asking final : public CallQuestions {
 };
 
 std::unique_ptr<CallQuestions> AgentRun::make_questions(const ToolUseId& call) {
+  // A program of an older format, which may own the run after a downgrade, cannot read the answers.
+  if (state_->created().format < kQuestionsFormat) return nullptr;
   return std::make_unique<Asking>(*this, call);
 }
 

@@ -27,9 +27,12 @@ bool promises_repeat(const ToolDecl& tool) {
   return notes.read_only || notes.idempotent || notes.resumable;
 }
 
-// A call that was running whenever the process ended may be what ends it, whatever it promises.
+// A call that was running whenever the process ended may be what ends it, whatever it promises. One
+// with a note only goes on with what the note names, which may take longer than many processes
+// live; if such a call ends the process, the run's strikes end the run.
 bool may_run_again(const CallState& call) {
-  return promises_repeat(*call.tool) && call.resumes < kCallResumesMax;
+  const bool goes_on = call.tool->annotations.resumable && !call.note.empty();
+  return goes_on || (promises_repeat(*call.tool) && call.resumes < kCallResumesMax);
 }
 
 constexpr std::string_view kOutcomeUnknown =

@@ -78,7 +78,7 @@ struct ToolContext {
   CallSecrets* secrets = nullptr;
   // Valid until the call returns; null: the call is of no run, and nobody resumes it.
   CallNotes* notes = nullptr;
-  // See tool/call_questions.hpp. Valid until the call returns; null: the call is of no run.
+  // Valid until the call returns; null: the call is of no run, or of one that cannot be asked.
   CallQuestions* questions = nullptr;
   // Valid until the call returns; null: the call does not come from a room.
   const RoomCaller* caller = nullptr;

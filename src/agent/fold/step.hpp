@@ -29,7 +29,7 @@ using Step = std::variant<Ask, Freeze, AwaitCalls, Finish, Ended>;
 constexpr int kTurnAttemptsMax = 3;
 // A run that brought the process down so often while nothing else was on trial is not tried again.
 constexpr int kStrikesMax = 3;
-// A call that was running so often when a process ended is not made again.
+// A call without a note that was running so often when a process ended is not made again.
 constexpr int kCallResumesMax = 3;
 
 // `last_seq` is that of the log's end.
