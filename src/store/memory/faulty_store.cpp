@@ -167,7 +167,7 @@ Task<Result<std::vector<RunRow>>> FaultyStore::session_runs(SessionKey session,
 }
 
 Task<Result<RecordsOutcome>> FaultyStore::change_records(std::vector<RecordChange> changes) {
-  return store_.change_records(std::move(changes));
+  return with_fault(Kind::change_records, store_.change_records(std::move(changes)));
 }
 
 Task<Result<Record>> FaultyStore::find_record(RecordKey key) {

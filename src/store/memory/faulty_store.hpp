@@ -26,7 +26,8 @@ class FaultyStore final : public Store {
     create_session,
     end_session,
     remove_runs,
-    remove_session
+    remove_session,
+    change_records
   };
   struct Operation {
     Kind kind = Kind::create;
