@@ -271,7 +271,8 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   forget(expired);
   // Whoever took the client's tokens back in the meantime meant this one, too.
   found = clients_.find(client);
-  if (found == clients_.end() || found->second.refresh_hash != refresh_hash) {
+  if (found == clients_.end() || found->second.refresh_hash != refresh_hash ||
+      revoking_.contains(client)) {
     std::vector<RecordChange> late;
     late.push_back({.key = key, .body = {}});
     ERRAND_CO_CHECK(co_await store_.change_records(std::move(late)));
@@ -281,20 +282,32 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   co_return tokens;
 }
 
+// A client whose tokens are being taken back, as long as this lives.
+class OAuth::Revoking final {
+ public:
+  Revoking(OAuth& oauth, KeyId client) : oauth_(oauth), place_(oauth.revoking_.insert(client)) {}
+  ~Revoking() { oauth_.revoking_.erase(place_); }
+  Revoking(const Revoking&) = delete;
+  Revoking& operator=(const Revoking&) = delete;
+
+ private:
+  OAuth& oauth_;
+  const std::multiset<KeyId>::iterator place_;
+};
+
 Task<Result<OAuth::Revoked>> OAuth::revoke(KeyId client, std::string token) {
   auto found = clients_.find(client);
   if (found == clients_.end()) co_return Revoked::nothing;
   std::vector<RecordChange> tokens;
   std::vector<RecordChange> changes;
-  Revoked revoked = Revoked::token;
+  std::optional<Revoking> revoking;
   if (is_refresh_token(found->second, token)) {
-    revoked = Revoked::client;
+    revoking.emplace(*this, client);
     tokens = removals(found->second, Which::all);
     changes = tokens;
     OAuthClient without = found->second;
     without.refresh_hash.clear();
     changes.push_back({.key = client_key(without), .body = client_text(without)});
-    found->second.refresh_hash.clear();
   } else {
     std::string hash = digest_of(token);
     auto known = tokens_.find(hash);
@@ -302,10 +315,14 @@ Task<Result<OAuth::Revoked>> OAuth::revoke(KeyId client, std::string token) {
     tokens.push_back({.key = token_key(found->second, hash), .body = {}});
     changes = tokens;
   }
-  // Refused from now on, whatever the store says: the caller asks again if it fails.
-  forget(tokens);
+  // If the store fails, everything is as before: a caller that asks again must not be told that
+  // there is nothing to take back, because a restart would bring the tokens back.
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
-  co_return revoked;
+  forget(tokens);
+  if (!revoking) co_return Revoked::token;
+  found = clients_.find(client);
+  if (found != clients_.end()) found->second.refresh_hash.clear();
+  co_return Revoked::client;
 }
 
 }  // namespace errand::engine

@@ -82,6 +82,7 @@ class OAuth final {
   // What a token stood for that was taken back.
   enum class Revoked { nothing, token, client };
   // The access token, or with the refresh token all tokens of the client. An unknown one is fine.
+  // After an error, everything is as before.
   Task<Result<Revoked>> revoke(KeyId client, std::string token);
 
  private:
@@ -99,12 +100,14 @@ class OAuth final {
   std::vector<RecordChange> removals(const OAuthClient& client, Which which) const;
   void remember(std::string hash, Token token);
   void forget(const std::vector<RecordChange>& removed);
+  class Revoking;
 
   Store& store_;
   const Clock& clock_;
   std::map<KeyId, OAuthClient> clients_;
   std::unordered_map<std::string, Token> tokens_;  // by hash
   std::map<KeyId, std::set<std::string>> hashes_;  // of the tokens of each client
+  std::multiset<KeyId> revoking_;                  // those whose tokens are being taken back
 };
 
 }  // namespace errand::engine

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
@@ -20,9 +21,11 @@ class OAuthTest : public testing::Test {
   // Another process on the same disk.
   void start() {
     oauth_.reset();
+    faulty_.reset();
     store_.reset();
     store_.emplace(data_, clock_);
-    oauth_.emplace(*store_, clock_);
+    faulty_.emplace(*store_, [this](FaultyStore::Operation) { return fault_; });
+    oauth_.emplace(*faulty_, clock_);
     EXPECT_TRUE(run_task(io_, oauth_->load({workspace_})));
   }
   NewOAuthClient create() {
@@ -40,6 +43,8 @@ class OAuthTest : public testing::Test {
   ManualClock clock_{1'000'000};
   std::shared_ptr<MemoryStoreData> data_ = make_memory_store_data();
   std::optional<MemoryStore> store_;
+  FaultyStore::Fault fault_ = FaultyStore::Fault::none;  // of every write
+  std::optional<FaultyStore> faulty_;
   std::optional<OAuth> oauth_;
 };
 
@@ -112,6 +117,29 @@ TEST_F(OAuthTest, ARefreshTokenTakesAllTokensAlong) {
     ASSERT_TRUE(client);
     EXPECT_FALSE(oauth_->is_refresh_token(*client, made.refresh_token));
     start();
+  }
+}
+
+// A restart reads what was written, so a revocation that was not written must not look like one.
+TEST_F(OAuthTest, ARevocationThatTheStoreDidNotTakeCanBeAskedForAgain) {
+  using Fault = FaultyStore::Fault;
+  for (Fault fault : {Fault::fail_before, Fault::fail_after}) {
+    auto made = create();
+    const std::string one = issue(made)->access_token;
+    const std::string other = issue(made)->access_token;
+    fault_ = fault;
+    EXPECT_FALSE(run_task(io_, oauth_->revoke(made.client.id, one)));
+    EXPECT_FALSE(run_task(io_, oauth_->revoke(made.client.id, made.refresh_token)));
+    fault_ = Fault::none;
+    EXPECT_EQ(run_task(io_, oauth_->revoke(made.client.id, one)).value(), OAuth::Revoked::token);
+    EXPECT_EQ(run_task(io_, oauth_->revoke(made.client.id, made.refresh_token)).value(),
+              OAuth::Revoked::client);
+    start();
+    EXPECT_FALSE(oauth_->find(one));
+    EXPECT_FALSE(oauth_->find(other));
+    const OAuthClient* client = oauth_->authenticate(made.client.id.view(), made.secret);
+    ASSERT_TRUE(client);
+    EXPECT_FALSE(oauth_->is_refresh_token(*client, made.refresh_token));
   }
 }
 
