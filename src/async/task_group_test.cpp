@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/steady_timer.hpp>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -104,6 +106,26 @@ TEST_F(TaskGroupTest, CancelReachesEveryTask) {
   run_task(io_, group_.stop(CancelReason::shutdown));
   EXPECT_EQ(lines_, (Lines{"one waits", "two waits", "one woke", "one unwound", "two woke",
                            "two unwound"}));
+}
+
+// Looking for the next task from the start of the group each time would take minutes here.
+TEST_F(TaskGroupTest, CancelReachesFiftyThousandTasksInTheirOrder) {
+  constexpr int kTasks = 50'000;
+  std::vector<int> unwound;
+  struct Waiting {
+    static Task<void> wait(std::vector<int>* unwound, int number) {
+      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      co_await never.async_wait(as_result);
+      unwound->push_back(number);
+    }
+  };
+  for (int i = 0; i < kTasks; ++i) group_.spawn("waiting", Waiting::wait(&unwound, i));
+  run_ready(io_);
+  run_task(io_, group_.stop(CancelReason::shutdown));
+  std::vector<int> expected(kTasks);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(unwound, expected);
+  EXPECT_EQ(group_.size(), 0U);
 }
 
 TEST_F(TaskGroupTest, ATaskThatIsCancelledBeforeItRanLeavesNothingBehind) {

@@ -36,8 +36,10 @@ Task<void> Engine::renew_lease() {
                       {{"error", renewed.error().describe()}});
     co_return;
   }
+  // Runs hold effects back only while the lease allows none: else there is nobody to look for.
+  const bool held_back = !lease_.allows_effects();
   lease_.renew(renewed->lease_left);
-  residency_.resume_effects();
+  if (held_back) residency_.resume_effects();
   residency_.deliver_news(std::move(renewed->mail));
   if (!lease_.is_forever() && residency_.is_recovered()) co_await residency_.claim_all();
 }
@@ -46,8 +48,11 @@ Task<void> Engine::remove_old_runs() {
   while (!pauses_.ended()) {
     co_await pauses_.pause(kRemoveEvery);
     for (bool is_done = false; !is_done && !pauses_.ended();) {
-      Prune step{.spared = residency_.ended_with_readers(), .segments_max = kSegmentsRemovedAtOnce};
-      if (limits_.keep_runs) step.ended_before = deps_.store.now() - *limits_.keep_runs;
+      Prune step{.segments_max = kSegmentsRemovedAtOnce};
+      if (limits_.keep_runs) {
+        step.spared = residency_.ended_with_readers();
+        step.ended_before = deps_.store.now() - *limits_.keep_runs;
+      }
       auto removed = co_await deps_.store.prune(std::move(step));
       if (!removed) {
         deps_.log.warning("cannot remove old runs", {{"error", removed.error().describe()}});

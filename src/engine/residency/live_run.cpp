@@ -1,5 +1,6 @@
 #include "engine/residency/live_run.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/residency/subscription.hpp"
@@ -24,9 +25,21 @@ std::unique_ptr<agent::AgentRun> LiveRun::detach() {
   return std::move(agent_);
 }
 
+void LiveRun::add_reader(Subscription* reader) {
+  readers_.push_back(reader);
+  tell_read_after_end();
+}
+
 void LiveRun::remove_reader(Subscription* reader) {
   std::erase(readers_, reader);
+  tell_read_after_end();
   if (readers_.empty() && !agent_) keeper_.on_unused(*this);
+}
+
+void LiveRun::tell_read_after_end() {
+  const bool is_read = is_terminal() && has_readers();
+  if (std::exchange(is_read_after_end_, is_read) == is_read) return;
+  keeper_.on_read_after_end(*this, is_read);
 }
 
 void LiveRun::deliver(Mailbox mail) {
@@ -37,9 +50,15 @@ void LiveRun::deliver(Mailbox mail) {
   }
 }
 
+bool LiveRun::has_early_cancel() const {
+  return std::any_of(early_mail_.begin(), early_mail_.end(),
+                     [](const Mailbox& mail) { return mail.kind == MailKind::cancel; });
+}
+
 void LiveRun::catch_up(const RunRow& row) {
   committed_seq_ = row.last_seq;
   status_ = row.status;
+  tell_read_after_end();
   forget_recent();
   for (Subscription* reader : readers_) reader->wake();
 }
@@ -70,6 +89,7 @@ void LiveRun::share(std::vector<SegmentPtr>& read) {
 void LiveRun::on_commit(const agent::Committed& commit) {
   committed_seq_ = commit.segment->last_seq;
   status_ = commit.status;
+  tell_read_after_end();
   if (!commit.opened.empty()) keeper_.on_calls_offered(*this, commit.opened);
   if (!commit.closed.empty()) keeper_.on_calls_closed(*this, commit.closed);
   if (commit.started || commit.is_turn_unknown) keeper_.on_turn_given(*this, commit.started);

@@ -33,6 +33,8 @@ class LiveRun final : public agent::RunObserver {
     // The run has ended and gave its session's turn to another; absent: the store has not told to
     // whom, if to anybody.
     virtual void on_turn_given(LiveRun& run, std::optional<RunId> to) = 0;
+    // The run has ended and somebody reads it, or nobody does any more.
+    virtual void on_read_after_end(LiveRun& run, bool is_read) = 0;
     // Neither an agent nor a reader is left.
     virtual void on_unused(LiveRun& run) = 0;
   };
@@ -51,6 +53,7 @@ class LiveRun final : public agent::RunObserver {
   std::unique_ptr<agent::AgentRun> detach();
   void deliver(Mailbox mail);
   bool has_early_mail() const { return !early_mail_.empty(); }
+  bool has_early_cancel() const;
 
   // The newest committed segments, without a gap, up to the log's end; for readers that come a
   // little late. May be empty.
@@ -68,7 +71,7 @@ class LiveRun final : public agent::RunObserver {
   void catch_up(const RunRow& row);
 
   bool has_readers() const { return !readers_.empty(); }
-  void add_reader(Subscription* reader) { readers_.push_back(reader); }
+  void add_reader(Subscription* reader);
   void remove_reader(Subscription* reader);
 
   void on_commit(const agent::Committed& commit) override;
@@ -79,6 +82,7 @@ class LiveRun final : public agent::RunObserver {
   void on_broken(const Error& error) override { keeper_.on_broken(*this, error); }
 
  private:
+  void tell_read_after_end();
   void keep(const SegmentPtr& segment);
   void forget_recent();
 
@@ -88,6 +92,7 @@ class LiveRun final : public agent::RunObserver {
   RunStatus status_;
   Keeper& keeper_;
   std::vector<Subscription*> readers_;
+  bool is_read_after_end_ = false;  // as the keeper knows it
   std::vector<SegmentPtr> recent_;
   std::size_t recent_bytes_ = 0;
   std::vector<std::weak_ptr<const Segment>> lent_;

@@ -117,7 +117,9 @@ void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
   Resident& resident = *look_up(id);
   if (suspected == Suspicion{.kills = 1}) ++everyone_suspected_;
   trial_.suspects[id] = suspected;
-  const bool is_released = is_cancelled(run);
+  // The cancel may have come after the claim.
+  const bool is_released =
+      is_cancelled(run) || (resident.live && resident.live->has_early_cancel());
   resident.held = std::make_unique<ClaimedRun>(std::move(run));
   move(resident, Place::suspect);
   if (is_released) release(id);
@@ -181,15 +183,14 @@ void Residency::go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> stat
   Resident* resident = look_up(key.run);
   if (!resident || deps_.pauses.ended()) return;
   ++resumed_;
-  if (!state) return load(key, *resident, Start::recovered);
   auto suspected = trial_.suspects.find(key.run);
-  bool is_given_up =
+  resident->is_given_up =
       suspected != trial_.suspects.end() && suspected->second.strikes >= agent::kStrikesMax;
+  if (!state) return load(key, *resident, Start::recovered);
   drive({.row = std::move(run.row),
          .state = std::move(*state),
          .mail = std::move(run.mail),
-         .start = Start::recovered,
-         .is_given_up = is_given_up});
+         .start = Start::recovered});
 }
 
 // Lets a suspect go on.

@@ -104,10 +104,12 @@ SteadyTime Residency::end_of(const RunRow& row) const {
 void Residency::queue(const RunKey& run, Resident& resident, SteadyTime until, Start start) {
   move(resident, Place::queued);
   resident.start = start;
-  slots_.wait(run);
+  resident.ticket = slots_.wait(run);
   resident.timer = deps_.timers.set(until, [this, run] {
-    slots_.leave(run);
-    if (Resident* queued = look_up(run.run)) start_in_slot(run, *queued);
+    Resident* queued = look_up(run.run);
+    if (!queued) return;
+    slots_.leave(run.workspace, queued->ticket);
+    start_in_slot(run, *queued);
   });
   wake_queue();
 }
@@ -146,7 +148,9 @@ void Residency::drive(agent::AgentRun::Params params) {
     deps_.log.warning("a run waits for its model, which is not configured",
                       {{"run", key.run.str()}, {"model", model_id}});
   }
+  params.is_given_up = resident.is_given_up;
   move(resident, Place::live);
+  if (auto reports = std::exchange(resident.reports, nullptr)) params.reports = std::move(*reports);
   live.attach(
       std::make_unique<agent::AgentRun>(deps_.surroundings, model, live, std::move(params)));
 }
@@ -176,7 +180,7 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
     case Place::resting: load(run, resident, Start::activated); break;
     case Place::queued:
       // A cancelled run ends without a slot.
-      slots_.leave(run);
+      slots_.leave(run.workspace, resident.ticket);
       start_in_slot(run, resident);
       break;
     case Place::suspect:
@@ -269,6 +273,10 @@ void Residency::put_aside(const RunId& run) {
   if (!resident || !resident->live || !resident->live->agent()) return;
   LivePtr live = resident->live;
   if (!live->agent()->may_rest()) return move(*resident, Place::live);
+  // A client that reports now and then, and so finds the run at rest, has the same limit.
+  if (auto reports = live->agent()->reports(); !reports.empty()) {
+    resident->reports = std::make_unique<std::map<ToolUseId, int>>(std::move(reports));
+  }
   rest(run, *resident, live->agent()->next_deadline());
   tasks_.spawn("engine.destroy", destroy(live, live->detach()));
   if (!live->has_readers()) resident->live.reset();
@@ -372,6 +380,14 @@ Task<void> Residency::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {
   co_await agent->stop(CancelReason::shutdown);
 }
 
+void Residency::on_read_after_end(LiveRun& run, bool is_read) {
+  if (is_read) {
+    read_after_end_.insert(run.id());
+  } else {
+    read_after_end_.erase(run.id());
+  }
+}
+
 void Residency::on_unused(LiveRun& run) {
   drop_unused(run.id());
 }
@@ -417,12 +433,7 @@ bool Residency::is_busy() const {
 }
 
 std::vector<RunId> Residency::ended_with_readers() const {
-  std::vector<RunId> runs;
-  for (const auto& [id, resident] : residents_) {
-    const LivePtr& live = resident.live;
-    if (live && live->is_terminal() && live->has_readers()) runs.push_back(id);
-  }
-  return runs;
+  return {read_after_end_.begin(), read_after_end_.end()};
 }
 
 Task<void> Residency::stop() {

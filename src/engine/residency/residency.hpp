@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -110,7 +111,7 @@ class Residency final : private LiveRun::Keeper {
   bool owns_runs() const;
   // Whether a run is doing something of its own, rather than waiting for its client.
   bool is_busy() const;
-  // Ended runs that somebody still reads.
+  // Ended runs that somebody still reads. Takes no longer if many other runs are here.
   std::vector<RunId> ended_with_readers() const;
 
   // Cuts off every run and returns when nothing moves any more.
@@ -127,7 +128,11 @@ class Residency final : private LiveRun::Keeper {
     LivePtr live = nullptr;  // always there with an agent, a reader or early mail
     std::unique_ptr<ClaimedRun> held = nullptr;  // of a suspect
     bool is_read_again = false;  // loading: the run was given its turn while it was being read
+    bool is_given_up = false;    // ends instead of being tried once more, whenever it is read
     Start start = Start::fresh;  // queued: how the run begins once it has a slot
+    Slots::Ticket ticket = 0;    // queued: its place among those that wait
+    // Resting: how often calls have told how far they have come; null: never.
+    std::unique_ptr<std::map<ToolUseId, int>> reports = nullptr;
     SteadyTime broke_at = {};
     milliseconds reload_pause{};
   };
@@ -167,6 +172,7 @@ class Residency final : private LiveRun::Keeper {
   void on_calls_closed(LiveRun& run, std::span<const std::string> slots) override;
   void on_broken(LiveRun& run, const Error& error) override;
   void on_turn_given(LiveRun& run, std::optional<RunId> to) override;
+  void on_read_after_end(LiveRun& run, bool is_read) override;
   void on_unused(LiveRun& run) override;
 
   // recovery.cpp
@@ -191,6 +197,7 @@ class Residency final : private LiveRun::Keeper {
   std::array<std::size_t, kPlaces> counts_{};
   std::map<Timers::Id, RunId> waiting_;  // by when they are put aside: the oldest comes first
   std::deque<RunId> ended_;              // oldest first
+  std::set<RunId> read_after_end_;
 
   // Of recovery.
   bool is_recovering_ = false;

@@ -1,5 +1,6 @@
 #include "engine/residency/slots.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -30,16 +31,26 @@ void Slots::give_back(const WorkspaceSlug& workspace) {
   drop_if_idle(workspace);
 }
 
-void Slots::wait(const RunKey& run) {
-  shares_.at(run.workspace).waiting.push_back(run.run);
+Slots::Ticket Slots::wait(const RunKey& run) {
+  shares_.at(run.workspace).waiting.emplace_back(++last_ticket_, run.run);
   ++waiting_;
+  return last_ticket_;
 }
 
-void Slots::leave(const RunKey& run) {
-  Share* share = shares_.find(run.workspace);
+void Slots::leave(const WorkspaceSlug& workspace, Ticket ticket) {
+  Share* share = shares_.find(workspace);
   if (!share) return;
-  waiting_ -= std::erase(share->waiting, run.run);
-  drop_if_idle(run.workspace);
+  auto place = std::lower_bound(share->waiting.begin(), share->waiting.end(), ticket,
+                                [](const auto& one, Ticket wanted) { return one.first < wanted; });
+  if (place == share->waiting.end() || place->first != ticket || place->second.empty()) return;
+  place->second = RunId();
+  --waiting_;
+  drop_empty_places(*share);
+  drop_if_idle(workspace);
+}
+
+void Slots::drop_empty_places(Share& share) {
+  while (!share.waiting.empty() && share.waiting.front().second.empty()) share.waiting.pop_front();
 }
 
 std::optional<RunKey> Slots::next() {
@@ -47,8 +58,9 @@ std::optional<RunKey> Slots::next() {
   RunId run;
   auto workspace = shares_.next([&](Share& share) {
     if (share.waiting.empty() || !has_room(share)) return false;
-    run = share.waiting.front();
+    run = std::move(share.waiting.front().second);
     share.waiting.pop_front();
+    drop_empty_places(share);
     return true;
   });
   if (!workspace) return {};

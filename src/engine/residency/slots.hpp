@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "agent/round_robin.hpp"
 #include "run/ids.hpp"
@@ -30,10 +32,12 @@ class Slots final {
   void take(const WorkspaceSlug& workspace);
   void give_back(const WorkspaceSlug& workspace);
 
+  // A place among those that wait; never given twice.
+  using Ticket = std::uint64_t;
   // A run waits for a slot, behind those of its workspace that came before.
-  void wait(const RunKey& run);
-  // The run does not wait any more.
-  void leave(const RunKey& run);
+  Ticket wait(const RunKey& run);
+  // The run that got this ticket does not wait any more. Takes a binary search, however many wait.
+  void leave(const WorkspaceSlug& workspace, Ticket ticket);
   // The run whose turn it is, if a slot is free for it; it does not wait any more, and whoever
   // calls takes the slot.
   std::optional<RunKey> next();
@@ -45,16 +49,20 @@ class Slots final {
  private:
   struct Share {
     std::size_t in_flight = 0;
-    std::deque<RunId> waiting = {};
+    // In the order of their tickets. A run that has left leaves its place empty until the places
+    // before it are gone, too; the first place is never empty.
+    std::deque<std::pair<Ticket, RunId>> waiting = {};
   };
 
   bool has_room(const Share& share) const;
+  static void drop_empty_places(Share& share);
   void drop_if_idle(const WorkspaceSlug& workspace);
 
   const SlotLimits limits_;
   agent::RoundRobin<Share> shares_;  // only of those with runs
   std::size_t in_flight_ = 0;
   std::size_t waiting_ = 0;
+  Ticket last_ticket_ = 0;
 };
 
 }  // namespace errand::engine

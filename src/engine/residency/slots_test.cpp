@@ -67,12 +67,44 @@ TEST(Slots, AWorkspaceAtItsLimitIsPassedOver) {
 
 TEST(Slots, RunsOfAWorkspaceStartInTheirOrder) {
   Slots slots({.per_workspace = 3});
-  for (int i = 0; i < 3; ++i) slots.wait(run("a", i));
-  slots.leave(run("a", 1));
+  slots.wait(run("a", 0));
+  const Slots::Ticket left = slots.wait(run("a", 1));
+  slots.wait(run("a", 2));
+  slots.leave(*WorkspaceSlug::parse("a"), left);
+  slots.leave(*WorkspaceSlug::parse("a"), left);
   EXPECT_EQ(slots.waiting(), 2U);
   EXPECT_EQ(slots.next(), run("a", 0));
   EXPECT_EQ(slots.next(), run("a", 2));
   EXPECT_EQ(slots.next(), std::nullopt);
+}
+
+// Looking at every run that waits for each one that leaves would take minutes here.
+TEST(Slots, AHundredThousandRunsLeaveAtOnce) {
+  const WorkspaceSlug workspace = *WorkspaceSlug::parse("a");
+  Slots slots({.per_workspace = 1});
+  std::vector<Slots::Ticket> tickets;
+  for (int i = 0; i < 100'000; ++i) tickets.push_back(slots.wait(run("a", i)));
+  while (tickets.size() > 1) {
+    slots.leave(workspace, tickets.back());
+    tickets.pop_back();
+  }
+  slots.wait(run("a", 5));
+  EXPECT_EQ(slots.waiting(), 2U);
+  EXPECT_EQ(slots.next(), run("a", 0));
+  EXPECT_EQ(slots.next(), run("a", 5));
+  EXPECT_EQ(slots.next(), std::nullopt);
+}
+
+TEST(Slots, AWorkspaceWhoseRunsHaveAllLeftIsFree) {
+  const WorkspaceSlug workspace = *WorkspaceSlug::parse("a");
+  Slots slots({.per_workspace = 2});
+  slots.take(workspace);
+  const Slots::Ticket first = slots.wait(run("a", 1));
+  const Slots::Ticket second = slots.wait(run("a", 2));
+  slots.leave(workspace, second);
+  EXPECT_FALSE(slots.is_free(workspace));
+  slots.leave(workspace, first);
+  EXPECT_TRUE(slots.is_free(workspace));
 }
 
 TEST(Slots, ARunThatGoesOnMayGoPastTheLimit) {
