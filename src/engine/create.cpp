@@ -249,10 +249,9 @@ Task<Result<ToolOutcome>> Engine::try_tool(Principal who, std::string id, json::
   }
   ToolCall call{.run = {}, .id = deps_.ids.make<ToolUseIdTag>("tu_"), .arguments = *given};
   const milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
-  CallSecrets secrets(deps_.records ? &deps_.records->secrets : nullptr, who.workspace);
-  ToolContext context{.who = who, .deadline = deps_.timers.now() + timeout, .secrets = &secrets};
-  ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
-  secrets.blot_out(outcome);
+  // The caller waits by the steady clock, whatever the engine's timers go by.
+  ToolContext context{.who = who, .deadline = std::chrono::steady_clock::now() + timeout};
+  ToolOutcome outcome = co_await tried_tools_.call(tool, std::move(call), context, nullptr);
   co_return outcome;
 }
 

@@ -75,6 +75,7 @@ Engine::Engine(Deps deps, Limits limits)
                   .slots = limits.slots}),
       long_reads_(deps.home.executor(), kLongReadsMax),
       call_looks_(deps.home.executor(), kCallLooksMax),
+      tried_tools_(deps.home.executor(), deps.log, deps.records ? &deps.records->secrets : nullptr),
       tasks_(deps.home.executor(), [this](const char* task, const std::string& what) {
         deps_.log.error("a task of the engine failed; this is a bug",
                         {{"task", task}, {"what", what}});
@@ -212,6 +213,7 @@ Task<void> Engine::stop() {
   co_await residency_.stop();
   // The store knows what becomes of them.
   for (const auto& [run, child] : new_children_) tasks_.cancel_one(child->task);
+  co_await tried_tools_.stop();
   co_await tasks_.join();
   while (!claims_.empty()) forget_claims(RunId(claims_.begin()->first));
   auto left = co_await deps_.store.leave();

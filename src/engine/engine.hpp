@@ -31,6 +31,7 @@
 #include "run/principal.hpp"
 #include "run/spec.hpp"
 #include "store/store.hpp"
+#include "tool/tool_caller.hpp"
 #include "tool/tool_source.hpp"
 
 namespace errand::engine {
@@ -218,7 +219,8 @@ class Engine final : private agent::ChildRuns {
   Task<Result<JournalPage>> journal(Principal who, RunId run, std::size_t after, std::size_t limit,
                                     std::size_t bytes_max);
 
-  // Makes one call of a stored tool, or of a built-in one, for whoever tries it out. not_found:
+  // Makes one call of a stored tool, or of a built-in one, for whoever tries it out. The call ends
+  // with the task that waits for it. not_found:
   // there is no such tool. invalid_argument: the arguments do not fit its schema.
   Task<Result<ToolOutcome>> try_tool(Principal who, std::string id, json::Object arguments);
 
@@ -301,8 +303,10 @@ class Engine final : private agent::ChildRuns {
   struct Prepared {
     Spec spec;
     StoredTools stored;
+    FromAgent from_agent = {};  // only of a session
   };
   Task<Result<Prepared>> prepare(Principal who, Spec spec);
+  Task<Result<Prepared>> prepare_session(Principal who, Spec spec);
   // Schemas that may take long to compile, of tools and of the output (null: none), so that
   // resolving the run finds them, or their errors, in the cache.
   // invalid_argument: together they have too many patterns. What else is wrong is told later.
@@ -379,6 +383,7 @@ class Engine final : private agent::ChildRuns {
   Gate long_reads_;  // of whole logs, each of which may take much memory
   Gate call_looks_;  // of those who look for pending calls
   bool draining_ = false;
+  ToolCaller tried_tools_;
   TaskGroup tasks_;  // last: tasks use everything above
 };
 

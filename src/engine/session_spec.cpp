@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
@@ -39,7 +40,11 @@ std::optional<SessionPlace> parse_cursor(std::string_view text) {
 }
 
 json::Object to_json(const SessionParams& params) {
-  return {{"spec", errand::to_json(params.spec)}, {"whenBusy", to_string(params.when_busy)}};
+  json::Object out{{"spec", errand::to_json(params.spec)},
+                   {"whenBusy", to_string(params.when_busy)}};
+  if (params.from_agent.tools > 0) out["agentTools"] = params.from_agent.tools;
+  if (params.from_agent.has_prompt) out["agentPrompt"] = true;
+  return out;
 }
 
 Result<SessionParams> parse_session_params(std::string_view text) {
@@ -49,9 +54,15 @@ Result<SessionParams> parse_session_params(std::string_view text) {
   auto spec = parse_journaled_spec(in.any("spec"));
   auto when_busy = parse_when_busy(in.text("whenBusy"));
   if (!spec) return Error(ErrorCode::internal, spec.error().describe());
+  const auto tools_max = static_cast<std::int64_t>(spec->tools->refs.size());
+  const std::int64_t tools = in.optional_integer("agentTools", 0, tools_max).value_or(0);
+  const bool has_prompt = in.optional_flag("agentPrompt").value_or(false);
   auto done = in.finish();
   if (!done || !when_busy) return Error(ErrorCode::internal, "the spec of a session is damaged");
-  return SessionParams{.spec = std::move(*spec), .when_busy = *when_busy};
+  return SessionParams{
+      .spec = std::move(*spec),
+      .when_busy = *when_busy,
+      .from_agent = {.tools = static_cast<std::size_t>(tools), .has_prompt = has_prompt}};
 }
 
 }  // namespace errand::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,10 +13,18 @@
 
 namespace errand::engine {
 
+// What the spec of a session has from its agent and its room. Messages add to it and cannot
+// take it away.
+struct FromAgent {
+  std::size_t tools = 0;  // of the spec's tools, the first so many
+  bool has_prompt = false;
+};
+
 // What a session is asked for with; runs of the session are asked for with the same.
 struct SessionParams {
   Spec spec;  // without prompt and messages
   WhenBusy when_busy = WhenBusy::queue;
+  FromAgent from_agent = {};  // the engine's to say
 };
 
 // What is said in a session, and what this one run has other than the session's others.
@@ -25,7 +34,8 @@ struct SessionMessage {
   std::optional<WhenBusy> when_busy = {};
 };
 
-// What a session keeps of how it was asked for: {"spec","whenBusy"}.
+// What a session keeps of how it was asked for: {"spec","whenBusy"}, and
+// {"agentTools","agentPrompt"} if there are such.
 json::Object to_json(const SessionParams& params);
 // internal: the text is not one that to_json made.
 Result<SessionParams> parse_session_params(std::string_view text);

@@ -1,5 +1,6 @@
 // Sessions: conversations that runs carry on, one run at a time.
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "agent/file_bytes.hpp"
@@ -7,6 +8,7 @@
 #include "engine/engine.hpp"
 #include "engine/id_bounds.hpp"
 #include "engine/records/agent_access.hpp"
+#include "engine/records/agents.hpp"
 #include "engine/residency/whole_log.hpp"
 #include "engine/session_spec.hpp"
 #include "json/parse.hpp"
@@ -65,8 +67,20 @@ Metadata merged(Metadata metadata, const Metadata& more) {
   return metadata;
 }
 
-// The session's spec with what the message has of its own.
+// Of a session's tools, those that its agent and its room brought.
+ToolSetPtr tools_from_agent(const SessionParams& session) {
+  const std::vector<ToolRef>& refs = session.spec.tools->refs;
+  const auto count = static_cast<std::ptrdiff_t>(session.from_agent.tools);
+  return share_tools({refs.begin(), refs.begin() + count});
+}
+
+// The session's spec with what the message has of its own. As for a run, the prompt of a stored
+// agent wins, and tools are added to the agent's; they only replace those of the session itself.
 Spec spec_of(const SessionParams& session, SessionMessage message) {
+  if (session.from_agent.has_prompt) message.overrides.system_prompt.reset();
+  if (message.overrides.tools && session.from_agent.tools > 0) {
+    message.overrides.tools = merged_tools(tools_from_agent(session), message.overrides.tools);
+  }
   if (message.overrides.metadata) {
     message.overrides.metadata = merged(session.spec.metadata, *message.overrides.metadata);
   }
@@ -78,6 +92,23 @@ Spec spec_of(const SessionParams& session, SessionMessage message) {
 
 }  // namespace
 
+// What the agent and the room bring is told apart from what the session has of its own, because
+// messages may replace only the latter.
+Task<Result<Engine::Prepared>> Engine::prepare_session(Principal who, Spec spec) {
+  if (spec.agent_id.empty() && !spec.room) co_return co_await prepare(who, std::move(spec));
+  const ToolSetPtr own_tools = std::exchange(spec.tools, share_tools({}));
+  const std::string own_prompt = std::exchange(spec.system_prompt, "");
+  ERRAND_CO_TRY(auto bare, co_await prepare(who, std::move(spec)));
+  const bool has_prompt = !bare.spec.system_prompt.empty();
+  if (!has_prompt) bare.spec.system_prompt = own_prompt;
+  bare.spec.tools = merged_tools(bare.spec.tools, own_tools);
+  const std::size_t from_agent = bare.spec.tools->refs.size() - own_tools->refs.size();
+  // The agent and the room are in the spec already: this adds what the session's tools need.
+  ERRAND_CO_TRY(auto whole, co_await prepare(who, std::move(bare.spec)));
+  whole.from_agent = {.tools = from_agent, .has_prompt = has_prompt};
+  co_return whole;
+}
+
 Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams params,
                                                Idempotency idempotency) {
   if (draining_) {
@@ -87,8 +118,9 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
   ERRAND_CO_CHECK(check_secrets(who, *params.spec.tools));
   // A spec is kept with something that is said; a session says nothing by itself.
   if (!params.spec.prompt && params.spec.messages.empty()) params.spec.prompt = "";
-  ERRAND_CO_TRY(auto asked, co_await prepare(who, std::move(params.spec)));
+  ERRAND_CO_TRY(auto asked, co_await prepare_session(who, std::move(params.spec)));
   params.spec = asked.spec;
+  params.from_agent = asked.from_agent;
   // Mistakes are told now, and not with the first message.
   std::string model_id = params.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();

@@ -3,6 +3,7 @@
 #include <boost/system/system_error.hpp>
 #include <stdexcept>
 
+#include "agent/fold/step.hpp"
 #include "engine/flows/test_run.hpp"
 #include "engine/residency/whole_log.hpp"
 #include "run/log/journal.hpp"
@@ -99,6 +100,56 @@ TEST_F(HostToolsTest, CallThatTakesTooLongIsCutOffAndTheRunGoesOn) {
   world.run_until([&] { return client.done; });
   EXPECT_EQ(lines_with("took longer than 120 s and was cut off").size(), 1U);
   EXPECT_EQ(types_of(client.seen).back(), "result");
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+}
+
+// A call with a file whose tool notices only after 10 s that its 5 s are over.
+struct LateCallTest : HostToolsTest {
+  bool is_back = false;
+
+  void add_late_tool(World& world) {
+    add(world, decl_of("act", {.timeout = seconds(5)}),
+        [this, &world](ToolCall, ToolContext) { return come_late(&world, &is_back); });
+    add_client_tool("look");
+    client.answers = false;
+  }
+  void wait_until_back(World& world) {
+    world.tasks.spawn("client", client.go(&world));
+    pass(disk, {&world}, seconds(15));
+    EXPECT_TRUE(is_back);
+    EXPECT_EQ(lines_with("took longer than 5 s and was cut off").size(), 1U);
+  }
+
+ private:
+  static Task<ToolOutcome> come_late(World* world, bool* is_back) {
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await world->timers.sleep_until(world->timers.now() + seconds(10));
+    *is_back = true;
+    ToolOutcome outcome = text_outcome("late");
+    FilePart file{.filename = "a.txt",
+                  .mime_type = "text/plain",
+                  .bytes = std::make_shared<const std::string>("bytes")};
+    outcome.content.emplace_back(
+        FileContent{.kind = FileContent::Kind::file, .file = std::move(file)});
+    co_return outcome;
+  }
+};
+
+TEST_F(LateCallTest, RunOfTheNextTurnRestsOnceTheCallHasReturned) {
+  World world(disk, R"({"turns":[
+      {"toolCalls":[{"name":"act"}]},{"toolCalls":[{"name":"look"}]},{"text":["ok"]}]})");
+  add_late_tool(world);
+  wait_until_back(world);
+  EXPECT_EQ(world.engine.count(Place::resting), 1U);
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+}
+
+TEST_F(LateCallTest, RunOfTheSameTurnRestsOnceTheCallHasReturned) {
+  World world(disk, R"({"turns":[
+      {"toolCalls":[{"name":"act"},{"name":"look"}]},{"text":["ok"]}]})");
+  add_late_tool(world);
+  wait_until_back(world);
+  EXPECT_EQ(world.engine.count(Place::resting), 1U);
   EXPECT_EQ(findings_of(disk), std::vector<std::string>());
 }
 
@@ -251,6 +302,33 @@ TEST_F(CutOffTest, CallOfAProcessThatStopsGoesOnLater) {
   EXPECT_EQ(told, std::vector<std::string>{"goes on later"});
 }
 
+// Notes what it has begun, and goes on with that as long as `is_done` is false.
+Task<ToolOutcome> note_and_wait(World* world, ToolContext context, bool is_done) {
+  const bool goes_on = context.notes->last().has_value();
+  if (!goes_on) {
+    auto kept = co_await context.notes->keep({{"taskId", "t1"}});
+    if (!kept) co_return text_outcome(kept.error().message());
+  }
+  if (!is_done) co_await world->timers.sleep_until(SteadyTime::max());
+  co_return text_outcome(goes_on ? "went on" : "began");
+}
+
+TEST_F(HostToolsTest, NotedCallGoesOnAfterAnyNumberOfRestarts) {
+  for (int process = 0; process <= agent::kCallResumesMax + 1; ++process) {
+    const bool is_last = process > agent::kCallResumesMax;
+    World world(disk, kOneCall);
+    add(world, decl_of("act", {.resumable = true}),
+        [&world, is_last](ToolCall, ToolContext context) {
+          return note_and_wait(&world, context, is_last);
+        });
+    if (process > 0) world.engine.start();
+    if (is_last) run(world);
+    if (process == 0) world.tasks.spawn("client", client.go(&world));
+    world.settle();
+  }
+  EXPECT_EQ(lines_with("went on").size(), 1U);
+}
+
 TEST_F(CutOffTest, CallOfACancelledRunIsGivenUp) {
   World world(disk, kOneCall);
   add_waiting_tool(world, seconds(60));
@@ -272,6 +350,30 @@ TEST_F(CutOffTest, CallOfARunWhoseTimeIsOverIsGivenUp) {
   run(world);
   world.settle();
   EXPECT_EQ(told, std::vector<std::string>{"given up"});
+}
+
+// The tool of this process that somebody tries out.
+class TriedTool final : public ToolSource {
+ public:
+  explicit TriedTool(WantedTool::Act act)
+      : tool_(std::make_shared<WantedTool>(decl_of("act"), std::move(act))) {}
+  Result<std::vector<ToolDecl>> bind(const ToolRef&, const Principal&) override {
+    return std::vector<ToolDecl>{tool_->decl()};
+  }
+  ToolPtr open(const ToolDecl&, const ToolRef&, const Principal&) override { return tool_; }
+
+ private:
+  const ToolPtr tool_;
+};
+
+TEST_P(ThrowingToolTest, FailsTheCallOfWhoeverTriesItOut) {
+  TriedTool tried(GetParam());
+  World world(disk, kOneCall);
+  world.sources.add("plugins", {"mantyx_plugin"}, tried);
+  auto outcome = world.result_of(world.engine.try_tool(someone(), "act", {}));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(text_of(*outcome),
+            "The tool failed because of an internal error. It may or may not have taken effect.");
 }
 
 constexpr std::string_view kLookThenAct = R"({"turns":[
@@ -338,88 +440,6 @@ TEST_F(HostToolsTest, ToolsThatBindToTheSameNameAreAMistake) {
   auto created = world.result_of(world.engine.create(someone(), client.spec, {}));
   ASSERT_FALSE(created);
   EXPECT_EQ(created.error().message(), "two tools are called \"act\"");
-}
-
-// What a client's tool can do as well.
-struct ClientToolsTest : RunTest {
-  std::string open_call(World& world) {
-    world.tasks.spawn("client", client.go(&world));
-    world.settle();
-    return client.pending.empty() ? "" : *client.pending.begin();
-  }
-};
-
-constexpr std::string_view kOneLook =
-    R"({"turns":[{"toolCalls":[{"name":"look"}]},{"text":["ok"]}]})";
-
-TEST_F(ClientToolsTest, FatalAnswerEndsTheRun) {
-  World world(disk, kOneLook);
-  client.spec = spec_with_tools({client_tool("look")});
-  client.answers = false;
-  std::string call = open_call(world);
-  CallAnswer answer{.tool_use_id = call,
-                    .answer = {.ok = false, .text = "no key", .is_fatal = true}};
-  EXPECT_TRUE(world.result_of(world.engine.answer(someone(), *client.run, answer)));
-  world.settle();
-  EXPECT_NE(client.seen.back().find(R"("subtype":"error_tool_fatal","error":"no key")"),
-            std::string::npos);
-  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
-}
-
-TEST_F(ClientToolsTest, ProgressIsShownAndDoesNotAnswerTheCall) {
-  World world(disk, kOneLook);
-  client.spec = spec_with_tools({client_tool("look")});
-  client.answers = false;
-  std::string call = open_call(world);
-  auto report = [&](std::string id) {
-    return world.result_of(world.engine.report_progress(someone(), std::move(id),
-                                                        {.message = "on it", .progress = 3}));
-  };
-  EXPECT_TRUE(report(call));
-  world.pass(seconds(1));
-  EXPECT_EQ(types_of(client.seen),
-            (Types{"local_tool_call", "assistant_message", "tool_progress"}));
-  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
-  // A run that has left memory takes a report, too.
-  world.pass(seconds(10));
-  EXPECT_TRUE(report(call));
-  world.pass(seconds(1));
-  EXPECT_EQ(types_of(client.seen).back(), "tool_progress");
-
-  EXPECT_EQ(report("tu_nobody").error().reason(), "unknown_tool_use");
-  EXPECT_EQ(report("").error().reason(), "unknown_tool_use");
-  EXPECT_TRUE(world.result_of(world.engine.answer(
-      someone(), *client.run, {.tool_use_id = call, .answer = {.text = "seen"}, .claim_id = {}})));
-  world.settle();
-  EXPECT_EQ(report(call).error().reason(), "unknown_tool_use");
-  EXPECT_EQ(types_of(client.seen).back(), "result");
-}
-
-TEST_F(ClientToolsTest, ToolHasATimeoutOfItsOwn) {
-  World world(disk, kOneLook);
-  client.spec =
-      spec_with_tools({LocalTool{.name = "look", .annotations = {.timeout = seconds(5)}}});
-  client.answers = false;
-  SteadyTime begun = world.timers.now();
-  run(world);
-  EXPECT_EQ(world.timers.now() - begun, seconds(5));
-  EXPECT_NE(client.seen.back().find("error_local_tool_timeout"), std::string::npos);
-}
-
-TEST_F(ClientToolsTest, IdempotentCallIsOfferedAgainAfterARestart) {
-  client.spec = spec_with_tools({LocalTool{.name = "look", .annotations = {.idempotent = true}}});
-  client.answers = false;
-  {
-    World world(disk, kOneLook);
-    open_call(world);
-  }
-  World world(disk, kOneLook);
-  client.answers = true;
-  client.pending.clear();  // it was forgotten
-  world.engine.start();
-  run(world);
-  Types types = types_of(client.seen);
-  EXPECT_EQ(std::count(types.begin(), types.end(), "local_tool_call"), 2);
 }
 
 }  // namespace

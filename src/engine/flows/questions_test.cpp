@@ -24,6 +24,17 @@ struct QuestionsTest : RunTest {
     return lines;
   }
   std::size_t count(std::string_view part) const { return lines_with(part).size(); }
+  // Leaves on the disk the run alone, as a program of this format has created it.
+  void rewrite_as_of_format(const RunId& run, int format) {
+    StoredRun made = stored_run(disk, run);
+    NewRun older{.row = made.row, .first = *made.segments.front()};
+    older.row.format = format;
+    const std::string own = cat("\"format\":", kRunFormat);
+    older.first.journal.replace(older.first.journal.find(own), own.size(),
+                                cat("\"format\":", format));
+    disk.data = make_memory_store_data();
+    read_disk<CreateOutcome>(disk, [&](Store* store) { return store->create(older); });
+  }
   // Waits until the client has been asked.
   void ask(World& world) {
     world.tasks.spawn("client", client.go(&world));
@@ -54,6 +65,28 @@ TEST_F(QuestionsTest, ModelAnswersAndTheRunPaysForIt) {
   // The first turn is told twice, once to the server.
   EXPECT_NE(client.seen.back().find(R"("inputTokens":120)"), std::string::npos)
       << client.seen.back();
+}
+
+TEST_F(QuestionsTest, QuestionsDoNotRepeatTheSecretsOfTheCall) {
+  World world(disk, kAsks);
+  struct Gossip final : Tool {
+    const ToolDecl& decl() const override { return about; }
+    Task<ToolOutcome> invoke(ToolCall, ToolContext context) override {
+      context.secrets->remember("canary-1");
+      [[maybe_unused]] auto said = co_await PendingAnswer<ToolAnswer>::wait(
+          context.questions->ask_client({.name = "who", .args = {{"q", "canary-1?"}}}));
+      ModelQuestion question{.messages = {{.text = "canary-1?"}}};
+      [[maybe_unused]] auto meant = co_await PendingAnswer<ModelAnswer>::wait(
+          context.questions->ask_model(std::move(question)));
+      co_return text_outcome("done");
+    }
+    ToolDecl about{.name = "asking", .site = ToolSite::host};
+  };
+  world.tools.tools["asking"] = std::make_shared<Gossip>();
+  run(world);
+  EXPECT_EQ(count(R"("args":{"q":"[redacted]?"})"), 1U);
+  EXPECT_EQ(world.asked_about, (std::vector<std::string>{"go", "[redacted]?", "go"}));
+  EXPECT_EQ(count("canary-1"), 0U);
 }
 
 TEST_F(QuestionsTest, ModelDoesNotAnswerARunThatHasNoTurnsLeft) {
@@ -170,6 +203,23 @@ TEST_F(QuestionsTest, QuestionOfACallThatIsNotMadeAgainIsTakenBack) {
   run(world);
   EXPECT_EQ(count("The call that asked this is over."), 1U);
   EXPECT_EQ(count("A restart cut this call off."), 1U);
+}
+
+TEST_F(QuestionsTest, RunOfAnOlderFormatIsGivenNoEntriesOfQuestions) {
+  {
+    World world(disk, kAsks, {}, {.slots = {.in_all = 0}});
+    client.run = world.result_of(world.engine.create(someone(), client.spec, {})).value();
+  }
+  rewrite_as_of_format(*client.run, 2);
+  World world(disk, kAsks);
+  world.engine.start();
+  run(world);
+  EXPECT_EQ(count("nobody to ask"), 1U);
+  EXPECT_EQ(types_of(client.seen).back(), "result");
+  for (const SegmentPtr& segment : stored_run(disk, *client.run).segments) {
+    EXPECT_EQ(segment->journal.find(R"("entry":"answer")"), std::string::npos);
+    EXPECT_EQ(segment->journal.find(R"("entry":"sampled")"), std::string::npos);
+  }
 }
 
 TEST_F(QuestionsTest, RunThatWaitsForAnAnswerGivesItsSlotAway) {

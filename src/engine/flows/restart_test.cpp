@@ -59,6 +59,28 @@ TEST_F(RestartTest, StopsCountNothing) {
   EXPECT_EQ(status(world, run), RunStatus::succeeded);
 }
 
+TEST_F(RestartTest, ManyStopsMakeNoPauseBetweenAttemptsLong) {
+  constexpr int kStops = 40;
+  RunId run;
+  for (int i = 0; i < kStops; ++i) {
+    World world(disk, kSlow);
+    world.is_killed = false;
+    world.mechanism = OutputMechanism::native;
+    recover(world);
+    Spec spec = about("slow");
+    spec.output_schema = city_schema();
+    if (i == 0) run = world.result_of(world.engine.create(someone(), spec, {})).value();
+    pass(world, seconds(1));
+  }
+  World world(disk, R"({"turns":[{"text":["{\"city\":\"Rome\"}"]}]})");
+  world.refuses = [](const llm::TurnRequest& request) { return request.output_schema != nullptr; };
+  recover(world);
+  pass(world, seconds(5));
+
+  EXPECT_EQ(world.asked, 2);
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+}
+
 // Two runs are taken over together, and a third is created by the process that is killed.
 TEST_F(RestartTest, AKillCountsOnlyAgainstRunsThatHadJustBeenResumed) {
   {
@@ -124,6 +146,57 @@ TEST_F(RestartTest, ACancelReachesASuspectAtOnce) {
   EXPECT_EQ(world.asked_about, (Prompts{"first"}));
 }
 
+TEST_F(RestartTest, ACancelThatComesWhileASuspectIsTakenOverReachesItAtOnce) {
+  constexpr int kStepsMax = 60;
+  for (int steps = 0; steps < kStepsMax; ++steps) {
+    SCOPED_TRACE(steps);
+    disk = Disk();
+    RunId run;
+    {
+      World world(disk, kSlow);
+      create(world, "first");
+      run = create(world, "second");
+    }
+    {
+      World world(disk, kSlow);
+      recover(world);
+    }
+    World world(disk, kSlow);
+    world.tasks.spawn("recover", world.engine.recover());
+    world.step(steps);
+
+    EXPECT_EQ(cancel(world, run), RunStatus::cancelled);
+    EXPECT_EQ(status(world, run), RunStatus::cancelled);
+  }
+}
+
+TEST_F(RestartTest, ARunThatIsGivenUpIsNotTriedAgainWhenItsReadFails) {
+  RunId run;
+  {
+    World world(disk, kSlow);
+    run = create(world, "slow");
+  }
+  for (int kills = 0; kills < agent::kStrikesMax; ++kills) {
+    World world(disk, kSlow);
+    recover(world);
+    EXPECT_EQ(world.asked, 1) << kills;
+  }
+  World world(disk, kSlow);
+  int failures = 0;
+  world.fault = [&](FaultyStore::Operation op) {
+    bool fails = op.kind == FaultyStore::Kind::read && failures < 3 &&
+                 world.engine.count(Place::loading) > 0;
+    if (fails) ++failures;
+    return fails ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  recover(world);
+  pass(world, seconds(5));
+
+  EXPECT_EQ(failures, 3);
+  EXPECT_EQ(world.asked, 0);
+  EXPECT_EQ(status(world, run), RunStatus::failed);
+}
+
 TEST_F(RestartTest, ACancelThatSaysCancelledIsOne) {
   constexpr int kStepsMax = 120;
   int succeeded = 0;
@@ -170,6 +243,31 @@ TEST_F(RestartTest, StoreTroubleNeitherAsksTheModelAgainNorCountsAsACrash) {
   EXPECT_EQ(findings_of(disk), Prompts());
 }
 
+TEST_F(RestartTest, WhileTheStoreTakesNothingTheModelIsNotRead) {
+  constexpr int kPieces = 40;
+  const std::string piece = cat("\"", std::string(kSegmentBytesMax, 'x'), "\"");
+  std::string script = R"({"turns":[{"deltaDelayMs":1,"text":[)";
+  for (int i = 0; i < kPieces; ++i) append(script, i == 0 ? "" : ",", piece);
+  script += "]}]}";
+  World world(disk, script);
+  bool is_down = true;
+  world.fault = [&is_down](FaultyStore::Operation op) {
+    bool fails = op.kind == FaultyStore::Kind::append && is_down;
+    return fails ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  RunId run = create(world, "talk");
+  pass(world, seconds(30));
+  EXPECT_GE(world.reads, 1);
+  EXPECT_LE(world.reads, 8);
+
+  is_down = false;
+  pass(world, seconds(60));
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_EQ(status(world, run), RunStatus::succeeded);
+  EXPECT_GT(last_event(run).size(), kPieces * kSegmentBytesMax);
+  EXPECT_EQ(findings_of(disk), Prompts());
+}
+
 TEST_F(RestartTest, ALostOutcomeOfAnAppendIsReadBack) {
   World world(disk, kTalk);
   world.fault = [](FaultyStore::Operation op) {
@@ -213,6 +311,40 @@ TEST_F(RestartTest, ARunWhoseReadFailedInTakeOverGoesOnLater) {
 
   EXPECT_EQ(status(world, run), RunStatus::succeeded);
 }
+
+// The tools promise in different ways that a call can be made again.
+struct DeadlyToolTest : RestartTest, ::testing::WithParamInterface<ToolAnnotations> {};
+
+TEST_P(DeadlyToolTest, ACallThatBringsTheProcessDownIsNotMadeWithoutEnd) {
+  constexpr std::string_view kDeadly =
+      R"({"turns":[{"toolCalls":[{"name":"deadly"}]},{"text":["Survived."]}]})";
+  Client client{.spec = spec_with_tools({HostTool{"deadly"}})};
+  int begun = 0;
+  for (int i = 0; i < 10 && !client.done; ++i) {
+    World world(disk, kDeadly);
+    ToolDecl decl{.name = "deadly", .site = ToolSite::host, .annotations = GetParam()};
+    ToolLog log;
+    world.tools.tools["deadly"] = std::make_shared<CountingTool>(decl, log, [&world, &begun] {
+      ++begun;
+      world.crash.at = world.crash.step;
+    });
+    recover(world);
+    world.tasks.spawn("client", client.go(&world));
+    world.run_until([&client] { return client.done; });
+  }
+  EXPECT_EQ(begun, agent::kCallResumesMax);
+  EXPECT_TRUE(client.done);
+  const std::vector<std::string> lines = log_of(disk, *client.run);
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("A restart cut this call off.") != std::string::npos;
+  })) << ::testing::PrintToString(lines);
+  EXPECT_EQ(type_of_line(last_event(*client.run)), "result");
+  EXPECT_EQ(findings_of(disk), Prompts());
+}
+
+INSTANTIATE_TEST_SUITE_P(Promises, DeadlyToolTest,
+                         ::testing::Values(ToolAnnotations{.idempotent = true},
+                                           ToolAnnotations{.resumable = true}));
 
 struct MissingModelTest : RestartTest {
   RunId run;

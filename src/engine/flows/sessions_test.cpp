@@ -7,7 +7,42 @@ namespace {
 constexpr std::string_view kAnswers = R"({"turns":[{"text":["First."]},{"text":["Second."]},
     {"text":["Third."]},{"text":["Fourth."]}]})";
 
-struct SessionsTest : SessionTest {};
+struct SessionsTest : SessionTest {
+  // A session of the stored agent "support", with what else the spec has.
+  void begin_with_agent(World& world, std::string_view agent, Spec spec) {
+    ASSERT_TRUE(world.result_of(
+        world.records.agents.create(someone().workspace, "support", std::string(agent), {})));
+    spec.agent_id = "support";
+    begin(world, std::move(spec));
+  }
+};
+
+// What a model was told of in its last turn: the prompt, and the tools by name.
+struct Told {
+  std::string prompt;
+  std::vector<std::string> tools;
+
+  void listen(World& world) {
+    world.refuses = [this](const llm::TurnRequest& request) {
+      prompt = *request.system_prompt;
+      tools.clear();
+      for (const ToolDecl& tool : *request.tools) tools.push_back(tool.name);
+      return false;
+    };
+  }
+};
+
+constexpr std::string_view kAgent = R"({"systemPrompt":"Be kind.","tools":[
+    {"kind":"local","name":"look","parameters":{"type":"object"}},
+    {"kind":"local","name":"stored","parameters":{"type":"object"}}]})";
+
+// A room with one tool.
+struct OneToolRoom final : RemoteToolSource {
+  Task<Result<std::vector<ToolDecl>>> ask(ToolRef, Principal) override {
+    co_return std::vector<ToolDecl>{{.name = "room_tool", .description = "Far away."}};
+  }
+  ToolPtr open(const ToolDecl&, const ToolRef&, const Principal&) override { return nullptr; }
+};
 
 TEST_F(SessionsTest, EachRunIsToldWhatWasSaidBefore) {
   World world(disk, kAnswers);
@@ -173,6 +208,61 @@ TEST_F(SessionsTest, OverridesOfAMessageDoNotStick) {
   check();
 }
 
+TEST_F(SessionsTest, ToolsOfAMessageAreAddedToThoseOfTheAgent) {
+  World world(disk, kAnswers);
+  Told told;
+  told.listen(world);
+  begin_with_agent(world, kAgent, spec_with_tools({client_tool("own")}));
+  ASSERT_TRUE(send(world, "One?"));
+  world.settle();
+  EXPECT_EQ(told.tools, (Lines{"look", "stored", "own"}));
+  SessionMessage message = saying("Two?");
+  message.overrides.tools = share_tools({client_tool("other"), client_tool("look")});
+  ASSERT_TRUE(send(world, message));
+  world.settle();
+  EXPECT_EQ(told.tools, (Lines{"stored", "other", "look"}));
+  message.overrides.tools = share_tools({});
+  ASSERT_TRUE(send(world, message));
+  world.settle();
+  EXPECT_EQ(told.tools, (Lines{"look", "stored"}));
+  check();
+}
+
+TEST_F(SessionsTest, ToolsOfAMessageAreAddedToThoseOfTheRoom) {
+  World world(disk, kAnswers);
+  OneToolRoom room;
+  world.sources.add_remote("room", {"room"}, room);
+  Told told;
+  told.listen(world);
+  Spec spec = spec_with_tools({client_tool("own")});
+  spec.room = RoomPlace{.name = "lab"};
+  begin(world, spec);
+  SessionMessage message = saying("One?");
+  message.overrides.tools = share_tools({client_tool("lab")});
+  ASSERT_TRUE(send(world, message));
+  world.settle();
+  EXPECT_EQ(told.tools, (Lines{"lab", "room_tool"}));
+  check();
+}
+
+TEST_F(SessionsTest, PromptOfAMessageReplacesTheSessionsButNotTheAgents) {
+  World world(disk, kAnswers);
+  Told told;
+  told.listen(world);
+  SessionMessage message = saying("One?");
+  message.overrides.system_prompt = "Be rude.";
+  begin_with_agent(world, kAgent, spec_with_tools({}));
+  ASSERT_TRUE(send(world, message));
+  world.settle();
+  EXPECT_EQ(told.prompt, "Be kind.");
+  Spec spec = spec_with_tools({});
+  spec.system_prompt = "Be brief.";
+  begin(world, spec);
+  ASSERT_TRUE(send(world, message));
+  world.settle();
+  EXPECT_EQ(told.prompt, "Be rude.");
+}
+
 TEST_F(SessionsTest, FullQueueIsToldToTheSender) {
   World world(disk, R"({"turns":[{"text":["First."],"delayMs":60000}]})");
   begin(world);
@@ -195,6 +285,15 @@ TEST_F(SessionsTest, OtherWorkspacesSeeNothing) {
             ErrorCode::not_found);
 }
 
+// Sends what may have been sent before, under a key, and says so once the store has it.
+Task<void> send_once(World* world, SessionId session, SessionMessage message,
+                     std::set<std::string>* sent) {
+  const std::string text = *message.said.prompt;
+  auto run = co_await world->engine.send(someone(), session, std::move(message),
+                                         {.key = text, .fingerprint = text});
+  if (run) sent->insert(text);
+}
+
 // Kills the process at every step of three messages, the second while the first is answered.
 TEST_F(SessionsTest, EveryMessageIsAnsweredOnceWheneverTheProcessDies) {
   constexpr std::string_view kScript = R"({"turns":[{"text":["First."],"delayMs":100},
@@ -214,15 +313,7 @@ TEST_F(SessionsTest, EveryMessageIsAnsweredOnceWheneverTheProcessDies) {
       world.settle();
       for (std::string text : {"One?", "Two?", "Three?"}) {
         if (world.crash.is_dead()) break;
-        struct Sender {
-          static Task<void> send(World* world, SessionId session, std::string text,
-                                 std::set<std::string>* sent) {
-            auto run = co_await world->engine.send(someone(), session, saying(text),
-                                                   {.key = text, .fingerprint = text});
-            if (run) sent->insert(text);
-          }
-        };
-        world.tasks.spawn("send", Sender::send(&world, session, text, &sent));
+        world.tasks.spawn("send", send_once(&world, session, saying(text), &sent));
         world.settle();
       }
       world.run_until([&] { return sent.size() == 3 && !world.engine.is_busy(); });
@@ -234,6 +325,81 @@ TEST_F(SessionsTest, EveryMessageIsAnsweredOnceWheneverTheProcessDies) {
                          "user: Three?", "assistant: Third."}))
             << "killed at step " << at;
       }
+    }
+    check();
+    if (!has_crashed || HasFailure()) break;
+  }
+}
+
+// Kills the process at every step while a message interrupts the run that has the turn, with
+// another one in the queue.
+TEST_F(SessionsTest, InterruptTakesEffectOnceWheneverTheProcessDies) {
+  constexpr std::string_view kScript = R"({"turns":[{"text":["First."],"delayMs":60000},
+      {"text":["Second."],"delayMs":100},{"text":["Third."]}]})";
+  SessionMessage urgent = saying("Stop!");
+  urgent.when_busy = WhenBusy::interrupt;
+  for (int at = 1;; ++at) {
+    disk = Disk();
+    std::vector<RunId> runs;
+    {
+      World world(disk, kScript);
+      begin(world);
+      runs = {*send(world, "One?"), *send(world, "Two?")};
+    }
+    bool has_crashed = false;
+    std::set<std::string> sent;
+    for (int life = 0; life < 2; ++life) {
+      World world(disk, kScript, life == 0 ? Crash{.at = at} : Crash());
+      world.tasks.spawn("recover", world.engine.recover());
+      world.settle();
+      world.tasks.spawn("send", send_once(&world, session, urgent, &sent));
+      world.settle();
+      world.run_until([&] { return sent.size() == 1 && !world.engine.is_busy(); });
+      has_crashed = has_crashed || world.crash.is_dead();
+      if (life == 0) continue;
+      world.pass(seconds(1));
+      EXPECT_EQ(statuses(world, runs), (Lines{"cancelled", "succeeded"})) << "step " << at;
+      EXPECT_EQ(history(world),
+                (Lines{"user: Stop!", "assistant: First.", "user: Two?", "assistant: Second."}))
+          << "killed at step " << at;
+    }
+    check();
+    if (!has_crashed || HasFailure()) break;
+  }
+}
+
+Task<void> end_for_good(World* world, SessionId session, bool* is_ended) {
+  auto ended = co_await world->engine.end_session(someone(), session);
+  *is_ended = *is_ended || ended.has_value();
+}
+
+// Kills the process at every step while a session ends with one run under way and one in the queue.
+TEST_F(SessionsTest, EndCancelsEveryRunWheneverTheProcessDies) {
+  constexpr std::string_view kScript = R"({"turns":[{"text":["First."],"delayMs":60000}]})";
+  for (int at = 1;; ++at) {
+    disk = Disk();
+    std::vector<RunId> runs;
+    {
+      World world(disk, kScript);
+      begin(world);
+      runs = {*send(world, "One?"), *send(world, "Two?")};
+    }
+    bool has_crashed = false;
+    bool is_ended = false;
+    for (int life = 0; life < 2; ++life) {
+      World world(disk, kScript, life == 0 ? Crash{.at = at} : Crash());
+      world.tasks.spawn("recover", world.engine.recover());
+      world.settle();
+      world.tasks.spawn("end", end_for_good(&world, session, &is_ended));
+      world.settle();
+      world.run_until([&] { return is_ended && !world.engine.is_busy(); });
+      world.pass(seconds(1));
+      world.settle();
+      has_crashed = has_crashed || world.crash.is_dead();
+      if (life == 0) continue;
+      EXPECT_EQ(statuses(world, runs), (Lines{"cancelled", "cancelled"})) << "step " << at;
+      EXPECT_EQ(send(world, "Three?").error().reason(), "session_ended") << "step " << at;
+      EXPECT_EQ(history(world), Lines());
     }
     check();
     if (!has_crashed || HasFailure()) break;

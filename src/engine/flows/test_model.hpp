@@ -41,19 +41,37 @@ class SignedTurn final : public llm::TurnStream {
   std::optional<AnsweredBy> by_;
 };
 
+// Counts how often a model's answer is read.
+class CountedTurn final : public llm::TurnStream {
+ public:
+  CountedTurn(std::unique_ptr<llm::TurnStream> turn, int& reads)
+      : turn_(std::move(turn)), reads_(reads) {}
+  Task<std::vector<llm::TurnEvent>> next() override {
+    ++reads_;
+    return turn_->next();
+  }
+  void abort() override { turn_->abort(); }
+
+ private:
+  std::unique_ptr<llm::TurnStream> turn_;
+  int& reads_;
+};
+
 // Tells of every question to the model before it is asked; those it says no to are refused.
 class WatchedModel final : public llm::Model {
  public:
   using Watch = std::function<bool(const llm::TurnRequest&)>;
   WatchedModel(std::unique_ptr<llm::Model> model, Watch watch, const OutputMechanism& mechanism,
-               const std::optional<AnsweredBy>& answered_by)
+               const std::optional<AnsweredBy>& answered_by, int& reads)
       : model_(std::move(model)),
         watch_(std::move(watch)),
         mechanism_(mechanism),
-        answered_by_(answered_by) {}
+        answered_by_(answered_by),
+        reads_(reads) {}
   std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest request) override {
     if (!watch_(request)) return std::make_unique<RefusedTurn>();
-    auto turn = model_->ask(std::move(request));
+    std::unique_ptr<llm::TurnStream> turn =
+        std::make_unique<CountedTurn>(model_->ask(std::move(request)), reads_);
     if (!answered_by_) return turn;
     return std::make_unique<SignedTurn>(std::move(turn), *answered_by_);
   }
@@ -64,6 +82,7 @@ class WatchedModel final : public llm::Model {
   Watch watch_;
   const OutputMechanism& mechanism_;
   const std::optional<AnsweredBy>& answered_by_;
+  int& reads_;
 };
 
 }  // namespace errand::engine::testing

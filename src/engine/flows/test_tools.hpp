@@ -74,6 +74,7 @@ class AskingTool final : public Tool {
   const ToolDecl& decl() const override { return decl_; }
   Task<ToolOutcome> invoke(ToolCall, ToolContext context) override {
     before_question_();
+    if (!context.questions) co_return failed_outcome("nobody to ask");
     auto said = co_await PendingAnswer<ToolAnswer>::wait(
         context.questions->ask_client({.name = "who", .args = {{"q", "who?"}}}));
     if (!said) co_return failed_outcome(said.error().message());

@@ -190,7 +190,7 @@ class World final {
                   crash.reached();
                   return !refuses || !refuses(request);
                 },
-                mechanism, answered_by)};
+                mechanism, answered_by, reads)};
   }
 
   void look_at_files(const llm::TurnRequest& request) {
@@ -226,6 +226,7 @@ class World final {
 
  public:
   int asked = 0;
+  int reads = 0;                         // of what the model answers
   std::vector<std::string> asked_about;  // the prompts of what the model was asked, in order
   std::vector<std::string> shown_files;  // with the last question, each with its bytes
   int slow_tools_ended = 0;

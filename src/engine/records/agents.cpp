@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "base/close_names.hpp"
 #include "base/limit_met.hpp"
@@ -117,20 +118,6 @@ std::string name_in(const ToolRef& ref) {
       ref);
 }
 
-ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs) {
-  if (runs->refs.empty()) return agents;
-  if (agents->refs.empty()) return runs;
-  std::set<std::string> names;
-  for (const ToolRef& ref : runs->refs) names.insert(name_in(ref));
-  std::vector<ToolRef> refs;
-  for (const ToolRef& ref : agents->refs) {
-    if (!names.contains(name_in(ref))) refs.push_back(ref);
-  }
-  refs.insert(refs.end(), runs->refs.begin(), runs->refs.end());
-  std::string text = json::write(json::Value(to_json(*share_tools(refs))));
-  return share_tools(std::move(refs), std::move(text));
-}
-
 Metadata merged_metadata(Metadata agents, const Metadata& runs) {
   for (const auto& [key, value] : runs) {
     std::erase_if(agents, [&key](const auto& known) { return known.first == key; });
@@ -209,6 +196,21 @@ Result<json::Object> agent_json(const NamedRecord& agent) {
   hide_headers(members.as_object());
   for (auto& member : members.as_object()) out[member.key()] = std::move(member.value());
   return out;
+}
+
+ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs) {
+  if (runs->refs.empty()) return agents;
+  if (agents->refs.empty()) return runs;
+  std::set<std::string> names;
+  for (const ToolRef& ref : runs->refs) names.insert(name_in(ref));
+  std::vector<ToolRef> refs;
+  for (const ToolRef& ref : agents->refs) {
+    const bool is_room = std::holds_alternative<RoomRef>(ref);
+    if (is_room || !names.contains(name_in(ref))) refs.push_back(ref);
+  }
+  refs.insert(refs.end(), runs->refs.begin(), runs->refs.end());
+  std::string text = json::write(json::Value(to_json(*share_tools(refs))));
+  return share_tools(std::move(refs), std::move(text));
 }
 
 Result<Spec> with_agent(Spec asked, const NamedRecord& agent) {

@@ -41,4 +41,8 @@ Result<json::Object> agent_json(const NamedRecord& agent);
 // internal: the record is damaged.
 Result<Spec> with_agent(Spec asked, const NamedRecord& agent);
 
+// The tools of both. A tool of the run takes the place of the agent's with the same name. A room is
+// not a tool, whatever its name.
+ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs);
+
 }  // namespace errand::engine
