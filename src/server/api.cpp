@@ -148,6 +148,8 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   }
   if (changes_tools(row->info) && answer->status < 300) on_tools_changed_(who.workspace);
   if (answer->events) {
+    // A credential that was revoked while the verb was awaited found no stream to cut.
+    if (!find(secret)) co_return render_error(bad_credential());
     const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
     answer->events = streams_.guard(std::move(answer->events), who.key, secret, expires);
   }
