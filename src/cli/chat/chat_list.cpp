@@ -33,11 +33,11 @@ void add_forked(std::vector<Row>& rows, const std::vector<sdk::RunInfo>& runs) {
 }  // namespace
 
 Task<Result<std::string>> ChatList::render() {
-  sdk::SessionQuery sessions{.metadata = of_chats(), .limit = kShownMax};
+  sdk::SessionQuery sessions{
+      .status = SessionStatus::active, .metadata = of_chats(), .limit = kShownMax};
   ERRAND_CO_TRY(auto page, co_await session_.api().list_sessions(std::move(sessions)));
   std::vector<Row> rows{{"CHAT", "LAST USED", "ABOUT"}};
   for (const sdk::SessionInfo& chat : page.sessions) {
-    if (chat.status == SessionStatus::ended) continue;
     rows.push_back({chat.id.str(), chat.last_used, clean_line(chat.summary, kSummaryChars)});
   }
   sdk::RunQuery forks{.metadata = of_chats(), .limit = kForksReadMax};

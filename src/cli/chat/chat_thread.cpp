@@ -23,23 +23,21 @@ Task<Result<ChatThreadPtr>> resume_session(sdk::RunApi* api, SessionId id, Spec 
   co_return std::make_unique<SessionThread>(*api, std::move(agent), session.id);
 }
 
-// The latest chat is the one with the latest message.
+// The latest chat is the one with the latest message, of those that have not ended.
 Task<Result<ChatThreadPtr>> resume_latest(sdk::RunApi* api, Spec agent) {
   sdk::RunQuery latest{.metadata = {{kCommandKey, kChatCommand}}, .limit = 1};
   ERRAND_CO_TRY(auto page, co_await api->list(std::move(latest)));
-  if (page.runs.empty()) {
-    sdk::SessionQuery sessions{.metadata = {{kCommandKey, kChatCommand}}, .limit = 1};
-    ERRAND_CO_TRY(auto kept, co_await api->list_sessions(std::move(sessions)));
-    if (kept.sessions.empty()) co_return no_chat("");
-    co_return co_await resume_session(api, kept.sessions.front().id, std::move(agent));
+  if (!page.runs.empty() && page.runs.front().session.empty()) {
+    const sdk::RunInfo& run = page.runs.front();
+    std::string id = forked_chat_of(run);
+    if (id.empty()) co_return no_chat("");
+    co_return std::make_unique<ForkThread>(*api, std::move(id), std::move(agent), run.id);
   }
-  const sdk::RunInfo& run = page.runs.front();
-  if (!run.session.empty()) {
-    co_return co_await resume_session(api, run.session, std::move(agent));
-  }
-  std::string id = forked_chat_of(run);
-  if (id.empty()) co_return no_chat("");
-  co_return std::make_unique<ForkThread>(*api, std::move(id), std::move(agent), run.id);
+  sdk::SessionQuery sessions{
+      .status = SessionStatus::active, .metadata = {{kCommandKey, kChatCommand}}, .limit = 1};
+  ERRAND_CO_TRY(auto kept, co_await api->list_sessions(std::move(sessions)));
+  if (kept.sessions.empty()) co_return no_chat("");
+  co_return co_await resume_session(api, kept.sessions.front().id, std::move(agent));
 }
 
 }  // namespace

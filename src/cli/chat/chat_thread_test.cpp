@@ -17,6 +17,7 @@ namespace {
 const RunId kRun = *RunId::parse("run_1");
 const RunId kOther = *RunId::parse("run_2");
 const SessionId kSession = *SessionId::parse("sess_1");
+const SessionId kEnded = *SessionId::parse("sess_2");
 
 // Knows one session, and one chat that is made of forks; tells what it was asked for.
 class ChatApi final : public sdk::NoApi {
@@ -52,11 +53,18 @@ class ChatApi final : public sdk::NoApi {
     if (value == "chat_9") page.runs = {{.id = kOther, .metadata = {{"errand.chat", "chat_9"}}}};
     co_return page;
   }
+  Task<Result<sdk::SessionPage>> list_sessions(sdk::SessionQuery query) override {
+    sdk::SessionPage page;
+    if (query.status != SessionStatus::active) page.sessions.push_back({.id = kEnded});
+    if (is_active) page.sessions.push_back({.id = kSession});
+    co_return page;
+  }
   Task<Result<sdk::RunInfo>> get(RunId run) override {
     co_return sdk::RunInfo{.id = run, .status = RunStatus::running};
   }
 
   sdk::RunInfo latest{.id = kRun, .session = kSession};
+  bool is_active = true;
   std::optional<RunId> current;
   std::vector<sdk::SaidMessage> messages;
   std::string created;
@@ -104,6 +112,14 @@ TEST_F(ChatThreadTest, TheLatestChatIsTheOneWithTheLatestMessage) {
   EXPECT_EQ(resume("")->id(), "sess_1");
   api_.latest = {.id = kOther, .metadata = {{"errand.chat", "chat_9"}}};
   EXPECT_EQ(resume("")->id(), "chat_9");
+}
+
+TEST_F(ChatThreadTest, AChatThatHasEndedIsNotTheLatestOne) {
+  api_.latest = {.id = kRun, .session = kEnded};
+  EXPECT_EQ(resume("")->id(), "sess_1");
+  api_.is_active = false;
+  EXPECT_EQ(resume(""), nullptr);
+  EXPECT_EQ(message_, "there is no chat to go on with");
 }
 
 TEST_F(ChatThreadTest, AChatIsFoundByItsId) {
