@@ -188,11 +188,14 @@ class Server final {
       ERRAND_CO_TRY(first_key, choose_first_key());
     }
     ERRAND_CO_CHECK(adopt_keys());
+    // The configuration file may name the key of the environment, too; it says whose key that is.
+    const auto owner = host_.keys().find(first_key);
+    const std::string workspace = owner ? owner->workspace.str() : "default";
     ERRAND_CO_CHECK(co_await api_.load());
     ERRAND_CO_CHECK(co_await make_rooms());
-    ERRAND_CO_CHECK(keep_credentials(url, first_key));
-    if (!first_key.empty()) ERRAND_CO_CHECK(co_await store_first_key(first_key));
-    print_ready(url, first_key);
+    ERRAND_CO_CHECK(keep_credentials({.url = url, .workspace = workspace, .key = first_key}));
+    if (!first_key.empty() && !owner) ERRAND_CO_CHECK(co_await store_first_key(first_key));
+    print_ready(url, workspace, owner ? "" : first_key);
     log_.info("listening", {{"url", url}, {"data", options_.data}});
     co_return Result<void>();
   }
@@ -257,17 +260,17 @@ class Server final {
     co_return made.error();
   }
 
-  Result<void> keep_credentials(const std::string& url, const std::string& first_key) {
+  // Without a key, the file keeps the key that it has.
+  Result<void> keep_credentials(sdk::Credentials credentials) {
     fs::path file = sdk::credentials_file(options_.data);
-    sdk::Credentials credentials{.url = url, .workspace = "default", .key = first_key};
-    if (first_key.empty()) {
+    if (credentials.key.empty()) {
       auto former = sdk::read_credentials(file);
       if (!former) {
         warn_of_credentials(former.error());
         return {};
       }
+      former->url = std::move(credentials.url);
       credentials = std::move(*former);
-      credentials.url = url;
     }
     return sdk::write_credentials(file, credentials);
   }
@@ -281,7 +284,8 @@ class Server final {
   }
 
   // A program that has started the server reads a line of JSON; a person reads what to do next.
-  static void print_ready(const std::string& url, const std::string& first_key) {
+  static void print_ready(const std::string& url, const std::string& workspace,
+                          const std::string& first_key) {
     if (::isatty(STDOUT_FILENO) == 1) {
       std::string text = cat("Errand ", version(), " serves ", url, " until Ctrl-C.\n");
       if (!first_key.empty()) append(text, "The first API key, shown this once: ", first_key, "\n");
@@ -291,7 +295,7 @@ class Server final {
     }
     std::string line;
     json::ObjectWriter out(line);
-    out.field("event", "ready").field("url", url).field("workspace", "default");
+    out.field("event", "ready").field("url", url).field("workspace", workspace);
     if (!first_key.empty()) out.field("apiKey", first_key);
     out.end();
     line += '\n';
