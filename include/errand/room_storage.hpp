@@ -31,7 +31,7 @@ struct RoomUploadOptions {
   bool overwrite = false;  // else a file that is there is a conflict
   std::string mime_type = "application/octet-stream";
   // Of a file that is read piece by piece, if it is known: a room refuses a file that is too large
-  // at once, and one that ends early. Without it, an upload that is given up leaves what was sent.
+  // at once, and one that ends early.
   std::optional<std::uint64_t> size = {};
 };
 

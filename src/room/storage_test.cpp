@@ -270,6 +270,30 @@ TEST_F(RoomStorage, TakesAnUploadOfUnknownSize) {
   EXPECT_EQ(download(ann, "a"), "open start:4:a:application/octet-stream data:4 close ");
 }
 
+TEST_F(RoomStorage, AnUploadOfUnknownSizeThatIsGivenUpLeavesTheFileAsItWas) {
+  constexpr std::string_view kGivenUp = R"({"type":"control","method":"close","status_code":1001})";
+  Client ann = user("ann");
+  upload(ann, "a", "old text");
+  const auto parts = disk_.parts;
+  begin(ann, "upload", R"("path":"a","size":null,"overwrite":true)");
+  settle();
+  chunk(ann, R"({"kind":"data"})", "some");
+  settle();
+  give(ann, kGivenUp);
+  settle();
+  EXPECT_EQ(seen(ann), "open pull pull error:1002 close ");
+  EXPECT_EQ(disk_.parts, parts);
+  // While a part is on its way to the store.
+  begin(ann, "upload", R"("path":"a","size":null,"overwrite":true)");
+  settle();
+  for (int i = 0; i < 4; ++i) chunk(ann, R"({"kind":"data"})", std::string(kBlock, 'x'));
+  give(ann, kGivenUp);
+  settle();
+  EXPECT_EQ(disk_.parts, parts);
+  seen(ann);
+  EXPECT_EQ(download(ann, "a"), "open start:8:a:text/plain data:8 close ");
+}
+
 TEST_F(RoomStorage, AFileStaysReadableForThoseWhoReadIt) {
   Client ann = user("ann");
   Client bob = user("bob");

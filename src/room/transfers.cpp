@@ -16,6 +16,7 @@ constexpr std::size_t kBlockBytes = 64U * 1024;
 constexpr std::size_t kBlockBytesMax = 1024U * 1024;
 // Blocks that a client may ask for before they came; it gets no more than these.
 constexpr std::size_t kPullsMax = 64;
+constexpr std::int64_t kNormalClose = 1000;
 constexpr std::size_t kMimeTypeBytesMax = 255;
 constexpr std::string_view kAnyMimeType = "application/octet-stream";
 
@@ -78,7 +79,7 @@ Storage::Upload::~Upload() {
 
 void Storage::Upload::take_input(const Content& chunk) {
   if (phase_ == Phase::over) return;
-  if (is_close(chunk.header)) return take_close();
+  if (is_close(chunk.header)) return take_close(chunk);
   const json::Object* headers = binary_headers(chunk);
   if (!headers) return fail(bad_transfer("an upload takes binary chunks"));
   if (phase_ == Phase::unasked) return start(*headers);
@@ -167,7 +168,12 @@ void Storage::Upload::take(const Content& chunk) {
   go_on();
 }
 
-void Storage::Upload::take_close() {
+// Only a normal close says that all bytes were sent.
+void Storage::Upload::take_close(const Content& close) {
+  if (phase_ == Phase::committing) return;
+  if (json::integer_at(&close.header, "status_code").value_or(kNormalClose) != kNormalClose) {
+    return fail(bad_transfer("the upload was given up"));
+  }
   input_is_closed_ = true;
   if (phase_ == Phase::unasked) return fail(bad_transfer("the upload ended before it began"));
   if (phase_ == Phase::taking) go_on();

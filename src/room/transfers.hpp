@@ -45,7 +45,7 @@ class Storage::Upload final : public Transfer, public std::enable_shared_from_th
   void begin();
   void begun(const Result<void>& done);
   void take(const Content& chunk);
-  void take_close();
+  void take_close(const Content& close);
   void go_on();
   void keep_part();
   void commit();
