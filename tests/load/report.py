@@ -136,10 +136,14 @@ class Row:
 
 
 def table(rows: list[Row]) -> str:
-    """Markdown that reads well as plain text too."""
-    lines = [["what", "median", "min - max", "target", "verdict"]] + [row.cells() for row in rows]
+    return aligned([["what", "median", "min - max", "target", "verdict"],
+                    *(row.cells() for row in rows)])
+
+
+def aligned(lines: list[list[str]]) -> str:
+    """Markdown that reads well as plain text too. The first line is the head of the table."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    lines.insert(1, ["-" * width for width in widths])
+    lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
     return "\n".join(
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |"
         for line in lines)
