@@ -15,7 +15,7 @@
 #include "json/schema.hpp"
 #include "json/write.hpp"
 
-namespace errand::host {
+namespace errand::host::config_schema_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -255,4 +255,4 @@ TEST_F(ConfigSchemaTest, TheExamplesOfTheGuideFit) {
 }
 
 }  // namespace
-}  // namespace errand::host
+}  // namespace errand::host::config_schema_test

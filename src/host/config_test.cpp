@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "host/discovery.hpp"
 
-namespace errand::host {
+namespace errand::host::config_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -241,4 +241,4 @@ TEST_F(ConfigTest, AnOllamaOfTheFileBringsItsOtherModels) {
 }
 
 }  // namespace
-}  // namespace errand::host
+}  // namespace errand::host::config_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::host {
+namespace errand::host::descriptors_test {
 namespace {
 
 TEST(Descriptors, BoundWhatTheConfigurationLeavesOpen) {
@@ -43,4 +43,4 @@ TEST(Descriptors, ManyAllowNoMoreClientsThanUsual) {
 }
 
 }  // namespace
-}  // namespace errand::host
+}  // namespace errand::host::descriptors_test

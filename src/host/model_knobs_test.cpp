@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::host {
+namespace errand::host::model_knobs_test {
 namespace {
 
 TEST(ModelKnobs, ModelsOfOpenAiHaveALowestEffortOrNone) {
@@ -67,4 +67,4 @@ TEST(ModelKnobs, OnlyNewerModelsOfGoogleWantSignaturesOnEveryFirstCall) {
 }
 
 }  // namespace
-}  // namespace errand::host
+}  // namespace errand::host::model_knobs_test

@@ -13,7 +13,7 @@
 #include "net/server/test_support.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::host {
+namespace errand::host::ollama_models_test {
 namespace {
 
 using Ids = std::vector<std::string>;
@@ -123,4 +123,4 @@ TEST_F(OllamaModelsTest, AModelIsMadeOfAnyIdOfItsKind) {
 }
 
 }  // namespace
-}  // namespace errand::host
+}  // namespace errand::host::ollama_models_test

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +15,8 @@ namespace errand::host {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kKeyFileBytesMax = 64 * 1024;
 
 // A renamed file survives a power cut only once its directory is on the disk.
 Result<void> sync_directory(const fs::path& directory) {
@@ -56,17 +56,12 @@ Result<std::vector<crypto::SealKey>> parse_secret_keys(std::string_view text,
 }
 
 Result<std::vector<crypto::SealKey>> read_secret_keys(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) {
-      return Error(ErrorCode::not_found, cat("there is no file ", file.string()));
-    }
-    return Error(ErrorCode::unavailable, cat("cannot read ", file.string()))
-        .reason("secret_key_missing");
+  auto text = read_whole_file(file, kKeyFileBytesMax);
+  if (text) return parse_secret_keys(*text, file.string());
+  if (text.error().code() == ErrorCode::not_found) {
+    return Error(ErrorCode::not_found, cat("there is no file ", file.string()));
   }
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  return parse_secret_keys(text, file.string());
+  return Error(ErrorCode::unavailable, text.error().message()).reason("secret_key_missing");
 }
 
 Result<void> write_secret_keys(const fs::path& file, const std::vector<crypto::SealKey>& keys) {

@@ -6,9 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/text.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::host {
+namespace errand::host::secret_key_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,6 +67,20 @@ TEST_F(SecretKeyFileTest, WhatIsNoKeyIsRefusedWithoutBeingShown) {
   EXPECT_FALSE(run_task(io, keys.read()));
 }
 
+TEST_F(SecretKeyFileTest, AFolderOrAHugeFileInItsPlaceIsAnError) {
+  fs::create_directory(file);
+  auto folder_read = read_secret_keys(file);
+  fs::remove(file);
+  std::ofstream(file) << std::string(100'000, 'a');
+  auto huge_read = read_secret_keys(file);
+
+  ASSERT_FALSE(folder_read || huge_read);
+  EXPECT_EQ(folder_read.error().message(),
+            cat("cannot read the file ", file.string(), ": Is a directory"));
+  EXPECT_EQ(huge_read.error().message(),
+            cat("the file ", file.string(), " has more than 65536 bytes"));
+}
+
 TEST_F(SecretKeyFileTest, SeveralKeysStandBelowEachOther) {
   std::vector<crypto::SealKey> keys{crypto::random_seal_key(), crypto::random_seal_key()};
   ASSERT_TRUE(write_secret_keys(file, keys));
@@ -78,4 +93,4 @@ TEST_F(SecretKeyFileTest, SeveralKeysStandBelowEachOther) {
 }
 
 }  // namespace
-}  // namespace errand::host
+}  // namespace errand::host::secret_key_file_test

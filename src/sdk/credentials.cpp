@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -171,20 +170,11 @@ Result<void> write_data_credentials(const fs::path& data, const Credentials& cre
 }
 
 Result<Credentials> read_credentials(const fs::path& file) {
-  struct stat about{};
-  if (::stat(file.c_str(), &about) != 0) {
-    if (!is_missing(errno)) return cannot_read(file, errno);
+  auto text = read_whole_file(file, kFileBytesMax);
+  if (!text && text.error().code() == ErrorCode::not_found)
     return Error(ErrorCode::not_found, cat("there is no file ", file.string()));
-  }
-  if (!S_ISREG(about.st_mode)) return cannot_read(file, EISDIR);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return cannot_read(file, errno);
-  std::string text(kFileBytesMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) return cannot_read(file, EIO);
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kFileBytesMax) return cannot_read(file, EFBIG);
-  auto value = json::parse(text);
+  if (!text) return Error(ErrorCode::unavailable, text.error().message());
+  auto value = json::parse(*text);
   if (!value)
     return Error(ErrorCode::invalid_argument, cat(file.string(), ": ", value.error().message()));
   json::Fields fields(*value, "");

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::credentials_test {
 namespace {
 
 class FindServerTest : public testing::Test {
@@ -114,7 +114,7 @@ TEST_F(FindServerTest, AFileThatCannotBeReadIsAnError) {
   std::filesystem::path file = credentials_file(root_ / ".errand");
   std::filesystem::create_directories(file);
   std::filesystem::permissions(file, std::filesystem::perms(0700));
-  std::string unreadable = cat("cannot read ", file.string(), ": Is a directory");
+  std::string unreadable = cat("cannot read the file ", file.string(), ": Is a directory");
   EXPECT_EQ(find(), unreadable);
   EXPECT_EQ(find({.data = (root_ / ".errand").string()}), unreadable);
   EXPECT_EQ(find({.server = "http://own", .key = "own"}), "http://own own");
@@ -127,4 +127,4 @@ TEST_F(FindServerTest, NoServerSaysWhereItWasLookedFor) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::credentials_test
