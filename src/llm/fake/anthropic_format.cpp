@@ -10,7 +10,7 @@
 namespace errand::llm {
 namespace {
 
-constexpr std::string_view kSignature = "c2lnbmVkIGJ5IGEgZmFrZQ==";  // "signed by a fake"
+constexpr std::string_view kThinkingSignature = "c2lnbmVkIGJ5IGEgZmFrZQ==";  // "signed by a fake"
 
 std::string stop_reason(const ScriptedTurn& turn) {
   return translate(reason_of(turn), {{"content_filter", "refusal"}});
@@ -31,7 +31,7 @@ json::Object counts_of(const Usage& usage) {
           {"server_tool_use", nullptr}};
 }
 
-json::Object usage_of(const Usage& usage) {
+json::Object anthropic_usage(const Usage& usage) {
   json::Object out = counts_of(usage);
   out["cache_creation"] = {{"ephemeral_5m_input_tokens", 0}, {"ephemeral_1h_input_tokens", 0}};
   out["inference_geo"] = nullptr;
@@ -41,10 +41,17 @@ json::Object usage_of(const Usage& usage) {
 }
 
 json::Object message_of(const FakeAnswer& answer, const Usage& usage) {
-  return {{"id", cat("msg_", answer.seed)}, {"type", "message"},        {"role", "assistant"},
-          {"model", answer.model},          {"content", json::Array()}, {"stop_reason", nullptr},
-          {"stop_sequence", nullptr},       {"stop_details", nullptr},  {"container", nullptr},
-          {"diagnostics", nullptr},         {"usage", usage_of(usage)}};
+  return {{"id", cat("msg_", answer.seed)},
+          {"type", "message"},
+          {"role", "assistant"},
+          {"model", answer.model},
+          {"content", json::Array()},
+          {"stop_reason", nullptr},
+          {"stop_sequence", nullptr},
+          {"stop_details", nullptr},
+          {"container", nullptr},
+          {"diagnostics", nullptr},
+          {"usage", anthropic_usage(usage)}};
 }
 
 json::Object tool_use(const FakeAnswer& answer, const ScriptedCall& call, std::size_t index,
@@ -121,7 +128,7 @@ class AnthropicEncoder final : public PieceEncoder {
     if (open_ == Block::none) return {};
     std::string out;
     if (open_ == Block::thinking) {
-      out = delta({{"type", "signature_delta"}, {"signature", kSignature}});
+      out = delta({{"type", "signature_delta"}, {"signature", kThinkingSignature}});
     }
     open_ = Block::none;
     return out + named_frame({{"type", "content_block_stop"}, {"index", index_++}});
@@ -204,8 +211,9 @@ class AnthropicFormat final : public FakeFormat {
     const ScriptedTurn& turn = answer.turn;
     json::Array content;
     if (!turn.thinking.empty()) {
-      content.push_back(
-          {{"type", "thinking"}, {"thinking", joined(turn.thinking)}, {"signature", kSignature}});
+      content.push_back({{"type", "thinking"},
+                         {"thinking", joined(turn.thinking)},
+                         {"signature", kThinkingSignature}});
     }
     if (!turn.text.empty()) {
       content.push_back({{"type", "text"}, {"text", joined(turn.text)}, {"citations", nullptr}});

@@ -7,7 +7,7 @@
 namespace errand::llm {
 namespace {
 
-std::string finish_reason(const ScriptedTurn& turn) {
+std::string chat_finish_reason(const ScriptedTurn& turn) {
   return translate(reason_of(turn), {{"end_turn", "stop"},
                                      {"stop_sequence", "stop"},
                                      {"refusal", "stop"},
@@ -24,7 +24,7 @@ std::string call_id(const FakeAnswer& answer, std::size_t index) {
   return cat("call_", answer.seed, "_", index);
 }
 
-json::Object usage_of(const Usage& usage) {
+json::Object chat_usage(const Usage& usage) {
   return {{"prompt_tokens", usage.input_tokens},
           {"completion_tokens", usage.output_tokens},
           {"total_tokens", usage.input_tokens + usage.output_tokens},
@@ -69,11 +69,11 @@ class ChatEncoder final : public PieceEncoder {
     return out;
   }
   std::string close() override {
-    std::string out = chunk({}, json::Value(finish_reason(answer_.turn)));
+    std::string out = chunk({}, json::Value(chat_finish_reason(answer_.turn)));
     if (has_usage_) {
       json::Object last = head_of(answer_, "chat.completion.chunk");
       last["choices"] = json::Array();
-      last["usage"] = usage_of(answer_.turn.usage);
+      last["usage"] = chat_usage(answer_.turn.usage);
       out += data_frame(last);
     }
     return out + "data: [DONE]\n\n";
@@ -84,12 +84,12 @@ class ChatEncoder final : public PieceEncoder {
     return chunk({{"tool_calls", json::Array{std::move(call)}}});
   }
 
-  std::string chunk(json::Object delta, const json::Value& finish_reason = nullptr) const {
+  std::string chunk(json::Object delta, const json::Value& chat_finish_reason = nullptr) const {
     json::Object out = head_of(answer_, "chat.completion.chunk");
     out["choices"] = json::Array{{{"index", 0},
                                   {"delta", std::move(delta)},
                                   {"logprobs", nullptr},
-                                  {"finish_reason", finish_reason}}};
+                                  {"finish_reason", chat_finish_reason}}};
     if (has_usage_) out["usage"] = nullptr;
     return data_frame(out);
   }
@@ -153,8 +153,8 @@ class ChatFormat final : public FakeFormat {
     out["choices"] = json::Array{{{"index", 0},
                                   {"message", message_of(answer)},
                                   {"logprobs", nullptr},
-                                  {"finish_reason", finish_reason(answer.turn)}}};
-    out["usage"] = usage_of(answer.turn.usage);
+                                  {"finish_reason", chat_finish_reason(answer.turn)}}};
+    out["usage"] = chat_usage(answer.turn.usage);
     return json::write(out);
   }
 

@@ -9,7 +9,7 @@
 namespace errand::llm {
 namespace {
 
-constexpr std::string_view kSignature = "c2lnbmVkIGJ5IGEgZmFrZQ==";  // "signed by a fake"
+constexpr std::string_view kThoughtSignature = "c2lnbmVkIGJ5IGEgZmFrZQ==";  // "signed by a fake"
 constexpr std::string_view kMalformed = "MALFORMED_FUNCTION_CALL";
 
 // Arguments are an object here; nothing if the script's cannot be one.
@@ -22,7 +22,7 @@ bool is_malformed(const ScriptedTurn& turn) {
                      [](const ScriptedCall& call) { return !arguments_of(call); });
 }
 
-std::string finish_reason(const ScriptedTurn& turn) {
+std::string gemini_finish_reason(const ScriptedTurn& turn) {
   if (turn.finish_reason.empty() && is_malformed(turn)) return std::string(kMalformed);
   return translate(reason_of(turn), {{"end_turn", "STOP"},
                                      {"tool_use", "STOP"},
@@ -33,7 +33,7 @@ std::string finish_reason(const ScriptedTurn& turn) {
 }
 
 // The vendor counts thoughts apart from the rest of the output.
-json::Object usage_of(const Usage& usage) {
+json::Object gemini_usage(const Usage& usage) {
   std::int64_t said = std::max<std::int64_t>(0, usage.output_tokens - usage.reasoning_tokens);
   json::Object out{{"promptTokenCount", usage.input_tokens},
                    {"candidatesTokenCount", said},
@@ -60,7 +60,7 @@ json::Object call_part(const FakeAnswer& answer, const ScriptedCall& call, json:
                      {{"id", cat("call_", answer.seed, "_", index)},
                       {"name", call.name},
                       {"args", std::move(arguments)}}}};
-  if (index == 0) part["thoughtSignature"] = kSignature;
+  if (index == 0) part["thoughtSignature"] = kThoughtSignature;
   return part;
 }
 
@@ -68,14 +68,14 @@ json::Object answer_of(const FakeAnswer& answer, json::Array parts) {
   json::Object candidate{{"content", {{"parts", std::move(parts)}, {"role", "model"}}},
                          {"index", 0}};
   return {{"candidates", json::Array{std::move(candidate)}},
-          {"usageMetadata", usage_of(answer.turn.usage)},
+          {"usageMetadata", gemini_usage(answer.turn.usage)},
           {"modelVersion", answer.model},
           {"responseId", answer.seed}};
 }
 
 void finish(const ScriptedTurn& turn, json::Object& answer) {
   json::Object& candidate = answer["candidates"].as_array()[0].as_object();
-  std::string reason = finish_reason(turn);
+  std::string reason = gemini_finish_reason(turn);
   candidate["finishReason"] = reason;
   if (reason == kMalformed) candidate["finishMessage"] = "Malformed function call";
 }

@@ -27,7 +27,7 @@ std::optional<std::size_t> turns_up_to(std::string_view id) {
   return std::size_t{*number} + 1;
 }
 
-json::Object usage_of(const Usage& usage) {
+json::Object responses_usage(const Usage& usage) {
   return {
       {"input_tokens", usage.input_tokens},
       {"input_tokens_details", {{"cached_tokens", usage.cached_tokens}, {"cache_write_tokens", 0}}},
@@ -94,7 +94,7 @@ json::Object ended(const FakeAnswer& answer, json::Array output) {
   if (cut.empty()) out["completed_at"] = answer.created_at;
   if (!cut.empty()) out["incomplete_details"] = {{"reason", cut}};
   out["output"] = std::move(output);
-  out["usage"] = usage_of(answer.turn.usage);
+  out["usage"] = responses_usage(answer.turn.usage);
   return out;
 }
 

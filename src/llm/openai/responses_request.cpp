@@ -21,11 +21,11 @@ json::Object tool_json(const ToolDecl& tool) {
           {"strict", false}};
 }
 
-json::Object text_json(std::string_view text) {
+json::Object text_part(std::string_view text) {
   return {{"type", "input_text"}, {"text", text}};
 }
 
-json::Object file_json(const TurnRequest& request, const FilePart& file) {
+json::Object file_item(const TurnRequest& request, const FilePart& file) {
   const std::string* bytes = bytes_in(request, file);
   bool is_given = bytes || !file.url.empty();
   FileKind kind = kind_of(file);
@@ -37,8 +37,8 @@ json::Object file_json(const TurnRequest& request, const FilePart& file) {
         {"type", "input_file"}, {"filename", file.filename}, {"file_data", data_url(file, *bytes)}};
   }
   if (kind == FileKind::pdf && is_given) return {{"type", "input_file"}, {"file_url", file.url}};
-  if (kind == FileKind::text && bytes) return text_json(told_text(file, *bytes));
-  return text_json(note_on(request, file));
+  if (kind == FileKind::text && bytes) return text_part(told_text(file, *bytes));
+  return text_part(note_on(request, file));
 }
 
 // Plain text, or a list of parts if there are files.
@@ -46,8 +46,8 @@ json::Value content_json(const TurnRequest& request, std::string_view text,
                          const std::vector<FilePart>& files) {
   if (files.empty()) return json::Value(text);
   json::Array parts;
-  if (!text.empty()) parts.push_back(text_json(text));
-  for (const FilePart& file : files) parts.push_back(file_json(request, file));
+  if (!text.empty()) parts.push_back(text_part(text));
+  for (const FilePart& file : files) parts.push_back(file_item(request, file));
   return parts;
 }
 

@@ -31,10 +31,10 @@ class Walk {
 
 const Json* Walk::find(const std::string& reference) const {
   if (reference == "#") return &root_;
-  constexpr std::string_view kDefs = "#/$defs/";
-  if (!reference.starts_with(kDefs)) return nullptr;
+  constexpr std::string_view kDefinitions = "#/$defs/";
+  if (!reference.starts_with(kDefinitions)) return nullptr;
   const Json* definitions = root_.find("$defs");
-  return definitions ? definitions->find(std::string_view(reference).substr(kDefs.size()))
+  return definitions ? definitions->find(std::string_view(reference).substr(kDefinitions.size()))
                      : nullptr;
 }
 

@@ -47,7 +47,7 @@ Json integer_map_schema(Json values) {
 
 namespace {
 
-JsonArray names(const EnumInfo& info) {
+JsonArray enum_names(const EnumInfo& info) {
   JsonArray out;
   for (const EnumInfo::Entry& entry : info.entries) out.push_back(entry.name);
   return out;
@@ -57,12 +57,12 @@ JsonArray names(const EnumInfo& info) {
 
 Json enum_map_schema(Json values, const EnumInfo& info) {
   return JsonObject{{"type", "object"},
-                    {"propertyNames", JsonObject{{"enum", names(info)}}},
+                    {"propertyNames", JsonObject{{"enum", enum_names(info)}}},
                     {"additionalProperties", std::move(values)}};
 }
 
 Json enum_schema(const EnumInfo& info) {
-  JsonObject out{{"type", "string"}, {"enum", names(info)}};
+  JsonObject out{{"type", "string"}, {"enum", enum_names(info)}};
   std::string description;
   for (const EnumInfo::Entry& entry : info.entries) {
     if (entry.description.empty()) continue;

@@ -61,15 +61,15 @@ ToolResult json_result(Json value) {
 
 namespace {
 
-constexpr std::string_view kDefs = "#/$defs/";
+constexpr std::string_view kDefsPrefix = "#/$defs/";
 
 // Whether a schema refers to a definition that it does not have.
 bool lacks_definition(const Json& part, const Json& root) {
   if (const JsonObject* object = part.if_object()) {
     const Json* reference = object->find("$ref");
     const std::string* text = reference ? reference->if_string() : nullptr;
-    if (text && text->starts_with(kDefs)) {
-      std::string_view name = std::string_view(*text).substr(kDefs.size());
+    if (text && text->starts_with(kDefsPrefix)) {
+      std::string_view name = std::string_view(*text).substr(kDefsPrefix.size());
       const Json* own = root.find("$defs");
       if (!own || !own->find(name.substr(0, name.find('/')))) return true;
     }

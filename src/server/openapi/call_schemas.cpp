@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kCallSchemas = R"json({
   "Tool": {
     "type": "object",
     "required": ["kind"],
@@ -195,7 +195,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view call_schemas() {
-  return kSchemas;
+  return kCallSchemas;
 }
 
 }  // namespace errand::server

@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kEventSchemas = R"json({
   "Tokens": {
     "type": "object",
     "required": ["inputTokens", "cachedTokens", "reasoningTokens", "outputTokens"],
@@ -245,7 +245,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view event_schemas() {
-  return kSchemas;
+  return kEventSchemas;
 }
 
 }  // namespace errand::server

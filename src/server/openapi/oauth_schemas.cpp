@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kOauthSchemas = R"json({
   "OAuthClientRequest": {
     "type": "object",
     "additionalProperties": false,
@@ -116,7 +116,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view oauth_schemas() {
-  return kSchemas;
+  return kOauthSchemas;
 }
 
 }  // namespace errand::server

@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kProtocolSchemas = R"json({
   "A2aMessage": {
     "type": "object",
     "required": ["jsonrpc", "id", "method"],
@@ -72,7 +72,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view protocol_schemas() {
-  return kSchemas;
+  return kProtocolSchemas;
 }
 
 }  // namespace errand::server

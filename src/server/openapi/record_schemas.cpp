@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kRecordSchemas = R"json({
   "SecretRequest": {
     "type": "object",
     "additionalProperties": false,
@@ -309,7 +309,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view record_schemas() {
-  return kSchemas;
+  return kRecordSchemas;
 }
 
 }  // namespace errand::server

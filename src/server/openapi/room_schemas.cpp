@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kRoomSchemas = R"json({
   "RoomRequest": {
     "type": "object",
     "additionalProperties": false,
@@ -203,7 +203,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view room_schemas() {
-  return kSchemas;
+  return kRoomSchemas;
 }
 
 }  // namespace errand::server

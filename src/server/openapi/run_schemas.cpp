@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kRunSchemas = R"json({
   "RunRequest": {
     "type": "object",
     "description": [
@@ -361,7 +361,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view run_schemas() {
-  return kSchemas;
+  return kRunSchemas;
 }
 
 }  // namespace errand::server

@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kServerSchemas = R"json({
   "Error": {
     "type": "object",
     "required": ["error", "code", "message"],
@@ -212,7 +212,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view server_schemas() {
-  return kSchemas;
+  return kServerSchemas;
 }
 
 }  // namespace errand::server

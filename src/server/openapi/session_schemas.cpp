@@ -4,7 +4,7 @@
 namespace errand::server {
 namespace {
 
-constexpr std::string_view kSchemas = R"json({
+constexpr std::string_view kSessionSchemas = R"json({
   "WhenBusy": {
     "type": "string",
     "enum": ["queue", "reject", "interrupt"],
@@ -184,7 +184,7 @@ constexpr std::string_view kSchemas = R"json({
 }  // namespace
 
 std::string_view session_schemas() {
-  return kSchemas;
+  return kSessionSchemas;
 }
 
 }  // namespace errand::server

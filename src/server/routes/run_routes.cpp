@@ -92,7 +92,7 @@ EventSeq resume_point(const net::Request& request) {
   return std::max({EventSeq{0}, header.value_or(0), query.value_or(0)});
 }
 
-Result<RunFilter> parse_filter(const Principal& who, const net::Request& request) {
+Result<RunFilter> parse_run_filter(const Principal& who, const net::Request& request) {
   RunFilter filter{.workspace = who.workspace};
   ERRAND_TRY(auto status, choice_param(request, query::kRunStatus));
   if (status) filter.status = parse_run_status(query::kRunStatus.words()[*status]);
@@ -137,7 +137,7 @@ Api::Answer Api::create_run(Principal who, net::Request request) {
 }
 
 Api::Answer Api::list_runs(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  ERRAND_CO_TRY(auto filter, parse_run_filter(who, request));
   if (auto agent = text_param(request, query::kAgent)) {
     // Runs are labelled with ids. An agent that was deleted is found by its id alone.
     auto known = co_await engine_.records().agents.find(who.workspace, *agent);

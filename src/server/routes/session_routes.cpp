@@ -132,7 +132,7 @@ std::string_view to_string(SessionStatus status) {
   return status == SessionStatus::active ? "active" : "ended";
 }
 
-Result<SessionFilter> parse_filter(const Principal& who, const net::Request& request) {
+Result<SessionFilter> parse_session_filter(const Principal& who, const net::Request& request) {
   SessionFilter filter{.workspace = who.workspace};
   ERRAND_TRY(auto status, choice_param(request, query::kSessionStatus));
   if (status) filter.status = *status == 0 ? SessionStatus::active : SessionStatus::ended;
@@ -188,7 +188,7 @@ Api::Answer Api::create_session(Principal who, net::Request request) {
 }
 
 Api::Answer Api::list_sessions(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  ERRAND_CO_TRY(auto filter, parse_session_filter(who, request));
   ERRAND_CO_TRY(auto total, co_await engine_.count_sessions(filter));
   const std::size_t limit = filter.limit++;  // one more tells whether there is another page
   const std::size_t offset = filter.offset;

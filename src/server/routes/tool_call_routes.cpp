@@ -25,7 +25,7 @@ constexpr auto kClaimMembers = std::to_array<std::string_view>({"ttlMs"});
 constexpr auto kExtendMembers = std::to_array<std::string_view>({"claimId", "ttlMs"});
 constexpr auto kProgressMembers = std::to_array<std::string_view>({"message", "progress", "total"});
 
-Result<CallFilter> parse_filter(const Principal& who, const net::Request& request) {
+Result<CallFilter> parse_call_filter(const Principal& who, const net::Request& request) {
   using Status = CallFilter::Status;
   CallFilter filter{.workspace = who.workspace};
   ERRAND_TRY(auto status, choice_param(request, query::kCallStatus));
@@ -84,7 +84,7 @@ net::Response claim_response(const engine::PendingCall& call) {
 }  // namespace
 
 Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
-  ERRAND_CO_TRY(auto filter, parse_filter(who, request));
+  ERRAND_CO_TRY(auto filter, parse_call_filter(who, request));
   ERRAND_CO_TRY(auto wait, integer_param(request, query::kWait));
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
   // A credential that is revoked while it waits is refused at once.

@@ -34,7 +34,7 @@ constexpr const char* kCount =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ?";
 constexpr const char* kCountByStatus =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ? AND status = ?";
-constexpr const char* kFindLabel =
+constexpr const char* kFindSessionLabel =
     "SELECT session FROM session_labels WHERE workspace = ? AND key = ? AND value = ? "
     "AND session < ? ORDER BY session DESC LIMIT 1";
 constexpr const char* kFindStatus =
@@ -115,7 +115,7 @@ SessionQueries::SessionQueries(Database& database)
       count_by_status_(database, kCountByStatus),
       find_id_(database, kFindId),
       times_(database, kTimes),
-      find_label_(database, kFindLabel),
+      find_label_(database, kFindSessionLabel),
       find_status_(database, kFindStatus),
       history_(database, kHistory),
       newest_history_(database, kNewestHistory),

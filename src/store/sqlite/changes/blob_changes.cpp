@@ -3,8 +3,8 @@
 namespace errand::sqlite {
 namespace {
 
-constexpr const char* kFind = "SELECT 1 FROM blobs WHERE workspace = ? AND hash = ?";
-constexpr const char* kInsert =
+constexpr const char* kFindBlob = "SELECT 1 FROM blobs WHERE workspace = ? AND hash = ?";
+constexpr const char* kInsertBlob =
     "INSERT OR IGNORE INTO blobs (workspace, hash, bytes) VALUES (?, ?, ?)";
 constexpr const char* kInsertUse =
     "INSERT OR IGNORE INTO blob_users (run, hash, workspace) VALUES (?, ?, ?)";
@@ -19,8 +19,8 @@ constexpr const char* kRemoveUnused =
 }  // namespace
 
 BlobChanges::BlobChanges(Database& database)
-    : find_(database, kFind),
-      insert_(database, kInsert),
+    : find_(database, kFindBlob),
+      insert_(database, kInsertBlob),
       insert_use_(database, kInsertUse),
       first_use_(database, kFirstUse),
       remove_use_(database, kRemoveUse),

@@ -3,12 +3,12 @@
 namespace errand::sqlite {
 namespace {
 
-constexpr const char* kFind =
+constexpr const char* kFindRequest =
     "SELECT subject, fingerprint FROM idempotency WHERE workspace = ? AND key = ? AND at > ?";
 constexpr const char* kRemember =
     "INSERT OR REPLACE INTO idempotency (workspace, key, subject, fingerprint, at) "
     "VALUES (?, ?, ?, ?, ?)";
-constexpr const char* kForget =
+constexpr const char* kForgetRequests =
     "DELETE FROM idempotency INDEXED BY made WHERE at = ? AND subject = ?";
 constexpr const char* kRemoveOld =
     "DELETE FROM idempotency WHERE (workspace, key) IN (SELECT workspace, key FROM idempotency "
@@ -18,9 +18,9 @@ constexpr const char* kRemoveOld =
 
 KeyedRequests::KeyedRequests(Database& database)
     : database_(database),
-      find_(database, kFind),
+      find_(database, kFindRequest),
       remember_(database, kRemember),
-      forget_(database, kForget),
+      forget_(database, kForgetRequests),
       remove_old_(database, kRemoveOld) {}
 
 Result<std::optional<KeyedRequests::Made>> KeyedRequests::find(const WorkspaceSlug& workspace,

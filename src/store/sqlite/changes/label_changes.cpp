@@ -5,12 +5,13 @@ namespace {
 
 constexpr const char* kAdd =
     "INSERT OR IGNORE INTO labels (workspace, key, value, run) VALUES (?, ?, ?, ?)";
-constexpr const char* kRemove =
+constexpr const char* kRemoveRunLabel =
     "DELETE FROM labels WHERE workspace = ? AND key = ? AND value = ? AND run = ?";
 
 }  // namespace
 
-LabelChanges::LabelChanges(Database& database) : add_(database, kAdd), remove_(database, kRemove) {}
+LabelChanges::LabelChanges(Database& database)
+    : add_(database, kAdd), remove_(database, kRemoveRunLabel) {}
 
 Result<void> LabelChanges::add(const RunKey& run, const Labels& labels) {
   for (const auto& [key, value] : labels) {

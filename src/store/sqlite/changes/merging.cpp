@@ -8,8 +8,8 @@ namespace {
 // Merging a shorter log would save next to nothing.
 constexpr std::int64_t kSegmentsMin = 3;
 // So many bytes of text cost as much as one more segment.
-constexpr std::size_t kBytesPerCost = 4096;
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kMergedBytesPerCost = 4096;
+constexpr std::size_t kMergedPageBytes = 4096;
 // What a segment takes in its table beside its text, most of it the id of the run.
 constexpr std::size_t kRowBytes = 70;
 
@@ -17,8 +17,8 @@ constexpr const char* kLoad =
     "SELECT ended_at, workspace, run, merged, next, place FROM merging LIMIT 1";
 constexpr const char* kSave =
     "UPDATE merging SET ended_at = ?, workspace = ?, run = ?, merged = ?, next = ?, place = ?";
-constexpr const char* kForget = "UPDATE merging SET next = 0 WHERE run = ? AND next > 0";
-constexpr const char* kFindEnded =
+constexpr const char* kForgetMerging = "UPDATE merging SET next = 0 WHERE run = ? AND next > 0";
+constexpr const char* kFindMergeable =
     "SELECT ended_at, workspace, id, segments, format FROM runs INDEXED BY ended "
     "WHERE finished = 1 AND (ended_at, workspace, id) > (?, ?, ?) AND ended_at < ? "
     "ORDER BY ended_at, workspace, id";
@@ -39,7 +39,7 @@ FROM segments WHERE place IN (SELECT place FROM stretch) AND last_seq > ?2 AND n
 ORDER BY place
 )sql";
 constexpr const char* kTakeOut = "DELETE FROM segments WHERE place = ? RETURNING journal, events";
-constexpr const char* kInsert =
+constexpr const char* kInsertMerged =
     "INSERT INTO segments (run, last_seq, n, events_count, at, anchor, previous, journal, events) "
     "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?) RETURNING place";
 constexpr const char* kRenumber =
@@ -51,9 +51,9 @@ constexpr const char* kSetLog =
 // better.
 bool takes_less_room(std::size_t bytes, std::size_t segments) {
   const std::size_t merged = bytes + kRowBytes;
-  if (merged > kPageBytes) return true;
-  const std::size_t merged_in_a_page = kPageBytes / merged;
-  return kPageBytes / merged_in_a_page < bytes + segments * kRowBytes;
+  if (merged > kMergedPageBytes) return true;
+  const std::size_t merged_in_a_page = kMergedPageBytes / merged;
+  return kMergedPageBytes / merged_in_a_page < bytes + segments * kRowBytes;
 }
 
 }  // namespace
@@ -61,12 +61,12 @@ bool takes_less_room(std::size_t bytes, std::size_t segments) {
 Merging::Merging(Database& database)
     : load_(database, kLoad),
       save_(database, kSave),
-      forget_(database, kForget),
-      find_ended_(database, kFindEnded),
+      forget_(database, kForgetMerging),
+      find_ended_(database, kFindMergeable),
       find_log_(database, kFindLog),
       next_parts_(database, kNextParts),
       take_out_(database, kTakeOut),
-      insert_(database, kInsert),
+      insert_(database, kInsertMerged),
       renumber_(database, kRenumber),
       set_log_(database, kSetLog) {}
 
@@ -147,7 +147,7 @@ Result<void> Merging::merge(Progress& progress, std::size_t cost_max, Outcome& o
       }
       group.push_back(part);
       bytes += part.bytes;
-      outcome.cost += 1 + part.bytes / kBytesPerCost;
+      outcome.cost += 1 + part.bytes / kMergedBytesPerCost;
     }
     after = parts.back().last_seq - 1;
     n = parts.back().n + 1;

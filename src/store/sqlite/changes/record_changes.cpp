@@ -11,12 +11,15 @@ constexpr const char* kPut =
     "INSERT INTO records VALUES (?1, ?2, ?3, 1, ?4, ?4, ?5) ON CONFLICT DO UPDATE "
     "SET version = version + 1, updated_at = excluded.updated_at, body = excluded.body "
     "RETURNING version, created_at";
-constexpr const char* kRemove = "DELETE FROM records WHERE workspace = ? AND kind = ? AND id = ?";
+constexpr const char* kRemoveOneRecord =
+    "DELETE FROM records WHERE workspace = ? AND kind = ? AND id = ?";
 
 }  // namespace
 
 RecordChanges::RecordChanges(Database& database)
-    : find_version_(database, kFindVersion), put_(database, kPut), remove_(database, kRemove) {}
+    : find_version_(database, kFindVersion),
+      put_(database, kPut),
+      remove_(database, kRemoveOneRecord) {}
 
 Result<RecordsOutcome> RecordChanges::change(const std::vector<RecordChange>& changes,
                                              WallTime now) {

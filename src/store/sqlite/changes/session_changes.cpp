@@ -9,8 +9,9 @@ namespace {
 
 constexpr std::size_t kAll = std::numeric_limits<std::int64_t>::max();
 
-constexpr const char* kFind = "SELECT status, turn FROM sessions WHERE workspace = ? AND id = ?";
-constexpr const char* kInsert =
+constexpr const char* kFindSession =
+    "SELECT status, turn FROM sessions WHERE workspace = ? AND id = ?";
+constexpr const char* kInsertSession =
     "INSERT OR IGNORE INTO sessions (workspace, id, status, created_at, last_used_at, ended_at, "
     "entries, turn) VALUES (?1, ?2, 0, ?3, ?3, NULL, 0, '')";
 static_assert(static_cast<int>(SessionStatus::active) == 0);
@@ -22,7 +23,7 @@ constexpr const char* kInsertLabel =
 constexpr const char* kMeasureQueue =
     "SELECT count(*), min(0, coalesce(min(place), 0)), max(0, coalesce(max(place), 0)) "
     "FROM session_runs INDEXED BY waiting WHERE workspace = ? AND session = ? AND place <> 0";
-constexpr const char* kInsertRun =
+constexpr const char* kInsertSessionRun =
     "INSERT INTO session_runs (run, workspace, session, place) VALUES (?, ?, ?, ?)";
 constexpr const char* kSetTurn =
     "UPDATE sessions SET turn = ?, last_used_at = ? WHERE workspace = ? AND id = ?";
@@ -55,7 +56,7 @@ constexpr const char* kRemoveSettings =
     "DELETE FROM session_settings WHERE workspace = ? AND session = ?";
 constexpr const char* kRemoveHistory =
     "DELETE FROM session_history WHERE workspace = ? AND session = ?";
-constexpr const char* kRemove = "DELETE FROM sessions WHERE workspace = ? AND id = ?";
+constexpr const char* kRemoveSession = "DELETE FROM sessions WHERE workspace = ? AND id = ?";
 
 Result<bool> has_row(Rows rows) {
   return rows.next();
@@ -67,12 +68,12 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
     : database_(database),
       time_(time),
       mail_(mail),
-      find_(database, kFind),
-      insert_(database, kInsert),
+      find_(database, kFindSession),
+      insert_(database, kInsertSession),
       insert_settings_(database, kInsertSettings),
       insert_label_(database, kInsertLabel),
       measure_queue_(database, kMeasureQueue),
-      insert_run_(database, kInsertRun),
+      insert_run_(database, kInsertSessionRun),
       set_turn_(database, kSetTurn),
       set_used_(database, kSetUsed),
       find_member_(database, kFindMember),
@@ -88,7 +89,7 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       remove_label_(database, kRemoveLabel),
       remove_settings_(database, kRemoveSettings),
       remove_history_(database, kRemoveHistory),
-      remove_(database, kRemove) {}
+      remove_(database, kRemoveSession) {}
 
 Result<std::optional<SessionChanges::Found>> SessionChanges::find(const SessionKey& session) {
   Rows rows = find_.query(session.workspace, session.session);

@@ -16,7 +16,7 @@ Result<void> check_pages(Database& database, const std::string& path) {
   return Error(ErrorCode::unavailable, cat(path, " is damaged: ", found)).reason(kStoreDamaged);
 }
 
-std::int64_t file_bytes(const std::string& path, std::error_code& error) {
+std::int64_t size_of_file(const std::string& path, std::error_code& error) {
   auto bytes = std::filesystem::file_size(path, error);
   return error ? 0 : static_cast<std::int64_t>(bytes);
 }
@@ -25,8 +25,8 @@ Result<Examination> look(const std::string& path) {
   Examination out{.holder = FileLock::holder(cat(path, ".lock"))};
   std::error_code error;
   std::error_code ignored;
-  out.has_log = out.holder.empty() && file_bytes(path + "-wal", ignored) > 0;
-  out.bytes = file_bytes(path, error);
+  out.has_log = out.holder.empty() && size_of_file(path + "-wal", ignored) > 0;
+  out.bytes = size_of_file(path, error);
   if (error) {
     return Error(ErrorCode::unavailable, cat("cannot read ", path, ": ", error.message()));
   }
