@@ -1,21 +1,22 @@
-# errand_module(NAME [APART] [ALONE file...] [FOLDERS dir...] [DEPENDS module...] [LINK library...])
+# errand_module(NAME [ALONE file...] [FOLDERS dir...] [DEPENDS module...] [LINK library...])
 #
 # Library errand_NAME from src/<folder>/*.cpp, and, if there are any *_test.cpp beside them, the
 # test program NAME_test, registered with ctest. FOLDERS defaults to NAME.
 #
-# With ERRAND_GROUPS the files of a folder are compiled in groups, which takes a third less time:
-# names in their unnamed namespaces must differ within a folder. Those of a module that is APART need
-# not, and the files that are ALONE (paths below src) are in no group. The groups of a debug build
-# are smaller, because a changed file has its whole group compiled again.
+# With ERRAND_GROUPS the files of a folder are compiled in groups, because most of the time of a
+# compilation goes into headers: names in their unnamed namespaces must differ within a folder, and each
+# test file has a namespace of its own (tools/check_style checks both). Files that are ALONE (paths
+# below src) are in no group. The groups of a debug build are smaller, because a changed file has its
+# whole group compiled again.
 option(ERRAND_GROUPS "Compile the files of a folder in groups" OFF)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-  set(ERRAND_GROUP_MAX 4)
+  set(ERRAND_GROUP_SIZE 4)  # on average; at most twice as many
 else()
-  set(ERRAND_GROUP_MAX 8)
+  set(ERRAND_GROUP_SIZE 8)
 endif()
 
 function(errand_module name)
-  cmake_parse_arguments(arg "APART" "" "ALONE;FOLDERS;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "ALONE;FOLDERS;DEPENDS;LINK" ${ARGN})
   if(NOT arg_FOLDERS)
     set(arg_FOLDERS ${name})
   endif()
@@ -27,8 +28,9 @@ function(errand_module name)
     set(found_tests ${found})
     list(FILTER found_tests INCLUDE REGEX "_test\\.cpp$")
     list(FILTER found EXCLUDE REGEX "_test\\.cpp$")
-    if(ERRAND_GROUPS AND NOT arg_APART)
+    if(ERRAND_GROUPS)
       errand_group(found ${folder} "${arg_ALONE}")
+      errand_group(found_tests ${folder} "${arg_ALONE}")
     endif()
     list(APPEND sources ${found})
     list(APPEND tests ${found_tests})
@@ -76,32 +78,41 @@ function(errand_module_closure out name)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# errand_group(SOURCES folder alone): in place of the files of a folder that SOURCES names, files of the
-# build that include at most ERRAND_GROUP_MAX of them each, by paths that are the same in every clone.
+# errand_group(SOURCES folder alone): in place of the files of a folder that SOURCES names, files of
+# the build that include some of them each, by paths that are the same in every clone. The name of a
+# file decides whether its group ends with it, so that a new file changes one group only.
 function(errand_group sources folder alone)
   string(MAKE_C_IDENTIFIER "${folder}" key)
+  math(EXPR most "2 * ${ERRAND_GROUP_SIZE}")
   set(result)
   set(text "")
   set(count 0)
-  set(index 0)
   foreach(source IN LISTS ${sources} ITEMS END)
     get_filename_component(file ${source} NAME)
-    set(file ${folder}/${file})
-    if(file IN_LIST alone)
+    if("${folder}/${file}" IN_LIST alone)
       list(APPEND result ${source})
       continue()
     endif()
+    set(is_last TRUE)
     if(NOT source STREQUAL "END")
-      string(APPEND text "#include \"${file}\"\n")
+      if(count EQUAL 0)
+        string(MAKE_C_IDENTIFIER "${file}" first)
+      endif()
+      string(APPEND text "#include \"${folder}/${file}\"\n")
       math(EXPR count "${count} + 1")
+      string(MD5 hash "${file}")
+      string(SUBSTRING ${hash} 0 6 hash)
+      math(EXPR rest "0x${hash} % ${ERRAND_GROUP_SIZE}")
+      if(rest GREATER 0 AND count LESS most)
+        set(is_last FALSE)
+      endif()
     endif()
-    if(count EQUAL ERRAND_GROUP_MAX OR (source STREQUAL "END" AND count GREATER 0))
-      set(group ${CMAKE_BINARY_DIR}/groups/${key}_${index}.cpp)
+    if(is_last AND count GREATER 0)
+      set(group ${CMAKE_BINARY_DIR}/groups/${key}_${first}.cpp)
       file(CONFIGURE OUTPUT ${group} CONTENT "${text}" @ONLY)
       list(APPEND result ${group})
       set(text "")
       set(count 0)
-      math(EXPR index "${index} + 1")
     endif()
   endforeach()
   set(${sources} ${result} PARENT_SCOPE)
@@ -109,7 +120,7 @@ endfunction()
 
 # errand_test(NAME SOURCES file... LINK library...): a GoogleTest program, one ctest entry.
 function(errand_test name)
-  cmake_parse_arguments(arg "APART" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gtest_main)

@@ -11,7 +11,7 @@
 #include "net/server/test_support.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::a2a {
+namespace errand::a2a::a2a_tools_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -284,4 +284,4 @@ TEST_F(AgentToolTest, LeavesTheTaskOfACallThatGoesOnLater) {
 }
 
 }  // namespace
-}  // namespace errand::a2a
+}  // namespace errand::a2a::a2a_tools_test

@@ -11,7 +11,7 @@
 #include "json/schema.hpp"
 #include "json/write.hpp"
 
-namespace errand::a2a {
+namespace errand::a2a::codec_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -133,4 +133,4 @@ TEST(A2aTypes, ArtifactsGrowByTheirId) {
 }
 
 }  // namespace
-}  // namespace errand::a2a
+}  // namespace errand::a2a::codec_test

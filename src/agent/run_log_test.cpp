@@ -6,7 +6,7 @@
 #include "store/memory/memory_store.hpp"
 #include "store/store_contract.hpp"
 
-namespace errand::agent {
+namespace errand::agent::run_log_test {
 namespace {
 
 using namespace store_contract;
@@ -183,4 +183,4 @@ TEST_F(RunLogTest, ReadersInThisProcessGetStructsIfTheyAreAskedFor) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::run_log_test

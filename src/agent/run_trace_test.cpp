@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "support/manual_clock.hpp"
 
-namespace errand::agent {
+namespace errand::agent::run_trace_test {
 namespace {
 
 class KeptSpans final : public SpanSink {
@@ -111,4 +111,4 @@ TEST_F(RunTraceTest, ACallThatWasNeverMadeHasNoSpan) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::run_trace_test

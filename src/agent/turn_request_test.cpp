@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace errand::agent {
+namespace errand::agent::turn_request_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -94,4 +94,4 @@ TEST(TurnRequest, ItDoesNotChangeWhenTheRunGoesOn) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::turn_request_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace errand::agent {
+namespace errand::agent::turn_room_test {
 namespace {
 
 struct TurnRoomTest : testing::Test {
@@ -120,4 +120,4 @@ TEST_F(SharedTurnRoomTest, FilesThatWaitForATurnOfTheirWorkspaceDelayNobody) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::turn_room_test

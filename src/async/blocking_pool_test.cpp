@@ -14,7 +14,7 @@
 #include "support/run_task.hpp"
 #include "support/whole_error.hpp"
 
-namespace errand {
+namespace errand::blocking_pool_test {
 namespace {
 
 struct Threads {
@@ -175,4 +175,4 @@ TEST(Home, IsNotElsewhereWhileItRuns) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::blocking_pool_test

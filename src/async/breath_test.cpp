@@ -7,7 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <string>
 
-namespace errand {
+namespace errand::breath_test {
 namespace {
 
 TEST(Breath, IsDueEveryTimeEnoughWasDone) {
@@ -34,4 +34,4 @@ TEST(Breath, LetsOthersRun) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::breath_test

@@ -10,7 +10,7 @@
 #include "support/run_task.hpp"
 #include "support/whole_error.hpp"
 
-namespace errand {
+namespace errand::deadline_test {
 namespace {
 
 SteadyTime far_away() {
@@ -84,4 +84,4 @@ TEST_F(DeadlineTest, ACancelledCallerUnwindsWithItsTask) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::deadline_test

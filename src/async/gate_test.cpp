@@ -8,7 +8,7 @@
 
 #include "async/task_group.hpp"
 
-namespace errand {
+namespace errand::gate_test {
 namespace {
 
 class GateTest : public testing::Test {
@@ -90,4 +90,4 @@ TEST_F(GateTest, OneWhoIsCancelledInsideLeavesItsPlaceToTheNext) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::gate_test

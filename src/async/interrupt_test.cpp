@@ -7,7 +7,7 @@
 #include "async/timers.hpp"
 #include "support/run_task.hpp"
 
-namespace errand {
+namespace errand::interrupt_test {
 namespace {
 
 TEST(Interrupt, EndsTheInnermostWait) {
@@ -50,4 +50,4 @@ TEST(Interrupt, EndsASleepThatIsUnderWayOrBegins) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::interrupt_test

@@ -6,7 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <numeric>
 
-namespace errand {
+namespace errand::loop_watch_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -47,4 +47,4 @@ TEST(LoopWatch, ALoopThatWaitsIsNot) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::loop_watch_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace errand {
+namespace errand::post_after_ready_test {
 namespace {
 
 using Socket = asio::local::stream_protocol::socket;
@@ -37,4 +37,4 @@ TEST(PostAfterReady, ComesAfterWhatIsPostedAndWhatSocketsHaveBrought) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::post_after_ready_test

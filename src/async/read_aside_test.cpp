@@ -6,7 +6,7 @@
 
 #include "support/run_task.hpp"
 
-namespace errand {
+namespace errand::read_aside_test {
 namespace {
 
 struct Seen {
@@ -40,4 +40,4 @@ TEST(ReadAside, WithoutAPoolEverythingIsReadAtHome) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::read_aside_test

@@ -11,7 +11,7 @@
 
 #include "support/run_task.hpp"
 
-namespace errand {
+namespace errand::task_group_test {
 namespace {
 
 // Writes a line when its scope ends, however that happens.
@@ -199,4 +199,4 @@ TEST(TaskGroupDeathTest, DestroyingAGroupWithATaskEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::task_group_test

@@ -8,7 +8,7 @@
 #include "async/task_group.hpp"
 #include "support/run_task.hpp"
 
-namespace errand {
+namespace errand::timers_test {
 namespace {
 
 using std::chrono::hours;
@@ -211,4 +211,4 @@ TEST_F(ManualTimersTest, ACancelledSleepLeavesNoDeadline) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::timers_test

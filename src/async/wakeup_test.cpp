@@ -8,7 +8,7 @@
 #include "async/task_group.hpp"
 #include "support/run_task.hpp"
 
-namespace errand {
+namespace errand::wakeup_test {
 namespace {
 
 // Times that a passing test never waits for, and that have passed.
@@ -182,4 +182,4 @@ TEST_F(ChannelTest, ACancelledReceiverTakesNothing) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::wakeup_test

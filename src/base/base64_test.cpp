@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::base64_test {
 namespace {
 
 TEST(Base64, EveryLengthGoesThereAndBack) {
@@ -35,4 +35,4 @@ TEST(Base64, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::base64_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::clock_test {
 namespace {
 
 TEST(Clock, IsoDatesHaveMillisecondsAndZone) {
@@ -37,4 +37,4 @@ TEST(Clock, TheSystemClockTellsTheTimeOfDay) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::clock_test

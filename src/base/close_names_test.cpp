@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::close_names_test {
 namespace {
 
 const std::vector<std::string> kCommands = {"serve", "run", "runs", "keys", "models", "doctor"};
@@ -41,4 +41,4 @@ TEST(CloseNames, WhatIsFarEmptyOrEndlessMeansNothing) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::close_names_test

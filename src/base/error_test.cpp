@@ -6,7 +6,7 @@
 
 #include "support/whole_error.hpp"
 
-namespace errand {
+namespace errand::error_test {
 namespace {
 
 Error full_error() {
@@ -96,4 +96,4 @@ TEST(Error, EveryCodeHasAWordOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::error_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::http_date_test {
 namespace {
 
 TEST(HttpDate, EachOfTheThreeFormsIsRead) {
@@ -21,4 +21,4 @@ TEST(HttpDate, AnythingElseIsNone) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::http_date_test

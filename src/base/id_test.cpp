@@ -10,7 +10,7 @@
 
 #include "support/manual_clock.hpp"
 
-namespace errand {
+namespace errand::id_test {
 namespace {
 
 using ThingId = Id<struct ThingTag>;
@@ -128,4 +128,4 @@ TEST(IdSource, AClockSetBackDoesNotDisturbTheOrder) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::id_test

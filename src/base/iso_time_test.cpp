@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::iso_time_test {
 namespace {
 
 TEST(IsoTime, DatesAreReadBack) {
@@ -26,4 +26,4 @@ TEST(IsoTime, OtherTextsAreNoDates) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::iso_time_test

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "support/manual_clock.hpp"
 
-namespace errand {
+namespace errand::log_test {
 namespace {
 
 // A log whose lines can be read back, at 2026-11-15T12:00:00.000Z.
@@ -162,4 +162,4 @@ TEST(Log, ALogThatCannotBeWrittenStopsNobody) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::log_test

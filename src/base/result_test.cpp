@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "support/whole_error.hpp"
 
-namespace errand {
+namespace errand::result_test {
 namespace {
 
 Result<int> half(int number) {
@@ -110,4 +110,4 @@ TEST(Result, AMovedErrorKeepsItsRefinements) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::result_test

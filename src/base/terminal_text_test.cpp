@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::terminal_text_test {
 namespace {
 
 TEST(TerminalText, KeepsTextLineFeedsAndTabs) {
@@ -57,4 +57,4 @@ TEST(TerminalText, TellsUtf8FromOtherBytes) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::terminal_text_test

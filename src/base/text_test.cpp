@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace errand {
+namespace errand::text_test {
 namespace {
 
 TEST(Text, LinesAreCutOffOneByOne) {
@@ -144,4 +144,4 @@ TEST(Text, ALongTextLosesItsMiddle) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::text_test

@@ -12,7 +12,7 @@
 #include "sdk/http_answers.hpp"
 #include "sdk/run_end.hpp"
 
-namespace errand::cli {
+namespace errand::cli::client_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -165,4 +165,4 @@ TEST_F(FindServerTest, SaysWhatIsMissingOrWrong) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::client_test

@@ -11,7 +11,7 @@
 #include "base/version.hpp"
 #include "cli/terminal/exit_code.hpp"
 
-namespace errand::cli {
+namespace errand::cli::command_line_test {
 namespace {
 
 struct Outcome {
@@ -219,4 +219,4 @@ TEST(CommandLine, PrintsItsVersion) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::command_line_test

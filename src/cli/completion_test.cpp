@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::cli {
+namespace errand::cli::completion_test {
 namespace {
 
 // Two commands, one of them with everything that can be completed.
@@ -57,4 +57,4 @@ TEST(Completion, ZshGetsWordsWithWhatTheyMean) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::completion_test

@@ -7,7 +7,7 @@
 #include "crypto/digest.hpp"
 #include "crypto/random.hpp"
 
-namespace errand::crypto {
+namespace errand::crypto::crypto_test {
 namespace {
 
 std::string sha256_hex(std::string_view text) {
@@ -69,4 +69,4 @@ TEST(Random, HexHasTwoDigitsPerByte) {
 }
 
 }  // namespace
-}  // namespace errand::crypto
+}  // namespace errand::crypto::crypto_test

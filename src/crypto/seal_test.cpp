@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace errand::crypto {
+namespace errand::crypto::seal_test {
 namespace {
 
 SealKey key_of(std::uint8_t first) {
@@ -59,4 +59,4 @@ TEST(SealKeyText, AKeyIs64HexDigits) {
 }
 
 }  // namespace
-}  // namespace errand::crypto
+}  // namespace errand::crypto::seal_test

@@ -10,7 +10,7 @@
 #include "json/write.hpp"
 #include "support/whole_error.hpp"
 
-namespace errand::json {
+namespace errand::json::fields_test {
 namespace {
 
 constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
@@ -213,4 +213,4 @@ TEST(JsonKinds, HaveNamesForPeople) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::fields_test

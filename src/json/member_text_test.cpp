@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace errand::json {
+namespace errand::json::member_text_test {
 namespace {
 
 TEST(MemberText, IsTheValueAsItStands) {
@@ -43,4 +43,4 @@ TEST(MemberText, EndsOnEveryCutText) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::member_text_test

@@ -4,7 +4,7 @@
 
 #include "json/parse.hpp"
 
-namespace errand::json {
+namespace errand::json::members_test {
 namespace {
 
 TEST(JsonMembers, AreFoundByTheirType) {
@@ -33,4 +33,4 @@ TEST(JsonMembers, WhatIsNotThereIsNothing) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::members_test

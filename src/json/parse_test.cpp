@@ -9,7 +9,7 @@
 #include "json/write.hpp"
 #include "support/whole_error.hpp"
 
-namespace errand::json {
+namespace errand::json::parse_test {
 namespace {
 
 // The text as it is written again, or "! message".
@@ -283,4 +283,4 @@ TEST(Parse, CountsValuesWhereTheirNumberIsLimited) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::parse_test

@@ -4,7 +4,7 @@
 
 #include "json/parse.hpp"
 
-namespace errand::json {
+namespace errand::json::place_test {
 namespace {
 
 constexpr std::string_view kText = R"(// A file.
@@ -51,4 +51,4 @@ TEST(Place, GoesInFrontOfWhatIsWrongInAFile) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::place_test

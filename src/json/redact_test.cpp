@@ -5,7 +5,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand::json {
+namespace errand::json::redact_test {
 namespace {
 
 std::string redacted(std::string_view text) {
@@ -77,4 +77,4 @@ TEST(Redact, ArgumentsWithoutSecretsStayAsTheyWereWritten) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::redact_test

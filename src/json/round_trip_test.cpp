@@ -16,7 +16,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand::json {
+namespace errand::json::round_trip_test {
 namespace {
 
 constexpr int kDoubles = 200'000;
@@ -166,4 +166,4 @@ TEST(JsonRoundTrip, EveryPrefixOfADocumentIsRefusedOrSurvives) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::round_trip_test

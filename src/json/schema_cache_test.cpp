@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand::json {
+namespace errand::json::schema_cache_test {
 namespace {
 
 std::string at_most(int maximum) {
@@ -112,4 +112,4 @@ TEST(SchemaCache, ThreadsMayForgetWhatOthersUse) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::schema_cache_test

@@ -13,7 +13,7 @@
 #include "json/parse.hpp"
 #include "json/schema.hpp"
 
-namespace errand::json {
+namespace errand::json::schema_hostile_test {
 namespace {
 
 constexpr std::string_view kEndless =
@@ -286,4 +286,4 @@ TEST(JsonSchemaHostile, MetaschemasThatNameEachOtherAreNotFollowedForever) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::schema_hostile_test

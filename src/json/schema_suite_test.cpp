@@ -14,7 +14,7 @@
 #include "json/schema.hpp"
 #include "json/write.hpp"
 
-namespace errand::json {
+namespace errand::json::schema_suite_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ INSTANTIATE_TEST_SUITE_P(Drafts, JsonSchemaSuite, testing::Values("draft7", "dra
                          });
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::schema_suite_test

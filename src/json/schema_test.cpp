@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand::json {
+namespace errand::json::schema_test {
 namespace {
 
 Value value(std::string_view text) {
@@ -348,4 +348,4 @@ TEST(JsonSchemaNumbers, AreThoseOfMathematics) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::schema_test

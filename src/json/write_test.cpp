@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace errand::json {
+namespace errand::json::write_test {
 namespace {
 
 std::string written_string(std::string_view text) {
@@ -134,4 +134,4 @@ TEST(ObjectWriter, KeysAreEscaped) {
 }
 
 }  // namespace
-}  // namespace errand::json
+}  // namespace errand::json::write_test

@@ -13,7 +13,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::llm {
+namespace errand::llm::decorated_model_test {
 namespace {
 
 // Returns these events, all at once, and then that the stream is closed.
@@ -310,4 +310,4 @@ TEST_F(FallbackTest, EveryModelGetsTheSameBytesAndMessages) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::decorated_model_test

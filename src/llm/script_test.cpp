@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::llm {
+namespace errand::llm::script_test {
 namespace {
 
 // "pointer: message" of the refusal; "accepted" if there is none.
@@ -73,4 +73,4 @@ TEST(Script, AMistakeInAnErrorIsNamedWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::script_test

@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::llm {
+namespace errand::llm::tool_words_test {
 namespace {
 
 TEST(ToolWords, TheOutputSchemaFollowsTheDescription) {
@@ -25,4 +25,4 @@ TEST(ToolWords, AHugeSchemaIsNotTold) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::tool_words_test

@@ -9,7 +9,7 @@
 #include "mcp/header_parameters.hpp"
 #include "mcp/tool_result.hpp"
 
-namespace errand::mcp {
+namespace errand::mcp::codec_test {
 namespace {
 
 Content content(std::string_view text) {
@@ -153,4 +153,4 @@ TEST(McpResult, WhatFitsStaysAsItIs) {
 }
 
 }  // namespace
-}  // namespace errand::mcp
+}  // namespace errand::mcp::codec_test

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace errand::net {
+namespace errand::net::address_rules_test {
 namespace {
 
 Address address(std::string_view text) {
@@ -143,4 +143,4 @@ TEST(LiteralAddress, KnowsEveryFormThatNeedsNoLookUp) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::address_rules_test

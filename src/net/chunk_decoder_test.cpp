@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::net {
+namespace errand::net::chunk_decoder_test {
 namespace {
 
 // "data|rest" of a body that is whole, "data..." of one that is not, or the code of the error.
@@ -63,4 +63,4 @@ TEST(ChunkDecoder, BoundsExtensionsAndTrailersTogether) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::chunk_decoder_test

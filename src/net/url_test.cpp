@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::net {
+namespace errand::net::url_test {
 namespace {
 
 // The examples of RFC 3986, section 5.4, on its base without ";p".
@@ -71,4 +71,4 @@ TEST(ResolveUrl, ABaseWithoutAPathIsItsRoot) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::url_test

@@ -8,7 +8,7 @@
 
 #include "support/run_task.hpp"
 
-namespace errand::process {
+namespace errand::process::line_process_test {
 namespace {
 
 std::vector<Line> split(std::vector<std::string> pieces, std::size_t line_bytes_max) {
@@ -76,4 +76,4 @@ TEST_F(LineProcessTest, AProgramThatEndsIsNoticed) {
 }
 
 }  // namespace
-}  // namespace errand::process
+}  // namespace errand::process::line_process_test

@@ -10,7 +10,7 @@
 #include "base/descriptor.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::process {
+namespace errand::process::line_streams_test {
 namespace {
 
 class LineStreamsTest : public testing::Test {
@@ -78,4 +78,4 @@ TEST_F(LineStreamsTest, APlainFileIsRefused) {
 }
 
 }  // namespace
-}  // namespace errand::process
+}  // namespace errand::process::line_streams_test

@@ -16,7 +16,7 @@
 #include "base/text.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::process {
+namespace errand::process::subprocess_test {
 namespace {
 
 using Kind = ProcessEvent::Kind;
@@ -356,4 +356,4 @@ TEST_F(SubprocessTest, CancellingTheReaderEndsTheProgram) {
 }
 
 }  // namespace
-}  // namespace errand::process
+}  // namespace errand::process::subprocess_test

@@ -8,7 +8,7 @@
 
 #include "room/test_room.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::call_span_test {
 namespace {
 
 constexpr std::string_view kParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -145,4 +145,4 @@ TEST_F(SpansOfCalls, ACallerThatLeavesHasGivenItsCallUp) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::call_span_test

@@ -2,7 +2,7 @@
 
 #include "room/test_room.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::calls_test {
 namespace {
 
 class RoomCalls : public RoomTest {
@@ -337,4 +337,4 @@ TEST_F(RoomCalls, AStreamForACallWithoutAnIdIsAnError) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::calls_test

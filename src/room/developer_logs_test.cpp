@@ -2,7 +2,7 @@
 
 #include "room/test_room.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::developer_logs_test {
 namespace {
 
 class RoomLogs : public RoomTest {
@@ -76,4 +76,4 @@ TEST_F(RoomLogs, AskForEachGrantAndAreBounded) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::developer_logs_test

@@ -1,6 +1,6 @@
 #include "room/test_room.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::messaging_test {
 namespace {
 
 constexpr std::string_view kMessaging = R"({"agents":{},"messaging":{}})";
@@ -266,4 +266,4 @@ TEST_F(RoomMessageStreams, TakeNoMessageBeforeTheyAreOpen) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::messaging_test

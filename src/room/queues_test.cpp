@@ -3,7 +3,7 @@
 #include "room/test_room.hpp"
 #include "room/test_store.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::queues_test {
 namespace {
 
 class RoomQueues : public RoomTest {
@@ -267,4 +267,4 @@ TEST_F(RoomQueues, ARoomWithoutAStoreHasNone) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::queues_test

@@ -6,7 +6,7 @@
 #include "json/write.hpp"
 #include "room/test_room.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::room_agents_test {
 namespace {
 
 constexpr std::string_view kCall = R"({"name":"helper","url":"http://a/","arguments":{"x":1}})";
@@ -149,4 +149,4 @@ TEST_F(CallingAgents, AServerWithoutAWayOutSaysSo) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::room_agents_test

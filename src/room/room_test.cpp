@@ -2,7 +2,7 @@
 
 #include "room/test_room.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::room_test {
 namespace {
 
 using RoomToolkits = RoomTest;
@@ -340,4 +340,4 @@ TEST_F(RoomToolkits, NobodyJoinsARoomThatWasClosed) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::room_test

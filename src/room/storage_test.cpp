@@ -4,7 +4,7 @@
 #include "room/test_room.hpp"
 #include "room/test_store.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::storage_test {
 namespace {
 
 constexpr std::string_view kFiles = R"({"storage":{}})";
@@ -401,4 +401,4 @@ TEST_F(RoomStorage, ARoomWithoutAStoreHasNone) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::storage_test

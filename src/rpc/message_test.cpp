@@ -8,7 +8,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand::rpc {
+namespace errand::rpc::message_test {
 namespace {
 
 Incoming read(std::string_view text) {
@@ -141,4 +141,4 @@ TEST(RpcMessage, TheIdOfAResponseIsFoundAtEitherEnd) {
 }
 
 }  // namespace
-}  // namespace errand::rpc
+}  // namespace errand::rpc::message_test

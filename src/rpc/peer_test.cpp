@@ -14,7 +14,7 @@
 #include "rpc/memory_connection.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::rpc {
+namespace errand::rpc::peer_test {
 namespace {
 
 using std::chrono::hours;
@@ -408,4 +408,4 @@ TEST(PeerTransport, AnAnswerThatTheTransportHasLostFailsItsCall) {
 }
 
 }  // namespace
-}  // namespace errand::rpc
+}  // namespace errand::rpc::peer_test

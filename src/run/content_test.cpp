@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 
-namespace errand {
+namespace errand::content_test {
 namespace {
 
 FilePart file(std::string name, std::string type, std::string bytes) {
@@ -76,4 +76,4 @@ TEST(Content, FilesPastTheLimitsAreLeftOutAndNamed) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::content_test

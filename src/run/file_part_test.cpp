@@ -9,7 +9,7 @@
 #include "run/log/mail.hpp"
 #include "run/spec.hpp"
 
-namespace errand {
+namespace errand::file_part_test {
 namespace {
 
 constexpr std::string_view kImage =
@@ -183,4 +183,4 @@ TEST(FilePart, MailNamesFilesWithoutTheirBytes) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::file_part_test

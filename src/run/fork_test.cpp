@@ -4,7 +4,7 @@
 
 #include "json/parse.hpp"
 
-namespace errand {
+namespace errand::fork_test {
 namespace {
 
 Result<ForkParams> parse(std::string_view text) {
@@ -71,4 +71,4 @@ TEST(Fork, MistakesHaveTheirPointer) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::fork_test

@@ -9,7 +9,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand {
+namespace errand::guard_limits_test {
 namespace {
 
 json::Value value(std::string_view text) {
@@ -99,4 +99,4 @@ TEST(ToolBudgets, AreLimited) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::guard_limits_test

@@ -10,7 +10,7 @@
 #include "json/write.hpp"
 #include "run/spec.hpp"
 
-namespace errand {
+namespace errand::output_schema_test {
 namespace {
 
 // What was read, as it is written again, or what is wrong with it.
@@ -112,4 +112,4 @@ TEST(OutputMechanism, HasTheWordsOfTheProtocol) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::output_schema_test

@@ -9,7 +9,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand {
+namespace errand::spec_test {
 namespace {
 
 Result<Spec> parse_text(std::string_view text) {
@@ -430,4 +430,4 @@ TEST(Spec, ReasoningEffortIsTheWordOfALevel) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::spec_test

@@ -8,7 +8,7 @@
 #include "run/spec.hpp"
 #include "run/tools/tool_ref.hpp"
 
-namespace errand {
+namespace errand::unknown_members_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -70,4 +70,4 @@ TEST(UnknownMembers, OfErrandsOwnBodiesAreRefused) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::unknown_members_test

@@ -16,7 +16,7 @@
 #include "run/tools/tool_decl.hpp"
 #include "run/usage.hpp"
 
-namespace errand {
+namespace errand::words_test {
 namespace {
 
 TEST(RunStatus, HasAWordOnTheWire) {
@@ -193,4 +193,4 @@ TEST(ToolDecl, AToolNameIsOfLettersDigitsAndUnderscores) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::words_test

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "sdk/test_host.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::embedded_events_test {
 namespace {
 
 class EmbeddedEventsTest : public HostTest {
@@ -58,4 +58,4 @@ TEST_F(StoredEventsTest, WhatTheStoreGivesIsParsedToTheSameEvents) {
   run_task(io_, server.stop());
 }
 
-}  // namespace errand::sdk
+}  // namespace errand::sdk::embedded_events_test

@@ -16,7 +16,7 @@
 #include "sdk/toolbox.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::local_calls_test {
 namespace {
 
 // Takes every answer, and keeps them.
@@ -221,4 +221,4 @@ TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::local_calls_test

@@ -14,7 +14,7 @@
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::run_api_test {
 namespace {
 
 // Answers with its arguments.
@@ -248,4 +248,4 @@ TEST(Toolbox, DeclaresToolsAsARunTakesThem) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::run_api_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::server {
+namespace errand::server::metrics_test {
 namespace {
 
 TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
@@ -61,4 +61,4 @@ TEST(Metrics, TheProcessTellsOfItself) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::metrics_test

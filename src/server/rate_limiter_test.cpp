@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::server {
+namespace errand::server::rate_limiter_test {
 namespace {
 
 class RateLimiterTest : public testing::Test {
@@ -71,4 +71,4 @@ TEST_F(RateLimiterTest, ALongPauseEmptiesTheWindow) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::rate_limiter_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::trace_context_test {
 namespace {
 
 constexpr std::string_view kParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -48,4 +48,4 @@ TEST(TraceContextTest, MalformedTextIsNoContext) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::trace_context_test

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 
-namespace errand {
+namespace errand::blot_decls_test {
 namespace {
 
 ToolDecl named(std::string name) {
@@ -55,4 +55,4 @@ TEST_F(BlotDecls, AToolWithoutSecretsKeepsItsSchemas) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::blot_decls_test

@@ -7,7 +7,7 @@
 
 #include "base/assert.hpp"
 
-namespace errand {
+namespace errand::dispatch_order_test {
 namespace {
 
 // What may start, drawn: "p" is a parallel call and "b" a barrier, in capitals if it has finished.
@@ -79,4 +79,4 @@ TEST(DispatchOrder, ACallThatWasNeverAddedIsABug) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::dispatch_order_test

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand {
+namespace errand::input_schema_test {
 namespace {
 
 json::Object object(std::string_view text) {
@@ -68,4 +68,4 @@ TEST(InputSchema, EqualSchemasAreCompiledOnce) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::input_schema_test

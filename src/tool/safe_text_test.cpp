@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand {
+namespace errand::safe_text_test {
 namespace {
 
 TEST(SafeText, BytesThatAreNotUtf8AreReplacedOneByOne) {
@@ -25,4 +25,4 @@ TEST(SafeText, WhatCannotBeSeenIsShownAsAnEscape) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::safe_text_test

@@ -5,7 +5,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand {
+namespace errand::secrets_test {
 namespace {
 
 TEST(CallSecrets, BlotsOutASecretOfDigitsThatComesBackAsANumber) {
@@ -17,4 +17,4 @@ TEST(CallSecrets, BlotsOutASecretOfDigitsThatComesBackAsANumber) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::secrets_test

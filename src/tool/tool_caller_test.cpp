@@ -15,7 +15,7 @@
 #include "base/clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand {
+namespace errand::tool_caller_test {
 namespace {
 
 // Does what its argument "do" says: answer, report, throw, abort or hang.
@@ -118,4 +118,4 @@ TEST_F(ToolCallerTest, NoCallBeginsAfterTheEnd) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::tool_caller_test

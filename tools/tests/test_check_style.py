@@ -165,7 +165,7 @@ class CheckStyleTest(unittest.TestCase):
             self.problems({
                 "src/net/a.cpp": "void f() { co_spawn(e, g(), h); }  // not detached\n",
                 "src/async/a.cpp": text,
-                "src/net/a_test.cpp": text,
+                "src/net/a_test.cpp": "namespace errand::a_test {\n" + text,
                 "src/net/server/test_support.hpp": "#pragma once\n" + text,
                 "src/net/net_contract.hpp": "#pragma once\n" + text,
                 "apps/errand/main.cpp": text,
@@ -184,7 +184,8 @@ class CheckStyleTest(unittest.TestCase):
         sentence = "sleep: wait for an event, or say why not in a `paced:` comment"
         self.assertEqual(
             self.problems({
-                "src/a/a_test.cpp": "std::this_thread::sleep_for(x);\ntimers.sleep_until(x);\n",
+                "src/a/a_test.cpp": "std::this_thread::sleep_for(x);\ntimers.sleep_until(x);\n"
+                                    "namespace errand::a_test {\n",
                 "src/a/a.cpp": "std::this_thread::sleep_for(x);\n",
                 "tests/a.py": "time.sleep(1)\ntime.sleep(1)  # paced: kills at odd moments\n",
                 "tests/a.mjs": "setTimeout(f, 1);\n",
@@ -209,14 +210,21 @@ class CheckStyleTest(unittest.TestCase):
              "src/a/README.md:1: readme: every folder of src/ has one"],
         )
 
+    def test_a_test_file_has_a_namespace_of_its_own(self):
+        self.assertEqual(
+            self.problems({"src/a/b_test.cpp": "namespace errand::a::b_test {\nnamespace {\n",
+                           "src/a/c_test.cpp": "#include <x>\nnamespace errand::a {\n",
+                           "src/a/d_test.cpp": "int main() {}\n"}),
+            ["src/a/c_test.cpp:2: test-namespace: its namespace ends in c_test",
+             "src/a/d_test.cpp:1: test-namespace: its namespace ends in d_test"])
+
     def test_two_files_of_a_folder_hide_no_name_twice(self):
         hides = "namespace a {{\nnamespace {{\n\n{}\n\n}}  // namespace\n}}  // namespace a\n"
         one = hides.format("constexpr int kMax = 1;\nint f(int a) {\n  return a;\n}\nstruct S {};")
         same = hides.format("constexpr int kMax = 1;\nint f(int b) {\n  return b;\n}\nstruct S {};")
         other = hides.format("int f(long a) {\n  return a;\n}\nusing T = int;")
         files = {"src/a/one.cpp": one, "src/a/two.cpp": same, "src/b/two.cpp": same,
-                 "src/a/three.cpp": other, "src/c/one.cpp": one, "src/c/two.cpp": same,
-                 "CMakeLists.txt": "errand_module(c APART)\nerrand_module(a)\n"}
+                 "src/a/three.cpp": other}
         self.assertEqual(self.problems(files), [
             f"src/a/two.cpp:{line}: hidden-name: src/a/one.cpp has a {name}, too"
             for line, name in ((4, "kMax"), (5, "f"), (8, "S"))])

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace errand::agent {
+namespace errand::agent::guards_test {
 namespace {
 
 using Stage = Repetition::Stage;
@@ -115,4 +115,4 @@ TEST(Guards, SpellingOfArgumentsDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::guards_test

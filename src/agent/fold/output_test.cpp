@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand::agent {
+namespace errand::agent::output_test {
 namespace {
 
 constexpr std::string_view kSchema =
@@ -138,4 +138,4 @@ TEST(Output, ASchemaThatAnotherModelWillNotHaveIsToldInWordsIfThatIsAllowed) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::output_test

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand::agent {
+namespace errand::agent::result_check_test {
 namespace {
 
 const ToolUseId kId = *ToolUseId::parse("tu_1");
@@ -73,4 +73,4 @@ TEST_F(ResultCheckTest, ToolsWithoutASchemaAndThoseOfMcpServersAreNotChecked) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::result_check_test

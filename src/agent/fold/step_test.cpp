@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::agent {
+namespace errand::agent::step_test {
 namespace {
 
 llm::Failed failure(bool retryable, bool is_settled) {
@@ -101,4 +101,4 @@ TEST(Step, ARefusedSchemaThatTheRunInsistsOnHasAClassOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace errand::agent
+}  // namespace errand::agent::step_test

@@ -10,7 +10,7 @@
 #include "cli/agent/agent_session.hpp"
 #include "json/write.hpp"
 
-namespace errand::cli {
+namespace errand::cli::run_command_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -83,4 +83,4 @@ TEST_F(RunSpecTest, AnEmptyPromptIsRefused) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::run_command_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::cli {
+namespace errand::cli::chat_line_test {
 namespace {
 
 using Kind = ChatLine::Kind;
@@ -31,4 +31,4 @@ TEST(ChatLineTest, ATargetMayBeAtHomeAndReplaced) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::chat_line_test

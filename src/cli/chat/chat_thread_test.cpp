@@ -11,7 +11,7 @@
 #include "sdk/test_api.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::cli {
+namespace errand::cli::chat_thread_test {
 namespace {
 
 const RunId kRun = *RunId::parse("run_1");
@@ -160,4 +160,4 @@ TEST_F(ChatThreadTest, MessagesOfOtherTerminalsAreToldOnce) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::chat_thread_test

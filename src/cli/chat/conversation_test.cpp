@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::cli {
+namespace errand::cli::conversation_test {
 namespace {
 
 using Kind = Saying::Kind;
@@ -57,4 +57,4 @@ TEST(Conversation, IsADocumentWhoseFencesHold) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::conversation_test

@@ -11,7 +11,7 @@
 #include "sdk/test_api.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::cli {
+namespace errand::cli::fork_thread_test {
 namespace {
 
 const RunId kFirst = *RunId::parse("run_1");
@@ -56,4 +56,4 @@ TEST_F(ForkThreadTest, AForkHasNoToolsThatNobodyHereAnswersFor) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::fork_thread_test

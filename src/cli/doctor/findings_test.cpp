@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::cli {
+namespace errand::cli::findings_test {
 namespace {
 
 using Level = Finding::Level;
@@ -37,4 +37,4 @@ TEST(Findings, OnlyWhatIsWrongIsNotWell) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::findings_test

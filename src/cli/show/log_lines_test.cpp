@@ -9,7 +9,7 @@
 
 #include "cli/show/plain_printer.hpp"
 
-namespace errand::cli {
+namespace errand::cli::log_lines_test {
 namespace {
 
 void write_log(const LogLines& lines, std::string_view text) {
@@ -61,4 +61,4 @@ TEST(LogLines, NobodyWaitsForTheReader) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::log_lines_test

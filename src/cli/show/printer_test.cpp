@@ -11,7 +11,7 @@
 #include "cli/show/terminal_printer.hpp"
 #include "cli/terminal/text_width.hpp"
 
-namespace errand::cli {
+namespace errand::cli::printer_test {
 namespace {
 
 ToolUseId tool_use(std::string_view text) {
@@ -334,4 +334,4 @@ TEST(Summary, ACostIsNotGuessed) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::printer_test

@@ -6,7 +6,7 @@
 
 #include "async/task_group.hpp"
 
-namespace errand::cli {
+namespace errand::cli::shown_calls_test {
 namespace {
 
 class ShownCallsTest : public testing::Test {
@@ -70,4 +70,4 @@ TEST_F(ShownCallsTest, NobodyWaitsOnceNothingMoreIsShown) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::shown_calls_test

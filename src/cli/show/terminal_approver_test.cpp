@@ -16,7 +16,7 @@
 #include "sdk/internal/tell_stderr.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::cli {
+namespace errand::cli::terminal_approver_test {
 namespace {
 
 Task<void> keep_answer(TerminalApprover* approver, std::string what, std::optional<bool>* answer) {
@@ -144,4 +144,4 @@ TEST(TerminalApprover, WithoutATerminalTheAnswerIsNo) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::terminal_approver_test

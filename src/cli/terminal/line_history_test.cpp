@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::cli {
+namespace errand::cli::line_history_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ TEST(ChatHistoryFile, IsWhereTheUserKeepsSuchFiles) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::line_history_test

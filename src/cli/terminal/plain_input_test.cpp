@@ -13,7 +13,7 @@
 #include "sdk/internal/tell_stderr.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::cli {
+namespace errand::cli::plain_input_test {
 namespace {
 
 using Kind = InputLine::Kind;
@@ -83,4 +83,4 @@ TEST_F(PlainInputTest, WhatIsNotUtf8IsRefused) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::plain_input_test

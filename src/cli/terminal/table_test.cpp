@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::cli {
+namespace errand::cli::table_test {
 namespace {
 
 TEST(Table, AlignsByTheColumnsThatTextTakes) {
@@ -25,4 +25,4 @@ TEST(Table, ColoursWordsThatSayHowItWent) {
 }
 
 }  // namespace
-}  // namespace errand::cli
+}  // namespace errand::cli::table_test

@@ -9,7 +9,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::engine {
+namespace errand::engine::key_ring_test {
 namespace {
 
 WorkspaceSlug slug(const char* text) {
@@ -165,4 +165,4 @@ TEST_F(KeyRingTest, TheStoredKeyOfASecretThatTheFileNamesIsNotRevoked) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::key_ring_test

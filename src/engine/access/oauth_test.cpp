@@ -9,7 +9,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::engine {
+namespace errand::engine::oauth_test {
 namespace {
 
 using Scopes = std::vector<std::string>;
@@ -167,4 +167,4 @@ TEST_F(OAuthTest, ExpiredTokensAreClearedAway) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::oauth_test

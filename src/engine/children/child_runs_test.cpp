@@ -3,7 +3,7 @@
 
 #include "engine/flows/test_run.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::child_runs_test {
 namespace {
 
 constexpr std::string_view kCallsHelper = R"({"turns":[
@@ -297,4 +297,4 @@ TEST_F(ChildCrashTest, CancelledRunLeavesNoRunBehindWhereverTheProcessDies) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::child_runs_test

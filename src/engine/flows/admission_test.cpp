@@ -1,7 +1,7 @@
 // One admission queue: which runs may start, and which wait and say so.
 #include "engine/flows/test_session.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::admission_test {
 namespace {
 
 constexpr std::string_view kSlow =
@@ -210,4 +210,4 @@ TEST_F(AdmissionTest, ATurnThatWaitsForAnotherIsCutOffWithTheTimeOfItsRun) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::admission_test

@@ -5,7 +5,7 @@
 #include "engine/flows/test_run.hpp"
 #include "run/tools/tool_set.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::client_tools_test {
 namespace {
 
 struct ClientToolsTest : RunTest {
@@ -106,4 +106,4 @@ TEST_F(ClientToolsTest, IdempotentCallIsOfferedAgainAfterARestart) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::client_tools_test

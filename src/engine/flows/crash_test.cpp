@@ -9,7 +9,7 @@
 #include "json/write.hpp"
 #include "run/question_id.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::crash_test {
 namespace {
 
 struct Flow {
@@ -392,4 +392,4 @@ TEST(Crash, RunThatTakesTheProcessDownThreeTimesIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::crash_test

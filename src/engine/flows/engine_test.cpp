@@ -4,7 +4,7 @@
 
 #include "engine/flows/test_run.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::engine_test {
 namespace {
 
 constexpr std::string_view kPlain = R"({"turns":[
@@ -497,4 +497,4 @@ TEST_F(EngineTest, DrainingRefusesNewRuns) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::engine_test

@@ -6,7 +6,7 @@
 #include "engine/history/replay.hpp"
 #include "json/write.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::files_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -177,4 +177,4 @@ TEST_F(FilesTest, ARunWithFilesIsReplayedWithoutTheirBytes) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::files_test

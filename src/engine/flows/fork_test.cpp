@@ -4,7 +4,7 @@
 #include "engine/residency/whole_log.hpp"
 #include "json/write.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::fork_test {
 namespace {
 
 // Two turns with calls and an answer. Its log: 1 delta, 2 tool_call, 3 local_tool_call, 4 message,
@@ -368,4 +368,4 @@ TEST_F(ForkTest, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::fork_test

@@ -3,7 +3,7 @@
 
 #include "engine/flows/test_run.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::guard_test {
 namespace {
 
 struct GuardTest : RunTest {};
@@ -65,4 +65,4 @@ TEST_F(GuardTest, CallsPastTheBudgetOfTheirToolAreNotMade) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::guard_test

@@ -9,7 +9,7 @@
 #include "run/log/journal.hpp"
 #include "run/tools/tool_set.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::host_tools_test {
 namespace {
 
 // Does what a test wants.
@@ -443,4 +443,4 @@ TEST_F(HostToolsTest, ToolsThatBindToTheSameNameAreAMistake) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::host_tools_test

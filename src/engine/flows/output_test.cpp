@@ -3,7 +3,7 @@
 
 #include "engine/flows/test_world.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::output_test {
 namespace {
 
 using Types = std::vector<std::string>;
@@ -210,4 +210,4 @@ TEST_F(OutputTest, ReasoningLevelIsPassedOnAndNamedAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::output_test

@@ -2,7 +2,7 @@
 
 #include "engine/flows/test_world.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::pending_calls_test {
 namespace {
 
 constexpr std::string_view kTwoCalls = R"({"turns":[
@@ -262,4 +262,4 @@ TEST_F(PendingCallsTest, AnswersAreCommittedWithTheTurnThatReadsThem) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::pending_calls_test

@@ -5,7 +5,7 @@
 #include "json/members.hpp"
 #include "run/question_id.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::questions_test {
 namespace {
 
 constexpr std::string_view kAsks =
@@ -260,4 +260,4 @@ TEST_F(QuestionsTest, CallThatAsksTooOftenOrTooMuchIsToldSo) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::questions_test

@@ -4,7 +4,7 @@
 
 #include "engine/flows/test_run.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::race_test {
 namespace {
 
 constexpr std::string_view kOneCall = R"({"turns":[
@@ -115,4 +115,4 @@ TEST(RaceTest, AReaderAheadOfALiveRunSeesWhatComesNextAndTheEnd) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::race_test

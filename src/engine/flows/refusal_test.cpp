@@ -3,7 +3,7 @@
 
 #include "engine/flows/test_run.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::refusal_test {
 namespace {
 
 struct RefusalTest : RunTest {};
@@ -54,4 +54,4 @@ TEST_F(RefusalTest, FrozenTurnThatIsRefusedInPlainWordsAsWellEndsTheRun) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::refusal_test

@@ -4,7 +4,7 @@
 #include "run/tools/tool_set.hpp"
 #include "tool/no_tools.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::remote_tools_test {
 namespace {
 
 // A server of tools that answers when a test lets it.
@@ -167,4 +167,4 @@ TEST_F(RemoteToolsTest, AreBoundOnceWheneverTheProcessDies) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::remote_tools_test

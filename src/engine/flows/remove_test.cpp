@@ -1,7 +1,7 @@
 // Runs and sessions that are removed on request.
 #include "engine/flows/test_session.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::remove_test {
 namespace {
 
 struct RemoveTest : SessionTest {
@@ -108,4 +108,4 @@ TEST_F(RemoveTest, AReaderAheadOfTheLogGoesOnFromItsEnd) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::remove_test

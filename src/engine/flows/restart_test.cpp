@@ -3,7 +3,7 @@
 
 #include "engine/flows/test_world.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::restart_test {
 namespace {
 
 constexpr std::string_view kSlow = R"({"turns":[{"delayMs":60000,"text":["at last"]}]})";
@@ -415,4 +415,4 @@ TEST_F(ClockTest, AJumpNeitherForgetsAKeyNorRemovesRuns) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::restart_test

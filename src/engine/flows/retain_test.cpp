@@ -1,7 +1,7 @@
 // What a session remembers of the calls of its runs.
 #include "engine/flows/test_session.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::retain_test {
 namespace {
 
 constexpr std::string_view kLook = R"({"turns":[
@@ -123,4 +123,4 @@ TEST_F(RetainTest, ForkOfARunIsToldOfThemToo) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::retain_test

@@ -1,7 +1,7 @@
 // Sessions: who has the turn, what the model is told, and what survives.
 #include "engine/flows/test_session.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::sessions_test {
 namespace {
 
 constexpr std::string_view kAnswers = R"({"turns":[{"text":["First."]},{"text":["Second."]},
@@ -407,4 +407,4 @@ TEST_F(SessionsTest, EndCancelsEveryRunWheneverTheProcessDies) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::sessions_test

@@ -5,7 +5,7 @@
 #include "engine/flows/test_world.hpp"
 #include "engine/residency/whole_log.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::tools_beside_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -135,4 +135,4 @@ TEST_F(ToolsBesideTest, LostAndDamagedOnesAreFound) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::tools_beside_test

@@ -2,7 +2,7 @@
 
 #include "engine/flows/test_world.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::upkeep_test {
 namespace {
 
 constexpr std::string_view kPlain = R"({"turns":[{"text":["Hello"]}]})";
@@ -57,4 +57,4 @@ TEST_F(UpkeepTest, NothingIsRemovedThatIsToBeKept) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::upkeep_test

@@ -4,7 +4,7 @@
 
 #include "engine/flows/test_world.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::check_test {
 namespace {
 
 using Rules = std::vector<std::string>;
@@ -298,4 +298,4 @@ TEST_F(CheckTest, RunThatHasEndedHasNoMail) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::check_test

@@ -5,7 +5,7 @@
 #include "engine/flows/test_world.hpp"
 #include "json/write.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::replay_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -320,4 +320,4 @@ TEST_F(ReplayTest, SchemaWithAPropertyNamedLikeASecretCanStillBeUsed) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::replay_test

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::engine {
+namespace errand::engine::catalog_test {
 namespace {
 
 // Lists what the test says, under ids that begin with "local/".
@@ -165,4 +165,4 @@ TEST_F(CatalogTest, TheSourceIsAskedOnlyWhereItMatters) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::catalog_test

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace errand::engine {
+namespace errand::engine::agent_access_test {
 namespace {
 
 Principal restricted_to(std::string agent) {
@@ -112,4 +112,4 @@ TEST(AgentAccess, AKeyRestrictedToAgentsUsesTheirSecretsAlone) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::agent_access_test

@@ -5,7 +5,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand::engine {
+namespace errand::engine::agents_test {
 namespace {
 
 json::Value parsed(std::string_view text) {
@@ -129,4 +129,4 @@ TEST(Agents, MistakesHaveTheirPlace) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::agents_test

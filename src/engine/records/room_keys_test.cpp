@@ -9,7 +9,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::engine {
+namespace errand::engine::room_keys_test {
 namespace {
 
 class RoomKeysTest : public testing::Test {
@@ -92,4 +92,4 @@ TEST_F(RoomKeysTest, TheServersOwnKeyIsMadeOnce) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::room_keys_test

@@ -8,7 +8,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::engine {
+namespace errand::engine::secret_vault_test {
 namespace {
 
 constexpr std::string_view kCanary = "canary-5e1f-value";
@@ -211,4 +211,4 @@ TEST_F(SecretVaultTest, APlaceholderThatIsMalformedIsAnError) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::secret_vault_test

@@ -3,7 +3,7 @@
 
 #include "engine/flows/test_world.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::fairness_test {
 namespace {
 
 // Ten pieces of text, one each 100 ms, in each of two turns.
@@ -65,4 +65,4 @@ TEST(Fairness, TurnsThatWaitForAConnectionDelayNoOtherWorkspace) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::fairness_test

@@ -12,7 +12,7 @@
 #include "store/memory/memory_store.hpp"
 #include "support/manual_clock.hpp"
 
-namespace errand::engine {
+namespace errand::engine::live_run_test {
 namespace {
 
 using LivePtr = std::shared_ptr<LiveRun>;
@@ -83,4 +83,4 @@ TEST_F(LiveRunTest, TellsWhenARunEndsThatSomebodyReads) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::live_run_test

@@ -5,7 +5,7 @@
 
 #include "engine/flows/test_world.hpp"
 
-namespace errand::engine::testing {
+namespace errand::engine::testing::recovery_test {
 namespace {
 
 constexpr std::string_view kTwoCalls = R"({"turns":[
@@ -298,4 +298,4 @@ TEST_F(RecoveryTest, AnotherNodeTakesOverWhatItsOwnerNoLongerRenews) {
 }
 
 }  // namespace
-}  // namespace errand::engine::testing
+}  // namespace errand::engine::testing::recovery_test

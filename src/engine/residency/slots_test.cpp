@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::engine {
+namespace errand::engine::slots_test {
 namespace {
 
 RunKey run(const char* workspace, int number) {
@@ -144,4 +144,4 @@ TEST(Slots, AThousandWaitingRunsDoNotDelayAnotherWorkspace) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::slots_test

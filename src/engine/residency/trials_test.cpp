@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::engine {
+namespace errand::engine::trials_test {
 namespace {
 
 RunId run(int number) {
@@ -91,4 +91,4 @@ TEST(Trials, ACulpritIsAloneAfterFewKills) {
 }
 
 }  // namespace
-}  // namespace errand::engine
+}  // namespace errand::engine::trials_test

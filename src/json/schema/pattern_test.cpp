@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace errand::json::schema {
+namespace errand::json::schema::pattern_test {
 namespace {
 
 bool matches(std::string_view pattern, std::string_view text) {
@@ -68,4 +68,4 @@ TEST(SchemaPattern, AMatchThatIsNotAffordableExhaustsTheBudget) {
 }
 
 }  // namespace
-}  // namespace errand::json::schema
+}  // namespace errand::json::schema::pattern_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace errand::json::schema {
+namespace errand::json::schema::uri_test {
 namespace {
 
 // "uri#fragment".
@@ -46,4 +46,4 @@ TEST(SchemaUri, FragmentsAreDecoded) {
 }
 
 }  // namespace
-}  // namespace errand::json::schema
+}  // namespace errand::json::schema::uri_test

@@ -3,7 +3,7 @@
 #include "llm/anthropic/anthropic_provider.hpp"
 #include "support/decode_stream.hpp"
 
-namespace errand::llm {
+namespace errand::llm::anthropic_decoder_test {
 namespace {
 
 const AnthropicProvider& provider() {
@@ -261,4 +261,4 @@ TEST(AnthropicDecoder, AToolOfTheUsersMayHaveTheAnswerToolsName) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::anthropic_decoder_test

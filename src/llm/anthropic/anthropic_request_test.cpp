@@ -7,7 +7,7 @@
 #include "support/question.hpp"
 #include "support/question_with_files.hpp"
 
-namespace errand::llm {
+namespace errand::llm::anthropic_request_test {
 namespace {
 
 const BlockOrigin kOrigin{.provider = "anthropic", .model = "m"};
@@ -222,4 +222,4 @@ TEST(AnthropicRequest, FilesOfAResultArePartOfIt) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::anthropic_request_test

@@ -2,7 +2,7 @@
 
 #include "llm/anthropic/anthropic_provider.hpp"
 
-namespace errand::llm {
+namespace errand::llm::probe_test {
 namespace {
 
 TEST(AnthropicProbe, AsksForTheModelItself) {
@@ -14,4 +14,4 @@ TEST(AnthropicProbe, AsksForTheModelItself) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::probe_test

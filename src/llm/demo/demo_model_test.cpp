@@ -13,7 +13,7 @@
 #include "json/parse.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::llm {
+namespace errand::llm::demo_model_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -458,4 +458,4 @@ TEST_F(DemoModelTest, ASchemaThatRefersToItselfEnds) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::demo_model_test

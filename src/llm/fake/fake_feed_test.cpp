@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::llm {
+namespace errand::llm::fake_feed_test {
 namespace {
 
 using State = net::EventFeed::State;
@@ -73,4 +73,4 @@ TEST_F(FakeFeedTest, AnInterruptEndsADelay) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::fake_feed_test

@@ -7,7 +7,7 @@
 
 #include "llm/fake/test_formats.hpp"
 
-namespace errand::llm {
+namespace errand::llm::fake_golden_test {
 namespace {
 
 std::string golden(const std::string& name) {
@@ -48,4 +48,4 @@ TEST(FakeGolden, Gemini) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::fake_golden_test

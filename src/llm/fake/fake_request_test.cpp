@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "llm/fake/test_formats.hpp"
 
-namespace errand::llm {
+namespace errand::llm::fake_request_test {
 namespace {
 
 // The turn that is asked for, or why the request is refused.
@@ -135,4 +135,4 @@ TEST(FakeRequest, ModelAndStreamingAreInTheBodyButForGemini) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::fake_request_test

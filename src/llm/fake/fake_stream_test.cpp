@@ -6,7 +6,7 @@
 #include "support/decode_stream.hpp"
 #include "support/vendor_providers.hpp"
 
-namespace errand::llm {
+namespace errand::llm::fake_stream_test {
 namespace {
 
 struct Vendor {
@@ -146,4 +146,4 @@ TEST(FakeStream, FragmentsKeepCharactersWhole) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::fake_stream_test

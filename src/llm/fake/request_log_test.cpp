@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "llm/fake/test_formats.hpp"
 
-namespace errand::llm {
+namespace errand::llm::request_log_test {
 namespace {
 
 net::Request asked(std::string body) {
@@ -64,4 +64,4 @@ TEST(RequestLog, DropsTheOldestBeyondItsBounds) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::request_log_test

@@ -3,7 +3,7 @@
 #include "llm/gemini/gemini_provider.hpp"
 #include "support/decode_stream.hpp"
 
-namespace errand::llm {
+namespace errand::llm::gemini_decoder_test {
 namespace {
 
 const GeminiProvider& provider() {
@@ -140,4 +140,4 @@ TEST(GeminiDecoder, TheAnswerToolBecomesText) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::gemini_decoder_test

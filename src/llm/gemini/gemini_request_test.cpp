@@ -6,7 +6,7 @@
 #include "support/question.hpp"
 #include "support/question_with_files.hpp"
 
-namespace errand::llm {
+namespace errand::llm::gemini_request_test {
 namespace {
 
 const BlockOrigin kOrigin{.provider = "gemini", .model = "m"};
@@ -195,4 +195,4 @@ TEST(GeminiRequest, FilesOfAResultFollowIt) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::gemini_request_test

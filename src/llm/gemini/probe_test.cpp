@@ -2,7 +2,7 @@
 
 #include "llm/gemini/gemini_provider.hpp"
 
-namespace errand::llm {
+namespace errand::llm::probe_test {
 namespace {
 
 TEST(GeminiProbe, AsksForTheModelItself) {
@@ -13,4 +13,4 @@ TEST(GeminiProbe, AsksForTheModelItself) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::probe_test

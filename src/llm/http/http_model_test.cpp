@@ -14,7 +14,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::llm {
+namespace errand::llm::http_model_test {
 namespace {
 
 // Each event of the stream is one word: "done" ends it, "call" closes a call, "overloaded" fails
@@ -380,4 +380,4 @@ TEST_F(HttpModelTest, ACheckSaysThatNobodyIsThere) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::http_model_test

@@ -7,7 +7,7 @@
 #include "llm/openai/chat_provider.hpp"
 #include "llm/openai/responses_provider.hpp"
 
-namespace errand::llm {
+namespace errand::llm::azure_test {
 namespace {
 
 using Paths = std::pair<std::string, std::string>;
@@ -59,4 +59,4 @@ TEST(Azure, ItsListOfModelsNeedNotHaveTheDeployment) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::azure_test

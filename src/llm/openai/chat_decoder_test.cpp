@@ -3,7 +3,7 @@
 #include "llm/openai/chat_provider.hpp"
 #include "support/decode_stream.hpp"
 
-namespace errand::llm {
+namespace errand::llm::chat_decoder_test {
 namespace {
 
 const ChatProvider& provider() {
@@ -287,4 +287,4 @@ TEST(ChatDecoder, TheAnswerToolBecomesText) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::chat_decoder_test

@@ -6,7 +6,7 @@
 #include "support/question.hpp"
 #include "support/question_with_files.hpp"
 
-namespace errand::llm {
+namespace errand::llm::chat_request_test {
 namespace {
 
 json::Value body_of(const ChatOptions& options, const TurnRequest& request) {
@@ -208,4 +208,4 @@ TEST(ChatRequest, TheModelIsToldWhyAFileIsNotThere) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::chat_request_test

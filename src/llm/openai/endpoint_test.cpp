@@ -5,7 +5,7 @@
 #include "llm/openai/chat_provider.hpp"
 #include "llm/openai/responses_provider.hpp"
 
-namespace errand::llm {
+namespace errand::llm::endpoint_test {
 namespace {
 
 const HeaderList kHeaders = {{"authorization", "Bearer k"}, {"x-team", "a"}};
@@ -27,4 +27,4 @@ TEST(OpenAiProbe, NoKeyIsSentWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::endpoint_test

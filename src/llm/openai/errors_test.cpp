@@ -4,7 +4,7 @@
 
 #include "support/decode_stream.hpp"
 
-namespace errand::llm {
+namespace errand::llm::errors_test {
 namespace {
 
 std::string of(int status, std::string_view body, HeaderList headers = {}) {
@@ -87,4 +87,4 @@ TEST(OpenAiErrors, TheServerMayDecideAboutRetries) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::errors_test

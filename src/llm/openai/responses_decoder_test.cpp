@@ -3,7 +3,7 @@
 #include "llm/openai/responses_provider.hpp"
 #include "support/decode_stream.hpp"
 
-namespace errand::llm {
+namespace errand::llm::responses_decoder_test {
 namespace {
 
 const ResponsesProvider& provider() {
@@ -181,4 +181,4 @@ TEST(ResponsesDecoder, AStreamWithoutItsMarkerHasFailed) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::responses_decoder_test

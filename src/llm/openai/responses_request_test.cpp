@@ -5,7 +5,7 @@
 #include "support/decode_stream.hpp"
 #include "support/question_with_files.hpp"
 
-namespace errand::llm {
+namespace errand::llm::responses_request_test {
 namespace {
 
 const BlockOrigin kOrigin{.provider = "openai-responses", .model = "m"};
@@ -133,4 +133,4 @@ TEST(ResponsesRequest, FilesOfAResultArePartOfIt) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::responses_request_test

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::llm {
+namespace errand::llm::scripted_model_test {
 namespace {
 
 // An event as one line of text, so that whole answers can be compared.
@@ -239,4 +239,4 @@ TEST_F(ScriptedModelTest, ManyTurnsAreAskedAtOnce) {
 }
 
 }  // namespace
-}  // namespace errand::llm
+}  // namespace errand::llm::scripted_model_test

@@ -9,7 +9,7 @@
 #include "mcp/client/mcp_tools.hpp"
 #include "mcp/client/test_fake_server.hpp"
 
-namespace errand::mcp::test {
+namespace errand::mcp::test::call_features_test {
 namespace {
 
 std::string elicited(std::string_view schema, ToolAnswer answer) {
@@ -219,4 +219,4 @@ TEST_F(ModernRunCallsTest, InputThatACallNeedsComesFromItsRun) {
 }
 
 }  // namespace
-}  // namespace errand::mcp::test
+}  // namespace errand::mcp::test::call_features_test

@@ -7,7 +7,7 @@
 #include "json/write.hpp"
 #include "mcp/client/test_fake_server.hpp"
 
-namespace errand::mcp::test {
+namespace errand::mcp::test::client_test {
 namespace {
 
 class LegacyClientTest : public ClientTest {};
@@ -383,4 +383,4 @@ TEST_F(ModernClientTest, AResultOfAnUnknownTypeIsAnError) {
 }
 
 }  // namespace
-}  // namespace errand::mcp::test
+}  // namespace errand::mcp::test::client_test

@@ -11,7 +11,7 @@
 #include "mcp/client/test_fake_server.hpp"
 #include "net/server/test_support.hpp"
 
-namespace errand::mcp::test {
+namespace errand::mcp::test::http_client_test {
 namespace {
 
 using net::Request;
@@ -325,4 +325,4 @@ TEST_F(HttpClientTest, OldStreamsMayNotLeadToAnotherOrigin) {
 }
 
 }  // namespace
-}  // namespace errand::mcp::test
+}  // namespace errand::mcp::test::http_client_test

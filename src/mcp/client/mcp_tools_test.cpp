@@ -10,7 +10,7 @@
 #include "mcp/client/test_fake_server.hpp"
 #include "tool/no_tools.hpp"
 
-namespace errand::mcp::test {
+namespace errand::mcp::test::mcp_tools_test {
 namespace {
 
 Principal somebody() {
@@ -213,4 +213,4 @@ TEST_F(ModernMcpToolsTest, AKeyStandsBesideWhatTheEraDemands) {
 }
 
 }  // namespace
-}  // namespace errand::mcp::test
+}  // namespace errand::mcp::test::mcp_tools_test

@@ -12,7 +12,7 @@
 #include "json/schema.hpp"
 #include "mcp/client/test_fake_server.hpp"
 
-namespace errand::mcp::test {
+namespace errand::mcp::test::schema_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,4 +91,4 @@ TEST_F(ModernSchemaTest, EveryMessageIsValid) {
 }
 
 }  // namespace
-}  // namespace errand::mcp::test
+}  // namespace errand::mcp::test::schema_test

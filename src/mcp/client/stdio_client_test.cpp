@@ -4,7 +4,7 @@
 
 #include "mcp/client/test_fake_server.hpp"
 
-namespace errand::mcp::test {
+namespace errand::mcp::test::stdio_client_test {
 namespace {
 
 // A server as a shell script. `on_call` is what it does for tools/call, with the id in $id.
@@ -95,4 +95,4 @@ TEST_F(MissingProgramTest, AProgramThatIsNotThereIsNamed) {
 }
 
 }  // namespace
-}  // namespace errand::mcp::test
+}  // namespace errand::mcp::test::stdio_client_test

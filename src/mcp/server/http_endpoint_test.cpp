@@ -11,7 +11,7 @@
 #include "mcp/codec.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::mcp {
+namespace errand::mcp::http_endpoint_test {
 namespace {
 
 void report_bug(const char* task, const std::string& what) {
@@ -291,4 +291,4 @@ TEST_F(HttpEndpointTest, OtherHostsAndOriginsAreRefused) {
 }
 
 }  // namespace
-}  // namespace errand::mcp
+}  // namespace errand::mcp::http_endpoint_test

@@ -20,7 +20,7 @@
 #include "rpc/memory_connection.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::mcp {
+namespace errand::mcp::server_session_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -418,4 +418,4 @@ TEST_F(ServerSchemaTest, EveryModernResultIsValid) {
 }
 
 }  // namespace
-}  // namespace errand::mcp
+}  // namespace errand::mcp::server_session_test

@@ -7,7 +7,7 @@
 #include "net/address_rules.hpp"
 #include "net/client/test_peer.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::client_address_test {
 namespace {
 
 // A client that may reach public addresses only.
@@ -111,4 +111,4 @@ TEST(ProxiedAddress, ANameIsCheckedBeforeTheProxyHearsOfIt) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::client_address_test

@@ -6,7 +6,7 @@
 
 #include "net/client/test_peer.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::client_limits_test {
 namespace {
 
 constexpr milliseconds kShort{30};
@@ -197,4 +197,4 @@ TEST_F(CancelTest, DestroyingAStreamClosesItsConnection) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::client_limits_test

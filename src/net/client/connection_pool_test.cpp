@@ -7,7 +7,7 @@
 
 #include "net/client/test_peer.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::connection_pool_test {
 namespace {
 
 // A connection that says when it is closed.
@@ -250,4 +250,4 @@ TEST_F(ReuseTest, StreamsMayOutliveTheClient) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::connection_pool_test

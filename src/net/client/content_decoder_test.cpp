@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "net/client/test_peer.hpp"
 
-namespace errand::net {
+namespace errand::net::content_decoder_test {
 namespace {
 
 constexpr int kGzip = 15 + 16;
@@ -163,4 +163,4 @@ TEST_F(DecodedAnswerTest, ABombComesInSmallPieces) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::content_decoder_test

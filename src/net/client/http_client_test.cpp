@@ -7,7 +7,7 @@
 #include "net/client/test_peer.hpp"
 #include "net/url.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::http_client_test {
 namespace {
 
 class HttpClientTest : public ClientTest {
@@ -273,4 +273,4 @@ TEST(ParseUrl, RefusesOthers) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::http_client_test

@@ -11,7 +11,7 @@
 
 #include "net/client/test_peer.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::https_client_test {
 namespace {
 
 using Key = std::shared_ptr<EVP_PKEY>;
@@ -351,4 +351,4 @@ TEST_F(ProxiedTest, SaysThatTheProxyCannotBeReached) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::https_client_test

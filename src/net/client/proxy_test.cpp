@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::net {
+namespace errand::net::proxy_test {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -117,4 +117,4 @@ TEST(ProxyRules, ExceptionsAreAddressesAndNetworks) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::proxy_test

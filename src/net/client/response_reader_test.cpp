@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::net {
+namespace errand::net::response_reader_test {
 namespace {
 
 // "status body", with " +" if the connection is good for another request.
@@ -61,4 +61,4 @@ TEST(ResponseReader, RefusesWhatIsAmbiguous) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::response_reader_test

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace errand::net {
+namespace errand::net::sse_reader_test {
 namespace {
 
 using Events = std::vector<SseEvent>;
@@ -141,4 +141,4 @@ TEST(SseReader, AnEventHasALargestSize) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::sse_reader_test

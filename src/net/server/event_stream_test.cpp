@@ -5,7 +5,7 @@
 #include "net/server/http_server.hpp"
 #include "net/server/test_support.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::event_stream_test {
 namespace {
 
 Task<Response> answer_events(std::shared_ptr<FeedSource> source) {
@@ -183,4 +183,4 @@ TEST_F(EventStream, StoppingTheServerResetsItAndNeverEndsItCleanly) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::event_stream_test

@@ -9,7 +9,7 @@
 
 #include "support/manual_clock.hpp"
 
-namespace errand::net {
+namespace errand::net::failure_log_test {
 namespace {
 
 class FailureLogTest : public testing::Test {
@@ -89,4 +89,4 @@ TEST_F(FailureLogTest, ALongPathIsCut) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::failure_log_test

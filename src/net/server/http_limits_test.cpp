@@ -8,7 +8,7 @@
 #include "net/server/http_server.hpp"
 #include "net/server/test_support.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::http_limits_test {
 namespace {
 
 Task<Response> echo(Request request) {
@@ -335,4 +335,4 @@ TEST(HttpLimits, AFloodOfPipelinedRequestsDoesNotStarveOthers) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::http_limits_test

@@ -8,7 +8,7 @@
 
 #include "net/server/test_support.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::http_server_test {
 namespace {
 
 // Says what it was asked, in one line.
@@ -306,4 +306,4 @@ TEST_F(HttpServerStop, ResetsIdleConnectionsAtOnce) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::http_server_test

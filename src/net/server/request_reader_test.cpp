@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::net {
+namespace errand::net::request_reader_test {
 namespace {
 
 class RequestReaderTest : public testing::Test {
@@ -88,4 +88,4 @@ TEST_F(RequestReaderTest, GivesItsShareOfTheBudgetBack) {
 }
 
 }  // namespace
-}  // namespace errand::net
+}  // namespace errand::net::request_reader_test

@@ -6,7 +6,7 @@
 
 #include "net/server/test_support.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::router_test {
 namespace {
 
 template <char kName>
@@ -121,4 +121,4 @@ TEST(RequestQuery, DecodesValues) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::router_test

@@ -9,7 +9,7 @@
 #include "net/server/test_support.hpp"
 #include "net/websocket_stream.hpp"
 
-namespace errand::net::test {
+namespace errand::net::test::websocket_test {
 namespace {
 
 using Socket = std::shared_ptr<WebSocket>;
@@ -312,4 +312,4 @@ TEST(OfferedProtocols, AreTrimmed) {
 }
 
 }  // namespace
-}  // namespace errand::net::test
+}  // namespace errand::net::test::websocket_test

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand::room {
+namespace errand::room::grants_test {
 namespace {
 
 ApiScope scope_of(std::string_view text) {
@@ -152,4 +152,4 @@ TEST(StorageGrant, AFolderIsListedForWhatIsBelowIt) {
 }
 
 }  // namespace
-}  // namespace errand::room
+}  // namespace errand::room::grants_test

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand::room {
+namespace errand::room::token_test {
 namespace {
 
 constexpr std::string_view kSecret = "a-secret-of-more-than-32-bytes-for-tests";
@@ -109,4 +109,4 @@ TEST(RoomNames, AreLowerCaseWithHyphensInside) {
 }
 
 }  // namespace
-}  // namespace errand::room
+}  // namespace errand::room::token_test

@@ -3,7 +3,7 @@
 #include "async/wakeup.hpp"
 #include "room/client/test_client.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::room_client_test {
 namespace {
 
 TEST_F(ClientTest, AHostedToolIsListedAndCalled) {
@@ -234,4 +234,4 @@ TEST_F(ClientTest, MessagesReachThoseWhoWantThem) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::room_client_test

@@ -2,7 +2,7 @@
 
 #include "room/client/test_client.hpp"
 
-namespace errand::room::test {
+namespace errand::room::test::room_tools_test {
 namespace {
 
 // The rooms of a process, of which there is one.
@@ -172,4 +172,4 @@ TEST_F(RoomToolsTest, RulesAndPromisesOfToolkitsComeAlong) {
 }
 
 }  // namespace
-}  // namespace errand::room::test
+}  // namespace errand::room::test::room_tools_test

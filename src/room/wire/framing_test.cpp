@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::room {
+namespace errand::room::framing_test {
 namespace {
 
 std::string from_hex(std::string_view hex) {
@@ -114,4 +114,4 @@ TEST(Framing, RefusesWhatIsBeyondItsLimits) {
 }
 
 }  // namespace
-}  // namespace errand::room
+}  // namespace errand::room::framing_test

@@ -6,7 +6,7 @@
 
 #include "json/parse.hpp"
 
-namespace errand::room {
+namespace errand::room::python_json_test {
 namespace {
 
 std::string rewritten(const std::string& text) {
@@ -34,4 +34,4 @@ TEST(PythonJson, WritesNumbersAsReprDoes) {
 }
 
 }  // namespace
-}  // namespace errand::room
+}  // namespace errand::room::python_json_test

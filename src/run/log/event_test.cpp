@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 
-namespace errand {
+namespace errand::event_test {
 namespace {
 
 ToolUseId tool_use(std::string_view text) {
@@ -272,4 +272,4 @@ TEST(Event, AReaderInThisProcessGetsALongResultCut) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::event_test

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 
-namespace errand {
+namespace errand::journal_test {
 namespace {
 
 std::string line_of(const JournalEntry& entry) {
@@ -385,4 +385,4 @@ TEST(Journal, OneOfANewerFormatIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::journal_test

@@ -4,7 +4,7 @@
 
 #include "json/write.hpp"
 
-namespace errand {
+namespace errand::mail_test {
 namespace {
 
 LocalToolCall call(std::string args) {
@@ -47,4 +47,4 @@ TEST(MailRequest, ThatIsNoneIsACallWithoutArguments) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::mail_test

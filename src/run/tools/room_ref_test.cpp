@@ -6,7 +6,7 @@
 #include "json/write.hpp"
 #include "run/spec.hpp"
 
-namespace errand {
+namespace errand::room_ref_test {
 namespace {
 
 json::Value read(std::string_view text) {
@@ -69,4 +69,4 @@ TEST(RoomMembers, AJournaledRefKeepsAllOfIt) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::room_ref_test

@@ -10,7 +10,7 @@
 #include "json/write.hpp"
 #include "run/spec.hpp"
 
-namespace errand {
+namespace errand::tool_ref_test {
 namespace {
 
 Result<ToolRef> parse_text(std::string_view text) {
@@ -246,4 +246,4 @@ TEST(ToolRef, TheLabelOfAServerMayBeTheNameOfATool) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::tool_ref_test

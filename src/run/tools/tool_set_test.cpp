@@ -6,7 +6,7 @@
 #include "json/parse.hpp"
 #include "run/spec.hpp"
 
-namespace errand {
+namespace errand::tool_set_test {
 namespace {
 
 constexpr std::string_view kTools =
@@ -185,4 +185,4 @@ TEST(ToolSetCache, SetsWithoutATextAreNotKept) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::tool_set_test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+namespace content_test {
 namespace {
 
 using errand::Content;
@@ -69,3 +70,4 @@ TEST(ToolResult, TextHasALineForEachTextAndJson) {
 }
 
 }  // namespace
+}  // namespace content_test

@@ -11,6 +11,7 @@
 #include "sdk/api/test_metaschema.hpp"
 #include "sdk/api/test_types.hpp"
 
+namespace convert_test {
 namespace {
 
 using errand::Json;
@@ -387,3 +388,4 @@ TEST(Convert, AnEnumValueWithoutANameIsRefused) {
 }
 
 }  // namespace
+}  // namespace convert_test

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+namespace json_test {
 namespace {
 
 using errand::Json;
@@ -80,3 +81,4 @@ TEST(Json, WhatJsonCannotSayBecomesNull) {
 }
 
 }  // namespace
+}  // namespace json_test

@@ -58,9 +58,13 @@ std::string schema_errors(std::string_view schema, std::string_view value) {
   return json::describe((*compiled)->validate(parsed(value)));
 }
 
+}  // namespace shop
+
+namespace shop::metaschema_test {
+
 TEST(Metaschema, RefusesASchemaWithAWrongType) {
   EXPECT_EQ(metaschema_errors(R"({"type":"text"})").substr(0, 5), "/type");
   EXPECT_EQ(metaschema_errors(R"({"type":"string"})"), "");
 }
 
-}  // namespace shop
+}  // namespace shop::metaschema_test

@@ -13,6 +13,7 @@
 #include "sdk/api/test_metaschema.hpp"
 #include "sdk/api/test_types.hpp"
 
+namespace schema_test {
 namespace {
 
 const std::string kExpectedFile = ERRAND_SOURCE_DIR "/src/sdk/api/test_schemas.txt";
@@ -115,3 +116,4 @@ TEST(Schema, RefusesTwoMembersOfAName) {
 }
 
 }  // namespace
+}  // namespace schema_test

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+namespace tool_test {
 namespace {
 
 using errand::Content;
@@ -400,3 +401,4 @@ TEST(ToolContext, WithoutAHostDoesNothing) {
 }
 
 }  // namespace
+}  // namespace tool_test

@@ -4,6 +4,7 @@
 
 #include <string>
 
+namespace toolkit_test {
 namespace {
 
 using errand::Json;
@@ -155,3 +156,4 @@ TEST(Toolkit, IsFilteredAndComposed) {
 }
 
 }  // namespace
+}  // namespace toolkit_test

@@ -15,7 +15,7 @@
 #include "sdk/toolbox.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::public_tool_test {
 namespace {
 
 struct City {
@@ -290,4 +290,4 @@ TEST_F(PublicToolTest, AsLocalToolsTheyCarryTheirSchemas) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::public_tool_test

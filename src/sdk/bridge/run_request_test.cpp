@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::run_request_test {
 namespace {
 
 std::string body_of(const v1::RunOptions& options) {
@@ -83,4 +83,4 @@ TEST(RunRequest, AForkChangesOnlyWhatIsGiven) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::run_request_test

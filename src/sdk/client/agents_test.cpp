@@ -7,7 +7,7 @@
 
 #include "sdk/client/test_server.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::agents_test {
 namespace {
 
 constexpr std::string_view kTurns = R"({"turns":[{"text":["Hello."]}]})";
@@ -126,4 +126,4 @@ TEST_F(AgentsTest, ErrorsAreTyped) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::agents_test

@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "sdk/client/test_server.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::call_rules_test {
 namespace {
 
 enum class Way { client, runtime };
@@ -274,4 +274,4 @@ TEST(CallRules, RulesOfAMessagesToolsFollowThePromptOfItsSession) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::call_rules_test

@@ -7,7 +7,7 @@
 
 #include "sdk/client/test_server.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::client_test {
 namespace {
 
 using sdk::TestServer;
@@ -332,4 +332,4 @@ TEST(Client, AWrongKeyIsSaid) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::client_test

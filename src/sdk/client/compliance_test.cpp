@@ -14,7 +14,7 @@
 #include "sdk/http_api.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::compliance_test {
 namespace {
 
 using sdk::TestServer;
@@ -250,4 +250,4 @@ TEST(Compliance, ACutStreamGoesOnWhereItWas) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::compliance_test

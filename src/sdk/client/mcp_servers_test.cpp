@@ -10,7 +10,7 @@
 
 #include "sdk/client/test_server.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::mcp_servers_test {
 namespace {
 
 struct Sum {
@@ -166,4 +166,4 @@ TEST(McpServers, AClientTellsItsServerOfThemAndAnswers) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::mcp_servers_test

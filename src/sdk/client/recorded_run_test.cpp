@@ -7,7 +7,7 @@
 #include "run/log/journal.hpp"
 #include "run/log/run_export.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::recorded_run_test {
 namespace {
 
 struct Word {
@@ -88,4 +88,4 @@ TEST(RecordedRun, WhatIsNoExportIsRefused) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::recorded_run_test

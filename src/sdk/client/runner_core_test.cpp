@@ -7,7 +7,7 @@
 
 #include "sdk/test_api.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::runner_core_test {
 namespace {
 
 // A server that loses the first request after a session was made.
@@ -85,4 +85,4 @@ TEST_F(RunnerCoreTest, AServerThatWasNeverHeardOfIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::runner_core_test

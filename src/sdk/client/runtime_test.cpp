@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::runtime_test {
 namespace {
 
 struct Word {
@@ -351,4 +351,4 @@ TEST(Runtime, AStreamMayOutliveIt) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::runtime_test

@@ -7,7 +7,7 @@
 
 #include "sdk/client/test_server.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::session_test {
 namespace {
 
 struct Word {
@@ -97,4 +97,4 @@ TEST_P(SessionTest, ASessionBeginsWithoutAPrompt) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::session_test

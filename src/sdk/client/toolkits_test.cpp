@@ -4,7 +4,7 @@
 
 #include <errand/runtime.hpp>
 
-namespace errand::v1 {
+namespace errand::v1::toolkits_test {
 namespace {
 
 std::vector<std::string> names_of(const Toolkit& toolkit) {
@@ -78,4 +78,4 @@ TEST(Toolkits, TheyAreComposed) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::toolkits_test

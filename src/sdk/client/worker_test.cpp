@@ -8,7 +8,7 @@
 
 #include "sdk/client/test_server.hpp"
 
-namespace errand::v1 {
+namespace errand::v1::worker_test {
 namespace {
 
 using sdk::TestServer;
@@ -137,4 +137,4 @@ TEST(Worker, EndsWithItsClient) {
 }
 
 }  // namespace
-}  // namespace errand::v1
+}  // namespace errand::v1::worker_test

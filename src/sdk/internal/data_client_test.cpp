@@ -10,7 +10,7 @@
 #include "json/write.hpp"
 #include "sdk/own_host.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::data_client_test {
 namespace {
 
 class DataClientTest : public testing::Test {
@@ -133,4 +133,4 @@ TEST_F(DataClientTest, RefusesAWorkspaceThatIsNoSlug) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::data_client_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::sdk {
+namespace errand::sdk::request_state_test {
 namespace {
 
 const WallTime kNow = from_millis(1'700'000'000'000);
@@ -39,4 +39,4 @@ TEST(RequestStates, AreGoodForAWhile) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::request_state_test

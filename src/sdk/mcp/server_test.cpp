@@ -17,7 +17,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::server_test {
 namespace {
 
 using v1::ToolContext;
@@ -361,4 +361,4 @@ TEST(McpServer, ACallFromElsewhereHasNoClient) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::server_test

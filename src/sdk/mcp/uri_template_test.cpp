@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace errand::sdk {
+namespace errand::sdk::uri_template_test {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -41,4 +41,4 @@ TEST(UriTemplate, RefusesPatternsOfOtherKinds) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::uri_template_test

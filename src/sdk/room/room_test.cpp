@@ -8,7 +8,7 @@
 #include "sdk/http_api.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::room_test {
 namespace {
 
 struct Sum {
@@ -239,4 +239,4 @@ TEST_F(RoomSdkTest, AWrongTokenIsRefused) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::room_test

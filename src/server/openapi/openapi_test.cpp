@@ -11,7 +11,7 @@
 #include "server/openapi/query.hpp"
 #include "server/openapi/schemas.hpp"
 
-namespace errand::server {
+namespace errand::server::openapi_test {
 namespace {
 
 constexpr std::string_view kRefStart = "#/components/schemas/";
@@ -152,4 +152,4 @@ TEST(OpenApi, ParametersHaveTheBoundsOfTheirReaders) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::openapi_test

@@ -11,7 +11,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::server {
+namespace errand::server::record_room_store_test {
 namespace {
 
 class RecordRoomStoreTest : public testing::Test {
@@ -205,4 +205,4 @@ TEST_F(RecordRoomStoreTest, CallsNobodyBackWhoIsGone) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::record_room_store_test

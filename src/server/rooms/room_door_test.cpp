@@ -11,7 +11,7 @@
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::server {
+namespace errand::server::room_door_test {
 namespace {
 
 class RoomDoorTest : public testing::Test {
@@ -90,4 +90,4 @@ TEST_F(RoomDoorTest, AWorkspaceCanRefuseToMakeRoomsByJoining) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::room_door_test

@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 
-namespace errand::server {
+namespace errand::server::frame_pieces_test {
 namespace {
 
 SegmentPtr segment_of(EventSeq first, int count, std::size_t text_bytes) {
@@ -75,4 +75,4 @@ TEST(FramePieces, LetGoOfWhatWasSent) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::frame_pieces_test

@@ -7,7 +7,7 @@
 
 #include "support/run_task.hpp"
 
-namespace errand::server {
+namespace errand::server::open_streams_test {
 namespace {
 
 using State = net::EventFeed::State;
@@ -79,4 +79,4 @@ TEST_F(OpenStreamsTest, AClosedStreamIsForgotten) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::open_streams_test

@@ -5,7 +5,7 @@
 #include "base/assert.hpp"
 #include "run/log/event.hpp"
 
-namespace errand::server {
+namespace errand::server::sse_frame_test {
 namespace {
 
 std::string frame_of(std::string_view line) {
@@ -51,4 +51,4 @@ TEST(SseFrame, OfALineThatWasNeverStoredIsABug) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::sse_frame_test

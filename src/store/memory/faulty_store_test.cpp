@@ -6,7 +6,7 @@
 #include "store/memory/memory_store.hpp"
 #include "store/store_contract_session_setup.hpp"
 
-namespace errand {
+namespace errand::faulty_store_test {
 namespace {
 
 using namespace store_contract;
@@ -138,4 +138,4 @@ TEST_F(FaultyStoreTest, OperationsAreToldByKindAndNumber) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::faulty_store_test

@@ -17,7 +17,7 @@
 #include "store/store_contract_turns.hpp"
 #include "store/store_contract_workspaces.hpp"
 
-namespace errand {
+namespace errand::memory_store_test {
 namespace {
 
 class MemorySubject final : public Subject {
@@ -72,4 +72,4 @@ TEST(MemoryStore, AnOlderStoreOnTheSameDataTakesNothingBack) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::memory_store_test

@@ -8,7 +8,7 @@
 #include "store/store_contract.hpp"
 #include "support/manual_clock.hpp"
 
-namespace errand {
+namespace errand::named_records_test {
 namespace {
 
 using store_contract::wait_for;
@@ -170,4 +170,4 @@ TEST(RecordNames, AreShortWords) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::named_records_test

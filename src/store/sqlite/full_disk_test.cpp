@@ -46,7 +46,7 @@ extern "C" ssize_t pwrite64(int fd, const void* data, std::size_t size, off64_t 
   return -1;
 }
 
-namespace errand {
+namespace errand::full_disk_test {
 namespace {
 
 using namespace store_contract;
@@ -288,4 +288,4 @@ TEST_F(FullDiskTest, AKeyFindsItsRunThoughThereIsNoRoom) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::full_disk_test

@@ -2,7 +2,7 @@
 #include "store/sqlite/sqlite_fixture.hpp"
 
 // What the file, its log and each commit take, and what is given back.
-namespace errand {
+namespace errand::growth_test {
 namespace {
 
 using namespace store_contract;
@@ -192,4 +192,4 @@ TEST_F(GrowthTest, TheWriteAheadLogIsUsedAgainFromItsStart) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::growth_test

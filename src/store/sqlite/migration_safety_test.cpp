@@ -11,7 +11,7 @@
 #include "store/sqlite/upkeep/verify.hpp"
 
 // Migrations that are watched, killed or repeated.
-namespace errand {
+namespace errand::migration_safety_test {
 namespace {
 
 using namespace store_contract;
@@ -203,4 +203,4 @@ TEST_F(MigrationSafetyTest, WhatIsKilledInTheMiddleStartsAgainCleanly) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::migration_safety_test

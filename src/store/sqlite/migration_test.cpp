@@ -3,7 +3,7 @@
 #include "store/sqlite/old_database.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
 
-namespace errand {
+namespace errand::migration_test {
 namespace {
 
 using namespace store_contract;
@@ -294,4 +294,4 @@ TEST(Migration, AClockThatIsWrongWhileRowsAreRewrittenForgetsNothing) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::migration_test

@@ -5,7 +5,7 @@
 
 #include "store/sqlite/sqlite_fixture.hpp"
 
-namespace errand::sqlite {
+namespace errand::sqlite::schema_test {
 namespace {
 
 class SchemaTest : public testing::Test {
@@ -104,4 +104,4 @@ TEST_F(SchemaTest, ANewerDatabaseIsRefusedByBothVersions) {
 }
 
 }  // namespace
-}  // namespace errand::sqlite
+}  // namespace errand::sqlite::schema_test

@@ -6,7 +6,7 @@
 #include "store/store_contract_session_setup.hpp"
 
 // What sessions take on the disk, and how databases without them get them.
-namespace errand {
+namespace errand::session_test {
 namespace {
 
 using namespace store_contract;
@@ -90,4 +90,4 @@ TEST_P(HistoryRoomTest, AHistoryTakesRoomInProportion) {
 INSTANTIATE_TEST_SUITE_P(Bytes, HistoryRoomTest, testing::Values(200, 1000, 1500, 10'000));
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::session_test

@@ -15,7 +15,7 @@
 #include "store/store_contract_turns.hpp"
 #include "store/store_contract_workspaces.hpp"
 
-namespace errand {
+namespace errand::sqlite_contract_test {
 namespace {
 
 class SqliteSubject final : public Subject {
@@ -36,4 +36,4 @@ std::unique_ptr<Subject> make_subject() {
 INSTANTIATE_TEST_SUITE_P(Sqlite, StoreContract, testing::Values(make_subject));
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::sqlite_contract_test

@@ -7,7 +7,7 @@
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
-namespace errand {
+namespace errand::sqlite_store_test {
 namespace {
 
 using namespace store_contract;
@@ -210,4 +210,4 @@ TEST_F(SqliteStoreTest, TheWriteAheadLogStaysShort) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::sqlite_store_test

@@ -20,7 +20,7 @@ extern "C" int fsync(int fd) {
   return ::fdatasync(fd);
 }
 
-namespace errand {
+namespace errand::sync_failure_test {
 namespace {
 
 using namespace store_contract;
@@ -39,4 +39,4 @@ TEST(SqliteStoreDeathTest, AFailedSyncEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::sync_failure_test

@@ -4,7 +4,7 @@
 
 #include <future>
 
-namespace errand::sqlite {
+namespace errand::sqlite::write_queue_test {
 namespace {
 
 using Pushed = WriteQueue::Pushed;
@@ -108,4 +108,4 @@ TEST(WriteQueue, GivesWhatIsLeftBeforeItStops) {
 }
 
 }  // namespace
-}  // namespace errand::sqlite
+}  // namespace errand::sqlite::write_queue_test

@@ -17,7 +17,7 @@
 #include "support/run_task.hpp"
 #include "telemetry/otlp/otlp_json.hpp"
 
-namespace errand::otlp {
+namespace errand::otlp::span_exporter_test {
 namespace {
 
 Span span_named(std::string name) {
@@ -160,4 +160,4 @@ TEST_F(SpanExporterTest, AStopSendsWhatWaits) {
 }
 
 }  // namespace
-}  // namespace errand::otlp
+}  // namespace errand::otlp::span_exporter_test

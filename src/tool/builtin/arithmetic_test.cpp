@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 
-namespace errand {
+namespace errand::arithmetic_test {
 namespace {
 
 std::string worked_out(std::string_view expression) {
@@ -59,4 +59,4 @@ TEST(Arithmetic, IsBounded) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::arithmetic_test

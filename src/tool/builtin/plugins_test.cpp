@@ -8,7 +8,7 @@
 #include "support/run_task.hpp"
 #include "tool/tool_source.hpp"
 
-namespace errand {
+namespace errand::plugins_test {
 namespace {
 
 class PluginsTest : public testing::Test {
@@ -77,4 +77,4 @@ TEST_F(PluginsTest, PluginsOfOthersAreNotKnown) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::plugins_test

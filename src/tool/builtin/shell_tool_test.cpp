@@ -15,7 +15,7 @@
 #include "tool/builtin/kept_output.hpp"
 #include "tool/builtin/shell_environment.hpp"
 
-namespace errand {
+namespace errand::shell_tool_test {
 namespace {
 
 // Says what it is told to say, and keeps what it was asked.
@@ -206,4 +206,4 @@ TEST(ShellEnvironment, PasswordsInUrlsAreSecrets) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::shell_tool_test

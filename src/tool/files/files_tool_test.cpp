@@ -11,7 +11,7 @@
 #include "json/parse.hpp"
 #include "tool/files/line_window.hpp"
 
-namespace errand {
+namespace errand::files_tool_test {
 
 namespace {
 
@@ -350,4 +350,4 @@ TEST_F(WriteFilesTest, AReaderMayNotWrite) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::files_tool_test

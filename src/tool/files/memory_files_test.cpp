@@ -5,7 +5,7 @@
 #include "json/parse.hpp"
 #include "tool/files/files_tool.hpp"
 
-namespace errand {
+namespace errand::memory_files_test {
 namespace {
 
 class MemoryFilesTest : public testing::Test {
@@ -51,4 +51,4 @@ TEST_F(MemoryFilesTest, TheyAreBounded) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::memory_files_test

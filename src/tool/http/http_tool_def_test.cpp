@@ -5,7 +5,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
-namespace errand {
+namespace errand::http_tool_def_test {
 namespace {
 
 json::Value parsed(std::string_view text) {
@@ -96,4 +96,4 @@ TEST(HttpToolDef, KeysInHeadersAreNotShown) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::http_tool_def_test

@@ -9,7 +9,7 @@
 #include "support/run_task.hpp"
 #include "tool/http/placeholders.hpp"
 
-namespace errand {
+namespace errand::http_tool_test {
 namespace {
 
 class TestSecrets final : public SecretSource {
@@ -149,4 +149,4 @@ TEST(Placeholders, AreTakenApart) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::http_tool_test

@@ -6,7 +6,7 @@
 #include "store/sqlite/sqlite_fixture.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
 
-namespace errand {
+namespace errand::merging_test {
 namespace {
 
 using namespace store_contract;
@@ -343,4 +343,4 @@ TEST_F(MergingTest, MergedLogsTakeLessRoom) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::merging_test

@@ -2,7 +2,7 @@
 
 #include "store/sqlite/sqlite_fixture.hpp"
 
-namespace errand {
+namespace errand::timekeeper_test {
 namespace {
 
 using namespace store_contract;
@@ -67,4 +67,4 @@ TEST_F(StoreTimeTest, MailThatIsRefusedWaitsForNoDisk) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::timekeeper_test

@@ -5,7 +5,7 @@
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
-namespace errand::sqlite {
+namespace errand::sqlite::gathering_vfs_test {
 namespace {
 
 // Calls of this process that have written something.
@@ -97,4 +97,4 @@ TEST_F(GatheringVfsTest, ALogThatIsMovedIntoTheDatabaseIsWhole) {
 }
 
 }  // namespace
-}  // namespace errand::sqlite
+}  // namespace errand::sqlite::gathering_vfs_test

@@ -5,7 +5,7 @@
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
-namespace errand {
+namespace errand::examine_test {
 namespace {
 
 using namespace store_contract;
@@ -59,4 +59,4 @@ TEST(Examine, SaysWhatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::examine_test

@@ -12,7 +12,7 @@
 #include "store/sqlite/sqlite_fixture.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
 
-namespace errand {
+namespace errand::sqlite_backup_test {
 namespace {
 
 using namespace store_contract;
@@ -290,4 +290,4 @@ TEST_F(BackupTest, AnOldDatabaseGivesRoomBackOnceRestored) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::sqlite_backup_test

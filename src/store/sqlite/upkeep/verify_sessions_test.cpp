@@ -4,7 +4,7 @@
 #include "store/store_contract_session_setup.hpp"
 
 // What check-data says about the tables of sessions.
-namespace errand {
+namespace errand::verify_sessions_test {
 namespace {
 
 using namespace store_contract;
@@ -125,4 +125,4 @@ TEST_F(VerifySessionsTest, LabelsThatDisagreeWithTheMetadataAreFound) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::verify_sessions_test

@@ -6,7 +6,7 @@
 #include "store/sqlite/file/database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
-namespace errand {
+namespace errand::verify_test {
 namespace {
 
 using namespace store_contract;
@@ -249,4 +249,4 @@ TEST_F(VerifyRecordsTest, AVersionOfNothingIsFound) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::verify_test

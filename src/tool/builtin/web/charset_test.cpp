@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 
-namespace errand {
+namespace errand::charset_test {
 namespace {
 
 TEST(ContentType, HasATypeAndACharset) {
@@ -60,4 +60,4 @@ TEST(ToUtf8, WhatMeansNothingIsReplaced) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::charset_test

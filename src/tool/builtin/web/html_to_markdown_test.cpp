@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "tool/builtin/web/html_document.hpp"
 
-namespace errand {
+namespace errand::html_to_markdown_test {
 namespace {
 
 MarkdownPage page(std::string_view html) {
@@ -202,4 +202,4 @@ TEST(HostileHtml, FloodsOfTagsAndSignsComeToAnEnd) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::html_to_markdown_test

@@ -10,7 +10,7 @@
 #include "net/client/test_peer.hpp"
 #include "tool/builtin/web/web_page.hpp"
 
-namespace errand {
+namespace errand::web_fetch_tool_test {
 namespace {
 
 using net::test::answers;
@@ -224,4 +224,4 @@ TEST_F(CutWebFetchTest, WhatIsPackedCountsUnpacked) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::web_fetch_tool_test

@@ -11,7 +11,7 @@
 #include "json/parse.hpp"
 #include "net/client/test_peer.hpp"
 
-namespace errand {
+namespace errand::web_search_tool_test {
 namespace {
 
 using net::test::answers;
@@ -126,4 +126,4 @@ TEST(SearchServices, TheFirstKeyInTheEnvironmentCounts) {
 }
 
 }  // namespace
-}  // namespace errand
+}  // namespace errand::web_search_tool_test
