@@ -40,6 +40,7 @@ MASKS = (
     (re.compile(r"\b\d+ (tokens )?in, \d+ out\b"), "TOKENS"),
     (re.compile(r"\b\d+ (KB|MB|GB|events)\b"), r"N \1"),
     (re.compile(r"\bprocess \d+"), "process N"),
+    (re.compile(r'(\b(?:errand|version) |"version":")\d+\.\d+\.\d+\b'), r"\1VERSION"),
     (PORT, r"\1:PORT"),
     (re.compile(r" {2,}"), "  "),
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from support.http import Connection, EventStream, Response, parse_frame, request_bytes
 from support.script import DEFAULT_MODEL
+from support.version import VERSION
 
 # Headers of an answer that are shown if they are there; all others are left out.
 SHOWN_HEADERS = ("allow", "cache-control", "www-authenticate", "retry-after", "etag")
@@ -122,7 +123,7 @@ class Names:
     def mask(self, text: str) -> str:
         for kind, pattern in MASKS:
             text = pattern.sub(lambda found, kind=kind: self.masked(kind, found.group()), text)
-        text = TIME.sub("{time}", text)
+        text = TIME.sub("{time}", text).replace(f'"version":"{VERSION}"', '"version":"{version}"')
         return text.replace(f"127.0.0.1:{self.port}", "127.0.0.1:{port}")
 
     def masked(self, kind: str, value: str) -> str:
