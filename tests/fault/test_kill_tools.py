@@ -33,18 +33,25 @@ class KillShellTest(EmbeddedCase):
     STEPS = ("a", "b", "c")
     LINES_MAX = 10  # the events of such a run
     PAUSE_SECONDS_MAX = 0.02
+    TURN_MS = 15  # of the model, so that kills come between the commands, too
+
+    FINISHER_MS = 500  # a process with a shell has so long to go on with the runs of others
+
+    def command(self, *words: str) -> list[str]:
+        return [binary(), "run", "Go.", "--config", str(self.config), "--data", str(self.data),
+                "--shell", "--yes", "--json", *words]
 
     def run_and_kill(self, number: int) -> None:
         """Kills a run after some of its events."""
         effects = self.root / f"effects-{number}"
-        calls = [turn(calls=[("shell", {"command": f"echo {step} >> {effects}"})])
-                 for step in self.STEPS]
-        self.config = write_config(self.root, {"scripted": [*calls, turn("Done.")]})
-        command = [binary(), "run", "Go.", "--config", str(self.config), "--data", str(self.data),
-                   "--shell", "--yes", "--json"]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL, cwd=str(self.cwd),
-                                   preexec_fn=die_with_parent)
+        calls = [turn(calls=[("shell", {"command": f"echo {step} >> {effects}"})],
+                      delayMs=self.TURN_MS) for step in self.STEPS]
+        self.config = write_config(self.root, {
+            "cut": [*calls, turn("Done.")],
+            "finisher": [turn("Nothing to do.", delayMs=self.FINISHER_MS)]})
+        process = subprocess.Popen(self.command("--model", "cut"), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   cwd=str(self.cwd), preexec_fn=die_with_parent)
         with process.stdout:
             for _ in range(self.random.randint(0, self.LINES_MAX)):
                 if not process.stdout.readline():
@@ -59,7 +66,11 @@ class KillShellTest(EmbeddedCase):
         return path.read_text().split() if path.exists() else []
 
     def finish_runs(self) -> None:
-        """Lets a server, which has no shell to lend, bring every run to its end."""
+        """Lets a process that has a shell go on, then a server end what is left."""
+        done = subprocess.run(self.command("--model", "finisher"), stdin=subprocess.DEVNULL,
+                              capture_output=True, cwd=str(self.cwd), timeout=END_SECONDS_MAX,
+                              preexec_fn=die_with_parent)
+        self.assertEqual(done.returncode, 0, done.stderr)
         if not self.server:
             self.server = self.serve_data()
         else:
@@ -73,16 +84,21 @@ class KillShellTest(EmbeddedCase):
         self.random = random.Random(SEED)
         self.server = None
         cut_short = 0
+        gone_on = 0
         for number in range(self.KILLS):
             self.run_and_kill(number)
+            before = self.effects_of(number)
             self.finish_runs()
             effects = self.effects_of(number)
             # A call whose outcome nobody knows may leave a hole, but nothing comes twice.
             self.assertEqual(effects, [step for step in self.STEPS if step in effects],
                              f"seed {SEED}, kill {number}")
             cut_short += len(effects) < len(self.STEPS)
+            gone_on += len(effects) > len(before)
         self.check_data()
-        print(f"kill_tools: {self.KILLS} runs killed, {cut_short} cut short")
+        self.assertGreater(gone_on, 0, "no process with a shell went on with a run")
+        print(f"kill_tools: {self.KILLS} kills of runs with a shell, {cut_short} left out a call, "
+              f"{gone_on} went on with others")
 
 
 class CutOffCommandTest(EmbeddedCase):
@@ -178,13 +194,17 @@ class CountingPages(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Page)
         self.lock = threading.Lock()
-        self.fetched = 0
+        self.counts: dict[str, int] = {}
+
+    def fetched(self, path: str) -> int:
+        with self.lock:
+            return self.counts.get(path, 0)
 
 
 class Page(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         with self.server.lock:
-            self.server.fetched += 1
+            self.server.counts[self.path] = self.server.counts.get(self.path, 0) + 1
         body = b"The page."
         self.send_response(200)
         self.send_header("Content-Type", "text/plain")
@@ -197,64 +217,98 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 class KillFetchTest(ServerCase):
-    """A server whose runs fetch pages, killed again and again."""
+    """A server whose runs fetch pages, killed again and again. Each call has a page of its own."""
 
     KILLS = 5 * TORTURE
     CLIENTS = 3
+    STEPS = 2
+    FRAMES_MAX = 40  # from one kill to the next
+    RUNS_MAX = 10 * KILLS + 10  # a run has six frames or more
 
     def setUp(self):
         self.pages = CountingPages()
         self.addCleanup(self.pages.server_close)
         threading.Thread(target=self.pages.serve_forever, daemon=True).start()
         self.addCleanup(self.pages.shutdown)
-        url = f"http://127.0.0.1:{self.pages.server_address[1]}/"
-        fetch = turn("Let me look.", calls=[("web_fetch", {"url": url})])
-        self.server = self.start_server([fetch, fetch, turn("Done.")],
+        origin = f"http://127.0.0.1:{self.pages.server_address[1]}"
+
+        def script(number: int) -> list[dict]:
+            steps = [turn("Let me look.",
+                          calls=[("web_fetch", {"url": origin + self.page(number, step)})])
+                     for step in range(self.STEPS)]
+            return [*steps, turn("Done.")]
+
+        self.server = self.start_server({f"run-{number}": script(number)
+                                         for number in range(self.RUNS_MAX)},
                                         {"network": {"allow": ["127.0.0.0/8"]}})
         self.random = random.Random(SEED)
         self.availability = Availability()
         self.seen = threading.Semaphore(0)
         self.done = threading.Event()
+        self.kills = 0
+        self.numbers = iter(range(self.RUNS_MAX))
         self.agents: list[Agent] = []
         self.failures: list[BaseException] = []
 
-    def saw(self, _agent: Agent, _frame: Frame) -> None:
-        self.seen.release()
+    @staticmethod
+    def page(number: int, step: int) -> str:
+        return f"/{number}/{step}"
 
     def work(self) -> None:
         try:
             while not self.done.is_set():
-                spec = {"prompt": "Go.", "tools": [{"kind": "mantyx_plugin", "name": "web_fetch"}]}
-                agent = Agent(self.server.client(), spec, self.availability, self.saw,
-                              lambda *_: None)
-                self.agents.append(agent)
-                agent.follow()
+                self.follow_run(next(self.numbers))
         except BaseException as error:
             self.failures.append(error)
+
+    def follow_run(self, number: int) -> None:
+        """Follows one run to its end, and looks at the pages that it fetched."""
+        told: list[int] = []  # how often each page was fetched when its result was read
+
+        def saw(_agent: Agent, frame: Frame) -> None:
+            if frame.event == "tool_result":
+                told.append(self.pages.fetched(self.page(number, len(told))))
+            self.seen.release()
+
+        spec = {"prompt": "Go.", "modelId": f"run-{number}",
+                "tools": [{"kind": "mantyx_plugin", "name": "web_fetch"}]}
+        agent = Agent(self.server.client(), spec, self.availability, saw, lambda *_: None)
+        self.agents.append(agent)
+        kills_before = self.kills
+        agent.follow()
+        fetched = [self.pages.fetched(self.page(number, step)) for step in range(self.STEPS)]
+        if fetched != told:
+            raise AssertionError(f"fetched {told} times when the results were read, then {fetched}")
+        # Only a kill makes a call again.
+        if max(fetched) > 1 + self.kills - kills_before:
+            raise AssertionError(f"fetched {fetched} times, {self.kills - kills_before} kills")
 
     def test_every_run_comes_to_its_answer(self):
         workers = [threading.Thread(target=self.work, daemon=True) for _ in range(self.CLIENTS)]
         for worker in workers:
             worker.start()
         for _ in range(self.KILLS):
-            for _ in range(self.random.randint(1, 40)):
+            for _ in range(self.random.randint(1, self.FRAMES_MAX)):
                 self.assertTrue(self.seen.acquire(timeout=END_SECONDS_MAX), self.failures)
+            self.kills += 1
             self.availability.went_down()
             self.server.kill()
             self.server.restart()
+            while self.seen.acquire(blocking=False):
+                pass  # frames from before the kill
             self.availability.came_up()
         self.done.set()
         self.assertEqual((join_all(workers, END_SECONDS_MAX), self.failures), (0, []),
                          f"seed {SEED}")
         for agent in self.agents:
             results = [frame.json() for frame in agent.frames if frame.event == "tool_result"]
-            self.assertEqual(len(results), 2, agent.run)
+            self.assertEqual(len(results), self.STEPS, agent.run)
             # A call that three kills in a row have cut off is not made again.
             unknown = [one["result"] for one in results if not one["ok"]]
             self.assertEqual([text for text in unknown if "A restart cut" not in text], [])
             self.assertEqual(agent.frames[-1].json()["subtype"], "success", agent.run)
-        self.assertGreaterEqual(self.pages.fetched, 2 * len(self.agents))
         self.check_data(self.server)
+        print(f"kill_fetch: {self.KILLS} kills, {len(self.agents)} runs")
 
 
 if __name__ == "__main__":
