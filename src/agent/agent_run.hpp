@@ -242,9 +242,9 @@ class AgentRun final {
   bool is_running(const ToolUseId& call) const;
   const std::string* asked_before(const CallState& call, const ToolUseId& id) const;
   void open_question(const LocalToolCall& offer);
-  // Of a mailbox that was there before the run was in memory. False: it is none of a question.
+  // A mailbox that was open before the run was loaded. False: it does not belong to a question.
   bool keep_question(const Mailbox& mail);
-  // False: the mail is no answer to a question.
+  // False: the mail does not answer a question.
   bool take_answer(const Mailbox& mail);
   struct Question;
   void record_answer(const ToolUseId& id, const Question& question, ToolAnswer answer);

@@ -59,7 +59,7 @@ void add_run(CLI::App& app, ExitCode exit_code) {
                                   "errand run --files . \"What is in README.md?\"");
   auto options = std::make_shared<RunOptions>();
   add_argument(command, "PROMPT", options->prompt,
-               "What to do; piped text goes with it (-: stdin alone)");
+               "What to do; text on stdin is appended (-: only stdin)");
   add(command, "--attach", options->attached, "FILE",
       "Send a picture or a document, too (repeatable)")
       ->allow_extra_args(false);

@@ -84,7 +84,7 @@ TEST(ApiEvents, AreRefusedIfTheyAreNone) {
   auto why = [](std::string_view data) { return sdk::event_of_frame(data).error().message(); };
   EXPECT_EQ(why("not json"), "the server sent an event that is not a JSON object");
   EXPECT_EQ(why("[]"), "the server sent an event that is not a JSON object");
-  EXPECT_EQ(why(R"({"type":"x"})"), "the server sent what is no event: an event has no number");
+  EXPECT_EQ(why(R"({"type":"x"})"), "the server sent an invalid event: an event has no number");
 }
 
 const RunTotals kTotals{.usage = {.input_tokens = 10, .cached_tokens = 4, .output_tokens = 3},

@@ -120,7 +120,8 @@ void add_rooms(CLI::App& app, ExitCode exit_code) {
         add(command, "--role", token->role, "ROLE", "user, agent or tool (default user)")
             ->check(CLI::IsMember({"user", "agent", "tool"}));
         add(command, "--api", token->api, "JSON", "What it may do (default: everything)");
-        add(command, "--hours", token->hours, "N", "How long it is good (default: for ever)")
+        add(command, "--hours", token->hours, "N",
+            "Lifetime of the token in hours (default: no limit)")
             ->check(CLI::PositiveNumber);
       });
   add_question(

@@ -53,7 +53,7 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
       watcher.has_news = true;
       watcher.wakeup.notify();
     });
-    // Whoever is only asked whether the answer is still wanted does not look again.
+    // A wakeup that only checks whether the poller is still there does not read the store.
     while (!watcher.has_news && !is_over()) co_await watcher.wakeup.wait();
     if (!watcher.has_news) co_return std::vector<PendingCall>();
   }

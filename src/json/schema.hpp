@@ -35,8 +35,8 @@ constexpr std::int64_t kSchemaWorkMax = 4'000'000;  // steps; one is some tens o
 constexpr std::size_t kSchemaFramesMax = 1'000;     // subschemas applied within each other
 constexpr std::size_t kSchemaErrorsMax = 20;        // errors reported; the rest are left out
 
-// Steps that are plenty for a value whose text has so many bytes, and a schema that is none to harm
-// whoever checks it: an honest one takes an eighth of a step for a byte.
+// The step budget for validating a value of this size. An honest schema needs about an eighth of a
+// step per byte.
 constexpr std::int64_t fair_work(std::size_t bytes) {
   constexpr std::int64_t kForAnyValue = 20'000;
   constexpr std::size_t kBytesPerStep = 4;

@@ -28,7 +28,7 @@ void JsonStreamDecoder::take_event(std::string_view name, std::string_view data,
   auto event = json::parse(data, {.duplicate_keys = json::DuplicateKeys::last_wins,
                                   .values_max = json::kStrangersValuesMax});
   if (event && event->is_object()) return take(name, event->get_object(), out);
-  std::string why = "the model's server sent something that is no JSON";
+  std::string why = "the model's server sent invalid JSON";
   if (!event && event.error().reason() == "too_complex") {
     why = cat("the model's server sent too much at once: ", event.error().message());
   }

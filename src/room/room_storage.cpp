@@ -46,8 +46,8 @@ void Room::serve_storage(Request& request, std::string_view tool) {
                    .answer = request.later()});
 }
 
-// To everybody who may see the file, whoever has changed it included. Of a move that leaves what
-// somebody may see, or comes into it, only that part is told.
+// To everybody who may see the file, whoever has changed it included. A participant
+// who may see only the source or the target of a move is told of a deletion or a creation.
 void Room::tell_of_file(const FileEvent& event) {
   using Kind = FileEvent::Kind;
   auto about = [&](std::string_view type, const std::string& path) {

@@ -111,7 +111,7 @@ Result<StampedEvent> event_of_frame(std::string_view data) {
   auto event = parse_event(std::move(members));
   if (event) return event;
   return Error(ErrorCode::internal,
-               cat("the server sent what is no event: ", event.error().message()));
+               cat("the server sent an invalid event: ", event.error().message()));
 }
 
 Result<RunId> parse_run_id(const json::Value& answer) {

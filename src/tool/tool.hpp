@@ -73,8 +73,8 @@ struct ToolContext {
   Principal who;  // for whom the call is made
   SteadyTime deadline = SteadyTime::max();
   ProgressSink* progress = nullptr;  // valid until the call returns; null: nobody listens
-  // Of the workspace that the call is made for. What the call says is told without those that it
-  // has asked for. Valid until the call returns; null: there are none.
+  // Secrets of the call's workspace. The values of those that the call has asked for are removed
+  // from its outcome and progress. Valid until the call returns; null: there are none.
   CallSecrets* secrets = nullptr;
   // Valid until the call returns; null: the call is of no run, and nobody resumes it.
   CallNotes* notes = nullptr;

@@ -269,7 +269,7 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   changes.push_back({.key = key, .body = json::write(json::Value(std::move(body)))});
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
   forget(expired);
-  // Whoever took the client's tokens back in the meantime meant this one, too.
+  // Tokens of the client may have been revoked meanwhile; the revocation covers this one, too.
   found = clients_.find(client);
   if (found == clients_.end() || found->second.refresh_hash != refresh_hash ||
       revoking_.contains(client)) {

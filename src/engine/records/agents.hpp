@@ -36,8 +36,8 @@ Result<json::Object> agent_json(const NamedRecord& agent);
 
 // The spec of a run, or of a session, that an agent carries out. The agent's system prompt wins.
 // The tools of both are there; a tool of the run takes the place of the agent's with the same name.
-// Of everything else, what the run says counts, and what it leaves out is the agent's. The spec
-// says which version of the agent it is.
+// All other members of the agent are defaults that the run can override. The spec names the version
+// of the agent.
 // internal: the record is damaged.
 Result<Spec> with_agent(Spec asked, const NamedRecord& agent);
 

@@ -341,7 +341,7 @@ Task<bool> Residency::try_reload(RunKey run, Start start) {
 void Residency::on_broken(LiveRun& run, const Error& error) {
   Resident* resident = look_up(run.id());
   if (deps_.pauses.ended() || !resident || !run.agent()) return;
-  deps_.log.warning("what is in memory of a run is dropped and read again",
+  deps_.log.warning("dropping the state of a run in memory and reading it from the store again",
                     {{"run", run.id().str()}, {"error", error.describe()}});
   const SteadyTime now = deps_.timers.now();
   bool is_first = resident->reload_pause.count() == 0 || now - resident->broke_at > kBreaksTogether;

@@ -193,7 +193,7 @@ TEST(AnthropicDecoder, ErrorsInTheStream) {
                                              overloaded, kMessageStop})),
             (Lines{"text a", "failed overloaded retryable 0 overloaded_error: Overloaded"}));
   EXPECT_EQ(decode(provider(), data_frames({"no"})),
-            Lines{"failed server retryable 0 : the model's server sent something that is no JSON"});
+            Lines{"failed server retryable 0 : the model's server sent invalid JSON"});
   EXPECT_EQ(decode(provider(), "event: ping\ndata: {\"type\":\"ping\"}\n\n: hi\n\n"),
             Lines{"failed server retryable 0 : the stream of the model broke off"});
 }

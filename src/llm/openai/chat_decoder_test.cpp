@@ -213,7 +213,7 @@ TEST(ChatDecoder, ErrorsInTheStreamOfEveryShape) {
   EXPECT_EQ(decode(provider(), data_frames({stop("error"), "[DONE]"})),
             Lines{"failed server retryable 0 : the model's server reports an error"});
   EXPECT_EQ(decode(provider(), data_frames({"<html>"})),
-            Lines{"failed server retryable 0 : the model's server sent something that is no JSON"});
+            Lines{"failed server retryable 0 : the model's server sent invalid JSON"});
 }
 
 TEST(ChatDecoder, ARateLimitInTheStreamSaysHowLongToWait) {

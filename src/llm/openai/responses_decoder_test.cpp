@@ -177,7 +177,7 @@ TEST(ResponsesDecoder, AStreamWithoutItsMarkerHasFailed) {
             (Lines{block(kCall), R"(call call_1|look|{"at":1})",
                    "failed server retryable 0 : the stream of the model broke off"}));
   EXPECT_EQ(decode(provider(), data_frames({"{"})),
-            Lines{"failed server retryable 0 : the model's server sent something that is no JSON"});
+            Lines{"failed server retryable 0 : the model's server sent invalid JSON"});
 }
 
 }  // namespace

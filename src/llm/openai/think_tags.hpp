@@ -13,7 +13,7 @@ namespace errand::llm {
 class ThinkTags final {
  public:
   void feed(std::string_view text, std::vector<TurnEvent>& out);
-  // No more text comes: what was held back because it could begin a tag is what it looks like.
+  // The end of the text: emits what was held back as a possible start of a tag.
   void finish(std::vector<TurnEvent>& out);
 
  private:

@@ -20,8 +20,8 @@ ElicitResult elicit_result(const ElicitParams& asked, const ToolAnswer& answer);
 // that is waited for refers neither to this nor to the call.
 class CallFeatures final : public ClientFeatures {
  public:
-  // `client` answers what is not of the call. Both outlive this. `tool` is the name that the run
-  // has for what it calls.
+  // `client` answers requests that do not belong to this call. Both outlive this object. `tool` is
+  // the tool's name in the run.
   CallFeatures(ClientFeatures& client, CallQuestions& questions, std::string tool)
       : client_(client), questions_(questions), tool_(std::move(tool)) {}
 

@@ -41,8 +41,8 @@ Result<ToolAnswer> parse_tool_answer(std::string_view body);
 // The mailbox of a cancel request; its body is the reason.
 inline constexpr std::string_view kCancelSlot = "cancel";
 
-// The mailbox in which a client tells how far a call has come. It has room for one report: what
-// comes before the owner has taken that is dropped, because nobody waits for it.
+// The mailbox in which a client tells how far a call has come. It holds one report:
+// further ones are dropped until the owner has taken it, because nobody waits for them.
 std::string progress_slot(const ToolUseId& call);
 std::string to_mail_body(const ToolProgress& progress);
 // internal: the text is not one that to_mail_body made.

@@ -14,8 +14,8 @@ inline constexpr char kJustAfterId = '\x01';
 
 // The last id before `bound` that all of `parts` indices have; empty if there is none.
 // `find(part, bound)` gives the last one that an index has, as a Result<std::string>. The search
-// leaps from each index to the next id that the others may have, so that it takes as long as the
-// rarest of them is common.
+// leaps from each index to the next id that the others may have, so its cost follows the index with
+// the fewest ids.
 template <class Find>
 Result<std::string> find_common_id(std::size_t parts, std::string bound, const Find& find) {
   std::string candidate;

@@ -35,7 +35,7 @@ void write_to_a_failing_disk() {
 
 TEST(SqliteStoreDeathTest, AFailedSyncEndsTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_DEATH(write_to_a_failing_disk(), "error the disk did not keep what was written");
+  EXPECT_DEATH(write_to_a_failing_disk(), "error fsync failed: the server exits");
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ void Writer::checkpoint() {
 void Writer::end_process_if_sync_failed() {
   if (!database_->sync_failed()) return;
   // A second fsync would report success for pages that the kernel has dropped.
-  log_.error("the disk did not keep what was written: ending, so that a restart reads what it has");
+  log_.error("fsync failed: the server exits so that a restart reads what the disk really holds");
   std::abort();
 }
 

@@ -13,8 +13,8 @@
 
 namespace errand::sqlite {
 
-// The one thread that writes. Whatever homes ask for in one go, and while a commit is on its way to
-// the disk, shares the next one.
+// The one thread that writes. Changes that homes queue while a commit is on its way to the disk
+// share the next commit.
 class Writer final {
  public:
   Writer(std::unique_ptr<Database> database, const Timekeeper& time, Log& log, std::int64_t epoch,
