@@ -11,6 +11,15 @@
 
 namespace errand {
 
+// What `work` (a function returning a Result) gives, done on the pool; without a pool (nullptr) at
+// once. `pool` outlives the task. unavailable: the pool takes no more calls.
+template <class Work>
+Task<std::invoke_result_t<Work>> run_aside(BlockingPool* pool, Work work) {
+  if (!pool) co_return work();
+  auto out = co_await pool->run(std::move(work));
+  co_return out;
+}
+
 // What `read` (a function returning a Result) makes of a text that a stranger sent. A long text is
 // read on the pool, so that nobody on the home waits for it; without a pool (nullptr) it is read at
 // once. `text` and `pool` outlive the task; the text is whole again when the task returns.

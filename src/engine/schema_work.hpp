@@ -5,17 +5,9 @@
 
 #include "async/blocking_pool.hpp"
 #include "base/result.hpp"
-#include "json/schema_cache.hpp"
-#include "run/tools/tool_decl.hpp"
+#include "tool/schema_work.hpp"
 
 namespace errand::engine {
-
-// Work with schemas of strangers that may take long. It is done on the pool, which outlives the
-// task; without one (nullptr) at home. The cache is shared with the pool's threads.
-using SharedSchemas = std::shared_ptr<json::SchemaCache>;
-
-// The patterns of the schemas of a run's tools; some take a millisecond to compile.
-constexpr std::size_t kToolPatternsMax = 512;
 
 // Compiles schemas that are not plain, so that whoever needs one finds it, or its error, in the
 // cache; null ones are left out. invalid_argument with the reason "too_complex": together they have

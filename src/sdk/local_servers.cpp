@@ -273,7 +273,8 @@ void LocalServers::add_tools(const Server& server, Names& names, ServerTools& ou
   for (std::size_t i = 0; i < told.size(); ++i) {
     mcp::Tool tool = server.list->tools[i];
     if (!is_wanted(place, tool.name)) continue;
-    ToolDecl decl = mcp::decl_of(tool, names.for_tool(safe_name(told[i])));
+    ToolDecl decl = server.list->decls[i];
+    decl.name = names.for_tool(safe_name(told[i]));
     tool.name = decl.name;
     tool.input_schema = *decl.input_schema;
     ref.tools.push_back(share_schema(mcp::to_json(tool)));

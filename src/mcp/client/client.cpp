@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "json/write.hpp"
+#include "mcp/client/client_tools.hpp"
 #include "mcp/tool_result.hpp"
 
 namespace errand::mcp {
@@ -125,6 +126,9 @@ Task<Result<ToolListPtr>> Client::list_tools(SessionPtr session) {
     ttl = std::min(ttl, milliseconds(page.ttl_millis));
     is_more = collector.add(std::move(page));
   }
+  auto tools = std::make_shared<std::vector<Tool>>(std::move(collector.list.tools));
+  ERRAND_CO_TRY(collector.list.decls, co_await decls_of(deps_.schemas, tools));
+  collector.list.tools = std::move(*tools);
   auto list = std::make_shared<const ToolList>(std::move(collector.list));
   if (changes != tools_changes_) co_return ToolListPtr(list);  // it has changed meanwhile
   tools_ = list;
@@ -206,9 +210,12 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
     }
     ERRAND_CO_TRY(auto outcome, parse_call_outcome(std::get<json::Value>(*answer)));
     if (auto* result = std::get_if<CallToolResult>(&outcome)) {
-      if (options.output_schema) check_output(*options.output_schema, *result);
-      cut_result(*result, options_.limits.result_bytes_max);
-      co_return std::move(*result);
+      CallToolResult checked = std::move(*result);
+      if (options.output_schema) {
+        checked = co_await check_output(options.output_schema, std::move(checked));
+      }
+      cut_result(checked, options_.limits.result_bytes_max);
+      co_return checked;
     }
     extra = co_await answer_inputs(std::move(std::get<InputRequired>(outcome)),
                                    options.features ? options.features : options_.features);
@@ -230,21 +237,26 @@ Task<json::Object> Client::answer_inputs(InputRequired wanted, ClientFeatures* f
   co_return out;
 }
 
-void Client::check_output(const json::Object& schema, CallToolResult& result) {
-  if (result.is_error) return;
-  auto compiled = output_schemas_.get(schema);
-  if (!compiled) return;  // it is no schema, and checks nothing
-  std::string wrong;
+Task<CallToolResult> Client::check_output(SchemaPtr schema, CallToolResult result) {
+  if (result.is_error) co_return result;
+  std::string wrong =
+      "The result has no structured content, although the tool has an output schema.";
   if (result.structured_content) {
-    auto errors = (*compiled)->validate(*result.structured_content);
-    if (errors.empty()) return;
-    wrong = cat("The result does not fit the tool's output schema:\n", json::describe(errors));
-  } else {
-    wrong = "The result has no structured content, although the tool has an output schema.";
+    // The pool may still hold the value when whoever made the call is gone.
+    auto value = std::make_shared<json::Value>(std::move(*result.structured_content));
+    auto errors = co_await check_aside(deps_.schemas, std::move(schema), value);
+    if (errors && errors->empty()) {
+      result.structured_content = std::move(*value);
+      co_return result;
+    }
+    wrong =
+        errors ? cat("The result does not fit the tool's output schema:\n", json::describe(*errors))
+               : cat("The result could not be checked: ", errors.error().message());
   }
   result.is_error = true;
   result.structured_content.reset();
   result.content.emplace_back(TextContent{std::move(wrong)});
+  co_return result;
 }
 
 }  // namespace errand::mcp

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/version.hpp"
-#include "json/schema_cache.hpp"
 #include "mcp/client/http_connection.hpp"
 #include "mcp/client/session.hpp"
 #include "mcp/client/stdio_connection.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand::mcp {
 
@@ -34,6 +34,7 @@ struct ClientOptions {
 
 struct ToolList {
   std::vector<Tool> tools;
+  std::vector<ToolDecl> decls;     // the same tools as a model sees them, see decls_of
   std::vector<std::string> notes;  // which tools are missing, and why
 
   const Tool* find(std::string_view name) const;
@@ -44,7 +45,7 @@ struct CallToolOptions {
   milliseconds silence_max = seconds(60);  // progress starts it anew
   milliseconds total_max = seconds(600);
   // What a result must fit that is not a failure. Null: any result will do.
-  std::shared_ptr<const json::Object> output_schema = nullptr;
+  SchemaPtr output_schema = nullptr;
   std::function<void(const rpc::Progress&)> on_progress = {};
   Interrupt* interrupt = nullptr;
   // Answers what the server asks in the middle of the call. Outlives the call. Null: the client's
@@ -109,7 +110,7 @@ class Client final {
   Task<Result<CallToolResult>> call_on(SessionPtr session, CallToolParams params,
                                        CallToolOptions options);
   Task<json::Object> answer_inputs(InputRequired wanted, ClientFeatures* features);
-  void check_output(const json::Object& schema, CallToolResult& result);
+  Task<CallToolResult> check_output(SchemaPtr schema, CallToolResult result);
 
   const ClientDeps deps_;
   const ClientOptions options_;
@@ -126,7 +127,6 @@ class Client final {
   std::uint64_t tools_changes_ = 0;  // how often they have been forgotten
   bool tools_watched_ = false;       // the server told of changes when the list was asked for
   SteadyTime tools_expire_{};        // of a list whose changes nobody tells
-  json::SchemaCache output_schemas_;
   TaskGroup tasks_;
 };
 

@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/base64.hpp"
 #include "base/text.hpp"
 #include "mcp/client/call_features.hpp"
-#include "tool/input_schema.hpp"
 
 namespace errand::mcp {
 namespace {
@@ -124,25 +124,11 @@ Task<Result<std::shared_ptr<Client>>> same_client(std::shared_ptr<Client> client
   co_return client;
 }
 
-// A schema that vendors would refuse, because its root is no object or it makes no sense, is
-// offered as a permissive object: one such tool must not fail the whole run.
-SchemaPtr input_schema_of(const Tool& tool) {
-  const json::Value* type = tool.input_schema.if_contains("type");
-  bool is_object = type && *type == "object";
-  json::SchemaCache once;
-  bool makes_sense = is_object && (json::is_plain_schema(tool.input_schema) ||
-                                   compile_input_schema(once, tool.input_schema).has_value());
-  if (makes_sense) return share_schema(tool.input_schema);
-  return share_schema({{"type", "object"}, {"properties", json::Object()}});
-}
-
-}  // namespace
-
-ToolDecl decl_of(const Tool& tool, std::string name) {
-  ToolDecl decl{.name = std::move(name),
+ToolDecl decl_of(const Tool& tool) {
+  ToolDecl decl{.name = tool.name,
                 .title = tool.title,
                 .description = tool.description,
-                .input_schema = input_schema_of(tool)};
+                .input_schema = share_schema(tool.input_schema)};
   if (tool.output_schema) decl.output_schema = share_schema(*tool.output_schema);
   decl.annotations = {.read_only = tool.annotations.read_only.value_or(false),
                       .idempotent = tool.annotations.idempotent.value_or(false)};
@@ -150,6 +136,19 @@ ToolDecl decl_of(const Tool& tool, std::string name) {
   decl.annotations.timeout = kCallTimeMax;
   decl.origin.upstream = tool.name;
   return decl;
+}
+
+}  // namespace
+
+Task<Result<std::vector<ToolDecl>>> decls_of(SchemaWork work,
+                                             std::shared_ptr<const std::vector<Tool>> tools) {
+  auto make = [cache = work.cache, tools = std::move(tools)] {
+    std::vector<ToolDecl> decls;
+    for (const Tool& tool : *tools) decls.push_back(decl_of(tool));
+    return Result<std::vector<ToolDecl>>(usable_schemas(*cache, std::move(decls)));
+  };
+  auto decls = co_await run_aside(work.pool, std::move(make));
+  co_return decls;
 }
 
 ToolPtr make_tool(FindClient find, ToolDecl decl, milliseconds silence_max) {

@@ -9,9 +9,10 @@
 
 namespace errand::mcp {
 
-// A server's tool as a model sees it, under another name. A schema that vendors would refuse is
-// replaced by one that takes any object.
-ToolDecl decl_of(const Tool& tool, std::string name);
+// A server's tools as a model sees them, by the server's names and in its order, with schemas that
+// can be used (see usable_schemas). Made on the pool. unavailable: it takes no more calls.
+Task<Result<std::vector<ToolDecl>>> decls_of(SchemaWork work,
+                                             std::shared_ptr<const std::vector<Tool>> tools);
 
 // Who makes a call. What a server asks in the middle of a call is answered by runs only, and only
 // clients that are for runs offer that to servers.

@@ -12,6 +12,7 @@
 #include "mcp/inbox.hpp"
 #include "mcp/types.hpp"
 #include "rpc/connection.hpp"
+#include "tool/schema_work.hpp"
 
 namespace errand::mcp {
 
@@ -21,6 +22,7 @@ struct ClientDeps {
   net::HttpClient& http;  // with the address rules that the server's URL must meet
   Timers& timers;
   TaskGroup::OnBug on_bug;
+  SchemaWork schemas = {};  // where what servers send of schemas is compiled and applied
 };
 
 // Streamable HTTP, of both eras: each message is a POST of its own. A session and its server stream

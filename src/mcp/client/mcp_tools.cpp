@@ -146,7 +146,8 @@ Result<McpTools::ClientPtr> McpTools::client_at(ServerAddress address, const Mcp
   ClientDeps deps{.home = deps_.home,
                   .http = is_configured(server) ? configured_.http : deps_.http,
                   .timers = deps_.timers,
-                  .on_bug = deps_.on_bug};
+                  .on_bug = deps_.on_bug,
+                  .schemas = deps_.schemas};
   ClientOptions options{.server = std::move(address), .features = features_for(server, caller)};
   clients_.push_front(
       {.key = std::move(key), .client = std::make_shared<Client>(deps, std::move(options))});
@@ -181,8 +182,9 @@ Task<Result<std::vector<ToolDecl>>> McpTools::tools_of(McpServer server, Princip
     bool is_wanted =
         !filter || std::find(filter->begin(), filter->end(), tool.name) != filter->end();
     if (!is_wanted) continue;
-    decls.push_back(decl_of(tool, names[i]));
-    if (server.timeout) decls.back().annotations.timeout = server.timeout;
+    ToolDecl& decl = decls.emplace_back(list->decls[i]);
+    decl.name = names[i];
+    if (server.timeout) decl.annotations.timeout = server.timeout;
   }
   const bool is_any_wanted = !decls.empty();
   blot_out(decls, secrets);

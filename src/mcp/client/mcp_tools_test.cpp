@@ -8,6 +8,7 @@
 #include "json/write.hpp"
 #include "mcp/client/client_tools.hpp"
 #include "mcp/client/test_fake_server.hpp"
+#include "support/held_pool.hpp"
 #include "tool/no_tools.hpp"
 
 namespace errand::mcp::test::mcp_tools_test {
@@ -29,13 +30,16 @@ class McpToolsTest : public ClientTest {
     for (std::size_t i = 0; i <= McpTools::kClientsMax; ++i) names.push_back(cat("s", i));
     keep_servers(names);
   }
-  void keep_servers(const Names& names) {
+  void keep_servers(const Names& names, SchemaWork schemas = {}) {
     std::map<std::string, ConfiguredServer> servers;
     for (const std::string& name : names) servers[name] = {.address = server_.address()};
     servers.begin()->second.roots = {{.uri = "file:///a", .name = "a"}};
     tools_.emplace(
-        ClientDeps{
-            .home = io_.get_executor(), .http = http_, .timers = timers_, .on_bug = report_bug},
+        ClientDeps{.home = io_.get_executor(),
+                   .http = http_,
+                   .timers = timers_,
+                   .on_bug = report_bug,
+                   .schemas = std::move(schemas)},
         McpTools::Configured{.servers = std::move(servers), .http = http_});
   }
   ~McpToolsTest() override {
@@ -95,6 +99,30 @@ TEST_F(McpToolsTest, AResultWithoutTheStructuredContentThatWasPromisedIsAFailedO
   failure["isError"] = true;
   server_.on_call(failure);
   EXPECT_EQ(invoke(tool), "failed: no five today");
+}
+
+TEST_F(McpToolsTest, TheSchemasOfAServerAreCompiledOnThePool) {
+  json::Object tool = FakeServer::tool("one");
+  tool["inputSchema"] = json::Object{
+      {"type", "object"},
+      {"properties", json::Object{{"n", json::Object{{"type", "string"}, {"pattern", "^a$"}}}}}};
+  server_.on("tools/list", json::Object{{"tools", json::Array{tool}}});
+  HeldPool pool(io_);
+  keep_servers({"s0"}, {.pool = pool.get()});
+  json::CompiledSchemaPtr checker;
+  auto look = [](McpTools* tools, json::CompiledSchemaPtr* out) -> Task<void> {
+    auto decls = co_await tools->ask(ref(), somebody());
+    if (decls) *out = decls->at(0).checker;
+  };
+  calls_.spawn("ask", look(&*tools_, &checker));
+  run_until(io_,
+            [this] { return !server_.methods.empty() && server_.methods.back() == "tools/list"; });
+  run_ready(io_);
+  EXPECT_EQ(checker, nullptr);
+  pool.let_go();
+  run_until(io_, [this] { return calls_.size() == 0; });
+  ASSERT_NE(checker, nullptr);
+  EXPECT_FALSE(checker->accepts(json::Object{{"n", "b"}}));
 }
 
 TEST_F(McpToolsTest, TheClientUsedLongestAgoIsNotGivenUpDuringACall) {

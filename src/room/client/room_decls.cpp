@@ -8,7 +8,6 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "room/client/tools_host.hpp"
-#include "tool/input_schema.hpp"
 
 namespace errand::room {
 namespace {
@@ -37,7 +36,6 @@ json::Object any_object() {
   return {{"type", "object"}, {"properties", json::Object()}};
 }
 
-// A schema that vendors would refuse is replaced by one that takes any object.
 SchemaPtr model_schema(const json::Object* spec, const json::Object* defs) {
   const json::Object* schema = json::object_at(spec, "schema");
   if (!schema || json::text_at(schema, "type") != "object") return share_schema(any_object());
@@ -49,10 +47,7 @@ SchemaPtr model_schema(const json::Object* spec, const json::Object* defs) {
     }
     whole["$defs"] = std::move(all);
   }
-  json::SchemaCache once;
-  const bool makes_sense =
-      json::is_plain_schema(whole) || compile_input_schema(once, whole).has_value();
-  return share_schema(makes_sense ? std::move(whole) : any_object());
+  return share_schema(std::move(whole));
 }
 
 SchemaPtr text_input_schema() {

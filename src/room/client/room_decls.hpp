@@ -24,7 +24,7 @@ std::string to_upstream(const BoundTool& tool);
 std::optional<BoundTool> parse_upstream(std::string_view text);
 
 // The tools of a toolkit that a model can call: those that take JSON, a text or nothing, at once.
-// Without a requirement, all of them.
+// Without a requirement, all of them. Their schemas are the host's, whatever these are worth.
 std::vector<ToolDecl> decls_of(const ListedToolkit& toolkit, const RequiredToolkit* required);
 
 }  // namespace errand::room

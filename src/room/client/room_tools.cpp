@@ -148,15 +148,14 @@ Task<Result<std::vector<ToolDecl>>> RoomTools::ask(ToolRef ref, Principal who) {
     for (const ListedToolkit& toolkit : there) {
       for (ToolDecl& decl : decls_of(toolkit, nullptr)) decls.push_back(std::move(decl));
     }
-    blot_out(decls, secrets);
-    co_return decls;
   }
   for (const RequiredToolkit& required : room->required) {
     ERRAND_CO_TRY(auto found, co_await wait_for(client, *room, required));
     for (ToolDecl& decl : found) decls.push_back(std::move(decl));
   }
   blot_out(decls, secrets);
-  co_return decls;
+  auto usable = co_await with_usable_schemas(deps_.schemas, std::move(decls));
+  co_return usable;
 }
 
 // A host may come a moment later than the run that needs it, or be coming back.

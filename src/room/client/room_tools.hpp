@@ -10,6 +10,7 @@
 #include "net/client/http_client.hpp"
 #include "room/client/room_client.hpp"
 #include "room/client/room_gate.hpp"
+#include "tool/schema_work.hpp"
 #include "tool/tool_source.hpp"
 
 namespace errand::room {
@@ -30,6 +31,7 @@ class RoomTools final : public RemoteToolSource {
     net::ClientOptions web;           // how rooms elsewhere are reached
     SecretSource* secrets = nullptr;  // for tokens; null: there are none
     milliseconds host_wait{10'000};   // how long a call waits for a host that is coming back
+    SchemaWork schemas = {};          // where the schemas of hosts are compiled
   };
   explicit RoomTools(Deps deps);
   RoomTools(const RoomTools&) = delete;

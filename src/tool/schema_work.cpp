@@ -1,0 +1,92 @@
+#include "tool/schema_work.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "async/read_aside.hpp"
+#include "json/write.hpp"
+#include "tool/input_schema.hpp"
+
+namespace errand {
+namespace {
+
+// Whether the schema may hold a pattern: says yes to some that do not, such as one that has a
+// property of that name.
+bool may_have_patterns(const json::Value& schema) {
+  if (const json::Array* array = schema.if_array()) {
+    return std::any_of(array->begin(), array->end(), may_have_patterns);
+  }
+  const json::Object* object = schema.if_object();
+  return object && std::any_of(object->begin(), object->end(), [](const auto& member) {
+           const std::string_view key(member.key().data(), member.key().size());
+           return key == "pattern" || key == "patternProperties" ||
+                  may_have_patterns(member.value());
+         });
+}
+
+// Compiles schemas one after another until they have too many patterns.
+class Budget final {
+ public:
+  explicit Budget(json::SchemaCache& cache) : cache_(cache) {}
+
+  // Whether the schema can be used. Gives the compiled one if that had to be made.
+  bool accepts(const json::Object& schema, json::CompiledSchemaPtr* compiled) {
+    if (json::is_plain_schema(schema)) return true;
+    if (patterns_ >= kToolPatternsMax && may_have_patterns(json::Value(schema))) return false;
+    auto made = compile_input_schema(cache_, schema);
+    if (!made) return false;
+    patterns_ += (*made)->patterns();
+    *compiled = std::move(*made);
+    return true;
+  }
+
+ private:
+  json::SchemaCache& cache_;
+  std::size_t patterns_ = 0;
+};
+
+bool is_object_schema(const json::Object& schema) {
+  const json::Value* type = schema.if_contains("type");
+  return type && *type == "object";
+}
+
+}  // namespace
+
+std::vector<ToolDecl> usable_schemas(json::SchemaCache& cache, std::vector<ToolDecl> tools) {
+  const SchemaPtr any_object = share_schema({{"type", "object"}, {"properties", json::Object()}});
+  Budget budget(cache);
+  for (ToolDecl& tool : tools) {
+    const json::Object& input = *tool.input_schema;
+    if (!is_object_schema(input) || !budget.accepts(input, &tool.checker)) {
+      tool.input_schema = any_object;
+    }
+    json::CompiledSchemaPtr compiled;
+    if (tool.output_schema && !budget.accepts(*tool.output_schema, &compiled)) {
+      tool.output_schema = nullptr;
+    }
+  }
+  return tools;
+}
+
+Task<Result<std::vector<ToolDecl>>> with_usable_schemas(SchemaWork work,
+                                                        std::vector<ToolDecl> tools) {
+  auto make = [cache = work.cache, all = std::move(tools)]() mutable {
+    return Result<std::vector<ToolDecl>>(usable_schemas(*cache, std::move(all)));
+  };
+  auto usable = co_await run_aside(work.pool, std::move(make));
+  co_return usable;
+}
+
+Task<Result<std::vector<json::SchemaError>>> check_aside(SchemaWork work, SchemaPtr schema,
+                                                         std::shared_ptr<const json::Value> value) {
+  auto check = [cache = work.cache, schema = std::move(schema),
+                value = std::move(value)]() -> Result<std::vector<json::SchemaError>> {
+    auto compiled = compile_input_schema(*cache, *schema);
+    if (!compiled) return std::vector<json::SchemaError>();
+    return (*compiled)->validate(*value, json::fair_work(json::write(*value).size()));
+  };
+  auto wrong = co_await run_aside(work.pool, std::move(check));
+  co_return wrong;
+}
+
+}  // namespace errand

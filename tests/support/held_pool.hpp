@@ -1,0 +1,41 @@
+#pragma once
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <future>
+
+#include "async/blocking_pool.hpp"
+
+namespace errand {
+
+// A pool whose only thread is taken until the test lets it go: whatever is done before that was not
+// done on the pool.
+class HeldPool final {
+ public:
+  explicit HeldPool(asio::io_context& io) {
+    asio::co_spawn(io, hold(&pool_, go_.get_future().share()), asio::detached);
+  }
+  ~HeldPool() { let_go(); }
+  HeldPool(const HeldPool&) = delete;
+  HeldPool& operator=(const HeldPool&) = delete;
+
+  BlockingPool* get() { return &pool_; }
+  void let_go() {
+    if (!std::exchange(is_free_, true)) go_.set_value();
+  }
+
+ private:
+  static Task<void> hold(BlockingPool* pool, std::shared_future<void> go) {
+    [[maybe_unused]] auto held = co_await pool->run([go] {
+      go.wait();
+      return Result<void>();
+    });
+  }
+
+  std::promise<void> go_;
+  bool is_free_ = false;
+  BlockingPool pool_{1, 100};
+};
+
+}  // namespace errand
