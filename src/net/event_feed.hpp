@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "async/task.hpp"
@@ -32,6 +33,11 @@ class EventFeed {
 
   // The client takes nothing at the moment: what can be had again need not be kept in memory.
   virtual void release() {}
+
+  // How the source ends the stream when that cannot wait for the client: the connection is reset,
+  // whatever its socket still holds. Called once, before the first read; `reset` may be called for
+  // as long as the feed lives.
+  virtual void on_cut(std::function<void()> reset) { static_cast<void>(reset); }
 
   static constexpr std::size_t kChunkBytesMax = 256 * 1024;
 };

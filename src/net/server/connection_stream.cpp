@@ -47,6 +47,7 @@ Task<Connection::Next> Connection::stream(std::unique_ptr<EventFeed> feed, std::
   // A stream may wait for hours: it keeps no memory that only reading needs.
   if (!reader_->has_bytes()) reader_.reset();
   enter(Phase::streaming, SteadyTime::max());
+  feed_->on_cut([this] { reset(); });
   watch_for_leaving();
 
   // The first read does not wait: frames that are ready go out together with the head.

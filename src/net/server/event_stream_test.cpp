@@ -173,6 +173,17 @@ TEST_F(EventStream, AReaderThatTakesNothingIsReset) {
   EXPECT_EQ(client.end(), End::reset);
 }
 
+TEST_F(EventStream, ACutReachesAReaderThatTakesNothing) {
+  start({.write_timeout = std::chrono::hours(1)});
+  RawClient client(server_->port(), 4096);
+  open(client);
+  on_home([](FeedSource& source) { source.push(std::string(32U * 1024 * 1024, 'x')); });
+  on_home([](FeedSource& source) { source.reset(); });
+  server_->wait_for([](const auto& counts) { return counts.connections == 0; });
+  client.receive_all();
+  EXPECT_EQ(client.end(), End::reset);
+}
+
 TEST_F(EventStream, StoppingTheServerResetsItAndNeverEndsItCleanly) {
   start();
   RawClient client(server_->port());

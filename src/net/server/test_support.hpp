@@ -294,6 +294,7 @@ struct FeedSource {
   EventFeed::State end = EventFeed::State::more;
   Wakeup bell;
   bool cut = false;
+  std::function<void()> reset;  // of the connection that a feed is sent on
   std::promise<void> interrupted;
 };
 
@@ -314,6 +315,7 @@ class TestFeed final : public EventFeed {
     source_->interrupted.set_value();
     source_->bell.notify();
   }
+  void on_cut(std::function<void()> reset) override { source_->reset = std::move(reset); }
 
  private:
   Chunk take() {

@@ -30,12 +30,15 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
 
   void interrupt() override { feed_->interrupt(); }
   void release() override { feed_->release(); }
+  void on_cut(std::function<void()> reset) override { reset_ = std::move(reset); }
 
   bool is_of(const crypto::Sha256& digest) const { return digest_ == digest; }
 
+  // A client that takes nothing is not asked for its next read: the connection is reset under it.
   void cut() {
     is_cut_ = true;
     feed_->interrupt();
+    if (reset_) reset_();
   }
 
  private:
@@ -46,6 +49,7 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
   const crypto::Sha256 digest_;  // of what it was opened with
   std::multimap<KeyId, GuardedFeed*>::iterator listed_;
   const SteadyTime expires_;
+  std::function<void()> reset_;  // empty: nothing is streamed yet
   bool is_cut_ = false;
 };
 

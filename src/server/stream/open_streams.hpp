@@ -15,7 +15,7 @@ namespace errand::server {
 class OpenStreams final {
  public:
   // The feed, for as long as the key is good: once the key is revoked, or `expires` has come, it is
-  // `broken`.
+  // `broken`. The connection of a revoked key is reset at once, even if its client reads nothing.
   // `secret` is the key, or the access token of an OAuth client whose id stands for a key.
   std::unique_ptr<net::EventFeed> guard(std::unique_ptr<net::EventFeed> feed, const KeyId& key,
                                         std::string_view secret, SteadyTime expires);

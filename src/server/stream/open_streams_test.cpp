@@ -55,6 +55,16 @@ TEST_F(OpenStreamsTest, ARevokedKeyLosesItsStreamsAndNoOthers) {
   EXPECT_EQ(read(*theirs), State::more);
 }
 
+TEST_F(OpenStreamsTest, ARevokedKeyLosesTheConnectionsThatItsStreamsAreSentOn) {
+  auto mine = open("key_a", first_);
+  auto theirs = open("key_b", second_);
+  int resets = 0;
+  mine->on_cut([&resets] { ++resets; });
+  theirs->on_cut([] { ADD_FAILURE() << "the stream of another key was cut"; });
+  streams_.cut(*KeyId::parse("key_a"));
+  EXPECT_EQ(resets, 1);
+}
+
 TEST_F(OpenStreamsTest, ARevokedTokenLosesItsStreamsAndNoOthersOfItsClient) {
   auto gone = open("client_a", first_, SteadyTime::max(), "token 1");
   auto good = open("client_a", second_, SteadyTime::max(), "token 2");
