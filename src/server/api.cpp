@@ -211,7 +211,16 @@ Result<net::BodyTerms> Api::terms_of_body(const Row& row, const net::Request& he
   ERRAND_TRY(Principal who, authenticate(row.info.access, head));
   const std::string_view scope = row.info.scope;
   if (!scope.empty() && !who.has_scope(scope)) return lacks_scope(scope);
-  return net::BodyTerms{.holder = who.key.str()};
+  net::BodyTerms terms{.holder = who.key.str()};
+  // Whoever may make no request now need not send its body, either.
+  if (!limiter_ || limiter_->would_allow(who.key, std::chrono::steady_clock::now())) return terms;
+  std::vector<net::Header> headers;
+  if (auto refused = refuse_excess(who, headers)) {
+    ++requests_.by_status[refused->status];
+    std::move(headers.begin(), headers.end(), std::back_inserter(refused->headers));
+    terms.refusal = std::make_shared<net::Response>(std::move(*refused));
+  }
+  return terms;
 }
 
 net::BodyTerms Api::open_terms() {
@@ -294,12 +303,11 @@ Task<net::Response> Api::metrics(net::Request request) {
 
 Task<net::Response> Api::readiness(net::Request) {
   if (!engine_.is_recovered()) {
-    net::Response response = render_error(
-        Error(ErrorCode::unavailable,
-              cat("runs of the last process are being taken over: ",
-                  engine_.count(engine::Place::claimed) + engine_.count(engine::Place::loading),
-                  " are being read"))
-            .reason("recovering"));
+    net::Response response =
+        render_error(Error(ErrorCode::unavailable,
+                           cat("runs of the last process are being taken over: ", engine_.backlog(),
+                               " are left"))
+                         .reason("recovering"));
     response.is_not_yet = true;
     co_return response;
   }

@@ -8,6 +8,10 @@ namespace {
 
 constexpr auto kSeconds = static_cast<std::int64_t>(RateLimiter::kBuckets);
 
+std::int64_t second_of(SteadyTime now) {
+  return std::chrono::duration_cast<seconds>(now.time_since_epoch()).count();
+}
+
 std::size_t bucket_of(std::int64_t second) {
   return static_cast<std::size_t>(second % kSeconds);
 }
@@ -24,8 +28,15 @@ void RateLimiter::advance(Window& window, std::int64_t second) {
   window.newest = std::max(window.newest, second);
 }
 
+bool RateLimiter::would_allow(const KeyId& key, SteadyTime now) {
+  auto known = windows_.find(key);
+  if (known == windows_.end()) return per_minute_ > 0;
+  advance(known->second, second_of(now));
+  return known->second.total < per_minute_;
+}
+
 RateLimiter::Verdict RateLimiter::take(const KeyId& key, SteadyTime now) {
-  auto second = std::chrono::duration_cast<seconds>(now.time_since_epoch()).count();
+  const std::int64_t second = second_of(now);
   if (windows_.size() >= kKeysMax && !windows_.contains(key)) forget_idle(second);
   Window& window = windows_.try_emplace(key, Window{.newest = second}).first->second;
   advance(window, second);

@@ -27,6 +27,8 @@ class RateLimiter final {
   };
   // Counts a request if it is allowed; refused ones do not count.
   Verdict take(const KeyId& key, SteadyTime now);
+  // Whether a request would be allowed now. Counts nothing.
+  bool would_allow(const KeyId& key, SteadyTime now);
 
  private:
   struct Window {

@@ -30,6 +30,18 @@ TEST_F(RateLimiterTest, AllowsItsShareAndSaysWhatIsLeft) {
   EXPECT_FALSE(take().is_allowed);
 }
 
+TEST_F(RateLimiterTest, TellsWithoutCountingWhetherARequestWouldBeAllowed) {
+  const KeyId key = *KeyId::parse("key_a");
+  EXPECT_TRUE(limiter_.would_allow(key, now_));
+  EXPECT_EQ(allowed(2), 2);
+  EXPECT_TRUE(limiter_.would_allow(key, now_));
+  EXPECT_TRUE(limiter_.would_allow(key, now_));
+  EXPECT_EQ(allowed(2), 1);
+  EXPECT_FALSE(limiter_.would_allow(key, now_));
+  EXPECT_TRUE(limiter_.would_allow(*KeyId::parse("key_b"), now_));
+  EXPECT_TRUE(limiter_.would_allow(key, now_ + seconds(60)));
+}
+
 TEST_F(RateLimiterTest, SaysWhenToComeBack) {
   take();
   now_ += seconds(20);

@@ -57,3 +57,12 @@ class AdmissionTest(ServerCase):
         line = self.first_line("POST", self.client.path("/agent-runs"),
                                Authorization=f"Bearer {self.client.key}")
         self.assertEqual(line, b"HTTP/1.1 100 Continue")
+
+    def test_a_key_past_its_share_of_requests_gets_no_body_in(self):
+        client = self.start_server([turn("Hello.")],
+                                   {"limits": {"requestsPerMinute": 1}}).client()
+        self.client = client
+        client.get("/agent-runs")
+        line = self.first_line("POST", client.path("/agent-runs"),
+                               Authorization=f"Bearer {client.key}")
+        self.assertEqual(line, b"HTTP/1.1 429 Too Many Requests")

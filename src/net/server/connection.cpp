@@ -64,7 +64,7 @@ Task<void> Connection::run(std::shared_ptr<Connection> self) {
       self->reader_ = std::make_unique<RequestReader>(self->shared_.limits, self->shared_.bodies,
                                                       self->shared_.ids);
     }
-    std::optional<Error> refused = co_await self->read_request();
+    std::optional<Response> refused = co_await self->read_request();
     if (refused) {
       co_await self->refuse(std::move(*refused));
       co_return;
@@ -96,15 +96,15 @@ Task<void> Connection::run(std::shared_ptr<Connection> self) {
 }
 
 // Returns when a whole request is there, or with what to answer instead, or with the socket closed.
-Task<std::optional<Error>> Connection::read_request() {
+Task<std::optional<Response>> Connection::read_request() {
   for (;;) {
     Result<RequestReader::State> state = reader_->advance();
-    if (!state) co_return std::move(state).error();
+    if (!state) co_return shared_.render_error(state.error());
     if (*state == RequestReader::State::whole) co_return std::nullopt;
 
     if (*state == RequestReader::State::body && phase_ != Phase::body) {
-      Result<void> admitted = admit();
-      if (!admitted) co_return std::move(admitted).error();
+      std::optional<Response> refusal = admit();
+      if (refusal) co_return refusal;
     }
     if (*state == RequestReader::State::body && reader_->take_expectation()) {
       Outgoing out("HTTP/1.1 100 Continue\r\n\r\n", {}, {});
@@ -118,7 +118,9 @@ Task<std::optional<Error>> Connection::read_request() {
     auto [error, count] =
         co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), as_result);
     if (error || !socket_.is_open()) {
-      if (expired_ && phase_ != Phase::idle && socket_.is_open()) co_return too_slow();
+      if (expired_ && phase_ != Phase::idle && socket_.is_open()) {
+        co_return shared_.render_error(too_slow());
+      }
       close();
       co_return std::nullopt;
     }
@@ -127,12 +129,18 @@ Task<std::optional<Error>> Connection::read_request() {
   }
 }
 
-Result<void> Connection::admit() {
+std::optional<Response> Connection::admit() {
+  Result<BodyTerms> terms = BodyTerms();
+  if (shared_.admit) terms = shared_.admit(reader_->partial().request);
+  if (!terms) return shared_.render_error(terms.error());
+  if (terms->refusal) return std::move(*terms->refusal);
+  Result<void> held = hold_body(std::move(*terms));
+  if (!held) return shared_.render_error(held.error());
+  return std::nullopt;
+}
+
+Result<void> Connection::hold_body(BodyTerms terms) {
   std::vector<std::string> holders;
-  BodyTerms terms;
-  if (shared_.admit) {
-    ERRAND_TRY(terms, shared_.admit(reader_->partial().request));
-  }
   error_code error;
   auto peer = socket_.remote_endpoint(error);
   if (!error && !shared_.behind_proxy) holders.push_back(peer.address().to_string());
@@ -256,7 +264,7 @@ Connection::Next Connection::next_after_answer() const {
   return unread ? Next::drain : Next::close;
 }
 
-Task<void> Connection::refuse(Error error) {
+Task<void> Connection::refuse(Response response) {
   const ReceivedRequest& partial = reader_->partial();
   shape_ = {.request_id = partial.request.id.empty() ? shared_.ids.next() : partial.request.id,
             .is_http10 = partial.is_http10,
@@ -266,7 +274,6 @@ Task<void> Connection::refuse(Error error) {
                      .method = to_string(partial.request.method),
                      .path = partial.request.path};
   reader_.reset();
-  Response response = shared_.render_error(error);
   told.status = response.status;
   told.what = response.failure;
   shared_.failures.tell(told, std::chrono::steady_clock::now());

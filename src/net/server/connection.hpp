@@ -98,15 +98,17 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   enum class Next : std::uint8_t { request, drain, close };
 
   // connection.cpp
-  Task<std::optional<Error>> read_request();
-  // Asks whether the present request may send its body, and whose memory it takes.
-  Result<void> admit();
+  Task<std::optional<Response>> read_request();
+  // Asks whether the present request may send its body, and whose memory it takes. What to answer
+  // if it may not.
+  std::optional<Response> admit();
+  Result<void> hold_body(BodyTerms terms);
   Task<Response> call_handler();
   void stop_watching();
   Task<Response> handle(Request request);
   std::string render(Response& response);
   Task<Next> send(std::string head, std::string body);
-  Task<void> refuse(Error error);
+  Task<void> refuse(Response response);
   Task<void> drain();
   Next next_after_answer() const;
   void enter(Phase phase, SteadyTime deadline);

@@ -212,6 +212,13 @@ TEST(HttpLimits, ABodyHasALeastRate) {
   trickle.join();
 }
 
+std::shared_ptr<Response> come_back_later() {
+  auto response = std::make_shared<Response>();
+  response->status = 429;
+  response->headers.push_back({.name = "Retry-After", .value = "7"});
+  return response;
+}
+
 // "k1" and "k2" are known, and hold at most 60 bytes each.
 HttpServer::Options keyed_options() {
   return {.handler = echo,
@@ -220,6 +227,7 @@ HttpServer::Options keyed_options() {
             std::string key(head.header("x-key"));
             if (key == "k1" || key == "k2") return BodyTerms{.holder = key};
             if (key == "none") return BodyTerms{.bytes_max = 100};
+            if (key == "later") return BodyTerms{.refusal = come_back_later()};
             return Error(ErrorCode::invalid_argument, "who?").reason("no_key");
           },
           .behind_proxy = true};
@@ -238,6 +246,15 @@ TEST(HttpAdmission, WhoIsRefusedIsNeitherAskedForABodyNorHasOneRead) {
   RawClient known(server.port());
   known.send(keyed_post("k1", "Expect: 100-continue\r\n\r\n"));
   EXPECT_EQ(known.receive_through("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+TEST(HttpAdmission, ARefusalMayBeAWholeAnswer) {
+  TestServer server(keyed_options());
+  RawClient client(server.port());
+  client.send(keyed_post("later", "Expect: 100-continue\r\n\r\n"));
+  RawResponse response = client.receive_response();
+  EXPECT_EQ(response.status, 429);
+  EXPECT_EQ(response.header("Retry-After"), "7");
 }
 
 TEST(HttpAdmission, OneKeyCannotTakeTheRoomOfAnother) {

@@ -20,6 +20,8 @@ using Handler = std::function<Task<Response>(Request)>;
 struct BodyTerms {
   std::string holder = {};  // answers for the memory that the body takes; empty: nobody is known
   std::optional<std::size_t> bytes_max = {};  // besides the server's limit: 413 body_too_large
+  // What is answered without reading the body. Null: the body is read.
+  std::shared_ptr<Response> refusal = nullptr;
 };
 
 // Judges a request by its head, before its body is waited for: the terms, or why the request is
