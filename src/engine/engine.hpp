@@ -157,6 +157,8 @@ class Engine final : private agent::ChildRuns {
   // Takes over what nobody owns; start() does it too.
   Task<void> recover() { return residency_.recover(); }
   bool is_recovered() const { return residency_.is_recovered(); }
+  // Runs of a former process that are still to be taken over.
+  std::size_t backlog() const { return residency_.backlog(); }
 
   // Durable when it returns; the run goes on by itself.
   // invalid_argument: unknown model or tool, or a schema that cannot be used. not_found: no such

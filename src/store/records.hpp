@@ -245,6 +245,8 @@ struct ClaimedRun {
 struct ClaimedRuns {
   std::vector<ClaimedRun> runs;
   std::optional<RunKey> next;  // where to go on; absent: there are no more
+  // How many there were to claim before this. Only of a page from the beginning.
+  std::size_t found = 0;
 };
 
 struct Renewal {

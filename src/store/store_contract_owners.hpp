@@ -49,6 +49,7 @@ TEST_P(StoreContract, RunsAreClaimedPageByPageInTheOrderOfWorkspaceAndId) {
   ClaimedRuns second = claim_page({.limit = 2, .after = first.next});
   ClaimedRuns third = claim_page({.limit = 2, .after = second.next});
 
+  EXPECT_EQ(first.found, 5U);
   EXPECT_EQ(ids(first.runs), (std::vector{run_id(1), run_id(5)}));
   EXPECT_EQ(first.next, run_key(5, "another"));
   EXPECT_EQ(ids(second.runs), (std::vector{run_id(2), run_id(3)}));
@@ -62,7 +63,10 @@ TEST_P(StoreContract, APageThatHasTheLastRunHasNoNextOne) {
   create(2);
   reopen();
 
-  EXPECT_EQ(claim_page({.limit = 2}).next, std::nullopt);
+  ClaimedRuns page = claim_page({.limit = 2});
+  EXPECT_EQ(page.next, std::nullopt);
+  EXPECT_EQ(page.found, 2U);
+  EXPECT_EQ(claim_page({.limit = 2}).found, 0U);
 }
 
 TEST_P(StoreContract, RunsUpToTheCursorAreLeftToOthers) {

@@ -1,6 +1,8 @@
 // What stops, kills, store trouble and clocks do to runs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/flows/test_world.hpp"
 
 namespace errand::engine::testing::restart_test {
@@ -123,6 +125,55 @@ TEST_F(RestartTest, ManySlowRunsGoOnWithinSecondsOfAKill) {
 
   EXPECT_EQ(world.asked, kRuns);
   EXPECT_LE(world.timers.now() - start, 2 * Residency::kTrialTime);
+}
+
+// A new run in a workspace that is looked at first goes on while the suspects are still claimed.
+TEST_F(RestartTest, SuspectsAreWrittenDownPageByPage) {
+  constexpr int kRuns = 200;
+  constexpr int kPages = 4;  // of 64 runs each
+  {
+    World world(disk, kSlow);
+    for (int i = 0; i < kRuns; ++i) create(world, "slow");
+  }
+  {
+    World world(disk, kSlow);
+    recover(world);
+    Principal first{.workspace = *WorkspaceSlug::parse("aaa"), .key = *KeyId::parse("key_1")};
+    EXPECT_TRUE(world.result_of(world.engine.create(first, about("innocent"), {})));
+  }
+  World world(disk, kSlow);
+  int writes = 0;
+  world.fault = [&writes](FaultyStore::Operation op) {
+    if (op.kind == FaultyStore::Kind::change_records) ++writes;
+    return FaultyStore::Fault::none;
+  };
+  recover(world);
+
+  EXPECT_EQ(world.asked_about, (Prompts{"innocent"}));
+  EXPECT_EQ(world.engine.count(Place::suspect), std::size_t{kRuns});
+  EXPECT_EQ(writes, kPages);
+}
+
+TEST_F(RestartTest, TheBacklogIsEveryRunThatIsNotTakenOverYet) {
+  constexpr std::size_t kRuns = 200;
+  {
+    World world(disk, kSlow);
+    for (std::size_t i = 0; i < kRuns; ++i) create(world, "slow");
+  }
+  World world(disk, kSlow);
+  world.tasks.spawn("recover", world.engine.recover());
+  std::vector<std::size_t> told;
+  while (!world.engine.is_recovered()) {
+    world.step(1);
+    const std::size_t left = world.engine.backlog();
+    if (left > 0 && (told.empty() || told.back() != left)) told.push_back(left);
+    if (world.io.poll_one() == 0) world.pass(milliseconds(1));
+  }
+
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front(), kRuns);
+  EXPECT_TRUE(std::is_sorted(told.rbegin(), told.rend()));
+  EXPECT_EQ(world.engine.backlog(), 0U);
 }
 
 TEST_F(RestartTest, ACancelReachesASuspectAtOnce) {

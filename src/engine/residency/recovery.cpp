@@ -56,13 +56,16 @@ Task<void> Residency::claim_all() {
     }
     // Mail that comes from here on is not among what was claimed, and must find somebody to wait.
     for (const ClaimedRun& run : claimed->runs) expect(run);
+    if (!after) backlog_ = claimed->found;
+    tell_backlog(*claimed);
     std::size_t resumed = resumed_;
-    for (ClaimedRun& run : claimed->runs) co_await take_over(std::move(run));
+    co_await take_over_page(std::move(claimed->runs));
     milliseconds breather = milliseconds(1000) * (resumed_ - resumed) / kResumedPerSecond;
     if (breather.count() > 0) co_await deps_.pauses.pause(breather);
     after = claimed->next;
     if (!after) break;
   } while (!deps_.pauses.ended());
+  backlog_ = 0;
   if (resumed_ > before || count(Place::suspect) > 0) {
     deps_.log.info("took over runs of the last process",
                    {{"goOn", std::to_string(resumed_ - before)},
@@ -78,10 +81,41 @@ void Residency::expect(const ClaimedRun& run) {
   live_of(run.row.id, resident).catch_up(run.row);
 }
 
-Task<void> Residency::take_over(ClaimedRun run) {
-  if (deps_.pauses.ended()) co_return;
+// A few runs are taken over before anybody could read that they are.
+void Residency::tell_backlog(const ClaimedRuns& claimed) {
+  const SteadyTime now = deps_.timers.now();
+  const bool is_first = claimed.found > 0;
+  if (is_first && claimed.next) {
+    deps_.log.info("taking over runs of the last process",
+                   {{"runs", std::to_string(claimed.found)}});
+    backlog_told_ = now;
+  } else if (!is_first && now - backlog_told_ >= kBacklogTold) {
+    deps_.log.info("still taking over runs of the last process",
+                   {{"left", std::to_string(backlog_)}});
+    backlog_told_ = now;
+  }
+}
+
+// The record of the trial is written once for all runs of a page, before any of them goes on: if
+// one ends this process, the next one knows who else was suspect.
+Task<void> Residency::take_over_page(std::vector<ClaimedRun> runs) {
+  const std::size_t suspects = trial_.suspects.size();
+  std::vector<Taken> ready;
+  for (ClaimedRun& run : runs) {
+    auto taken = co_await take_over(std::move(run));
+    if (taken) ready.push_back(std::move(*taken));
+    if (backlog_ > 0) --backlog_;
+  }
+  const bool is_first_on = !ready.empty() && !std::exchange(trial_.is_everyone_on, true);
+  const bool has_new_suspect = trial_.is_everyone_on && trial_.suspects.size() > suspects;
+  if (is_first_on || has_new_suspect) co_await write_trial();
+  for (Taken& one : ready) go_on_or_queue(std::move(one));
+}
+
+Task<std::optional<Residency::Taken>> Residency::take_over(ClaimedRun run) {
+  if (deps_.pauses.ended()) co_return std::nullopt;
   bool is_resting = co_await leave_resting(&run);
-  if (is_resting) co_return;
+  if (is_resting) co_return std::nullopt;
   const RunKey key = run.row.key();
   auto state = co_await fold_run(&deps_.store, key);
   Suspicion suspected;
@@ -89,27 +123,30 @@ Task<void> Residency::take_over(ClaimedRun run) {
     const ProcessEnd end = run.was_left ? ProcessEnd::left : ProcessEnd::killed;
     suspected = co_await suspicion(key.run, run.former_epoch, end);
   }
-  Resident* resident = look_up(key.run);
-  if (!resident || deps_.pauses.ended()) co_return;
-  if (resident->place != Place::claimed) co_return;  // it got its session's turn meanwhile
+  const Resident* resident = look_up(key.run);
+  if (!resident || deps_.pauses.ended()) co_return std::nullopt;
+  // It got its session's turn meanwhile.
+  if (resident->place != Place::claimed) co_return std::nullopt;
   if (suspected.kills > 0) {
     hold_back(std::move(run), suspected);
-    // Others go on already: if they end this process, the next one must know this suspect.
-    if (trial_.is_everyone_on) co_await write_trial();
-    co_return;
+    co_return std::nullopt;
   }
+  co_return Taken{.run = std::move(run), .state = std::move(state)};
+}
+
+void Residency::go_on_or_queue(Taken taken) {
+  const RunKey key = taken.run.row.key();
+  Resident* resident = look_up(key.run);
+  if (!resident || deps_.pauses.ended() || resident->place != Place::claimed) return;
   // A cancelled run ends without a slot.
-  const bool is_hurried = is_cancelled(run) || (resident->live && resident->live->has_early_mail());
+  const bool is_hurried =
+      is_cancelled(taken.run) || (resident->live && resident->live->has_early_mail());
   if (must_queue(key.workspace) && !is_hurried) {
-    queue(key, *resident, end_of(run.row), Start::recovered);
-    co_return drop_unused(key.run);
-  }
-  if (!trial_.is_everyone_on) {
-    trial_.is_everyone_on = true;
-    co_await write_trial();
+    queue(key, *resident, end_of(taken.run.row), Start::recovered);
+    return drop_unused(key.run);
   }
   resumed_at_once_.push_back(key.run);
-  go_on(std::move(run), std::move(state));
+  go_on(std::move(taken.run), std::move(taken.state));
 }
 
 void Residency::hold_back(ClaimedRun run, Suspicion suspected) {

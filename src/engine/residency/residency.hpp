@@ -75,6 +75,8 @@ class Residency final : private LiveRun::Keeper {
   static constexpr milliseconds kTrialTime{2000};
   // The last ones on trial are watched for so long.
   static constexpr milliseconds kLastTrialTime{60'000};
+  // While many runs are taken over, the log says this often how many are left.
+  static constexpr milliseconds kBacklogTold{5000};
 
   explicit Residency(Deps deps);
   ~Residency() override;
@@ -103,6 +105,8 @@ class Residency final : private LiveRun::Keeper {
   // The same once more, for runs whose owner has since lost its lease.
   Task<void> claim_all();
   bool is_recovered() const { return recovered_; }
+  // How many of these runs are not taken over yet.
+  std::size_t backlog() const { return backlog_; }
 
   // The lease allows effects again.
   void resume_effects();
@@ -176,8 +180,17 @@ class Residency final : private LiveRun::Keeper {
   void on_unused(LiveRun& run) override;
 
   // recovery.cpp
+  // A run that was taken over and is to go on.
+  struct Taken {
+    ClaimedRun run;
+    Result<std::unique_ptr<agent::State>> state;
+  };
   void expect(const ClaimedRun& run);
-  Task<void> take_over(ClaimedRun run);
+  Task<void> take_over_page(std::vector<ClaimedRun> runs);
+  // Nothing: the run rests, is held back, or somebody drives it already.
+  Task<std::optional<Taken>> take_over(ClaimedRun run);
+  void go_on_or_queue(Taken taken);
+  void tell_backlog(const ClaimedRuns& claimed);
   Task<bool> leave_resting(const ClaimedRun* run);
   Task<bool> has_turn(RunRow row);
   Task<Suspicion> suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end);
@@ -202,6 +215,8 @@ class Residency final : private LiveRun::Keeper {
   // Of recovery.
   bool is_recovering_ = false;
   bool recovered_ = false;
+  std::size_t backlog_ = 0;
+  SteadyTime backlog_told_{};
   std::size_t resumed_ = 0;             // runs that go on
   std::vector<RunId> resumed_at_once_;  // those of them that are on trial together
   Trial trial_;

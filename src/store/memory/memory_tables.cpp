@@ -264,9 +264,12 @@ ClaimedRuns MemoryStoreData::claim(std::int64_t epoch, const ClaimRuns& params, 
   }
   for (auto& [key, run] : ordered) {
     if (!is_claimable(*run, epoch, now)) continue;
+    if (!params.after) ++out.found;
+    if (out.next) continue;
     if (out.runs.size() == params.limit) {
       out.next = out.runs.back().row.key();
-      break;
+      if (params.after) break;
+      continue;
     }
     const std::int64_t former_epoch = std::exchange(run->row.epoch, epoch);
     for (auto& [slot, box] : run->mail) {

@@ -14,6 +14,9 @@ constexpr const char* kFindClaimable =
     "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY unfinished "
     "WHERE finished = 0 AND (workspace, id) > (?, ?) AND epoch < ? AND format <= ? "
     "ORDER BY workspace, id LIMIT ?";
+constexpr const char* kCountClaimable =
+    "SELECT count(*) FROM runs INDEXED BY unfinished WHERE finished = 0 AND epoch < ? AND "
+    "format <= ?";
 constexpr const char* kSetEpoch = "UPDATE runs SET epoch = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kRelease =
     "UPDATE runs SET epoch = 0 WHERE workspace = ? AND id = ? AND epoch = ? AND finished = 0";
@@ -30,6 +33,7 @@ OwnerChanges::OwnerChanges(Database& database, const Timekeeper& time, std::int6
       epoch_(epoch),
       mail_(mail),
       find_claimable_(database, kFindClaimable),
+      count_claimable_(database, kCountClaimable),
       set_epoch_(database, kSetEpoch),
       release_(database, kRelease),
       leave_(database, kLeave),
@@ -45,6 +49,12 @@ Result<ClaimedRuns> OwnerChanges::claim(const ClaimRuns& params) {
   const StoreTime deadline_min = time_.now() + params.grace;
   std::map<std::int64_t, bool> left;  // by epoch; few processes have owned them all
   ClaimedRuns claimed;
+  if (!params.after) {
+    claimed.found = rows.size();
+    if (has_more) {
+      ERRAND_TRY(claimed.found, count_claimable());
+    }
+  }
   for (RunRow& row : rows) {
     auto known = left.find(row.epoch);
     if (known == left.end()) {
@@ -61,6 +71,12 @@ Result<ClaimedRuns> OwnerChanges::claim(const ClaimRuns& params) {
   }
   if (has_more) claimed.next = claimed.runs.back().row.key();
   return claimed;
+}
+
+Result<std::size_t> OwnerChanges::count_claimable() {
+  Rows rows = count_claimable_.query(epoch_, kRunFormat);
+  ERRAND_TRY(bool has, rows.next());
+  return has ? static_cast<std::size_t>(rows.integer(0)) : 0;
 }
 
 Result<bool> OwnerChanges::has_left(std::int64_t epoch) {

@@ -18,6 +18,7 @@ class OwnerChanges final {
   Result<void> leave();
 
  private:
+  Result<std::size_t> count_claimable();
   Result<bool> has_left(std::int64_t epoch);
 
   Database& database_;
@@ -26,6 +27,7 @@ class OwnerChanges final {
   MailChanges& mail_;
 
   Statement find_claimable_;
+  Statement count_claimable_;
   Statement set_epoch_;
   Statement release_;
   Statement leave_;
