@@ -72,6 +72,7 @@ struct ModelSurroundings {
   Log& log;
   // Told of each pause before a vendor is asked again; may be empty.
   std::function<void(const ModelFailure&, milliseconds)> on_retry = {};
+  BlockingPool* pool = nullptr;  // see llm::HttpModel::Deps
 };
 
 // The models of the configuration, ready to be asked. In make_catalog.cpp.

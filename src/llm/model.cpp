@@ -17,4 +17,19 @@ std::vector<MessagePtr> share_messages(std::vector<Message> messages) {
   return shared;
 }
 
+std::size_t rough_bytes(const TurnRequest& request) {
+  constexpr std::size_t kSchemaBytes = 2048;
+  std::size_t bytes = request.system_prompt->size();
+  for (const ToolDecl& tool : *request.tools) bytes += tool.description.size() + kSchemaBytes;
+  for (const MessagePtr& message : request.messages) {
+    bytes += message->text.size();
+    for (const ToolCallPart& call : message->calls) bytes += call.arguments.size();
+    for (const ToolResultPart& result : message->results) bytes += result.text.size();
+    for (const std::string& block : message->provider_blocks) bytes += block.size();
+  }
+  if (!request.files) return bytes;
+  for (const auto& [hash, file] : request.files->bytes) bytes += file ? file->size() : 0;
+  return bytes;
+}
+
 }  // namespace errand::llm

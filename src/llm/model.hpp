@@ -53,6 +53,9 @@ struct TurnRequest {
   std::shared_ptr<const TurnFiles> files = nullptr;
 };
 
+// Roughly how long a vendor's request for it is. The schemas of its tools count with a fixed size.
+std::size_t rough_bytes(const TurnRequest& request);
+
 // What a model says, in order. A stream begins with AnsweredBy if a fallback model answers. It ends
 // with Finished or Failed; a stream that just stops has failed, too.
 struct TextDelta {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "json/redact.hpp"
 #include "llm/failure.hpp"
@@ -86,10 +87,10 @@ Reachability judge_missing(const std::optional<std::string>& listed_id) {
 // The answer to one question.
 class HttpTurn final : public TurnStream {
  public:
-  HttpTurn(HttpModel::Deps deps, const Provider& provider, const HttpModelOptions& options,
-           TurnRequest request, bool& lacks_json_format)
+  HttpTurn(HttpModel::Deps deps, std::shared_ptr<const Provider> provider,
+           const HttpModelOptions& options, TurnRequest request, bool& lacks_json_format)
       : deps_(std::move(deps)),
-        provider_(provider),
+        provider_(std::move(provider)),
         options_(options),
         lacks_json_format_(lacks_json_format),
         request_(std::move(request)),
@@ -192,12 +193,25 @@ class HttpTurn final : public TurnStream {
     return events;
   }
 
+  // The pool lets go of the question before anybody hears of the request: its files are large.
+  Task<Result<ProviderRequest>> build(TurnRequest request) {
+    BlockingPool* pool = rough_bytes(request) > kBytesInABreath ? deps_.pool : nullptr;
+    auto work = [provider = provider_, request = std::move(request)]() mutable {
+      const TurnRequest asked = std::move(request);
+      return Result<ProviderRequest>(provider->build(asked));
+    };
+    auto built = co_await run_aside(pool, std::move(work));
+    co_return built;
+  }
+
   // Sends the request. Returns nothing once the stream of the answer is open.
   Task<std::optional<ApiFailure>> open() {
     if (lacks_json_format_ || is_without_format_) request_->is_json = false;
-    ProviderRequest built = provider_.build(*request_);
+    auto written = co_await build(*request_);
+    if (!written) co_return transport_failure(written.error());
+    ProviderRequest built = std::move(*written);
     holds_to_json_ = built.holds_to_json;
-    decoder_ = provider_.make_decoder(*request_);
+    decoder_ = provider_->make_decoder(*request_);
     reader_ = {};
     bool is_last = attempt_ >= options_.retries && !holds_to_json_;
     if (is_last) request_.reset();
@@ -221,10 +235,10 @@ class HttpTurn final : public TurnStream {
       if (!more || more->empty()) break;
       body += *more;
     }
-    co_return provider_.classify({.status = (*opened)->status(),
-                                  .headers = to_list((*opened)->headers()),
-                                  .body = body,
-                                  .now = deps_.clock.now()});
+    co_return provider_->classify({.status = (*opened)->status(),
+                                   .headers = to_list((*opened)->headers()),
+                                   .body = body,
+                                   .now = deps_.clock.now()});
   }
 
   // What is left of the time for all attempts and pauses.
@@ -241,7 +255,7 @@ class HttpTurn final : public TurnStream {
   }
 
   HttpModel::Deps deps_;
-  const Provider& provider_;
+  const std::shared_ptr<const Provider> provider_;
   const HttpModelOptions& options_;
   bool& lacks_json_format_;             // of the model
   std::optional<TurnRequest> request_;  // until it cannot be sent again
@@ -262,7 +276,7 @@ HttpModel::HttpModel(Deps deps, std::unique_ptr<Provider> provider, HttpModelOpt
     : deps_(std::move(deps)), provider_(std::move(provider)), options_(std::move(options)) {}
 
 std::unique_ptr<TurnStream> HttpModel::ask(TurnRequest request) {
-  return std::make_unique<HttpTurn>(deps_, *provider_, options_, std::move(request),
+  return std::make_unique<HttpTurn>(deps_, provider_, options_, std::move(request),
                                     lacks_json_format_);
 }
 

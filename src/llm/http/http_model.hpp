@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "async/blocking_pool.hpp"
 #include "async/timers.hpp"
 #include "llm/provider.hpp"
 #include "net/client/http_client.hpp"
@@ -24,7 +25,8 @@ struct HttpModelOptions {
 // A failed request is retried only until the first part of an answer arrives, after the pause that
 // the vendor names or one with jitter. A server that lacks the format that holds an answer to JSON
 // is asked once more without it, at once. When retrying no longer helps, the failure is settled.
-// The agent decides about a stream that breaks off later. The request, with the bytes of its files,
+// The agent decides about a stream that breaks off later. A long conversation is put into the
+// vendor's words on the pool. The request, with the bytes of its files,
 // is dropped once it cannot be sent again: on the last attempt, or when an answer has begun.
 class HttpModel final : public Model {
  public:
@@ -35,6 +37,8 @@ class HttpModel final : public Model {
     std::function<std::uint64_t()> random;
     // Told of each pause before the vendor is asked again; may be empty.
     std::function<void(const ModelFailure&, milliseconds)> on_retry = {};
+    // Where long requests are built; outlives the turns. Null: at home.
+    BlockingPool* pool = nullptr;
   };
 
   // A failure whose vendor asks for a longer pause is not retried.
@@ -52,7 +56,7 @@ class HttpModel final : public Model {
 
  private:
   Deps deps_;
-  const std::unique_ptr<Provider> provider_;
+  const std::shared_ptr<const Provider> provider_;  // shared with the pool
   const HttpModelOptions options_;
   bool lacks_json_format_ = false;  // the server has refused it, and is not asked for it again
 };

@@ -4,9 +4,11 @@
 
 #include <deque>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "async/breath.hpp"
 #include "llm/failure.hpp"
 #include "net/client/test_peer.hpp"
 #include "net/server/test_support.hpp"
@@ -51,6 +53,7 @@ class WordDecoder final : public StreamDecoder {
 class WordProvider final : public Provider {
  public:
   ProviderRequest build(const TurnRequest& request) const override {
+    if (built_by) *built_by = std::this_thread::get_id();
     ProviderRequest built{.path = "/ask", .body = request.is_json ? "json" : ""};
     built.holds_to_json = request.is_json;
     if (!request.files) return built;
@@ -70,6 +73,7 @@ class WordProvider final : public Provider {
   ProviderProbe probe() const override { return {.path = "/models", .listed_id = listed_id}; }
 
   std::optional<std::string> listed_id;  // of the probe
+  std::thread::id* built_by = nullptr;
 };
 
 // One answer of the vendor.
@@ -96,10 +100,12 @@ class HttpModelTest : public testing::Test {
     if (options.base_url.empty()) options.base_url = cat("http://127.0.0.1:", server_.port());
     auto provider = std::make_unique<WordProvider>();
     provider->listed_id = listed_id;
+    provider->built_by = &built_by_;
     return std::make_unique<HttpModel>(HttpModel::Deps{.client = client_,
                                                        .timers = timers_,
                                                        .clock = clock_,
-                                                       .random = [] { return std::uint64_t{0}; }},
+                                                       .random = [] { return std::uint64_t{0}; },
+                                                       .pool = &pool_},
                                        std::move(provider), std::move(options));
   }
 
@@ -159,6 +165,8 @@ class HttpModelTest : public testing::Test {
   std::atomic<int> asked_ = 0;
   std::vector<std::int64_t> pauses_;  // in milliseconds
   bool aborts_in_pause_ = false;
+  std::thread::id built_by_;  // of the last request
+  BlockingPool pool_{1, 10};
   ManualClock clock_{0};
   asio::io_context io_{1};
   ManualTimers timers_;
@@ -264,6 +272,16 @@ TEST_F(HttpModelTest, EveryAttemptSendsTheFiles) {
   answers_ = {refusal(529), words({"overloaded"}), words({"Hi", "done"})};
   EXPECT_EQ(ask({}, request_with_bytes("bytes")), kAnswer);
   EXPECT_EQ(bodies_, (std::vector<std::string>(3, "bytes")));
+}
+
+TEST_F(HttpModelTest, AShortRequestIsBuiltAtHomeAndALongOneOnThePool) {
+  answers_ = {words({"Hi", "done"}), words({"Hi", "done"})};
+  EXPECT_EQ(ask({}, request_with_bytes("bytes")), kAnswer);
+  EXPECT_EQ(built_by_, std::this_thread::get_id());
+  const std::string long_file(kBytesInABreath + 1, 'x');
+  EXPECT_EQ(ask({}, request_with_bytes(long_file)), kAnswer);
+  EXPECT_NE(built_by_, std::this_thread::get_id());
+  EXPECT_EQ(bodies_.back(), long_file);
 }
 
 TEST_F(HttpModelTest, FileBytesAreHeldUntilTheAnswerBegins) {

@@ -34,13 +34,12 @@ class McpToolsTest : public ClientTest {
     std::map<std::string, ConfiguredServer> servers;
     for (const std::string& name : names) servers[name] = {.address = server_.address()};
     servers.begin()->second.roots = {{.uri = "file:///a", .name = "a"}};
-    tools_.emplace(
-        ClientDeps{.home = io_.get_executor(),
-                   .http = http_,
-                   .timers = timers_,
-                   .on_bug = report_bug,
-                   .schemas = std::move(schemas)},
-        McpTools::Configured{.servers = std::move(servers), .http = http_});
+    tools_.emplace(ClientDeps{.home = io_.get_executor(),
+                              .http = http_,
+                              .timers = timers_,
+                              .on_bug = report_bug,
+                              .schemas = std::move(schemas)},
+                   McpTools::Configured{.servers = std::move(servers), .http = http_});
   }
   ~McpToolsTest() override {
     run_task(io_, calls_.stop(CancelReason::shutdown));
