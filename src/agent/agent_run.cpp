@@ -138,17 +138,21 @@ Task<void> AgentRun::drive() {
   bool may_go_on = co_await recovery_is_durable();
   hold_ = Hold::none;
   while (may_go_on && activity_ == Activity::driving && !log_->failed()) {
-    fold_inbox();
+    co_await fold_inbox();
+    co_await check_answer();
+    if (cancel_waits()) continue;
     Step step = choose_step();
     if (auto* ask = std::get_if<Ask>(&step)) {
       bool goes_on = co_await take_turn(std::move(ask->entry));
       if (!goes_on) break;
     } else if (std::holds_alternative<Freeze>(step)) {
-      freeze();
+      co_await freeze();
     } else if (std::holds_alternative<AwaitCalls>(step)) {
-      settle_without_running();
+      co_await judge_calls();
+      co_await settle_without_running();
+      if (cancel_waits()) continue;
       start_ready_calls();
-      if (std::holds_alternative<AwaitCalls>(choose_step())) break;
+      if (!has_mail_to_fold() && std::holds_alternative<AwaitCalls>(choose_step())) break;
     } else if (auto* end = std::get_if<Finish>(&step)) {
       bool is_ready = co_await cancel_children();
       if (!is_ready) break;
@@ -249,8 +253,10 @@ Step AgentRun::choose_step() const {
   if (opening_ == Opening::ask && cutoff_ == Cutoff::none) {
     return Ask{{.turn = turn.index, .attempt = turn.attempt, .after_seq = turn.after_seq}};
   }
-  Step step = failure_ ? after_failure(*state_, *failure_, log_->last_seq(), around_.schemas)
-                       : next_step(*state_, log_->last_seq(), around_.schemas);
+  const Mistakes* known = answer_check_.turn == turn.index ? &answer_check_.mistakes : nullptr;
+  json::SchemaCache& schemas = *around_.schemas.cache;
+  Step step = failure_ ? after_failure(*state_, *failure_, log_->last_seq(), schemas, known)
+                       : next_step(*state_, log_->last_seq(), schemas, known);
   if (cancelling_ == Cancelling::grace_over && std::holds_alternative<AwaitCalls>(step)) {
     return Finish{{.status = RunStatus::cancelled, .message = state_->cancel()->reason}};
   }
@@ -272,70 +278,13 @@ void AgentRun::record(JournalEntry entry, milliseconds wait_max) {
   log_->write(entry, wait_max);
 }
 
-void AgentRun::fold_inbox() {
-  // An answer is shown after the message of the turn that asked for it, so it waits for that.
-  bool turn_is_over = state_->turn().end.has_value();
-  if (turn_is_over && has_failed_sibling()) cancel_siblings();
-  std::vector<Mailbox> later;
-  for (Mailbox& mail : std::exchange(inbox_, {})) {
-    if (mail.kind == MailKind::cancel) {
-      fold_cancel(mail.body);
-      continue;
-    }
-    if (mail.kind == MailKind::progress) {
-      fold_progress(mail);
-      continue;
-    }
-    if (take_answer(mail)) continue;
-    if (!turn_is_over) {
-      later.push_back(std::move(mail));
-      continue;
-    }
-    auto answer = parse_tool_answer(mail.body);
-    auto id = ToolUseId::parse(mail.slot);
-    if (!answer || !id) continue;
-    record_outcome({.id = *id,
-                    .ok = answer->ok,
-                    .text = std::move(answer->text),
-                    .timed_out = answer->timed_out,
-                    .files = std::move(answer->files),
-                    .is_fatal = answer->is_fatal});
-  }
-  inbox_ = std::move(later);
-  if (!turn_is_over) return;
-  for (HostOutcome& outcome : std::exchange(host_outcomes_, {})) {
-    log_->keep_blobs(std::move(outcome.blobs));
-    record_outcome(std::move(outcome.entry), outcome.structured);
-  }
-}
-
-void AgentRun::fold_cancel(const std::string& reason) {
-  if (state_->terminal()) return;
-  log_->close_mailbox(std::string(kCancelSlot));
-  if (state_->cancel()) return;
-  record(CancelEntry{.reason = reason, .at = around_.clock.now()});
-  opening_ = Opening::none;
-  cancelling_ = Cancelling::in_grace;
-  if (host_tools_) host_tools_->cancel(CancelReason::user_stop);
-  if (child_calls_) child_calls_->cancel(CancelReason::user_stop);
-  grace_timer_ = around_.timers.set(around_.timers.now() + kCancelGrace, [this] {
-    cancelling_ = Cancelling::grace_over;
-    kick();
-  });
-}
-
-bool AgentRun::cancel_waits() const {
-  return std::any_of(inbox_.begin(), inbox_.end(),
-                     [](const Mailbox& mail) { return mail.kind == MailKind::cancel; });
-}
-
-void AgentRun::freeze() {
+Task<void> AgentRun::freeze() {
   text_.clear();
   blocks_.clear();
   std::optional<ModelFailure> fatal;
   if (failure_ && !failure_->failure.retryable) fatal = failure_->failure;
   failure_.reset();
-  end_turn(std::string(kInterrupted), {}, std::move(fatal));
+  co_await end_turn(std::string(kInterrupted), {}, std::move(fatal));
 }
 
 namespace {
@@ -482,7 +431,9 @@ void AgentRun::recover() {
   }
   if (start_ == Start::replaced) return;
   // A run that only waits for its client does nothing that could bring the process down.
-  Step step = next_step(*state_, log_->last_seq(), around_.schemas);
+  // Whether the answer fits its schema does not matter for that.
+  const Mistakes fits;
+  Step step = next_step(*state_, log_->last_seq(), *around_.schemas.cache, &fits);
   if (std::holds_alternative<AwaitCalls>(step) && maybe_started_.empty()) return;
   record(ResumedEntry{.at = around_.clock.now()});
   opening_ = Opening::confirm_resume;

@@ -21,11 +21,11 @@
 #include "async/timers.hpp"
 #include "base/id.hpp"
 #include "base/log.hpp"
-#include "json/schema_cache.hpp"
 #include "llm/model.hpp"
 #include "run/log/mail.hpp"
 #include "store/store.hpp"
 #include "tool/call_questions.hpp"
+#include "tool/schema_work.hpp"
 #include "tool/tool_source.hpp"
 
 namespace errand::agent {
@@ -38,7 +38,7 @@ struct Surroundings {
   Timers& timers;
   IdSource& ids;
   const ToolSources& tools;
-  json::SchemaCache& schemas;
+  SchemaWork schemas;  // also for other work that takes long
   Log& log;
   const Lease& lease;
   Counters& counters;
@@ -69,8 +69,9 @@ class RunObserver {
 // One run in memory: asks the model, starts calls, folds answers, ends. It acts only when there is
 // something to do; a run that waits for its client has no task running.
 //
-// Files: agent_run.cpp (life and steps), model_turn.cpp (a turn with the model), tool_calls.cpp
-// (calls and their outcomes), questions.cpp (what the servers of calls ask).
+// Files: agent_run.cpp (life and steps), incoming.cpp (mail and results), model_turn.cpp (a turn
+// with the model), tool_calls.cpp (calls and their outcomes), questions.cpp (what the servers of
+// calls ask).
 class AgentRun final {
  public:
   enum class Start {
@@ -152,10 +153,15 @@ class AgentRun final {
   Task<void> drive();
   Step choose_step() const;
   void record(JournalEntry entry, milliseconds wait_max = RunLog::kNoWait);
-  void fold_inbox();
+  Task<void> fold_inbox();
+  // Whether something came that fold_inbox would take now.
+  bool has_mail_to_fold() const;
+  Task<Result<ToolAnswer>> read_answer(std::string body);
+  // Finds out whether the answer of the turn fits the output schema.
+  Task<void> check_answer();
   void fold_cancel(const std::string& reason);
   bool cancel_waits() const;
-  void freeze();
+  Task<void> freeze();
   Task<void> finish(TerminalEntry terminal);
   // Counts the end, and writes a log line if the run has failed.
   void tell_end(const TerminalEntry& terminal);
@@ -193,18 +199,29 @@ class AgentRun final {
   Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> load_files(
       std::vector<FilePart> wanted);
   Task<void> ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnFiles> files);
-  bool take_event(llm::TurnEvent& event);  // false: the turn's stream is over
-  void close_call(llm::CallClosed call);
-  void fail_turn(llm::Failed failed);
-  void end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);
+  bool take_part(llm::TurnEvent& event);  // false: the event closes a call, or the turn
+  Task<void> close_call(llm::CallClosed call);
+  Task<void> close_turn(llm::TurnEvent last);
+  Task<void> fail_turn(llm::Failed failed);
+  Task<void> end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);
+  // The calls of the turn as its message lists them.
+  Task<std::vector<ListedCall>> listed_calls();
 
   // Calls and their outcomes.
   // Those from this one on that may start and have not.
   void start_ready_calls(std::size_t first = 0);
   const Refusal* refusal(const CallState& call);
+  // Finds out which calls from this one on are refused. What takes long of that is done on the
+  // pool.
+  Task<void> judge_calls(std::size_t first = 0);
+  Task<void> judge_aside(ToolUseId id);
+  LocalToolCall offer_of(const CallState& call);
+  std::string shown_input(const CallState& call);
   void offer_to_client(const CallState& call);
-  void settle_without_running();
-  void record_outcome(OutcomeEntry outcome, const std::optional<json::Value>& structured = {});
+  Task<void> settle_without_running();
+  // A result that came from outside: checked, if its tool has an output schema, and recorded.
+  Task<void> take_result(OutcomeEntry outcome, std::optional<json::Value> structured);
+  void record_outcome(OutcomeEntry outcome);
   // Whether a call of the turn has failed whose tool cancels the calls beside it.
   bool has_failed_sibling() const;
   // Ends the calls of the turn that have begun and have no result.
@@ -272,12 +289,18 @@ class AgentRun final {
     std::optional<json::Value> structured;
   };
   std::vector<HostOutcome> host_outcomes_;
+  struct AnswerCheck {
+    int turn = -1;
+    Mistakes mistakes;
+  };
+  AnswerCheck answer_check_;  // of the last turn whose answer was checked
   // What this process knows of a call of the turn besides what the state says.
   struct Progress {
     bool is_started = false;  // it was offered or invoked
     bool is_judged = false;   // whether it is refused is known
     std::unique_ptr<const Refusal> refusal = nullptr;
-    bool is_settled = false;                     // a call of this process whose outcome is known
+    std::string shown = {};   // long arguments as events show them, until they were shown
+    bool is_settled = false;  // a call of this process whose outcome is known
     std::optional<TaskGroup::Ticket> task = {};  // of a call that this process makes
     bool is_cancelled = false;                   // because a call beside it failed
     int reports = 0;                             // how often it was told how far the call has come

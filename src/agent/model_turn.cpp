@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "agent/agent_run.hpp"
-#include "agent/fold/arguments.hpp"
 #include "agent/turn_files.hpp"
 #include "agent/turn_request.hpp"
 #include "async/breath.hpp"
@@ -71,17 +70,22 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
     if (!log_->has_room()) co_await log_->room();
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (std::size_t i = 0; i < events.size() && streaming; ++i) {
-      streaming = take_event(events[i]);
+      if (take_part(events[i])) continue;
       // Calls are checked as they come, and many may come at once.
-      const bool is_call = std::holds_alternative<llm::CallClosed>(events[i]);
-      if (is_call && breath.is_due(1)) co_await let_others_run();
+      if (auto* call = std::get_if<llm::CallClosed>(&events[i])) {
+        co_await close_call(std::move(*call));
+        if (breath.is_due(1)) co_await let_others_run();
+      } else {
+        co_await close_turn(std::move(events[i]));
+        streaming = false;
+      }
     }
   }
   stream_.reset();
   around_.counters.model_times.observe(around_.timers.now() - begun);
 }
 
-bool AgentRun::take_event(llm::TurnEvent& event) {
+bool AgentRun::take_part(llm::TurnEvent& event) {
   if (trace_) trace_->see_answer();
   if (auto* delta = std::get_if<llm::TextDelta>(&event)) {
     text_ += delta->text;
@@ -92,33 +96,35 @@ bool AgentRun::take_event(llm::TurnEvent& event) {
     }
   } else if (auto* block = std::get_if<llm::BlockClosed>(&event)) {
     blocks_.push_back(std::move(block->json));
-  } else if (auto* call = std::get_if<llm::CallClosed>(&event)) {
-    close_call(std::move(*call));
   } else if (auto* by = std::get_if<AnsweredBy>(&event)) {
     answered_by_ = std::move(*by);
-  } else if (auto* finished = std::get_if<llm::Finished>(&event)) {
-    end_turn(std::move(finished->finish_reason), finished->usage, {});
-    return false;
   } else {
-    fail_turn(std::get<llm::Failed>(std::move(event)));
     return false;
   }
   return true;
 }
 
-void AgentRun::fail_turn(llm::Failed failed) {
+Task<void> AgentRun::close_turn(llm::TurnEvent last) {
+  if (auto* finished = std::get_if<llm::Finished>(&last)) {
+    co_await end_turn(std::move(finished->finish_reason), finished->usage, {});
+  } else {
+    co_await fail_turn(std::get<llm::Failed>(std::move(last)));
+  }
+}
+
+Task<void> AgentRun::fail_turn(llm::Failed failed) {
   ++around_.counters.model_failures;
   // The vendor ended the answer on purpose: the turn is over, and its text so far is a message.
   if (ends_answer(failed.failure) && !text_.empty() && state_->turn().calls.empty()) {
     std::string reason = failed.failure.error_class;
-    end_turn(std::move(reason), {}, std::move(failed.failure));
+    co_await end_turn(std::move(reason), {}, std::move(failed.failure));
   } else {
     if (trace_) trace_->fail_turn(failed.failure);
     failure_ = std::move(failed);
   }
 }
 
-void AgentRun::close_call(llm::CallClosed call) {
+Task<void> AgentRun::close_call(llm::CallClosed call) {
   if (call.arguments.empty()) call.arguments = "{}";
   record(CallEntry{.id = around_.ids.make<ToolUseIdTag>("tu_"),
                    .provider_id = std::move(call.provider_id),
@@ -126,10 +132,26 @@ void AgentRun::close_call(llm::CallClosed call) {
                    .arguments = std::move(call.arguments),
                    .text = std::exchange(text_, {}),
                    .blocks = std::exchange(blocks_, {})});
-  start_ready_calls(state_->turn().calls.size() - 1);
+  const std::size_t last = state_->turn().calls.size() - 1;
+  if (!holds_calls(*state_)) co_await judge_calls(last);
+  start_ready_calls(last);
 }
 
-void AgentRun::end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal) {
+Task<std::vector<ListedCall>> AgentRun::listed_calls() {
+  Breath breath(kBytesInABreath);
+  std::vector<ListedCall> calls;
+  for (std::size_t i = 0; i < state_->turn().calls.size(); ++i) {
+    const CallState& call = state_->turn().calls[i];
+    calls.push_back({.id = call.id, .name = call.name, .input = shown_input(call)});
+    if (breath.is_due(call.arguments.size())) co_await let_others_run();
+  }
+  co_return calls;
+}
+
+// The end of the turn and its message are one step: nothing is awaited between them.
+Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage,
+                              std::optional<ModelFailure> fatal) {
+  std::vector<ListedCall> calls = co_await listed_calls();
   around_.counters.tokens += usage;
   TurnEndEntry end{.text = std::exchange(text_, {}),
                    .blocks = std::exchange(blocks_, {}),
@@ -142,11 +164,12 @@ void AgentRun::end_turn(std::string finish_reason, Usage usage, std::optional<Mo
   AssistantMessage message{.text = state_->last_text(),
                            .turn = state_->turn().index,
                            .finish_reason = std::move(finish_reason),
-                           .calls = {}};
-  for (const CallState& call : state_->turn().calls) {
-    message.calls.push_back({.id = call.id, .name = call.name, .input = shown_arguments(call)});
-  }
+                           .calls = std::move(calls)};
   log_->emit(message);
+  // Calls that have begun were shown; the others show their arguments once more.
+  for (auto& [id, progress] : progress_) {
+    if (progress.is_started || progress.refusal) progress.shown = {};
+  }
 }
 
 }  // namespace errand::agent

@@ -4,7 +4,7 @@
 
 #include "agent/agent_run.hpp"
 #include "agent/fold/arguments.hpp"
-#include "agent/fold/result_check.hpp"
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
@@ -14,13 +14,22 @@ namespace {
 
 constexpr milliseconds kTimeoutRetry{1000};
 
-LocalToolCall offer_of(const CallState& call) {
-  return {.id = call.id,
-          .name = call.name,
-          .args = shown_arguments(call),
-          .kind = call.tool->kind,
-          .echo = call.tool->echo};
+// Of calls that were refused, or that have to be judged.
+constexpr std::size_t kJudgedInABreath = 8;
+// Arguments that are checked at home, by a schema that compiles in no time.
+constexpr std::size_t kQuickArgumentsBytes = 16U * 1024;
+
+bool takes_long_to_judge(const CallState& call) {
+  if (call.arguments.size() > kQuickArgumentsBytes) return true;
+  if (call.tool->annotations.checks_arguments) return false;
+  return call.tool->checker || !json::is_plain_schema(*call.tool->input_schema);
 }
+
+// What the arguments of a call are worth.
+struct JudgedArguments {
+  std::optional<std::string> mistakes;
+  std::string shown;
+};
 
 bool promises_repeat(const ToolDecl& tool) {
   const ToolAnnotations& notes = tool.annotations;
@@ -108,10 +117,53 @@ bool AgentRun::is_started(const ToolUseId& call) const {
 const Refusal* AgentRun::refusal(const CallState& call) {
   Progress& progress = progress_[call.id];
   if (!std::exchange(progress.is_judged, true)) {
-    auto refused = refusal_of(*state_, call, around_.schemas);
+    auto refused = refusal_of(*state_, call, *around_.schemas.cache);
     if (refused) progress.refusal = std::make_unique<const Refusal>(std::move(*refused));
   }
   return progress.refusal.get();
+}
+
+Task<void> AgentRun::judge_calls(std::size_t first) {
+  Breath breath(kJudgedInABreath);
+  for (std::size_t i = first; i < state_->turn().calls.size(); ++i) {
+    const CallState& call = state_->turn().calls[i];
+    if (call.outcome || progress_[call.id].is_judged) continue;
+    if (!refusal_unseen(*state_, call) && takes_long_to_judge(call)) {
+      co_await judge_aside(call.id);
+    } else {
+      refusal(call);
+    }
+    if (breath.is_due(1)) co_await let_others_run();
+  }
+}
+
+// The tools of the run outlive the work, which holds them.
+Task<void> AgentRun::judge_aside(ToolUseId id) {
+  auto judge = [call = *state_->find_call(id), tools = state_->tools(),
+                cache = around_.schemas.cache] {
+    return Result<Judged>(
+        Judged{.mistakes = invalid_arguments_text(call, *cache), .shown = shown_arguments(call)});
+  };
+  auto judged = co_await surely_aside(around_.schemas.pool, std::move(judge));
+  if (!judged) co_return observer_.on_broken(judged.error());
+  Progress& progress = progress_[id];
+  progress.is_judged = true;
+  progress.shown = std::move(judged->shown);
+  if (!judged->mistakes) co_return;
+  progress.refusal = std::make_unique<const Refusal>(Refusal{.text = std::move(*judged->mistakes)});
+}
+
+std::string AgentRun::shown_input(const CallState& call) {
+  const std::string& shown = progress_[call.id].shown;
+  return shown.empty() ? shown_arguments(call) : shown;
+}
+
+LocalToolCall AgentRun::offer_of(const CallState& call) {
+  return {.id = call.id,
+          .name = call.name,
+          .args = shown_input(call),
+          .kind = call.tool->kind,
+          .echo = call.tool->echo};
 }
 
 void AgentRun::offer_to_client(const CallState& call) {
@@ -132,10 +184,13 @@ void AgentRun::offer_to_client(const CallState& call) {
 }
 
 // Outcomes that follow without running anything.
-void AgentRun::settle_without_running() {
-  for (const ToolUseId& id : std::exchange(offer_again_, {})) {
+Task<void> AgentRun::settle_without_running() {
+  Breath breath(kJudgedInABreath);
+  const std::set<ToolUseId> again = std::exchange(offer_again_, {});
+  for (const ToolUseId& id : again) {
     const CallState* call = state_->find_call(id);
     if (call && !call->outcome) log_->emit(offer_of(*call));
+    if (breath.is_due(1)) co_await let_others_run();
   }
   std::optional<std::string> all_refused = batch_refusal(*state_);
   if (has_failed_sibling()) all_refused = kSiblingFailed;
@@ -159,7 +214,10 @@ void AgentRun::settle_without_running() {
     }
   }
   maybe_started_.clear();
-  for (OutcomeEntry& outcome : outcomes) record_outcome(std::move(outcome));
+  for (OutcomeEntry& outcome : outcomes) {
+    record_outcome(std::move(outcome));
+    if (breath.is_due(1)) co_await let_others_run();
+  }
   if (state_->waits_for_client()) log_->set_status(RunStatus::waiting);
 }
 
@@ -175,10 +233,9 @@ void AgentRun::count_call(const CallState& call, const OutcomeEntry& outcome) {
   if (!outcome.ok) ++counts.failures;
 }
 
-void AgentRun::record_outcome(OutcomeEntry outcome, const std::optional<json::Value>& structured) {
+void AgentRun::record_outcome(OutcomeEntry outcome) {
   const CallState* call = state_->find_call(outcome.id);
   if (!call || call->outcome) return;
-  outcome = checked_outcome(*call, std::move(outcome), structured, around_.schemas);
   count_call(*call, outcome);
   close_questions(outcome.id);
   bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
@@ -226,12 +283,12 @@ bool AgentRun::has_failed_sibling() const {
     const CallState* call = state_->find_call(id);
     return call && call->tool && call->tool->annotations.cancel_siblings;
   };
-  auto has_failed = [&](const OutcomeEntry& outcome) { return !outcome.ok && cancels(outcome.id); };
   for (const CallState& call : state_->turn().calls) {
-    if (call.outcome && !call.outcome->synthetic && has_failed(*call.outcome)) return true;
+    const bool has_failed = call.outcome && !call.outcome->synthetic && !call.outcome->ok;
+    if (has_failed && call.tool && call.tool->annotations.cancel_siblings) return true;
   }
   for (const HostOutcome& outcome : host_outcomes_) {
-    if (has_failed(outcome.entry)) return true;
+    if (!outcome.entry.ok && cancels(outcome.entry.id)) return true;
   }
   return std::any_of(inbox_.begin(), inbox_.end(), [&](const Mailbox& mail) {
     auto id = mail.kind == MailKind::tool_result ? ToolUseId::parse(mail.slot) : std::nullopt;

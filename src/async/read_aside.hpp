@@ -20,6 +20,18 @@ Task<std::invoke_result_t<Work>> run_aside(BlockingPool* pool, Work work) {
   co_return out;
 }
 
+// The same for work that has to be done in any case: if the pool takes no more calls, it is done at
+// once. The work itself never says `unavailable`.
+template <class Work>
+Task<std::invoke_result_t<Work>> surely_aside(BlockingPool* pool, Work work) {
+  if (!pool) co_return work();
+  auto shared = std::make_shared<Work>(std::move(work));
+  auto out = co_await pool->run([shared] { return (*shared)(); });
+  const bool is_refused = !out && out.error().code() == ErrorCode::unavailable;
+  if (is_refused) out = (*shared)();
+  co_return out;
+}
+
 // What `read` (a function returning a Result) makes of a text that a stranger sent. A long text is
 // read on the pool, so that nobody on the home waits for it; without a pool (nullptr) it is read at
 // once. `text` and `pool` outlive the task; the text is whole again when the task returns.

@@ -46,7 +46,7 @@ Engine::Engine(Deps deps, Limits limits)
                     .timers = deps.timers,
                     .ids = deps.ids,
                     .tools = deps.tools,
-                    .schemas = *schemas_,
+                    .schemas = {.pool = deps_.pool, .cache = schemas_},
                     .log = deps.log,
                     .lease = lease_,
                     .counters = counters_,

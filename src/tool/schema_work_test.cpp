@@ -79,7 +79,7 @@ class SchemaWorkOnThePool : public testing::Test {
   }
 
   asio::io_context io_;
-  HeldPool pool_{io_};
+  HeldPool pool_;
   SchemaWork work_{.pool = pool_.get()};
   TaskGroup tasks_{io_.get_executor(),
                    [](const char*, const std::string& what) { ADD_FAILURE() << what; }};

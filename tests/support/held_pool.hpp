@@ -13,8 +13,9 @@ namespace errand {
 // done on the pool.
 class HeldPool final {
  public:
-  explicit HeldPool(asio::io_context& io) {
-    asio::co_spawn(io, hold(&pool_, go_.get_future().share()), asio::detached);
+  HeldPool() {
+    asio::co_spawn(io_, hold(&pool_, go_.get_future().share()), asio::detached);
+    io_.poll();
   }
   ~HeldPool() { let_go(); }
   HeldPool(const HeldPool&) = delete;
@@ -33,6 +34,7 @@ class HeldPool final {
     });
   }
 
+  asio::io_context io_;
   std::promise<void> go_;
   bool is_free_ = false;
   BlockingPool pool_{1, 100};

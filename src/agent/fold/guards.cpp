@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "agent/fold/arguments.hpp"
 #include "agent/fold/state.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
@@ -73,22 +75,21 @@ void write_canonical(std::string& out, const json::Value& value) {
   }
 }
 
-// A hash of the texts in whatever order.
-std::uint64_t hash_of_all(std::vector<std::string> texts) {
-  std::sort(texts.begin(), texts.end());
+// A hash of the marks in whatever order.
+std::uint64_t hash_of_all(std::vector<std::uint64_t> marks) {
+  std::sort(marks.begin(), marks.end());
   std::string all;
-  for (const std::string& text : texts) append(all, text.size(), ":", text);
+  for (std::uint64_t mark : marks) append(all, mark, ":");
   return hash_of(all);
 }
 
 std::uint64_t error_of(const std::vector<CallState>& calls) {
-  std::vector<std::string> errors;
+  std::vector<std::uint64_t> failures;
   for (const CallState& call : calls) {
-    if (!call.outcome || call.outcome->ok) return 0;
-    if (call.outcome->text == kSkipped) return 0;  // the loop guard's own words
-    errors.push_back(cat(call.name, "\n", call.outcome->text));
+    if (call.failure_mark == 0) return 0;
+    failures.push_back(call.failure_mark);
   }
-  return errors.empty() ? 0 : hash_of_all(std::move(errors));
+  return failures.empty() ? 0 : hash_of_all(std::move(failures));
 }
 
 // The length of the end of the list in which everything comes back after `period` steps.
@@ -151,6 +152,7 @@ Steering steered(const Repetition& found, std::string_view nudge) {
 }  // namespace
 
 std::string canonical_arguments(std::string_view raw) {
+  if (raw.size() > kArgumentsBytesMax) return std::string(raw);
   auto value = json::parse(raw, {.duplicate_keys = json::DuplicateKeys::last_wins,
                                  .values_max = json::kStrangersValuesMax});
   if (!value) return std::string(raw);
@@ -159,12 +161,22 @@ std::string canonical_arguments(std::string_view raw) {
   return out;
 }
 
+std::uint64_t call_mark(std::string_view name, std::string_view arguments) {
+  return hash_of(cat(name, "\n", canonical_arguments(arguments)));
+}
+
+std::uint64_t failure_mark(std::string_view name, const OutcomeEntry& outcome) {
+  if (outcome.ok || outcome.text == kSkipped) return 0;
+  return hash_of(cat(name, "\n", outcome.text));
+}
+
 Batch batch_of(const State& state) {
   Batch batch;
-  std::vector<std::string> calls;
+  std::vector<std::uint64_t> calls;
+  std::set<std::string_view> names;
   for (const CallState& call : state.turn().calls) {
-    calls.push_back(cat(call.name, "\n", canonical_arguments(call.arguments)));
-    add_tools(batch.tools, {.tools = {call.name}});
+    calls.push_back(call.mark);
+    if (names.insert(call.name).second) batch.tools.push_back(call.name);
   }
   batch.calls = hash_of_all(std::move(calls));
   batch.error = error_of(state.turn().calls);

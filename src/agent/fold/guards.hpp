@@ -8,6 +8,7 @@
 
 #include "run/guard_limits.hpp"
 #include "run/log/event.hpp"
+#include "run/log/journal.hpp"
 
 namespace errand::agent {
 
@@ -23,9 +24,15 @@ struct Batch {
   friend bool operator==(const Batch&, const Batch&) = default;
 };
 
-// One text for all spellings of the same JSON: keys in order, 1.0 and 1e0 as 1. What is no JSON
-// stands for itself.
+// One text for all spellings of the same JSON: keys in order, 1.0 and 1e0 as 1. What is no JSON, or
+// too long for arguments, stands for itself.
 std::string canonical_arguments(std::string_view raw);
+
+// What the guards compare of one call, and of one failure. Taken when they are known, because those
+// of a whole turn together may be long.
+std::uint64_t call_mark(std::string_view name, std::string_view arguments);
+// 0: a success, or a refusal in the loop guard's own words.
+std::uint64_t failure_mark(std::string_view name, const OutcomeEntry& outcome);
 
 // The calls of the state's turn, which is over.
 Batch batch_of(const State& state);

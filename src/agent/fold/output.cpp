@@ -6,10 +6,14 @@
 
 namespace errand::agent {
 
-std::optional<std::string> output_mistakes(const State& state, json::SchemaCache& schemas) {
+Mistakes output_mistakes(const State& state, json::SchemaCache& schemas) {
   const std::optional<OutputSchema>& output = state.created().spec.output_schema;
   if (!output) return {};
-  const std::string& text = state.last_text();
+  return output_mistakes(*output->schema, state.last_text(), schemas);
+}
+
+Mistakes output_mistakes(const json::Object& output_schema, std::string_view text,
+                         json::SchemaCache& schemas) {
   if (text.size() > kOutputBytesMax) {
     return cat("the answer is longer than ", kOutputBytesMax, " bytes");
   }
@@ -17,7 +21,7 @@ std::optional<std::string> output_mistakes(const State& state, json::SchemaCache
                                   .values_max = json::kStrangersValuesMax});
   if (!value) return cat("the answer is not JSON: ", value.error().message());
   // Another version accepted a schema that this version cannot compile: the answer is not checked.
-  auto schema = compile_input_schema(schemas, *output->schema);
+  auto schema = compile_input_schema(schemas, output_schema);
   if (!schema) return {};
   auto errors = (*schema)->validate(*value, json::fair_work(text.size()));
   if (errors.empty()) return {};

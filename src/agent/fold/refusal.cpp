@@ -25,8 +25,7 @@ std::string gone_tool_text(const std::string& name) {
              "\" is not available any more. Go on without it, and tell the user if it was needed.");
 }
 
-std::optional<Refusal> refusal_of(const State& state, const CallState& call,
-                                  json::SchemaCache& schemas) {
+std::optional<Refusal> refusal_unseen(const State& state, const CallState& call) {
   const ToolBudgets& budgets = state.created().limits.tool_budgets;
   auto budget = budgets.find(call.name);
   if (budget != budgets.end() && call.attempt > budget->second) {
@@ -39,6 +38,12 @@ std::optional<Refusal> refusal_of(const State& state, const CallState& call,
   }
   if (!call.tool) return Refusal{.text = unknown_tool_text(state, call.name)};
   if (call.tool->site == ToolSite::nowhere) return Refusal{.text = call.tool->description};
+  return {};
+}
+
+std::optional<Refusal> refusal_of(const State& state, const CallState& call,
+                                  json::SchemaCache& schemas) {
+  if (auto refused = refusal_unseen(state, call)) return refused;
   if (auto text = invalid_arguments_text(call, schemas)) return Refusal{.text = std::move(*text)};
   return {};
 }

@@ -19,6 +19,9 @@ struct Refusal {
 std::optional<Refusal> refusal_of(const State& state, const CallState& call,
                                   json::SchemaCache& schemas);
 
+// The same without a look at the arguments, which may take long.
+std::optional<Refusal> refusal_unseen(const State& state, const CallState& call);
+
 // What the model is told of a tool that the run was bound to and that has gone since.
 std::string gone_tool_text(const std::string& name);
 

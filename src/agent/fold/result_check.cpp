@@ -10,17 +10,11 @@
 namespace errand::agent {
 namespace {
 
-bool is_checked(const CallState& call, const OutcomeEntry& outcome) {
-  const bool is_answer = outcome.ok && !outcome.synthetic && !outcome.timed_out;
-  return is_answer && call.tool && call.tool->output_schema && call.tool->kind != "mcp" &&
-         !call.tool->annotations.checks_results;
-}
-
 // What is wrong with a result; empty if it fits.
-std::string mistakes_of(const CallState& call, const OutcomeEntry& outcome,
+std::string mistakes_of(const json::Object& output_schema, const OutcomeEntry& outcome,
                         const std::optional<json::Value>& structured, json::SchemaCache& schemas) {
   // A schema that this version cannot compile was taken by another one; it checks nothing here.
-  auto schema = compile_input_schema(schemas, *call.tool->output_schema);
+  auto schema = compile_input_schema(schemas, output_schema);
   if (!schema) return {};
   auto value = structured
                    ? Result<json::Value>(*structured)
@@ -34,11 +28,16 @@ std::string mistakes_of(const CallState& call, const OutcomeEntry& outcome,
 
 }  // namespace
 
-OutcomeEntry checked_outcome(const CallState& call, OutcomeEntry outcome,
+bool is_checked(const CallState& call, const OutcomeEntry& outcome) {
+  const bool is_answer = outcome.ok && !outcome.synthetic && !outcome.timed_out;
+  return is_answer && call.tool && call.tool->output_schema && call.tool->kind != "mcp" &&
+         !call.tool->annotations.checks_results;
+}
+
+OutcomeEntry checked_outcome(const json::Object& schema, OutcomeEntry outcome,
                              const std::optional<json::Value>& structured,
                              json::SchemaCache& schemas) {
-  if (!is_checked(call, outcome)) return outcome;
-  std::string mistakes = mistakes_of(call, outcome, structured, schemas);
+  std::string mistakes = mistakes_of(schema, outcome, structured, schemas);
   if (mistakes.empty()) return outcome;
   std::string_view shown = utf8_prefix(outcome.text, kMisfitBytesMax);
   outcome.ok = false;

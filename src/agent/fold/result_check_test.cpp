@@ -20,7 +20,8 @@ struct ResultCheckTest : testing::Test {
 
   OutcomeEntry check(OutcomeEntry outcome, std::optional<json::Value> structured = {}) {
     CallState call{.id = kId, .name = tool.name, .tool = &tool};
-    return checked_outcome(call, std::move(outcome), structured, schemas);
+    if (!is_checked(call, outcome)) return outcome;
+    return checked_outcome(*tool.output_schema, std::move(outcome), structured, schemas);
   }
   OutcomeEntry check(std::string text) { return check({.id = kId, .text = std::move(text)}); }
 };

@@ -89,6 +89,7 @@ void State::apply_entry(const TurnEntry& entry) {
       is_new ? turn_.end && turn_.end->finish_reason == kInterrupted : turn_.follows_frozen;
   bool was_retold = !is_new && turn_.retells;
   turn_ = {.index = entry.turn, .attempt = entry.attempt, .after_seq = entry.after_seq};
+  call_indices_.clear();
   turn_.follows_frozen = follows_frozen;
   turn_.retells = entry.retells;
   turn_.tools_off = entry.tools_off;
@@ -130,41 +131,38 @@ void State::apply_entry(const CallEntry& entry) {
   if (turn_.calls.empty() && is_own(turn_.index)) ++tool_turns_;
   turn_.text += entry.text;
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  call_indices_.emplace(entry.id, turn_.calls.size());
   turn_.calls.push_back({.id = entry.id,
                          .provider_id = entry.provider_id,
                          .name = entry.name,
                          .arguments = entry.arguments,
                          .attempt = is_own(turn_.index) ? ++attempts_[entry.name] : 0,
-                         .tool = find_tool(entry.name)});
+                         .tool = find_tool(entry.name),
+                         .mark = call_mark(entry.name, entry.arguments)});
 }
 
 void State::apply_entry(const NoteEntry& entry) {
-  for (CallState& call : turn_.calls) {
-    if (call.id == entry.id) call.note = entry.note;
-  }
+  if (CallState* call = call_of(entry.id)) call->note = entry.note;
 }
 
 void State::apply_entry(const SampledEntry& entry) {
   is_just_resumed_ = false;
   usage_ += entry.usage;
-  for (CallState& call : turn_.calls) {
-    if (call.id == entry.id) ++call.samples;
-  }
+  if (CallState* call = call_of(entry.id)) ++call->samples;
 }
 
 void State::apply_entry(const AnswerEntry& entry) {
   is_just_resumed_ = false;
   auto asking = asking_call(entry.id.view());
-  for (CallState& call : turn_.calls) {
-    if (asking && call.id == *asking) call.answers.push_back(entry);
-  }
+  if (CallState* call = asking ? call_of(*asking) : nullptr) call->answers.push_back(entry);
 }
 
 void State::apply_entry(const OutcomeEntry& entry) {
   is_just_resumed_ = false;
-  for (CallState& call : turn_.calls) {
-    if (call.id == entry.id) call.outcome = entry;
-  }
+  CallState* call = call_of(entry.id);
+  if (!call) return;
+  call->failure_mark = failure_mark(call->name, entry);
+  call->outcome = entry;
 }
 
 void State::apply_entry(const TurnEndEntry& entry) {
@@ -198,9 +196,13 @@ void State::apply_entry(const TerminalEntry& entry) {
 }
 
 const CallState* State::find_call(const ToolUseId& id) const {
-  auto found = std::find_if(turn_.calls.begin(), turn_.calls.end(),
-                            [&](const CallState& call) { return call.id == id; });
-  return found == turn_.calls.end() ? nullptr : &*found;
+  auto found = call_indices_.find(id);
+  return found == call_indices_.end() ? nullptr : &turn_.calls[found->second];
+}
+
+CallState* State::call_of(const ToolUseId& id) {
+  auto found = call_indices_.find(id);
+  return found == call_indices_.end() ? nullptr : &turn_.calls[found->second];
 }
 
 const ToolDecl* State::find_tool(std::string_view name) const {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "agent/fold/guards.hpp"
@@ -37,6 +38,8 @@ struct CallState {
   int samples = 0;                 // how often the model has answered its server
   std::vector<AnswerEntry> answers = {};  // to what its server has asked the client
   std::optional<OutcomeEntry> outcome;
+  std::uint64_t mark = 0;          // see call_mark
+  std::uint64_t failure_mark = 0;  // of the outcome; 0 without one
 };
 
 // The current turn of the run.
@@ -120,6 +123,7 @@ class State {
   int turns_left() const;
 
  private:
+  CallState* call_of(const ToolUseId& id);
   void retell_frozen_turn();
   // Whether a turn is this run's own, and not one that it was forked with.
   bool is_own(int turn) const;
@@ -145,6 +149,7 @@ class State {
   std::vector<llm::MessagePtr> messages_;
   std::size_t opening_size_ = 0;
   TurnState turn_;
+  std::unordered_map<ToolUseId, std::size_t> call_indices_;  // of the turn's calls
   std::optional<CancelEntry> cancel_;
   std::optional<TerminalEntry> terminal_;
   std::string last_text_;

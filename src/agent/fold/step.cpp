@@ -1,7 +1,6 @@
 #include "agent/fold/step.hpp"
 
 #include "agent/fold/guards.hpp"
-#include "agent/fold/output.hpp"
 #include "base/text.hpp"
 #include "llm/failure.hpp"
 #include "run/log/mail.hpp"
@@ -52,7 +51,8 @@ Step put_right(const State& state, const std::string& mistakes, EventSeq last_se
 }
 
 // The turn is complete and called no tool: its text is the answer.
-Step answered(const State& state, EventSeq last_seq, json::SchemaCache& schemas) {
+Step answered(const State& state, EventSeq last_seq, json::SchemaCache& schemas,
+              const Mistakes* known) {
   const TurnEndEntry& end = *state.turn().end;
   if (end.fatal) return fail_with(*end.fatal);
   if (end.finish_reason == "max_tokens") {
@@ -61,7 +61,7 @@ Step answered(const State& state, EventSeq last_seq, json::SchemaCache& schemas)
                    .error_class = std::string(kTruncation),
                    .finish_reason = end.finish_reason}};
   }
-  if (auto mistakes = output_mistakes(state, schemas)) {
+  if (auto mistakes = known ? *known : output_mistakes(state, schemas)) {
     return put_right(state, *mistakes, last_seq);
   }
   return Finish{
@@ -146,7 +146,8 @@ bool ends_answer(const ModelFailure& failure) {
   return failure.error_class == "refusal" || failure.error_class == "content_filter";
 }
 
-Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas) {
+Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas,
+               const Mistakes* known) {
   const TurnState& turn = state.turn();
   if (state.terminal()) return Ended{};
   if (!turn.end && !turn.calls.empty()) return Freeze{};
@@ -163,7 +164,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
                      "tool_fatal");
   }
   if (turn.end) {
-    if (turn.calls.empty()) return answered(state, last_seq, schemas);
+    if (turn.calls.empty()) return answered(state, last_seq, schemas, known);
     if (turn.repairs) {
       return output_invalid(state,
                             "the answer does not fit the output schema, and the model called tools "
@@ -198,8 +199,8 @@ Finish out_of_time(const State& state) {
 }
 
 Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_seq,
-                   json::SchemaCache& schemas) {
-  if (state.cancel()) return next_step(state, last_seq, schemas);
+                   json::SchemaCache& schemas, const Mistakes* known) {
+  if (state.cancel()) return next_step(state, last_seq, schemas, known);
   const TurnState& turn = state.turn();
   if (!turn.calls.empty()) return Freeze{};
   if (turn.follows_frozen && !turn.retells && llm::is_refused_question(failed.failure)) {
@@ -221,7 +222,7 @@ Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_
   }
   bool may_help = failed.failure.retryable && !failed.is_settled;
   if (!may_help || turn.attempt >= kTurnAttemptsMax) return fail_with(as_told(state, failed));
-  return next_step(state, last_seq, schemas);
+  return next_step(state, last_seq, schemas, known);
 }
 
 }  // namespace errand::agent

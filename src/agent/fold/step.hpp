@@ -3,6 +3,7 @@
 #include <string>
 #include <variant>
 
+#include "agent/fold/output.hpp"
 #include "agent/fold/state.hpp"
 #include "json/schema_cache.hpp"
 #include "llm/model.hpp"
@@ -32,8 +33,10 @@ constexpr int kStrikesMax = 3;
 // A call without a note that was running so often when a process ended is not made again.
 constexpr int kCallResumesMax = 3;
 
-// `last_seq` is that of the log's end.
-Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas);
+// `last_seq` is that of the log's end. `known` is what output_mistakes says of the state, if
+// somebody has found it out already.
+Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas,
+               const Mistakes* known = nullptr);
 
 // The failure of the turn's calls with which the run ends, once the calls that this process makes
 // are over. Calls that a client still works on do not hold up the end. nullptr: there is none.
@@ -48,6 +51,6 @@ Finish out_of_time(const State& state);
 // The same after a turn's model call failed. A turn that broke after its answer began is asked
 // again while that may help; one without any answer was asked again by the model itself.
 Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_seq,
-                   json::SchemaCache& schemas);
+                   json::SchemaCache& schemas, const Mistakes* known = nullptr);
 
 }  // namespace errand::agent

@@ -58,7 +58,8 @@ class World final {
  public:
   // With a lease's length the world is one of many on its disk.
   World(Disk& disk, std::string_view script, Crash crash = {}, Limits limits = {},
-        std::optional<milliseconds> lease = {}, std::string_view model_id = "scripted")
+        std::optional<milliseconds> lease = {}, std::string_view model_id = "scripted",
+        BlockingPool* pool = nullptr)
       : crash(crash),
         disk_(disk),
         memory_(disk.data, disk.clock, lease),
@@ -76,7 +77,8 @@ class World final {
                 .catalog = catalog,
                 .tools = sources,
                 .log = log_,
-                .records = &records},
+                .records = &records,
+                .pool = pool},
                limits),
         agent_tools_(engine),
         tasks(home.executor(),

@@ -106,7 +106,7 @@ TEST_F(McpToolsTest, TheSchemasOfAServerAreCompiledOnThePool) {
       {"type", "object"},
       {"properties", json::Object{{"n", json::Object{{"type", "string"}, {"pattern", "^a$"}}}}}};
   server_.on("tools/list", json::Object{{"tools", json::Array{tool}}});
-  HeldPool pool(io_);
+  HeldPool pool;
   keep_servers({"s0"}, {.pool = pool.get()});
   json::CompiledSchemaPtr checker;
   auto look = [](McpTools* tools, json::CompiledSchemaPtr* out) -> Task<void> {

@@ -1,0 +1,145 @@
+// Long work of one run lets others have their turn, and what takes long is done on the pool.
+#include <algorithm>
+
+#include "async/breath.hpp"
+#include "engine/flows/test_run.hpp"
+#include "run/log/mail.hpp"
+#include "support/held_pool.hpp"
+#include "support/run_task.hpp"
+
+namespace errand::engine::testing::breath_test {
+namespace {
+
+struct BreathTest : RunTest {
+  static std::string calls_of(std::string_view name, int count) {
+    std::string calls;
+    for (int i = 0; i < count; ++i) {
+      append(calls, i > 0 ? "," : "", R"({"name":")", name, R"(","arguments":{"i":)", i, "}}");
+    }
+    return cat(R"({"turns":[{"toolCalls":[)", calls, R"(]},{"text":["Seen."]}]})");
+  }
+  // How many handlers run until nothing is left to do without time passing.
+  static int handlers(World& world) {
+    int count = 0;
+    world.io.restart();
+    while (world.io.poll_one() > 0) ++count;
+    return count;
+  }
+  RunStatus status(World& world) {
+    return world.result_of(world.engine.get(someone(), *client.run)).value().row.status;
+  }
+
+  // The handlers of a run whose model calls a tool that is not there.
+  int handlers_of_refusals(int calls) {
+    disk = Disk();
+    const std::string script = calls_of("nobody", calls);
+    World world(disk, script);
+    Spec spec;
+    spec.prompt = "go";
+    auto create = [](World* in, Spec asked, std::optional<RunId>* out) -> Task<void> {
+      auto run = co_await in->engine.create(someone(), std::move(asked), {});
+      if (run) *out = *run;
+    };
+    client.run.reset();
+    world.tasks.spawn("create", create(&world, spec, &client.run));
+    const int count = handlers(world);
+    EXPECT_EQ(status(world), RunStatus::succeeded);
+    return count;
+  }
+
+  // The handlers of a process that takes over a run whose calls were answered meanwhile.
+  int handlers_of_answers(int calls, std::size_t bytes) {
+    disk = Disk();
+    client = {.spec = spec_with_tools({client_tool("look")}), .answers = false};
+    const std::string script = calls_of("look", calls);
+    {
+      World world(disk, script);
+      world.tasks.spawn("client", client.go(&world));
+      world.settle();
+    }
+    EXPECT_EQ(client.pending.size(), static_cast<std::size_t>(calls));
+    World world(disk, script);
+    for (const std::string& call : client.pending) {
+      Mail mail{.to = {.workspace = someone().workspace, .run = *client.run},
+                .slot = call,
+                .kind = MailKind::tool_result,
+                .body = to_mail_body(ToolAnswer{.text = std::string(bytes, 'x')})};
+      EXPECT_TRUE(world.result_of(world.store.mail(std::move(mail))));
+    }
+    world.tasks.spawn("recover", world.engine.recover());
+    const int count = handlers(world);
+    EXPECT_EQ(status(world), RunStatus::succeeded);
+    return count;
+  }
+
+  // A run of a process that has ended, and whose model has not answered.
+  void leave_run(const Spec& spec, std::string_view script) {
+    disk = Disk();
+    World world(disk, script);
+    world.refuses = [](const llm::TurnRequest&) { return true; };
+    client.run = world.result_of(world.engine.create(someone(), spec, {})).value();
+  }
+};
+
+constexpr int kMany = 256;
+constexpr int kFew = 8;
+
+TEST_F(BreathTest, RefusedCallsLetOthersRunWhileTheyComeAndWhileTheyAreSettled) {
+  const int more = handlers_of_refusals(kMany) - handlers_of_refusals(kFew);
+  EXPECT_GE(more, 2 * (kMany - kFew) / 8);
+}
+
+TEST_F(BreathTest, LongAnswersThatWaitedForAProcessAreTakenOneByOne) {
+  constexpr int kAnswers = 24;
+  const int more =
+      handlers_of_answers(kAnswers, kBytesInABreath) - handlers_of_answers(kAnswers, 1);
+  EXPECT_GE(more, kAnswers - 2);
+}
+
+json::Object schema_with_a_pattern() {
+  return {{"type", "object"},
+          {"properties", {{"i", {{"type", "string"}, {"pattern", "^a$"}}}}},
+          {"required", json::Array{"i"}}};
+}
+
+TEST_F(BreathTest, AfterARestartTheSchemaOfACallIsCompiledOnThePool) {
+  LocalTool tool{.name = "look"};
+  tool.parameters = share_schema(schema_with_a_pattern());
+  const std::string script = calls_of("look", 1);
+  leave_run(spec_with_tools({tool}), script);
+  HeldPool pool;
+  World world(disk, script, {}, {}, {}, "scripted", pool.get());
+  world.tasks.spawn("recover", world.engine.recover());
+  world.settle();
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_EQ(status(world), RunStatus::running);
+
+  pool.let_go();
+  run_until(world.io, [&] { return status(world) == RunStatus::succeeded; });
+  const std::vector<std::string> log = log_of(disk, *client.run);
+  EXPECT_TRUE(std::any_of(log.begin(), log.end(), [](const std::string& line) {
+    return line.find("tool_input_invalid") != std::string::npos;
+  }));
+}
+
+TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
+  constexpr std::string_view kScript =
+      R"({"turns":[{"text":["{\"city\":7}"]},{"text":["{\"city\":\"Rome\"}"]}]})";
+  Spec spec;
+  spec.prompt = "go";
+  spec.output_schema = city_schema();
+  leave_run(spec, kScript);
+  HeldPool pool;
+  World world(disk, kScript, {}, {}, {}, "scripted", pool.get());
+  world.tasks.spawn("recover", world.engine.recover());
+  world.settle();
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_EQ(status(world), RunStatus::running);
+
+  pool.let_go();
+  run_until(world.io, [&] { return status(world) == RunStatus::succeeded; });
+  EXPECT_EQ(world.asked, 2);
+}
+
+}  // namespace
+}  // namespace errand::engine::testing::breath_test
