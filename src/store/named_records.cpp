@@ -245,12 +245,15 @@ Task<Result<std::vector<NamedRecord>>> NamedRecords::versions(WorkspaceSlug work
 
 Task<Result<NamedRecordPage>> NamedRecords::list(WorkspaceSlug workspace, std::string after,
                                                  std::size_t limit) {
-  ERRAND_CO_TRY(
-      auto records,
-      co_await store_.list_records(
-          {.workspace = workspace, .kind = kind_, .after = std::move(after), .limit = limit + 1}));
+  ERRAND_CO_TRY(auto records, co_await store_.list_records({.workspace = workspace,
+                                                            .kind = kind_,
+                                                            .after = std::move(after),
+                                                            .limit = limit + 1,
+                                                            .bytes_max = kPageBytesMax}));
   NamedRecordPage page;
-  if (records.size() > limit) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i + 1 < records.size(); ++i) bytes += records[i].body.size();
+  if (records.size() > limit || bytes >= kPageBytesMax) {
     records.pop_back();
     page.next = records.back().key.id;
   }

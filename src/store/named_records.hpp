@@ -54,6 +54,7 @@ bool is_valid_record_name(std::string_view name);
 class NamedRecords final {
  public:
   static constexpr std::int64_t kVersionsKept = 100;
+  static constexpr std::size_t kPageBytesMax = 4U * 1024 * 1024;
   static constexpr std::string_view kVersionMismatch = "version_mismatch";
 
   // `store` and `ids` outlive this. Ids begin with the kind: "agent_...".
@@ -75,7 +76,7 @@ class NamedRecords final {
                                          std::int64_t version);
   // The latest first.
   Task<Result<std::vector<NamedRecord>>> versions(WorkspaceSlug workspace, std::string id_or_name);
-  // By id, which is by age.
+  // By id, which is by age. A page holds about kPageBytesMax at most, and at least one record.
   Task<Result<NamedRecordPage>> list(WorkspaceSlug workspace, std::string after, std::size_t limit);
 
  private:

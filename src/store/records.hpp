@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -191,6 +192,10 @@ struct CallClaimOutcome {
 };
 
 // Open and unfilled mailboxes of calls, in the order of their slots.
+// A page of things that may be long ends early: once the rows of a page have so many bytes, one
+// more row comes, which tells that there are more.
+constexpr std::size_t kNoBytesMax = std::numeric_limits<std::size_t>::max();
+
 struct CallFilter {
   enum class Status { any, unclaimed, claimed };
   WorkspaceSlug workspace;
@@ -199,6 +204,7 @@ struct CallFilter {
   std::string slot = {};  // the one call with this slot, whatever `after` says; empty: all
   std::string after;      // page on: only slots after this one
   std::size_t limit = 50;
+  std::size_t bytes_max = kNoBytesMax;  // of requests
 };
 
 struct RunFilter {
@@ -313,6 +319,7 @@ struct RecordFilter {
   std::string kind;
   std::string after;  // page on: only ids after this one
   std::size_t limit = 50;
+  std::size_t bytes_max = kNoBytesMax;  // of bodies
 };
 
 }  // namespace errand

@@ -131,6 +131,7 @@ TEST_P(StoreContract, PendingCallsAreListedBySlotStatusAndName) {
   EXPECT_EQ(pending({.status = Status::unclaimed}), (Slots{"tu_a", "tu_b", "tu_e"}));
   EXPECT_EQ(pending({.status = Status::claimed}), Slots{"tu_c"});
   EXPECT_EQ(pending({.after = "tu_a", .limit = 2}), (Slots{"tu_b", "tu_c"}));
+  EXPECT_EQ(pending({.bytes_max = 1}), (Slots{"tu_a", "tu_b"})) << "the last one tells of more";
   EXPECT_EQ(pending({.slot = "tu_b"}), Slots{"tu_b"});
   EXPECT_EQ(pending({.slot = "tu_d"}), Slots());
   EXPECT_EQ(pending({.name = "other", .slot = "tu_b"}), Slots());

@@ -147,6 +147,8 @@ TEST_P(StoreContract, RecordsAreListedByIdAndPage) {
   page.limit = 1;
   EXPECT_EQ(wait_for(store().list_records(page)).value(),
             std::vector{record(record_key("c"), "c")});
+  page = {.workspace = workspace(), .kind = "agent", .bytes_max = 2};
+  EXPECT_EQ(listed_records(store(), page), (Ids{"a", "b", "c"})) << "the last one tells of more";
 }
 
 TEST_P(StoreContract, RecordsOfOtherKindsAndWorkspacesAreOthers) {

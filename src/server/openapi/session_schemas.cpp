@@ -98,7 +98,7 @@ constexpr std::string_view kSessionSchemas = R"json({
     "type": "object",
     "required": [
       "id", "sessionId", "name", "status", "createdAt", "lastUsedAt", "endedAt", "agentSpec",
-      "whenBusy", "messages", "metadata", "currentRunId", "queuedRuns"
+      "whenBusy", "messages", "metadata", "currentRunId", "queuedRuns", "truncated"
     ],
     "properties": {
       "id": {"type": "string"},
@@ -117,7 +117,11 @@ constexpr std::string_view kSessionSchemas = R"json({
       },
       "metadata": {"$ref": "#/components/schemas/Metadata"},
       "currentRunId": {"type": ["string", "null"]},
-      "queuedRuns": {"type": "integer"}
+      "queuedRuns": {"type": "integer"},
+      "truncated": {
+        "type": "boolean",
+        "description": "Only the newest 32 MB of the history are shown."
+      }
     }
   },
   "MessageRequest": {

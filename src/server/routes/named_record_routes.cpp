@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "async/breath.hpp"
+#include "async/read_aside.hpp"
 #include "server/openapi/query.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/record_answer.hpp"
@@ -16,16 +16,22 @@ Result<net::Response> response_of(const NamedKind& kind, int status, const Named
   return record_response(status, body, record.version);
 }
 
-// `kind` outlives the task.
-Task<Result<json::Array>> shown_all(const NamedKind* kind, std::vector<NamedRecord> records) {
-  json::Array items;
-  Breath breath(kBytesInABreath);
-  for (const NamedRecord& record : records) {
-    if (breath.is_due(record.body.size())) co_await let_others_run();
-    ERRAND_CO_TRY(auto item, kind->shown(record));
-    items.push_back(std::move(item));
-  }
-  co_return items;
+// A page of records, made on the pool if it is long. `kind` outlives the task.
+Task<Result<net::Response>> page_of(const NamedKind* kind, engine::Engine* engine,
+                                    std::string_view nouns, NamedRecordPage page) {
+  std::size_t bytes = 0;
+  for (const NamedRecord& record : page.records) bytes += record.body.size();
+  BlockingPool* pool = bytes > kBytesInABreath ? engine->pool() : nullptr;
+  auto make = [kind, nouns, page = std::move(page)]() -> Result<net::Response> {
+    json::Array items;
+    for (const NamedRecord& record : page.records) {
+      ERRAND_TRY(auto item, kind->shown(record));
+      items.push_back(std::move(item));
+    }
+    return page_response(nouns, std::move(items), page.next);
+  };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 }  // namespace
@@ -46,8 +52,8 @@ Task<Result<net::Response>> list_records(const NamedKind* kind, engine::Engine* 
   NamedRecords& records = engine->records().*kind->records;
   ERRAND_CO_TRY(auto found,
                 co_await records.list(who.workspace, std::move(page.after), page.limit));
-  ERRAND_CO_TRY(auto items, co_await shown_all(kind, std::move(found.records)));
-  co_return page_response(kind->nouns, std::move(items), found.next);
+  auto shown = co_await page_of(kind, engine, kind->nouns, std::move(found));
+  co_return shown;
 }
 
 Task<Result<net::Response>> get_record(const NamedKind* kind, engine::Engine* engine, Principal who,
@@ -70,8 +76,8 @@ Task<Result<net::Response>> list_record_versions(const NamedKind* kind, engine::
   ERRAND_CO_TRY(auto id, record_of_path(request, kind->noun));
   NamedRecords& records = engine->records().*kind->records;
   ERRAND_CO_TRY(auto versions, co_await records.versions(who.workspace, std::move(id)));
-  ERRAND_CO_TRY(auto items, co_await shown_all(kind, std::move(versions)));
-  co_return page_response("versions", std::move(items), "");
+  auto shown = co_await page_of(kind, engine, "versions", {.records = std::move(versions)});
+  co_return shown;
 }
 
 Task<Result<net::Response>> put_record(const NamedKind* kind, engine::Engine* engine, Principal who,

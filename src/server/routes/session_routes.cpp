@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "engine/session_spec.hpp"
 #include "json/fields.hpp"
@@ -83,7 +84,20 @@ json::Array shown_attachments(const Message& message) {
   return out;
 }
 
-Result<json::Array> messages_json(const std::vector<SessionEntry>& history) {
+using History = std::vector<SessionEntry>;
+
+std::size_t bytes_of(const History& history) {
+  std::size_t bytes = 0;
+  for (const SessionEntry& entry : history) bytes += entry.body.size();
+  return bytes;
+}
+
+// Where the text of an answer with this history is made: a long one beside the home.
+BlockingPool* place_for(const History& history, BlockingPool* pool) {
+  return bytes_of(history) > kBytesInABreath ? pool : nullptr;
+}
+
+Result<json::Array> messages_json(const History& history) {
   json::Array out;
   for (const SessionEntry& entry : history) {
     ERRAND_TRY(auto kept, parse_history_entry(entry.body));
@@ -220,7 +234,6 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   const SessionRow& row = session.row;
   ERRAND_CO_TRY(auto history,
                 co_await engine_.newest_history(who, id, 0, row.entries, kHistoryBytesMax));
-  ERRAND_CO_TRY(auto messages, messages_json(history));
   json::Object spec = shown_spec(session.params.spec);
   spec.erase("prompt");
   // The model that has answered last, which may be a fallback.
@@ -240,11 +253,19 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   out["endedAt"] = row.ended_at ? json::Value(to_iso8601(*row.ended_at)) : json::Value();
   out["agentSpec"] = std::move(spec);
   out["whenBusy"] = engine::to_string(session.params.when_busy);
-  out["messages"] = std::move(messages);
+  out["messages"] = json::Array();  // in its place
   out["metadata"] = metadata_of(row);
   out["currentRunId"] = row.current ? json::Value(row.current->view()) : json::Value();
   out["queuedRuns"] = row.queued;
-  co_return json_response(200, json::write(out));
+  out["truncated"] = !history.empty() && history.front().n > 1;
+  BlockingPool* pool = place_for(history, engine_.pool());
+  auto make = [out = std::move(out),
+               history = std::move(history)]() mutable -> Result<net::Response> {
+    ERRAND_TRY(out["messages"], messages_json(history));
+    return json_response(200, json::write(out));
+  };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 Api::Answer Api::end_session(Principal who, net::Request request) {
@@ -283,18 +304,23 @@ Api::Answer Api::list_session_events(Principal who, net::Request request) {
   // If not all of them fit, the newest are shown.
   ERRAND_CO_TRY(auto history, co_await engine_.newest_history(who, id, range.after, range.until,
                                                               kEventsBytesMax));
-  json::Array events;
-  for (const SessionEntry& entry : history) {
-    ERRAND_CO_TRY(auto event, event_json(entry));
-    events.push_back(std::move(event));
-  }
-  std::int64_t oldest = events.empty() ? 1 : events.front().at("seq").as_int64();
-  json::Object out{{"sessionId", id.view()},
-                   {"total", session.row.entries},
-                   {"events", std::move(events)},
-                   {"truncated", oldest > range.after + 1}};
-  out["nextBeforeSeq"] = oldest > 1 ? json::Value(oldest) : json::Value();
-  co_return json_response(200, json::write(out));
+  json::Object out{{"sessionId", id.view()}, {"total", session.row.entries}};
+  BlockingPool* pool = place_for(history, engine_.pool());
+  auto make = [out = std::move(out), history = std::move(history),
+               after = range.after]() mutable -> Result<net::Response> {
+    json::Array events;
+    for (const SessionEntry& entry : history) {
+      ERRAND_TRY(auto event, event_json(entry));
+      events.push_back(std::move(event));
+    }
+    const std::int64_t oldest = history.empty() ? 1 : history.front().n;
+    out["events"] = std::move(events);
+    out["truncated"] = oldest > after + 1;
+    out["nextBeforeSeq"] = oldest > 1 ? json::Value(oldest) : json::Value();
+    return json_response(200, json::write(out));
+  };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 }  // namespace errand::server

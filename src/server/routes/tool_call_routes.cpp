@@ -87,6 +87,7 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto filter, parse_call_filter(who, request));
   ERRAND_CO_TRY(auto wait, integer_param(request, query::kWait));
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  filter.bytes_max = kPageBytesMax;
   // A credential that is revoked while it waits is refused at once.
   std::string secret(credential(request));
   auto is_good = [this, &secret] { return find(secret).has_value(); };

@@ -242,7 +242,15 @@ std::vector<Mailbox> MemoryStoreData::pending_calls(const CallFilter& filter, St
   }
   std::sort(found.begin(), found.end(),
             [](const Mailbox& a, const Mailbox& b) { return a.slot < b.slot; });
-  if (found.size() > filter.limit) found.resize(filter.limit);
+  std::size_t shown = 0;
+  for (std::size_t bytes = 0; shown < std::min(found.size(), filter.limit); ++shown) {
+    if (bytes >= filter.bytes_max) {
+      ++shown;
+      break;
+    }
+    bytes += found[shown].request.size();
+  }
+  found.resize(shown);
   return found;
 }
 
@@ -434,11 +442,14 @@ Result<Record> MemoryStoreData::find_record(const RecordKey& key) const {
 
 std::vector<Record> MemoryStoreData::list_records(const RecordFilter& filter) const {
   std::vector<Record> out;
+  std::size_t bytes = 0;
   RecordKey first{.workspace = filter.workspace, .kind = filter.kind, .id = filter.after};
   for (auto at = records_.upper_bound(first); at != records_.end(); ++at) {
     bool is_wanted = at->first.workspace == filter.workspace && at->first.kind == filter.kind;
     if (!is_wanted || out.size() == filter.limit) break;
     out.push_back(at->second);
+    if (bytes >= filter.bytes_max) break;
+    bytes += out.back().body.size();
   }
   return out;
 }

@@ -160,6 +160,19 @@ TEST_F(NamedRecordsTest, AListComesInPages) {
   EXPECT_EQ(second.next, "");
 }
 
+TEST_F(NamedRecordsTest, APageOfLongRecordsEndsEarly) {
+  const std::string half(NamedRecords::kPageBytesMax / 2, 'x');
+  for (const char* name : {"a", "b", "c"}) create(name, half);
+
+  NamedRecordPage first = wait_for(agents.list(here, "", 50)).value();
+  NamedRecordPage second = wait_for(agents.list(here, first.next, 50)).value();
+
+  EXPECT_EQ(first.records.size(), 2U);
+  ASSERT_EQ(second.records.size(), 1U);
+  EXPECT_EQ(second.records[0].name, "c");
+  EXPECT_EQ(second.next, "");
+}
+
 TEST(RecordNames, AreShortWords) {
   EXPECT_TRUE(is_valid_record_name("Support-desk_2.x"));
   EXPECT_TRUE(is_valid_record_name(std::string(64, 'a')));

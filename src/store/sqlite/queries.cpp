@@ -175,7 +175,8 @@ Result<std::vector<Mailbox>> Queries::pending_calls(const CallFilter& filter, St
   const bool is_one = !filter.slot.empty();
   Statement& find = is_one ? find_call_ : filter.name.empty() ? find_pending_ : find_named_;
   return read_mailboxes(find.query(filter.workspace, is_one ? filter.slot : filter.after,
-                                   filter.name, filter.status, now, filter.limit));
+                                   filter.name, filter.status, now, filter.limit),
+                        filter.bytes_max);
 }
 
 Result<std::vector<RunRow>> Queries::all_runs(const std::optional<RunKey>& after,
@@ -232,7 +233,8 @@ Result<Record> Queries::find_record(const RecordKey& key) {
 
 Result<std::vector<Record>> Queries::list_records(const RecordFilter& filter) {
   return read_records(
-      list_records_.query(filter.workspace, filter.kind, filter.after, filter.limit));
+      list_records_.query(filter.workspace, filter.kind, filter.after, filter.limit),
+      filter.bytes_max);
 }
 
 Result<std::vector<ApiKeyRow>> Queries::list_keys() {

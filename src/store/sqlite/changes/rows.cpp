@@ -13,6 +13,20 @@ Result<std::vector<T>> read_all(Rows& rows, T (*read)(const Rows&)) {
   }
 }
 
+// The same until the rows have so many bytes, and one more.
+template <class Read, class Measure>
+auto read_page(Rows& rows, Read read, std::size_t bytes_max, Measure measure)
+    -> Result<std::vector<decltype(read(rows))>> {
+  std::vector<decltype(read(rows))> out;
+  for (std::size_t bytes = 0;;) {
+    ERRAND_TRY(bool found, rows.next());
+    if (!found) return out;
+    out.push_back(read(rows));
+    if (bytes >= bytes_max) return out;
+    bytes += measure(out.back());
+  }
+}
+
 }  // namespace
 
 StoreTime store_time(const Rows& rows, int column) {
@@ -59,8 +73,9 @@ Mailbox read_mailbox(const Rows& rows) {
           .claimed_until = store_time(rows, 10)};
 }
 
-Result<std::vector<Mailbox>> read_mailboxes(Rows rows) {
-  return read_all(rows, read_mailbox);
+Result<std::vector<Mailbox>> read_mailboxes(Rows rows, std::size_t bytes_max) {
+  return read_page(rows, read_mailbox, bytes_max,
+                   [](const Mailbox& box) { return box.request.size(); });
 }
 
 Record read_record(const Rows& rows) {
@@ -71,8 +86,9 @@ Record read_record(const Rows& rows) {
           .body = rows.text(6)};
 }
 
-Result<std::vector<Record>> read_records(Rows rows) {
-  return read_all(rows, read_record);
+Result<std::vector<Record>> read_records(Rows rows, std::size_t bytes_max) {
+  return read_page(rows, read_record, bytes_max,
+                   [](const Record& record) { return record.body.size(); });
 }
 
 ApiKeyRow read_api_key(const Rows& rows) {

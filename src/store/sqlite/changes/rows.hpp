@@ -17,11 +17,11 @@ Result<std::vector<RunRow>> read_runs(Rows rows);
 
 // Likewise with "SELECT * FROM mail".
 Mailbox read_mailbox(const Rows& rows);
-Result<std::vector<Mailbox>> read_mailboxes(Rows rows);
+Result<std::vector<Mailbox>> read_mailboxes(Rows rows, std::size_t bytes_max = kNoBytesMax);
 
 // Likewise with "SELECT * FROM records".
 Record read_record(const Rows& rows);
-Result<std::vector<Record>> read_records(Rows rows);
+Result<std::vector<Record>> read_records(Rows rows, std::size_t bytes_max = kNoBytesMax);
 
 // Likewise with "SELECT * FROM api_keys".
 ApiKeyRow read_api_key(const Rows& rows);
