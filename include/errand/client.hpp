@@ -36,9 +36,9 @@ struct ClientOptions {
 };
 
 struct WorkerOptions {
-  std::size_t calls_max = 8;  // that run at a time
-  // How long a call is this worker's own; it is extended while the handler runs. A call of a worker
-  // that was killed is offered to others after it.
+  std::size_t calls_max = 8;  // that run at a time; at least 1
+  // How long a call is this worker's own, 100 ms to 24 h; it is extended while the handler runs. A
+  // call of a worker that was killed is offered to others after it.
   std::chrono::milliseconds claim{30'000};
   // Told of every failure: a server that does not answer and is asked again, an answer that was
   // refused, and, last, why the worker takes no more calls (Worker::error). Called on the client's
@@ -82,7 +82,10 @@ class Client final : public Runner {
 
   // Answers the calls of these tools that wait for a client, of any run in the workspace. Any
   // number of processes share the work. A handler may be called twice for a call whose worker was
-  // killed, with the same ToolContext::call_id; one answer counts.
+  // killed, with the same ToolContext::call_id; one answer counts. A client that is destroyed while
+  // handlers run offers calls of read-only and idempotent tools to others; the other calls fail,
+  // and the model is told that they may have taken effect. Throws an Error (invalid_argument with a
+  // pointer) for wrong options and for a toolkit without tools.
   [[nodiscard]] Worker serve(Toolkit toolkit, WorkerOptions options = {}) const;
 
   // Stored agents. They go by their names or by their ids, and every change makes a version. All

@@ -149,16 +149,15 @@ Task<Result<std::vector<OpenCall>>> EmbeddedApi::pending_calls(CallQuery query) 
   for (const engine::PendingCall& call : *calls) {
     auto shown = call_of(call.box);
     if (!shown) co_return as_seen(shown.error());
-    auto timeout = std::chrono::duration_cast<milliseconds>(call.expires_at - call.box.opened_at);
-    open.push_back({.run = call.box.run, .call = std::move(*shown), .timeout = timeout});
+    open.push_back({.run = call.box.run, .call = std::move(*shown), .over = call.expires_at});
   }
   co_return open;
 }
 
-Task<Result<std::string>> EmbeddedApi::claim(ToolUseId call, milliseconds ttl) {
+Task<Result<Claim>> EmbeddedApi::claim(ToolUseId call, milliseconds ttl) {
   auto claimed = co_await engine_.claim_call(who_, call.str(), ttl);
   if (!claimed) co_return as_seen(claimed.error());
-  co_return claimed->box.claim_id;
+  co_return Claim{.id = claimed->box.claim_id, .at = engine_.clock().now()};
 }
 
 Task<Result<void>> EmbeddedApi::extend(ToolUseId call, std::string claim, milliseconds ttl) {

@@ -62,14 +62,6 @@ Result<LocalToolCall> parse_listed_call(json::Object call) {
   return parse_local_call(std::move(call));
 }
 
-// How long a call may take, by the clock of the server alone.
-std::optional<milliseconds> parse_call_timeout(const json::Object& call) {
-  auto made = parse_iso8601(json::text_at(&call, "createdAt"));
-  auto over = parse_iso8601(json::text_at(&call, "expiresAt"));
-  if (!made || !over || *over <= *made) return {};
-  return std::chrono::duration_cast<milliseconds>(*over - *made);
-}
-
 }  // namespace
 
 Error error_of_answer(int status, std::string_view body) {
@@ -164,17 +156,18 @@ Result<std::vector<OpenCall>> parse_open_calls(const json::Value& answer) {
   for (const json::Value& item : items) {
     if (!item.is_object()) continue;
     OpenCall& call = calls.emplace_back();
-    call.timeout = parse_call_timeout(item.get_object());
+    call.over = parse_iso8601(json::text_at(item.if_object(), "expiresAt"));
     ERRAND_TRY(call.run, parse_run_id(item));
     ERRAND_TRY(call.call, parse_listed_call(item.get_object()));
   }
   return calls;
 }
 
-Result<std::string> parse_claim_id(const json::Value& answer) {
+Result<Claim> parse_claim(const json::Value& answer) {
   std::string_view id = json::text_at(answer.if_object(), "claimId");
   if (id.empty()) return wrong_answer("id of a claim");
-  return std::string(id);
+  return Claim{.id = std::string(id),
+               .at = parse_iso8601(json::text_at(answer.if_object(), "serverTime"))};
 }
 
 Result<SessionId> parse_session_id(const json::Value& answer) {

@@ -26,7 +26,7 @@ Result<RunStatus> parse_status(const json::Value& answer);
 Result<RunInfo> parse_run_info(const json::Value& answer);
 Result<RunPage> parse_run_page(const json::Value& answer);
 Result<std::vector<OpenCall>> parse_open_calls(const json::Value& answer);
-Result<std::string> parse_claim_id(const json::Value& answer);
+Result<Claim> parse_claim(const json::Value& answer);
 Result<SessionId> parse_session_id(const json::Value& answer);
 Result<SessionInfo> parse_session_info(const json::Value& answer);
 Result<std::vector<SaidMessage>> parse_said(const json::Value& answer);

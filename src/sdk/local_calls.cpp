@@ -8,41 +8,20 @@
 
 namespace errand::sdk {
 
-ToolAnswer answer_of(ToolOutcome outcome) {
-  FlatContent flat = flatten(std::move(outcome.content));
-  if (outcome.ok()) return {.text = std::move(flat.text), .files = std::move(flat.files)};
-  return {.ok = false,
-          .text = without_middle(flat.text, kErrorBytesMax),
-          .is_fatal = outcome.kind == ToolOutcome::Kind::fatal};
-}
-
-// Posts what a call reports while it runs.
-class LocalCalls::Reporter final : public ProgressSink {
- public:
-  Reporter(LocalCalls& calls, ToolUseId id) : calls_(calls), id_(id) {}
-  void report(ProgressReport report) override { calls_.report(id_, std::move(report)); }
-
- private:
-  LocalCalls& calls_;
-  const ToolUseId id_;
-};
-
 LocalCalls::LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools,
                        Teller tell, std::optional<milliseconds> timeout)
-    : api_(api),
-      timers_(timers),
+    : timers_(timers),
       tools_(tools),
       tell_(std::move(tell)),
       timeout_(timeout),
-      home_(home),
-      claiming_(home, bugs_to(tell_)),
+      held_(api, timers, home, tell_),
       posting_(home, bugs_to(tell_)),
       working_(home, bugs_to(tell_)) {}
 
 void LocalCalls::start(const RunId& run, const LocalToolCall& call) {
-  bool is_new =
-      !call.id.empty() && calls_.emplace(call.id, Call{.run = run, .index = calls_.size()}).second;
-  if (!is_new) return;
+  if (call.id.empty() || calls_.contains(call.id)) return;
+  auto held = std::make_shared<HeldCall>(HeldCall{.run = run, .id = call.id});
+  calls_.emplace(call.id, Call{.held = std::move(held), .index = calls_.size()});
   ToolPtr tool = tools_.find(call.name);
   bool is_parallel = !tool || tool->decl().annotations.parallel_safe;
   order_.add(is_parallel ? DispatchOrder::Kind::parallel : DispatchOrder::Kind::barrier);
@@ -76,7 +55,7 @@ Task<void> LocalCalls::work(Waiting call) {
   if (!is_ours) co_return drop(id);
   if (calls_.at(id).took) co_return;
   calls_.at(id).started = timers_.now();
-  ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).run);
+  ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).held);
   // What a tool says that was cut off would only keep the run going.
   if (working_.cancelled()) co_return;
   settle(id, time_of(calls_.at(id)), std::move(outcome));
@@ -88,14 +67,9 @@ Task<bool> LocalCalls::take(ToolUseId id, std::string name) {
   if (!tool || tool->decl().annotations.read_only || tool->decl().annotations.idempotent) {
     co_return true;
   }
-  milliseconds pause = kPauseFirst;
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    claiming_.spawn("tool claim", ask_for_claim(id));
-    {
-      WakeupAt bell(home_, calls_.at(id).claimed);
-      while (!calls_.at(id).asked) co_await bell.wait();
-    }
-    auto claim = *std::exchange(calls_.at(id).asked, {});
+  milliseconds pause = HeldCalls::kPauseFirst;
+  for (int attempt = 0; attempt < HeldCalls::kAttemptsMax; ++attempt) {
+    auto claim = co_await held_.claim(calls_.at(id).held, kClaimTime);
     if (claim) co_return true;
     const Error& error = claim.error();
     if (error.reason() == "unknown_tool_use") co_return false;
@@ -108,35 +82,9 @@ Task<bool> LocalCalls::take(ToolUseId id, std::string name) {
     // A server without claims has no other client to keep off.
     if (!is_worth_retrying(error)) co_return true;
     co_await timers_.sleep_until(timers_.now() + pause);
-    pause = std::min(pause * 2, kPauseMax);
+    pause = std::min(pause * 2, HeldCalls::kPauseMax);
   }
   co_return false;
-}
-
-// A request that is cut off may have made a claim that nobody knows of. It ends here in peace, and
-// a claim that nobody waits for any more is given back.
-Task<void> LocalCalls::ask_for_claim(ToolUseId id) {
-  auto claim = co_await api_.claim(id, kClaimTime);
-  Call& call = calls_.at(id);
-  if (claim) call.claim = *claim;
-  if (call.claimed) {
-    call.asked = std::move(claim);
-    call.claimed->notify();
-  } else if (claim) {
-    co_await give_back(id);
-  }
-}
-
-Task<void> LocalCalls::give_back(ToolUseId id) {
-  std::string claim = std::exchange(calls_.at(id).claim, {});
-  [[maybe_unused]] auto over = co_await api_.extend(id, std::move(claim), milliseconds(1));
-}
-
-Task<void> LocalCalls::say_cut_off(ToolUseId id) {
-  ToolAnswer answer = answer_of(failed_outcome(
-      "The client was closed while this call ran. The call may or may not have taken effect."));
-  [[maybe_unused]] auto posted =
-      co_await api_.answer(calls_.at(id).run, id, std::move(answer), calls_.at(id).claim);
 }
 
 void LocalCalls::leave_to_others(const ToolUseId& id) {
@@ -162,14 +110,14 @@ milliseconds LocalCalls::time_of(const Call& call) const {
   return std::chrono::duration_cast<milliseconds>(timers_.now() - *call.started);
 }
 
-Task<ToolOutcome> LocalCalls::invoke(Waiting call, RunId run) {
+Task<ToolOutcome> LocalCalls::invoke(Waiting call, HeldCallPtr held) {
   ToolPtr tool = tools_.find(call.name);
   if (!tool) co_return failed_outcome(cat("there is no tool \"", call.name, "\" here"));
   auto arguments = json::parse(call.arguments, {.duplicate_keys = json::DuplicateKeys::last_wins});
   if (!arguments || !arguments->is_object())
     co_return failed_outcome("the arguments must be an object");
-  ToolCall made{.run = run, .id = call.id, .arguments = std::move(arguments->get_object())};
-  Reporter reporter(*this, call.id);
+  ToolCall made{.run = held->run, .id = call.id, .arguments = std::move(arguments->get_object())};
+  CallReporter reporter(held_, std::move(held));
   ToolContext context;
   context.progress = &reporter;
   std::optional<milliseconds> limit = tool->decl().annotations.timeout;
@@ -183,7 +131,7 @@ void LocalCalls::settle(const ToolUseId& id, milliseconds took, ToolOutcome outc
   if (call.took) return;
   call.took = took;
   order_.finished(call.index);
-  posting_.spawn("tool result", post(call.run, id, answer_of(std::move(outcome))));
+  posting_.spawn("tool result", post(call.held, answer_of(std::move(outcome))));
 }
 
 void LocalCalls::settled_elsewhere(const ToolUseId& id) {
@@ -193,22 +141,6 @@ void LocalCalls::settled_elsewhere(const ToolUseId& id) {
   order_.finished(found->second.index);
   if (found->second.task) working_.cancel_one(*found->second.task);
   start_what_may();
-}
-
-void LocalCalls::report(const ToolUseId& id, ProgressReport report) {
-  Call& call = calls_.at(id);
-  call.report = std::move(report);
-  if (!std::exchange(call.is_reporting, true)) {
-    posting_.spawn("tool progress", post_reports(id));
-  }
-}
-
-// Nobody waits for a report: one that cannot be posted is dropped.
-Task<void> LocalCalls::post_reports(ToolUseId id) {
-  while (auto report = std::exchange(calls_.at(id).report, {})) {
-    [[maybe_unused]] auto posted = co_await api_.report_progress(id, std::move(*report));
-  }
-  calls_.at(id).is_reporting = false;
 }
 
 void LocalCalls::cut_off() {
@@ -225,31 +157,19 @@ Task<void> LocalCalls::stop() {
   const bool is_first = !working_.cancelled();  // otherwise the run, or its user, has stopped them
   co_await working_.stop(CancelReason::shutdown);
   for (const auto& [id, call] : calls_) {
-    if (call.claim.empty() || call.took) continue;
-    if (!call.started) claiming_.spawn("tool claim", give_back(id));
-    if (call.started && is_first) claiming_.spawn("tool result", say_cut_off(id));
+    if (call.took) continue;
+    if (!call.started) held_.give_back(call.held);
+    if (call.started && is_first) held_.say_cut_off(call.held);
   }
-  TimerGuard bound(timers_, timers_.now() + kLeaveMax,
-                   [this] { claiming_.cancel(CancelReason::shutdown); });
-  co_await claiming_.join();
+  co_await held_.stop();
   co_await posting_.stop(CancelReason::shutdown);
 }
 
-// 404 and 409 mean that an earlier attempt was heard, or that the run is over.
-Task<void> LocalCalls::post(RunId run, ToolUseId id, ToolAnswer answer) {
-  milliseconds pause = kPauseFirst;
-  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    auto posted = co_await api_.answer(run, id, answer, calls_.at(id).claim);
-    if (posted || posted.error().code() == ErrorCode::not_found ||
-        posted.error().code() == ErrorCode::conflict) {
-      co_return;
-    }
-    if (!is_worth_retrying(posted.error())) {
-      co_return tell_(cat("the answer to a tool call was refused: ", posted.error().describe()));
-    }
-    co_await timers_.sleep_until(timers_.now() + pause);
-    pause = std::min(pause * 2, kPauseMax);
-  }
+// An answer to a call that is lost comes too late: an earlier attempt was heard, or the run is over.
+Task<void> LocalCalls::post(HeldCallPtr call, ToolAnswer answer) {
+  auto posted = co_await held_.post(std::move(call), std::move(answer));
+  if (posted || is_lost(posted.error()) || is_worth_retrying(posted.error())) co_return;
+  tell_(cat("the answer to a tool call was refused: ", posted.error().describe()));
 }
 
 }  // namespace errand::sdk

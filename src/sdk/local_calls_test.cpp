@@ -12,76 +12,20 @@
 
 #include "async/home.hpp"
 #include "base/text.hpp"
-#include "sdk/test_api.hpp"
+#include "sdk/test_calls.hpp"
 #include "sdk/toolbox.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::sdk::local_calls_test {
 namespace {
 
-// Takes every answer, and keeps them.
-class RecordingApi final : public NoApi {
- public:
-  Task<Result<void>> answer(RunId, ToolUseId call, ToolAnswer answer, std::string claim) override {
-    posted.push_back(cat(call.view(), answer.ok ? " result: " : " error: ", answer.text));
-    claims_used.push_back(std::move(claim));
-    if (refusal) co_return *refusal;
-    co_return Result<void>();
-  }
-  Task<Result<std::string>> claim(ToolUseId call, milliseconds) override {
-    if (held) co_await held->wait();
-    if (!taken.insert(call.str()).second) {
-      co_return Error(ErrorCode::conflict, "another client has it").reason("claimed");
-    }
-    co_return cat("claim of ", call.view());
-  }
-
-  // A claim that is given back.
-  Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) override {
-    extended.push_back(cat(claim, " for ", ttl.count(), " ms"));
-    taken.erase(call.str());
-    co_return Result<void>();
-  }
-
-  Wakeup* held = nullptr;  // what a request for a claim waits for
-  std::vector<std::string> extended;
-  std::vector<std::string> posted;
-  std::vector<std::string> claims_used;
-  std::set<std::string> taken;
-  std::optional<Error> refusal;  // of every answer
-};
-
-// Runs until a test lets it go on.
-class HeldTool final : public Tool {
- public:
-  HeldTool(std::string name, bool is_parallel) {
-    decl_.name = std::move(name);
-    decl_.annotations.parallel_safe = is_parallel;
-  }
-
-  const ToolDecl& decl() const override { return decl_; }
-  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override {
-    std::string id = call.id.str();
-    Wakeup bell(co_await asio::this_coro::executor);
-    running[id] = &bell;
-    co_await bell.wait();
-    running.erase(id);
-    co_return outcome;
-  }
-
-  std::map<std::string, Wakeup*> running;
-  ToolOutcome outcome = text_outcome("done");
-
- private:
-  ToolDecl decl_;
-};
-
 class LocalCallsTest : public testing::Test {
  protected:
   LocalCallsTest() {
     std::vector<ToolPtr> tools;
     for (bool is_parallel : {true, false}) {
-      auto tool = std::make_shared<HeldTool>(is_parallel ? "free" : "alone", is_parallel);
+      auto tool = std::make_shared<HeldTool>(is_parallel ? "free" : "alone",
+                                             ToolAnnotations{.parallel_safe = is_parallel});
       (is_parallel ? free_ : alone_) = tool.get();
       tools.push_back(std::move(tool));
     }

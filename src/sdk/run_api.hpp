@@ -113,7 +113,13 @@ struct ModelQuery {
 struct OpenCall {
   RunId run;
   LocalToolCall call;
-  std::optional<milliseconds> timeout = {};  // from the moment it was made
+  std::optional<WallTime> over = {};  // when nobody waits for it any more; see Claim::at
+};
+
+// The right to make a call, which nobody else has for a while.
+struct Claim {
+  std::string id;
+  std::optional<WallTime> at = {};  // when it was given, by the clock that OpenCall::over is of
 };
 
 struct CallQuery {
@@ -161,8 +167,7 @@ class RunApi {
 
   // Calls that wait for a client; see Engine::pending_calls and the verbs after it.
   virtual Task<Result<std::vector<OpenCall>>> pending_calls(CallQuery query) = 0;
-  // Gives the id of the claim.
-  virtual Task<Result<std::string>> claim(ToolUseId call, milliseconds ttl) = 0;
+  virtual Task<Result<Claim>> claim(ToolUseId call, milliseconds ttl) = 0;
   virtual Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) = 0;
   virtual Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) = 0;
 

@@ -92,8 +92,9 @@ class Handlers::Running final : public v1::ToolCallHost,
 
   // On the thread of the handler.
   void work(const Handler& handler, v1::ToolCallInfo info, const json::Object& arguments) {
-    ToolOutcome outcome = failed_outcome("The time for this call was over before it began.");
+    ToolOutcome outcome = never_began();
     if (!cancelled()) {
+      has_begun_.store(true);
       v1::ToolContext context(std::move(info), shared_from_this());
       outcome = outcome_of(handler(context, v1::detail::from_value(json::Value(arguments))));
     }
@@ -135,9 +136,18 @@ class Handlers::Running final : public v1::ToolCallHost,
     bell_.reset();
   }
 
+  // At home, once the time is over. Effects are in doubt only if the handler has begun.
+  ToolOutcome overdue(milliseconds limit) const {
+    return has_begun_.load() ? overdue_outcome(limit) : never_began();
+  }
+
   const RunId& run() const { return run_; }
 
  private:
+  static ToolOutcome never_began() {
+    return failed_outcome("The time for this call was over before it began.");
+  }
+
   // A secret that a handler waits for.
   struct Wanted {
     std::string name;
@@ -193,6 +203,7 @@ class Handlers::Running final : public v1::ToolCallHost,
   const bool has_vault_;
   const std::shared_ptr<McpCall> mcp_;
   std::atomic<bool> is_left_ = false;  // nobody waits for the handler any more
+  std::atomic<bool> has_begun_ = false;
   std::atomic<int> reports_ = 0;
 
   std::mutex mutex_;
@@ -241,7 +252,7 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
     auto left = std::chrono::ceil<milliseconds>(call.deadline - timers_.now());
     limit = call.timeout.value_or(left);
     overdue.emplace(timers_, call.deadline,
-                    [running = running.get(), limit] { running->settle(overdue_outcome(limit)); });
+                    [running = running.get(), limit] { running->settle(running->overdue(limit)); });
   }
   if (call.caller) tell_caller(info, *call.caller);
   Interrupt::Scope unwanted(call.interrupt, [running = running.get()] {
@@ -256,7 +267,7 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
   if (!is_taken) co_return failed_outcome("Too many calls wait for a thread of this program.");
   ToolOutcome outcome = co_await running->outcome();
   // A handler that gives up at its deadline may be heard before the timer.
-  if (timers_.now() >= call.deadline) outcome = overdue_outcome(limit);
+  if (timers_.now() >= call.deadline) outcome = running->overdue(limit);
   if (!outcome.ok() && call.cancels_siblings) cancel_siblings(*running);
   co_return outcome;
 }

@@ -185,8 +185,29 @@ Task<Result<bool>> RunnerCore::answer(RunId run, ToolUseId call, ToolAnswer answ
 
 // ---- Workers ------------------------------------------------------------------------------------
 
+namespace {
+
+Result<void> check(const v1::Toolkit& toolkit, const v1::WorkerOptions& options) {
+  if (toolkit.tools().empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 cat("the toolkit ", toolkit.name(), " has no tools to serve"))
+        .pointer("/toolkit");
+  }
+  if (options.calls_max == 0) {
+    return Error(ErrorCode::invalid_argument, "a worker runs at least one call at a time")
+        .pointer("/calls_max");
+  }
+  if (options.claim < Serving::kClaimMin || options.claim > Serving::kClaimMax) {
+    return Error(ErrorCode::invalid_argument, "a claim lasts 100 ms to 24 h").pointer("/claim");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Serving>> RunnerCore::serve(const v1::Toolkit& toolkit,
                                                    v1::WorkerOptions options) {
+  ERRAND_CHECK(check(toolkit, options));
   return ask<std::shared_ptr<Serving>>([this, &toolkit, options] {
     auto serving = std::make_shared<Serving>(
         Serving::Params{.api = api(),
@@ -194,7 +215,7 @@ Result<std::shared_ptr<Serving>> RunnerCore::serve(const v1::Toolkit& toolkit,
                         .home = home_.executor(),
                         .tell = teller_of(options_.handlers),
                         .tools = bridge_toolkit(handlers_, toolkit),
-                        .calls_max = std::max<std::size_t>(1, options.calls_max),
+                        .calls_max = options.calls_max,
                         .claim = options.claim,
                         .on_error = options.on_error ? options.on_error : log_failures()});
     workers_.insert(serving);

@@ -5,35 +5,25 @@
 
 #include "json/parse.hpp"
 #include "sdk/bridge/public_error.hpp"
-#include "sdk/local_calls.hpp"
 
 namespace errand::sdk {
 namespace {
 
 constexpr milliseconds kPauseBeaten{50};
 
-// Another worker was faster, or the call is over.
-bool is_lost(const Error& error) {
-  return error.code() == ErrorCode::conflict || error.code() == ErrorCode::not_found;
+// Both times are of the server's clock.
+SteadyTime deadline_of(const OpenCall& call, const Claim& claim, SteadyTime now) {
+  if (!call.over || !claim.at) return SteadyTime::max();
+  return now + (*call.over - *claim.at);
 }
 
 }  // namespace
 
-// Posts what a call reports while it runs.
-class Serving::Reporter final : public ProgressSink {
- public:
-  Reporter(Serving& serving, ToolUseId id) : serving_(serving), id_(id) {}
-  void report(ProgressReport report) override { serving_.report(id_, std::move(report)); }
-
- private:
-  Serving& serving_;
-  const ToolUseId id_;
-};
-
 Serving::Serving(Params params)
     : params_(std::move(params)),
+      held_(params_.api, params_.timers, params_.home, params_.tell,
+            [this](const Error& error) { tell(error); }),
       polling_(params_.home, bugs_to(params_.tell)),
-      extending_(params_.home, bugs_to(params_.tell)),
       working_(params_.home, bugs_to(params_.tell)) {}
 
 void Serving::start() {
@@ -43,13 +33,15 @@ void Serving::start() {
 Task<void> Serving::finish() {
   co_await polling_.stop(CancelReason::shutdown);
   co_await working_.join();
-  co_await extending_.stop(CancelReason::shutdown);
+  co_await held_.stop();
 }
 
 Task<void> Serving::stop() {
   co_await polling_.stop(CancelReason::shutdown);
   co_await working_.stop(CancelReason::shutdown);
-  co_await extending_.stop(CancelReason::shutdown);
+  // What is left was claimed, and its work has not begun.
+  for (const auto& [id, work] : works_) held_.give_back(work.call);
+  co_await held_.stop();
 }
 
 // ---- Failures -----------------------------------------------------------------------------------
@@ -119,102 +111,91 @@ Task<void> Serving::poll(ToolPtr tool) {
 Task<void> Serving::take(OpenCall call, ToolPtr tool) {
   struct Place {
     Serving& serving;
+    HeldCallPtr held;
     bool is_used = false;
-    explicit Place(Serving& of) : serving(of) { ++serving.running_; }
+    Place(Serving& of, HeldCallPtr call) : serving(of), held(std::move(call)) {
+      ++serving.running_;
+    }
     ~Place() {
-      if (!is_used) --serving.running_;
+      if (is_used) return;
+      --serving.running_;
+      serving.held_.give_back(held);
     }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
   };
-  Place place(*this);
-  auto claim = co_await params_.api.claim(call.call.id, params_.claim);
-  if (!claim && !is_lost(claim.error())) tell(claim.error());
-  if (!claim) co_return;
-  place.is_used = true;
   const ToolUseId id = call.call.id;
-  Work& entry = works_[id];
-  entry.task = working_.spawn("worker.call",
-                              work({.open = std::move(call), .claim = *std::move(claim)}, tool));
+  Place place(*this, std::make_shared<HeldCall>(HeldCall{.run = call.run, .id = id}));
+  auto claim = co_await held_.claim(place.held, params_.claim);
+  if (!claim) {
+    if (is_lost(claim.error())) co_return;
+    if (!is_worth_retrying(claim.error())) co_return give_up(claim.error());
+    co_return tell(claim.error());
+  }
+  place.is_used = true;
+  Call taken{.held = place.held,
+             .tool = std::move(tool),
+             .arguments = std::move(call.call.args),
+             .deadline = deadline_of(call, *claim, params_.timers.now())};
+  const TaskGroup::Ticket task = working_.spawn("worker.call", work(std::move(taken)));
+  works_[id] = {.call = place.held, .task = task};
 }
 
 // ---- Answering them -----------------------------------------------------------------------------
 
-Task<void> Serving::work(Call call, ToolPtr tool) {
+// A claim that is lost, or a call that is over, ends the work on it.
+Task<void> Serving::work(Call call) {
   struct End {
     Serving& serving;
-    ToolUseId id;
-    TaskGroup::Ticket extending;
+    const HeldCallPtr call;
+    const ToolPtr tool;
+    End(Serving& of, HeldCallPtr held, ToolPtr with)
+        : serving(of), call(std::move(held)), tool(std::move(with)) {}
     ~End() {
-      serving.extending_.cancel_one(extending);
-      serving.works_.erase(id);
+      serving.held_.release(call);
+      serving.leave(call, *tool);
+      serving.works_.erase(call->id);
       --serving.running_;
       for (Wakeup* bell : serving.waiting_) bell->notify();
     }
+    End(const End&) = delete;
+    End& operator=(const End&) = delete;
   };
-  End end{*this, call.open.call.id, extending_.spawn("worker.extend", extend(call))};
-  ToolOutcome outcome = co_await invoke(call, std::move(tool));
-  co_await post(std::move(call), answer_of(std::move(outcome)));
+  End end(*this, call.held, call.tool);
+  held_.keep(call.held, params_.claim, [this, id = call.held->id] {
+    if (auto work = works_.find(id); work != works_.end()) working_.cancel_one(work->second.task);
+  });
+  HeldCallPtr held = call.held;
+  ToolOutcome outcome = co_await invoke(std::move(call));
+  co_await post(std::move(held), std::move(outcome));
 }
 
-Task<ToolOutcome> Serving::invoke(Call call, ToolPtr tool) {
-  auto arguments =
-      json::parse(call.open.call.args, {.duplicate_keys = json::DuplicateKeys::last_wins});
+// Nothing is left of a call that was answered or lost.
+void Serving::leave(const HeldCallPtr& call, const Tool& tool) {
+  const ToolAnnotations& annotations = tool.decl().annotations;
+  if (annotations.read_only || annotations.idempotent) return held_.give_back(call);
+  held_.say_cut_off(call);
+}
+
+Task<ToolOutcome> Serving::invoke(Call call) {
+  auto arguments = json::parse(call.arguments, {.duplicate_keys = json::DuplicateKeys::last_wins});
   if (!arguments || !arguments->is_object()) {
     co_return failed_outcome("the arguments must be an object");
   }
-  ToolCall made{.run = call.open.run,
-                .id = call.open.call.id,
+  ToolCall made{.run = call.held->run,
+                .id = call.held->id,
                 .arguments = std::move(arguments->get_object())};
-  Reporter reporter(*this, made.id);
+  CallReporter reporter(held_, call.held);
   ToolContext context;
   context.progress = &reporter;
-  if (call.open.timeout) context.deadline = params_.timers.now() + *call.open.timeout;
-  co_return co_await tool->invoke(std::move(made), context);
-}
-
-// A claim that is lost, or a call that is over, ends the work on it.
-Task<void> Serving::extend(Call call) {
-  const ToolUseId id = call.open.call.id;
-  for (;;) {
-    co_await params_.timers.sleep_until(params_.timers.now() + params_.claim / 3);
-    auto extended = co_await params_.api.extend(id, call.claim, params_.claim);
-    if (extended || is_worth_retrying(extended.error())) continue;
-    if (auto work = works_.find(id); work != works_.end()) working_.cancel_one(work->second.task);
-    co_return;
-  }
+  context.deadline = call.deadline;
+  co_return co_await call.tool->invoke(std::move(made), context);
 }
 
 // An answer that is refused comes too late: the run has ended, or another worker has the call.
-Task<void> Serving::post(Call call, ToolAnswer answer) {
-  milliseconds pause = kPauseFirst;
-  for (int attempt = 0; attempt < LocalCalls::kAttemptsMax; ++attempt) {
-    auto posted = co_await params_.api.answer(call.open.run, call.open.call.id, answer, call.claim);
-    if (posted) ++answered_;
-    if (!posted && !is_lost(posted.error())) tell(posted.error());
-    if (posted || !is_worth_retrying(posted.error())) co_return;
-    co_await params_.timers.sleep_until(params_.timers.now() + pause);
-    pause = std::min(pause * 2, kPauseMax);
-  }
-}
-
-void Serving::report(const ToolUseId& id, ProgressReport report) {
-  Work& work = works_.at(id);
-  work.report = std::move(report);
-  if (!std::exchange(work.is_reporting, true)) {
-    extending_.spawn("worker.progress", post_reports(id));
-  }
-}
-
-Task<void> Serving::post_reports(ToolUseId id) {
-  for (;;) {
-    auto work = works_.find(id);
-    if (work == works_.end()) co_return;
-    auto report = std::exchange(work->second.report, {});
-    work->second.is_reporting = report.has_value();
-    if (!report) co_return;
-    [[maybe_unused]] auto posted = co_await params_.api.report_progress(id, std::move(*report));
-  }
+Task<void> Serving::post(HeldCallPtr call, ToolOutcome outcome) {
+  auto posted = co_await held_.post(std::move(call), answer_of(std::move(outcome)));
+  if (posted) ++answered_;
 }
 
 }  // namespace errand::sdk

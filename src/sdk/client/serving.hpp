@@ -15,6 +15,7 @@
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "async/wakeup.hpp"
+#include "sdk/held_calls.hpp"
 #include "sdk/run_api.hpp"
 #include "sdk/teller.hpp"
 #include "tool/tool_source.hpp"
@@ -28,8 +29,10 @@ namespace errand::sdk {
 class Serving final {
  public:
   static constexpr seconds kWait{20};  // of one request for calls
-  static constexpr milliseconds kPauseFirst{250};
+  static constexpr milliseconds kPauseFirst{250};  // before a failed request is repeated
   static constexpr milliseconds kPauseMax{4000};
+  static constexpr milliseconds kClaimMin{100};
+  static constexpr milliseconds kClaimMax{86'400'000};  // of servers
 
   struct Params {
     RunApi& api;
@@ -46,7 +49,8 @@ class Serving final {
   void start();
   // Takes no more calls, and returns once those that run are answered.
   Task<void> finish();
-  // Cuts everything off.
+  // Cuts everything off. Calls that may be made again are given back; the others are answered, so
+  // that no other worker makes them a second time.
   Task<void> stop();
 
   std::size_t answered() const { return answered_; }
@@ -54,27 +58,20 @@ class Serving final {
   std::optional<v1::Error> error() const;
 
  private:
-  class Reporter;
   struct Call {
-    OpenCall open;
-    std::string claim;
-  };
-  // What belongs to a call while it runs.
-  struct Work {
-    TaskGroup::Ticket task = 0;
-    std::optional<ProgressReport> report = {};  // waits until the one before is posted
-    bool is_reporting = false;
+    HeldCallPtr held;
+    ToolPtr tool;
+    std::string arguments;  // JSON text
+    SteadyTime deadline = SteadyTime::max();
   };
 
   Task<void> poll(ToolPtr tool);
   Task<void> wait_for_room();
   Task<void> take(OpenCall call, ToolPtr tool);
-  Task<void> work(Call call, ToolPtr tool);
-  Task<ToolOutcome> invoke(Call call, ToolPtr tool);
-  Task<void> extend(Call call);
-  Task<void> post(Call call, ToolAnswer answer);
-  Task<void> post_reports(ToolUseId id);
-  void report(const ToolUseId& id, ProgressReport report);
+  Task<void> work(Call call);
+  Task<ToolOutcome> invoke(Call call);
+  Task<void> post(HeldCallPtr call, ToolOutcome outcome);
+  void leave(const HeldCallPtr& call, const Tool& tool);
   void tell(const Error& error) const;
   // The server takes no more requests from here.
   void give_up(const Error& error);
@@ -85,9 +82,13 @@ class Serving final {
   std::optional<v1::Error> error_;
   std::size_t running_ = 0;    // and those that are being claimed
   std::set<Wakeup*> waiting_;  // polls that wait until a call has ended
+  struct Work {
+    HeldCallPtr call;
+    TaskGroup::Ticket task = 0;
+  };
   std::map<ToolUseId, Work> works_;
+  HeldCalls held_;
   TaskGroup polling_;
-  TaskGroup extending_;
   TaskGroup working_;  // last: tasks use everything above
 };
 

@@ -127,6 +127,49 @@ TEST(Worker, StopWaitsForTheCallsThatRun) {
   EXPECT_TRUE(run.get());
 }
 
+// Where the error of a worker with these options points to.
+std::string place_of_refusal(const Client& client, const Toolkit& toolkit, WorkerOptions options) {
+  try {
+    Worker worker = client.serve(toolkit, std::move(options));
+  } catch (const Error& error) {
+    return error.pointer();
+  }
+  return "";
+}
+
+TEST(Worker, OptionsThatCannotWorkAreRefusedAtOnce) {
+  TestServer server(kTurns);
+  Client client(server.options());
+  using std::chrono::milliseconds;
+  EXPECT_EQ(place_of_refusal(client, echo_kit(echo), {.claim = milliseconds(0)}), "/claim");
+  EXPECT_EQ(place_of_refusal(client, echo_kit(echo), {.claim = std::chrono::hours(25)}), "/claim");
+  EXPECT_EQ(place_of_refusal(client, echo_kit(echo), {.calls_max = 0}), "/calls_max");
+  EXPECT_EQ(place_of_refusal(client, Toolkit({.name = "kit"}), {}), "/toolkit");
+}
+
+TEST(Worker, AHandlerLearnsSoonThatItsRunWasCancelled) {
+  TestServer server(kTurns);
+  Client caller(server.options());
+  Client helper(server.options());
+  std::promise<void> begun;
+  std::promise<void> cancelled;
+  std::atomic<bool> is_first = true;
+  auto handler = [&](const Word&, ToolContext& context) {
+    bool is_watched = is_first.exchange(false);
+    if (is_watched) begun.set_value();
+    while (!context.cancelled()) std::this_thread::yield();
+    if (is_watched) cancelled.set_value();
+    return std::string();
+  };
+  Worker worker = helper.serve(echo_kit(handler));
+  std::string run = caller.start({.prompt = "Go.", .toolkits = {echo_kit(echo)}});
+  begun.get_future().wait();
+  EXPECT_EQ(caller.cancel(run), RunStatus::cancelled);
+  cancelled.get_future().wait();
+  worker.stop();
+  EXPECT_EQ(worker.answered(), 0U);
+}
+
 TEST(Worker, EndsWithItsClient) {
   TestServer server(kTurns);
   auto client = std::make_unique<Client>(server.options());

@@ -177,8 +177,11 @@ constexpr std::string_view kCallSchemas = R"json({
   "Claim": {
     "allOf": [{"$ref": "#/components/schemas/ToolCall"}],
     "type": "object",
-    "required": ["claimId"],
-    "properties": {"claimId": {"type": "string"}}
+    "required": ["claimId", "serverTime"],
+    "properties": {
+      "claimId": {"type": "string"},
+      "serverTime": {"type": "string", "format": "date-time", "description": "The server's clock."}
+    }
   },
   "ProgressReport": {
     "type": "object",

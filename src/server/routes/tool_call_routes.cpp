@@ -74,10 +74,12 @@ Result<ProgressReport> parse_progress(const json::Value& body) {
   return in.finish(std::move(report));
 }
 
-net::Response claim_response(const engine::PendingCall& call) {
+// Clients have other clocks: by that of the server they know how long the call may still take.
+net::Response claim_response(const engine::PendingCall& call, WallTime now) {
   json::Object out = call_json(call);
   out["claimId"] = call.box.claim_id;
   out["expiresAt"] = to_iso8601(*call.claimed_until);
+  out["serverTime"] = to_iso8601(now);
   return json_response(200, json::write(out));
 }
 
@@ -120,7 +122,7 @@ Api::Answer Api::claim_tool_call(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto ttl, co_await read_json(&request, engine_.pool(), parse_claim));
   ERRAND_CO_TRY(auto id, tool_use_of_path(request));
   ERRAND_CO_TRY(auto call, co_await engine_.claim_call(who, std::move(id), ttl));
-  co_return claim_response(call);
+  co_return claim_response(call, engine_.clock().now());
 }
 
 Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
@@ -128,7 +130,7 @@ Api::Answer Api::extend_tool_call(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, tool_use_of_path(request));
   ERRAND_CO_TRY(auto call, co_await engine_.extend_claim(who, std::move(id),
                                                          std::move(asked.claim_id), asked.ttl));
-  co_return claim_response(call);
+  co_return claim_response(call, engine_.clock().now());
 }
 
 Api::Answer Api::report_progress(Principal who, net::Request request) {
