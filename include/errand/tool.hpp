@@ -53,8 +53,11 @@ class Tool final {
   const Json* output_schema() const;
 
   // Checks the arguments, calls the handler, and checks the result. Never throws: wrong arguments
-  // and exceptions become failed results, FatalToolError becomes a fatal one. The message of a
-  // std::exception reaches the model, cut to kMessageBytesMax; other exceptions give no details.
+  // and exceptions become failed results, FatalToolError becomes a fatal one. The message of an
+  // errand::Error, a plain std::runtime_error or an exception class of the program's own reaches the
+  // model, cut to kMessageBytesMax. Other exceptions, such as std::out_of_range and
+  // std::filesystem::filesystem_error, tell of the insides of the program: their messages go to the
+  // log, and the model learns only that the tool failed.
   ToolResult call(ToolContext& context, const Json& arguments) const;
   ToolResult call(const Json& arguments) const;
 

@@ -47,6 +47,8 @@ CASES = (
     member("map key", "std::map<double, int> map",
            "errand: the names of a JSON object are texts; a map's key must be a std::string, an "
            "integer or an enum."),
+    member("multimap", "std::multimap<std::string, int> map",
+           "errand: a JSON object has each name once; use a map whose values are vectors."),
     member("steady time", "std::chrono::steady_clock::time_point when",
            "errand: only the system clock has a date; use std::chrono::sys_time or a duration."),
     member("class", "Hidden hidden", JSON_CANNOT,

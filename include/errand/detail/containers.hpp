@@ -181,6 +181,13 @@ struct Key<K> {
   static Json schema(Json values) { return enum_map_schema(std::move(values), enum_info<K>()); }
 };
 
+// A multimap takes a key twice.
+template <class T>
+concept MultiMap = Map<T> && !requires(T& map, typename T::key_type key,
+                                       typename T::mapped_type value) {
+  map.emplace(std::move(key), std::move(value)).second;
+};
+
 template <Map T>
 struct Type<T> : Plain {
   using K = typename T::key_type;
@@ -207,6 +214,11 @@ struct Type<T> : Plain {
     return out;
   }
   static Json schema(SchemaBuilder& builder) { return Key<K>::schema(Type<V>::schema(builder)); }
+};
+template <MultiMap T>
+struct Type<T> : Refused<T> {
+  static_assert(kNever<T>,
+                "errand: a JSON object has each name once; use a map whose values are vectors.");
 };
 
 // ---- Tuples -----------------------------------------------------------------------------------

@@ -86,20 +86,22 @@ void for_each_member(Visitor& visit) {
 template <class E>
 concept FixedEnum = std::is_enum_v<E> && requires { E{0}; };
 
-// The values among which enumerators are looked for: -16 to 127, and larger powers of two.
+// The values among which enumerators are looked for: -16 to 1023, and larger powers of two.
 inline constexpr int kEnumFirst = -16;
-inline constexpr int kEnumLast = 127;
+inline constexpr int kEnumLast = 1023;
+inline constexpr int kEnumLastBits = 10;
 template <class E>
 struct EnumCandidates {
   using Bits = std::underlying_type_t<E>;
   static constexpr int kFirst = std::is_signed_v<Bits> ? kEnumFirst : 0;
-  static constexpr int kNear = kEnumLast + 1 - kFirst;
   static constexpr int kDigits = std::numeric_limits<Bits>::digits;
-  static constexpr int kCount = kNear + (kDigits > 7 ? kDigits - 7 : 0);
+  static constexpr int kLast = kDigits < kEnumLastBits ? (1 << kDigits) - 1 : kEnumLast;
+  static constexpr int kNear = kLast + 1 - kFirst;
+  static constexpr int kCount = kNear + (kDigits > kEnumLastBits ? kDigits - kEnumLastBits : 0);
 
   static constexpr Bits at(int index) {
     if (index < kNear) return static_cast<Bits>(kFirst + index);
-    return static_cast<Bits>(std::uint64_t{1} << (index - kNear + 7));
+    return static_cast<Bits>(std::uint64_t{1} << (index - kNear + kEnumLastBits));
   }
 };
 

@@ -61,7 +61,13 @@ struct Type<T> : Plain {
     out = static_cast<T>(number);
     return true;
   }
-  static Json write(T value) { return static_cast<double>(value); }
+  static Json write(T value) {
+    if constexpr (std::same_as<T, float>) {
+      return widened(value);
+    } else {
+      return static_cast<double>(value);
+    }
+  }
   static Json schema(SchemaBuilder&) { return type_schema("number"); }
 };
 

@@ -1,6 +1,8 @@
 #include "sdk/api/coerce.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace errand::v1::detail {
@@ -86,11 +88,27 @@ bool fits(const Json& schema, const Json& value) {
   return false;
 }
 
+// The digits of a number that count: "1050" of "-10.50e3".
+std::string digits_of(std::string_view number) {
+  std::string digits;
+  for (char c : number.substr(0, number.find_first_of("eE"))) {
+    if (c >= '0' && c <= '9') digits += c;
+  }
+  auto last = digits.find_last_not_of('0');
+  if (last == std::string::npos) return {};
+  return digits.substr(digits.find_first_not_of('0'), last + 1 - digits.find_first_not_of('0'));
+}
+
+// A double that stands for other digits than its text is not what the model has written.
+bool is_exact(std::string_view text, const Json& parsed) {
+  return parsed.kind() != Json::Kind::number || digits_of(text) == digits_of(parsed.dump());
+}
+
 void Walk::convert(const Json& schema, Json& value) const {
   const std::string* text = value.if_string();
   if (!text || !schema.find("type") || takes(schema, "string")) return;
   auto parsed = Json::parse(*text);
-  if (parsed && fits(schema, *parsed)) value = std::move(*parsed);
+  if (parsed && fits(schema, *parsed) && is_exact(*text, *parsed)) value = std::move(*parsed);
 }
 
 void Walk::visit(const Json& schema, Json& value) const {

@@ -1,7 +1,9 @@
 #include <errand/detail/reader.hpp>
 
+#include <charconv>
 #include <errand/detail/containers.hpp>
 #include <errand/detail/schema_builder.hpp>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -135,6 +137,14 @@ bool read_integer(Reader& reader, const Json& json, IntegerRange range, std::uin
     return true;
   }
   return reader.expected(json.to_double() ? describe(range) : "an integer", json);
+}
+
+double widened(float value) {
+  char text[32];
+  const auto written = std::to_chars(text, std::end(text), value);
+  double out = static_cast<double>(value);
+  std::from_chars(text, written.ptr, out);
+  return out;
 }
 
 bool read_number(Reader& reader, const Json& json, double& out) {

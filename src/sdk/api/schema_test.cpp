@@ -91,7 +91,7 @@ TEST(Schema, OfAnEnumWithoutFoundNamesSaysWhatToDo) {
     FAIL();
   } catch (const errand::Error& error) {
     EXPECT_EQ(error.message(),
-              "Far has no names for the values -16 to 127; list its names with ERRAND_DESCRIBE");
+              "Far has no names for the values -16 to 1023; list its names with ERRAND_DESCRIBE");
   }
 }
 

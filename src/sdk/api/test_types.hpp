@@ -59,6 +59,7 @@ struct UInt64 {
 struct Floats {
   float small;
   double large = 0.5;
+  float set = 0.1F;
 };
 struct Texts {
   std::string plain;
@@ -79,6 +80,7 @@ ERRAND_DESCRIBE(Unfixed, (first_unfixed, errand::name("first")), (second_unfixed
 enum class Unit { celsius, fahrenheit, kelvin };
 ERRAND_DESCRIBE(Unit, (celsius, "Degrees Celsius"), (fahrenheit, "Degrees Fahrenheit"))
 enum class FromOne { one = 1, two };
+enum class Http { go_on = 100, ok = 200, not_found = 404, last = 1023 };
 
 struct Enums {
   Color color;
@@ -95,6 +97,9 @@ struct OldEnums {
 };
 struct DescribedEnum {
   Unit unit = Unit::fahrenheit;
+};
+struct SparseEnum {
+  Http status;
 };
 struct EnumWithoutZero {
   FromOne plain;
@@ -378,6 +383,7 @@ void for_each_simple_type(Visit& visit) {
   SHOP_VISIT(SmallEnums);
   SHOP_VISIT(OldEnums);
   SHOP_VISIT(DescribedEnum);
+  SHOP_VISIT(SparseEnum);
   SHOP_VISIT(EnumWithoutZero);
   SHOP_VISIT(Optionals);
   SHOP_VISIT(OptionalEnum);

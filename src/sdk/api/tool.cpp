@@ -1,5 +1,10 @@
+#include <algorithm>
 #include <errand/tool.hpp>
 #include <new>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <typeinfo>
 #include <utility>
 
 #include "base/text.hpp"
@@ -46,6 +51,18 @@ ToolResult bad_arguments(const std::string& name, std::string_view errors) {
                                 " do not fit its schema. Correct them and call again.\n", errors));
 }
 
+// Whether the text of an exception was written for those who use the tool. What the standard library
+// throws by itself tells of the insides of the program: "vector::_M_range_check: __n (which is 5)",
+// or the path of a file. A plain runtime_error is what programs throw who have something to say.
+bool is_for_callers(const std::exception& error) {
+  if (typeid(error) == typeid(std::runtime_error)) return true;
+  if (dynamic_cast<const std::system_error*>(&error)) return false;
+  const std::string_view type = typeid(error).name();  // as the ABI of g++ and clang has it
+  constexpr std::string_view kLibraries[] = {"St", "NSt", "N9__gnu_cxx", "N5boost"};
+  return std::ranges::none_of(kLibraries,
+                              [type](std::string_view one) { return type.starts_with(one); });
+}
+
 // Runs the handler. What it throws becomes a result.
 ToolResult run(const detail::ToolState& state, ToolContext& context, const Json& arguments) {
   constexpr std::string_view kNoDetails = "The tool failed for an unknown reason.";
@@ -58,6 +75,10 @@ ToolResult run(const detail::ToolState& state, ToolContext& context, const Json&
   } catch (const std::bad_alloc&) {
     return ToolResult::failed("The tool ran out of memory.");
   } catch (const std::exception& error) {
+    if (!is_for_callers(error)) {
+      context.log(LogLevel::error, cat("the tool ", state.name, " failed: ", error.what()));
+      return ToolResult::failed("The tool failed because of an error in its program.");
+    }
     std::string_view message = utf8_prefix(error.what(), Tool::kMessageBytesMax);
     return ToolResult::failed(std::string(message.empty() ? kNoDetails : message));
   } catch (...) {

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -303,9 +306,16 @@ TEST(Tool, CoercesOnlyWhereItIsAskedTo) {
             ToolOutcome::failed);
 }
 
+class OwnFailure final : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
 TEST(Tool, ExceptionsBecomeFailuresWithoutInternals) {
   EXPECT_EQ(result_of([]() -> int { throw std::runtime_error("no such city"); }),
             ToolResult::failed("no such city"));
+  EXPECT_EQ(result_of([]() -> int { throw OwnFailure("no such ship"); }),
+            ToolResult::failed("no such ship"));
   EXPECT_EQ(result_of([]() -> int { throw 7; }),
             ToolResult::failed("The tool failed for an unknown reason."));
   EXPECT_EQ(result_of([]() -> int { throw std::runtime_error(""); }),
@@ -398,6 +408,29 @@ TEST(ToolContext, WithoutAHostDoesNothing) {
   EXPECT_FALSE(context.cancelled());
   EXPECT_EQ(context.find_secret("key"), std::nullopt);
   EXPECT_EQ(context.deadline(), std::nullopt);
+}
+
+// What a handler throws that calls a library, and what its log says of it.
+std::string logged_by(std::function<int()> handler) {
+  auto host = std::make_shared<RecordingHost>();
+  ToolContext context({.tool = "t"}, host);
+  ToolResult result = errand::tool("t", "", std::move(handler)).call(context, Json::object());
+  EXPECT_EQ(result, ToolResult::failed("The tool failed because of an error in its program."));
+  return host->logged.empty() ? "nothing" : host->logged.front();
+}
+
+TEST(Tool, WhatLibrariesThrowIsForTheLogAlone) {
+  EXPECT_EQ(logged_by([]() -> int { throw std::out_of_range("at: n (which is 5) >= 3"); }),
+            "the tool t failed: at: n (which is 5) >= 3");
+  EXPECT_EQ(logged_by([] { return std::stoi("x"); }), "the tool t failed: stoi");
+  EXPECT_EQ(logged_by([] { return std::function<int()>()(); }),
+            "the tool t failed: bad_function_call");
+  EXPECT_NE(logged_by([]() -> int {
+              throw std::filesystem::filesystem_error(
+                  "cannot remove", "/home/ann/secret",
+                  std::make_error_code(std::errc::permission_denied));
+            }).find("/home/ann/secret"),
+            std::string::npos);
 }
 
 }  // namespace
