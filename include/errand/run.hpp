@@ -50,6 +50,9 @@ struct ForkPoint {
   std::optional<std::int64_t> seq = {};  // of the other run's log; nothing: its end
 };
 
+// What a message does while its session works on an earlier one.
+enum class WhenBusy : std::uint8_t { queue, reject, interrupt };
+
 // "off", "low", "medium", "high", or 0 to 100.
 using ReasoningLevel = std::variant<std::string, int>;
 
@@ -90,9 +93,14 @@ struct RunOptions {
   // What happens when nobody has answered a call in time. Empty: the run fails.
   std::optional<OnToolTimeout> on_tool_timeout = {};
   std::optional<ForkPoint> fork_of = {};
+  // Of a message in a session. Empty: as the session was made.
+  std::optional<WhenBusy> when_busy = {};
   // Makes a request that is repeated, also by the next process, give the run that it made before.
   // Empty: a random one, so that retries of this call make one run.
   std::string idempotency_key = {};
+  // Other members, as the protocol has them: {"fallbackModelId": "fast"}. They take the place of
+  // those above.
+  JsonObject more = {};
 };
 
 // ---- What comes of it ---------------------------------------------------------------------------

@@ -96,9 +96,6 @@ struct AttachOptions {
   std::int64_t after_seq = 0;  // only events behind this one are shown
 };
 
-// What a message does while the session works on an earlier one.
-enum class WhenBusy : std::uint8_t { queue, reject, interrupt };
-
 // A conversation that the server, or the runtime, keeps. Its runs take turns. Cheap to copy; safe
 // to use from any thread. What a message leaves out is as the session was made with.
 class Session final {
@@ -111,6 +108,8 @@ class Session final {
   Result<Reply> try_run(RunOptions message) const;
   template <class T>
   TypedReply<T> run(RunOptions message) const;
+  template <class T>
+  Result<TypedReply<T>> try_run(RunOptions message) const;
   RunStream stream(RunOptions message) const;
 
   // What was said and answered so far.
@@ -191,11 +190,11 @@ class Runner {
 
   ModelList models() const;
 
-  // Makes a session whose runs are asked for with these options, which have no prompt.
+  // Makes a session whose runs are asked for with these options, which have no prompt. With
+  // answer_calls = false others answer the calls of all its runs, such as a worker.
   Session session(RunOptions agent, WhenBusy when_busy = WhenBusy::queue) const;
-  // A session that is there already. Its runs call these tools.
-  Session open_session(std::string_view id, std::vector<Tool> tools = {},
-                       std::vector<Toolkit> toolkits = {}) const;
+  // A session that is there already. Its runs call these tools; after_seq means nothing here.
+  Session open_session(std::string_view id, AttachOptions tools = {}) const;
   SessionPage sessions(SessionQuery query = {}) const;
 
  protected:
@@ -237,9 +236,13 @@ Result<TypedReply<T>> Runner::try_run(RunOptions options) const {
 }
 
 template <class T>
+Result<TypedReply<T>> Session::try_run(RunOptions message) const {
+  return detail::typed_reply<T>(try_run(detail::with_output<T>(std::move(message))));
+}
+
+template <class T>
 TypedReply<T> Session::run(RunOptions message) const {
-  Result<TypedReply<T>> reply =
-      detail::typed_reply<T>(try_run(detail::with_output<T>(std::move(message))));
+  Result<TypedReply<T>> reply = try_run<T>(std::move(message));
   if (!reply) detail::throw_run_error(reply.error());
   return *std::move(reply);
 }

@@ -57,7 +57,7 @@ WorkspaceSlug default_workspace() {
 EmbeddedApi::EmbeddedApi(host::Host& host, WorkspaceSlug workspace)
     : engine_(host.engine()), who_{.workspace = std::move(workspace), .key = {}} {}
 
-Task<Result<RunId>> EmbeddedApi::create(Spec spec, std::string key) {
+Task<Result<RunId>> EmbeddedApi::create(Spec spec, std::string key, BodyPtr) {
   ERRAND_CO_CHECK(check(spec.output_schema));
   Idempotency idempotency;
   if (!key.empty()) idempotency = idempotency_of(std::move(key), to_json(spec));
@@ -65,7 +65,8 @@ Task<Result<RunId>> EmbeddedApi::create(Spec spec, std::string key) {
   co_return as_seen(std::move(run));
 }
 
-Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params, std::string key) {
+Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params, std::string key,
+                                       BodyPtr) {
   ERRAND_CO_CHECK(check(params.overrides.output_schema));
   Idempotency idempotency;
   if (!key.empty()) idempotency = idempotency_of(std::move(key), to_json(params));

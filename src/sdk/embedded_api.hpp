@@ -59,8 +59,9 @@ class EmbeddedApi final : public RunApi {
   // `host` outlives this.
   explicit EmbeddedApi(host::Host& host, WorkspaceSlug workspace = default_workspace());
 
-  Task<Result<RunId>> create(Spec spec, std::string key) override;
-  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key) override;
+  Task<Result<RunId>> create(Spec spec, std::string key, BodyPtr body) override;
+  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key,
+                           BodyPtr body) override;
   Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) override;
   Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer,
                             std::string claim) override;
@@ -73,9 +74,10 @@ class EmbeddedApi final : public RunApi {
   Task<Result<Claim>> claim(ToolUseId call, milliseconds ttl) override;
   Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) override;
   Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) override;
-  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key) override;
-  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message,
-                          std::string key) override;
+  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key,
+                                         BodyPtr body) override;
+  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message, std::string key,
+                          BodyPtr body) override;
   Task<Result<SessionInfo>> get_session(SessionId session) override;
   Task<Result<SessionPage>> list_sessions(SessionQuery query) override;
   Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) override;

@@ -186,6 +186,10 @@ Result<SessionInfo> parse_session_info(const json::Value& answer) {
   const json::Object* spec = json::object_at(members, "agentSpec");
   session.model_id = json::text_at(spec, "modelId");
   session.system_prompt = json::text_at(spec, "systemPrompt");
+  const json::Object* budgets = json::object_at(spec, "budgets");
+  if (auto timeout = json::integer_at(budgets, "localToolTimeoutMs")) {
+    session.tool_timeout = milliseconds(*timeout);
+  }
   session.current = RunId::parse(json::text_at(members, "currentRunId"));
   session.summary = json::text_at(members, "summary");
   session.last_used = json::text_at(members, "lastInteractionDate");

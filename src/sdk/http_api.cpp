@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/environment.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/client/sse_reader.hpp"
@@ -95,6 +96,9 @@ HttpApi::HttpApi(Credentials server) : HttpApi(std::move(server), host::client_o
 HttpApi::HttpApi(Credentials server, net::ClientOptions options)
     : server_(std::move(server)), http_(std::move(options)) {}
 
+HttpApi::HttpApi(Credentials server, Teller tell)
+    : server_(std::move(server)), tell_(std::move(tell)), http_(host::client_options_here()) {}
+
 net::ClientRequest HttpApi::make(const ApiRequest& request) const {
   net::ClientRequest out{.method = request.method, .body = request.body};
   out.timeouts.first_byte = request.timeout;
@@ -157,16 +161,27 @@ Task<Result<json::Value>> HttpApi::post(std::string path, std::string body, std:
   co_return co_await send(std::move(request));
 }
 
-Task<Result<RunId>> HttpApi::create(Spec spec, std::string key) {
-  std::string body = json::write(to_json(spec, Origin::wire));
-  ERRAND_CO_TRY(auto made, co_await post("/agent-runs", std::move(body), std::move(key)));
+void HttpApi::tell_warnings(const json::Value& answer) const {
+  const json::Array* warnings = json::array_at(answer.if_object(), "warnings");
+  if (!warnings || !tell_) return;
+  for (const json::Value& one : *warnings) {
+    if (one.is_string()) tell_(cat(server_.url, " warns: ", json::view(one.get_string())));
+  }
+}
+
+Task<Result<RunId>> HttpApi::create(Spec spec, std::string key, BodyPtr body) {
+  std::string sent = json::write(body ? *body : to_json(spec, Origin::wire));
+  ERRAND_CO_TRY(auto made, co_await post("/agent-runs", std::move(sent), std::move(key)));
+  tell_warnings(made);
   co_return parse_run_id(made);
 }
 
-Task<Result<RunId>> HttpApi::fork(RunId run, ForkParams params, std::string key) {
-  std::string body = json::write(to_json(params));
-  ERRAND_CO_TRY(auto made,
-                co_await post(run_path(run.view(), "/fork"), std::move(body), std::move(key)));
+Task<Result<RunId>> HttpApi::fork(RunId run, ForkParams params, std::string key, BodyPtr body) {
+  json::Object sent = body ? *body : to_json(params);
+  if (params.from_seq) sent["fromSeq"] = *params.from_seq;
+  ERRAND_CO_TRY(auto made, co_await post(run_path(run.view(), "/fork"), json::write(sent),
+                                         std::move(key)));
+  tell_warnings(made);
   co_return parse_run_id(made);
 }
 

@@ -8,6 +8,7 @@
 #include "sdk/api_request.hpp"
 #include "sdk/credentials.hpp"
 #include "sdk/run_api.hpp"
+#include "sdk/teller.hpp"
 
 namespace errand::sdk {
 
@@ -20,11 +21,14 @@ class HttpApi final : public RunApi, public ApiSender {
   // Proxies and certificates are those of the environment of this process.
   explicit HttpApi(Credentials server);
   HttpApi(Credentials server, net::ClientOptions options);
+  // `tell` hears the warnings of the server about what is sent.
+  HttpApi(Credentials server, Teller tell);
 
   Task<Result<json::Value>> send(ApiRequest request) override;
 
-  Task<Result<RunId>> create(Spec spec, std::string key) override;
-  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key) override;
+  Task<Result<RunId>> create(Spec spec, std::string key, BodyPtr body) override;
+  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key,
+                           BodyPtr body) override;
   Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) override;
   Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer,
                             std::string claim) override;
@@ -37,9 +41,10 @@ class HttpApi final : public RunApi, public ApiSender {
   Task<Result<Claim>> claim(ToolUseId call, milliseconds ttl) override;
   Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) override;
   Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) override;
-  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key) override;
-  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message,
-                          std::string key) override;
+  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key,
+                                         BodyPtr body) override;
+  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message, std::string key,
+                          BodyPtr body) override;
   Task<Result<SessionInfo>> get_session(SessionId session) override;
   Task<Result<SessionPage>> list_sessions(SessionQuery query) override;
   Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) override;
@@ -47,9 +52,11 @@ class HttpApi final : public RunApi, public ApiSender {
 
  private:
   net::ClientRequest make(const ApiRequest& request) const;
+  void tell_warnings(const json::Value& answer) const;
   Task<Result<json::Value>> post(std::string path, std::string body, std::string key = {});
 
   const Credentials server_;
+  const Teller tell_;  // may be empty
   net::HttpClient http_;
 };
 

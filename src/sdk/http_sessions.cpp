@@ -18,20 +18,25 @@ std::string session_path(const SessionId& session, std::string_view rest) {
   return cat("/agent-sessions/", percent_encode(session.view()), rest);
 }
 
-std::string create_body(const engine::SessionParams& params) {
-  json::Object body = to_json(params.spec, Origin::wire);
+std::string create_body(const engine::SessionParams& params, const BodyPtr& said) {
+  json::Object body = said ? *said : to_json(params.spec, Origin::wire);
   body.erase("prompt");
   body.erase("messages");
   body["whenBusy"] = engine::to_string(params.when_busy);
   return json::write(body);
 }
 
-std::string message_body(const engine::SessionMessage& message) {
+json::Object read_body(const engine::SessionMessage& message) {
   json::Object body = to_json(ForkParams{.from_seq = {}, .overrides = message.overrides});
   json::Object said = to_json(message.said, Origin::wire);
   for (std::string_view key : {"prompt", "messages"}) {
     if (const json::Value* value = said.if_contains(key)) body[key] = *value;
   }
+  return body;
+}
+
+std::string message_body(const engine::SessionMessage& message, const BodyPtr& said) {
+  json::Object body = said ? *said : read_body(message);
   if (message.when_busy) body["whenBusy"] = engine::to_string(*message.when_busy);
   return json::write(body);
 }
@@ -50,15 +55,19 @@ Query query_of(const SessionQuery& asked) {
 
 }  // namespace
 
-Task<Result<SessionId>> HttpApi::create_session(engine::SessionParams params, std::string key) {
-  ERRAND_CO_TRY(auto made, co_await post("/agent-sessions", create_body(params), std::move(key)));
+Task<Result<SessionId>> HttpApi::create_session(engine::SessionParams params, std::string key,
+                                                BodyPtr body) {
+  ERRAND_CO_TRY(auto made,
+                co_await post("/agent-sessions", create_body(params, body), std::move(key)));
+  tell_warnings(made);
   co_return parse_session_id(made);
 }
 
 Task<Result<RunId>> HttpApi::say(SessionId session, engine::SessionMessage message,
-                                 std::string key) {
-  ERRAND_CO_TRY(auto made, co_await post(session_path(session, "/messages"), message_body(message),
-                                         std::move(key)));
+                                 std::string key, BodyPtr body) {
+  ERRAND_CO_TRY(auto made, co_await post(session_path(session, "/messages"),
+                                         message_body(message, body), std::move(key)));
+  tell_warnings(made);
   co_return parse_run_id(made);
 }
 

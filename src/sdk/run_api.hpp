@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "engine/models/model_list.hpp"
 #include "engine/session_spec.hpp"
+#include "json/value.hpp"
 #include "run/fork.hpp"
 #include "run/ids.hpp"
 #include "run/log/event.hpp"
@@ -71,6 +72,8 @@ struct SessionInfo {
   std::string model_id = {};          // that was asked for; empty: the default. Not in lists
   std::string system_prompt = {};     // of messages that bring none. Not in lists
   std::optional<RunId> current = {};  // the run that has the turn. Not in lists
+  // Of calls that a client answers and whose tool has none, if that is known. Not in lists.
+  std::optional<milliseconds> tool_timeout = {};
   std::string summary = {};           // of what was said; in lists only
   std::string last_used = {};         // ISO 8601
 };
@@ -137,6 +140,10 @@ class EventSource {
   virtual Task<Result<std::vector<StampedEvent>>> read() = 0;
 };
 
+// A request in the words of the caller, beside what was read from it. A server is sent the words,
+// so that it sees what this version does not know; null: only what was read.
+using BodyPtr = std::shared_ptr<const json::Object>;
+
 // The verbs on runs, wherever those are driven: by a server, or in this process. Lives on one home.
 // Errors are those of the engine's verbs in either case. unavailable with the reason kUnreachable:
 // no answer at all. Timeouts are for networks; in this process a verb takes as long as it takes.
@@ -149,8 +156,9 @@ class RunApi {
 
   // A request that is repeated with the same `key` gives the run that it made before. An empty key
   // is none.
-  virtual Task<Result<RunId>> create(Spec spec, std::string key = {}) = 0;
-  virtual Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key = {}) = 0;
+  virtual Task<Result<RunId>> create(Spec spec, std::string key = {}, BodyPtr body = nullptr) = 0;
+  virtual Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key = {},
+                                   BodyPtr body = nullptr) = 0;
   // The events behind `after`; see RunStream for all of them over any number of connections.
   // not_found with the reason kNoMoreEvents: the run ended with the event `after`.
   virtual Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) = 0;
@@ -172,9 +180,10 @@ class RunApi {
   virtual Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) = 0;
 
   // Sessions. Their runs are runs like any other.
-  virtual Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key) = 0;
+  virtual Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key,
+                                                 BodyPtr body = nullptr) = 0;
   virtual Task<Result<RunId>> say(SessionId session, engine::SessionMessage message,
-                                  std::string key) = 0;
+                                  std::string key, BodyPtr body = nullptr) = 0;
   virtual Task<Result<SessionInfo>> get_session(SessionId session) = 0;
   virtual Task<Result<SessionPage>> list_sessions(SessionQuery query) = 0;
   virtual Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) = 0;

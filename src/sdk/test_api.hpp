@@ -12,8 +12,8 @@ namespace errand::sdk {
 // An API that can do nothing; tests override what they need.
 class NoApi : public RunApi {
  public:
-  Task<Result<RunId>> create(Spec, std::string) override { co_return no(); }
-  Task<Result<RunId>> fork(RunId, ForkParams, std::string) override { co_return no(); }
+  Task<Result<RunId>> create(Spec, std::string, BodyPtr) override { co_return no(); }
+  Task<Result<RunId>> fork(RunId, ForkParams, std::string, BodyPtr) override { co_return no(); }
   Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId, EventSeq) override {
     co_return no();
   }
@@ -27,10 +27,10 @@ class NoApi : public RunApi {
   Task<Result<Claim>> claim(ToolUseId, milliseconds) override { co_return no(); }
   Task<Result<void>> extend(ToolUseId, std::string, milliseconds) override { co_return no(); }
   Task<Result<void>> report_progress(ToolUseId, ProgressReport) override { co_return no(); }
-  Task<Result<SessionId>> create_session(engine::SessionParams, std::string) override {
+  Task<Result<SessionId>> create_session(engine::SessionParams, std::string, BodyPtr) override {
     co_return no();
   }
-  Task<Result<RunId>> say(SessionId, engine::SessionMessage, std::string) override {
+  Task<Result<RunId>> say(SessionId, engine::SessionMessage, std::string, BodyPtr) override {
     co_return no();
   }
   Task<Result<SessionInfo>> get_session(SessionId) override { co_return no(); }

@@ -4,8 +4,10 @@
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
+#include "run/unknown_members.hpp"
 #include "sdk/api/values.hpp"
 #include "sdk/bridge/public_tool.hpp"
+#include "sdk/toolbox.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -94,6 +96,12 @@ void add_limits(json::Object& body, const v1::RunOptions& options) {
   if (!budgets.empty()) body["budgets"] = std::move(budgets);
 }
 
+void add_members(json::Object& body, const v1::JsonObject& more) {
+  for (const v1::JsonMember& member : more) {
+    body[member.name] = v1::detail::to_value(member.value);
+  }
+}
+
 json::Object body_of(const v1::RunOptions& options, const std::string& inherited_prompt) {
   json::Object body;
   add_conversation(body, options);
@@ -113,6 +121,7 @@ json::Object body_of(const v1::RunOptions& options, const std::string& inherited
   json::Array tools;
   for (const v1::Json& tool : options.server_tools) tools.push_back(v1::detail::to_value(tool));
   if (!tools.empty()) body["tools"] = std::move(tools);
+  add_members(body, options.more);
   return body;
 }
 
@@ -132,9 +141,7 @@ json::Object agent_body(const v1::AgentSpec& agent) {
   as_run.max_tool_turns = agent.max_tool_turns;
   json::Object body = body_of(as_run, {});
   set_text(body, "description", agent.description);
-  for (const v1::JsonMember& member : agent.more) {
-    body[member.name] = v1::detail::to_value(member.value);
-  }
+  add_members(body, agent.more);
   return body;
 }
 
@@ -142,20 +149,55 @@ bool needs_inherited_prompt(const v1::RunOptions& options) {
   return options.system_prompt.empty() && has_rules(options.tools, options.toolkits);
 }
 
-Result<RunRequest> read_request(const v1::RunOptions& options,
+namespace {
+
+bool is_known(const json::Value& tool) {
+  const json::Object* members = tool.if_object();
+  const json::Value* kind = members ? members->if_contains("kind") : nullptr;
+  return !kind || !kind->is_string() || !tool_members(json::view(kind->get_string())).empty();
+}
+
+}  // namespace
+
+Result<RunRequest> read_request(const v1::RunOptions& options, RequestRules rules,
                                 const std::string& inherited_prompt) {
   if (options.fork_of && !options.messages.empty()) {
     return Error(ErrorCode::invalid_argument,
                  "a fork goes on with the messages that are there: give a prompt")
         .pointer("/messages");
   }
+  if (options.fork_of && !options.agent.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 "a fork goes on as the run that it is made from, with that run's agent")
+        .pointer("/agentId");
+  }
   RunRequest request{.body = body_of(options, inherited_prompt), .spec = {}};
   json::Object as_run = request.body;
-  // A fork and a session may go on without anything being said.
+  const bool may_be_silent = options.fork_of || rules.says == Says::anything;
   bool says_nothing = !as_run.if_contains("prompt") && !as_run.if_contains("messages");
-  if (says_nothing && options.fork_of) as_run["prompt"] = "";
+  if (says_nothing && may_be_silent) as_run["prompt"] = "";
+  json::Value* tools = as_run.if_contains("tools");
+  if (tools && tools->is_array() && rules.kinds == ToolKinds::any) {
+    json::Array known;
+    for (json::Value& tool : tools->get_array()) {
+      if (is_known(tool)) known.push_back(std::move(tool));
+    }
+    *tools = std::move(known);
+  }
   ERRAND_TRY(request.spec, parse_spec(json::Value(std::move(as_run))));
   return request;
+}
+
+void add_refs(RunRequest& request, std::vector<ToolRef> refs) {
+  if (refs.empty()) return;
+  json::Value& sent = request.body["tools"];
+  if (!sent.is_array()) sent = json::Array();
+  for (json::Value& ref : to_json(ToolSet{.refs = refs})) {
+    sent.get_array().push_back(std::move(ref));
+  }
+  std::vector<ToolRef> all = request.spec.tools->refs;
+  std::move(refs.begin(), refs.end(), std::back_inserter(all));
+  request.spec.tools = share_with_text(std::move(all));
 }
 
 Result<RunId> forked_run(const v1::ForkPoint& point) {

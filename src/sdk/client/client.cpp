@@ -1,6 +1,7 @@
 #include <errand/client.hpp>
 #include <utility>
 
+#include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/public_error.hpp"
 #include "sdk/client/runner_core.hpp"
 #include "sdk/credentials.hpp"
@@ -13,7 +14,8 @@ namespace {
 // The runs of a server. This process answers the calls of its tools.
 class ServerBackend final : public sdk::Backend {
  public:
-  explicit ServerBackend(sdk::Credentials server) : api_(std::move(server)) {}
+  ServerBackend(sdk::Credentials server, sdk::Teller tell)
+      : api_(std::move(server), std::move(tell)) {}
 
   sdk::RunApi& api() override { return api_; }
   sdk::ApiSender* server() override { return &api_; }
@@ -35,7 +37,8 @@ std::shared_ptr<sdk::RunnerCore> make_core(const ClientOptions& options) {
   auto core = std::make_shared<sdk::RunnerCore>(
       sdk::RunnerCore::Options{.handlers = options.handlers, .patience = options.patience});
   auto opened = core->open([&](const sdk::RunnerCore::Surroundings&) {
-    return errand::Result<std::unique_ptr<sdk::Backend>>(std::make_unique<ServerBackend>(*server));
+    return errand::Result<std::unique_ptr<sdk::Backend>>(
+        std::make_unique<ServerBackend>(*server, sdk::teller_of(options.handlers)));
   });
   if (!opened) throw sdk::public_error(opened.error());
   return core;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "json/parse.hpp"
 #include "json/write.hpp"
 #include "sdk/client/test_server.hpp"
 #include "sdk/client/test_wire.hpp"
@@ -55,19 +56,42 @@ std::string member(const json::Object& spec, std::string_view key) {
   return found ? json::write(*found) : "nothing";
 }
 
-// What the server has of a run that was asked for with these options.
+// What a client sends for a run with these options, byte for byte.
 std::string sent(RunOptions options, std::string_view key) {
   TestServer server(kDone);
-  Client client(server.options());
+  TestWire wire(server.options().server);
+  ClientOptions at = server.options();
+  at.server = wire.url();
   options.prompt = "Go.";
-  return member(spec_of(server.options(), client.run(std::move(options)).run_id), key);
+  EXPECT_EQ(Client(at).run(std::move(options)).text, "Done.");
+  auto body = json::parse(wire.body_of("POST /api/v1/workspaces/default/agent-runs "));
+  return body ? member(body->as_object(), key) : "no body";
 }
 
 // "Accept reasoningLevel in either string or number form and pass it through unchanged."
 TEST(Compliance, AReasoningLevelIsPassedOnAsTextOrNumber) {
-  EXPECT_EQ(sent({.reasoning_level = "high"}, "reasoningLevel"), "80");  // what the word means
+  EXPECT_EQ(sent({.reasoning_level = "high"}, "reasoningLevel"), R"("high")");
   EXPECT_EQ(sent({.reasoning_level = 40}, "reasoningLevel"), "40");
   EXPECT_EQ(sent({}, "reasoningLevel"), "nothing");
+}
+
+// Members and kinds that only a newer server knows are for the server to judge.
+TEST(Compliance, AToolOfTheServerIsPassedOnUnchangedAndItsWarningsAreLogged) {
+  TestServer server(kDone);
+  TestWire wire(server.options().server);
+  ClientOptions options = server.options();
+  options.server = wire.url();
+  std::vector<std::string> logged;
+  options.handlers.log = [&logged](LogLevel, std::string_view line) { logged.emplace_back(line); };
+  Json plugin = Json::parse(R"({"kind":"mantyx_plugin","name":"web-fetch","toolFiler":[1.0]})").value();
+  Client(options).run({.prompt = "Go.", .server_tools = {plugin}});
+  EXPECT_EQ(wire.count(R"("tools":[{"kind":"mantyx_plugin","name":"web-fetch","toolFiler":[1.0]}])"),
+            1);
+  EXPECT_EQ(logged, (std::vector<std::string>{wire.url() + " warns: /tools/0/toolFiler: unknown member"}));
+  Json newer = Json::parse(R"({"kind":"newer","name":"n"})").value();
+  auto refused = Client(options).try_run({.prompt = "Go.", .server_tools = {newer}});
+  EXPECT_EQ(refused.error().pointer(), "/tools/0/kind");
+  EXPECT_EQ(wire.count(R"("tools":[{"kind":"newer","name":"n"}])"), 1);
 }
 
 // "Accept outputSchema as {name?, schema} and pass it through unchanged. Parse the text and

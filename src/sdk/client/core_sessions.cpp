@@ -7,6 +7,14 @@
 #include "sdk/toolbox.hpp"
 
 namespace errand::sdk {
+namespace {
+
+std::optional<WhenBusy> busy_of(const v1::RunOptions& options) {
+  if (!options.when_busy) return {};
+  return static_cast<WhenBusy>(*options.when_busy);
+}
+
+}  // namespace
 
 Result<std::shared_ptr<Following>> RunnerCore::say(std::shared_ptr<const SessionCore> session,
                                                    v1::RunOptions message, EventQueue::Keep keep) {
@@ -37,17 +45,20 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::create_session(
         .pointer(agent->prompt.empty() ? "/messages" : "/prompt");
   }
   auto session = std::make_shared<SessionCore>();
-  ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*agent), Answers::here));
+  session->answers_calls = agent->answer_calls;
+  if (agent->tool_timeout.count() > 0) session->tool_timeout = agent->tool_timeout;
+  const Answers answers = agent->answer_calls ? Answers::here : Answers::elsewhere;
+  ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*agent), answers));
   session->tools = std::move(tools.tools);
   session->lent = std::move(tools.lent);
-  agent->prompt = "-";  // read as a run, which has one
-  ERRAND_CO_TRY(auto request, read_request(*agent));
-  request.spec.prompt = "";
-  add_refs(request.spec, session->lent.refs);
+  ERRAND_CO_TRY(auto request, read_request(*agent, rules(Says::anything)));
+  add_refs(request, session->lent.refs);
   const std::string key = key_of(*agent);
-  engine::SessionParams params{.spec = request.spec, .when_busy = when_busy};
-  ERRAND_CO_TRY(session->id, co_await persist<SessionId>([this, params, key] {
-                  return api().create_session(params, key);
+  auto body = std::make_shared<const json::Object>(std::move(request.body));
+  engine::SessionParams params{.spec = std::move(request.spec),
+                               .when_busy = busy_of(*agent).value_or(when_busy)};
+  ERRAND_CO_TRY(session->id, co_await persist<SessionId>([this, params, key, body] {
+                  return api().create_session(params, key, body);
                 }));
   co_return session;
 }
@@ -59,36 +70,45 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
   ERRAND_CO_TRY(auto found, co_await gather(AskedTools::of(*tools), Answers::here));
   session->tools = std::move(found.tools);
   session->lent = std::move(found.lent);
-  ERRAND_CO_CHECK(co_await persist<SessionInfo>([this, id] { return api().get_session(id); }));
+  ERRAND_CO_TRY(auto info,
+                co_await persist<SessionInfo>([this, id] { return api().get_session(id); }));
+  session->tool_timeout = info.tool_timeout;
   co_return session;
 }
 
 Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const SessionCore> session,
                                                       std::shared_ptr<v1::RunOptions> message,
                                                       EventQueue::Keep keep) {
-  ERRAND_CO_TRY(auto own, co_await gather(AskedTools::of(*message), Answers::here));
+  const bool answers_calls = session->answers_calls && message->answer_calls;
+  ERRAND_CO_TRY(auto own,
+                co_await gather(AskedTools::of(*message),
+                                answers_calls ? Answers::here : Answers::elsewhere));
   std::string inherited;
   if (needs_inherited_prompt(*message)) {
     ERRAND_CO_TRY(auto info, co_await persist<SessionInfo>(
                                  [this, id = session->id] { return api().get_session(id); }));
     inherited = std::move(info.system_prompt);
   }
-  ERRAND_CO_TRY(auto request, read_request(*message, inherited));
-  add_refs(request.spec, std::move(own.lent.refs));
+  ERRAND_CO_TRY(auto request, read_request(*message, rules(Says::something), inherited));
+  add_refs(request, std::move(own.lent.refs));
   ToolSetPtr tools = request.spec.tools;
   engine::SessionMessage said{.said = request.spec,
-                              .overrides = take_overrides(request.body, request.spec)};
+                              .overrides = take_overrides(request.body, request.spec),
+                              .when_busy = busy_of(*message)};
+  auto body = std::make_shared<const json::Object>(std::move(request.body));
   said.overrides.prompt.reset();
   said.overrides.tools = tools->refs.empty() ? nullptr : tools;
   said.said.tools = share_tools({});
   const std::string key = key_of(*message);
-  ERRAND_CO_TRY(auto run, co_await persist<RunId>([this, id = session->id, said, key] {
-                  return api().say(id, said, key);
+  ERRAND_CO_TRY(auto run, co_await persist<RunId>([this, id = session->id, said, key, body] {
+                  return api().say(id, said, key, body);
                 }));
   Following::Params params = params_for(run);
   params.keep = keep;
   params.tools = own.tools.empty() ? session->tools : std::move(own.tools);
-  params.answers = message->answer_calls && backend_->called_by() == CalledBy::client;
+  params.answers = answers_calls && backend_->called_by() == CalledBy::client;
+  params.tool_timeout = session->tool_timeout;
+  if (message->tool_timeout.count() > 0) params.tool_timeout = message->tool_timeout;
   params.lease = std::make_shared<std::pair<std::shared_ptr<const SessionCore>, LentTools>>(
       session, std::move(own.lent));
   co_return add(std::move(params));

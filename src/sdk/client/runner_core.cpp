@@ -103,10 +103,10 @@ Result<RunnerCore::Followed> RunnerCore::attach(RunId run, v1::AttachOptions opt
 Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunOptions> options,
                                                         EventQueue::Keep keep, Reply reply) {
   ERRAND_CO_TRY(auto inherited, co_await prompt_of_fork(options));
-  ERRAND_CO_TRY(auto request, read_request(*options, inherited));
+  ERRAND_CO_TRY(auto request, read_request(*options, rules(Says::something), inherited));
   const Answers answers = options->answer_calls ? Answers::here : Answers::elsewhere;
   ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*options), answers));
-  add_refs(request.spec, std::move(tools.lent.refs));
+  add_refs(request, std::move(tools.lent.refs));
   ERRAND_CO_TRY(auto run, co_await create(std::move(request), options));
   Following::Params params = params_for(run);
   params.keep = keep;
@@ -118,13 +118,6 @@ Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunO
   co_return add(std::move(params));
 }
 
-void RunnerCore::add_refs(Spec& spec, std::vector<ToolRef> refs) {
-  if (refs.empty()) return;
-  std::vector<ToolRef> all = spec.tools->refs;
-  std::move(refs.begin(), refs.end(), std::back_inserter(all));
-  spec.tools = share_with_text(std::move(all));
-}
-
 std::string RunnerCore::key_of(const v1::RunOptions& options) const {
   bool is_remote = backend_->called_by() == CalledBy::client;
   if (!options.idempotency_key.empty() || !is_remote) return options.idempotency_key;
@@ -134,14 +127,15 @@ std::string RunnerCore::key_of(const v1::RunOptions& options) const {
 Task<Result<RunId>> RunnerCore::create(RunRequest request,
                                        std::shared_ptr<v1::RunOptions> options) {
   std::string key = key_of(*options);
+  auto body = std::make_shared<const json::Object>(request.body);
   std::optional<RunId> from;
   ForkParams fork;
   if (options->fork_of) {
     ERRAND_CO_TRY(from, forked_run(*options->fork_of));
     fork = fork_params(request, *options->fork_of);
   }
-  co_return co_await persist<RunId>([this, from, fork, key, spec = request.spec] {
-    return from ? api().fork(*from, fork, key) : api().create(spec, key);
+  co_return co_await persist<RunId>([this, from, fork, key, body, spec = request.spec] {
+    return from ? api().fork(*from, fork, key, body) : api().create(spec, key, body);
   });
 }
 

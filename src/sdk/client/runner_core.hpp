@@ -30,12 +30,14 @@
 
 namespace errand::sdk {
 
-// What a session of the program has: the tools that its runs call.
+// What a session of the program has: the tools that its runs call, and who answers the calls.
 class SessionCore final {
  public:
   SessionId id;
   std::vector<ToolPtr> tools = {};
   LentTools lent = {};
+  bool answers_calls = true;                      // false: others do
+  std::optional<milliseconds> tool_timeout = {};  // of a call whose tool has none, if it is known
 };
 
 // The tools that a program names for a run.
@@ -151,8 +153,11 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
     LocalServers local;
   };
   Servers& servers();
-  // Adds refs to the tools that a request has.
-  static void add_refs(Spec& spec, std::vector<ToolRef> refs);
+  // What a server knows is for the server to say.
+  RequestRules rules(Says says) const {
+    bool is_remote = backend_->called_by() == CalledBy::client;
+    return {.kinds = is_remote ? ToolKinds::any : ToolKinds::known, .says = says};
+  }
   // Of a request without one. An engine in this process needs none: no connection breaks between a
   // request and its answer.
   std::string key_of(const v1::RunOptions& options) const;

@@ -15,10 +15,10 @@ class ForgetfulApi final : public NoApi {
  public:
   explicit ForgetfulApi(std::atomic<int>& asked) : asked_(asked) {}
 
-  Task<Result<SessionId>> create_session(engine::SessionParams, std::string) override {
+  Task<Result<SessionId>> create_session(engine::SessionParams, std::string, BodyPtr) override {
     co_return *SessionId::parse("ses_1");
   }
-  Task<Result<RunId>> say(SessionId, engine::SessionMessage, std::string) override {
+  Task<Result<RunId>> say(SessionId, engine::SessionMessage, std::string, BodyPtr) override {
     if (asked_++ == 0) co_return unreachable();
     co_return *RunId::parse("run_1");
   }

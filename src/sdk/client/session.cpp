@@ -72,10 +72,8 @@ Session Runner::session(RunOptions agent, WhenBusy when_busy) const {
 static_assert(static_cast<int>(WhenBusy::interrupt) ==
               static_cast<int>(errand::WhenBusy::interrupt));
 
-Session Runner::open_session(std::string_view id, std::vector<Tool> tools,
-                             std::vector<Toolkit> toolkits) const {
-  auto found = value_or_throw(core_->open_session(
-      session_of(id), {.tools = std::move(tools), .toolkits = std::move(toolkits)}));
+Session Runner::open_session(std::string_view id, AttachOptions tools) const {
+  auto found = value_or_throw(core_->open_session(session_of(id), std::move(tools)));
   return {core_, std::move(found), std::string(id)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 
 #include "sdk/client/test_server.hpp"
@@ -94,6 +95,83 @@ TEST_P(SessionTest, ASessionBeginsWithoutAPrompt) {
   } catch (const Error& error) {
     EXPECT_EQ(error.pointer(), "/prompt");
   }
+}
+
+// ---- Only in a client: who answers the calls -----------------------------------------------------
+
+constexpr std::string_view kEcho = R"({"turns":[
+    {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},{"text":["Done."]}]})";
+
+Tool echo(std::function<std::string(const Word&, ToolContext&)> handler) {
+  return tool("echo", "Echo a word.", std::move(handler));
+}
+
+TEST(SessionCalls, ASessionThatAnswersNoneLeavesThemToWorkers) {
+  sdk::TestServer server(kEcho);
+  Client caller(server.options());
+  Client helper(server.options());
+  std::atomic<int> here = 0;
+  std::atomic<int> there = 0;
+  Worker worker = helper.serve(Toolkit(
+      {.name = "kit", .tools = {echo([&](const Word& args, ToolContext&) {
+         ++there;
+         return args.word;
+       })}}));
+  Session session = caller.session({.tools = {echo([&](const Word& args, ToolContext&) {
+                                      ++here;
+                                      return args.word;
+                                    })},
+                                    .answer_calls = false});
+  EXPECT_EQ(session.run("Go.").text, "Done.");
+  EXPECT_EQ(here, 0);
+  EXPECT_EQ(there, 1);
+}
+
+TEST(SessionCalls, HandlersKnowByWhenTheyHaveToBeDone) {
+  sdk::TestServer server(kEcho);
+  Client client(server.options());
+  std::vector<bool> has_deadline;
+  Tool timed = echo([&](const Word& args, ToolContext& context) {
+    has_deadline.push_back(context.deadline().has_value());
+    return args.word;
+  });
+  Session session = client.session({.tools = {timed}, .tool_timeout = std::chrono::minutes(1)});
+  EXPECT_EQ(session.run("Go.").text, "Done.");
+  EXPECT_EQ(has_deadline, std::vector<bool>({true}));
+}
+
+TEST(SessionCalls, ASessionThatIsFoundMayHaveTheToolsOfAnMcpServer) {
+  sdk::TestServer server(R"({"turns":[
+      {"toolCalls":[{"name":"calc_echo","args":{"word":"a"}}]},{"text":["Done."]}]})");
+  Client client(server.options());
+  std::atomic<int> calls = 0;
+  mcp::Server calc(Toolkit({.name = "calc", .tools = {echo([&](const Word& args, ToolContext&) {
+                              ++calls;
+                              return args.word;
+                            })}}));
+  Session session = client.session({.mcp_servers = {calc}});
+  Client other(server.options());
+  Session found = other.open_session(session.id(), {.mcp_servers = {calc}});
+  EXPECT_EQ(found.run("Go.").text, "Done.");
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(SessionCalls, AMessageMaySayWhatItDoesWhileTheSessionIsBusy) {
+  sdk::TestServer server(kEcho);
+  Client client(server.options());
+  std::promise<void> begun;
+  std::promise<void> over;
+  Session session = client.session({.tools = {echo([&](const Word& args, ToolContext&) {
+    begun.set_value();
+    over.get_future().wait();
+    return args.word;
+  })}});
+  auto first = std::async(std::launch::async, [&] { return session.run("Go.").text; });
+  begun.get_future().wait();
+  Result<Reply> second = session.try_run({.prompt = "More.", .when_busy = WhenBusy::reject});
+  EXPECT_EQ(second.error().reason(), "session_busy");
+  over.set_value();
+  EXPECT_EQ(first.get(), "Done.");
 }
 
 }  // namespace

@@ -53,6 +53,19 @@ class TestWire final {
     return found;
   }
 
+  // The body of the first request whose head begins so; empty if there is none.
+  std::string body_of(std::string_view head) const {
+    constexpr std::string_view kLength = "content-length: ";
+    std::string all = sent();
+    auto from = all.find(head);
+    auto end = from == std::string::npos ? from : all.find("\r\n\r\n", from);
+    if (end == std::string::npos) return {};
+    std::string fields = to_lower(all.substr(from, end - from));
+    auto length = fields.find(kLength);
+    if (length == std::string::npos) return {};
+    return all.substr(end + 4, std::stoul(fields.substr(length + kLength.size())));
+  }
+
  private:
   using Socket = asio::ip::tcp::socket;
   struct Pair {
