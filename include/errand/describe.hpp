@@ -18,9 +18,9 @@
 //
 // It stands in the namespace of the type, after the type and before its first use. Members of a
 // plain aggregate that are not listed are kept as they are. Of any other class, exactly the listed
-// public members are used. An enum that is described has exactly the listed names. Without it, names
-// are found of the values -16 to 1023 and of powers of two: list all names of an enum that has other
-// values, too.
+// public members are used. An enum that is described has exactly the listed names. Without it,
+// names are found of the values -16 to 1023 and of powers of two: list all names of an enum that
+// has other values, too.
 #define ERRAND_DESCRIBE(Type_, ...)                                              \
   template <class ErrandDescription>                                             \
   void errand_describe(::errand::v1::detail::Of<Type_>,                          \

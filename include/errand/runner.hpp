@@ -23,6 +23,7 @@ namespace errand::sdk {
 class RunnerCore;
 class Following;
 class SessionCore;
+struct AskedRun;
 }  // namespace errand::sdk
 
 namespace errand::ERRAND_V1 {
@@ -34,6 +35,7 @@ class RunStream final {
  public:
   static constexpr std::size_t kEventsWaitingMax = 1'000;
 
+  RunStream();  // of no run: it has no events
   RunStream(RunStream&&) noexcept;
   RunStream& operator=(RunStream&&) noexcept;
   ~RunStream();
@@ -43,6 +45,9 @@ class RunStream final {
   // Waits for the next event; nothing after the last one. `next` throws the Error.
   std::optional<Event> next();
   Result<std::optional<Event>> try_next();
+  // The same without waiting: `done` is called once, on the thread that brings the event, where it
+  // must neither block nor call the runner. <errand/asio.hpp> delivers it elsewhere. One at a time.
+  void next_async(std::function<void(Result<std::optional<Event>>)> done);
 
   // Reads to the end. `reply` throws a RunError if the run has not succeeded.
   Reply reply();
@@ -87,6 +92,22 @@ class RunStream final {
   std::string run_id_;
 };
 
+// A run that was asked for with run_async. Cheap to copy.
+class AsyncRun final {
+ public:
+  AsyncRun() = default;
+  // Asks the run to stop, and does not wait for it. Its end is told as any other.
+  void cancel() const;
+
+ private:
+  friend class Runner;
+  friend class Session;
+  AsyncRun(std::weak_ptr<sdk::RunnerCore> core, std::shared_ptr<sdk::AskedRun> run);
+
+  std::weak_ptr<sdk::RunnerCore> core_;
+  std::shared_ptr<sdk::AskedRun> run_;
+};
+
 // How a run is joined that another process, or an earlier call, has asked for.
 struct AttachOptions {
   std::vector<Tool> tools = {};  // answer the calls that wait, and later ones
@@ -111,6 +132,7 @@ class Session final {
   template <class T>
   Result<TypedReply<T>> try_run(RunOptions message) const;
   RunStream stream(RunOptions message) const;
+  AsyncRun run_async(RunOptions message, std::function<void(Result<Reply>)> done) const;
 
   // What was said and answered so far.
   std::vector<Message> messages() const;
@@ -172,7 +194,11 @@ class Runner {
 
   // The same without waiting: `done` is called once, on the runner's own thread, where it must
   // neither block nor call the runner. <errand/asio.hpp> delivers it elsewhere.
-  void run_async(RunOptions options, std::function<void(Result<Reply>)> done) const;
+  AsyncRun run_async(RunOptions options, std::function<void(Result<Reply>)> done) const;
+  void stream_async(RunOptions options, std::function<void(Result<RunStream>)> done) const;
+  void attach_async(std::string_view run_id, AttachOptions options,
+                    std::function<void(Result<RunStream>)> done) const;
+  void cancel_async(std::string_view run_id, std::function<void(Result<RunStatus>)> done) const;
 
   // Starts a run and shows it.
   RunStream stream(RunOptions options) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -54,12 +55,16 @@ class Tool final {
 
   // Checks the arguments, calls the handler, and checks the result. Never throws: wrong arguments
   // and exceptions become failed results, FatalToolError becomes a fatal one. The message of an
-  // errand::Error, a plain std::runtime_error or an exception class of the program's own reaches the
-  // model, cut to kMessageBytesMax. Other exceptions, such as std::out_of_range and
+  // errand::Error, a plain std::runtime_error or an exception class of the program's own reaches
+  // the model, cut to kMessageBytesMax. Other exceptions, such as std::out_of_range and
   // std::filesystem::filesystem_error, tell of the insides of the program: their messages go to the
   // log, and the model learns only that the tool failed.
   ToolResult call(ToolContext& context, const Json& arguments) const;
   ToolResult call(const Json& arguments) const;
+  // The same without waiting for a handler of <errand/asio.hpp>, which needs no thread while it
+  // waits; any other handler runs before this returns. `done` is called once, from any thread.
+  void start(const std::shared_ptr<ToolContext>& context, const Json& arguments,
+             std::function<void(ToolResult result)> done) const;
 
   static constexpr std::size_t kMessageBytesMax = 2'000;
 
@@ -71,6 +76,9 @@ class Tool final {
   friend Tool detail::make_tool(detail::ToolParts parts);
   explicit Tool(std::shared_ptr<const detail::ToolState> state) : state_(std::move(state)) {}
   ToolResult call(ToolContext& context, Json arguments, detail::ArgumentRules rules) const;
+  void start(const std::shared_ptr<ToolContext>& context, Json arguments,
+             detail::ArgumentRules rules, std::function<void(ToolResult)> done) const;
+  std::optional<ToolResult> prepare(Json& arguments, detail::ArgumentRules rules) const;
 
   std::shared_ptr<const detail::ToolState> state_;
 };
@@ -82,8 +90,8 @@ class Tool final {
 // other type of <errand/schema.hpp>, a Content, a std::vector<Content>, a ToolResult, or a Result
 // of these. A Json that looks like a content block, or a list of such blocks, becomes content.
 // A handler may also return a std::future of these, or another type with wait() and get(): its
-// thread waits, and what get() throws is treated as if the handler had thrown it. A coroutine of
-// Boost.Asio becomes one with co_spawn(executor, coroutine(), boost::asio::use_future).
+// thread waits, and what get() throws is treated as if the handler had thrown it. For a coroutine
+// of Boost.Asio, which needs no thread while it waits, see async_tool in <errand/asio.hpp>.
 //
 // All functions throw an Error (invalid_argument) if the name is not 1 to 64 of the characters
 // a-z A-Z 0-9 and _, or if a schema is wrong.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,8 @@ class ToolCallHost {
   virtual std::shared_ptr<sdk::McpCall> mcp() const;
   // See ToolContext::wait_elsewhere. May be null.
   virtual std::shared_ptr<void> wait_elsewhere();
+  // See ToolContext::on_cancel. Nothing is ever called unless a host overrides this.
+  virtual void on_cancel(std::function<void()> call);
 };
 
 // What a handler knows of its call. Valid while the handler runs; safe to use from any thread.
@@ -89,6 +92,10 @@ class ToolContext final {
   bool cancelled() const;
   // Throws an Error (cancelled) if the result is no longer wanted.
   void throw_if_cancelled() const;
+
+  // Calls this once, from any thread, when the result is no longer wanted; at once if that is so
+  // already. It must not block.
+  void on_cancel(std::function<void()> call) const;
 
   void progress(std::string message, double done = 0, double total = 0);
 

@@ -64,6 +64,9 @@ class Toolkit final {
   // input that does not fit, give failed results.
   ToolResult execute(ToolContext& context, std::string_view name, const Content& input) const;
   ToolResult execute(ToolContext& context, std::string_view name, const Json& arguments) const;
+  // The same without waiting; see Tool::start.
+  void start(const std::shared_ptr<ToolContext>& context, std::string_view name,
+             const Json& arguments, std::function<void(ToolResult result)> done) const;
 
   // Copies with these tools alone, without them, or with all tools and rules of another toolkit.
   // Throw an Error: not_found for an unknown name, conflict for two tools of a name.

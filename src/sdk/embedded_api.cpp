@@ -65,8 +65,7 @@ Task<Result<RunId>> EmbeddedApi::create(Spec spec, std::string key, BodyPtr) {
   co_return as_seen(std::move(run));
 }
 
-Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params, std::string key,
-                                       BodyPtr) {
+Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params, std::string key, BodyPtr) {
   ERRAND_CO_CHECK(check(params.overrides.output_schema));
   Idempotency idempotency;
   if (!key.empty()) idempotency = idempotency_of(std::move(key), to_json(params));

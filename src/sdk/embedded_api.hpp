@@ -60,8 +60,7 @@ class EmbeddedApi final : public RunApi {
   explicit EmbeddedApi(host::Host& host, WorkspaceSlug workspace = default_workspace());
 
   Task<Result<RunId>> create(Spec spec, std::string key, BodyPtr body) override;
-  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key,
-                           BodyPtr body) override;
+  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string key, BodyPtr body) override;
   Task<Result<std::unique_ptr<EventSource>>> open_stream(RunId run, EventSeq after) override;
   Task<Result<void>> answer(RunId run, ToolUseId call, ToolAnswer answer,
                             std::string claim) override;

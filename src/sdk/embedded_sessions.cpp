@@ -35,8 +35,8 @@ json::Object asked_for(const SessionId& session, const engine::SessionMessage& m
 
 }  // namespace
 
-Task<Result<SessionId>> EmbeddedApi::create_session(engine::SessionParams params,
-                                                     std::string key, BodyPtr) {
+Task<Result<SessionId>> EmbeddedApi::create_session(engine::SessionParams params, std::string key,
+                                                    BodyPtr) {
   ERRAND_CO_CHECK(check(params.spec.output_schema));
   if (params.spec.name.empty()) params.spec.name = kDefaultName;
   Idempotency idempotency;
@@ -46,7 +46,7 @@ Task<Result<SessionId>> EmbeddedApi::create_session(engine::SessionParams params
 }
 
 Task<Result<RunId>> EmbeddedApi::say(SessionId session, engine::SessionMessage message,
-                                      std::string key, BodyPtr) {
+                                     std::string key, BodyPtr) {
   ERRAND_CO_CHECK(check(message.overrides.output_schema));
   Idempotency idempotency;
   if (!key.empty()) idempotency = idempotency_of(std::move(key), asked_for(session, message));

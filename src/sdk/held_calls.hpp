@@ -21,11 +21,11 @@ struct HeldCall {
   std::string claim = {};  // empty: this process holds none
 
   // Of HeldCalls alone.
-  std::optional<Result<Claim>> asked = {};      // what a request for a claim has brought
-  std::optional<Result<void>> posted = {};      // what came of the answer
-  bool is_answered = false;                     // posted, or on its way
-  Wakeup* waiting = nullptr;                    // rung with either, while anybody waits for it
-  std::optional<ProgressReport> report = {};    // waits until the one before is posted
+  std::optional<Result<Claim>> asked = {};    // what a request for a claim has brought
+  std::optional<Result<void>> posted = {};    // what came of the answer
+  bool is_answered = false;                   // posted, or on its way
+  Wakeup* waiting = nullptr;                  // rung with either, while anybody waits for it
+  std::optional<ProgressReport> report = {};  // waits until the one before is posted
   bool is_reporting = false;
   std::optional<TaskGroup::Ticket> keeping = {};  // of the task that extends the claim
 };

@@ -179,8 +179,8 @@ Task<Result<RunId>> HttpApi::create(Spec spec, std::string key, BodyPtr body) {
 Task<Result<RunId>> HttpApi::fork(RunId run, ForkParams params, std::string key, BodyPtr body) {
   json::Object sent = body ? *body : to_json(params);
   if (params.from_seq) sent["fromSeq"] = *params.from_seq;
-  ERRAND_CO_TRY(auto made, co_await post(run_path(run.view(), "/fork"), json::write(sent),
-                                         std::move(key)));
+  ERRAND_CO_TRY(auto made,
+                co_await post(run_path(run.view(), "/fork"), json::write(sent), std::move(key)));
   tell_warnings(made);
   co_return parse_run_id(made);
 }

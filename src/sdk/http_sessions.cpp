@@ -63,8 +63,8 @@ Task<Result<SessionId>> HttpApi::create_session(engine::SessionParams params, st
   co_return parse_session_id(made);
 }
 
-Task<Result<RunId>> HttpApi::say(SessionId session, engine::SessionMessage message,
-                                 std::string key, BodyPtr body) {
+Task<Result<RunId>> HttpApi::say(SessionId session, engine::SessionMessage message, std::string key,
+                                 BodyPtr body) {
   ERRAND_CO_TRY(auto made, co_await post(session_path(session, "/messages"),
                                          message_body(message, body), std::move(key)));
   tell_warnings(made);

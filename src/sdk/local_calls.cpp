@@ -165,7 +165,8 @@ Task<void> LocalCalls::stop() {
   co_await posting_.stop(CancelReason::shutdown);
 }
 
-// An answer to a call that is lost comes too late: an earlier attempt was heard, or the run is over.
+// An answer to a call that is lost comes too late: an earlier attempt was heard, or the run is
+// over.
 Task<void> LocalCalls::post(HeldCallPtr call, ToolAnswer answer) {
   auto posted = co_await held_.post(std::move(call), std::move(answer));
   if (posted || is_lost(posted.error()) || is_worth_retrying(posted.error())) co_return;

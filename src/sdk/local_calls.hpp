@@ -48,7 +48,8 @@ class LocalCalls final {
   void give_up();
 
   // Gives back the claims of calls that have not begun, so that others may make them, and answers
-  // claimed calls that are cut off: they are not to be made twice. Takes up to HeldCalls::kLeaveMax.
+  // claimed calls that are cut off: they are not to be made twice. Takes up to
+  // HeldCalls::kLeaveMax.
   Task<void> stop();
 
  private:
@@ -58,7 +59,7 @@ class LocalCalls final {
     std::optional<SteadyTime> started = {};      // once the work on it has begun
     std::optional<milliseconds> took = {};       // once it has an outcome
     std::optional<TaskGroup::Ticket> task = {};  // of the work on it, once that has begun
-    bool is_left = false;                           // told that others have it
+    bool is_left = false;                        // told that others have it
   };
   struct Waiting {
     ToolUseId id;

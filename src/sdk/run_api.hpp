@@ -74,8 +74,8 @@ struct SessionInfo {
   std::optional<RunId> current = {};  // the run that has the turn. Not in lists
   // Of calls that a client answers and whose tool has none, if that is known. Not in lists.
   std::optional<milliseconds> tool_timeout = {};
-  std::string summary = {};           // of what was said; in lists only
-  std::string last_used = {};         // ISO 8601
+  std::string summary = {};    // of what was said; in lists only
+  std::string last_used = {};  // ISO 8601
 };
 
 struct SessionQuery {

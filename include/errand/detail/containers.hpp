@@ -183,10 +183,10 @@ struct Key<K> {
 
 // A multimap takes a key twice.
 template <class T>
-concept MultiMap = Map<T> && !requires(T& map, typename T::key_type key,
-                                       typename T::mapped_type value) {
-  map.emplace(std::move(key), std::move(value)).second;
-};
+concept MultiMap =
+    Map<T> && !requires(T& map, typename T::key_type key, typename T::mapped_type value) {
+      map.emplace(std::move(key), std::move(value)).second;
+    };
 
 template <Map T>
 struct Type<T> : Plain {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,11 +31,19 @@ struct ToolState;
 // left out.
 enum class ArgumentRules : unsigned char { strict, lenient };
 
-// A handler whose types are forgotten. call() throws BadArguments if the arguments cannot be read.
+// Hears what a handler has thrown, or its result. Called once, from any thread.
+using HandlerDone = std::function<void(std::exception_ptr thrown, ToolResult result)>;
+
+// A handler whose types are forgotten. Both calls throw BadArguments if the arguments cannot be
+// read.
 class Handler {
  public:
   virtual ~Handler();
   virtual ToolResult call(ToolContext& context, const Json& arguments) const = 0;
+  // The same for handlers that need no thread while they wait. `done` is called, perhaps before
+  // this returns, unless this throws.
+  virtual void start(const std::shared_ptr<ToolContext>& context, const Json& arguments,
+                     HandlerDone done) const;
 };
 
 struct BadArguments {
@@ -227,6 +237,22 @@ std::shared_ptr<const CheckedSchema> output_schema_for() {
   }
 }
 
+// The schema of a handler's parameter; void: it has none.
+template <class P>
+std::shared_ptr<const CheckedSchema> input_schema_for() {
+  if constexpr (std::is_void_v<P>) {
+    return std::make_shared<const CheckedSchema>(kOps<NoArguments>);
+  } else {
+    static_assert(check_arguments<P>());
+    using T = std::remove_cvref_t<P>;
+    if constexpr (std::is_same_v<T, Json>) {
+      return std::make_shared<const CheckedSchema>(any_object_schema());
+    } else {
+      return std::make_shared<const CheckedSchema>(kOps<T>);
+    }
+  }
+}
+
 // ---- Handlers -----------------------------------------------------------------------------------
 
 template <class F>
@@ -248,21 +274,6 @@ class TypedHandler final : public Handler {
       std::remove_cvref_t<Parameter> value{};
       read_arguments(kOps<std::remove_cvref_t<Parameter>>, arguments, &value);
       return give(context, std::move(value));
-    }
-  }
-
-  // Of the arguments; the type's own unless the tool has a hand-written one.
-  static std::shared_ptr<const CheckedSchema> input_schema() {
-    if constexpr (std::is_void_v<Parameter>) {
-      return std::make_shared<const CheckedSchema>(kOps<NoArguments>);
-    } else {
-      static_assert(check_arguments<Parameter>());
-      using T = std::remove_cvref_t<Parameter>;
-      if constexpr (std::is_same_v<T, Json>) {
-        return std::make_shared<const CheckedSchema>(any_object_schema());
-      } else {
-        return std::make_shared<const CheckedSchema>(kOps<T>);
-      }
     }
   }
 
@@ -351,7 +362,7 @@ ToolParts tool_parts(std::string name, std::string description, F f, std::option
                   output_schema_for<typename H::Returned>(),
                   nullptr,
                   options};
-  if (!parts.written_schema) parts.input = H::input_schema();
+  if (!parts.written_schema) parts.input = input_schema_for<typename H::Parameter>();
   parts.handler = std::make_shared<const H>(std::move(f));
   return parts;
 }

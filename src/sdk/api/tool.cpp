@@ -1,5 +1,7 @@
-#include <algorithm>
 #include <errand/tool.hpp>
+
+#include <algorithm>
+#include <exception>
 #include <new>
 #include <stdexcept>
 #include <string_view>
@@ -51,9 +53,10 @@ ToolResult bad_arguments(const std::string& name, std::string_view errors) {
                                 " do not fit its schema. Correct them and call again.\n", errors));
 }
 
-// Whether the text of an exception was written for those who use the tool. What the standard library
-// throws by itself tells of the insides of the program: "vector::_M_range_check: __n (which is 5)",
-// or the path of a file. A plain runtime_error is what programs throw who have something to say.
+// Whether the text of an exception was written for those who use the tool. What the standard
+// library throws by itself tells of the insides of the program: "vector::_M_range_check: __n (which
+// is 5)", or the path of a file. A plain runtime_error is what programs throw who have something to
+// say.
 bool is_for_callers(const std::exception& error) {
   if (typeid(error) == typeid(std::runtime_error)) return true;
   if (dynamic_cast<const std::system_error*>(&error)) return false;
@@ -63,20 +66,23 @@ bool is_for_callers(const std::exception& error) {
                               [type](std::string_view one) { return type.starts_with(one); });
 }
 
-// Runs the handler. What it throws becomes a result.
-ToolResult run(const detail::ToolState& state, ToolContext& context, const Json& arguments) {
+// What a handler has thrown, as a result.
+ToolResult result_of(const std::exception_ptr& thrown, const std::string& tool,
+                     ToolContext& context) {
   constexpr std::string_view kNoDetails = "The tool failed for an unknown reason.";
   try {
-    return state.handler->call(context, arguments);
+    std::rethrow_exception(thrown);
   } catch (const detail::BadArguments& bad) {
-    return bad_arguments(state.name, bad.error.describe());
+    return bad_arguments(tool, bad.error.describe());
   } catch (const FatalToolError& error) {
     return ToolResult::fatal(std::string(utf8_prefix(error.what(), Tool::kMessageBytesMax)));
   } catch (const std::bad_alloc&) {
     return ToolResult::failed("The tool ran out of memory.");
   } catch (const std::exception& error) {
     if (!is_for_callers(error)) {
-      context.log(LogLevel::error, cat("the tool ", state.name, " failed: ", error.what()));
+      // A handler that is cut off says so in the words of its library.
+      if (context.cancelled()) return ToolResult::failed("The call was cancelled.");
+      context.log(LogLevel::error, cat("the tool ", tool, " failed: ", error.what()));
       return ToolResult::failed("The tool failed because of an error in its program.");
     }
     std::string_view message = utf8_prefix(error.what(), Tool::kMessageBytesMax);
@@ -100,7 +106,8 @@ ToolResult checked(const detail::ToolState& state, ToolResult result) {
 
 }  // namespace
 
-ToolResult Tool::call(ToolContext& context, Json arguments, detail::ArgumentRules rules) const {
+// Checks the arguments and makes them ready. A result: they are refused.
+std::optional<ToolResult> Tool::prepare(Json& arguments, detail::ArgumentRules rules) const {
   if (!state_->input || state_->written_output) {
     return ToolResult::failed(
         cat("The schema of ", name(), " refers to definitions that it lacks."));
@@ -109,11 +116,45 @@ ToolResult Tool::call(ToolContext& context, Json arguments, detail::ArgumentRule
   if (state_->options.coerce || is_lenient) arguments = state_->input->coerce(std::move(arguments));
   if (is_lenient) {
     arguments = detail::without_unknown_members(state_->input->json(), std::move(arguments));
-    return run(*state_, context, arguments);
+    return std::nullopt;
   }
   std::string errors = state_->input->describe_errors(arguments);
-  if (!errors.empty()) return bad_arguments(name(), errors);
-  return checked(*state_, run(*state_, context, arguments));
+  if (errors.empty()) return std::nullopt;
+  return bad_arguments(name(), errors);
+}
+
+ToolResult Tool::call(ToolContext& context, Json arguments, detail::ArgumentRules rules) const {
+  if (auto refused = prepare(arguments, rules)) return *std::move(refused);
+  ToolResult result;
+  try {
+    result = state_->handler->call(context, arguments);
+  } catch (...) {
+    result = result_of(std::current_exception(), name(), context);
+  }
+  return rules == detail::ArgumentRules::lenient ? result : checked(*state_, std::move(result));
+}
+
+void Tool::start(const std::shared_ptr<ToolContext>& context, Json arguments,
+                 detail::ArgumentRules rules, std::function<void(ToolResult)> done) const {
+  if (auto refused = prepare(arguments, rules)) return done(*std::move(refused));
+  auto finish = [state = state_, context, rules, done = std::move(done)](
+                    const std::exception_ptr& thrown, ToolResult result) {
+    if (thrown) result = result_of(thrown, state->name, *context);
+    bool is_lenient = rules == detail::ArgumentRules::lenient;
+    done(is_lenient ? std::move(result) : checked(*state, std::move(result)));
+  };
+  std::exception_ptr thrown;
+  try {
+    state_->handler->start(context, arguments, finish);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (thrown) finish(thrown, {});
+}
+
+void Tool::start(const std::shared_ptr<ToolContext>& context, const Json& arguments,
+                 std::function<void(ToolResult)> done) const {
+  start(context, arguments, detail::ArgumentRules::strict, std::move(done));
 }
 
 Tool Tool::with_definitions(const JsonObject& definitions) const {

@@ -17,6 +17,8 @@ std::shared_ptr<void> ToolCallHost::wait_elsewhere() {
   return nullptr;
 }
 
+void ToolCallHost::on_cancel(std::function<void()> /*call*/) {}
+
 ToolContext::ToolContext() = default;
 ToolContext::ToolContext(ToolCallInfo info, std::shared_ptr<ToolCallHost> host)
     : info_(std::move(info)), host_(std::move(host)) {}
@@ -28,6 +30,10 @@ bool ToolContext::cancelled() const {
 
 void ToolContext::throw_if_cancelled() const {
   if (cancelled()) throw Error(ErrorCode::cancelled, "the call was cancelled");
+}
+
+void ToolContext::on_cancel(std::function<void()> call) const {
+  if (host_) host_->on_cancel(std::move(call));
 }
 
 void ToolContext::progress(std::string message, double done, double total) {

@@ -10,6 +10,11 @@ namespace errand::v1::detail {
 
 Handler::~Handler() = default;
 
+void Handler::start(const std::shared_ptr<ToolContext>& context, const Json& arguments,
+                    HandlerDone done) const {
+  done(nullptr, call(*context, arguments));
+}
+
 Json any_object_schema() {
   return type_schema("object");
 }

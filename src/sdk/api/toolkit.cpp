@@ -63,24 +63,54 @@ ToolResult Toolkit::execute(ToolContext& context, std::string_view name,
   return ToolResult::failed(cat("The input of ", name, " must be a JSON object."));
 }
 
+namespace {
+
+bool is_full(const Toolkit& toolkit) {
+  return toolkit.validation() == Validation::full;
+}
+
+detail::ArgumentRules rules_of(const Toolkit& toolkit) {
+  return is_full(toolkit) ? detail::ArgumentRules::strict : detail::ArgumentRules::lenient;
+}
+
+Json arguments_for(const Toolkit& toolkit, const Tool& tool, const Json& arguments) {
+  return is_full(toolkit) ? detail::with_nulls(tool.input_schema(), arguments) : arguments;
+}
+
+ToolResult with_its_content(Validation validation, const Tool& tool, ToolResult result) {
+  bool lacks_structure = result.ok() && tool.output_schema() && !result.structured;
+  if (validation != Validation::content_types || !lacks_structure) return result;
+  return ToolResult::failed(
+      cat("The result of ", tool.name(), " has no structured content, which its schema asks for."));
+}
+
+// Why nothing is called; nothing if the tool is.
+std::optional<ToolResult> refusal(const Toolkit& toolkit, const Tool* tool, std::string_view name,
+                                  const Json& arguments) {
+  if (!tool) return ToolResult::failed(unknown_tool(toolkit, name));
+  if (arguments.if_object()) return std::nullopt;
+  return ToolResult::failed(
+      cat("The input of ", name, " must be a JSON object, not ", arguments.kind_name(), "."));
+}
+
+}  // namespace
+
 ToolResult Toolkit::execute(ToolContext& context, std::string_view name,
                             const Json& arguments) const {
   const Tool* tool = find(name);
-  if (!tool) return ToolResult::failed(unknown_tool(*this, name));
-  if (!arguments.if_object()) {
-    return ToolResult::failed(
-        cat("The input of ", name, " must be a JSON object, not ", arguments.kind_name(), "."));
-  }
-  if (validation() == Validation::full) {
-    return tool->call(context, detail::with_nulls(tool->input_schema(), arguments));
-  }
-  ToolResult result = tool->call(context, arguments, detail::ArgumentRules::lenient);
-  bool lacks_structure = result.ok() && tool->output_schema() && !result.structured;
-  if (validation() == Validation::content_types && lacks_structure) {
-    return ToolResult::failed(
-        cat("The result of ", name, " has no structured content, which its schema asks for."));
-  }
-  return result;
+  if (auto refused = refusal(*this, tool, name, arguments)) return *std::move(refused);
+  ToolResult result = tool->call(context, arguments_for(*this, *tool, arguments), rules_of(*this));
+  return with_its_content(validation(), *tool, std::move(result));
+}
+
+void Toolkit::start(const std::shared_ptr<ToolContext>& context, std::string_view name,
+                    const Json& arguments, std::function<void(ToolResult)> done) const {
+  const Tool* tool = find(name);
+  if (auto refused = refusal(*this, tool, name, arguments)) return done(*std::move(refused));
+  tool->start(context, arguments_for(*this, *tool, arguments), rules_of(*this),
+              [tool = *tool, validation = validation(), done = std::move(done)](ToolResult result) {
+                done(with_its_content(validation, tool, std::move(result)));
+              });
 }
 
 // ---- Copies -------------------------------------------------------------------------------------

@@ -35,9 +35,10 @@ void tell_caller(v1::ToolCallInfo& info, const RoomCaller& caller) {
 class Handlers::Running final : public v1::ToolCallHost,
                                 public std::enable_shared_from_this<Running> {
  public:
-  Running(Executor home, std::shared_ptr<const HandlerServices> services, const HandlerCall& call,
+  Running(const Executor& home, std::shared_ptr<HomeDoor> door,
+          std::shared_ptr<const HandlerServices> services, const HandlerCall& call,
           CallSecrets* secrets)
-      : home_(std::move(home)),
+      : door_(std::move(door)),
         services_(std::move(services)),
         run_(call.call.run),
         deadline_(call.deadline),
@@ -45,7 +46,7 @@ class Handlers::Running final : public v1::ToolCallHost,
         mcp_(call.mcp),
         sink_(call.progress),
         secrets_(secrets),
-        bell_(std::make_unique<Wakeup>(home_)) {}
+        bell_(std::make_unique<Wakeup>(home)) {}
 
   // From any thread.
   bool cancelled() const override {
@@ -61,7 +62,7 @@ class Handlers::Running final : public v1::ToolCallHost,
     ProgressReport report{.message = progress.message};
     if (progress.done != 0 || progress.total != 0) report.progress = progress.done;
     if (progress.total != 0) report.total = progress.total;
-    post_from_outside(home_, [self = shared_from_this(), report = std::move(report)]() mutable {
+    door_->post([self = shared_from_this(), report = std::move(report)]() mutable {
       self->reports_.fetch_sub(1);
       self->show(std::move(report));
     });
@@ -90,17 +91,27 @@ class Handlers::Running final : public v1::ToolCallHost,
     return std::make_shared<HandlerPool::Waiting>();
   }
 
+  void on_cancel(std::function<void()> call) override {
+    {
+      std::lock_guard lock(mutex_);
+      if (is_finished_) return;
+      if (!is_left_.load()) {
+        on_cancel_.push_back(std::move(call));
+        return;
+      }
+    }
+    call();
+  }
+
   // On the thread of the handler.
   void work(const Handler& handler, v1::ToolCallInfo info, const json::Object& arguments) {
-    ToolOutcome outcome = never_began();
-    if (!cancelled()) {
-      has_begun_.store(true);
-      v1::ToolContext context(std::move(info), shared_from_this());
-      outcome = outcome_of(handler(context, v1::detail::from_value(json::Value(arguments))));
-    }
-    post_from_outside(home_, [self = shared_from_this(), outcome = std::move(outcome)]() mutable {
-      self->settle(std::move(outcome));
-    });
+    if (cancelled()) return finish(never_began());
+    has_begun_.store(true);
+    auto context = std::make_shared<v1::ToolContext>(std::move(info), shared_from_this());
+    handler(context, v1::detail::from_value(json::Value(arguments)),
+            [self = shared_from_this()](v1::ToolResult result) {
+              self->finish(outcome_of(std::move(result)));
+            });
   }
 
   // At home. The first outcome counts.
@@ -126,11 +137,14 @@ class Handlers::Running final : public v1::ToolCallHost,
   }
 
   void leave() {
+    std::vector<std::function<void()>> calls;
     {
       std::lock_guard lock(mutex_);
       is_left_.store(true);
+      calls.swap(on_cancel_);
     }
     answered_.notify_all();
+    for (const auto& call : calls) call();
     sink_ = nullptr;
     secrets_ = nullptr;
     bell_.reset();
@@ -144,6 +158,18 @@ class Handlers::Running final : public v1::ToolCallHost,
   const RunId& run() const { return run_; }
 
  private:
+  // From any thread.
+  void finish(ToolOutcome outcome) {
+    {
+      std::lock_guard lock(mutex_);
+      is_finished_ = true;
+      on_cancel_.clear();
+    }
+    door_->post([self = shared_from_this(), outcome = std::move(outcome)]() mutable {
+      self->settle(std::move(outcome));
+    });
+  }
+
   static ToolOutcome never_began() {
     return failed_outcome("The time for this call was over before it began.");
   }
@@ -157,7 +183,7 @@ class Handlers::Running final : public v1::ToolCallHost,
 
   std::optional<std::string> ask_vault(std::string_view name) {
     auto wanted = std::make_shared<Wanted>(Wanted{.name = std::string(name)});
-    post_from_outside(home_, [self = shared_from_this(), wanted] {
+    door_->post([self = shared_from_this(), wanted] {
       self->wanted_.push_back(wanted);
       if (self->bell_) self->bell_->notify();
     });
@@ -196,7 +222,7 @@ class Handlers::Running final : public v1::ToolCallHost,
     for (const std::string& value : given) secrets_->remember(value);
   }
 
-  const Executor home_;
+  const std::shared_ptr<HomeDoor> door_;
   const std::shared_ptr<const HandlerServices> services_;
   const RunId run_;
   const SteadyTime deadline_;
@@ -209,6 +235,8 @@ class Handlers::Running final : public v1::ToolCallHost,
   std::mutex mutex_;
   std::condition_variable answered_;  // a Wanted, or all of them because nobody waits any more
   std::vector<std::string> given_;    // secrets of the program that were asked for
+  std::vector<std::function<void()>> on_cancel_;
+  bool is_finished_ = false;
 
   // At home.
   ProgressSink* sink_;
@@ -220,6 +248,7 @@ class Handlers::Running final : public v1::ToolCallHost,
 
 Handlers::Handlers(Executor home, Timers& timers, std::size_t threads_max, HandlerServices services)
     : home_(std::move(home)),
+      door_(std::make_shared<HomeDoor>(home_)),
       timers_(timers),
       services_(std::make_shared<const HandlerServices>(std::move(services))),
       pool_(threads_max),
@@ -227,8 +256,8 @@ Handlers::Handlers(Executor home, Timers& timers, std::size_t threads_max, Handl
 
 Task<ToolOutcome> Handlers::call(HandlerCall call) {
   CallSecrets own_secrets(nullptr, WorkspaceSlug());
-  auto running = std::make_shared<Running>(home_, call.services ? call.services : services_, call,
-                                           call.secrets ? call.secrets : &own_secrets);
+  auto running = std::make_shared<Running>(home_, door_, call.services ? call.services : services_,
+                                           call, call.secrets ? call.secrets : &own_secrets);
   struct Entry {
     Handlers& handlers;
     std::shared_ptr<Running> running;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include <errand/content.hpp>
 #include <errand/tool_context.hpp>
 
+#include "async/completion.hpp"
 #include "async/interrupt.hpp"
 #include "async/task.hpp"
 #include "async/timers.hpp"
@@ -28,8 +30,32 @@ struct HandlerServices {
   std::function<std::shared_ptr<RoomCore>()> room = {};  // that the tools are hosted in
 };
 
-// A handler with all that a call needs. May block, and throws nothing.
-using Handler = std::function<v1::ToolResult(v1::ToolContext&, const v1::Json&)>;
+// A handler with all that a call needs. May block, and throws nothing. `done` is called once, from
+// any thread: before the handler returns, or later by one that needs no thread while it waits.
+using HandlerDone = std::function<void(v1::ToolResult)>;
+using Handler =
+    std::function<void(const std::shared_ptr<v1::ToolContext>&, const v1::Json&, HandlerDone done)>;
+
+// The way home of what runs on other threads, and perhaps longer than the home.
+class HomeDoor final {
+ public:
+  explicit HomeDoor(Executor home) : home_(std::move(home)) {}
+
+  // Does nothing once the door is closed.
+  template <class F>
+  void post(F work) {
+    std::lock_guard lock(mutex_);
+    if (home_) post_from_outside(*home_, std::move(work));
+  }
+  void close() {
+    std::lock_guard lock(mutex_);
+    home_.reset();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Executor> home_;
+};
 
 struct HandlerCall {
   Handler handler;
@@ -62,10 +88,12 @@ class Handlers final {
   // Asks a model of the program, on threads apart from those of handlers. See HandlerPool::run.
   [[nodiscard]] bool ask_model(std::function<void()> work) { return models_.run(std::move(work)); }
 
-  // Waits for the handlers and models that still run. Not from one of them.
+  // Waits for the handlers and models that have a thread. Not from one of them. What handlers do
+  // later that need none reaches nobody.
   void close() {
     pool_.close();
     models_.close();
+    door_->close();
   }
 
   const Executor& home() const { return home_; }
@@ -75,6 +103,7 @@ class Handlers final {
   void cancel_siblings(const Running& failed);
 
   const Executor home_;
+  const std::shared_ptr<HomeDoor> door_;
   Timers& timers_;
   const std::shared_ptr<const HandlerServices> services_;
   std::set<Running*> running_;

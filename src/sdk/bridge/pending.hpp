@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,6 +60,31 @@ class Promise final {
  private:
   std::shared_ptr<Pending<T>> pending_;
 };
+
+// The same for somebody who does not wait in a thread: is called once, from the home, or by whoever
+// drops it.
+template <class T>
+class Callback final {
+ public:
+  using Done = std::function<void(Result<T>)>;
+  explicit Callback(Done done) : done_(std::move(done)) {}
+  Callback(Callback&& other) noexcept : done_(std::exchange(other.done_, {})) {}
+  Callback& operator=(Callback&&) = delete;
+  ~Callback() {
+    if (done_) done_(closed_error());
+  }
+
+  void set(Result<T> result) { std::exchange(done_, {})(std::move(result)); }
+
+ private:
+  Done done_;
+};
+
+template <class T>
+Task<void> tell(Task<Result<T>> task, Callback<T> callback) {
+  auto result = co_await std::move(task);
+  callback.set(std::move(result));
+}
 
 template <class T>
 Task<void> fill(Task<Result<T>> task, Promise<T> promise) {

@@ -100,10 +100,10 @@ ToolDecl decl_of(const v1::Tool& tool) {
 }
 
 ToolPtr bridge_tool(Handlers& handlers, const v1::Tool& tool) {
-  return std::make_shared<HandlerTool>(handlers, tool, ArgumentsBy::schema,
-                                       [tool](v1::ToolContext& context, const v1::Json& arguments) {
-                                         return tool.call(context, arguments);
-                                       });
+  return std::make_shared<HandlerTool>(
+      handlers, tool, ArgumentsBy::schema,
+      [tool](const std::shared_ptr<v1::ToolContext>& context, const v1::Json& arguments,
+             HandlerDone done) { tool.start(context, arguments, std::move(done)); });
 }
 
 std::vector<ToolPtr> bridge_toolkit(Handlers& handlers, const v1::Toolkit& toolkit) {
@@ -112,8 +112,9 @@ std::vector<ToolPtr> bridge_toolkit(Handlers& handlers, const v1::Toolkit& toolk
   for (const v1::Tool& tool : shared->tools()) {
     out.push_back(std::make_shared<HandlerTool>(
         handlers, tool, arguments_by(*shared, tool),
-        [shared, name = tool.name()](v1::ToolContext& context, const v1::Json& arguments) {
-          return shared->execute(context, name, arguments);
+        [shared, name = tool.name()](const std::shared_ptr<v1::ToolContext>& context,
+                                     const v1::Json& arguments, HandlerDone done) {
+          shared->start(context, name, arguments, std::move(done));
         }));
   }
   return out;

@@ -83,11 +83,13 @@ TEST(Compliance, AToolOfTheServerIsPassedOnUnchangedAndItsWarningsAreLogged) {
   options.server = wire.url();
   std::vector<std::string> logged;
   options.handlers.log = [&logged](LogLevel, std::string_view line) { logged.emplace_back(line); };
-  Json plugin = Json::parse(R"({"kind":"mantyx_plugin","name":"web-fetch","toolFiler":[1.0]})").value();
+  Json plugin =
+      Json::parse(R"({"kind":"mantyx_plugin","name":"web-fetch","toolFiler":[1.0]})").value();
   Client(options).run({.prompt = "Go.", .server_tools = {plugin}});
-  EXPECT_EQ(wire.count(R"("tools":[{"kind":"mantyx_plugin","name":"web-fetch","toolFiler":[1.0]}])"),
-            1);
-  EXPECT_EQ(logged, (std::vector<std::string>{wire.url() + " warns: /tools/0/toolFiler: unknown member"}));
+  EXPECT_EQ(
+      wire.count(R"("tools":[{"kind":"mantyx_plugin","name":"web-fetch","toolFiler":[1.0]}])"), 1);
+  EXPECT_EQ(logged,
+            (std::vector<std::string>{wire.url() + " warns: /tools/0/toolFiler: unknown member"}));
   Json newer = Json::parse(R"({"kind":"newer","name":"n"})").value();
   auto refused = Client(options).try_run({.prompt = "Go.", .server_tools = {newer}});
   EXPECT_EQ(refused.error().pointer(), "/tools/0/kind");

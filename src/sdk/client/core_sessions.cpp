@@ -19,8 +19,9 @@ std::optional<WhenBusy> busy_of(const v1::RunOptions& options) {
 Result<std::shared_ptr<Following>> RunnerCore::say(std::shared_ptr<const SessionCore> session,
                                                    v1::RunOptions message, EventQueue::Keep keep) {
   auto shared = std::make_shared<v1::RunOptions>(std::move(message));
-  return wait<Followed>(
-      [this, session = std::move(session), shared, keep] { return say_in(session, shared, keep); });
+  return wait<Followed>([this, session = std::move(session), shared, keep] {
+    return say_in(session, shared, keep, nullptr);
+  });
 }
 
 Result<std::shared_ptr<SessionCore>> RunnerCore::make_session(v1::RunOptions agent,
@@ -78,11 +79,10 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
 
 Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const SessionCore> session,
                                                       std::shared_ptr<v1::RunOptions> message,
-                                                      EventQueue::Keep keep) {
+                                                      EventQueue::Keep keep, Reply reply) {
   const bool answers_calls = session->answers_calls && message->answer_calls;
-  ERRAND_CO_TRY(auto own,
-                co_await gather(AskedTools::of(*message),
-                                answers_calls ? Answers::here : Answers::elsewhere));
+  ERRAND_CO_TRY(auto own, co_await gather(AskedTools::of(*message),
+                                          answers_calls ? Answers::here : Answers::elsewhere));
   std::string inherited;
   if (needs_inherited_prompt(*message)) {
     ERRAND_CO_TRY(auto info, co_await persist<SessionInfo>(
@@ -105,6 +105,7 @@ Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const Sess
                 }));
   Following::Params params = params_for(run);
   params.keep = keep;
+  params.reply = std::move(reply);
   params.tools = own.tools.empty() ? session->tools : std::move(own.tools);
   params.answers = answers_calls && backend_->called_by() == CalledBy::client;
   params.tool_timeout = session->tool_timeout;

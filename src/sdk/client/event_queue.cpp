@@ -17,6 +17,7 @@ bool EventQueue::push(v1::Event event) {
   bool has_room = !was_full_;
   lock.unlock();
   changed_.notify_one();
+  tell_reader();
   return has_room;
 }
 
@@ -27,24 +28,27 @@ void EventQueue::finish(std::optional<v1::Error> error) {
     error_ = std::move(error);
   }
   changed_.notify_one();
+  tell_reader();
 }
 
 void EventQueue::abandon() {
   bool was_full = false;
+  std::function<void(Next)> waiting;
   {
     std::lock_guard lock(mutex_);
     is_abandoned_ = true;
     events_.clear();
     was_full = std::exchange(was_full_, false);
+    waiting.swap(waiting_);
   }
   if (was_full) on_room_();
+  if (waiting) waiting(v1::Error(v1::ErrorCode::cancelled, "nobody reads the stream any more"));
 }
 
-v1::Result<std::optional<v1::Event>> EventQueue::next() {
+std::optional<EventQueue::Next> EventQueue::take() {
   if (taken_.empty()) {
-    HandlerPool::Waiting waiting;
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return is_finished_ || !events_.empty(); });
+    if (!is_finished_ && events_.empty()) return std::nullopt;
     taken_.swap(events_);
     bool was_full = std::exchange(was_full_, false);
     std::optional<v1::Error> error = taken_.empty() ? error_ : std::nullopt;
@@ -56,6 +60,40 @@ v1::Result<std::optional<v1::Event>> EventQueue::next() {
   std::optional<v1::Event> event = std::move(taken_.front());
   taken_.pop_front();
   return event;
+}
+
+EventQueue::Next EventQueue::next() {
+  for (;;) {
+    if (auto next = take()) return *std::move(next);
+    HandlerPool::Waiting waiting;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return is_finished_ || !events_.empty(); });
+  }
+}
+
+void EventQueue::next_async(std::function<void(Next)> done) {
+  if (auto next = take()) return done(*std::move(next));
+  {
+    std::lock_guard lock(mutex_);
+    if (!waiting_) {
+      waiting_ = std::exchange(done, {});
+    }
+  }
+  if (done) {
+    return done(v1::Error(v1::ErrorCode::conflict, "the event before is still waited for"));
+  }
+  tell_reader();
+}
+
+void EventQueue::tell_reader() {
+  std::function<void(Next)> done;
+  {
+    std::lock_guard lock(mutex_);
+    if (!is_finished_ && events_.empty()) return;
+    done.swap(waiting_);
+  }
+  if (!done) return;
+  if (auto next = take()) done(*std::move(next));
 }
 
 }  // namespace errand::sdk

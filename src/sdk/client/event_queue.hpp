@@ -28,10 +28,19 @@ class EventQueue final {
   // The reader is gone: what comes is dropped.
   void abandon();
 
+  using Next = v1::Result<std::optional<v1::Event>>;
   // Waits for the next event; nothing after the last one.
-  v1::Result<std::optional<v1::Event>> next();
+  Next next();
+  // Tells of the next event when it is there, from whichever thread brings it; of an error
+  // (conflict) if the one before is still waited for.
+  void next_async(std::function<void(Next)> done);
 
  private:
+  // What there is for the reader. Nothing: it has to wait.
+  std::optional<Next> take();
+  // Tells a reader that waits without a thread.
+  void tell_reader();
+
   const Keep keep_;
   const std::function<void()> on_room_;
 
@@ -42,6 +51,7 @@ class EventQueue final {
   bool is_finished_ = false;
   bool is_abandoned_ = false;
   bool was_full_ = false;
+  std::function<void(Next)> waiting_;
 
   std::deque<v1::Event> taken_;  // by the reader
 };

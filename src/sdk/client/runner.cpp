@@ -85,8 +85,36 @@ Reply Runner::run(RunOptions options) const {
   return *std::move(reply);
 }
 
-void Runner::run_async(RunOptions options, std::function<void(Result<Reply>)> done) const {
-  core_->follow_async(std::move(options), std::move(done));
+AsyncRun Runner::run_async(RunOptions options, std::function<void(Result<Reply>)> done) const {
+  return {core_, core_->follow_async(std::move(options), std::move(done))};
+}
+
+void Runner::stream_async(RunOptions options, std::function<void(Result<RunStream>)> done) const {
+  core_->stream_async(std::move(options), [core = core_, done = std::move(done)](auto run) {
+    if (!run) return done(public_error(run.error()));
+    std::string id = (*run)->run().str();
+    done(RunStream(core, *std::move(run), std::move(id)));
+  });
+}
+
+void Runner::attach_async(std::string_view run_id, AttachOptions options,
+                          std::function<void(Result<RunStream>)> done) const {
+  core_->attach_async(run_of(run_id), std::move(options),
+                      [core = core_, done = std::move(done)](auto run) {
+                        if (!run) return done(public_error(run.error()));
+                        std::string id = (*run)->run().str();
+                        done(RunStream(core, *std::move(run), std::move(id)));
+                      });
+}
+
+void Runner::cancel_async(std::string_view run_id,
+                          std::function<void(Result<RunStatus>)> done) const {
+  core_->tell<errand::RunStatus>(
+      [core = core_.get(), run = run_of(run_id)] { return core->cancel(run); },
+      [done = std::move(done)](errand::Result<errand::RunStatus> status) {
+        if (!status) return done(public_error(status.error()));
+        done(static_cast<RunStatus>(*status));
+      });
 }
 
 RunStream Runner::stream(RunOptions options) const {
@@ -146,12 +174,22 @@ ModelList Runner::models() const {
   })));
 }
 
+// ---- AsyncRun -----------------------------------------------------------------------------------
+
+AsyncRun::AsyncRun(std::weak_ptr<sdk::RunnerCore> core, std::shared_ptr<sdk::AskedRun> run)
+    : core_(std::move(core)), run_(std::move(run)) {}
+
+void AsyncRun::cancel() const {
+  if (auto core = core_.lock()) core->cancel_async(run_);
+}
+
 // ---- RunStream ----------------------------------------------------------------------------------
 
 RunStream::RunStream(std::shared_ptr<sdk::RunnerCore> core, std::shared_ptr<sdk::Following> run,
                      std::string run_id)
     : core_(std::move(core)), run_(std::move(run)), run_id_(std::move(run_id)) {}
 
+RunStream::RunStream() = default;
 RunStream::RunStream(RunStream&&) noexcept = default;
 
 RunStream& RunStream::operator=(RunStream&& other) noexcept {
@@ -167,7 +205,13 @@ RunStream::~RunStream() {
 }
 
 Result<std::optional<Event>> RunStream::try_next() {
+  if (!run_) return std::optional<Event>();
   return run_->events().next();
+}
+
+void RunStream::next_async(std::function<void(Result<std::optional<Event>>)> done) {
+  if (!run_) return done(std::optional<Event>());
+  run_->events().next_async(std::move(done));
 }
 
 std::optional<Event> RunStream::next() {
@@ -175,6 +219,7 @@ std::optional<Event> RunStream::next() {
 }
 
 Result<Reply> RunStream::try_reply() {
+  if (!run_) return Error(ErrorCode::conflict, "this is the stream of no run");
   return read_reply(run_->events());
 }
 
@@ -185,6 +230,7 @@ Reply RunStream::reply() {
 }
 
 void RunStream::cancel() {
+  if (!run_) return;
   value_or_throw(core_->wait<errand::RunStatus>(
       [core = core_.get(), run = run_->run()] { return core->cancel(run); }));
 }

@@ -76,15 +76,60 @@ Result<RunnerCore::Followed> RunnerCore::follow(v1::RunOptions options, EventQue
   return wait<Followed>([this, shared, keep] { return make_run(shared, keep, nullptr); });
 }
 
-void RunnerCore::follow_async(v1::RunOptions options, ReplyPromise::Done done) {
+// ---- Runs without a thread that waits -----------------------------------------------------------
+
+std::shared_ptr<AskedRun> RunnerCore::follow_async(v1::RunOptions options,
+                                                   ReplyPromise::Done done) {
   auto shared = std::make_shared<v1::RunOptions>(std::move(options));
   auto reply = std::make_shared<ReplyPromise>(std::move(done));
-  post([this, shared, reply] { tasks_.spawn("call", make_for(shared, reply)); });
+  auto run = std::make_shared<AskedRun>();
+  post([this, shared, reply, run] {
+    tasks_.spawn("call", make_for(make_run(shared, EventQueue::Keep::end_only, reply), reply, run));
+  });
+  return run;
 }
 
-Task<void> RunnerCore::make_for(std::shared_ptr<v1::RunOptions> options, Reply reply) {
-  auto run = co_await make_run(std::move(options), EventQueue::Keep::end_only, reply);
-  if (!run) reply->set(public_error(run.error()));
+std::shared_ptr<AskedRun> RunnerCore::say_async(std::shared_ptr<const SessionCore> session,
+                                                v1::RunOptions message, ReplyPromise::Done done) {
+  auto shared = std::make_shared<v1::RunOptions>(std::move(message));
+  auto reply = std::make_shared<ReplyPromise>(std::move(done));
+  auto run = std::make_shared<AskedRun>();
+  post([this, session = std::move(session), shared, reply, run] {
+    tasks_.spawn("call",
+                 make_for(say_in(session, shared, EventQueue::Keep::end_only, reply), reply, run));
+  });
+  return run;
+}
+
+Task<void> RunnerCore::make_for(Task<Result<Followed>> making, Reply reply,
+                                std::shared_ptr<AskedRun> run) {
+  auto made = co_await std::move(making);
+  if (!made) co_return reply->set(public_error(made.error()));
+  run->id = (*made)->run();
+  if (run->is_unwanted) tasks_.spawn("cancel", cancel_asked(*run->id));
+}
+
+void RunnerCore::cancel_async(std::shared_ptr<AskedRun> run) {
+  post([this, run = std::move(run)] {
+    if (std::exchange(run->is_unwanted, true) || !run->id) return;
+    tasks_.spawn("cancel", cancel_asked(*run->id));
+  });
+}
+
+// A run that cannot be cancelled has ended, or the reply says what is wrong.
+Task<void> RunnerCore::cancel_asked(RunId run) {
+  [[maybe_unused]] auto status = co_await cancel(std::move(run));
+}
+
+void RunnerCore::stream_async(v1::RunOptions options, Callback<Followed>::Done done) {
+  auto shared = std::make_shared<v1::RunOptions>(std::move(options));
+  tell<Followed>([this, shared] { return make_run(shared, EventQueue::Keep::all, nullptr); },
+                 std::move(done));
+}
+
+void RunnerCore::attach_async(RunId run, v1::AttachOptions options, Callback<Followed>::Done done) {
+  auto shared = std::make_shared<v1::AttachOptions>(std::move(options));
+  tell<Followed>([this, run, shared] { return join_run(run, shared); }, std::move(done));
 }
 
 Result<RunId> RunnerCore::start(v1::RunOptions options) {

@@ -58,6 +58,12 @@ struct RunTools {
   LentTools lent = {};
 };
 
+// A run that nobody waits for in a thread. Lives on the home.
+struct AskedRun {
+  std::optional<RunId> id = {};  // once it is made
+  bool is_unwanted = false;
+};
+
 // Everything behind a Client or a Runtime: a thread with a loop, on which all work is done, and the
 // calls that other threads make and wait for. Shared by those who use it; closed by the object of
 // the user.
@@ -94,9 +100,21 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   template <class T>
   Result<T> ask(std::function<T()> function);
 
+  // The same without a thread that waits. `done` is called once, on the home or, if the core is
+  // closed, here.
+  template <class T>
+  void tell(std::function<Task<Result<T>>()> make, std::function<void(Result<T>)> done);
+
   // Makes a run, and follows it if anybody wants to know. From any thread.
   Result<std::shared_ptr<Following>> follow(v1::RunOptions options, EventQueue::Keep keep);
-  void follow_async(v1::RunOptions options, ReplyPromise::Done done);
+  std::shared_ptr<AskedRun> follow_async(v1::RunOptions options, ReplyPromise::Done done);
+  std::shared_ptr<AskedRun> say_async(std::shared_ptr<const SessionCore> session,
+                                      v1::RunOptions message, ReplyPromise::Done done);
+  // Asks a run to stop, as soon as it is made.
+  void cancel_async(std::shared_ptr<AskedRun> run);
+  void stream_async(v1::RunOptions options, Callback<std::shared_ptr<Following>>::Done done);
+  void attach_async(RunId run, v1::AttachOptions options,
+                    Callback<std::shared_ptr<Following>>::Done done);
   Result<RunId> start(v1::RunOptions options);
   Result<std::shared_ptr<Following>> attach(RunId run, v1::AttachOptions options);
   // The same for a message of a session.
@@ -131,13 +149,15 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   using Reply = std::shared_ptr<ReplyPromise>;
   Task<Result<Followed>> make_run(std::shared_ptr<v1::RunOptions> options, EventQueue::Keep keep,
                                   Reply reply);
-  Task<void> make_for(std::shared_ptr<v1::RunOptions> options, Reply reply);
+  Task<void> make_for(Task<Result<Followed>> making, Reply reply, std::shared_ptr<AskedRun> run);
+  Task<void> cancel_asked(RunId run);
   Task<Result<Followed>> join_run(RunId run, std::shared_ptr<v1::AttachOptions> options);
   Task<Result<RunId>> create(RunRequest request, std::shared_ptr<v1::RunOptions> options);
   // The system prompt of the run that the options fork, if they need it.
   Task<Result<std::string>> prompt_of_fork(std::shared_ptr<v1::RunOptions> options);
   Task<Result<Followed>> say_in(std::shared_ptr<const SessionCore> session,
-                                std::shared_ptr<v1::RunOptions> message, EventQueue::Keep keep);
+                                std::shared_ptr<v1::RunOptions> message, EventQueue::Keep keep,
+                                Reply reply);
   Task<Result<std::shared_ptr<SessionCore>>> create_session(std::shared_ptr<v1::RunOptions> agent,
                                                             WhenBusy when_busy);
   Task<Result<std::shared_ptr<SessionCore>>> find_session(SessionId id,
@@ -196,6 +216,14 @@ Result<T> RunnerCore::wait(std::function<Task<Result<T>>()> make) {
   });
   if (!is_posted) return closed_error();
   return pending->get();
+}
+
+template <class T>
+void RunnerCore::tell(std::function<Task<Result<T>>()> make, std::function<void(Result<T>)> done) {
+  auto callback = std::make_shared<Callback<T>>(std::move(done));
+  post([this, callback, make = std::move(make)] {
+    tasks_.spawn("call", sdk::tell(make(), std::move(*callback)));
+  });
 }
 
 template <class T>

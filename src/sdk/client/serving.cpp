@@ -182,9 +182,8 @@ Task<ToolOutcome> Serving::invoke(Call call) {
   if (!arguments || !arguments->is_object()) {
     co_return failed_outcome("the arguments must be an object");
   }
-  ToolCall made{.run = call.held->run,
-                .id = call.held->id,
-                .arguments = std::move(arguments->get_object())};
+  ToolCall made{
+      .run = call.held->run, .id = call.held->id, .arguments = std::move(arguments->get_object())};
   CallReporter reporter(held_, call.held);
   ToolContext context;
   context.progress = &reporter;

@@ -28,7 +28,7 @@ namespace errand::sdk {
 // destroyed.
 class Serving final {
  public:
-  static constexpr seconds kWait{20};  // of one request for calls
+  static constexpr seconds kWait{20};              // of one request for calls
   static constexpr milliseconds kPauseFirst{250};  // before a failed request is repeated
   static constexpr milliseconds kPauseMax{4000};
   static constexpr milliseconds kClaimMin{100};

@@ -13,7 +13,7 @@
 #include "sdk/test_calls.hpp"
 #include "support/run_task.hpp"
 
-namespace errand::sdk {
+namespace errand::sdk::serving_test {
 namespace {
 
 // Offers the calls of a test, once.
@@ -151,4 +151,4 @@ TEST_F(ServingTest, ClaimsOfManyCallsAreExtendedLessOften) {
 }
 
 }  // namespace
-}  // namespace errand::sdk
+}  // namespace errand::sdk::serving_test

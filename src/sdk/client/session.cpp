@@ -46,6 +46,10 @@ RunStream Session::stream(RunOptions message) const {
   return {core_, std::move(run), std::move(id)};
 }
 
+AsyncRun Session::run_async(RunOptions message, std::function<void(Result<Reply>)> done) const {
+  return {core_, core_->say_async(session_, std::move(message), std::move(done))};
+}
+
 std::vector<Message> Session::messages() const {
   using Said = std::vector<sdk::SaidMessage>;
   auto said = value_or_throw(core_->wait<Said>([core = core_.get(), id = session_->id] {

@@ -97,7 +97,8 @@ TEST_P(SessionTest, ASessionBeginsWithoutAPrompt) {
   }
 }
 
-// ---- Only in a client: who answers the calls -----------------------------------------------------
+// ---- Only in a client: who answers the calls
+// -----------------------------------------------------
 
 constexpr std::string_view kEcho = R"({"turns":[
     {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},{"text":["Done."]}]})";
@@ -112,11 +113,11 @@ TEST(SessionCalls, ASessionThatAnswersNoneLeavesThemToWorkers) {
   Client helper(server.options());
   std::atomic<int> here = 0;
   std::atomic<int> there = 0;
-  Worker worker = helper.serve(Toolkit(
-      {.name = "kit", .tools = {echo([&](const Word& args, ToolContext&) {
-         ++there;
-         return args.word;
-       })}}));
+  Worker worker =
+      helper.serve(Toolkit({.name = "kit", .tools = {echo([&](const Word& args, ToolContext&) {
+                                             ++there;
+                                             return args.word;
+                                           })}}));
   Session session = caller.session({.tools = {echo([&](const Word& args, ToolContext&) {
                                       ++here;
                                       return args.word;
@@ -146,9 +147,9 @@ TEST(SessionCalls, ASessionThatIsFoundMayHaveTheToolsOfAnMcpServer) {
   Client client(server.options());
   std::atomic<int> calls = 0;
   mcp::Server calc(Toolkit({.name = "calc", .tools = {echo([&](const Word& args, ToolContext&) {
-                              ++calls;
-                              return args.word;
-                            })}}));
+                                              ++calls;
+                                              return args.word;
+                                            })}}));
   Session session = client.session({.mcp_servers = {calc}});
   Client other(server.options());
   Session found = other.open_session(session.id(), {.mcp_servers = {calc}});
@@ -162,10 +163,10 @@ TEST(SessionCalls, AMessageMaySayWhatItDoesWhileTheSessionIsBusy) {
   std::promise<void> begun;
   std::promise<void> over;
   Session session = client.session({.tools = {echo([&](const Word& args, ToolContext&) {
-    begun.set_value();
-    over.get_future().wait();
-    return args.word;
-  })}});
+                                      begun.set_value();
+                                      over.get_future().wait();
+                                      return args.word;
+                                    })}});
   auto first = std::async(std::launch::async, [&] { return session.run("Go.").text; });
   begun.get_future().wait();
   Result<Reply> second = session.try_run({.prompt = "More.", .when_busy = WhenBusy::reject});

@@ -48,15 +48,18 @@ Result<T> caught(const std::function<T(v1::ToolContext&)>& function, v1::ToolCon
 Handler handler_of(const std::shared_ptr<McpOffer>& offer, McpOffer::ToolkitPtr toolkit,
                    const std::string& name) {
   const bool is_safe = toolkit->get_tool(name).options().parallel_safe;
-  return [offer, toolkit = std::move(toolkit), name, is_safe](v1::ToolContext& context,
-                                                              const v1::Json& arguments) {
+  return [offer, toolkit = std::move(toolkit), name, is_safe](
+             const std::shared_ptr<v1::ToolContext>& context, const v1::Json& arguments,
+             const HandlerDone& done) {
+    if (is_safe) return toolkit->start(context, name, arguments, done);
+    // Others wait until this call has its result, and so does its thread.
     std::unique_lock lock(offer->one_at_a_time(), std::defer_lock);
-    if (!is_safe) {
+    {
       HandlerPool::Waiting waiting;
       lock.lock();
     }
-    if (context.cancelled()) return v1::ToolResult::failed("The call was cancelled.");
-    return toolkit->execute(context, name, arguments);
+    if (context->cancelled()) return done(v1::ToolResult::failed("The call was cancelled."));
+    done(toolkit->execute(*context, name, arguments));
   };
 }
 
@@ -100,9 +103,10 @@ Task<Result<T>> ToolkitFeatures::produce(std::function<T(v1::ToolContext&)> func
   auto made = std::make_shared<std::optional<Result<T>>>();
   HandlerCall handler{
       .handler =
-          [function = std::move(function), made](v1::ToolContext& context, const v1::Json&) {
-            *made = caught(function, context);
-            return v1::ToolResult();
+          [function = std::move(function), made](const std::shared_ptr<v1::ToolContext>& context,
+                                                 const v1::Json&, const HandlerDone& done) {
+            *made = caught(function, *context);
+            done(v1::ToolResult());
           },
       .call = {.run = *RunId::parse("run_none"),
                .id = *ToolUseId::parse(cat("tu_", crypto::random_hex(12))),
