@@ -153,4 +153,8 @@ std::optional<std::string> resolve_url(const Url& base, std::string_view referen
   return cat(origin, without_dot_segments(path), rest.substr(path_end));
 }
 
+bool is_same_origin(const Url& a, const Url& b) {
+  return a.scheme == b.scheme && equals_ignoring_case(a.host, b.host) && a.port == b.port;
+}
+
 }  // namespace errand::net

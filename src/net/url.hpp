@@ -28,6 +28,9 @@ struct Url {
   friend bool operator==(const Url&, const Url&) = default;
 };
 
+// Whether both lead to the same server: scheme, host and port are the same.
+bool is_same_origin(const Url& a, const Url& b);
+
 // invalid_argument: not an absolute URL, or with user information. unsupported: another scheme.
 Result<Url> parse_url(std::string_view text);
 

@@ -13,10 +13,6 @@ namespace {
 constexpr net::ClientTimeouts kPatientReader{.idle = net::ClientTimeouts::kNone,
                                              .total = net::ClientTimeouts::kNone};
 
-bool is_same_origin(const net::Url& a, const net::Url& b) {
-  return a.scheme == b.scheme && a.host == b.host && a.port == b.port;
-}
-
 }  // namespace
 
 SseConnection::SseConnection(ClientDeps deps, HttpServer server)
@@ -113,7 +109,7 @@ Result<void> SseConnection::take_endpoint(std::string_view reference) {
   ERRAND_TRY(const net::Url base, net::parse_url(server_.url));
   auto resolved = net::resolve_url(base, reference);
   auto url = resolved ? net::parse_url(*resolved) : Result<net::Url>(net::Url{});
-  if (!resolved || !url || !is_same_origin(base, *url)) {
+  if (!resolved || !url || !net::is_same_origin(base, *url)) {
     return Error(ErrorCode::unsupported,
                  "the MCP server names an address of another origin for messages")
         .reason("foreign_endpoint");

@@ -29,10 +29,6 @@ bool is_line(std::string_view value) {
   return value.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
 }
 
-bool same_origin(const net::Url& a, const net::Url& b) {
-  return a.scheme == b.scheme && equals_ignoring_case(a.host, b.host) && a.port == b.port;
-}
-
 // Whether a server may read a part of the path as the way up to another one.
 bool climbs(std::string_view url) {
   std::string_view path = url.substr(url.find("://") + 3);
@@ -211,7 +207,7 @@ Task<Result<HttpTool::Answer>> HttpTool::send(RenderedRequest rendered, SteadyTi
       co_return Error(ErrorCode::unsupported, "the server redirects to something that is not HTTP");
     }
     ERRAND_CO_TRY(net::Url there, net::parse_url(*next));
-    if (!same_origin(here, there)) {
+    if (!net::is_same_origin(here, there)) {
       // Keys are for the host that the tool names.
       request.headers = {{"User-Agent", cat("errand/", version())}, {"Accept", "*/*"}};
     }
