@@ -4,6 +4,7 @@ import json
 import subprocess
 import tempfile
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from support.mcp_probe import SECONDS_MAX, SERVERS, ensure_servers, probe
@@ -122,6 +123,32 @@ class McpWorkspaceTest(ServerCase):
         self.assertEqual(self.ask_raw(server.key), 400)
         self.assertEqual(self.ask_raw(server.key, Host="evil.example"), 403)
         self.assertEqual(self.ask_raw(server.key, Origin="https://evil.example"), 403)
+
+    def token(self, server, client: dict, *scopes: str) -> str:
+        body = {"grant_type": "client_credentials", "client_id": client["clientId"],
+                "client_secret": client["clientSecret"], "scope": " ".join(scopes)}
+        request = urllib.request.Request(f"{server.url}/api/oauth/token",
+                                         urllib.parse.urlencode(body).encode())
+        with urllib.request.urlopen(request, timeout=SECONDS_MAX) as answer:
+            return json.load(answer)["access_token"]
+
+    def test_a_session_does_not_lend_its_scopes_to_another_token_of_its_client(self):
+        server, _, _ = self.start_with_run()
+        scopes = ["mcp:connect", "runs:write"]
+        made = server.client().request("POST", "/oauth-clients",
+                                       {"name": "portal", "scopes": scopes}).json()
+        whole, less = self.token(server, made, *scopes), self.token(server, made, "mcp:connect")
+        initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "c", "version": "1"}}}
+        request = urllib.request.Request(self.url, json.dumps(initialize).encode(), {
+            "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+            "Authorization": f"Bearer {whole}"})
+        with urllib.request.urlopen(request, timeout=SECONDS_MAX) as answer:
+            session = {"MCP-Session-Id": answer.headers["MCP-Session-Id"]}
+        self.assertEqual(self.ask_raw(whole, **session), 200)
+        self.assertEqual(self.ask_raw(self.token(server, made, *scopes), **session), 200)
+        self.assertEqual(self.ask_raw(less, **session), 404)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,27 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/write.hpp"
 #include "net/url.hpp"
 #include "server/error_body.hpp"
 
 namespace errand::server {
 namespace {
+
+void append_names(std::string& to, std::string_view what, const Grant::Names& names) {
+  if (!names) return;
+  append(to, " ", what, " ", json::write(json::Array(names->begin(), names->end())));
+}
+
+// A session answers with what the request that began it might do. A token of the same client with
+// another grant therefore does not find it.
+std::string owner_of(const Principal& who) {
+  std::string owner = cat(who.workspace.view(), " ", who.key.view());
+  if (!who.grant) return owner;
+  append_names(owner, "scopes", who.grant->scopes);
+  append_names(owner, "agents", who.grant->agents);
+  return owner;
+}
 
 TaskGroup::OnBug report_to(Log& log) {
   return [&log](const char* task, const std::string& what) {
@@ -34,7 +50,7 @@ std::vector<GuestRoute> McpApi::routes() {
     RouteInfo info{.method = method,
                    .path = "/mcp",
                    .id = "mcp",
-                   .tag = "A2A",
+                   .tag = "MCP",
                    .scope = "mcp:connect",
                    .summary = "Speaks the Model Context Protocol.",
                    .answers = {},
@@ -47,7 +63,7 @@ std::vector<GuestRoute> McpApi::routes() {
 }
 
 Task<net::Response> McpApi::handle(Principal who, net::Request request) {
-  mcp::HttpCaller caller{.owner = cat(who.workspace.view(), " ", who.key.view()),
+  mcp::HttpCaller caller{.owner = owner_of(who),
                          .group = who.workspace.str(),
                          .features = std::make_shared<WorkspaceFeatures>(workspace_, who)};
   auto response = co_await endpoint_.handle(std::move(request), std::move(caller));
