@@ -119,6 +119,20 @@ class AgentToolTest : public testing::Test {
     std::lock_guard lock(mutex_);
     return traceparent_;
   }
+  // The card is at this path alone.
+  void serve_card_at(std::string path) {
+    std::lock_guard lock(mutex_);
+    card_path_ = std::move(path);
+  }
+  // The agent, by the address of its server.
+  std::shared_ptr<Client> client_at_origin(std::vector<net::Header> headers = {}) {
+    return std::make_shared<Client>(ClientDeps{.http = http_, .timers = timers_},
+                                    AgentAddress{.card_url = cat("http://localhost:", web_.port()),
+                                                 .headers = std::move(headers)});
+  }
+  Result<AgentCard> card_of(std::shared_ptr<Client> client) {
+    return run_task(io_, client->card());
+  }
   void set_state(std::string state) {
     std::lock_guard lock(mutex_);
     state_ = std::move(state);
@@ -146,6 +160,7 @@ class AgentToolTest : public testing::Test {
     }
     std::lock_guard lock(mutex_);
     if (request.method == net::Method::get) {
+      if (!card_path_.empty() && request.path != card_path_) co_return net::Response{.status = 404};
       co_return net::Response{.body = cat(R"({"name":"a","description":"d","version":"1",)",
                                           R"("capabilities":{"streaming":)",
                                           megabytes_ > 0 ? "true" : "false", R"(},"skills":[],)",
@@ -179,6 +194,7 @@ class AgentToolTest : public testing::Test {
   int megabytes_ = 0;
   milliseconds answer_time_ = seconds(30);
   Lines seen_;
+  std::string card_path_;  // empty: any
   std::string state_ = "completed";
   std::string traceparent_;
   asio::io_context io_{1};
@@ -204,6 +220,17 @@ TEST_F(AgentToolTest, TellsTheAgentItsPlaceInTheTrace) {
   who.trace = parse_traceparent(kPlace);
   EXPECT_TRUE(call(&notes, who).ok());
   EXPECT_EQ(traceparent(), kPlace);
+}
+
+TEST_F(AgentToolTest, FindsTheCardOfAnOlderAgent) {
+  serve_card_at("/.well-known/agent.json");
+  EXPECT_EQ(card_of(client_at_origin()).value().name, "a");
+}
+
+TEST_F(AgentToolTest, SendsHeadersToTheOriginOfTheCardAlone) {
+  EXPECT_EQ(card_of(client_at_origin()).value().name, "a");
+  auto card = card_of(client_at_origin({{"Authorization", "Bearer k"}}));
+  EXPECT_EQ(card.error().reason(), "foreign_interface");
 }
 
 TEST_F(AgentToolTest, SendsNothingThatCannotBeNoted) {

@@ -47,7 +47,9 @@ void add_supported(AgentCard& card, const json::Object* from, std::string_view c
   for (Version wanted : {Version::v10, Version::v03}) {
     for (const json::Value& one : *all) {
       const json::Object* about = one.if_object();
-      auto version = version_of(json::text_at(about, "protocolVersion"));
+      // Only cards of 1.0 have this list; some leave out that they mean 1.0.
+      std::string_view text = json::text_at(about, "protocolVersion");
+      auto version = text.empty() ? Version::v10 : version_of(text);
       if (version != wanted || !is_json_rpc(json::text_at(about, "protocolBinding"))) continue;
       add_interface(card, card_url, json::text_at(about, "url"), version);
     }

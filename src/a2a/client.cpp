@@ -19,6 +19,7 @@ template <class T>
 using Async = ::errand::Task<T>;
 
 constexpr std::string_view kWellKnown = "/.well-known/agent-card.json";
+constexpr std::string_view kOldWellKnown = "/.well-known/agent.json";  // before version 0.3
 
 // A task takes as long as it takes; its call has a deadline of its own.
 constexpr net::ClientTimeouts kPatient{.first_byte = net::ClientTimeouts::kNone,
@@ -92,6 +93,22 @@ Result<json::Value> result_of(std::string_view text) {
 bool is_event_stream(const net::ClientStream& stream) {
   std::string_view type = net::find_header(stream.headers(), "Content-Type");
   return equals_ignoring_case(trim(type.substr(0, type.find(';'))), "text/event-stream");
+}
+
+// Headers hold credentials for the origin of the card. The card may name other origins, which must
+// not get them.
+Result<void> keep_interfaces_at(const net::Url& origin, AgentCard& card) {
+  const std::string foreign = card.interfaces.front().url;
+  std::erase_if(card.interfaces, [&origin](const Interface& one) {
+    auto url = net::parse_url(one.url);
+    return !url || !net::is_same_origin(origin, *url);
+  });
+  if (!card.interfaces.empty()) return {};
+  return Error(ErrorCode::unsupported,
+               cat("the agent takes messages at ", foreign,
+                   ", which is another origin than that of its card; headers are not sent there"))
+      .reason("foreign_interface")
+      .hint("name the agent by a card at the origin where it takes messages");
 }
 
 // Whether the task is of no more use to the call that has followed it.
@@ -176,19 +193,30 @@ class Client::Following final {
   std::map<std::string, std::size_t> held_by_;  // of them, those of each streamed artifact
 };
 
+Async<Result<std::unique_ptr<net::ClientStream>>> Client::open_card(std::string url) {
+  net::ClientRequest request{.url = std::move(url), .headers = agent_.headers};
+  request.headers.push_back({"Accept", "application/json"});
+  return deps_.http.open(std::move(request));
+}
+
 Async<Result<AgentCard>> Client::card() {
   if (card_ && deps_.timers.now() < card_expires_) co_return *card_;
   std::string url = agent_.card_url;
-  auto parsed = net::parse_url(url);
-  if (!parsed) co_return std::move(parsed).error();
-  if (parsed->target == "/") url = cat(net::without_trailing_slashes(url), kWellKnown);
-  net::ClientRequest request{.url = url, .headers = agent_.headers};
-  request.headers.push_back({"Accept", "application/json"});
-  ERRAND_CO_TRY(auto stream, co_await deps_.http.open(std::move(request)));
+  auto origin = net::parse_url(url);
+  if (!origin) co_return std::move(origin).error();
+  const bool is_elsewhere = origin->target == "/";
+  const std::string base(net::without_trailing_slashes(url));
+  if (is_elsewhere) url = cat(base, kWellKnown);
+  ERRAND_CO_TRY(auto stream, co_await open_card(url));
+  if (is_elsewhere && stream->status() == 404) {
+    url = cat(base, kOldWellKnown);
+    ERRAND_CO_TRY(stream, co_await open_card(url));
+  }
   if (stream->status() != 200) co_return status_error(url, stream->status());
   ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kCardBytesMax));
   ERRAND_CO_TRY(auto value, json::parse(body, {.values_max = json::kStrangersValuesMax}));
   ERRAND_CO_TRY(auto card, parse_card(value, url));
+  if (!agent_.headers.empty()) ERRAND_CO_CHECK(keep_interfaces_at(*origin, card));
   card_ = card;
   card_expires_ = deps_.timers.now() + kCardTime;
   co_return card;

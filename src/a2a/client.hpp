@@ -26,7 +26,8 @@ constexpr std::size_t kStreamedBytesMax = 2 * kAnswerBytesMax;
 // An agent, as it is named by whoever wants it.
 struct AgentAddress {
   std::string card_url;
-  std::vector<net::Header> headers = {};  // go with every request
+  // Go with every request. Interfaces at another origin than the card's are therefore not used.
+  std::vector<net::Header> headers = {};
 };
 
 // What the client needs besides the agent. All of it outlives the client.
@@ -38,7 +39,7 @@ struct ClientDeps {
   milliseconds answer_time = seconds(30);
 };
 
-// Told how far a task is, while it is followed.
+// Hears how far a task is, while a call follows it.
 class TaskWatcher {
  public:
   virtual ~TaskWatcher() = default;
@@ -87,6 +88,7 @@ class Client final {
   ::errand::Task<Result<void>> stream(Verb verb, json::Object params, Following* into);
   ::errand::Task<Result<void>> read_events(std::unique_ptr<net::ClientStream> from,
                                            Following* into);
+  ::errand::Task<Result<std::unique_ptr<net::ClientStream>>> open_card(std::string url);
   net::ClientRequest make(Verb verb, const json::Object& params, const Interface& to,
                           std::string_view path);
   ::errand::Task<Result<std::unique_ptr<net::ClientStream>>> open(Verb verb, json::Object params,

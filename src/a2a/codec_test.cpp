@@ -121,6 +121,15 @@ TEST(A2aCodec, ACardOfEitherVersionNamesItsInterfaces) {
   EXPECT_FALSE(parse_card(*json::parse("7"), "http://h/"));
 }
 
+TEST(A2aCodec, AnInterfaceInTheListOfVersion1NeedsNoVersion) {
+  auto card = parse_card(*json::parse(R"({"name":"A","supportedInterfaces":[
+        {"url":"http://h/","protocolBinding":"JSONRPC"}]})"),
+                         "http://h/.well-known/agent-card.json");
+  ASSERT_TRUE(card) << card.error().describe();
+  EXPECT_EQ(card->interfaces,
+            (std::vector<Interface>{{.url = "http://h/", .version = Version::v10}}));
+}
+
 TEST(A2aTypes, ArtifactsGrowByTheirId) {
   Task task{.id = "t"};
   apply(task, ArtifactUpdate{.artifact = {.id = "a", .parts = {TextPart{"1"}}}});

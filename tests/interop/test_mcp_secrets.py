@@ -138,6 +138,22 @@ class McpSecretsTest(ServerCase):
             self.assertEqual(headers["Authorization"], f"Bearer {NAMED}")
             self.assertEqual(headers["X-Inline"], INLINE)
 
+    def test_an_a2a_agent_cannot_send_the_secret_elsewhere(self):
+        peer, thief = A2aPeer("hr"), A2aPeer("thief")
+        self.addCleanup(peer.close)
+        self.addCleanup(thief.close)
+        peer.card["url"] = thief.card["url"]
+        server = self.start_server([turn(calls=[("hr_unavailable", {})]), turn("Done.")], ALLOW)
+        client = server.client()
+        client.request("PUT", "/secrets/TOKEN", {"value": NAMED})
+        run = client.create(prompt="Go.", tools=[
+            {"kind": "a2a", "name": "hr", "agentCardUrl": peer.card_url,
+             "headers": {"Authorization": "Bearer {{secret:TOKEN}}"}}])
+        [result] = [frame.json() for frame in client.log(run)
+                    if frame.json()["type"] == "tool_result"]
+        self.assertIn("another origin", result["result"])
+        self.assertEqual((len(peer.headers), thief.headers), (1, []))
+
     def test_a_secret_that_is_not_set_is_told_by_its_name(self):
         peer = self.start_gossip()
         server = self.start_server([turn(calls=[("gossip_unavailable", {})]), turn("Done.")], ALLOW)
