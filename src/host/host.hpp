@@ -60,6 +60,8 @@ class Host final {
   SpanSink* spans() { return spans_.get(); }
   // For what others name: it reaches public addresses, and those of `network.allow`.
   net::HttpClient& web() { return tool_client_; }
+  // For a server to pass on that the tools of configured servers have changed.
+  mcp::McpTools& mcp_tools() { return mcp_tools_; }
   // For a server to let runs into its own rooms.
   room::RoomTools& rooms() { return room_tools_; }
 

@@ -152,6 +152,8 @@ class Server final {
     host_.rooms().open_gate(rooms_);
     api_.add_guests(mcp_.routes());
     api_.on_tools_changed([this](const WorkspaceSlug& slug) { mcp_.announce_change(slug); });
+    host_.mcp_tools().on_offered_changed(
+        [this](const WorkspaceSlug& slug) { mcp_.announce_change(slug); });
     api_.add_guests(a2a_.routes());
     api_.add_routes(router_);
   }

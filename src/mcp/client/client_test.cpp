@@ -343,6 +343,44 @@ TEST_F(ModernClientTest, ChangesOfToolsComeThroughTheSubscription) {
   EXPECT_EQ(tools(), Names{"three"});
 }
 
+TEST_F(ModernClientTest, AStreamThatIsCutAgainAndAgainIsOpenedAgain) {
+  std::size_t opened = 0;
+  server_.on("subscriptions/listen", [&](const rpc::Request&) -> rpc::Answer {
+    server_.tell("notifications/subscriptions/acknowledged");
+    ++opened;
+    return json::Value(json::Object());
+  });
+  ManualTimers timers;
+  start_with(timers);
+  EXPECT_EQ(tools(), (Names{"one", "two"}));
+  while (opened < 30) {
+    std::size_t before = opened;
+    timers.advance(seconds(5));
+    run_until(io_, [&] { return opened > before; });
+    run_ready(io_);
+  }
+  run_task(io_, client_->stop());
+  client_.reset();
+}
+
+TEST_F(ModernClientTest, AServerThatNeverTakesTheSubscriptionIsLeftAlone) {
+  std::size_t opened = 0;
+  server_.on("subscriptions/listen", [&](const rpc::Request&) -> rpc::Answer {
+    ++opened;
+    return json::Value(json::Object());
+  });
+  ManualTimers timers;
+  start_with(timers);
+  EXPECT_EQ(tools(), (Names{"one", "two"}));
+  for (int i = 0; i < 30; ++i) {
+    timers.advance(seconds(5));
+    run_ready(io_);
+  }
+  EXPECT_EQ(opened, 10U);
+  run_task(io_, client_->stop());
+  client_.reset();
+}
+
 TEST_F(ModernClientTest, WithoutASubscriptionToolsAreKeptForTheTimeThatTheServerSays) {
   EXPECT_EQ(tools(), (Names{"one", "two"}));
   server_.offer({"three"});

@@ -149,6 +149,11 @@ Result<McpTools::ClientPtr> McpTools::client_at(ServerAddress address, const Mcp
                   .on_bug = deps_.on_bug,
                   .schemas = deps_.schemas};
   ClientOptions options{.server = std::move(address), .features = features_for(server, caller)};
+  if (is_configured(server) && caller == Caller::other) {
+    options.on_tools_changed = [this, workspace = who.workspace] {
+      if (tell_changed_) tell_changed_(workspace);
+    };
+  }
   clients_.push_front(
       {.key = std::move(key), .client = std::make_shared<Client>(deps, std::move(options))});
   return clients_.front().client;
@@ -211,7 +216,7 @@ ToolPtr McpTools::open(const ToolDecl& binding, const ToolRef& ref, const Princi
   return make_tool(std::move(find), binding, server->timeout.value_or(kCallSilenceMax));
 }
 
-// What configured servers have answered. Whoever asked may leave before they have.
+// What configured servers have answered. The caller may leave before all of them have.
 struct McpTools::Asked {
   std::map<std::string, std::vector<ToolDecl>> tools;
   std::set<std::string> unanswered;

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "async/task_group.hpp"
 #include "mcp/client/client_tools.hpp"
@@ -48,6 +51,11 @@ class McpTools final : public RemoteToolSource {
   Task<Result<std::vector<ToolPtr>>> offered(Principal who) override;
   Task<Result<std::vector<ToolOffer>>> offers(Principal who) override;
   static constexpr milliseconds kOfferedWait = seconds(10);
+  // `tell` is called on the home when a configured server says that its tools have changed, with
+  // the workspace that has been offered them.
+  void on_offered_changed(std::function<void(const WorkspaceSlug&)> tell) {
+    tell_changed_ = std::move(tell);
+  }
 
   Task<void> stop();
 
@@ -77,6 +85,7 @@ class McpTools final : public RemoteToolSource {
   const ClientDeps deps_;
   const Configured configured_;
   SecretSource* const secrets_;
+  std::function<void(const WorkspaceSlug&)> tell_changed_;  // empty: nobody wants to know
   // Of configured servers by their names, and of all others without one.
   std::map<std::pair<std::string, Caller>, std::unique_ptr<ClientFeatures>> features_;
   std::list<Known> clients_;  // the one used last is first

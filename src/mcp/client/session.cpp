@@ -10,7 +10,7 @@ namespace errand::mcp {
 namespace {
 
 constexpr milliseconds kSubscribePause = seconds(5);
-constexpr int kSubscribeAttemptsMax = 10;
+constexpr int kFailedSubscriptionsMax = 10;  // in a row
 
 // Whether a server that fails like this might understand the legacy era's handshake.
 bool may_be_legacy(const Error& error) {
@@ -129,9 +129,11 @@ Task<Result<rpc::Answer>> Session::call(std::string method, json::Object params,
   return peer_.call(std::move(method), std::move(params), std::move(options));
 }
 
-// Holds a request open that brings the news, for as long as the server allows.
+// Holds a request open that tells of changes, for as long as the server allows. A proxy may cut
+// every stream after a while, so only a server that never takes the subscription is left alone.
 Task<void> Session::subscribe() {
-  for (int attempt = 0; attempt < kSubscribeAttemptsMax && !is_over(); ++attempt) {
+  for (failed_subscriptions_ = 0; failed_subscriptions_ < kFailedSubscriptionsMax && !is_over();
+       ++failed_subscriptions_) {
     is_told_of_changes_ = true;
     json::Object params{{"notifications", json::Object{{"toolsListChanged", true}}}};
     auto answer = co_await call("subscriptions/listen", std::move(params),
@@ -194,6 +196,7 @@ Task<rpc::Answer> Session::handle(rpc::Request request, rpc::ServedRequest* serv
 
 void Session::notice(rpc::Notification notification) {
   if (notification.method == "notifications/tools/list_changed") options_.on_tools_changed();
+  if (notification.method == "notifications/subscriptions/acknowledged") failed_subscriptions_ = 0;
 }
 
 }  // namespace errand::mcp

@@ -81,6 +81,7 @@ class Session final : public rpc::Handler {
   HttpConnection* http_;
   ServerInfo info_;
   bool is_told_of_changes_ = false;
+  int failed_subscriptions_ = 0;   // in a row, without the server's acknowledgement
   std::list<const Asked*> asked_;  // the calls under way that have features of their own
   rpc::Peer peer_;
   TaskGroup tasks_;

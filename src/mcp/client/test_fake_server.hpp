@@ -174,6 +174,13 @@ class ClientTest : public testing::Test {
             .home = io_.get_executor(), .http = http_, .timers = timers_, .on_bug = report_bug},
         ClientOptions{.server = address(), .features = features, .limits = limits});
   }
+  // A client whose pauses are those of `timers`, which outlive it.
+  void start_with(Timers& timers) {
+    client_ = std::make_unique<Client>(
+        ClientDeps{
+            .home = io_.get_executor(), .http = http_, .timers = timers, .on_bug = report_bug},
+        ClientOptions{.server = address()});
+  }
   void start_anew(ClientLimits limits) {
     run_task(io_, client_->stop());
     start(limits);
