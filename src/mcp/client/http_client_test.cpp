@@ -101,7 +101,8 @@ class HttpClientTest : public ClientTest {
 
  private:
   Task<Response> answer(Request request) {
-    std::string method = request.method == net::Method::get ? "GET" : method_of(request);
+    std::string method(request.method == net::Method::post ? method_of(request)
+                                                           : net::to_string(request.method));
     Reply reply;
     bool hangs = false;
     {
@@ -198,6 +199,21 @@ TEST_F(HttpClientTest, ASessionThatTheServerHasEndedIsBegunAnew) {
   EXPECT_EQ(shown(call()), "ok: hi");
   EXPECT_EQ(seen().back(), "tools/call s2 2025-06-18");
   EXPECT_EQ(calls(), 2);
+}
+
+TEST_F(HttpClientTest, ASessionIsEndedWithItsClient) {
+  EXPECT_EQ(shown(call()), "ok: hi");
+  run_task(io_, client_->stop());
+  EXPECT_EQ(seen().back(), "DELETE s1 2025-06-18");
+  run_task(io_, client_->stop());
+  auto all = seen();
+  EXPECT_EQ(std::count(all.begin(), all.end(), "DELETE s1 2025-06-18"), 1);
+}
+
+TEST_F(HttpClientTest, AServerThatHangsOverTheEndOfASessionHoldsUpNobodyForEver) {
+  EXPECT_EQ(shown(call()), "ok: hi");
+  hang_on("DELETE");
+  run_task(io_, client_->stop());
 }
 
 TEST_F(HttpClientTest, AStreamThatEndsBeforeTheAnswerIsResumed) {

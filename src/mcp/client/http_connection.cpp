@@ -17,6 +17,7 @@ constexpr std::size_t kErrorBodyBytesMax = 64U * 1024;
 constexpr std::size_t kSessionBytesMax = 1024;
 constexpr milliseconds kResumePause = seconds(1);
 constexpr milliseconds kResumePauseMax = seconds(60);
+constexpr milliseconds kGoodbyeTime = seconds(2);  // for a server to end a session
 
 // Requests that change nothing may be sent again after an idle connection has closed.
 net::Resend resend_of(std::string_view method) {
@@ -106,8 +107,21 @@ void HttpConnection::close() {
 }
 
 Task<void> HttpConnection::join() {
-  // The session is left to expire: a server that is gone must not hold up the end.
-  return tasks_.stop(CancelReason::shutdown);
+  co_await tasks_.stop(CancelReason::shutdown);
+  co_await end_session();
+}
+
+// Servers keep a session until they are told, or for hours.
+Task<void> HttpConnection::end_session() {
+  if (session_.empty() || std::exchange(has_session_ended_, true)) co_return;
+  net::ClientRequest request = make_get({});
+  request.method = net::Method::delete_;
+  request.timeouts = {.connect = kGoodbyeTime,
+                      .first_byte = kGoodbyeTime,
+                      .idle = kGoodbyeTime,
+                      .total = kGoodbyeTime};
+  // A server that has gone, or that keeps its sessions, needs nothing more.
+  [[maybe_unused]] auto ended = co_await deps_.http.send(std::move(request));
 }
 
 void HttpConnection::speak(Era era, std::optional<std::string> version) {
@@ -217,6 +231,7 @@ Task<Result<void>> HttpConnection::take_failure(const rpc::Id* id, net::ClientSt
   int status = stream->status();
   failed_status_ = status;
   if (status == 404 && !session_.empty()) {
+    has_session_ended_ = true;
     co_return Error(ErrorCode::conflict, "the MCP server has ended the session")
         .reason("session_ended");
   }

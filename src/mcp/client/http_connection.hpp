@@ -72,13 +72,15 @@ class HttpConnection final : public rpc::Connection {
   Task<Result<StreamEnd>> read_events(SseSource* source, Exchange* state);
   Task<void> read_server_stream(std::function<void()> on_gap);
   Task<void> pause(std::optional<int> millis, Interrupt* interrupt);
+  Task<void> end_session();
 
   const ClientDeps deps_;
   const HttpServer server_;
   const milliseconds notice_time_;
   Era era_ = Era::modern;
   std::optional<std::string> version_;
-  std::string session_;  // empty: none
+  std::string session_;             // empty: none
+  bool has_session_ended_ = false;  // the server says so, or has been told
   std::map<std::string, std::vector<HeaderParameter>> header_parameters_;
   int failed_status_ = 0;
   std::map<std::uint64_t, Exchange*> exchanges_;
