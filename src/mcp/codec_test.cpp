@@ -145,6 +145,17 @@ TEST(McpResult, WhatDoesNotFitIsCut) {
                                         "were cut.]"}}}));
 }
 
+TEST(McpResult, TextAndStructuredContentShareTheLimit) {
+  CallToolResult result{.content = {TextContent{std::string(600, 'a')}},
+                        .structured_content = json::Value(std::string(598, 'd'))};
+  cut_result(result, 1000);
+  EXPECT_EQ(result,
+            (CallToolResult{
+                .content = {TextContent{std::string(600, 'a')},
+                            TextContent{"[The tool's result is larger than 1000 bytes. 600 bytes "
+                                        "were cut.]"}}}));
+}
+
 TEST(McpResult, WhatFitsStaysAsItIs) {
   CallToolResult result{.content = {TextContent{"a"}, UnknownContent{"x"}}};
   CallToolResult same = result;

@@ -73,7 +73,7 @@ void cut_result(CallToolResult& result, std::size_t bytes_max) {
   }
   if (result.structured_content) {
     std::size_t size = json::write(*result.structured_content).size();
-    if (size > bytes_max) {
+    if (size > left) {
       result.structured_content.reset();
       cut += size;
     }
