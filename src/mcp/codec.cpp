@@ -170,27 +170,25 @@ bool is_modern_code(std::int64_t code) {
          code == code::kUnsupportedVersion;
 }
 
-json::Object to_json(const ClientCapabilities& capabilities, Era era) {
+json::Object to_json(const ClientCapabilities& capabilities) {
   json::Object out;
   if (capabilities.roots) out["roots"] = json::Object();
   if (capabilities.sampling) out["sampling"] = json::Object();
   if (capabilities.elicitation) {
-    json::Object modes{{"form", json::Object()}};
-    if (era == Era::modern) modes["url"] = json::Object();
-    out["elicitation"] = std::move(modes);
+    out["elicitation"] = json::Object{{"form", json::Object()}, {"url", json::Object()}};
   }
   return out;
 }
 
 json::Object initialize_params(const Implementation& client, const ClientCapabilities& offered) {
   return {{"protocolVersion", kLegacyVersion},
-          {"capabilities", to_json(offered, Era::legacy)},
+          {"capabilities", to_json(offered)},
           {"clientInfo", to_json(client)}};
 }
 
 json::Object modern_meta(const Implementation& client, const ClientCapabilities& offered) {
   return {{cat(kMetaPrefix, "protocolVersion"), kModernVersion},
-          {cat(kMetaPrefix, "clientCapabilities"), to_json(offered, Era::modern)},
+          {cat(kMetaPrefix, "clientCapabilities"), to_json(offered)},
           {cat(kMetaPrefix, "clientInfo"), to_json(client)}};
 }
 
@@ -398,6 +396,17 @@ Error to_error(const rpc::RpcError& error) {
     return Error(ErrorCode::unsupported, std::move(message)).reason("unknown_method");
   }
   return Error(ErrorCode::unavailable, std::move(message)).reason("server_error");
+}
+
+std::vector<json::Object> pages_to_open(const rpc::RpcError& error) {
+  std::vector<json::Object> pages;
+  if (error.code != code::kUrlElicitationRequired || !error.data) return pages;
+  const json::Array* all = json::array_at(error.data->if_object(), "elicitations");
+  if (!all) return pages;
+  for (const json::Value& one : *all) {
+    if (one.is_object() && pages.size() < kPagesToOpenMax) pages.push_back(one.as_object());
+  }
+  return pages;
 }
 
 Error without_effects(Error error) {

@@ -25,6 +25,7 @@ namespace code {
 constexpr std::int64_t kHeaderMismatch = -32020;
 constexpr std::int64_t kMissingCapability = -32021;
 constexpr std::int64_t kUnsupportedVersion = -32022;
+constexpr std::int64_t kUrlElicitationRequired = -32042;  // of 2025-11-25
 }  // namespace code
 // Whether only a server of the modern era answers with this code.
 bool is_modern_code(std::int64_t code);
@@ -35,7 +36,7 @@ struct ClientCapabilities {
   bool sampling = false;
   bool elicitation = false;
 };
-json::Object to_json(const ClientCapabilities& capabilities, Era era);
+json::Object to_json(const ClientCapabilities& capabilities);
 
 json::Object initialize_params(const Implementation& client, const ClientCapabilities& offered);
 // The `_meta` that every request of the modern era carries.
@@ -81,6 +82,11 @@ json::Object to_json(const std::vector<Root>& roots);
 // What an error of the server means here. invalid_argument: the server refuses the parameters.
 // unsupported: it does not know the method. unavailable: anything else.
 Error to_error(const rpc::RpcError& error);
+
+// The pages that the user has to open before a call can be made, as parameters of elicitations;
+// none if the error is another one.
+std::vector<json::Object> pages_to_open(const rpc::RpcError& error);
+constexpr std::size_t kPagesToOpenMax = 8;  // for one call; the rest is left out
 
 // The error of a request that changes nothing: it does not matter whether it was carried out.
 Error without_effects(Error error);

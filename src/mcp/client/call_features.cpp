@@ -1,5 +1,6 @@
 #include "mcp/client/call_features.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/base64.hpp"
@@ -35,6 +36,8 @@ struct AddPart {
   void say(std::string_view text) const { append(to.text, to.text.empty() ? "" : "\n", text); }
 };
 
+// The run's own model answers as the run has it: the server's wishes for a model and a temperature
+// do not count.
 ModelQuestion question_of(CreateMessageParams params) {
   ModelQuestion question{.system_prompt = std::move(params.system_prompt)};
   if (params.max_tokens > 0) question.output_tokens_max = params.max_tokens;
@@ -50,12 +53,27 @@ std::string stop_reason_of(std::string_view finish_reason) {
   return finish_reason == "max_tokens" ? "maxTokens" : "endTurn";
 }
 
-Task<Result<CreateMessageResult>> wait_for_model(AnswerPtr<ModelAnswer> pending) {
+// Cuts the text before the first of the sequences. Whether there was one.
+bool cut_at(std::string& text, const std::vector<std::string>& stop_sequences) {
+  std::size_t end = std::string::npos;
+  for (const std::string& one : stop_sequences) {
+    if (!one.empty()) end = std::min(end, text.find(one));
+  }
+  if (end == std::string::npos) return false;
+  text.resize(end);
+  return true;
+}
+
+// Not every vendor takes stop sequences, so the answer is cut here.
+Task<Result<CreateMessageResult>> wait_for_model(AnswerPtr<ModelAnswer> pending,
+                                                 std::vector<std::string> stop_sequences) {
   auto answer = co_await PendingAnswer<ModelAnswer>::wait(std::move(pending));
   if (!answer) co_return std::move(answer).error();
-  co_return CreateMessageResult{.content = TextContent{std::move(answer->text)},
-                                .model = std::move(answer->model),
-                                .stop_reason = stop_reason_of(answer->finish_reason)};
+  const bool is_cut = cut_at(answer->text, stop_sequences);
+  co_return CreateMessageResult{
+      .content = TextContent{std::move(answer->text)},
+      .model = std::move(answer->model),
+      .stop_reason = is_cut ? "stopSequence" : stop_reason_of(answer->finish_reason)};
 }
 
 Task<Result<ElicitResult>> wait_for_client(AnswerPtr<ToolAnswer> pending, ElicitParams asked) {
@@ -112,7 +130,9 @@ ElicitResult elicit_result(const ElicitParams& asked, const ToolAnswer& answer) 
 }
 
 Task<Result<CreateMessageResult>> CallFeatures::create_message(CreateMessageParams params) {
-  return wait_for_model(questions_.ask_model(question_of(std::move(params))));
+  std::vector<std::string> stop_sequences = std::move(params.stop_sequences);
+  return wait_for_model(questions_.ask_model(question_of(std::move(params))),
+                        std::move(stop_sequences));
 }
 
 Task<Result<ElicitResult>> CallFeatures::elicit(ElicitParams params) {

@@ -142,6 +142,54 @@ TEST_F(RunCallsTest, TheRunAnswersWhatTheServerAsksInTheMiddleOfACall) {
   EXPECT_EQ(*asked.messages.at(0).files.at(0).bytes, "hi");
 }
 
+TEST_F(RunCallsTest, AnAnswerOfTheModelEndsBeforeTheFirstStopSequence) {
+  server_.hang_on("tools/call");
+  begin("run_1", &questions_);
+  json::Object asked = sampling();
+  asked["stopSequences"] = json::Array{"", "never", "s", "es"};
+  EXPECT_EQ(ask("sampling/createMessage", asked),
+            R"({"role":"assistant","content":{"type":"text","text":"y"},"model":"m",)"
+            R"("stopReason":"stopSequence"})");
+}
+
+TEST_F(RunCallsTest, ACallThatNeedsPagesIsRepeatedOnceTheUserHasAgreedToOpenThem) {
+  server_.on("tools/call", [this](const rpc::Request&) -> rpc::Answer {
+    if (!questions_.client_questions.empty()) return json::Value(text_result("hi"));
+    json::Object page{{"mode", "url"}, {"url", "https://a"}, {"message", "Log in."}};
+    json::Object data{{"elicitations", json::Array{page}}};
+    return rpc::RpcError{.code = -32042, .message = "log in", .data = json::Value(data)};
+  });
+  begin("run_1", &questions_);
+  run_until(io_, [this] { return !said_.empty(); });
+  EXPECT_EQ(said_, "ok: hi");
+  EXPECT_EQ(questions_.client_questions,
+            Names{R"({"tool":"s_one","message":"Log in.","mode":"url","url":"https://a"})"});
+}
+
+TEST_F(RunCallsTest, ACallWhosePagesTheUserDeclinesFails) {
+  questions_.answer = ToolAnswer{.text = R"({"action":"decline"})"};
+  server_.on("tools/call", [](const rpc::Request&) -> rpc::Answer {
+    json::Object data{{"elicitations", json::Array{json::Object{{"url", "https://a"}}}}};
+    return rpc::RpcError{.code = -32042, .message = "log in", .data = json::Value(data)};
+  });
+  begin("run_1", &questions_);
+  run_until(io_, [this] { return !said_.empty(); });
+  EXPECT_EQ(said_,
+            "failed: The MCP server could not be asked: the server answers with error -32042: "
+            "log in");
+  EXPECT_EQ(std::count(server_.methods.begin(), server_.methods.end(), "tools/call"), 1);
+}
+
+TEST_F(ModernRunCallsTest, ChangesOfAConfiguredServerArePassedOnToTheWorkspace) {
+  std::vector<std::string> told;
+  tools_->on_offered_changed([&told](const WorkspaceSlug& slug) { told.push_back(slug.str()); });
+  server_.hang_on("subscriptions/listen");
+  EXPECT_EQ(run_task(io_, tools_->offered(somebody())).value().size(), 2U);
+  server_.tell("notifications/tools/list_changed");
+  run_until(io_, [&told] { return !told.empty(); });
+  EXPECT_EQ(told, Names{"w"});
+}
+
 TEST_F(RunCallsTest, NobodyAnswersBetweenCalls) {
   server_.on_call(text_result("hi"));
   begin("run_1", &questions_);
@@ -165,7 +213,7 @@ TEST_F(RunCallsTest, OnlyRunsOfferToAnswer) {
     capabilities.push_back(json::write(sent.at("params").at("capabilities")));
   }
   // The run asks for its tools by one client, and the call of no run is made by another.
-  EXPECT_EQ(capabilities, (Names{R"({"sampling":{},"elicitation":{"form":{}}})", "{}"}));
+  EXPECT_EQ(capabilities, (Names{R"({"sampling":{},"elicitation":{"form":{},"url":{}}})", "{}"}));
 }
 
 TEST_F(RunCallsTest, AQuestionThatMayBeOfEitherRunIsNotAnswered) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "json/members.hpp"
 #include "json/write.hpp"
 #include "mcp/client/client_tools.hpp"
 #include "mcp/tool_result.hpp"
@@ -192,6 +193,7 @@ Task<Result<rpc::Answer>> Client::request(std::string method, json::Object param
 Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams params,
                                              CallToolOptions options) {
   json::Object extra;
+  ClientFeatures* features = options.features ? options.features : options_.features;
   Session::Asked asked(*session, options.features, options.caller);
   for (std::size_t round = 0; round <= options_.limits.input_rounds_max; ++round) {
     json::Object message{{"name", params.name}, {"arguments", params.arguments}};
@@ -205,6 +207,8 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
                                           .owner = options.features});
     if (!answer) co_return std::move(answer).error();
     if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) {
+      const bool may_repeat = co_await open_pages(pages_to_open(*error), features);
+      if (may_repeat) continue;
       if (error->code != code::kHeaderMismatch) co_return to_error(*error);
       co_return Error(ErrorCode::conflict, to_error(*error).message()).reason("header_mismatch");
     }
@@ -217,8 +221,7 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
       cut_result(checked, options_.limits.result_bytes_max);
       co_return checked;
     }
-    extra = co_await answer_inputs(std::move(std::get<InputRequired>(outcome)),
-                                   options.features ? options.features : options_.features);
+    extra = co_await answer_inputs(std::move(std::get<InputRequired>(outcome)), features);
   }
   co_return Error(ErrorCode::unsupported, "the MCP server asks for input again and again")
       .reason("too_many_inputs");
@@ -235,6 +238,18 @@ Task<json::Object> Client::answer_inputs(InputRequired wanted, ClientFeatures* f
   json::Object out{{"inputResponses", std::move(responses)}};
   if (wanted.state) out["requestState"] = *wanted.state;
   co_return out;
+}
+
+// Whether the user has agreed to open all of the pages, and there is one.
+Task<bool> Client::open_pages(std::vector<json::Object> pages, ClientFeatures* features) {
+  for (json::Object& page : pages) {
+    page["mode"] = "url";
+    rpc::Answer answer = co_await answer_request(features, "elicitation/create", std::move(page));
+    const auto* value = std::get_if<json::Value>(&answer);
+    const json::Object* said = value ? value->if_object() : nullptr;
+    if (json::text_at(said, "action") != "accept") co_return false;
+  }
+  co_return !pages.empty();
 }
 
 Task<CallToolResult> Client::check_output(SchemaPtr schema, CallToolResult result) {

@@ -110,6 +110,7 @@ class Client final {
   Task<Result<CallToolResult>> call_on(SessionPtr session, CallToolParams params,
                                        CallToolOptions options);
   Task<json::Object> answer_inputs(InputRequired wanted, ClientFeatures* features);
+  static Task<bool> open_pages(std::vector<json::Object> pages, ClientFeatures* features);
   Task<CallToolResult> check_output(SchemaPtr schema, CallToolResult result);
 
   const ClientDeps deps_;
