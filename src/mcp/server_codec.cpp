@@ -101,7 +101,11 @@ json::Object capabilities_of(const ServerOffer& offer, Era era) {
   json::Object out;
   if (offer.tools) out["tools"] = json::Object{{"listChanged", true}};
   if (offer.prompts) out["prompts"] = json::Object{{"listChanged", true}};
-  if (offer.resources) out["resources"] = json::Object{{"subscribe", true}, {"listChanged", true}};
+  if (offer.resources) {
+    json::Object about;
+    if (offer.resource_changes) about = {{"subscribe", true}, {"listChanged", true}};
+    out["resources"] = std::move(about);
+  }
   if (offer.completions) out["completions"] = json::Object();
   if (offer.logging && era == Era::legacy) out["logging"] = json::Object();
   return out;

@@ -17,6 +17,7 @@ struct ServerOffer {
   bool tools = false;
   bool prompts = false;
   bool resources = false;
+  bool resource_changes = false;  // clients are told of changes to resources and to their list
   bool completions = false;
   bool logging = false;
 };

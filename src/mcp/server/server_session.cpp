@@ -103,9 +103,9 @@ const std::map<std::string_view, ServerSession::Entry>& ServerSession::methods()
       {"resources/read",
        {.method = &S::read_resource, .offered = &O::resources, .result = kCacheable}},
       {"resources/subscribe",
-       {.method = &S::subscribe, .eras = In::legacy, .offered = &O::resources}},
+       {.method = &S::subscribe, .eras = In::legacy, .offered = &O::resource_changes}},
       {"resources/unsubscribe",
-       {.method = &S::unsubscribe, .eras = In::legacy, .offered = &O::resources}},
+       {.method = &S::unsubscribe, .eras = In::legacy, .offered = &O::resource_changes}},
       {"completion/complete", {.method = &S::complete, .offered = &O::completions}},
   };
   return kMethods;
@@ -315,14 +315,14 @@ Task<Result<json::Object>> ServerSession::listen(json::Object params, Context co
   const std::tuple<ListKind, std::string_view, bool> lists[] = {
       {ListKind::tools, "toolsListChanged", offer.tools},
       {ListKind::prompts, "promptsListChanged", offer.prompts},
-      {ListKind::resources, "resourcesListChanged", offer.resources}};
+      {ListKind::resources, "resourcesListChanged", offer.resource_changes}};
   for (const auto& [kind, member, is_offered] : lists) {
     if (!is_offered || !json::flag_at(wanted, member)) continue;
     listener.lists.insert(kind);
     honoured[member] = true;
   }
   const json::Array* uris = json::array_at(wanted, "resourceSubscriptions");
-  if (uris && offer.resources) {
+  if (uris && offer.resource_changes) {
     for (const json::Value& one : *uris) {
       if (!one.is_string() || listener.uris.size() >= kSubscriptionsMax) continue;
       listener.uris.emplace(json::view(one.as_string()));

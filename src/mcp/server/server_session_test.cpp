@@ -40,6 +40,7 @@ class Everything final : public ServerFeatures {
             .tools = true,
             .prompts = true,
             .resources = true,
+            .resource_changes = true,
             .completions = true,
             .logging = true};
   }

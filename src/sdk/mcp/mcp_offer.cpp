@@ -140,6 +140,7 @@ mcp::ServerOffer McpOffer::offer() const {
   out.tools = true;
   out.prompts = !now->prompts.empty();
   out.resources = !now->resources.empty() || !now->templates.empty();
+  out.resource_changes = out.resources;
   out.completions = has_completions(*now);
   out.logging = true;
   return out;
