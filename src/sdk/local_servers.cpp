@@ -86,7 +86,7 @@ struct LocalServers::Agent {
   std::optional<Result<a2a::AgentCard>> card = {};
 };
 
-// Whoever waits may leave before all have answered.
+// The tasks share it with the one that waits, which may leave before all places have answered.
 struct LocalServers::Learning {
   explicit Learning(const Executor& home) : bell(home) {}
 
@@ -236,12 +236,28 @@ Task<ServerTools> LocalServers::learn(std::vector<McpPlace> servers, std::vector
     all->agents.push_back({.place = std::move(place), .client = std::move(client)});
     learning_.spawn("a2a.fetch", fetch_card(all, &all->agents.back()));
   }
-  while (all->waiting > 0) co_await all->bell.wait();
+  co_await wait_for_all(all);
   ServerTools out;
   Names names(std::move(taken));
   for (const Server& server : all->servers) add_tools(server, names, out);
   for (const Agent& agent : all->agents) add_agent(agent, names, out);
   co_return out;
+}
+
+// A place that is late has nothing for this run. It goes on connecting for the next one.
+Task<void> LocalServers::wait_for_all(std::shared_ptr<Learning> all) {
+  const SteadyTime deadline = timers_.now() + kLearnMax;
+  {
+    TimerGuard timer(timers_, deadline, [all] { all->bell.notify(); });
+    while (all->waiting > 0 && timers_.now() < deadline) co_await all->bell.wait();
+  }
+  const Error late(ErrorCode::timeout, cat("no answer within ", kLearnMax.count(), " seconds"));
+  for (Server& server : all->servers) {
+    if (!server.list && !server.failure) server.failure = late;
+  }
+  for (Agent& agent : all->agents) {
+    if (!agent.card) agent.card = late;
+  }
 }
 
 // A ref holds a limited number of tools; a server with more becomes several.

@@ -57,6 +57,8 @@ struct ServerTools {
 class LocalServers final {
  public:
   static constexpr std::size_t kIdleMax = 64;
+  // For all places to answer. A place that is later counts as one that does not answer.
+  static constexpr std::chrono::seconds kLearnMax{30};
 
   LocalServers(Executor home, Timers& timers, Teller tell);
   LocalServers(const LocalServers&) = delete;
@@ -82,6 +84,7 @@ class LocalServers final {
   void give_up_idle();
   Task<void> stop_client(std::shared_ptr<mcp::Client> client);
   Task<void> learn_server(std::shared_ptr<Learning> all, Server* server);
+  Task<void> wait_for_all(std::shared_ptr<Learning> all);
   Task<void> fetch_card(std::shared_ptr<Learning> all, Agent* agent);
   void add_tools(const Server& server, Names& names, ServerTools& out) const;
   void add_agent(const Agent& agent, Names& names, ServerTools& out);

@@ -1,0 +1,64 @@
+#include "sdk/local_servers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+
+#include "rpc/memory_connection.hpp"
+#include "support/run_task.hpp"
+
+namespace errand::sdk::local_servers_test {
+namespace {
+
+// A server that takes connections and never says anything.
+class SilentServer final {
+ public:
+  explicit SilentServer(Executor home) : home_(std::move(home)) {}
+
+  McpPlace place() {
+    return {.where = "silent", .address = mcp::CustomServer{.connect = [this] {
+                                 auto [ours, theirs] = rpc::make_connection_pair(home_);
+                                 kept_.push_back(std::move(theirs));
+                                 return Result<std::unique_ptr<rpc::Connection>>(std::move(ours));
+                               }}};
+  }
+  std::size_t connections() const { return kept_.size(); }
+
+ private:
+  const Executor home_;
+  std::vector<std::unique_ptr<rpc::Connection>> kept_;
+};
+
+class LocalServersTest : public testing::Test {
+ protected:
+  ~LocalServersTest() override { run_task(io_, servers_.stop()); }
+
+  asio::io_context io_{1};
+  ManualTimers timers_;
+  SilentServer silent_{io_.get_executor()};
+  LocalServers servers_{io_.get_executor(), timers_,
+                        [](std::string_view line) { ADD_FAILURE() << line; }};
+};
+
+Task<void> learn(LocalServers* servers, std::vector<McpPlace> places,
+                 std::optional<ServerTools>* out) {
+  out->emplace(co_await servers->learn(std::move(places), {}));
+}
+
+TEST_F(LocalServersTest, AServerThatNeverAnswersHoldsUpARunForALimitedTime) {
+  std::optional<ServerTools> learned;
+  TaskGroup tasks(io_.get_executor(),
+                  [](const char*, const std::string& what) { ADD_FAILURE() << what; });
+  tasks.spawn("learn", learn(&servers_, {silent_.place()}, &learned));
+  run_until(io_, [this] { return silent_.connections() == 1; });
+  EXPECT_FALSE(learned);
+  timers_.advance(LocalServers::kLearnMax);
+  run_until(io_, [&] { return learned.has_value(); });
+  ASSERT_EQ(learned->failures.size(), 1U);
+  EXPECT_EQ(learned->failures[0].message(), " silent: no answer within 30 seconds");
+  ASSERT_EQ(learned->tools.size(), 1U);
+  EXPECT_EQ(learned->tools[0]->decl().name, "silent_unavailable");
+}
+
+}  // namespace
+}  // namespace errand::sdk::local_servers_test
