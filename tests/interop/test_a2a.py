@@ -9,6 +9,7 @@ import time
 import unittest
 
 from support.a2a_agent import Agent, use_agent, use_agent_from_python
+from support.a2a_case import A2aServerCase
 from support.a2a_peer import A2aPeer
 from support.http import Client
 from support.script import turn
@@ -187,6 +188,36 @@ class A2aToolTest(ServerCase):
                                       "bytes": encoded}},
             {"kind": "file", "file": {"name": "b.png", "uri": "https://x.example/b.png"}}]])
 
+    def test_an_agent_of_the_agent_runs_sdk(self):
+        other = self.start_server([turn("First."), turn("Second."),
+                                   turn(error={"status": 400, "message": "Enough."})])
+        other.client().request("PUT", "/agents/teller", {"name": "teller"})
+        agent = Agent("mantyx", other.url, other.key, "teller")
+        self.addCleanup(agent.close)
+        calls = [turn(calls=[("stranger", {"message": f"Number {n}.", "contextId": "c-7"})])
+                 for n in range(3)]
+        server = self.start_server([*calls, turn("Done.")], ALLOW)
+        client = server.client()
+        tool = {"kind": "a2a", "name": "stranger", "agentCardUrl": agent.card_url}
+        run = client.create(prompt="Go.", tools=[tool])
+        results = [frame.json() for frame in client.log(run) if frame.event == "tool_result"]
+        self.assertEqual([one["result"] for one in results[:2]], ["First.", "Second."])
+        self.assertFalse(results[2]["ok"])
+        self.assertIn("MANTYX run failed", results[2]["result"])
+        sessions = other.client().request("GET", "/agent-sessions").json()["sessions"]
+        self.assertEqual([one["metadata"] for one in sessions], [{"a2a_context_id": "c-7"}])
+        self.check_data(server)
+
+    def test_the_context_of_the_ref_reaches_the_agent(self):
+        peer = self.start_peer()
+        server = self.start_server([turn(calls=[("stranger", {"message": "Hi."})]), turn("Done.")],
+                                   ALLOW)
+        tool = {"kind": "a2a", "name": "stranger", "agentCardUrl": peer.card_url,
+                "contextId": "c-7"}
+        client = server.client()
+        client.log(client.create(prompt="Go.", tools=[tool]))
+        self.assertEqual(peer.bodies[0]["params"]["message"]["contextId"], "c-7")
+
     def test_an_agent_that_is_down_is_unavailable(self):
         agent = self.start_agent("1.0")
         agent.process.kill()
@@ -197,14 +228,7 @@ class A2aToolTest(ServerCase):
         self.check_data(server)
 
 
-class A2aServerTest(ServerCase):
-    def start_agent(self):
-        server = self.start_server([turn("It is said."), turn("It is said.")])
-        agent = {"name": "teller", "description": "Tells.", "systemPrompt": "Tell it."}
-        self.assertEqual(server.client().request("PUT", "/agents/teller", agent).status, 201)
-        base = f"{server.url}/api/a2a/default/agents/teller"
-        return server, base
-
+class A2aServerTest(A2aServerCase):
     def test_sdks_use_the_agent(self):
         server, base = self.start_agent()
         card_url = f"{base}/.well-known/agent-card.json"
@@ -229,40 +253,42 @@ class A2aServerTest(ServerCase):
             "events": ["task", "status_update", "artifact_update", "status_update"]})
         self.check_data(server)
 
-    def ask(self, server, method: str, params: dict, version: str = "",
-            agent: str = "teller") -> dict:
-        headers = {"A2A-Version": version} if version else {}
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        path = f"/api/a2a/default/agents/{agent}"
-        return server.client().request_at("POST", path, body, headers).json()
-
     def start_waiting_task(self):
         """A server, a task whose agent waits for a client's answer, and the call to answer."""
         server = self.start_server([turn("One moment.", calls=[("wait", {})]), turn("It is said.")])
         wait = {"kind": "local", "name": "wait", "description": "Waits.",
                 "parameters": {"type": "object"}}
         server.client().request("PUT", "/agents/teller", {"name": "teller", "tools": [wait]})
-        message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
+        return server, *self.begin_waiting_task(server, "m1")
+
+    def begin_waiting_task(self, server, message_id: str) -> tuple[str, str]:
+        message = {"messageId": message_id, "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
         task = self.ask(server, "SendMessage", {
             "message": message, "configuration": {"returnImmediately": True}})["result"]["task"]
         with server.client().stream(task["id"]) as stream:
             call = stream.until("local_tool_call")[-1].json()["toolUseId"]
-        return server, task["id"], call
+        return task["id"], call
+
+    def follow(self, server, method: str, task: str):
+        """The results of the events of a task, as they come."""
+        connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=60)
+        self.addCleanup(connection.close)
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"id": task}}
+        connection.request("POST", "/api/a2a/default/agents/teller", json.dumps(body), {
+            "Authorization": f"Bearer {server.key}", "Content-Type": "application/json"})
+        lines = iter(connection.getresponse().readline, b"")
+        return (json.loads(line[5:])["result"] for line in lines if line.startswith(b"data:"))
 
     def test_a_client_that_comes_back_gets_the_rest(self):
         server, task, call = self.start_waiting_task()
-        connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=60)
-        self.addCleanup(connection.close)
-        body = {"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": task}}
-        connection.request("POST", "/api/a2a/default/agents/teller", json.dumps(body), {
-            "Authorization": f"Bearer {server.key}", "Content-Type": "application/json",
-            "A2A-Version": "1.0"})
-        lines = iter(connection.getresponse().readline, b"")
-        events = (json.loads(line[5:])["result"] for line in lines if line.startswith(b"data:"))
-        self.assertEqual(next(events)["task"]["status"]["state"], "TASK_STATE_WORKING")
+        new = self.follow(server, "SubscribeToTask", task)
+        old = self.follow(server, "tasks/resubscribe", task)
+        self.assertEqual(next(new)["task"]["status"]["state"], "TASK_STATE_WORKING")
+        self.assertEqual(next(old)["status"]["state"], "working")
         server.client().answer(task, call, result="go on")
-        last = list(events)[-1]["statusUpdate"]
-        self.assertEqual(last["status"]["state"], "TASK_STATE_COMPLETED")
+        self.assertEqual(list(new)[-1]["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED")
+        last = list(old)[-1]
+        self.assertEqual((last["status"]["state"], last["final"]), ("completed", True))
 
     def test_a_running_task_is_cancelled(self):
         server, task, _ = self.start_waiting_task()
@@ -360,6 +386,51 @@ class A2aServerTest(ServerCase):
         failed = self.ask(server, "ListTasks", {"status": "TASK_STATE_FAILED"})["result"]
         self.assertEqual((failed["tasks"], failed["totalSize"]), ([], 0))
 
+    def test_the_task_that_changed_last_is_listed_first(self):
+        server, first, call = self.start_waiting_task()
+        second, _ = self.begin_waiting_task(server, "m2")
+
+        def listed(**params) -> list[str]:
+            answer = self.ask(server, "ListTasks", params)["result"]
+            return [one["id"] for one in answer["tasks"]]
+        self.assertEqual(listed(), [second, first])
+        server.client().answer(first, call, result="go on")
+        server.client().log(first)
+        self.assertEqual(listed(), [first, second])
+        self.assertEqual(listed(contextId="nobody"), [])
+        after = self.ask(server, "GetTask", {"id": first})["result"]["status"]["timestamp"]
+        self.assertEqual(listed(statusTimestampAfter=after), [first])
+
+    def test_history_has_the_message_as_the_client_sent_it(self):
+        server, _ = self.start_agent()
+        message = {"messageId": "mine", "role": "ROLE_USER", "parts": [
+            {"text": "Look."}, {"raw": "aGVsbG8=", "filename": "a.txt", "mediaType": "text/plain"},
+            {"url": "https://a.example/b.png", "mediaType": "image/png"}]}
+        task = self.ask(server, "SendMessage", {"message": message})["result"]["task"]
+        ids = {"taskId": task["id"], "contextId": task["contextId"]}
+        self.assertEqual(task["history"], [message | ids])
+        self.assertNotIn("history", self.ask(
+            server, "GetTask", {"id": task["id"], "historyLength": 0})["result"])
+
+    def test_a_file_that_no_model_can_be_given_is_refused(self):
+        server, _ = self.start_agent()
+        parts = [{"raw": "aGVsbG8=", "filename": "a.zip", "mediaType": "application/zip"}]
+        message = {"messageId": "m1", "role": "ROLE_USER", "parts": parts}
+        error = self.ask(server, "SendMessage", {"message": message}, "1.0")["error"]
+        self.assertEqual((error["code"], error["data"][0]["reason"]),
+                         (-32005, "CONTENT_TYPE_NOT_SUPPORTED"))
+
+    def test_a_message_may_be_sent_again_with_another_configuration(self):
+        server, _ = self.start_agent()
+        message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
+        first = self.ask(server, "SendMessage", {"message": message})["result"]["task"]
+        again = self.ask(server, "SendMessage", {
+            "message": message, "configuration": {"returnImmediately": True}})["result"]["task"]
+        self.assertEqual(first["id"], again["id"])
+        other = message | {"parts": [{"text": "Ho."}]}
+        self.assertEqual(self.ask(server, "SendMessage", {"message": other})["error"]["code"],
+                         -32004)
+
     def test_a_key_for_other_agents_is_refused(self):
         server, _ = self.start_agent()
         key = server.client().request("POST", "/api-keys", {"name": "k", "agents": ["other"]})
@@ -374,7 +445,9 @@ class A2aServerTest(ServerCase):
                 ("GetTask", {"id": "run_none"}, "1.0", -32001),
                 ("tasks/get", {"id": "run_none"}, "", -32001),
                 ("tasks/pushNotificationConfig/set", {}, "", -32003),
-                ("GetExtendedAgentCard", {}, "1.0", -32007),
+                ("GetExtendedAgentCard", {}, "1.0", -32004),
+                ("agent/getAuthenticatedExtendedCard", {}, "", -32007),
+                ("ListTasks", {"pageSize": 0}, "1.0", -32602),
                 ("SendMessage", {}, "1.0", -32602),
                 ("SendMessage", {}, "9.9", -32009),
                 ("NoSuchMethod", {}, "1.0", -32601)):

@@ -135,6 +135,68 @@ class McpQuestionsTest(ServerCase):
                 _, results = self.end(client, run)
                 self.assertEqual(results["new_introduce"]["result"], "Ada says: I think so.")
 
+    def ask_agent(self, method: str, params: dict) -> dict:
+        """What the agent `asker` answers to a client of A2A 1.0."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = self.server.client().request_at("POST", "/api/a2a/default/agents/asker", body,
+                                                 {"A2A-Version": "1.0"})
+        return answer.json()["result"]
+
+    def start_asker(self) -> dict:
+        """A task of the agent, whose run has asked its client for a name."""
+        _, config = self.everything()[0]
+        self.server = self.start_server(
+            [turn("Let me ask.", calls=[(ASKING, {})]), turn("Done.")], config)
+        every = {"kind": "mcp", "name": "every", "url": "config:every"}
+        self.server.client().request("PUT", "/agents/asker", {"name": "asker", "tools": [every]})
+        message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Go."}]}
+        return self.ask_agent("SendMessage", {"message": message})["task"]
+
+    def answer_to(self, task: dict, *parts: dict) -> dict:
+        message = {"messageId": "m2", "role": "ROLE_USER", "taskId": task["id"],
+                   "parts": list(parts)}
+        return self.ask_agent("SendMessage", {"message": message})["task"]
+
+    def test_an_a2a_client_is_asked_and_answers(self):
+        task = self.start_asker()
+        self.assertEqual(task["status"]["state"], "TASK_STATE_INPUT_REQUIRED")
+        text, form = task["status"]["message"]["parts"]
+        self.assertTrue(text["text"])
+        self.assertEqual(form["data"]["requestedSchema"]["required"], ["name"])
+        listed = self.ask_agent("ListTasks", {"status": "TASK_STATE_INPUT_REQUIRED"})
+        self.assertEqual([one["id"] for one in listed["tasks"]], [task["id"]])
+        done = self.answer_to(task, {"data": {"name": "Ada"}})
+        self.assertEqual((done["id"], done["status"]["state"]),
+                         (task["id"], "TASK_STATE_COMPLETED"))
+        _, results = self.end(self.server.client(), task["id"])
+        self.assertIn("- Name: Ada", results[ASKING]["result"])
+
+    def test_an_a2a_client_declines(self):
+        task = self.start_asker()
+        done = self.answer_to(task, {"text": "Decline"})
+        self.assertEqual(done["status"]["state"], "TASK_STATE_COMPLETED")
+        _, results = self.end(self.server.client(), task["id"])
+        self.assertIn("User declined", results[ASKING]["result"])
+
+    def test_a_stream_tells_an_a2a_client_of_the_question_and_of_its_answer(self):
+        task = self.start_asker()
+
+        def states(body: dict, version: str) -> list[str]:
+            answer = self.server.client().request_at(
+                "POST", "/api/a2a/default/agents/asker", body | {"jsonrpc": "2.0", "id": 1},
+                {"A2A-Version": version})
+            events = [json.loads(line[5:])["result"] for line in answer.body.splitlines()
+                      if line.startswith(b"data:")]
+            updates = [one.get("statusUpdate", one) for one in events]
+            return [one["status"]["state"] for one in updates if "status" in one]
+        waiting = states({"method": "tasks/resubscribe", "params": {"id": task["id"]}}, "")
+        self.assertEqual(waiting[-1], "input-required")
+        message = {"messageId": "m2", "role": "ROLE_USER", "taskId": task["id"],
+                   "parts": [{"data": {"name": "Ada"}}]}
+        told = states({"method": "SendStreamingMessage", "params": {"message": message}}, "1.0")
+        self.assertEqual(told[-1], "TASK_STATE_COMPLETED")
+        self.assertNotIn("TASK_STATE_INPUT_REQUIRED", told)
+
 
 if __name__ == "__main__":
     import unittest

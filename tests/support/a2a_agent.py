@@ -3,6 +3,7 @@
 import json
 import subprocess
 import urllib.request
+from pathlib import Path
 
 from support.node import INTEROP, NODE, ensure_modules
 from support.python_sdk import python_with_sdk
@@ -14,10 +15,13 @@ SECONDS_MAX = 120
 
 class Agent:
     """An agent of others: on the SDK for Node of the version 1.0 or 0.3, or on that for
-    "python"."""
+    "python"; or "mantyx", an agent of a server by the A2A server of the agent-runs SDK."""
 
-    def __init__(self, version: str):
-        if version == "python":
+    def __init__(self, version: str, *arguments: str):
+        if version == "mantyx":
+            command = [python_with_sdk(AGENTS / "requirements.txt"), AGENTS / "mantyx_agent.py",
+                       *arguments]
+        elif version == "python":
             command = [python_with_sdk(AGENTS / "requirements.txt"), AGENTS / "agent.py"]
         else:
             ensure_modules(AGENTS)
@@ -36,6 +40,17 @@ class Agent:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
+
+
+def mistakes_in(messages: list, schema: Path) -> list[str]:
+    """What is wrong with messages, each with its version and its type."""
+    python = python_with_sdk(AGENTS / "requirements.txt")
+    done = subprocess.run([python, AGENTS / "check_messages.py", schema], text=True,
+                          input=json.dumps(messages), capture_output=True, check=False,
+                          timeout=SECONDS_MAX)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
 
 
 def use_agent(version: str, card_url: str, key: str) -> dict:

@@ -12,6 +12,7 @@ class A2aPeer:
         self.asked: list[str] = []
         self.headers: list[dict] = []  # of every request
         self.parts: list[list[dict]] = []  # of every message
+        self.bodies: list[dict] = []  # of every request
         self.path = ""  # where messages are taken; empty: anywhere
         peer = self
 
@@ -45,6 +46,7 @@ class A2aPeer:
         self.thread.start()
 
     def reply(self, body: dict) -> dict:
+        self.bodies.append(body)
         self.parts.append(body["params"]["message"]["parts"])
         text = body["params"]["message"]["parts"][0]["text"]
         self.asked.append(text)

@@ -24,6 +24,12 @@ json::Object security_schemes() {
                                {"httpAuthSecurityScheme", json::Object{{"scheme", "Bearer"}}}}}};
 }
 
+// What some model can be given. Every other text type is taken, too.
+json::Array input_modes() {
+  return {"text/plain",      "text/markdown", "text/csv",   "text/html", "application/json",
+          "application/pdf", "image/png",     "image/jpeg", "image/gif", "image/webp"};
+}
+
 }  // namespace
 
 json::Object card_json(const OfferedAgent& agent, std::string_view url) {
@@ -36,7 +42,7 @@ json::Object card_json(const OfferedAgent& agent, std::string_view url) {
       {"preferredTransport", "JSONRPC"},
       {"supportedInterfaces", json::Array{interface_json(url, "1.0"), interface_json(url, "0.3")}},
       {"capabilities", json::Object{{"streaming", true}, {"pushNotifications", false}}},
-      {"defaultInputModes", json::Array{"text/plain", "application/json", "image/png"}},
+      {"defaultInputModes", input_modes()},
       {"defaultOutputModes", json::Array{"text/plain", "application/json"}},
       {"skills", skills_json(agent)},
       {"securitySchemes", security_schemes()},

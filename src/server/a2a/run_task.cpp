@@ -1,10 +1,16 @@
 #include "server/a2a/run_task.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "a2a/agent_outcome.hpp"
+#include "a2a/server/task_backend.hpp"
 #include "base/text.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "llm/file_words.hpp"
+#include "mcp/client/call_features.hpp"
 
 namespace errand::server {
 namespace {
@@ -40,12 +46,42 @@ json::Object totals_json(const RunTotals& totals) {
                                   {"model", to_json(totals.model)}}}};
 }
 
-std::string prompt_of(const Spec& spec) {
-  if (spec.prompt) return *spec.prompt;
-  return spec.messages.empty() ? std::string() : spec.messages.back().text;
+// The message that began the task, as the run knows it.
+a2a::Message asked_by(const Spec& spec, const std::string& task_id, const std::string& context_id) {
+  a2a::Message message{.id = cat(task_id, "-user"),
+                       .role = a2a::Role::user,
+                       .context_id = context_id,
+                       .task_id = task_id};
+  for (const auto& [key, value] : spec.metadata) {
+    if (key == kTaskMessageKey) message.id = value;
+  }
+  const Message* last = spec.messages.empty() ? nullptr : &spec.messages.back();
+  std::string text = spec.prompt ? *spec.prompt : (last ? last->text : std::string());
+  if (!text.empty() || !last) message.parts.emplace_back(a2a::TextPart{std::move(text)});
+  for (const FilePart& file : last ? last->files : std::vector<FilePart>()) {
+    message.parts.emplace_back(
+        a2a::FilePart{.name = file.filename, .mime_type = file.mime_type, .url = file.url});
+  }
+  return message;
 }
 
-}  // namespace
+// What the client is asked, which a run keeps as the arguments of a call.
+json::Object asked_in(const engine::PendingCall& question) {
+  const json::Object request = parse_mail_request(question.box.request);
+  const json::Object* args = json::object_at(&request, "args");
+  return args ? *args : json::Object();
+}
+
+// The question in words, and as data for clients that can show a form.
+a2a::Message question_message(const engine::PendingCall& question, const std::string& task_id,
+                              const std::string& context_id) {
+  json::Object asked = asked_in(question);
+  std::string text(json::text_at(&asked, "message"));
+  if (std::string_view url = json::text_at(&asked, "url"); !url.empty()) append(text, "\n", url);
+  a2a::Message message = agent_says(question.box.slot, std::move(text), task_id, context_id);
+  message.parts.emplace_back(a2a::DataPart{json::Value(std::move(asked))});
+  return message;
+}
 
 a2a::TaskState state_of(RunStatus status) {
   switch (status) {
@@ -59,6 +95,45 @@ a2a::TaskState state_of(RunStatus status) {
   return a2a::TaskState::unknown;
 }
 
+// A file whose type is not told is taken as it is.
+Result<void> check_media_type(const a2a::FilePart& file) {
+  const std::string_view whole = file.mime_type;
+  const FilePart told{.mime_type = to_lower(trim(whole.substr(0, whole.find(';'))))};
+  if (told.mime_type.empty() || llm::kind_of(told) != llm::FileKind::other) return {};
+  return Error(ErrorCode::unsupported,
+               cat("no model can be given files of the type ", utf8_prefix(file.mime_type, 100)))
+      .reason(a2a::TaskBackend::kMediaType);
+}
+
+// A value of a form's field, read from what somebody typed.
+json::Value value_for(const json::Object* field, const std::string& text) {
+  std::string_view type = json::text_at(field, "type");
+  if (type == "string" || type.empty()) return json::Value(text);
+  auto parsed = json::parse(trim(text));
+  return parsed ? std::move(*parsed) : json::Value(text);
+}
+
+Result<json::Object> fields_of(const json::Object& asked, const std::string& text) {
+  const json::Object* schema = json::object_at(&asked, "requestedSchema");
+  const json::Object* fields = json::object_at(schema, "properties");
+  if (!fields || fields->empty()) return json::Object();
+  if (fields->size() > 1) {
+    return Error(ErrorCode::invalid_argument,
+                 "the task waits for several fields; send them as a part with data")
+        .pointer("/message/parts");
+  }
+  const auto& field = *fields->begin();
+  return json::Object{{field.key(), value_for(field.value().if_object(), text)}};
+}
+
+ToolAnswer elicited(std::string_view action, json::Object content = {}) {
+  json::Object answer{{"action", action}};
+  if (action == "accept") answer["content"] = std::move(content);
+  return {.text = json::write(answer)};
+}
+
+}  // namespace
+
 a2a::Task task_of(const RunRow& row) {
   return {.id = row.id.str(),
           .context_id = context_of(row),
@@ -68,13 +143,15 @@ a2a::Task task_of(const RunRow& row) {
 a2a::Task task_of(const engine::RunView& run) {
   a2a::Task task = task_of(run.row);
   const agent::State& state = *run.state;
-  task.history.push_back({.id = cat(task.id, "-user"),
-                          .role = a2a::Role::user,
-                          .parts = {a2a::TextPart{prompt_of(state.created().spec)}},
-                          .context_id = task.context_id,
-                          .task_id = task.id});
+  task.history.push_back(asked_by(state.created().spec, task.id, task.context_id));
   const auto& end = state.terminal();
-  if (!end) return task;
+  if (!end) {
+    const engine::PendingCall* question = question_of(run);
+    if (!question) return task;
+    task.status.state = a2a::TaskState::input_required;
+    task.status.message = question_message(*question, task.id, task.context_id);
+    return task;
+  }
   RunTotals totals = state.totals();
   const std::string* text = state.final_text();
   if (end->status == RunStatus::succeeded && text) {
@@ -87,6 +164,28 @@ a2a::Task task_of(const engine::RunView& run) {
   return task;
 }
 
+bool is_question(const engine::PendingCall& call) {
+  return call.box.kind == MailKind::tool_result && call.box.name == mcp::kElicitationTool;
+}
+
+const engine::PendingCall* question_of(const engine::RunView& run) {
+  auto found = std::find_if(run.pending.begin(), run.pending.end(), is_question);
+  return found == run.pending.end() ? nullptr : &*found;
+}
+
+Result<ToolAnswer> answer_to(const engine::PendingCall& question, const a2a::Message& message) {
+  for (const a2a::Part& part : message.parts) {
+    const auto* data = std::get_if<a2a::DataPart>(&part);
+    if (data && data->data.is_object()) return elicited("accept", data->data.as_object());
+  }
+  const std::string text = a2a::text_of(message.parts);
+  for (std::string_view refusal : {"decline", "cancel"}) {
+    if (equals_ignoring_case(trim(text), refusal)) return elicited(refusal);
+  }
+  ERRAND_TRY(auto fields, fields_of(asked_in(question), text));
+  return elicited("accept", std::move(fields));
+}
+
 Result<Spec> spec_of(const a2a::Message& message) {
   std::string text;
   json::Array files;
@@ -97,6 +196,7 @@ Result<Spec> spec_of(const a2a::Message& message) {
       append(text, text.empty() ? "" : "\n", json::write(data->data));
     } else {
       const auto& file = std::get<a2a::FilePart>(part);
+      ERRAND_CHECK(check_media_type(file));
       json::Object one{{"type", file.url.empty() ? "input_file" : "input_file_url"}};
       if (!file.name.empty()) one["filename"] = file.name;
       if (!file.mime_type.empty()) one["mimeType"] = file.mime_type;
@@ -138,13 +238,38 @@ void TaskEvents::finish(const ResultEvent& end) {
   add_status(a2a::TaskState::completed, {}, "end");
 }
 
+void TaskEvents::tell_question(const engine::PendingCall& question) {
+  auto id = ToolUseId::parse(question.box.slot);
+  if (!id || told_ == id) return;
+  flush_text();
+  told_ = *id;
+  ready_.emplace_back(
+      a2a::StatusUpdate{.task_id = task_id_,
+                        .context_id = context_id_,
+                        .status = {.state = a2a::TaskState::input_required,
+                                   .message = question_message(question, task_id_, context_id_)}});
+}
+
+void TaskEvents::settle(const ToolUseId& id) {
+  std::erase(questions_, id);
+  if (told_ != id) return;
+  told_.reset();
+  add_status(a2a::TaskState::working, {}, "answer");
+}
+
 void TaskEvents::take(const Event& event) {
   if (const auto* delta = std::get_if<AssistantDelta>(&event)) {
     text_ += delta->text;
     return;
   }
   flush_text();
-  if (const auto* progress = std::get_if<ToolProgress>(&event)) {
+  if (const auto* asked = std::get_if<LocalToolCall>(&event)) {
+    if (asked->name == mcp::kElicitationTool) questions_.push_back(asked->id);
+  } else if (const auto* answer = std::get_if<LocalToolResultIn>(&event)) {
+    settle(answer->id);
+  } else if (const auto* late = std::get_if<ToolResultEvent>(&event)) {
+    settle(late->id);
+  } else if (const auto* progress = std::get_if<ToolProgress>(&event)) {
     if (!progress->message.empty()) {
       add_status(a2a::TaskState::working, progress->message, "progress");
     }

@@ -10,15 +10,32 @@
 
 namespace errand::server {
 
-// A run as a task of A2A. The task has the run's id, and the session's id is its context.
+// The metadata by which the runs of an agent's tasks are found.
+inline constexpr std::string_view kTaskAgentKey = "a2a_agent";
+// The metadata that holds the client's id of the message that began a task.
+inline constexpr std::string_view kTaskMessageKey = "a2a_message";
+
+// A run as a task of A2A. The task has the run's id, and the session's id is its context. Files in
+// its history have neither bytes nor a URL if their bytes are kept beside the log.
 a2a::Task task_of(const engine::RunView& run);
-// The same from what a list knows: without artifacts and history.
+// The same from what a list knows: without artifacts and history. A run that waits for an answer to
+// an elicitation is shown as one that works.
 a2a::Task task_of(const RunRow& row);
-a2a::TaskState state_of(RunStatus status);
 
 // What a message asks of a run: its texts and data as the prompt, its files as attachments.
-// invalid_argument: nothing is asked, or a file is not one that a run takes.
+// invalid_argument: nothing is asked, or a file is not one that a run takes. unsupported with the
+// reason TaskBackend::kMediaType: no model can be given a file of this type.
 Result<Spec> spec_of(const a2a::Message& message);
+
+// Whether a pending call is one that the client of the task answers.
+bool is_question(const engine::PendingCall& call);
+// The first of them; nullptr if there is none.
+const engine::PendingCall* question_of(const engine::RunView& run);
+// What a message answers to such a call: the fields of its form. Data is the fields; a text is the
+// field of a form with one field; "decline" and "cancel" are said in so many words.
+// invalid_argument: the form has several fields, and the message says which value is whose in no
+// data.
+Result<ToolAnswer> answer_to(const engine::PendingCall& question, const a2a::Message& message);
 
 // Turns the events of a run into those of its task. Text that streams in becomes updates of the
 // status; the final text becomes an artifact.
@@ -28,6 +45,10 @@ class TaskEvents final {
       : task_id_(std::move(task_id)), context_id_(std::move(context_id)) {}
 
   void take(const Event& event);
+  // Whether the run has asked its client something that no event answers.
+  bool has_question() const { return !questions_.empty(); }
+  // The run waits for an answer to this question. Told once.
+  void tell_question(const engine::PendingCall& question);
   // What has come about since the last time.
   std::vector<a2a::StreamEvent> drain();
 
@@ -35,11 +56,14 @@ class TaskEvents final {
   void flush_text();
   void add_status(a2a::TaskState state, std::string text, std::string_view what);
   void finish(const ResultEvent& end);
+  void settle(const ToolUseId& id);
 
   const std::string task_id_;
   const std::string context_id_;
   std::string text_;  // that has streamed in
   int messages_ = 0;
+  std::vector<ToolUseId> questions_;    // that no event answers
+  std::optional<ToolUseId> told_ = {};  // the question of the status
   std::vector<a2a::StreamEvent> ready_;
 };
 
