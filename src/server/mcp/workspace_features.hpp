@@ -18,7 +18,7 @@ struct WorkspaceDeps {
   engine::Engine& engine;
   const ToolSources& tools;
   ToolCaller& caller;
-  engine::SharedSchemas schemas;
+  SharedSchemas schemas;
   TaskGroup& cancelling;  // where runs of callers that have left are cancelled
 };
 
