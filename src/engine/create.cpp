@@ -285,8 +285,7 @@ Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
 }
 
 Task<Result<RunId>> Engine::create(Principal who, Spec spec, Idempotency idempotency) {
-  ERRAND_CO_CHECK(check_messages(who, spec.messages));
-  ERRAND_CO_CHECK(check_secrets(who, *spec.tools));
+  ERRAND_CO_CHECK(check_asked(who, spec));
   auto run = co_await make_run(std::move(who), std::move(spec), std::move(idempotency), {});
   co_return run;
 }

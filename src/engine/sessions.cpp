@@ -115,7 +115,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new sessions")
         .reason("draining");
   }
-  ERRAND_CO_CHECK(check_secrets(who, *params.spec.tools));
+  ERRAND_CO_CHECK(check_asked(who, params.spec));
   // A spec is kept with something that is said; a session says nothing by itself.
   if (!params.spec.prompt && params.spec.messages.empty()) params.spec.prompt = "";
   ERRAND_CO_TRY(auto asked, co_await prepare_session(who, std::move(params.spec)));
@@ -146,7 +146,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
 Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessage message,
                                  Idempotency idempotency) {
   ERRAND_CO_CHECK(check_overrides(who, message.overrides));
-  ERRAND_CO_CHECK(check_messages(who, message.said.messages));
+  ERRAND_CO_CHECK(check_asked(who, message.said));
   ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
   ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
   SessionTurn turn{.session = session,

@@ -50,6 +50,13 @@ bool changes_tools(const RouteInfo& route) {
   return is_change && route.id != "testTool";
 }
 
+// `scope` is empty for what every credential may do.
+Result<void> check_scope(const Principal& who, std::string_view scope) {
+  ERRAND_CHECK(engine::check_scope_of_agents(who, scope));
+  if (scope.empty() || who.has_scope(scope)) return {};
+  return lacks_scope(scope);
+}
+
 // How the client reaches this server, as far as the request tells. A proxy that ends TLS says so.
 std::string url_of(const net::Request& request) {
   std::string_view host = request.header("host");
@@ -131,9 +138,7 @@ Task<net::Response> Api::admit(const Row* row, net::Request request) {
 Task<net::Response> Api::answer(const Row* row, Principal who, net::Request request) {
   const std::string secret(credential(request));
   const auto left = time_left(secret, who.key);
-  const std::string_view scope = row->info.scope;
-  if (!scope.empty() && !who.has_scope(scope)) co_return render_error(lacks_scope(scope));
-  if (auto allowed = engine::check_scope_of_agents(who, scope); !allowed) {
+  if (auto allowed = check_scope(who, row->info.scope); !allowed) {
     co_return render_error(allowed.error());
   }
   Result<net::Response> answer = Error(ErrorCode::internal, "not answered");
@@ -209,8 +214,7 @@ Result<Principal> Api::authenticate(Access access, const net::Request& request) 
 Result<net::BodyTerms> Api::terms_of_body(const Row& row, const net::Request& head) {
   if (row.open_verb) return open_terms();
   ERRAND_TRY(Principal who, authenticate(row.info.access, head));
-  const std::string_view scope = row.info.scope;
-  if (!scope.empty() && !who.has_scope(scope)) return lacks_scope(scope);
+  ERRAND_CHECK(check_scope(who, row.info.scope));
   net::BodyTerms terms{.holder = who.key.str()};
   // Whoever may make no request now need not send its body, either.
   if (!limiter_ || limiter_->would_allow(who.key, std::chrono::steady_clock::now())) return terms;

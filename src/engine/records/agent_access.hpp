@@ -22,14 +22,14 @@ Error agent_not_allowed(std::string_view agent);
 // Whether the caller may run something without a stored agent. forbidden: it must not.
 Result<void> check_may_run_without_agent(const Principal& who);
 
-// A run that goes on from another one, or a message of a session, may change the agent.
-// forbidden: the caller has to run its agents with their own system prompt, or gives tools that it
-// must not give (see check_secrets).
-Result<void> check_overrides(const Principal& who, const SpecOverrides& overrides);
+// Whether the caller may ask for this run or session. A caller that is restricted to agents runs
+// them with their own system prompt, and brings no tools of the workspace (see kToolsUseScope).
+// forbidden: it must not, or a header of a tool names a secret and the caller lacks
+// kSecretsUseScope.
+Result<void> check_asked(const Principal& who, const Spec& asked);
 
-// The same for messages of a run's caller: those of the system are added to the system prompt.
-// forbidden: the caller has to run its agents with their own system prompt.
-Result<void> check_messages(const Principal& who, const std::vector<Message>& messages);
+// The same for what a fork, or a message of a session, changes.
+Result<void> check_overrides(const Principal& who, const SpecOverrides& overrides);
 
 // Whether the caller may use a scope that it has. forbidden: a key that is restricted to agents
 // changes none of them, nor the tools and secrets that agents are made of.
@@ -38,9 +38,10 @@ Result<void> check_scope_of_agents(const Principal& who, std::string_view scope)
 // The scope of callers who may have the values of secrets sent to hosts that they name themselves.
 inline constexpr std::string_view kSecretsUseScope = "secrets:use";
 
-// Whether the caller may give these tools with a run, a session or a message. forbidden: a header
-// of a tool names a secret, and the caller lacks kSecretsUseScope. A key that is restricted to
-// agents has it only if its scopes say so.
-Result<void> check_secrets(const Principal& who, const ToolSet& tools);
+// The scope by which a caller that is restricted to agents may still use what the workspace has for
+// all: its stored tools, plugins, configured MCP servers and rooms. Other callers need no scope for
+// that.
+inline constexpr std::string_view kToolsUseScope = "tools:use";
+bool may_use_tools(const Principal& who);
 
 }  // namespace errand::engine

@@ -55,10 +55,13 @@ TEST(AgentAccess, ARestrictedKeySaysNothingAsTheSystem) {
   Message user;
   Message system;
   system.role = Role::system;
-  const std::vector<Message> messages = {user, system};
-  EXPECT_TRUE(check_messages(unrestricted(), messages));
-  EXPECT_TRUE(check_messages(restricted_to("support"), {user}));
-  auto refused = check_messages(restricted_to("support"), messages);
+  Spec rude;
+  rude.messages = {user, system};
+  Spec polite;
+  polite.messages = {user};
+  EXPECT_TRUE(check_asked(unrestricted(), rude));
+  EXPECT_TRUE(check_asked(restricted_to("support"), polite));
+  auto refused = check_asked(restricted_to("support"), rude);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::forbidden);
   EXPECT_EQ(refused.error().pointer(), "/messages/1/role");
@@ -91,24 +94,74 @@ Principal with_grant(Grant grant) {
   return who;
 }
 
+Spec with_tools(ToolSetPtr tools) {
+  Spec spec;
+  spec.tools = std::move(tools);
+  return spec;
+}
+
 TEST(AgentAccess, SecretsGoToACallersOwnHostOnlyWithTheirScope) {
   const ToolSetPtr tools = tools_with_secret();
-  EXPECT_TRUE(check_secrets(unrestricted(), *tools));
-  EXPECT_TRUE(check_secrets(with_grant({.scopes = {{"runs:write", "secrets:use"}}}), *tools));
-  auto refused = check_secrets(with_grant({.scopes = {{"runs:write"}}}), *tools);
+  const Spec asked = with_tools(tools);
+  EXPECT_TRUE(check_asked(unrestricted(), asked));
+  EXPECT_TRUE(check_asked(with_grant({.scopes = {{"runs:write", "secrets:use"}}}), asked));
+  auto refused = check_asked(with_grant({.scopes = {{"runs:write"}}}), asked);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reason(), "insufficient_scope");
   EXPECT_EQ(refused.error().pointer(), "/tools/1/headers");
   const ToolSetPtr first = share_tools({tools->refs.front()});
-  EXPECT_TRUE(check_secrets(with_grant({.scopes = {{"runs:write"}}}), *first));
+  EXPECT_TRUE(check_asked(with_grant({.scopes = {{"runs:write"}}}), with_tools(first)));
 }
 
 TEST(AgentAccess, AKeyRestrictedToAgentsUsesTheirSecretsAlone) {
   const ToolSetPtr tools = tools_with_secret();
-  EXPECT_FALSE(check_secrets(restricted_to("support"), *tools));
+  EXPECT_FALSE(check_asked(restricted_to("support"), with_tools(tools)));
   EXPECT_FALSE(check_overrides(restricted_to("support"), SpecOverrides{.tools = tools}));
-  EXPECT_TRUE(check_secrets(
-      with_grant({.scopes = {{"runs:write", "secrets:use"}}, .agents = {{"support"}}}), *tools));
+  EXPECT_TRUE(
+      check_asked(with_grant({.scopes = {{"runs:write", "secrets:use"}}, .agents = {{"support"}}}),
+                  with_tools(tools)));
+}
+
+ToolRef server_at(std::string url) {
+  return McpServer{.name = "crm", .url = std::move(url), .headers = {}, .tool_filter = {}};
+}
+
+TEST(AgentAccess, ARestrictedKeyBringsNoToolsOfTheWorkspace) {
+  const std::vector<ToolRef> of_workspace = {WorkspaceTool{.id = "refund_order"},
+                                             PluginTool{.name = "web_fetch"},
+                                             server_at("config:crm")};
+  const Principal named =
+      with_grant({.scopes = {{"runs:write", "tools:use"}}, .agents = {{"support"}}});
+  for (const ToolRef& ref : of_workspace) {
+    const ToolSetPtr tools = share_tools({LocalTool{.name = "own"}, ref});
+    EXPECT_TRUE(check_asked(unrestricted(), with_tools(tools)));
+    EXPECT_TRUE(check_asked(named, with_tools(tools)));
+    EXPECT_TRUE(check_asked(with_grant({.scopes = {{"runs:write"}}}), with_tools(tools)));
+    auto refused = check_asked(restricted_to("support"), with_tools(tools));
+    ASSERT_FALSE(refused) << kind_of(ref);
+    EXPECT_EQ(refused.error().reason(), "insufficient_scope");
+    EXPECT_EQ(refused.error().pointer(), "/tools/1");
+    EXPECT_FALSE(check_overrides(restricted_to("support"), SpecOverrides{.tools = tools}));
+  }
+}
+
+TEST(AgentAccess, ARestrictedKeyBringsWhatIsItsOwn) {
+  const ToolSetPtr tools =
+      share_tools({LocalTool{.name = "own"}, server_at("https://own.example.com"),
+                   StoredAgent{.agent_id = "support"}});
+  EXPECT_TRUE(check_asked(restricted_to("support"), with_tools(tools)));
+}
+
+TEST(AgentAccess, ARestrictedKeyTakesNoRunIntoARoomOfTheWorkspace) {
+  Spec inside;
+  inside.room = RoomPlace{.name = "office"};
+  EXPECT_TRUE(check_asked(unrestricted(), inside));
+  auto refused = check_asked(restricted_to("support"), inside);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().pointer(), "/room");
+  Spec elsewhere;
+  elsewhere.room = RoomPlace{.url = "wss://rooms.example.com/office", .token = "theirs"};
+  EXPECT_TRUE(check_asked(restricted_to("support"), elsewhere));
 }
 
 }  // namespace

@@ -14,13 +14,7 @@
 namespace errand::mcp {
 namespace {
 
-constexpr std::string_view kConfigured = "config:";
 constexpr milliseconds kDownTime = seconds(10);
-
-// Whether the ref means a server of the configuration.
-bool is_configured(const McpServer& server) {
-  return server.url.starts_with(kConfigured);
-}
 
 Error no_call() {
   return {ErrorCode::unavailable, "no call is under way that could answer this"};
@@ -49,7 +43,7 @@ class ServerFeatures final : public ClientFeatures {
 };
 
 McpServer configured_ref(const std::string& name) {
-  return {.name = name, .url = cat(kConfigured, name), .headers = {}, .tool_filter = {}};
+  return {.name = name, .url = cat(kConfiguredServer, name), .headers = {}, .tool_filter = {}};
 }
 
 using NetHeaders = std::vector<net::Header>;
@@ -93,17 +87,17 @@ McpTools::McpTools(ClientDeps deps, Configured configured, SecretSource* secrets
 }
 
 ClientFeatures* McpTools::features_for(const McpServer& server, Caller caller) const {
-  std::string name = is_configured(server) ? server.url.substr(kConfigured.size()) : "";
+  std::string name = server.is_configured() ? server.url.substr(kConfiguredServer.size()) : "";
   return features_.at({name, caller}).get();
 }
 
 Result<ServerAddress> McpTools::address_of(const McpServer& server) const {
-  if (is_configured(server)) {
-    auto found = configured_.servers.find(server.url.substr(kConfigured.size()));
+  if (server.is_configured()) {
+    auto found = configured_.servers.find(server.url.substr(kConfiguredServer.size()));
     if (found != configured_.servers.end()) return found->second.address;
     return Error(ErrorCode::not_found,
                  cat("the configuration has no MCP server called \"",
-                     std::string_view(server.url).substr(kConfigured.size()), "\""));
+                     std::string_view(server.url).substr(kConfiguredServer.size()), "\""));
   }
   HttpServer http{.url = server.url};
   for (const auto& [name, value] : server.headers) http.headers.push_back({name, value});
@@ -144,7 +138,7 @@ Result<McpTools::ClientPtr> McpTools::client_at(ServerAddress address, const Mcp
                  cat(kClientsMax, " MCP servers are in use at once; try again later"));
   }
   ClientDeps deps{.home = deps_.home,
-                  .http = is_configured(server) ? configured_.http : deps_.http,
+                  .http = server.is_configured() ? configured_.http : deps_.http,
                   .timers = deps_.timers,
                   .on_bug = deps_.on_bug,
                   .schemas = deps_.schemas};

@@ -225,7 +225,7 @@ std::optional<std::vector<std::string>> read_tool_filter(Fields& in) {
 // A URL, or "config:NAME" for a server that the configuration has under this name.
 std::string read_server_url(Fields& in) {
   std::string url = read_short(in, "url");
-  if (in.ok() && url.starts_with("config:")) return url;
+  if (in.ok() && url.starts_with(kConfiguredServer)) return url;
   return in.ok() ? read_url(in, "url") : url;
 }
 

@@ -43,13 +43,18 @@ struct LocalMcpServer {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// An MCP server that this process reaches.
+// An MCP server that this process reaches. A URL "config:NAME" stands for the server that the
+// configuration has under this name.
+inline constexpr std::string_view kConfiguredServer = "config:";
 struct McpServer {
   std::string name;
   std::string url;
   Headers headers;
   std::optional<std::vector<std::string>> tool_filter;
   std::optional<milliseconds> timeout = {};  // of one call, from its beginning to its end
+
+  // Whether `url` names a server of the configuration, instead of an address.
+  bool is_configured() const { return url.starts_with(kConfiguredServer); }
 };
 
 // An agent that this process reaches.

@@ -53,7 +53,7 @@ Task<Result<std::vector<AgentAsTool>>> WorkspaceFeatures::agents() const {
 Task<Result<std::vector<mcp::Tool>>> WorkspaceFeatures::tools() {
   std::vector<mcp::Tool> tools;
   std::set<std::string> names;
-  if (who_.may_use_any_agent()) {
+  if (engine::may_use_tools(who_)) {
     ERRAND_CO_TRY(auto offered, co_await deps_.tools.offered(who_));
     for (const ToolPtr& tool : offered) {
       names.insert(tool->decl().name);
@@ -78,7 +78,7 @@ Task<std::string> WorkspaceFeatures::mistake_in(json::Object arguments, SchemaPt
 
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams params,
                                                             mcp::ServedCall* call) {
-  if (who_.may_use_any_agent()) {
+  if (engine::may_use_tools(who_)) {
     ERRAND_CO_TRY(auto tool, co_await deps_.tools.offered_tool(who_, params.name));
     if (tool) {
       auto wrong = co_await mistake_in(params.arguments, tool->decl().input_schema);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/records/agent_access.hpp"
 #include "engine/schema_work.hpp"
 #include "json/schema_cache.hpp"
 #include "mcp/server/server_features.hpp"
@@ -24,8 +25,8 @@ struct WorkspaceDeps {
 
 // A workspace as an MCP client sees it: its tools, which are called outside of any run, its agents,
 // each of whose calls is a run, and the logs of its runs as resources ("errand://runs/RUN/events").
-// A key that is restricted to agents gets no tools. Agents need the scope "runs:write", and logs
-// need "runs:read".
+// A key that is restricted to agents gets tools only with engine::kToolsUseScope. Agents need the
+// scope "runs:write", and logs need "runs:read".
 class WorkspaceFeatures final : public mcp::ServerFeatures {
  public:
   static constexpr std::size_t kListedRunsMax = 100;  // the newest; others are read by their URI

@@ -68,6 +68,7 @@ std::vector<std::string> Api::known_scopes() const {
   }
   scopes.emplace("metrics:read");  // of a route that may be asked without a key
   scopes.emplace(engine::kSecretsUseScope);
+  scopes.emplace(engine::kToolsUseScope);
   return {scopes.begin(), scopes.end()};
 }
 
