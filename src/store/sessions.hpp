@@ -49,6 +49,7 @@ struct SessionRow {
   std::int64_t entries = 0;           // of its history
   std::optional<RunId> current = {};  // the run that has the turn
   std::int64_t queued = 0;            // runs that wait for the turn
+  std::int64_t history_bytes = 0;     // of all entries together
 
   SessionKey key() const { return {.workspace = workspace, .session = id}; }
   SessionPlace place() const { return {.last_used_at = last_used_at, .session = id}; }

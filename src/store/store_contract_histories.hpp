@@ -62,6 +62,7 @@ TEST_P(StoreContract, TheHistoryGrowsWithTheCommitsOfTheRunsThatHaveTheTurn) {
                                        {.n = 4, .run = run_id(2), .body = "you"},
                                        {.n = 5, .run = run_id(2), .body = "me"}}));
   EXPECT_EQ(find_session(store(), 1).entries, 5);
+  EXPECT_EQ(find_session(store(), 1).history_bytes, 10);
 }
 
 TEST_P(StoreContract, TheNewestEntriesOfAHistoryAreReadIfNotAllFit) {
@@ -256,6 +257,35 @@ TEST_P(StoreContract, SessionsAreListedByTheirLastUse) {
   EXPECT_EQ(found(store(), filter), (std::vector{session_id(4), session_id(3), session_id(2)}));
 }
 
+TEST_P(StoreContract, EveryUseOfASessionMovesItInListsByMetadata) {
+  for (int number = 1; number <= 3; ++number) {
+    create_session_with(store(), number, R"({"team":"red","tier":"gold"})");
+  }
+  SessionFilter both{.workspace = workspace(),
+                     .status = SessionStatus::active,
+                     .metadata = {{"team", "red"}, {"tier", "gold"}}};
+  auto begin_with = [&](int first) {
+    EXPECT_EQ(found(store(), both).front(), session_id(first));
+    EXPECT_EQ(counted(store(), both), 3);
+  };
+
+  begin_with(3);
+  ASSERT_EQ(create_told(store(), session_run(1)), "has the turn");
+  begin_with(1);
+  NewRun other = session_run(2);
+  other.session->session = session_id(2);
+  ASSERT_EQ(create_told(store(), other), "has the turn");
+  begin_with(2);
+  ASSERT_EQ(create_told(store(), session_run(3)), "waits");
+  begin_with(1);
+  end_run(store(), 2);
+  begin_with(2);
+  cancel_run(store(), 3);
+  begin_with(2);
+  reopen();
+  begin_with(2);
+}
+
 TEST_P(StoreContract, SessionsAreListedByTheTimeOfTheirCreation) {
   for (int number = 1; number <= 5; ++number) {
     ASSERT_TRUE(wait_for(store().create_session(new_session(number))));
@@ -302,6 +332,7 @@ TEST_P(StoreContract, AListHasWholeSessions) {
 
   SessionRow expected = session_row(new_session(1).row, 1, 2, 5003);
   expected.entries = 2;
+  expected.history_bytes = 6;
   EXPECT_EQ(rows, std::vector{expected});
 }
 

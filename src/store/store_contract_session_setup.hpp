@@ -10,7 +10,7 @@ inline bool operator==(const SessionRow& a, const SessionRow& b) {
   auto tie = [](const SessionRow& row) {
     return std::tie(row.id, row.workspace, row.status, row.name, row.spec, row.metadata,
                     row.created_at, row.last_used_at, row.ended_at, row.entries, row.current,
-                    row.queued);
+                    row.queued, row.history_bytes);
   };
   return tie(a) == tie(b);
 }

@@ -19,6 +19,10 @@ bool matches(const SessionFilter& filter, const SessionRow& row) {
 SessionRow row_of(const MemorySessions::Session& session) {
   SessionRow row = session.row;
   row.entries = static_cast<std::int64_t>(session.history.size());
+  row.history_bytes = 0;
+  for (const SessionEntry& entry : session.history) {
+    row.history_bytes += static_cast<std::int64_t>(entry.body.size());
+  }
   row.queued = static_cast<std::int64_t>(session.waiting.size());
   return row;
 }

@@ -102,9 +102,9 @@ Result<std::vector<RunRow>> RunLists::leap(const RunFilter& filter) {
 Result<std::string> RunLists::find_common(const RunFilter& filter, std::string bound) {
   const std::size_t parts =
       filter.metadata.size() + (filter.session ? 1 : 0) + (filter.status ? 1 : 0);
-  return find_common_id(parts, std::move(bound), [&](std::size_t part, std::string_view before) {
-    return find_part(filter, part, before);
-  });
+  return find_common_place(
+      parts, std::move(bound),
+      [&](std::size_t part, const std::string& before) { return find_part(filter, part, before); });
 }
 
 Result<std::string> RunLists::find_part(const RunFilter& filter, std::size_t part,

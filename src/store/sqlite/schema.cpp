@@ -371,6 +371,32 @@ CREATE INDEX queued ON runs (workspace, id) WHERE status = 0;
 )sql";
 static_assert(static_cast<int>(RunStatus::queued) == 0);
 
+// How many bytes a session's history has, so that nobody reads it to know that it is too long; a
+// session without a history has no row. Lists of sessions by their metadata are in the order of
+// their last use, too, so that a page is found without looking at every session that matches.
+constexpr const char* kVersion9 = R"sql(
+CREATE TABLE session_sizes (
+  workspace TEXT NOT NULL,
+  session   TEXT NOT NULL,
+  bytes     INTEGER NOT NULL,
+  PRIMARY KEY (workspace, session)
+) STRICT, WITHOUT ROWID;
+INSERT INTO session_sizes
+  SELECT workspace, session, sum(length(body)) FROM session_history GROUP BY workspace, session;
+
+CREATE TABLE session_label_uses (
+  workspace    TEXT NOT NULL,
+  key          TEXT NOT NULL,
+  value        TEXT NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  session      TEXT NOT NULL,
+  PRIMARY KEY (workspace, key, value, last_used_at, session)
+) STRICT, WITHOUT ROWID;
+INSERT INTO session_label_uses
+  SELECT l.workspace, key, value, last_used_at, session
+  FROM session_labels AS l CROSS JOIN sessions AS s ON s.workspace = l.workspace AND s.id = session;
+)sql";
+
 // What lists are filtered by, of the runs that are there.
 Result<void> fill_labels(Database& database) {
   LabelChanges labels(database);
@@ -386,7 +412,7 @@ Result<void> fill_labels(Database& database) {
 
 // Steps after version 5 only add tables and indices. They rewrite no rows, so that no later upgrade
 // takes long or needs disk space for a backup.
-constexpr std::array<SchemaStep, 8> kSchema = {{
+constexpr std::array<SchemaStep, 9> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},
     {.script = kVersion3},
@@ -395,6 +421,7 @@ constexpr std::array<SchemaStep, 8> kSchema = {{
     {.script = kVersion6},
     {.script = kVersion7},
     {.script = kVersion8},
+    {.script = kVersion9},
 }};
 static_assert(kSchema.size() > kLastRewrite);
 

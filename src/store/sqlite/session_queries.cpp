@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "store/sqlite/changes/rows.hpp"
-#include "store/sqlite/common_ids.hpp"
 
 namespace errand::sqlite {
 namespace {
@@ -13,7 +12,8 @@ namespace {
 constexpr const char* kFind =
     "SELECT s.workspace, s.id, status, name, spec, metadata, created_at, last_used_at, ended_at, "
     "entries, turn, (SELECT count(*) FROM session_runs INDEXED BY waiting "
-    "WHERE workspace = s.workspace AND session = s.id AND place <> 0) "
+    "WHERE workspace = s.workspace AND session = s.id AND place <> 0), "
+    "(SELECT bytes FROM session_sizes WHERE workspace = s.workspace AND session = s.id) "
     "FROM sessions AS s CROSS JOIN session_settings AS t "
     "ON t.workspace = s.workspace AND t.session = s.id WHERE s.workspace = ? AND s.id = ?";
 constexpr const char* kExists = "SELECT 1 FROM sessions WHERE workspace = ? AND id = ?";
@@ -37,6 +37,16 @@ constexpr const char* kCountByStatus =
 constexpr const char* kFindSessionLabel =
     "SELECT session FROM session_labels WHERE workspace = ? AND key = ? AND value = ? "
     "AND session < ? ORDER BY session DESC LIMIT 1";
+constexpr const char* kCountByLabel =
+    "SELECT count(*) FROM session_label_uses WHERE workspace = ? AND key = ? AND value = ?";
+constexpr const char* kFindLabelUse =
+    "SELECT last_used_at, session FROM session_label_uses "
+    "WHERE workspace = ? AND key = ? AND value = ? AND (last_used_at, session) < (?, ?) "
+    "ORDER BY last_used_at DESC, session DESC LIMIT 1";
+constexpr const char* kFindStatusUse =
+    "SELECT last_used_at, id FROM sessions INDEXED BY session_status_uses "
+    "WHERE workspace = ? AND status = ? AND (last_used_at, id) < (?, ?) "
+    "ORDER BY last_used_at DESC, id DESC LIMIT 1";
 constexpr const char* kFindStatus =
     "SELECT id FROM sessions INDEXED BY session_statuses "
     "WHERE workspace = ? AND status = ? AND id < ? ORDER BY id DESC LIMIT 1";
@@ -62,7 +72,8 @@ SessionRow read_session(const Rows& rows) {
                  .last_used_at = rows.time(7),
                  .entries = rows.integer(9),
                  .current = RunId::parse(rows.view(10)),
-                 .queued = rows.integer(11)};
+                 .queued = rows.integer(11),
+                 .history_bytes = rows.integer(12)};
   if (!rows.is_null(8)) row.ended_at = rows.time(8);
   return row;
 }
@@ -79,10 +90,20 @@ std::string bound_of(const SessionFilter& filter) {
   return filter.created.last.empty() ? std::string(kAfterAllIds) : filter.created.last;
 }
 
-// Whether the sessions have to be found in the order of their ids before they are put in that of
-// their last use.
-bool is_narrow(const SessionFilter& filter) {
-  return !filter.metadata.empty() || filter.created.is_given();
+// The place from which a list goes back: that of the page before, or behind all sessions.
+SessionUse start_of(const SessionFilter& filter) {
+  if (!filter.before) return {.at = WallTime::max(), .id = std::string(kAfterAllIds)};
+  return {.at = filter.before->last_used_at, .id = filter.before->session.str()};
+}
+
+// Parts of a filter that have an index each.
+std::size_t parts_of(const SessionFilter& filter) {
+  return std::max<std::size_t>(1, filter.metadata.size() + (filter.status ? 1 : 0));
+}
+
+Result<SessionUse> read_use(Rows rows) {
+  ERRAND_TRY(bool found, rows.next());
+  return found ? SessionUse{.at = rows.time(0), .id = rows.text(1)} : SessionUse();
 }
 
 Result<std::int64_t> read_count(Rows rows) {
@@ -115,8 +136,11 @@ SessionQueries::SessionQueries(Database& database)
       count_by_status_(database, kCountByStatus),
       find_id_(database, kFindId),
       times_(database, kTimes),
+      count_by_label_(database, kCountByLabel),
       find_label_(database, kFindSessionLabel),
       find_status_(database, kFindStatus),
+      find_label_use_(database, kFindLabelUse),
+      find_status_use_(database, kFindStatusUse),
       history_(database, kHistory),
       newest_history_(database, kNewestHistory),
       runs_(database, kRuns) {}
@@ -129,7 +153,7 @@ Result<SessionRow> SessionQueries::find(const SessionKey& session) {
 }
 
 Result<std::vector<SessionRow>> SessionQueries::list(const SessionFilter& filter) {
-  ERRAND_TRY(auto found, is_narrow(filter) ? narrow_ids(filter) : ids(filter));
+  ERRAND_TRY(auto found, find_ids(filter));
   std::vector<SessionRow> sessions;
   for (const SessionId& id : found) {
     ERRAND_TRY(SessionRow row, find({.workspace = filter.workspace, .session = id}));
@@ -138,17 +162,64 @@ Result<std::vector<SessionRow>> SessionQueries::list(const SessionFilter& filter
   return sessions;
 }
 
-Result<std::vector<SessionId>> SessionQueries::ids(const SessionFilter& filter) {
-  const WallTime used = filter.before ? filter.before->last_used_at : WallTime::max();
-  const std::string_view id = filter.before ? filter.before->session.view() : kAfterAllIds;
-  if (!filter.status) {
-    return read_ids(ids_.query(filter.workspace, used, id, filter.limit, filter.offset));
-  }
-  return read_ids(ids_by_status_.query(filter.workspace, *filter.status, used, id, filter.limit,
-                                       filter.offset));
+Result<std::vector<SessionId>> SessionQueries::find_ids(const SessionFilter& filter) {
+  if (filter.created.is_given()) return ids_of_time(filter);
+  return filter.metadata.empty() ? ids(filter) : labelled_ids(filter);
 }
 
-Result<std::vector<SessionId>> SessionQueries::narrow_ids(const SessionFilter& filter) {
+Result<std::vector<SessionId>> SessionQueries::ids(const SessionFilter& filter) {
+  const SessionUse start = start_of(filter);
+  if (!filter.status) {
+    return read_ids(ids_.query(filter.workspace, start.at, start.id, filter.limit, filter.offset));
+  }
+  return read_ids(ids_by_status_.query(filter.workspace, *filter.status, start.at, start.id,
+                                       filter.limit, filter.offset));
+}
+
+Result<std::vector<SessionId>> SessionQueries::labelled_ids(const SessionFilter& filter) {
+  std::vector<SessionId> ids;
+  std::size_t to_skip = filter.offset;
+  for (SessionUse bound = start_of(filter); ids.size() < filter.limit;) {
+    ERRAND_TRY(bound, find_use(filter, std::move(bound)));
+    if (bound.empty()) return ids;
+    if (to_skip > 0) {
+      --to_skip;
+    } else {
+      ids.push_back(SessionId::parse(bound.id).value_or(SessionId()));
+    }
+  }
+  return ids;
+}
+
+// The last place before `bound` of a session that has all labels, and the status, of the filter.
+Result<SessionUse> SessionQueries::find_use(const SessionFilter& filter, SessionUse bound) {
+  return find_common_place(
+      parts_of(filter), std::move(bound),
+      [&](std::size_t part, const SessionUse& before) -> Result<SessionUse> {
+        if (part == filter.metadata.size()) {
+          return read_use(
+              find_status_use_.query(filter.workspace, *filter.status, before.at, before.id));
+        }
+        const auto& [key, value] = filter.metadata[part];
+        return read_use(find_label_use_.query(filter.workspace, key, value, before.at, before.id));
+      });
+}
+
+Result<std::int64_t> SessionQueries::count_labelled(const SessionFilter& filter) {
+  if (parts_of(filter) == 1) {
+    const auto& [key, value] = filter.metadata.front();
+    return read_count(count_by_label_.query(filter.workspace, key, value));
+  }
+  SessionFilter all = filter;
+  all.before.reset();
+  std::int64_t count = 0;
+  for (SessionUse bound = start_of(all);; ++count) {
+    ERRAND_TRY(bound, find_use(all, std::move(bound)));
+    if (bound.empty()) return count;
+  }
+}
+
+Result<std::vector<SessionId>> SessionQueries::ids_of_time(const SessionFilter& filter) {
   std::vector<SessionPlace> places;
   ERRAND_CHECK(each_place(filter, [&](const SessionPlace& place) {
     if (!filter.before || place < *filter.before) places.push_back(place);
@@ -163,24 +234,23 @@ Result<std::vector<SessionId>> SessionQueries::narrow_ids(const SessionFilter& f
 }
 
 Result<std::int64_t> SessionQueries::count(const SessionFilter& filter) {
-  if (!is_narrow(filter)) {
-    if (!filter.status) return read_count(count_.query(filter.workspace));
-    return read_count(count_by_status_.query(filter.workspace, *filter.status));
+  if (filter.created.is_given()) {
+    std::int64_t count = 0;
+    ERRAND_CHECK(each_place(filter, [&count](const SessionPlace&) { ++count; }));
+    return count;
   }
-  std::int64_t count = 0;
-  ERRAND_CHECK(each_place(filter, [&count](const SessionPlace&) { ++count; }));
-  return count;
+  if (!filter.metadata.empty()) return count_labelled(filter);
+  if (!filter.status) return read_count(count_.query(filter.workspace));
+  return read_count(count_by_status_.query(filter.workspace, *filter.status));
 }
 
 template <class Take>
 Result<void> SessionQueries::each_place(const SessionFilter& filter, Take take) {
-  auto find = [&](std::size_t part, std::string_view before) {
+  auto find = [&](std::size_t part, const std::string& before) {
     return find_part(filter, part, before);
   };
-  const std::size_t parts =
-      std::max<std::size_t>(1, filter.metadata.size() + (filter.status ? 1 : 0));
   for (std::string bound = bound_of(filter);;) {
-    ERRAND_TRY(bound, find_common_id(parts, std::move(bound), find));
+    ERRAND_TRY(bound, find_common_place(parts_of(filter), std::move(bound), find));
     if (bound.empty() || bound < filter.created.first) return {};
     Rows rows = times_.query(filter.workspace, bound);
     ERRAND_TRY(bool is_there, rows.next());

@@ -4,10 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "store/sqlite/common_ids.hpp"
 #include "store/sqlite/file/database.hpp"
 #include "store/store.hpp"
 
 namespace errand::sqlite {
+
+// Where a session stands in lists by the last use.
+struct SessionUse {
+  WallTime at{};
+  std::string id = {};  // empty: there is no such place
+
+  bool empty() const { return id.empty(); }
+  friend bool operator==(const SessionUse&, const SessionUse&) = default;
+};
+inline SessionUse just_after(const SessionUse& use) {
+  return {.at = use.at, .id = just_after(use.id)};
+}
 
 // What can be read of sessions, on a connection for reading, inside a transaction that the caller
 // begins and ends.
@@ -16,7 +29,7 @@ class SessionQueries final {
   explicit SessionQueries(Database& database);
 
   Result<SessionRow> find(const SessionKey& session);
-  // The last used first, by an index. Metadata and times of creation are found by indices in the
+  // The last used first, by indices in this order. Times of creation are found by indices in the
   // order of ids; then it takes as long as there are sessions that match.
   Result<std::vector<SessionRow>> list(const SessionFilter& filter);
   Result<std::int64_t> count(const SessionFilter& filter);
@@ -29,9 +42,13 @@ class SessionQueries final {
                                    std::size_t limit);
 
  private:
+  Result<std::vector<SessionId>> find_ids(const SessionFilter& filter);
   Result<std::vector<SessionId>> ids(const SessionFilter& filter);
-  // Those that few sessions match: all of them are found, and put in order.
-  Result<std::vector<SessionId>> narrow_ids(const SessionFilter& filter);
+  Result<std::vector<SessionId>> labelled_ids(const SessionFilter& filter);
+  Result<std::int64_t> count_labelled(const SessionFilter& filter);
+  Result<SessionUse> find_use(const SessionFilter& filter, SessionUse bound);
+  // All sessions that were created then are found, and put in order.
+  Result<std::vector<SessionId>> ids_of_time(const SessionFilter& filter);
   // Calls `take` with the place of each session that the filter matches, whatever its page.
   template <class Take>
   Result<void> each_place(const SessionFilter& filter, Take take);
@@ -57,8 +74,11 @@ class SessionQueries final {
   Statement count_by_status_;
   Statement find_id_;
   Statement times_;
+  Statement count_by_label_;
   Statement find_label_;
   Statement find_status_;
+  Statement find_label_use_;
+  Statement find_status_use_;
   Statement history_;
   Statement newest_history_;
   Statement runs_;

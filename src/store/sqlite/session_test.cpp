@@ -35,6 +35,24 @@ TEST_F(SqliteSessionTest, ADatabaseWithoutSessionsGetsThemWithoutABackup) {
   EXPECT_EQ(sqlite::verify(file_.path()).value(), Findings());
 }
 
+TEST_F(SqliteSessionTest, SessionsOfAnOlderDatabaseGetTheirSizesAndPlacesInLists) {
+  file_.close();
+  make_old_database(file_.path(), 8,
+                    "INSERT INTO sessions VALUES ('default', 'sess_1001', 0, 5, 7, NULL, 2, '');"
+                    "INSERT INTO session_settings VALUES ('default', 'sess_1001', 'a chat', "
+                    "'{\"team\":\"red\"}', x'7b7d');"
+                    "INSERT INTO session_labels VALUES ('default', 'team', 'red', 'sess_1001');"
+                    "INSERT INTO session_history VALUES ('default', 'sess_1001', 1, 'run_1', "
+                    "x'313233'), ('default', 'sess_1001', 2, 'run_1', x'3435');");
+
+  file_.reopen();
+
+  EXPECT_EQ(find_session(store(), 1).history_bytes, 5);
+  SessionFilter red{.workspace = workspace(), .metadata = {{"team", "red"}}};
+  EXPECT_EQ(wait_for(store().list_sessions(red)).value().size(), 1U);
+  EXPECT_EQ(sqlite::verify(file_.path()).value(), Findings());
+}
+
 TEST_F(SqliteSessionTest, ARunDoesNotWriteWhatNeverChangesAboutItsSession) {
   NewSession session = new_session(1);
   session.row.spec = std::string(1U << 20, 's');

@@ -20,6 +20,15 @@ constexpr const char* kInsertSettings =
     "VALUES (?, ?, ?, ?, ?)";
 constexpr const char* kInsertLabel =
     "INSERT OR IGNORE INTO session_labels (workspace, key, value, session) VALUES (?, ?, ?, ?)";
+constexpr const char* kInsertLabelUse =
+    "INSERT OR IGNORE INTO session_label_uses (workspace, key, value, last_used_at, session) "
+    "VALUES (?, ?, ?, ?, ?)";
+constexpr const char* kFindUse =
+    "SELECT last_used_at, metadata FROM sessions AS s CROSS JOIN session_settings AS t "
+    "ON t.workspace = s.workspace AND t.session = s.id WHERE s.workspace = ? AND s.id = ?";
+constexpr const char* kMoveLabelUse =
+    "UPDATE session_label_uses SET last_used_at = ? WHERE workspace = ? AND key = ? "
+    "AND value = ? AND last_used_at = ? AND session = ?";
 constexpr const char* kMeasureQueue =
     "SELECT count(*), min(0, coalesce(min(place), 0)), max(0, coalesce(max(place), 0)) "
     "FROM session_runs INDEXED BY waiting WHERE workspace = ? AND session = ? AND place <> 0";
@@ -40,6 +49,9 @@ constexpr const char* kCountEntries =
     "UPDATE sessions SET entries = entries + ? WHERE workspace = ? AND id = ? RETURNING entries";
 constexpr const char* kInsertEntry =
     "INSERT INTO session_history (workspace, session, n, run, body) VALUES (?, ?, ?, ?, ?)";
+constexpr const char* kAddSize =
+    "INSERT INTO session_sizes (workspace, session, bytes) VALUES (?, ?, ?) "
+    "ON CONFLICT (workspace, session) DO UPDATE SET bytes = bytes + excluded.bytes";
 constexpr const char* kEnd =
     "UPDATE sessions SET status = 1, ended_at = ? WHERE workspace = ? AND id = ?";
 static_assert(static_cast<int>(SessionStatus::ended) == 1);
@@ -48,10 +60,12 @@ constexpr const char* kFindCancellable =
 constexpr const char* kFindRunOf =
     "SELECT 1 FROM session_runs INDEXED BY runs_of_session WHERE workspace = ? AND session = ? "
     "LIMIT 1";
-constexpr const char* kFindMetadata =
-    "SELECT metadata FROM session_settings WHERE workspace = ? AND session = ?";
 constexpr const char* kRemoveLabel =
     "DELETE FROM session_labels WHERE workspace = ? AND key = ? AND value = ? AND session = ?";
+constexpr const char* kRemoveLabelUse =
+    "DELETE FROM session_label_uses WHERE workspace = ? AND key = ? AND value = ? "
+    "AND last_used_at = ? AND session = ?";
+constexpr const char* kRemoveSize = "DELETE FROM session_sizes WHERE workspace = ? AND session = ?";
 constexpr const char* kRemoveSettings =
     "DELETE FROM session_settings WHERE workspace = ? AND session = ?";
 constexpr const char* kRemoveHistory =
@@ -72,6 +86,9 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       insert_(database, kInsertSession),
       insert_settings_(database, kInsertSettings),
       insert_label_(database, kInsertLabel),
+      insert_label_use_(database, kInsertLabelUse),
+      find_use_(database, kFindUse),
+      move_label_use_(database, kMoveLabelUse),
       measure_queue_(database, kMeasureQueue),
       insert_run_(database, kInsertSessionRun),
       set_turn_(database, kSetTurn),
@@ -82,11 +99,13 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       hand_over_(database, kHandOver),
       count_entries_(database, kCountEntries),
       insert_entry_(database, kInsertEntry),
+      add_size_(database, kAddSize),
       end_(database, kEnd),
       find_cancellable_(database, kFindCancellable),
       find_run_of_(database, kFindRunOf),
-      find_metadata_(database, kFindMetadata),
       remove_label_(database, kRemoveLabel),
+      remove_label_use_(database, kRemoveLabelUse),
+      remove_size_(database, kRemoveSize),
       remove_settings_(database, kRemoveSettings),
       remove_history_(database, kRemoveHistory),
       remove_(database, kRemoveSession) {}
@@ -112,8 +131,35 @@ Result<void> SessionChanges::add(const SessionRow& row, const Labels& labels) {
   ERRAND_CHECK(insert_settings_.run(row.workspace, row.id, row.name, row.metadata, Blob{row.spec}));
   for (const auto& [key, value] : labels) {
     ERRAND_CHECK(insert_label_.run(row.workspace, key, value, row.id));
+    ERRAND_CHECK(insert_label_use_.run(row.workspace, key, value, row.created_at, row.id));
   }
   return {};
+}
+
+Result<SessionChanges::Use> SessionChanges::find_use(const SessionKey& session) {
+  Rows rows = find_use_.query(session.workspace, session.session);
+  ERRAND_TRY(bool is_there, rows.next());
+  if (!is_there) return Use();
+  return Use{.at = rows.time(0), .labels = labels_of(rows.view(1))};
+}
+
+Result<void> SessionChanges::move_in_lists(const SessionKey& session, WallTime at) {
+  ERRAND_TRY(const Use last, find_use(session));
+  if (last.at == at) return {};
+  for (const auto& [key, value] : last.labels) {
+    ERRAND_CHECK(move_label_use_.run(at, session.workspace, key, value, last.at, session.session));
+  }
+  return {};
+}
+
+Result<void> SessionChanges::note_use(const SessionKey& session, WallTime at) {
+  ERRAND_CHECK(move_in_lists(session, at));
+  return set_used_.run(at, session.workspace, session.session);
+}
+
+Result<void> SessionChanges::give_turn(const SessionKey& session, const RunId& run, WallTime at) {
+  ERRAND_CHECK(move_in_lists(session, at));
+  return set_turn_.run(run, at, session.workspace, session.session);
 }
 
 Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& workspace,
@@ -144,10 +190,9 @@ Result<void> SessionChanges::join(const NewRun& run, const Admission& admission,
   const RunRow& row = run.row;
   const SessionTurn& turn = *run.session;
   ERRAND_CHECK(insert_run_.run(row.id, row.workspace, turn.session, admission.place));
-  if (admission.place == 0) {
-    return set_turn_.run(row.id, row.created_at, row.workspace, turn.session);
-  }
-  ERRAND_CHECK(set_used_.run(row.created_at, row.workspace, turn.session));
+  const SessionKey session{.workspace = row.workspace, .session = turn.session};
+  if (admission.place == 0) return give_turn(session, row.id, row.created_at);
+  ERRAND_CHECK(note_use(session, row.created_at));
   outcome.waits_for_turn = true;
   if (turn.when_busy != WhenBusy::interrupt) return {};
   const RunKey current{.workspace = row.workspace, .run = admission.current};
@@ -170,7 +215,8 @@ Result<Appended> SessionChanges::follow(const Commit& commit, const Member& memb
   if (!is_terminal(commit.status)) return appended;
   if (member.waits) {
     ERRAND_CHECK(stop_waiting_.run(commit.key.run));
-    ERRAND_CHECK(set_used_.run(commit.segment->at, commit.key.workspace, member.session));
+    ERRAND_CHECK(note_use({.workspace = commit.key.workspace, .session = member.session},
+                          commit.segment->at));
     return appended;
   }
   ERRAND_TRY(appended.started, give_turn_on(commit, member.session));
@@ -187,21 +233,23 @@ Result<void> SessionChanges::add_history(const Commit& commit, const SessionId& 
     n = rows.integer(0) - static_cast<std::int64_t>(bodies.size());
     ERRAND_CHECK(rows.next());  // the statement is done only at its end
   }
+  std::size_t bytes = 0;
   for (const std::string& body : bodies) {
+    bytes += body.size();
     ERRAND_CHECK(insert_entry_.run(commit.key.workspace, session, ++n, commit.key.run, Blob{body}));
   }
-  return {};
+  return add_size_.run(commit.key.workspace, session, bytes);
 }
 
 Result<std::optional<RunId>> SessionChanges::give_turn_on(const Commit& commit,
                                                           const SessionId& session) {
-  const WorkspaceSlug& workspace = commit.key.workspace;
-  ERRAND_TRY(auto next, waiting({.workspace = workspace, .session = session}, 1));
+  const SessionKey key{.workspace = commit.key.workspace, .session = session};
+  ERRAND_TRY(auto next, waiting(key, 1));
   const RunId turn = next.empty() ? RunId() : next.front();
-  ERRAND_CHECK(set_turn_.run(turn, commit.segment->at, workspace, session));
+  ERRAND_CHECK(give_turn(key, turn, commit.segment->at));
   if (next.empty()) return std::optional<RunId>();
   ERRAND_CHECK(stop_waiting_.run(turn));
-  ERRAND_CHECK(hand_over_.run(commit.epoch, workspace, turn));
+  ERRAND_CHECK(hand_over_.run(commit.epoch, key.workspace, turn));
   return std::optional(turn);
 }
 
@@ -238,15 +286,12 @@ Result<void> SessionChanges::remove(const SessionKey& session) {
   if (found->status != SessionStatus::ended || has_runs) {
     return Error(ErrorCode::conflict, "the session has not ended, or has runs");
   }
-  Labels labels;
-  {
-    Rows rows = find_metadata_.query(session.workspace, session.session);
-    ERRAND_TRY(bool is_there, rows.next());
-    if (is_there) labels = labels_of(rows.view(0));
-  }
-  for (const auto& [key, value] : labels) {
+  ERRAND_TRY(const Use last, find_use(session));
+  for (const auto& [key, value] : last.labels) {
     ERRAND_CHECK(remove_label_.run(session.workspace, key, value, session.session));
+    ERRAND_CHECK(remove_label_use_.run(session.workspace, key, value, last.at, session.session));
   }
+  ERRAND_CHECK(remove_size_.run(session.workspace, session.session));
   ERRAND_CHECK(remove_settings_.run(session.workspace, session.session));
   ERRAND_CHECK(remove_history_.run(session.workspace, session.session));
   return remove_.run(session.workspace, session.session);

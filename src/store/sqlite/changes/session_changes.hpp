@@ -54,6 +54,17 @@ class SessionChanges final {
   };
   Result<std::optional<Found>> find(const SessionKey& session);
   Result<std::int64_t> find_place(const WorkspaceSlug& workspace, const SessionTurn& turn);
+  // When a session was used last, and the labels under which lists find it there.
+  struct Use {
+    WallTime at{};
+    Labels labels = {};
+  };
+  Result<Use> find_use(const SessionKey& session);
+  // Comes before the session's own row is changed, which says where the session stands in lists.
+  Result<void> move_in_lists(const SessionKey& session, WallTime at);
+  Result<void> note_use(const SessionKey& session, WallTime at);
+  // An empty id: nobody has the turn.
+  Result<void> give_turn(const SessionKey& session, const RunId& run, WallTime at);
   Result<void> add_history(const Commit& commit, const SessionId& session);
   // The run that has the turn ends. Gives the run that gets the turn from it.
   Result<std::optional<RunId>> give_turn_on(const Commit& commit, const SessionId& session);
@@ -69,6 +80,9 @@ class SessionChanges final {
   Statement insert_;
   Statement insert_settings_;
   Statement insert_label_;
+  Statement insert_label_use_;
+  Statement find_use_;
+  Statement move_label_use_;
   Statement measure_queue_;
   Statement insert_run_;
   Statement set_turn_;
@@ -79,11 +93,13 @@ class SessionChanges final {
   Statement hand_over_;
   Statement count_entries_;
   Statement insert_entry_;
+  Statement add_size_;
   Statement end_;
   Statement find_cancellable_;
   Statement find_run_of_;
-  Statement find_metadata_;
   Statement remove_label_;
+  Statement remove_label_use_;
+  Statement remove_size_;
   Statement remove_settings_;
   Statement remove_history_;
   Statement remove_;

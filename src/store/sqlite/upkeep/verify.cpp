@@ -185,6 +185,24 @@ constexpr const char* kSessionRules[] = {
     "FROM session_history "
     "WHERE (workspace, session) NOT IN (SELECT workspace, id FROM sessions)",
 
+    "SELECT 'the history of session ' || session || ' should have ' || sum(bytes) || "
+    "' bytes, but has ' || sum(found) FROM "
+    "(SELECT workspace, session, bytes, 0 AS found FROM session_sizes UNION ALL "
+    "SELECT workspace, session, 0, length(body) FROM session_history) "
+    "GROUP BY workspace, session HAVING sum(bytes) <> sum(found)",
+
+    "SELECT 'label ' || key || ' of ' || session || ' is listed under ' || last_used_at || "
+    "', which is not its last use' FROM session_label_uses AS u WHERE NOT EXISTS "
+    "(SELECT 1 FROM session_labels AS l JOIN sessions AS s "
+    "ON s.workspace = l.workspace AND s.id = l.session "
+    "WHERE l.workspace = u.workspace AND l.key = u.key AND l.value = u.value "
+    "AND l.session = u.session AND s.last_used_at = u.last_used_at)",
+
+    "SELECT 'label ' || key || ' of ' || session || ' is not listed by its last use' "
+    "FROM session_labels AS l WHERE NOT EXISTS (SELECT 1 FROM session_label_uses AS u "
+    "WHERE u.workspace = l.workspace AND u.key = l.key AND u.value = l.value "
+    "AND u.session = l.session)",
+
     "SELECT 'label ' || key || ' of ' || session || ' is not in the metadata of any session' "
     "FROM session_labels AS l WHERE NOT EXISTS (SELECT 1 FROM session_settings AS s, "
     "json_each(iif(json_valid(metadata), metadata, '{}')) AS pair "

@@ -59,7 +59,8 @@ TEST_F(VerifySessionsTest, RowsWithoutTheirSessionAreFound) {
                       "run run_1001 is one of session sess_1001, which is not there",
                       "run run_1002 is one of session sess_1001, which is not there",
                       "run run_1003 is one of session sess_1001, which is not there",
-                      "a history belongs to session sess_1001, which is not there"}));
+                      "a history belongs to session sess_1001, which is not there",
+                      "label team of sess_1001 is listed under 9001, which is not its last use"}));
 }
 
 TEST_F(VerifySessionsTest, ASessionWithoutItsSettingsIsFound) {
@@ -118,9 +119,31 @@ TEST_F(VerifySessionsTest, AHistoryThatBeginsLateIsFound) {
             Findings{"session sess_1001 should have 2 entries, but its history has 2 up to 2"});
 }
 
+TEST_F(VerifySessionsTest, ASizeThatIsNotThatOfTheHistoryIsFound) {
+  EXPECT_EQ(spoiled("UPDATE session_sizes SET bytes = 9"),
+            Findings{"the history of session sess_1001 should have 9 bytes, but has 10"});
+}
+
+TEST_F(VerifySessionsTest, AHistoryWithoutItsSizeIsFound) {
+  EXPECT_EQ(spoiled("DELETE FROM session_sizes"),
+            Findings{"the history of session sess_1001 should have 0 bytes, but has 10"});
+}
+
+TEST_F(VerifySessionsTest, ALabelThatIsListedByAnotherTimeIsFound) {
+  EXPECT_EQ(spoiled("UPDATE session_label_uses SET last_used_at = 7"),
+            Findings{"label team of sess_1001 is listed under 7, which is not its last use"});
+}
+
+TEST_F(VerifySessionsTest, ALabelThatIsNotListedIsFound) {
+  EXPECT_EQ(spoiled("DELETE FROM session_label_uses"),
+            Findings{"label team of sess_1001 is not listed by its last use"});
+}
+
 TEST_F(VerifySessionsTest, LabelsThatDisagreeWithTheMetadataAreFound) {
   EXPECT_EQ(spoiled("UPDATE session_labels SET value = 'blue'"),
-            (Findings{"label team of sess_1001 is not in the metadata of any session",
+            (Findings{"label team of sess_1001 is listed under 9001, which is not its last use",
+                      "label team of sess_1001 is not listed by its last use",
+                      "label team of sess_1001 is not in the metadata of any session",
                       "session sess_1001 is not found by its metadata team"}));
 }
 
