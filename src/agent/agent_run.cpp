@@ -262,6 +262,8 @@ Step AgentRun::choose_step() const {
   }
   bool goes_on = std::holds_alternative<Ask>(step) || std::holds_alternative<AwaitCalls>(step);
   if (cutoff_ == Cutoff::out_of_time && goes_on) return out_of_time(*state_);
+  const bool is_too_long = cutoff_ == Cutoff::too_long || !state_->has_room_for(0);
+  if (is_too_long && std::holds_alternative<Ask>(step)) return too_long(*state_);
   if (cutoff_ == Cutoff::given_up && std::holds_alternative<Ask>(step)) {
     return Finish{{.status = RunStatus::failed,
                    .message = cat("the server was killed ", kStrikesMax,
@@ -351,17 +353,6 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
   co_await fetch_mail();
 }
 
-// A run that gets the turn while it is in memory is read again, and so asks again.
-Task<bool> AgentRun::look_for_turn() {
-  auto row = co_await around_.store.find_session({key_.workspace, state_->created().session});
-  if (row) {
-    may_lack_turn_ = row->current != key_.run;
-  } else {
-    observer_.on_broken(row.error());
-  }
-  co_return row.has_value();
-}
-
 // What the model or a tool has said stays out of the log: it may hold a secret.
 void AgentRun::tell_end(const TerminalEntry& terminal) {
   around_.counters.count_end(terminal.status);
@@ -374,26 +365,6 @@ void AgentRun::tell_end(const TerminalEntry& terminal) {
                                     {"requestId", created.request_id},
                                     {"model", created.model.id},
                                     {"error", why}});
-}
-
-// The run has the turn, so nobody else adds to the history until it ends.
-Task<bool> AgentRun::join_session(TurnEntry* first) {
-  const SessionKey session{.workspace = key_.workspace, .session = state_->created().session};
-  auto row = co_await around_.store.find_session(session);
-  if (!row) {
-    observer_.on_broken(row.error());
-    co_return false;
-  }
-  auto history = co_await read_history(&around_.store, session, row->entries);
-  if (!history) {
-    observer_.on_broken(history.error());
-    co_return false;
-  }
-  // A cancel may have come meanwhile; then the history is read again, or never.
-  if (has_news()) co_return true;
-  state_->begin_after(std::move(*history));
-  first->history = row->entries;
-  co_return true;
 }
 
 // Requests that the store has and nobody has delivered yet.

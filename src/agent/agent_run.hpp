@@ -139,7 +139,7 @@ class AgentRun final {
   enum class Hold : std::uint8_t { none, lease, no_model, no_turn };
   enum class Cancelling : std::uint8_t { no, in_grace, grace_over };
   // Why the run may not go on.
-  enum class Cutoff : std::uint8_t { none, given_up, out_of_time };
+  enum class Cutoff : std::uint8_t { none, given_up, out_of_time, too_long };
 
   // Life and steps.
   TaskGroup::OnBug on_bug();

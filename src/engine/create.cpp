@@ -5,6 +5,7 @@
 
 #include "agent/file_bytes.hpp"
 #include "async/breath.hpp"
+#include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "engine/engine.hpp"
@@ -170,6 +171,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
       .local_tool_timeout = budgets.local_tool_timeout.value_or(limits_.local_tool_timeout),
       .on_local_tool_timeout = budgets.on_local_tool_timeout.value_or(OnTimeout::fail),
       .max_tool_turns = budgets.max_tool_turns.value_or(limits_.max_tool_turns),
+      .conversation_bytes = limits_.conversation_bytes_max,
       .run_time = limits_.run_time,
       .on_turns_exceeded = budgets.on_turns_exceeded.value_or(OnTurnsExceeded::fail),
       .loop = loop_limits(spec.loop_detection),
@@ -319,6 +321,13 @@ Task<Result<RunId>> Engine::make_run(Principal who, Spec spec, Idempotency idemp
   co_return outcome.run;
 }
 
+Result<void> Engine::check_conversation_bytes(std::size_t bytes) const {
+  const std::size_t max = limits_.conversation_bytes_max;
+  if (bytes <= max) return {};
+  return limit_met(cat("the conversation would have more than ", max, " bytes"), "",
+                   "conversationBytes", max);
+}
+
 Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntry> journal,
                                           std::vector<RunBlob> blobs, Idempotency idempotency,
                                           std::optional<SessionTurn> session, RunId id) {
@@ -339,6 +348,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
     state->apply(entry);
     if (breath.is_due(run.first.journal.size() - before)) co_await let_others_run();
   }
+  ERRAND_CO_CHECK(check_conversation_bytes(state->conversation_bytes()));
   const CreatedEntry& created = state->created();
   const ToolSetPtr& tools = created.spec.tools;
   if (!tools->hash.empty()) {

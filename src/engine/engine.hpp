@@ -45,6 +45,8 @@ struct Limits {
   std::optional<milliseconds> keep_runs;
   SlotLimits slots = {};         // how many runs are in flight at once
   agent::TurnLimits turns = {};  // of all runs
+  // Of a run's conversation, the history of its session included.
+  std::size_t conversation_bytes_max = std::size_t{64} * 1024 * 1024;
   // Events that wait in memory for all readers; past it, they are read from the store later.
   std::size_t reader_bytes_max = std::size_t{64} * 1024 * 1024;
 };
@@ -323,6 +325,8 @@ class Engine final : private agent::ChildRuns {
   Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
   Task<Result<CreateOutcome>> create_surely(NewRun run);
+  // invalid_argument with the limit: a conversation must not have so many bytes.
+  Result<void> check_conversation_bytes(std::size_t bytes) const;
 
   // What a run that is called by another takes from it.
   struct ChildOf {

@@ -58,13 +58,10 @@ Mailbox cancel_mail(const RunId& run, std::string_view reason) {
           .body = std::string(reason)};
 }
 
-// Message keys win.
-Metadata merged(Metadata metadata, const Metadata& more) {
-  for (const auto& [key, value] : more) {
-    std::erase_if(metadata, [&key](const auto& known) { return known.first == key; });
-    metadata.emplace_back(key, value);
-  }
-  return metadata;
+std::size_t bytes_of(const Spec& said) {
+  std::size_t bytes = said.prompt ? said.prompt->size() : 0;
+  for (const Message& message : said.messages) bytes += message.text.size();
+  return bytes;
 }
 
 // Of a session's tools, those that its agent and its room brought.
@@ -82,7 +79,8 @@ Spec spec_of(const SessionParams& session, SessionMessage message) {
     message.overrides.tools = merged_tools(tools_from_agent(session), message.overrides.tools);
   }
   if (message.overrides.metadata) {
-    message.overrides.metadata = merged(session.spec.metadata, *message.overrides.metadata);
+    message.overrides.metadata =
+        merged_metadata(session.spec.metadata, *message.overrides.metadata);
   }
   Spec spec = override_spec(session.spec, message.overrides);
   spec.prompt = std::move(message.said.prompt);
@@ -130,7 +128,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
                              .workspace = who.workspace,
                              .name = params.spec.name,
                              .spec = json::write(to_json(params)),
-                             .metadata = json::write(metadata_json(params.spec)),
+                             .metadata = json::write(labels_json(params.spec)),
                              .created_at = now,
                              .last_used_at = now},
                      .idempotency = std::move(idempotency)};
@@ -148,6 +146,8 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
   ERRAND_CO_CHECK(check_overrides(who, message.overrides));
   ERRAND_CO_CHECK(check_asked(who, message.said));
   ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
+  ERRAND_CO_CHECK(check_conversation_bytes(static_cast<std::size_t>(row.history_bytes) +
+                                           bytes_of(message.said)));
   ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
   SessionTurn turn{.session = session,
                    .when_busy = message.when_busy.value_or(params.when_busy),

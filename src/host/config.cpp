@@ -71,6 +71,9 @@ Result<void> parse_limits(const json::Value& value, Config& config) {
   if (auto millis = in.optional_integer("keepRunsMs", kDayMillis, kCenturyMillis)) {
     config.limits.keep_runs = milliseconds(*millis);
   }
+  if (auto bytes = in.optional_integer("conversationBytes", 1024, INT64_MAX)) {
+    config.limits.conversation_bytes_max = static_cast<std::size_t>(*bytes);
+  }
   if (auto bytes = in.optional_integer("bodyBytes", 1024, INT32_MAX)) {
     config.body_bytes_max = static_cast<std::size_t>(*bytes);
   }

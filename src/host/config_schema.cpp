@@ -172,6 +172,10 @@ constexpr std::string_view kLimits = R"json({
     "type": "integer", "minimum": 86400000, "maximum": 3155760000000,
     "description": "When runs that have ended are removed (default: never)."
   },
+  "conversationBytes": {
+    "type": "integer", "minimum": 1024, "maximum": 9223372036854775807, "default": 67108864,
+    "description": "How long the conversation of a run or session may become."
+  },
   "bodyBytes": {
     "type": "integer", "minimum": 1024, "maximum": 2147483647, "default": 33554432,
     "description": "The longest body of a request."

@@ -9,6 +9,25 @@
 #include "tool/dispatch_order.hpp"
 
 namespace errand::agent {
+namespace {
+
+std::size_t bytes_of(const std::vector<std::string>& blocks) {
+  std::size_t bytes = 0;
+  for (const std::string& block : blocks) bytes += block.size();
+  return bytes;
+}
+
+std::size_t bytes_of(const std::vector<llm::MessagePtr>& messages) {
+  std::size_t bytes = 0;
+  for (const llm::MessagePtr& message : messages) {
+    bytes += message->text.size() + bytes_of(message->provider_blocks);
+    for (const ToolCallPart& call : message->calls) bytes += call.arguments.size();
+    for (const ToolResultPart& result : message->results) bytes += result.text.size();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 void State::apply(const JournalEntry& entry) {
   std::visit([this](const auto& one) { apply_entry(one); }, entry);
@@ -23,10 +42,12 @@ void State::apply_entry(const CreatedEntry& entry) {
                               [](const Message& one) { return one.role == Role::system; });
   system_prompt_ = has_more ? llm::share_text(whole_system_prompt(entry.spec))
                             : llm::TextPtr(created_, &created_->spec.system_prompt);
+  conversation_bytes_ = system_prompt_->size() + bytes_of(messages_);
 }
 
 void State::begin_after(std::vector<llm::MessagePtr> history) {
   opening_size_ += history.size();
+  conversation_bytes_ += bytes_of(history);
   messages_.insert(messages_.begin(), std::make_move_iterator(history.begin()),
                    std::make_move_iterator(history.end()));
 }
@@ -83,6 +104,7 @@ void State::apply_entry(const TurnEntry& entry) {
   if (is_new && entry.prompt) {
     Message said;
     said.text = *entry.prompt;
+    conversation_bytes_ += said.text.size();
     messages_.push_back(std::make_shared<const Message>(std::move(said)));
   }
   bool follows_frozen =
@@ -130,6 +152,7 @@ void State::apply_entry(const CallEntry& entry) {
   is_just_resumed_ = false;
   if (turn_.calls.empty() && is_own(turn_.index)) ++tool_turns_;
   turn_.text += entry.text;
+  conversation_bytes_ += entry.text.size() + entry.arguments.size() + bytes_of(entry.blocks);
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
   call_indices_.emplace(entry.id, turn_.calls.size());
   turn_.calls.push_back({.id = entry.id,
@@ -163,12 +186,14 @@ void State::apply_entry(const OutcomeEntry& entry) {
   if (!call) return;
   call->failure_mark = failure_mark(call->name, entry);
   call->outcome = entry;
+  conversation_bytes_ += entry.text.size();
 }
 
 void State::apply_entry(const TurnEndEntry& entry) {
   is_just_resumed_ = false;
   usage_ += entry.usage;
   turn_.text += entry.text;
+  conversation_bytes_ += entry.text.size() + bytes_of(entry.blocks);
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
   turn_.end = entry;
   if (!turn_.calls.empty() && is_own(turn_.index)) batches_.push_back(batch_of(*this));
@@ -193,6 +218,11 @@ void State::apply_entry(const CancelEntry& entry) {
 
 void State::apply_entry(const TerminalEntry& entry) {
   terminal_ = entry;
+}
+
+bool State::has_room_for(std::size_t bytes) const {
+  const std::optional<std::size_t>& max = created_->limits.conversation_bytes;
+  return !max || conversation_bytes_ + bytes <= *max;
 }
 
 const CallState* State::find_call(const ToolUseId& id) const {

@@ -79,6 +79,11 @@ class State {
   bool is_bound() const { return created_->unbound.empty() || is_bound_; }
   // The conversation. Requests share its messages, so a message is replaced and never changed.
   const std::vector<llm::MessagePtr>& messages() const { return messages_; }
+  // How many bytes of text the conversation has: what was said, calls with their arguments, and
+  // results. Bytes of files, which are read when they are sent, do not count.
+  std::size_t conversation_bytes() const { return conversation_bytes_; }
+  // Whether the conversation may have so many bytes more.
+  bool has_room_for(std::size_t bytes) const;
   // How many messages come before the run's first turn.
   std::size_t opening_size() const { return opening_size_; }
   // Includes the caller's system messages. Never null.
@@ -147,6 +152,7 @@ class State {
   ToolDecls tools_ = created_->tools;
   bool is_bound_ = false;
   std::vector<llm::MessagePtr> messages_;
+  std::size_t conversation_bytes_ = 0;
   std::size_t opening_size_ = 0;
   TurnState turn_;
   std::unordered_map<ToolUseId, std::size_t> call_indices_;  // of the turn's calls

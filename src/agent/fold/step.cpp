@@ -198,6 +198,13 @@ Finish out_of_time(const State& state) {
                                              state.created().limits.run_time.count(), " ms"));
 }
 
+Finish too_long(const State& state) {
+  return limit_met(
+      "error_max_conversation_bytes",
+      cat("the conversation has more than ", state.created().limits.conversation_bytes.value_or(0),
+          " bytes, together with the history of its session"));
+}
+
 Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_seq,
                    json::SchemaCache& schemas, const Mistakes* known) {
   if (state.cancel()) return next_step(state, last_seq, schemas, known);

@@ -48,6 +48,9 @@ bool ends_answer(const ModelFailure& failure);
 // The run has gone on for longer than it may. A run that was cancelled before ends as cancelled.
 Finish out_of_time(const State& state);
 
+// The conversation has no room for another turn.
+Finish too_long(const State& state);
+
 // The same after a turn's model call failed. A turn that broke after its answer began is asked
 // again while that may help; one without any answer was asked again by the model itself.
 Step after_failure(const State& state, const llm::Failed& failed, EventSeq last_seq,

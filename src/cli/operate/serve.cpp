@@ -65,6 +65,7 @@ std::vector<server::LimitValue> limit_values(const host::Config& config) {
           {.name = "turnFileBytes", .value = agent::kTurnFileBytesMax},
           {.name = "tools", .value = kToolsMax},
           {.name = "offeredTools", .value = kOfferedToolsMax},
+          {.name = "conversationBytes", .value = config.limits.conversation_bytes_max},
           {.name = "resultBytes", .value = kResultBytesMax},
           {.name = "bodyBytes", .value = http.body_bytes_max},
           {.name = "connections", .value = http.connections_max}};

@@ -99,6 +99,23 @@ TEST_F(SessionsTest, BusySessionRejectsOrIsInterruptedIfAsked) {
   check();
 }
 
+TEST_F(SessionsTest, AMessageThatTheHistoryLeavesNoRoomForEndsItsRunAndAddsNothing) {
+  World world(disk,
+              cat(R"({"turns":[{"text":[")", std::string(600, 'a'), R"("],"delayMs":1000}]})"), {},
+              {.conversation_bytes_max = 1000});
+  begin(world);
+  std::vector<RunId> runs = {*send(world, "One?"), *send(world, std::string(500, 'b'))};
+  world.pass(milliseconds(1100));
+  EXPECT_EQ(statuses(world, runs), (Lines{"succeeded", "failed"}));
+  auto ended = world.result_of(world.engine.get(someone(), runs[1]));
+  EXPECT_EQ(ended->state->terminal()->subtype, "error_max_conversation_bytes");
+  EXPECT_EQ(history(world).size(), 2U);
+  auto refused = send(world, std::string(500, 'b'));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().limit(), "conversationBytes");
+  check();
+}
+
 TEST_F(SessionsTest, AMessageWhoseOutcomeWasLostStillWaitsForItsTurn) {
   World world(disk, R"({"turns":[{"text":["First."],"delayMs":1000},{"text":["Second."]}]})");
   begin(world);

@@ -118,14 +118,6 @@ std::string name_in(const ToolRef& ref) {
       ref);
 }
 
-Metadata merged_metadata(Metadata agents, const Metadata& runs) {
-  for (const auto& [key, value] : runs) {
-    std::erase_if(agents, [&key](const auto& known) { return known.first == key; });
-    agents.emplace_back(key, value);
-  }
-  return agents;
-}
-
 template <class T>
 void take_over(std::optional<T>& runs, const std::optional<T>& agents) {
   if (!runs) runs = agents;
@@ -139,6 +131,12 @@ void take_over(Budgets& runs, const Budgets& agents) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> agent_members() {
+  std::vector<std::string_view> members(kMembers.begin(), kMembers.end());
+  members.insert(members.end(), kReadOnly.begin(), kReadOnly.end());
+  return members;
+}
 
 Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspace,
                                        AgentParams agent) {
@@ -196,6 +194,22 @@ Result<json::Object> agent_json(const NamedRecord& agent) {
   hide_headers(members.as_object());
   for (auto& member : members.as_object()) out[member.key()] = std::move(member.value());
   return out;
+}
+
+Task<Result<std::string>> label_of_agent(NamedRecords* agents, WorkspaceSlug workspace,
+                                         std::string asked) {
+  auto known = co_await agents->find(workspace, asked);
+  if (known) co_return known->id;
+  if (known.error().code() != ErrorCode::not_found) co_return std::move(known).error();
+  co_return asked;
+}
+
+Metadata merged_metadata(Metadata metadata, const Metadata& more) {
+  for (const auto& [key, value] : more) {
+    std::erase_if(metadata, [&key](const auto& known) { return known.first == key; });
+    metadata.emplace_back(key, value);
+  }
+  return metadata;
 }
 
 ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs) {

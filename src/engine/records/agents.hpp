@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "async/task.hpp"
 #include "base/result.hpp"
@@ -23,6 +24,9 @@ struct AgentParams {
   std::string body;  // of the record
 };
 
+// The members that such a body may have, those that only answers tell included.
+std::vector<std::string_view> agent_members();
+
 // The body of a request that creates or replaces an agent. `name` is the agent's if the body has
 // none. invalid_argument: with the pointer.
 Result<AgentParams> parse_agent(const json::Value& body, std::string_view name = "");
@@ -40,6 +44,14 @@ Result<json::Object> agent_json(const NamedRecord& agent);
 // of the agent.
 // internal: the record is damaged.
 Result<Spec> with_agent(Spec asked, const NamedRecord& agent);
+
+// What the agent's runs and sessions are labelled with, given its id or name. An agent that was
+// deleted is found by its id alone. `agents` outlives the task.
+Task<Result<std::string>> label_of_agent(NamedRecords* agents, WorkspaceSlug workspace,
+                                         std::string asked);
+
+// Metadata of which later pairs win.
+Metadata merged_metadata(Metadata metadata, const Metadata& more);
 
 // The tools of both. A tool of the run takes the place of the agent's with the same name. A room is
 // not a tool, whatever its name.

@@ -30,6 +30,7 @@ json::Object to_json(const RunLimits& limits) {
       {"onLocalToolTimeout", limits.on_local_tool_timeout == OnTimeout::fail ? "fail" : "continue"},
       {"maxToolTurns", limits.max_tool_turns},
       {"runMs", limits.run_time.count()}};
+  if (limits.conversation_bytes) out["conversationBytes"] = *limits.conversation_bytes;
   if (limits.on_turns_exceeded == OnTurnsExceeded::finalize) {
     out["maxToolTurnsExceeded"] = "finalize";
   }

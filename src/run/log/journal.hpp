@@ -25,6 +25,7 @@ struct RunLimits {
   milliseconds local_tool_timeout{300'000};
   OnTimeout on_local_tool_timeout = OnTimeout::fail;
   int max_tool_turns = 32;
+  std::optional<std::size_t> conversation_bytes;  // absent: an older program pinned none
   milliseconds run_time{86'400'000};  // from creation to the end, whatever happens in between
   OnTurnsExceeded on_turns_exceeded = OnTurnsExceeded::fail;
   std::optional<LoopLimits> loop;  // absent: calls may repeat themselves

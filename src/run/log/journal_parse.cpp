@@ -74,6 +74,9 @@ RunLimits parse_limits(const json::Value& value) {
   if (auto turns = in.optional_integer("maxToolTurns", 0, INT32_MAX)) {
     limits.max_tool_turns = static_cast<int>(*turns);
   }
+  if (auto bytes = in.optional_integer("conversationBytes", 0, INT64_MAX)) {
+    limits.conversation_bytes = static_cast<std::size_t>(*bytes);
+  }
   if (auto millis = in.optional_integer("runMs", 1, INT64_MAX)) {
     limits.run_time = milliseconds(*millis);
   }

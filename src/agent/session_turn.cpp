@@ -1,0 +1,45 @@
+// A run of a session: whether it has the turn, and what was said before it.
+#include <utility>
+
+#include "agent/agent_run.hpp"
+#include "agent/session_history.hpp"
+
+namespace errand::agent {
+
+// A run that gets the turn while it is in memory is read again, and so asks again.
+Task<bool> AgentRun::look_for_turn() {
+  auto row = co_await around_.store.find_session({key_.workspace, state_->created().session});
+  if (row) {
+    may_lack_turn_ = row->current != key_.run;
+  } else {
+    observer_.on_broken(row.error());
+  }
+  co_return row.has_value();
+}
+
+// The run has the turn, so nobody else adds to the history until it ends.
+Task<bool> AgentRun::join_session(TurnEntry* first) {
+  const SessionKey session{.workspace = key_.workspace, .session = state_->created().session};
+  auto row = co_await around_.store.find_session(session);
+  if (!row) {
+    observer_.on_broken(row.error());
+    co_return false;
+  }
+  // A history that does not fit is not even read.
+  if (!state_->has_room_for(static_cast<std::size_t>(row->history_bytes))) {
+    cutoff_ = Cutoff::too_long;
+    co_return true;
+  }
+  auto history = co_await read_history(&around_.store, session, row->entries);
+  if (!history) {
+    observer_.on_broken(history.error());
+    co_return false;
+  }
+  // A cancel may have come meanwhile; then the history is read again, or never.
+  if (has_news()) co_return true;
+  state_->begin_after(std::move(*history));
+  first->history = row->entries;
+  co_return true;
+}
+
+}  // namespace errand::agent
