@@ -156,6 +156,7 @@ void add_sessions(CLI::App& app, ExitCode exit_code) {
       [=](CLI::App* command) {
         add(command, "--status", which->status, "STATUS", "Only active or ended")
             ->check(CLI::IsMember({"active", "ended"}));
+        add(command, "--agent", which->agent, "NAME", "Only sessions of this agent (id or name)");
         add(command, "--limit", which->limit, "N", "Maximum number of sessions (default 50)")
             ->check(CLI::Range(1, kRunsMax));
       });

@@ -15,6 +15,7 @@ SpecOverrides take_overrides(const json::Object& body, Spec spec) {
   };
   if (is_given("name")) overrides.name = std::move(spec.name);
   if (is_given("modelId")) overrides.model_id = std::move(spec.model_id);
+  if (is_given("fallbackModelId")) overrides.fallback_model_id = std::move(spec.fallback_model_id);
   if (is_given("systemPrompt")) overrides.system_prompt = std::move(spec.system_prompt);
   if (is_given("prompt")) overrides.prompt = std::move(spec.prompt);
   if (is_given("tools")) overrides.tools = std::move(spec.tools);
@@ -36,6 +37,10 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   if (in.optional_any("agentId")) {
     in.fail("agentId", "a fork goes on as the run that it is made from, with that run's agent");
   }
+  for (std::string_view key : run_members()) {
+    if (is_known(key, fork_members()) || !in.optional_any(key)) continue;
+    in.fail(key, "a fork goes on with this as the run that it is made from had it");
+  }
   ERRAND_CHECK(in.finish());
 
   // All other members are those of a run, and are read as such; a prompt may be missing here.
@@ -54,6 +59,7 @@ json::Object to_json(const ForkParams& params) {
   if (params.from_seq) out["fromSeq"] = *params.from_seq;
   if (overrides.name) out["name"] = *overrides.name;
   if (overrides.model_id) out["modelId"] = *overrides.model_id;
+  if (overrides.fallback_model_id) out["fallbackModelId"] = *overrides.fallback_model_id;
   if (overrides.system_prompt) out["systemPrompt"] = *overrides.system_prompt;
   if (overrides.prompt) out["prompt"] = *overrides.prompt;
   if (overrides.tools) out["tools"] = to_json(*overrides.tools);
@@ -71,6 +77,7 @@ json::Object to_json(const ForkParams& params) {
 Spec override_spec(Spec spec, const SpecOverrides& overrides) {
   if (overrides.name) spec.name = *overrides.name;
   if (overrides.model_id) spec.model_id = *overrides.model_id;
+  if (overrides.fallback_model_id) spec.fallback_model_id = *overrides.fallback_model_id;
   if (overrides.system_prompt) spec.system_prompt = *overrides.system_prompt;
   if (overrides.tools) spec.tools = overrides.tools;
   if (overrides.metadata) spec.metadata = *overrides.metadata;

@@ -13,6 +13,7 @@ namespace errand {
 struct SpecOverrides {
   std::optional<std::string> name;
   std::optional<std::string> model_id;
+  std::optional<std::string> fallback_model_id;
   std::optional<std::string> system_prompt;
   std::optional<std::string> prompt;  // what the user says next
   ToolSetPtr tools = nullptr;         // null: absent

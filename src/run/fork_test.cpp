@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "json/parse.hpp"
 
 namespace errand::fork_test {
@@ -63,6 +64,9 @@ TEST(Fork, MistakesHaveTheirPointer) {
     return params ? "none" : params.error().pointer();
   };
   EXPECT_EQ(pointer(R"({"messages":[]})"), "/messages");
+  for (const char* key : {"retainTools", "room", "requiredToolkits", "plan"}) {
+    EXPECT_EQ(pointer(cat("{\"", key, "\":[]}")), cat("/", key));
+  }
   EXPECT_EQ(pointer(R"({"fromSeq":-1})"), "/fromSeq");
   EXPECT_EQ(pointer(R"({"prompt":7})"), "/prompt");
   EXPECT_EQ(pointer(R"({"tools":[{"kind":"host","name":"x"}]})"), "/tools/0/kind");

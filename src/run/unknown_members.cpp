@@ -19,6 +19,13 @@ constexpr auto kRunMembers = std::to_array<std::string_view>(
      "name",           "outputSchema",     "plan",        "prompt",
      "reasoningLevel", "requiredToolkits", "retainTools", "room",
      "supervisor",     "systemPrompt",     "toolBudgets", "tools"});
+constexpr auto kMessageMembers = std::to_array<std::string_view>(
+    {"budgets", "fallbackModelId", "loopDetection", "messages", "metadata", "modelId",
+     "outputSchema", "prompt", "reasoningLevel", "systemPrompt", "toolBudgets", "tools",
+     "whenBusy"});
+constexpr auto kForkMembers = std::to_array<std::string_view>(
+    {"budgets", "fallbackModelId", "fromSeq", "loopDetection", "metadata", "modelId", "name",
+     "outputSchema", "prompt", "reasoningLevel", "systemPrompt", "toolBudgets", "tools"});
 constexpr auto kBudgetMembers = std::to_array<std::string_view>(
     {"localToolTimeoutMs", "onLocalToolTimeout", "maxToolTurns", "maxToolTurnsExceeded"});
 
@@ -52,10 +59,6 @@ constexpr auto kKinds = std::to_array<KindMembers>({{"local", kLocalMembers},
                                                     {"mantyx", kByIdMembers},
                                                     {"mantyx_plugin", kByNameMembers}});
 
-bool is_known(std::string_view key, KnownMembers known) {
-  return std::find(known.begin(), known.end(), key) != known.end();
-}
-
 // "; did you mean prompt?", if anything is close.
 std::string proposal(std::string_view key, KnownMembers known) {
   std::string meant = did_you_mean(key, std::vector<std::string_view>(known.begin(), known.end()));
@@ -63,6 +66,10 @@ std::string proposal(std::string_view key, KnownMembers known) {
 }
 
 }  // namespace
+
+bool is_known(std::string_view key, KnownMembers known) {
+  return std::find(known.begin(), known.end(), key) != known.end();
+}
 
 void add_unknown_members(std::vector<std::string>& lines, const json::Value& value,
                          std::string_view pointer, KnownMembers known) {
@@ -100,6 +107,14 @@ void add_unknown_of_tool(std::vector<std::string>& lines, const json::Value& ref
 
 KnownMembers run_members() {
   return kRunMembers;
+}
+
+KnownMembers message_members() {
+  return kMessageMembers;
+}
+
+KnownMembers fork_members() {
+  return kForkMembers;
 }
 
 KnownMembers budget_members() {

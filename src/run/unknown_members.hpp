@@ -30,8 +30,14 @@ Result<void> refuse_unknown_members(const json::Value& value, KnownMembers known
 void add_unknown_of_tool(std::vector<std::string>& lines, const json::Value& ref,
                          std::string_view pointer);
 
-// The members of a run's body. Bodies of sessions, messages and forks have them, too.
+bool is_known(std::string_view key, KnownMembers known);
+
+// The members of a run's body. Bodies of sessions, messages and forks are read as such, too.
 KnownMembers run_members();
+// Those that mean something in a message of a session, and in a fork. The others are the session's,
+// or those of the run that is forked.
+KnownMembers message_members();
+KnownMembers fork_members();
 KnownMembers budget_members();
 // The members of a tool ref of a kind; the kinds that callers may send.
 KnownMembers tool_members(std::string_view kind);

@@ -43,6 +43,7 @@ std::string path_of(const std::string& session) {
 int list_sessions(const AnswerOptions& options, const SessionListOptions& which) {
   sdk::Query query{{"limit", std::to_string(which.limit)}};
   if (!which.status.empty()) query.emplace_back("status", which.status);
+  if (!which.agent.empty()) query.emplace_back("agentId", which.agent);
   return ask_and_show(options, {.path = "/agent-sessions", .query = std::move(query)},
                       sessions_table);
 }

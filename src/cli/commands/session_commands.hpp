@@ -10,6 +10,7 @@ namespace errand::cli {
 
 struct SessionListOptions {
   std::string status;  // "active" or "ended"; empty: both
+  std::string agent;   // its id or name; empty: all
   int limit = 50;
 };
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "engine/records/agents.hpp"
 #include "json/write.hpp"
 #include "run/unknown_members.hpp"
 #include "server/openapi/error_codes.hpp"
@@ -55,6 +56,9 @@ TEST(OpenApi, EveryMemberThatIsReadIsDescribed) {
   EXPECT_EQ(missing(run_members(), properties_of(schemas, "RunRequest")), Names());
   EXPECT_EQ(missing(run_members(), properties_of(schemas, "SessionRequest")),
             (Names{"attachments", "messages", "plan", "prompt", "supervisor"}));
+  EXPECT_EQ(missing(message_members(), properties_of(schemas, "MessageRequest")), Names());
+  EXPECT_EQ(missing(fork_members(), properties_of(schemas, "ForkRequest")), Names());
+  EXPECT_EQ(missing(engine::agent_members(), properties_of(schemas, "AgentRequest")), Names());
   EXPECT_EQ(missing(budget_members(), properties_of(schemas, "Budgets")), Names());
   const Names tool = properties_of(schemas, "Tool");
   Names kinds;

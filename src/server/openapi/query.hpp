@@ -57,8 +57,10 @@ inline constexpr Parameter kSessionStatus =
     choice_parameter("status", "Only sessions with this status.", "active", "ended");
 inline constexpr Parameter kOffset = integer_parameter(
     "offset", 0, {.min = 0, .max = INT32_MAX}, "How many items to skip. Cursors are cheaper.");
-inline constexpr Parameter kFull =
-    text_parameter("full", "`1`: all messages, whatever `lastMessages` says.");
+inline constexpr Parameter kSessionAgent =
+    text_parameter("agentId", "Only sessions of this agent, by its id or name.");
+inline constexpr Parameter kFull = choice_parameter(
+    "full", "`1` or `true`: all messages, whatever `lastMessages` says.", "0", "1", "true");
 inline constexpr Parameter kLastMessages = open_integer_parameter(
     "lastMessages", {.min = 1, .max = INT32_MAX}, "Only so many of the newest messages.");
 inline constexpr Parameter kBeforeSeq =

@@ -283,6 +283,7 @@ constexpr std::string_view kRunSchemas = R"json({
       "prompt": {"type": "string"},
       "systemPrompt": {"type": "string"},
       "modelId": {"type": "string"},
+      "fallbackModelId": {"type": "string"},
       "name": {"type": "string", "maxLength": "=nameChars"},
       "tools": {
         "type": "array",

@@ -139,6 +139,10 @@ constexpr std::string_view kSessionSchemas = R"json({
         "maxItems": "=messages",
         "items": {"$ref": "#/components/schemas/Message"}
       },
+      "systemPrompt": {"type": "string"},
+      "modelId": {"type": "string"},
+      "fallbackModelId": {"type": "string"},
+      "budgets": {"$ref": "#/components/schemas/Budgets"},
       "tools": {
         "type": "array",
         "maxItems": "=tools",
@@ -171,7 +175,13 @@ constexpr std::string_view kSessionSchemas = R"json({
             },
             "type": {"type": "string"},
             "text": {"type": "string"},
-            "attachments": {"type": "array", "items": {"$ref": "#/components/schemas/Attachment"}}
+            "runId": {"type": "string", "description": "The run that the message belongs to."},
+            "attachments": {"type": "array", "items": {"$ref": "#/components/schemas/Attachment"}},
+            "retained": {
+              "type": "array",
+              "items": {"$ref": "#/components/schemas/RetainedCall"},
+              "description": "The tool calls of the run that the session remembers."
+            }
           }
         }
       },
@@ -180,6 +190,18 @@ constexpr std::string_view kSessionSchemas = R"json({
         "type": ["integer", "null"],
         "description": "Send it as `beforeSeq` for older messages."
       }
+    }
+  },
+  "RetainedCall": {
+    "type": "object",
+    "required": ["toolUseId", "name", "arguments", "ok", "result"],
+    "properties": {
+      "toolUseId": {"type": "string"},
+      "name": {"type": "string"},
+      "arguments": {"type": "string", "description": "JSON."},
+      "ok": {"type": "boolean"},
+      "result": {"type": "string"},
+      "text": {"type": "string", "description": "What the model said before the call."}
     }
   },
   "Done": {"type": "object", "required": ["ok"], "properties": {"ok": {"const": true}}}

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/records/agents.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
 #include "run/spec.hpp"
@@ -139,11 +140,9 @@ Api::Answer Api::create_run(Principal who, net::Request request) {
 Api::Answer Api::list_runs(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto filter, parse_run_filter(who, request));
   if (auto agent = text_param(request, query::kAgent)) {
-    // Runs are labelled with ids. An agent that was deleted is found by its id alone.
-    auto known = co_await engine_.records().agents.find(who.workspace, *agent);
-    const bool is_gone = !known && known.error().code() == ErrorCode::not_found;
-    if (!known && !is_gone) co_return std::move(known).error();
-    filter.metadata.emplace_back(kAgentLabel, known ? known->id : *agent);
+    ERRAND_CO_TRY(auto label, co_await engine::label_of_agent(&engine_.records().agents,
+                                                              who.workspace, *agent));
+    filter.metadata.emplace_back(kAgentLabel, std::move(label));
   }
   std::size_t limit = filter.limit++;  // one more tells whether there is another page
   ERRAND_CO_TRY(auto rows, co_await engine_.list(std::move(filter)));

@@ -4,12 +4,14 @@
 
 #include "async/read_aside.hpp"
 #include "base/text.hpp"
+#include "engine/records/agents.hpp"
 #include "engine/session_spec.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/fork.hpp"
 #include "run/log/session_message.hpp"
+#include "run/unknown_members.hpp"
 #include "server/api.hpp"
 #include "server/openapi/query.hpp"
 #include "server/request_body.hpp"
@@ -69,6 +71,10 @@ Result<engine::SessionMessage> parse_message(const json::Value& body) {
   }
   ERRAND_CHECK(in.finish());
   ERRAND_TRY(message.said, parse_as_run(body.get_object()));
+  for (std::string_view key : run_members()) {
+    if (key == "agentId" || is_known(key, message_members()) || !in.optional_any(key)) continue;
+    message.said.warnings.push_back(cat("/", key, ": no message of a session changes this"));
+  }
   message.overrides = take_overrides(body.get_object(), message.said);
   message.overrides.prompt.reset();
   message.overrides.name.reset();
@@ -137,9 +143,9 @@ Result<json::Object> event_json(const SessionEntry& entry) {
   return out;
 }
 
-json::Value metadata_of(const SessionRow& row) {
-  auto metadata = json::parse(row.metadata);
-  return metadata ? std::move(*metadata) : json::Value(json::Object());
+json::Object metadata_of(const SessionRow& row) {
+  auto labels = json::parse(row.metadata);
+  return metadata_json(parse_metadata(labels ? labels->if_object() : nullptr));
 }
 
 std::string_view to_string(SessionStatus status) {
@@ -177,7 +183,8 @@ Result<EventRange> parse_range(const net::Request& request, std::int64_t entries
     ERRAND_TRY(auto before, integer_param(request, query::kBeforeSeq));
     range.until = std::min(entries, before - 1);
   }
-  bool is_full = text_param(request, query::kFull).value_or("") == "1";
+  ERRAND_TRY(auto full, choice_param(request, query::kFull));
+  const bool is_full = full && query::kFull.choices[*full] != "0";
   if (is_full || !text_param(request, query::kLastMessages)) return range;
   ERRAND_TRY(auto last, integer_param(request, query::kLastMessages));
   range.after = std::max<std::int64_t>(0, range.until - last);
@@ -203,6 +210,11 @@ Api::Answer Api::create_session(Principal who, net::Request request) {
 
 Api::Answer Api::list_sessions(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto filter, parse_session_filter(who, request));
+  if (auto agent = text_param(request, query::kSessionAgent)) {
+    ERRAND_CO_TRY(auto label, co_await engine::label_of_agent(&engine_.records().agents,
+                                                              who.workspace, *agent));
+    filter.metadata.emplace_back(kAgentLabel, std::move(label));
+  }
   ERRAND_CO_TRY(auto total, co_await engine_.count_sessions(filter));
   const std::size_t limit = filter.limit++;  // one more tells whether there is another page
   const std::size_t offset = filter.offset;
@@ -239,6 +251,8 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   // The model that has answered last, which may be a fallback.
   Result<std::string> active = Error(ErrorCode::not_found, "nobody has answered");
   if (!history.empty()) active = co_await engine_.model_in_use(who, history.back().run);
+  const bool is_known = active || active.error().code() == ErrorCode::not_found;
+  if (!is_known) co_return std::move(active).error();
   if (active) {
     spec["activeModelId"] = *active;
   } else if (auto model = engine_.catalog().resolve(session.params.spec.model_id)) {
