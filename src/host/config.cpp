@@ -130,6 +130,10 @@ Result<void> parse_networks(const json::Value& value, Config& config) {
   ERRAND_CHECK(refuse_unknown(value, "/network", Section::network));
   Fields in(value, "/network");
   ERRAND_TRY(config.networks, parse_list<net::AddressPrefix>(in, "allow", parse_network));
+  if (auto names = in.optional_choice("proxyNames", {"judged", "trusted"})) {
+    config.proxy_names =
+        *names == 0 ? net::ProxyNames::judged_here : net::ProxyNames::left_to_proxy;
+  }
   return in.finish();
 }
 

@@ -172,6 +172,9 @@ TEST_F(ConfigTest, NetworksThatToolsMayReachAreRead) {
   ASSERT_TRUE(config) << config.error().message();
   EXPECT_EQ(config->networks, (std::vector{net::AddressPrefix::parse("10.0.0.0/8").value(),
                                            net::AddressPrefix::parse("::1").value()}));
+  EXPECT_EQ(read(R"({"network":{}})").value().proxy_names, net::ProxyNames::judged_here);
+  EXPECT_EQ(read(R"({"network":{"proxyNames":"trusted"}})").value().proxy_names,
+            net::ProxyNames::left_to_proxy);
   EXPECT_TRUE(read(R"({"network":{}})").value().networks.empty());
 }
 

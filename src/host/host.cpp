@@ -48,7 +48,7 @@ Result<void> make_data_directory(const fs::path& data) {
 // that the configuration allows.
 net::ClientOptions web_options(const Config& config) {
   net::ClientOptions options = client_options_here();
-  options.addresses = net::AddressRules(config.networks);
+  options.addresses = net::AddressRules(config.networks, config.proxy_names);
   return options;
 }
 

@@ -2,9 +2,11 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -39,20 +41,36 @@ bool is_localhost(std::string_view host);
 // version 4 (mapped, NAT64, 6to4) is judged by that one.
 bool is_public(const Address& address);
 
+// Who decides where a name leads when a request goes through a proxy.
+enum class ProxyNames : std::uint8_t {
+  judged_here,   // this process looks it up, and the proxy is asked for an address that is allowed
+  left_to_proxy  // a name that is unknown here is passed on: what it leads to is the proxy's matter
+};
+
+// What a name leads to; nothing if the name is unknown.
+using LookUp = std::function<std::vector<Address>(const std::string& name)>;
+
 // Which addresses requests on behalf of a stranger may reach: public ones, and networks that are
 // allowed by name.
 class AddressRules final {
  public:
   AddressRules() = default;
-  explicit AddressRules(std::vector<AddressPrefix> allowed) : allowed_(std::move(allowed)) {}
+  // Without `look_up`, the system is asked.
+  explicit AddressRules(std::vector<AddressPrefix> allowed,
+                        ProxyNames proxy_names = ProxyNames::judged_here, LookUp look_up = {})
+      : allowed_(std::move(allowed)), proxy_names_(proxy_names), look_up_(std::move(look_up)) {}
 
   // From texts such as "127.0.0.0/8". invalid_argument: one is wrong; the message shows it.
   static Result<AddressRules> parse(const std::vector<std::string>& prefixes);
 
   bool is_allowed(const Address& address) const;
+  ProxyNames proxy_names() const { return proxy_names_; }
+  const LookUp& look_up() const { return look_up_; }
 
  private:
   std::vector<AddressPrefix> allowed_;
+  ProxyNames proxy_names_ = ProxyNames::judged_here;
+  LookUp look_up_;
 };
 
 }  // namespace errand::net

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
-#include <netdb.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "net/address_rules.hpp"
 #include "net/client/test_peer.hpp"
@@ -65,49 +65,139 @@ TEST_F(AllowedAddressTest, ARedirectCanBeReadAsAnAnswer) {
   EXPECT_EQ(find_header(response->headers, "location"), "/there");
 }
 
-// The proxy is the operator's, at whatever address; what it is asked for is the stranger's.
-TEST(ProxiedAddress, AnAddressIsCheckedBeforeTheProxyHearsOfIt) {
-  Peer proxy(answers(kOk));
-  Loop loop;
-  auto environment = [&](const std::string& name) -> std::optional<std::string> {
-    if (name == "http_proxy") return cat("http://127.0.0.1:", proxy.port());
-    return {};
-  };
-  ClientOptions options = ClientOptions::from(environment);
-  options.addresses = AddressRules();
-  auto client = std::make_unique<HttpClient>(std::move(options));
-  for (std::string host : {"10.0.0.1", "169.254.169.254", "0xa.1", "[fd00::1]"}) {
-    auto response = loop.run(client->send({.url = cat("http://", host, "/")}));
-    ASSERT_FALSE(response) << host;
-    EXPECT_EQ(response.error().reason(), "address_refused") << host;
+constexpr std::string_view kOpened = "HTTP/1.1 200 OK\r\n\r\n";
+
+// What a name leads to, by how often it was looked up before; the last answer stays.
+class Names final {
+ public:
+  explicit Names(std::vector<std::string> addresses) : addresses_(std::move(addresses)) {}
+
+  LookUp look_up() {
+    return [this](const std::string&) {
+      const std::size_t n = std::min(asked_++, addresses_.size() - 1);
+      std::vector<Address> found;
+      if (!addresses_[n].empty()) found.push_back(boost::asio::ip::make_address(addresses_[n]));
+      return found;
+    };
   }
-  EXPECT_EQ(proxy.accepted(), 0);
-  // No look-up here can find a name of such a length, and none leaves the machine for it.
-  auto unknown = loop.run(client->send({.url = cat("http://", std::string(64, 'a'), ".example/")}));
-  EXPECT_EQ(unknown.value().body, "ok");
+  std::size_t asked() const { return asked_; }
+
+ private:
+  std::vector<std::string> addresses_;
+  std::size_t asked_ = 0;
+};
+
+ClientOptions options_with(AddressRules rules) {
+  ClientOptions options;
+  options.addresses = std::move(rules);
+  return options;
+}
+
+// A server of this machine that is allowed, under a name that leads elsewhere later.
+TEST(ReboundName, ANameIsLookedUpOnceForARequestAndJudgedEachTime) {
+  const std::string last = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+  Peer peer(std::vector<Peer::Script>{answers(last), answers(last)});
+  Names names({"127.0.0.1", "169.254.169.254"});
+  const std::vector<AddressPrefix> allowed = {AddressPrefix::parse("127.0.0.1").value()};
+  Loop loop;
+  auto client = std::make_unique<HttpClient>(
+      options_with(AddressRules(allowed, ProxyNames::judged_here, names.look_up())));
+  const std::string url = cat("http://rebound.test:", peer.port(), "/");
+
+  EXPECT_EQ(loop.run(client->send({.url = url})).value().body, "ok");
+  EXPECT_EQ(names.asked(), 1U);
+  auto later = loop.run(client->send({.url = url}));
+
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().reason(), "address_refused");
+  EXPECT_EQ(peer.accepted(), 1);
   loop.call([&] { client.reset(); });
 }
 
-TEST(ProxiedAddress, ANameIsCheckedBeforeTheProxyHearsOfIt) {
-  char name[256] = {};
-  ASSERT_EQ(::gethostname(name, sizeof name - 1), 0);
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(name, nullptr, nullptr, &found) != 0) GTEST_SKIP() << name << " has no address";
-  ::freeaddrinfo(found);
+// The proxy is the operator's, at whatever address; what it is asked for is the stranger's.
+class ProxiedAddressTest : public testing::Test {
+ protected:
+  ~ProxiedAddressTest() override {
+    loop_.call([this] { client_.reset(); });
+  }
+  void use(const Peer& proxy, AddressRules rules) {
+    auto environment = [&](const std::string& name) -> std::optional<std::string> {
+      if (name == "http_proxy") return cat("http://127.0.0.1:", proxy.port());
+      return {};
+    };
+    ClientOptions options = ClientOptions::from(environment);
+    options.addresses = std::move(rules);
+    loop_.call([this] { client_.reset(); });
+    client_ = std::make_unique<HttpClient>(std::move(options));
+  }
+  Result<ClientResponse> get(const std::string& url) {
+    return loop_.run(client_->send({.url = url}));
+  }
+  std::string refusal(const std::string& url) {
+    auto response = get(url);
+    return response ? "none" : response.error().reason();
+  }
+
+  Loop loop_;
+  std::unique_ptr<HttpClient> client_;
+};
+
+TEST_F(ProxiedAddressTest, AnAddressIsCheckedBeforeTheProxyHearsOfIt) {
   Peer proxy(answers(kOk));
-  Loop loop;
-  auto environment = [&](const std::string& variable) -> std::optional<std::string> {
-    if (variable == "http_proxy") return cat("http://127.0.0.1:", proxy.port());
-    return {};
-  };
-  ClientOptions options = ClientOptions::from(environment);
-  options.addresses = AddressRules();
-  auto client = std::make_unique<HttpClient>(std::move(options));
-  auto response = loop.run(client->send({.url = cat("http://", name, "/")}));
-  ASSERT_FALSE(response) << name;
-  EXPECT_EQ(response.error().reason(), "address_refused") << name;
+  use(proxy, AddressRules());
+  for (std::string host : {"10.0.0.1", "169.254.169.254", "0xa.1", "[fd00::1]"}) {
+    EXPECT_EQ(refusal(cat("http://", host, "/")), "address_refused") << host;
+  }
   EXPECT_EQ(proxy.accepted(), 0);
-  loop.call([&] { client.reset(); });
+}
+
+TEST_F(ProxiedAddressTest, TheProxyIsAskedForTheAddressThatWasJudgedWhateverTheNameLeadsToThen) {
+  std::string tunnel;
+  std::string head;
+  Peer proxy([&](PeerConnection& connection) {
+    tunnel = connection.receive_head();
+    connection.send(kOpened);
+    head = connection.receive_head();
+    connection.send(kOk);
+  });
+  Names names({"93.184.216.34", "169.254.169.254"});
+  use(proxy, AddressRules({}, ProxyNames::judged_here, names.look_up()));
+
+  EXPECT_EQ(get("http://rebound.test/p").value().body, "ok");
+
+  proxy.wait_for_ended(1);
+  EXPECT_EQ(tunnel, "CONNECT 93.184.216.34:80 HTTP/1.1\r\nHost: 93.184.216.34:80\r\n\r\n");
+  EXPECT_EQ(head,
+            "GET /p HTTP/1.1\r\nHost: rebound.test\r\nAccept-Encoding: gzip, deflate\r\n\r\n");
+  EXPECT_EQ(names.asked(), 1U);
+}
+
+TEST_F(ProxiedAddressTest, ANameIsCheckedBeforeTheProxyHearsOfIt) {
+  Peer proxy(answers(kOk));
+  Names names({"10.0.0.1"});
+  use(proxy, AddressRules({}, ProxyNames::judged_here, names.look_up()));
+  EXPECT_EQ(refusal("http://inside.test/"), "address_refused");
+  use(proxy, AddressRules({}, ProxyNames::left_to_proxy, names.look_up()));
+  EXPECT_EQ(refusal("http://inside.test/"), "address_refused");
+  EXPECT_EQ(proxy.accepted(), 0);
+}
+
+TEST_F(ProxiedAddressTest, ANameThatIsUnknownHereIsPassedOnOnlyIfNamesAreLeftToTheProxy) {
+  std::string head;
+  Peer proxy([&](PeerConnection& connection) {
+    head = connection.receive_head();
+    connection.send(kOk);
+  });
+  Names names({""});
+  use(proxy, AddressRules({}, ProxyNames::judged_here, names.look_up()));
+  EXPECT_EQ(refusal("http://outside.test/"), "lookup_failed");
+  EXPECT_EQ(proxy.accepted(), 0);
+  use(proxy, AddressRules({}, ProxyNames::left_to_proxy, names.look_up()));
+
+  EXPECT_EQ(get("http://outside.test/").value().body, "ok");
+
+  proxy.wait_for_ended(1);
+  EXPECT_TRUE(head.starts_with("GET http://outside.test/ HTTP/1.1\r\n")) << head;
 }
 
 }  // namespace

@@ -175,14 +175,27 @@ struct Resolving {
   std::vector<tcp::endpoint> endpoints;
 };
 
+Error lookup_failed(std::string_view host, std::string_view why) {
+  return Error(ErrorCode::unavailable, cat("cannot look up ", host, ": ", why))
+      .reason(kLookupFailed)
+      .hint("is the host name right, and does this machine have a network?");
+}
+
 // A look-up cannot be stopped. One that takes too long, or is interrupted, is left to finish by
 // itself.
 Task<Result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t port,
-                                                 TimeLimit limit, Interrupt* interrupt) {
+                                                 TimeLimit limit, Interrupt* interrupt,
+                                                 LookUp look_up) {
   error_code not_literal;
   auto address = asio::ip::make_address(host, not_literal);
   if (!not_literal) co_return std::vector<tcp::endpoint>{tcp::endpoint(address, port)};
 
+  if (look_up) {
+    std::vector<tcp::endpoint> found;
+    for (const Address& one : look_up(host)) found.emplace_back(one, port);
+    if (found.empty()) co_return lookup_failed(host, "the name is unknown");
+    co_return found;
+  }
   Executor home = co_await asio::this_coro::executor;
   auto state = std::make_shared<Resolving>(home);
   state->resolver.async_resolve(host, std::to_string(port),
@@ -201,10 +214,7 @@ Task<Result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t
     }
   }
   if (state->error || state->endpoints.empty()) {
-    co_return Error(ErrorCode::unavailable,
-                    cat("cannot look up ", host, ": ", state->error.message()))
-        .reason(kLookupFailed)
-        .hint("is the host name right, and does this machine have a network?");
+    co_return lookup_failed(host, state->error.message());
   }
   co_return std::move(state->endpoints);
 }
@@ -214,24 +224,6 @@ Error refused_address(const Route& route, const Address& address) {
                                          ", which is not a public address"))
       .reason("address_refused")
       .hint("network.allow of the configuration names networks that may be reached besides");
-}
-
-// Whether a proxy may be asked for the host. The proxy looks the name up by itself, so that a name
-// is refused if any of its addresses here is; one that is unknown here is the proxy's business.
-Task<Result<void>> check_for_proxy(Route route, const AddressRules* rules, TimeLimit limit,
-                                   Interrupt* interrupt) {
-  std::vector<Address> addresses;
-  if (auto literal = literal_address(route.host)) {
-    addresses.push_back(*literal);
-  } else if (auto endpoints = co_await resolve(route.host, route.port, limit, interrupt)) {
-    for (const tcp::endpoint& endpoint : *endpoints) addresses.push_back(endpoint.address());
-  } else if (endpoints.error().reason() != kLookupFailed) {
-    co_return std::move(endpoints).error();
-  }
-  for (const Address& address : addresses) {
-    if (!rules->is_allowed(address)) co_return refused_address(route, address);
-  }
-  co_return Result<void>();
 }
 
 // Leaves only endpoints that may be connected to.
@@ -245,6 +237,34 @@ Result<void> keep_allowed(const Route& route, const AddressRules& rules,
   return {};
 }
 
+// What a proxy is asked for on behalf of a stranger: an address that may be reached, so that the
+// proxy has nothing to look up. Where names are left to the proxy, it is the name, which is refused
+// if any of its addresses here is; a name that is unknown here is the proxy's business.
+Task<Result<std::string>> host_for_proxy(Route route, const AddressRules* rules, TimeLimit limit,
+                                         Interrupt* interrupt) {
+  const bool is_left = rules->proxy_names() == ProxyNames::left_to_proxy;
+  std::vector<tcp::endpoint> endpoints;
+  if (auto literal = literal_address(route.host)) {
+    endpoints.emplace_back(*literal, route.port);
+  } else {
+    auto found = co_await resolve(route.host, route.port, limit, interrupt, rules->look_up());
+    const bool is_unknown = !found && found.error().reason() == kLookupFailed;
+    if (is_unknown && is_left) co_return route.host;
+    if (is_unknown) {
+      co_return std::move(found).error().hint(
+          "network.proxyNames of the configuration leaves names to the proxy");
+    }
+    if (!found) co_return std::move(found).error();
+    endpoints = std::move(*found);
+  }
+  const std::size_t all = endpoints.size();
+  ERRAND_CO_CHECK(keep_allowed(route, *rules, endpoints));
+  if (!is_left) co_return endpoints.front().address().to_string();
+  if (endpoints.size() == all) co_return route.host;
+  co_return Error(ErrorCode::forbidden, cat(route.endpoint(), " has addresses that are not public"))
+      .reason("address_refused");
+}
+
 Error refused_by_proxy(const Route& route, const std::string& proxy, int status) {
   Error error(ErrorCode::unavailable, cat("the proxy ", proxy, " refuses to connect to ",
                                           route.endpoint(), ": HTTP status ", status));
@@ -256,9 +276,9 @@ Error refused_by_proxy(const Route& route, const std::string& proxy, int status)
   return std::move(error).reason("proxy_refused").hint("NO_PROXY names hosts to reach without it");
 }
 
-Task<Result<void>> open_tunnel(SocketConnection* connection, Route route) {
+Task<Result<void>> open_tunnel(SocketConnection* connection, Route route, std::string host) {
   std::string proxy = cat(route.proxy->host, ":", route.proxy->port);
-  std::string target = route.endpoint();
+  std::string target = Url{.host = std::move(host), .port = route.port}.endpoint();
   std::string request = cat("CONNECT ", target, " HTTP/1.1\r\nHost: ", target, "\r\n");
   if (!route.proxy->authorization.empty()) {
     append(request, "Proxy-Authorization: ", route.proxy->authorization, "\r\n");
@@ -292,17 +312,30 @@ std::string Route::endpoint() const {
   return Url{.host = host, .port = port}.endpoint();
 }
 
+// A proxy that reads a request sets its Host by the address of the URL, so that a request to an
+// address that stands for a name needs a tunnel.
+Route route_to(const Url& url, std::optional<Proxy> proxy, const AddressRules* rules) {
+  const bool is_judged_here = rules && rules->proxy_names() == ProxyNames::judged_here;
+  const bool has_tunnel = proxy && (url.scheme == Scheme::https || is_judged_here);
+  return {.scheme = url.scheme,
+          .host = url.host,
+          .port = url.port,
+          .proxy = std::move(proxy),
+          .has_tunnel = has_tunnel};
+}
+
 Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_ptr<TlsContext> tls,
                                                      TimeLimit limit, const AddressRules* rules,
                                                      Interrupt* interrupt) {
   Executor home = co_await asio::this_coro::executor;
+  std::string asked_for = route.host;
   if (rules && route.proxy) {
-    auto allowed = co_await check_for_proxy(route, rules, limit, interrupt);
-    if (!allowed) co_return std::move(allowed).error();
+    ERRAND_CO_TRY(asked_for, co_await host_for_proxy(route, rules, limit, interrupt));
   }
   std::string host = route.proxy ? route.proxy->host : route.host;
   std::uint16_t port = route.proxy ? route.proxy->port : route.port;
-  auto endpoints = co_await resolve(host, port, limit, interrupt);
+  LookUp look_up = rules && !route.proxy ? rules->look_up() : LookUp();
+  auto endpoints = co_await resolve(host, port, limit, interrupt, std::move(look_up));
   if (!endpoints) co_return std::move(endpoints).error();
   if (rules && !route.proxy) ERRAND_CO_CHECK(keep_allowed(route, *rules, *endpoints));
 
@@ -321,11 +354,11 @@ Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_pt
             "reach without it");
   }
   if (!connected) co_return std::move(connected).error();
+  if (route.proxy && route.has_tunnel) {
+    auto tunnel = co_await open_tunnel(connection.get(), route, std::move(asked_for));
+    if (!tunnel) co_return std::move(tunnel).error();
+  }
   if (route.scheme == Scheme::https) {
-    if (route.proxy) {
-      auto tunnel = co_await open_tunnel(connection.get(), route);
-      if (!tunnel) co_return std::move(tunnel).error();
-    }
     auto secured = co_await connection->start_tls(std::move(tls), route.host);
     if (!secured) co_return std::move(secured).error();
   }

@@ -42,17 +42,25 @@ struct Route {
   std::string host;
   std::uint16_t port = 80;
   std::optional<Proxy> proxy;
+  // The proxy only passes bytes on, instead of requests. Always so for https.
+  bool has_tunnel = false;
 
   // "host:port".
   std::string endpoint() const;
+  // Whether the proxy reads the request itself.
+  bool is_read_by_proxy() const { return proxy && !has_tunnel; }
   friend bool operator==(const Route&, const Route&) = default;
 };
+
+// The way through a proxy, if there is one. `rules` may be null; see dial().
+Route route_to(const Url& url, std::optional<Proxy> proxy, const AddressRules* rules);
 
 // Connects, through the proxy if there is one, trying all addresses of a name. `tls` is needed for
 // https. The limit stays set. An interrupt ends it (cancelled); it may be null.
 // With `rules`, only addresses that they allow are connected to; they are looked at after the name
-// has been looked up, so that no name can lead elsewhere. Through a proxy, which looks names up
-// itself, they apply to hosts that are addresses. forbidden: none is allowed.
+// has been looked up once, so that no name can lead elsewhere. A proxy is asked for such an
+// address, too, in a tunnel, unless names are left to it: then a name that is known here is judged,
+// and the proxy looks it up again. forbidden: none is allowed.
 Task<Result<std::unique_ptr<ClientConnection>>> dial(Route route, std::shared_ptr<TlsContext> tls,
                                                      TimeLimit limit, const AddressRules* rules,
                                                      Interrupt* interrupt);

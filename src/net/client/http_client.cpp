@@ -235,8 +235,9 @@ Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest reque
   std::shared_ptr<Shared> shared = shared_;
   TimeLimit total = TimeLimit::from_now("total", request.timeouts.total);
   ERRAND_CO_TRY(Url url, parse_url(request.url));
-  Route route{.scheme = url.scheme, .host = url.host, .port = url.port};
-  ERRAND_CO_TRY(route.proxy, shared->options.proxies.proxy_for(url));
+  ERRAND_CO_TRY(auto proxy, shared->options.proxies.proxy_for(url));
+  const std::optional<AddressRules>& addresses = shared->options.addresses;
+  const Route route = route_to(url, std::move(proxy), addresses ? &*addresses : nullptr);
   ERRAND_CO_TRY(const std::string bytes, write_request(request, url, route));
   Pooled give_back = [weak = std::weak_ptr<Shared>(shared)](Route of, auto connection) {
     if (auto alive = weak.lock()) alive->pool.put(std::move(of), std::move(connection), now());

@@ -50,7 +50,7 @@ Result<std::string> write_request(const ClientRequest& request, const Url& url,
   if (request.method == Method::other) {
     return Error(ErrorCode::invalid_argument, "this method cannot be sent");
   }
-  bool is_for_proxy = route.proxy && route.scheme == Scheme::http;
+  bool is_for_proxy = route.is_read_by_proxy();
   std::string out = cat(to_string(request.method), " ");
   if (is_for_proxy) append(out, "http://", url.authority);
   append(out, url.target, " HTTP/1.1\r\nHost: ", url.authority,

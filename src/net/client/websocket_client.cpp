@@ -21,8 +21,8 @@ Result<Url> parse_websocket_url(std::string_view text) {
 
 Task<Result<std::shared_ptr<WebSocket>>> open_websocket(WebSocketRequest request) {
   ERRAND_CO_TRY(Url url, parse_websocket_url(request.url));
-  Route route{.scheme = url.scheme, .host = url.host, .port = url.port, .proxy = {}};
-  if (url.scheme == Scheme::https) route.proxy = request.proxy;
+  const bool may_have_proxy = url.scheme == Scheme::https;
+  Route route = route_to(url, may_have_proxy ? request.proxy : std::nullopt, request.rules);
   TimeLimit limit = TimeLimit::from_now("connect", request.connect_timeout);
   auto dialled =
       co_await dial(std::move(route), request.tls, limit, request.rules, request.interrupt);
