@@ -75,7 +75,9 @@ def bodies_of(document: Document, exchange: Exchange, where: str) -> list[dict]:
     lines = exchange.sent[1:]
     if found[1].startswith("2") and lines and not any(line.startswith("@") for line in lines):
         if (name := schema_in(operation.get("requestBody", {}))) and (value := as_json(lines)):
-            out.append({"where": place, "schema": name, "value": without_nulls(value)})
+            has_warnings = any('"warnings"' in line for line in exchange.expected)
+            out.append({"where": place, "schema": name, "value": without_nulls(value),
+                        "has_warnings": has_warnings})
     for line in exchange.expected[1:]:
         if frame := FRAME.fullmatch(line):
             out += [{"where": place, "schema": name, "value": json.loads(named(frame[2]))}
@@ -90,6 +92,59 @@ def bodies_of(document: Document, exchange: Exchange, where: str) -> list[dict]:
     return out
 
 
+# Stored things have the members of the request that stores them, too.
+REFERRED = {"Agent": ["AgentRequest"], "HttpTool": ["HttpToolRequest"]}
+# Members that transcripts send although they mean nothing, and that are taken without a warning.
+MEANINGLESS = ("ToolResult/later", "RunRequest/plan/steps")
+
+
+class Naming:
+    """Finds members of bodies that the document does not name."""
+
+    def __init__(self, schemas: dict):
+        self.schemas = schemas
+
+    def resolved(self, schema: dict) -> list[dict]:
+        """The schemas that the value may fit, with references followed."""
+        found = []
+        if "$ref" in schema:
+            name = schema["$ref"].rsplit("/", 1)[-1]
+            for one in (name, *self.relatives(name)):
+                found += self.resolved(self.schemas[one])
+        for word in ("allOf", "anyOf", "oneOf"):
+            for one in schema.get(word, []):
+                found += self.resolved(one)
+        return [*found, schema]
+
+    def relatives(self, name: str) -> list[str]:
+        """Schemas whose members a schema has besides its own, as its description says."""
+        if name == "Event":
+            return [one for one in self.schemas if one.startswith("event.")]
+        if name.startswith("event."):
+            return ["Event"]
+        return REFERRED.get(name, [])
+
+    def unnamed(self, schema: dict, value, place: str = "") -> list[str]:
+        """Members without a description. A schema that names none leaves them all open."""
+        parts = self.resolved(schema)
+        if isinstance(value, list):
+            items = [one["items"] for one in parts if isinstance(one.get("items"), dict)]
+            return [line for at, item in enumerate(value) for one in items
+                    for line in self.unnamed(one, item, f"{place}/{at}")]
+        named: dict[str, list] = {}
+        for one in parts:
+            for name, property_ in one.get("properties", {}).items():
+                named.setdefault(name, []).append(property_)
+        is_open = any(one.get("additionalProperties") not in (None, False) for one in parts)
+        if not isinstance(value, dict) or not named:
+            return []
+        out = [] if is_open else [f"{place}/{name}" for name in value if name not in named]
+        for name, item in value.items():
+            for one in named.get(name, []):
+                out += self.unnamed(one, item, f"{place}/{name}") if isinstance(one, dict) else []
+        return out
+
+
 class OpenApiTest(ServerCase):
     def test_transcripts_fit_the_document(self):
         python = python_with(FOLDER / "requirements.txt", ENVIRONMENTS)
@@ -101,6 +156,12 @@ class OpenApiTest(ServerCase):
         self.assertEqual([body["where"] for body in bodies if body["schema"] not in
                           document.schemas], [])
         self.assertGreater(len(bodies), BODIES_MIN)
+        naming = Naming(document.schemas)
+        unnamed = {f"{body['where']}: {body['schema']}{member}"
+                   for body in bodies if not body.pop("has_warnings", False)
+                   for member in naming.unnamed({"$ref": body["schema"]}, body["value"])
+                   if f"{body['schema']}{member}" not in MEANINGLESS}
+        self.assertEqual(sorted(unnamed), [])
         done = subprocess.run(
             [python, FOLDER / "check_bodies.py"], text=True, capture_output=True, check=False,
             timeout=SECONDS_MAX,

@@ -147,6 +147,11 @@ constexpr std::string_view kCallSchemas = R"json({
       "expiresAt": {"type": "string", "format": "date-time"},
       "args": {"type": "object"},
       "kind": {"type": "string", "enum": ["local", "a2a_local", "mcp_local"]},
+      "agentCard": {"type": "object", "description": "Of `a2a_local`, as it was sent."},
+      "mcpServer": {"type": "string", "description": "Of `mcp_local`: the name of the server."},
+      "mcpToolName": {"type": "string", "description": "Of `mcp_local`: as the server calls it."},
+      "mcpServerInfo": {"type": "object", "description": "Of `mcp_local`, as it was sent."},
+      "annotations": {"type": "object", "description": "Of `mcp_local`, as they were sent."},
       "claimedUntil": {"type": "string", "format": "date-time"}
     }
   },
