@@ -359,6 +359,7 @@ void AgentRun::tell_end(const TerminalEntry& terminal) {
   if (terminal.status != RunStatus::failed) return;
   const CreatedEntry& created = state_->created();
   std::string why = terminal.subtype.empty() ? terminal.error_class : terminal.subtype;
+  around_.counters.count_failure(why);
   if (terminal.api_status != 0) append(why, " (status ", terminal.api_status, ")");
   around_.log.info("a run failed", {{"run", key_.run.str()},
                                     {"workspace", key_.workspace.str()},

@@ -3,9 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/histogram.hpp"
 #include "run/status.hpp"
 #include "run/usage.hpp"
@@ -16,6 +19,14 @@ namespace errand::agent {
 struct CallCounts {
   std::uint64_t calls = 0;
   std::uint64_t failures = 0;
+};
+
+// What one model was asked for, and what came of it.
+struct ModelCounts {
+  std::uint64_t calls = 0;
+  std::uint64_t failures = 0;
+  Usage tokens = {};
+  SteadyTime::duration time{};  // of answers
 };
 
 // What the agents of one home count. Plain numbers: touched on that home only.
@@ -35,9 +46,27 @@ struct Counters {
   DurationHistogram commit_times;
   std::size_t commits_waiting = 0;  // now
 
+  // More names than so many are counted together, as kOthers.
+  static constexpr std::size_t kNamesMax = 100;
+  static constexpr std::string_view kOthers = "others";
+  std::map<std::string, ModelCounts, std::less<>> models;      // by id
+  std::map<std::string, std::uint64_t, std::less<>> failures;  // of runs, by what ended them
+  std::uint64_t runs_removed = 0;                              // because they were old
+
+  ModelCounts& of_model(std::string_view id) { return entry_of(models, id); }
+  void count_failure(std::string_view why) { ++entry_of(failures, why); }
+
   void count_end(RunStatus status) { ++runs_ended[static_cast<std::size_t>(status)]; }
   std::uint64_t ended(RunStatus status) const {
     return runs_ended[static_cast<std::size_t>(status)];
+  }
+
+ private:
+  template <class Map>
+  static typename Map::mapped_type& entry_of(Map& counts, std::string_view name) {
+    auto known = counts.find(name);
+    if (known != counts.end()) return known->second;
+    return counts[std::string(counts.size() < kNamesMax ? name : kOthers)];
   }
 };
 

@@ -60,6 +60,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   log_->set_status(RunStatus::running, RunLog::kEchoWait);
 
   ++around_.counters.model_calls;
+  ++around_.counters.of_model(state_->created().model.id).calls;
   if (entry.attempt > 1) ++around_.counters.model_retries;
   const SteadyTime begun = around_.timers.now();
   if (trace_) trace_->begin_turn(entry);
@@ -82,7 +83,9 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
     }
   }
   stream_.reset();
-  around_.counters.model_times.observe(around_.timers.now() - begun);
+  const SteadyTime::duration taken = around_.timers.now() - begun;
+  around_.counters.model_times.observe(taken);
+  around_.counters.of_model(state_->created().model.id).time += taken;
 }
 
 bool AgentRun::take_part(llm::TurnEvent& event) {
@@ -114,6 +117,7 @@ Task<void> AgentRun::close_turn(llm::TurnEvent last) {
 
 Task<void> AgentRun::fail_turn(llm::Failed failed) {
   ++around_.counters.model_failures;
+  ++around_.counters.of_model(state_->created().model.id).failures;
   // The vendor ended the answer on purpose: the turn is over, and its text so far is a message.
   if (ends_answer(failed.failure) && !text_.empty() && state_->turn().calls.empty()) {
     std::string reason = failed.failure.error_class;
@@ -153,6 +157,8 @@ Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage,
                               std::optional<ModelFailure> fatal) {
   std::vector<ListedCall> calls = co_await listed_calls();
   around_.counters.tokens += usage;
+  const ModelInfo& answering = answered_by_ ? answered_by_->model : state_->created().model;
+  around_.counters.of_model(answering.id).tokens += usage;
   TurnEndEntry end{.text = std::exchange(text_, {}),
                    .blocks = std::exchange(blocks_, {}),
                    .finish_reason = finish_reason,

@@ -294,6 +294,8 @@ Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion qu
     co_await waiting.wait();
   }
   ++around_.counters.model_calls;
+  ModelCounts& counts = around_.counters.of_model(state_->created().model.id);
+  ++counts.calls;
   Heard heard;
   heard.answer.model = state_->created().model.vendor_model_id;
   auto stream = model_->ask(request_for(std::move(question)));
@@ -303,9 +305,11 @@ Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion qu
   }
   if (heard.failure) {
     ++around_.counters.model_failures;
+    ++counts.failures;
     co_return sampling->pending->settle(std::move(*heard.failure));
   }
   around_.counters.tokens += heard.usage;
+  counts.tokens += heard.usage;
   if (!is_running(sampling->call)) co_return;
   record(SampledEntry{.id = sampling->call, .usage = heard.usage});
   sampling->pending->settle(std::move(heard.answer));

@@ -58,6 +58,7 @@ Task<void> Engine::remove_old_runs() {
         deps_.log.warning("cannot remove old runs", {{"error", removed.error().describe()}});
         break;
       }
+      counters_.runs_removed += removed->runs;
       is_done = removed->is_done;
       if (!is_done) co_await pauses_.pause(kBetweenRemovals);
     }

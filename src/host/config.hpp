@@ -50,8 +50,8 @@ struct Config {
   std::map<std::string, mcp::ConfiguredServer> mcp_servers;  // by name
   std::vector<net::AddressPrefix> networks;  // that tools may reach besides public addresses
   net::ProxyNames proxy_names = net::ProxyNames::judged_here;
-  bool compresses_rooms = false;             // messages of rooms, if the client offers it
-  std::string otlp_url = {};  // of the collector that takes spans; empty: nobody does
+  bool compresses_rooms = false;  // messages of rooms, if the client offers it
+  std::string otlp_url = {};      // of the collector that takes spans; empty: nobody does
   std::optional<SearchService> search = {};  // for web_search; absent: nobody can search
 };
 

@@ -283,7 +283,7 @@ Task<net::Response> Api::metrics(net::Request request) {
       co_return render_error(lacks_scope(kMetricsScope));
     }
   }
-  ProcessFacts process = process_facts(options_.data);
+  ProcessFacts process = process_facts(options_.data, options_.database);
   constexpr double kMillis = 1000;
   process.started_at = static_cast<double>(to_millis(started_at_)) / kMillis;
   const SteadyTime before = std::chrono::steady_clock::now();

@@ -39,6 +39,7 @@ struct ApiOptions {
   std::function<SpanTally()> span_counts = {};                // none: nobody takes spans
   RoomDoor* rooms = nullptr;            // outlives the API; null: nobody can join a room
   std::string data = {};                // the data directory, for /metrics; empty: there is none
+  std::string database = {};            // the file of the store, for /metrics; empty: there is none
   std::vector<LimitValue> limits = {};  // for /metrics, beside requestsPerMinute
   const LoopWatch* loop = nullptr;      // for /metrics; outlives the API
 };

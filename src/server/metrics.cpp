@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -72,6 +73,12 @@ std::optional<std::uint64_t> disk_free_bytes(const std::string& path) {
   return std::uint64_t{disk.f_bavail} * disk.f_frsize;
 }
 
+std::optional<std::uint64_t> size_of(const std::string& path) {
+  struct stat file{};
+  if (path.empty() || ::stat(path.c_str(), &file) != 0) return {};
+  return static_cast<std::uint64_t>(file.st_size);
+}
+
 void write_process(MetricsWriter& out, const ProcessFacts& process) {
   out.metric("errand_build_info", Kind::gauge, "The version of the server.");
   out.value("version", version(), 1);
@@ -86,9 +93,15 @@ void write_process(MetricsWriter& out, const ProcessFacts& process) {
   out.metric("errand_loop_lag_seconds", Kind::gauge,
              "How long work that is ready has just waited for the event loop.");
   out.value(process.loop_lag_seconds);
-  if (!process.disk_free_bytes) return;
-  out.metric("errand_disk_free_bytes", Kind::gauge, "Room on the disk of the data directory.");
-  out.value(*process.disk_free_bytes);
+  if (process.disk_free_bytes) {
+    out.metric("errand_disk_free_bytes", Kind::gauge, "Room on the disk of the data directory.");
+    out.value(*process.disk_free_bytes);
+  }
+  if (!process.database_bytes) return;
+  out.metric("errand_database_bytes", Kind::gauge, "Size of the database file.");
+  out.value(*process.database_bytes);
+  out.metric("errand_database_log_bytes", Kind::gauge, "Size of the database's write-ahead log.");
+  out.value(process.log_bytes);
 }
 
 void write_loop(MetricsWriter& out, const LoopWatch& loop) {
@@ -165,6 +178,34 @@ void write_runs(MetricsWriter& out, const engine::Engine& engine) {
   for (RunStatus status : {RunStatus::succeeded, RunStatus::failed, RunStatus::cancelled}) {
     out.value("status", to_string(status), counters.ended(status));
   }
+  out.metric("errand_runs_failed_total", Kind::counter,
+             "Runs that have failed, by the subtype of their result or the class of their error.");
+  for (const auto& [why, count] : counters.failures) out.value("reason", why, count);
+  out.metric("errand_runs_removed_total", Kind::counter,
+             "Ended runs that were removed because they were old.");
+  out.value(counters.runs_removed);
+}
+
+void write_models(MetricsWriter& out, const agent::Counters& counters) {
+  out.metric("errand_model_requests_total", Kind::counter, "Requests by model.");
+  for (const auto& [id, model] : counters.models) out.value("model", id, model.calls);
+  out.metric("errand_model_errors_total", Kind::counter, "Requests that failed, by model.");
+  for (const auto& [id, model] : counters.models) out.value("model", id, model.failures);
+  out.metric("errand_model_seconds_total", Kind::counter, "Time of answers, by model asked.");
+  for (const auto& [id, model] : counters.models) {
+    out.value({{.name = "model", .word = id}}, std::chrono::duration<double>(model.time).count());
+  }
+  out.metric("errand_model_tokens_total", Kind::counter, "Tokens by the model that answered.");
+  for (const auto& [id, model] : counters.models) {
+    auto tokens = [&](std::string_view kind, std::int64_t count) {
+      out.value({{.name = "model", .word = id}, {.name = "kind", .word = kind}},
+                static_cast<std::uint64_t>(count));
+    };
+    tokens("input", model.tokens.input_tokens);
+    tokens("cached", model.tokens.cached_tokens);
+    tokens("output", model.tokens.output_tokens);
+    tokens("reasoning", model.tokens.reasoning_tokens);
+  }
 }
 
 void write_work(MetricsWriter& out, const agent::Counters& counters) {
@@ -215,7 +256,36 @@ void MetricsWriter::value(double number) {
 }
 
 void MetricsWriter::value(std::string_view label, std::string_view word, std::uint64_t number) {
-  append(out_, name_, "{", label, "=\"", word, "\"} ", number, "\n");
+  value({{.name = label, .word = word}}, number);
+}
+
+void MetricsWriter::value(std::initializer_list<Label> labels, std::uint64_t number) {
+  begin_value(labels);
+  append(out_, number, "\n");
+}
+
+void MetricsWriter::value(std::initializer_list<Label> labels, double number) {
+  begin_value(labels);
+  append(out_, number_text(number), "\n");
+}
+
+void MetricsWriter::begin_value(std::initializer_list<Label> labels) {
+  append(out_, name_, "{");
+  bool is_first = true;
+  for (const Label& label : labels) {
+    append(out_, is_first ? "" : ",", label.name, "=\"");
+    is_first = false;
+    for (char c : label.word) {
+      if (c == '\n') {
+        out_ += "\\n";
+        continue;
+      }
+      if (c == '"' || c == '\\') out_.push_back('\\');
+      out_.push_back(c);
+    }
+    out_.push_back('"');
+  }
+  out_ += "} ";
 }
 
 void MetricsWriter::histogram(std::string_view name, std::string_view help,
@@ -233,11 +303,13 @@ void MetricsWriter::histogram(std::string_view name, std::string_view help,
          name, "_count ", count, "\n");
 }
 
-ProcessFacts process_facts(const std::string& data) {
+ProcessFacts process_facts(const std::string& data, const std::string& database) {
   return {.cpu_seconds = cpu_seconds(),
           .resident_bytes = resident_bytes(),
           .open_files = open_files(),
-          .disk_free_bytes = disk_free_bytes(data)};
+          .disk_free_bytes = disk_free_bytes(data),
+          .database_bytes = size_of(database),
+          .log_bytes = size_of(cat(database, "-wal")).value_or(0)};
 }
 
 std::string metrics_text(const MetricsSources& from) {
@@ -248,6 +320,7 @@ std::string metrics_text(const MetricsSources& from) {
   write_limits(out, from.limits, from.requests);
   write_runs(out, from.engine);
   write_work(out, from.engine.counters());
+  write_models(out, from.engine.counters());
   if (from.spans) write_spans(out, *from.spans);
   return out.text();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,10 +41,13 @@ struct ProcessFacts {
   std::uint64_t resident_bytes = 0;
   std::uint64_t open_files = 0;
   std::optional<std::uint64_t> disk_free_bytes = {};
+  std::optional<std::uint64_t> database_bytes = {};  // of the file of the database
+  std::uint64_t log_bytes = 0;                       // of its write-ahead log
   double loop_lag_seconds = 0;
 };
-// Everything but the start and the lag. `data` is a path on the disk of the store; empty: none.
-ProcessFacts process_facts(const std::string& data);
+// Everything but the start and the lag. `data` is a path on the disk of the store, and `database`
+// that of its file; empty: there is none.
+ProcessFacts process_facts(const std::string& data, const std::string& database);
 
 // Writes figures in the text format of Prometheus.
 class MetricsWriter final {
@@ -54,8 +58,14 @@ class MetricsWriter final {
   void metric(std::string_view name, Kind kind, std::string_view help);
   void value(std::uint64_t number);
   void value(double number);
-  // A value with a label. Labels here need no escaping.
+  // A value with a label, or with several.
   void value(std::string_view label, std::string_view word, std::uint64_t number);
+  struct Label {
+    std::string_view name;
+    std::string_view word;
+  };
+  void value(std::initializer_list<Label> labels, std::uint64_t number);
+  void value(std::initializer_list<Label> labels, double number);
 
   // A metric of its own, in seconds.
   void histogram(std::string_view name, std::string_view help, const DurationHistogram& times);
@@ -63,6 +73,8 @@ class MetricsWriter final {
   const std::string& text() const { return out_; }
 
  private:
+  void begin_value(std::initializer_list<Label> labels);
+
   std::string out_;
   std::string name_;
 };

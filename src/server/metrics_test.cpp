@@ -22,6 +22,16 @@ TEST(Metrics, AreWrittenAsPrometheusReadsThem) {
             "errand_answers_total{status=\"404\"} 1\n");
 }
 
+TEST(Metrics, LabelsAreEscaped) {
+  MetricsWriter out;
+  out.metric("errand_t", MetricsWriter::Kind::counter, "T.");
+  out.value({{.name = "model", .word = "a\"b\\c\nd"}, {.name = "kind", .word = "input"}},
+            std::uint64_t{2});
+  EXPECT_TRUE(out.text().ends_with(R"(errand_t{model="a\"b\\c\nd",kind="input"} 2)"
+                                   "\n"))
+      << out.text();
+}
+
 TEST(Metrics, AHistogramCountsEverythingUpToABound) {
   DurationHistogram times;
   times.observe(milliseconds(1));
@@ -52,12 +62,14 @@ TEST(Metrics, AHistogramCountsEverythingUpToABound) {
 }
 
 TEST(Metrics, TheProcessTellsOfItself) {
-  const ProcessFacts facts = process_facts("/");
+  const ProcessFacts facts = process_facts("/", "");
   EXPECT_GT(facts.cpu_seconds, 0);
   EXPECT_GT(facts.resident_bytes, 0U);
   EXPECT_GE(facts.open_files, 3U);
   EXPECT_GT(facts.disk_free_bytes.value_or(0), 0U);
-  EXPECT_FALSE(process_facts("/there/is/no/such/folder").disk_free_bytes);
+  EXPECT_FALSE(facts.database_bytes);
+  EXPECT_FALSE(process_facts("/there/is/no/such/folder", "").disk_free_bytes);
+  EXPECT_GT(process_facts("/", "/proc/self/exe").database_bytes.value_or(0), 0U);
 }
 
 }  // namespace

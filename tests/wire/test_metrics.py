@@ -41,7 +41,7 @@ class MetricsTest(ServerCase):
         return samples
 
     def test_families_count_what_they_say(self):
-        turns = [turn(calls=[("look", {})]), turn("Done."),
+        turns = [turn(calls=[("look", {})]), turn("Done.", usage={"inputTokens": 7}),
                  {"error": {"status": 400, "code": "no", "message": "no"}}]
         config = {"limits": {"requestsPerMinute": 1000, "runsInFlight": 8}}
         server = self.start_server(turns, config)
@@ -68,10 +68,15 @@ class MetricsTest(ServerCase):
                 ('errand_tool_failures_total{kind="local"}', 1),
                 ("errand_model_calls_total", 3),
                 ("errand_model_failures_total", 1),
+                ('errand_model_requests_total{model="scripted"}', 3),
+                ('errand_model_errors_total{model="scripted"}', 1),
+                ('errand_model_tokens_total{model="scripted",kind="input"}', 7),
+                ('errand_runs_failed_total{reason="invalid_request"}', 1),
+                ("errand_runs_removed_total", 0),
                 ("errand_model_retries_total", 0),
                 ("errand_model_duration_seconds_count", 3),
                 ('errand_limit_rejections_total{limit="nameChars"}', 1),
-                ('errand_tokens_total{kind="input"}', 0),
+                ('errand_tokens_total{kind="input"}', 7),
                 ("errand_build_info{version=", 0)):
             key = next((one for one in grown if one.startswith(name)), None)
             self.assertIsNotNone(key, name)
@@ -89,7 +94,10 @@ class MetricsTest(ServerCase):
                             ("errand_model_file_bytes", 0), ("errand_runs_queued", 0),
                             ("errand_store_commits_waiting", 0), ("errand_runs_in_flight", 0)):
             self.assertEqual(after[name], value, name)
-        for name in ("errand_disk_free_bytes", "process_open_fds", "process_start_time_seconds",
+        for name in ("errand_disk_free_bytes", "errand_database_bytes",
+                     "errand_database_log_bytes",
+                     'errand_limit{limit="conversationBytes"}',
+                     "process_open_fds", "process_start_time_seconds",
                      "process_resident_memory_bytes", 'errand_limit{limit="bodyBytes"}',
                      'errand_limit{limit="connections"}',
                      'errand_limit{limit="modelConnections"}',

@@ -24,6 +24,7 @@
 #include "cli/terminal/listen_address.hpp"
 #include "host/descriptors.hpp"
 #include "host/host.hpp"
+#include "host/store_file.hpp"
 #include "json/write.hpp"
 #include "net/server/http_server.hpp"
 #include "net/url.hpp"
@@ -51,6 +52,12 @@ net::ServerLimits http_limits(const host::Config& config) {
   if (config.body_bytes_max) limits.body_bytes_max = *config.body_bytes_max;
   if (config.connections_max) limits.connections_max = *config.connections_max;
   return limits;
+}
+
+// Empty if the store is of another kind.
+std::string database_file(const ServeOptions& options) {
+  auto file = host::store_file(options.data, options.store);
+  return file ? file->string() : "";
 }
 
 // What /metrics tells of limits.
@@ -123,6 +130,7 @@ class Server final {
               .span_counts = span_counts_of(host_),
               .rooms = &rooms_,
               .data = options.data,
+              .database = database_file(options),
               .limits = limit_values(host_.config()),
               .loop = &loop_}),
         mcp_({.engine = host_.engine(),
