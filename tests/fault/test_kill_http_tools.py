@@ -4,13 +4,13 @@ The peer counts requests by their Idempotency-Key. ERRAND_TORTURE multiplies the
 ERRAND_SEED chooses the moments.
 """
 
-import http.server
 import os
 import random
 import threading
 import unittest
 
 from support.agent import Agent, Availability, join_all
+from support.counting_peer import CountingPeer
 from support.http import Frame
 from support.script import turn
 from support.server import ServerCase
@@ -20,50 +20,14 @@ SEED = int(os.environ.get("ERRAND_SEED", "1"))
 END_SECONDS_MAX = 60
 
 
-class CountingPeer(http.server.ThreadingHTTPServer):
-    """Counts how often each call was made."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Effect)
-        self.lock = threading.Lock()
-        self.counts: dict[str, dict[str, int]] = {"GET": {}, "POST": {}}
-
-
-class Effect(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def count(self):
-        self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        key = self.headers["Idempotency-Key"]
-        with self.server.lock:
-            counts = self.server.counts[self.command]
-            counts[key] = counts.get(key, 0) + 1
-        body = b'{"data":"counted"}'
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_GET = count
-    do_POST = count
-
-    def log_message(self, *_):
-        pass
-
-
 class KillHttpToolsTest(ServerCase):
     KILLS = 6 * TORTURE
     CLIENTS = 3
 
     def setUp(self):
         self.peer = CountingPeer()
-        self.addCleanup(self.peer.server_close)
-        threading.Thread(target=self.peer.serve_forever, daemon=True).start()
-        self.addCleanup(self.peer.shutdown)
-        url = f"http://127.0.0.1:{self.peer.server_address[1]}/"
+        self.addCleanup(self.peer.close)
+        url = self.peer.url
         calls = turn("Let me see.", calls=[("order", {"n": 1}), ("look", {})])
         self.server = self.start_server([calls, calls, turn("Done.")],
                                         {"network": {"allow": ["127.0.0.0/8"]}})
