@@ -4,89 +4,122 @@ the disk.
 
 Every peer is a gossip: it sends back all that it was sent, in answers and in errors."""
 
-import json
+import base64
 import subprocess
-import threading
+import sys
 import unittest
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import urllib.parse
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+from support import gossip
 from support.script import turn
 from support.server import ServerCase, binary, die_with_parent
 
 SECONDS_MAX = 60
-IN_TOOLS = {name: f"canary-{name.lower()}-5b1d09" for name in ("PATH", "HEADER", "QUERY", "BODY")}
-INLINE = "canary-inline-77ab3e"
-VENDOR = "canary-vendor-0c9f12"
-SEARCH = "canary-search-e4d1a6"
 
 
-class Gossip(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+def canary(name: str) -> str:
+    return f"canary-{name}-5b1d09"
 
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
-        told = json.dumps({"path": self.path, "headers": dict(self.headers), "body": body})
-        self.server.heard.append(told)
-        # A tool is answered, and everybody else is told what is wrong with the request.
-        status = 200 if self.path.startswith("/tool") else 401
-        answer = json.dumps({"told": told, "error": {"message": f"no: {told}"}}).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
 
-    do_GET = do_POST
+# Where each secret belongs: the peer that gets it. The names are those of the places.
+PLACES = {
+    "tool": ["path", "header", "query", "body", "tool-inline"],
+    "vendor": ["vendor-key", "vendor-header"],
+    "search": ["search-key"],
+    "mcp": ["mcp-named", "mcp-inline", "mcp-agent"],
+    "mcp_config": ["config-header"],
+    "a2a": ["a2a-named", "a2a-inline"],
+    "proxy": ["proxy-password"],
+    "program": ["program-variable"],
+}
+NAMED = ("path", "header", "query", "body", "mcp-named", "a2a-named")
 
-    def log_message(self, *_):
-        pass
+
+def named(name: str) -> str:
+    """How a template names the secret."""
+    return f"{{{{secret:{name}}}}}"
 
 
 class CanariesTest(ServerCase):
     def start_gossip(self) -> ThreadingHTTPServer:
-        peer = ThreadingHTTPServer(("127.0.0.1", 0), Gossip)
-        peer.heard = []
-        peer.url = f"http://127.0.0.1:{peer.server_port}"
-        threading.Thread(target=peer.serve_forever, daemon=True).start()
+        peer = gossip.start_gossip()
         self.addCleanup(peer.server_close)
         self.addCleanup(peer.shutdown)
         return peer
 
     def setUp(self):
-        self.tool, self.vendor, self.search, self.traces = (self.start_gossip() for _ in range(4))
-        calls = [("tell", {"x": 1}), ("web_search", {"query": "bread"})]
+        self.peers = {name: self.start_gossip() for name in PLACES if name != "program"}
+        self.traces = self.start_gossip()
+        proxy = self.peers["proxy"].url.removeprefix("http://")
+        calls = [("tell", {"x": 1}), ("web_search", {"query": "bread"}), ("gossip_tell", {}),
+                 ("program_tell", {}), ("known_tell", {}), ("hr", {"message": "Days?"})]
         self.server = self.start_server([turn(calls=calls), turn("Done.")], {
             "models": [
                 {"id": "scripted", "provider": "scripted", "script": "scripted.json"},
                 {"id": "vendor", "provider": "openai-compatible", "vendorModelId": "m",
-                 "baseUrl": f"{self.vendor.url}/v1", "apiKey": VENDOR}],
-            "search": {"provider": "exa", "apiKey": SEARCH, "baseUrl": self.search.url},
+                 "baseUrl": f"{self.peers['vendor'].url}/v1", "apiKey": canary("vendor-key"),
+                 "headers": {"x-team": canary("vendor-header")}},
+                {"id": "far", "provider": "openai-compatible", "vendorModelId": "m", "retries": 0,
+                 "baseUrl": "http://vendor.invalid/v1", "apiKey": "unused"}],
+            "mcpServers": {
+                "known": {"url": f"{self.peers['mcp_config'].url}/mcp",
+                          "headers": {"Authorization": f"Bearer {canary('config-header')}"}},
+                "program": {"command": sys.executable, "args": [gossip.__file__],
+                            "env": {"THE_CANARY": canary("program-variable")}}},
+            "search": {"provider": "exa", "apiKey": canary("search-key"),
+                       "baseUrl": self.peers["search"].url},
             "telemetry": {"otlp": self.traces.url},
-            "network": {"allow": ["127.0.0.0/8"]}})
+            "network": {"allow": ["127.0.0.0/8"]}},
+            variables={"http_proxy": f"http://user:{canary('proxy-password')}@{proxy}"})
         self.client = self.server.client()
 
-    def store_secrets(self) -> None:
-        for name, value in IN_TOOLS.items():
-            made = self.client.request("PUT", f"/secrets/{name}", {"value": value})
-            self.assertEqual(made.status, 201, made.body)
-        made = self.client.request("PUT", "/tools/tell", {"http": {
-            "method": "POST", "url": f"{self.tool.url}/tool/{{{{secret:PATH}}}}",
-            "headers": {"Authorization": "Bearer {{secret:HEADER}}", "X-Inline": INLINE},
-            "query": {"k": "{{secret:QUERY}}"}, "body": {"k": "{{secret:BODY}}"}}})
+    def put(self, path: str, body: dict) -> None:
+        made = self.client.request("PUT", path, body)
+        self.assertEqual(made.status, 201, made.body)
+
+    def store(self) -> None:
+        """Secrets, the tool and the agent that use them, and a room."""
+        for name in NAMED:
+            self.put(f"/secrets/{name}", {"value": canary(name)})
+        self.put("/tools/tell", {"http": {
+            "method": "POST", "url": f"{self.peers['tool'].url}/tool/{named('path')}",
+            "headers": {"Authorization": f"Bearer {named('header')}",
+                        "X-Inline": canary("tool-inline")},
+            "query": {"k": named("query")}, "body": {"k": named("body")}}})
+        self.put("/agents/clerk", {"tools": [
+            {"kind": "mcp", "name": "gossip", "url": f"{self.peers['mcp'].url}/mcp",
+             "headers": {"Authorization": f"Bearer {named('mcp-named')}",
+                         "X-Agent": canary("mcp-agent"), "X-Inline": canary("mcp-inline")}}]})
+        made = self.client.request("POST", "/rooms", {"name": "office"})
         self.assertEqual(made.status, 201, made.body)
 
     def make_credentials(self) -> list[str]:
-        """Secrets that the server gives out once, and keeps as hashes."""
+        """Secrets that the server gives out once, and keeps as hashes or sealed."""
         key = self.client.request("POST", "/api-keys", {"name": "guest"}).json()
         oauth = self.client.request("POST", "/oauth-clients",
                                     {"name": "portal", "scopes": ["runs:read"]}).json()
-        return [key["apiKey"], oauth["clientSecret"], oauth["refreshToken"]]
+        form = urllib.parse.urlencode({
+            "grant_type": "client_credentials", "client_id": oauth["clientId"],
+            "client_secret": oauth["clientSecret"]})
+        tokens = self.client.request_at(
+            "POST", "/api/oauth/token", form.encode(),
+            {"Content-Type": "application/x-www-form-urlencoded"}).json()
+        room_key = self.client.request("POST", "/room-keys", {"name": "signer"}).json()
+        token = self.client.request("POST", "/rooms/office/tokens", {"name": "guest"}).json()
+        made = [key["apiKey"], oauth["clientSecret"], oauth["refreshToken"],
+                tokens["access_token"], room_key["key"], token["token"]]
+        self.assertTrue(all(made))
+        return made
 
-    def answers(self, runs: list[str]) -> list[str]:
+    def answers(self, runs: list[str], session: str) -> list[str]:
         """What whoever has a key can read."""
-        paths = ["/agent-runs", "/tools", "/tools/tell", "/tools/tell/versions", "/secrets",
-                 "/secrets/PATH", "/api-keys", "/oauth-clients", "/models", "/models?check=true"]
+        paths = ["/agent-runs", "/tools", "/tools/tell", "/tools/tell/versions", "/offered-tools",
+                 "/secrets", "/secrets/path", "/api-keys", "/oauth-clients", "/models",
+                 "/models?check=true", "/agents", "/agents/clerk", "/agents/clerk/versions",
+                 "/rooms", "/rooms/office", "/room-keys", "/agent-sessions",
+                 f"/agent-sessions/{session}", f"/agent-sessions/{session}/events"]
         for run in runs:
             paths += [f"/agent-runs/{run}", f"/agent-runs/{run}/events",
                       f"/agent-runs/{run}/journal"]
@@ -111,36 +144,58 @@ class CanariesTest(ServerCase):
             told += [done.stdout.decode("latin-1"), done.stderr.decode("latin-1")]
         return [*told, (folder / "copy.db").read_bytes().decode("latin-1")]
 
-    def test_no_canary_leaves_its_place(self):
-        self.store_secrets()
-        credentials = self.make_credentials()
-        runs = [self.client.create(prompt="Go.", tools=[
-            {"kind": "mantyx", "id": "tell"}, {"kind": "mantyx_plugin", "name": "web_search"}])]
-        shown = [frame.data.decode() for frame in self.client.log(runs[0])]
-        runs.append(self.client.create(prompt="Go.", modelId="vendor"))
-        shown += [frame.data.decode() for frame in self.client.log(runs[1])]
+    def check_places(self) -> None:
+        """Each canary has come where it belongs, and nowhere else."""
+        for place, names in PLACES.items():
+            for name in names:
+                secret = canary(name)
+                if place == "proxy":
+                    secret = base64.b64encode(f"user:{secret}".encode()).decode()
+                for other, peer in self.peers.items():
+                    check = self.assertIn if other == place else self.assertNotIn
+                    check(secret, "".join(peer.heard), f"{name} at {other}")
 
-        # Each has come where it belongs.
-        heard = {"tool": self.tool, "vendor": self.vendor, "search": self.search}
-        for place, canaries in (("tool", [*IN_TOOLS.values(), INLINE]), ("vendor", [VENDOR]),
-                                ("search", [SEARCH])):
-            for canary in canaries:
-                self.assertIn(canary, "".join(heard[place].heard), place)
-                for other in set(heard) - {place}:
-                    self.assertNotIn(canary, "".join(heard[other].heard), other)
+    def test_no_canary_leaves_its_place(self):
+        self.store()
+        credentials = self.make_credentials()
+        tools = [{"kind": "mantyx", "id": "tell"}, {"kind": "mantyx_plugin", "name": "web_search"},
+                 {"kind": "mcp", "name": "known", "url": "config:known"},
+                 {"kind": "mcp", "name": "program", "url": "config:program"},
+                 {"kind": "a2a", "name": "hr", "agentCardUrl": f"{self.peers['a2a'].url}/agent",
+                  "headers": {"Authorization": f"Bearer {named('a2a-named')}",
+                              "X-Inline": canary("a2a-inline")}}]
+        made = self.client.request("POST", "/agent-sessions", {"agentId": "clerk", "tools": tools})
+        self.assertEqual(made.status, 201, made.body)
+        session = made.json()["sessionId"]
+        sent = self.client.request("POST", f"/agent-sessions/{session}/messages",
+                                   {"prompt": "Go.", "metadata": {"n": "1"}})
+        self.assertEqual(sent.status, 201, sent.body)
+        runs = [sent.json()["runId"]]
+        frames = self.client.log(runs[0])
+        results = [frame.json() for frame in frames if frame.event == "tool_result"]
+        self.assertEqual(len(results), 6, results)
+        shown = [frame.data.decode() for frame in frames]
+        for model in ("vendor", "far"):
+            runs.append(self.client.create(prompt="Go.", modelId=model))
+            shown += [frame.data.decode() for frame in self.client.log(runs[-1])]
+        self.check_places()
         self.assertIn("[redacted]", "".join(shown))
 
-        shown += self.answers(runs)
+        shown += self.answers(runs, session)
         self.server.stop()
         shown += self.exports(runs)
         shown += self.traces.heard
         self.assertTrue(self.traces.heard)
+        key_file = self.server.data / "secret.key"
+        credentials.append(key_file.read_text().strip())
+        # The configuration is the operator's own file, and the key stands nowhere else.
         shown += [path.read_bytes().decode("latin-1")
                   for path in [*self.server.data.rglob("*"), self.server.errors_path]
-                  if path.is_file()]
-        for canary in (*IN_TOOLS.values(), INLINE, VENDOR, SEARCH, *credentials):
+                  if path.is_file() and path != key_file]
+        everywhere = [canary(name) for names in PLACES.values() for name in names]
+        for secret in (*everywhere, *credentials):
             for text in shown:
-                found = text.find(canary)
+                found = text.find(secret)
                 self.assertEqual(found, -1, text[max(0, found - 200):found + 200])
 
 

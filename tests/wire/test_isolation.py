@@ -31,6 +31,8 @@ OF_THE_SERVER = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/rooms/{ro
                  "/accounts/projects/{projectId}/rooms/{roomName}/connect"}
 PARAMETER = re.compile(r"\{(\w+)\}")
 EXPIRY = re.compile(r'"(?:expiresAt|lastUsedAt)":"[^"]*"')
+NEW_ID = re.compile(r"\b(?:run|sess|tu|key)_[0-9a-z]+|mantyx_[0-9a-f.]+|"
+                    r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 TOOL = {"kind": "local", "name": "look"}
 
 
@@ -126,7 +128,8 @@ def shown(answer: Response, ids: dict[str, str]) -> tuple:
 class IsolationTest(ServerCase):
     def setUp(self):
         self.server = self.start_server(
-            [turn(calls=[("look", {"n": 1})]), turn("Done.")], WORKSPACES)
+            {"scripted": [turn(calls=[("look", {"n": 1})]), turn("Done.")],
+             "plain": [turn("Hello.")]}, WORKSPACES)
         self.document = Client(self.server.url, "").request_at("GET", "/openapi.json").json()
         self.operations = operations(self.document)
         self.stranger = Client(self.server.url, STRANGER_KEY, "other")
@@ -189,6 +192,73 @@ class IsolationTest(ServerCase):
                 self.assertIn(theirs.status, REFUSALS)
                 self.assertEqual(shown(theirs, victim.ids), shown(nobodys, unknown))
         self.assertEqual(victim.state(), before)
+
+    def own_call(self) -> tuple[str, str]:
+        """A run of the stranger, and its call that waits."""
+        run = self.stranger.create(prompt="Look.", tools=[TOOL])
+        with self.stranger.stream(run) as stream:
+            return run, stream.until("local_tool_call")[-1].json()["toolUseId"]
+
+    def outcome(self, method: str, path: str, body: dict | None, sent: str) -> list:
+        """The answer to the stranger, and what its new run shows, if there is one; ids left out."""
+        answer = self.stranger.request(method, path, body)
+        told = [shown(answer, {"sent": sent})]
+        made = answer.json() if answer.status == 201 else {}
+        if "runId" in made:
+            told += [(frame.event, frame.data.decode().replace(sent, "{sent}"))
+                     for frame in self.stranger.log(made["runId"])]
+        return json.loads(NEW_ID.sub("ID", json.dumps(told)))
+
+    def test_ids_in_bodies_and_queries_say_the_same_as_ones_that_nobody_has(self):
+        victim = Victim(self.server)
+        claim = victim.client.request("POST", f"/tool-calls/{victim.ids['toolUseId']}/claim",
+                                      {"ttlMs": 60000}).json()["claimId"]
+        run, call = self.own_call()
+        before = victim.state()
+
+        def run_with(**members) -> tuple:
+            return "POST", "/agent-runs", {"prompt": "Hi.", "modelId": "plain"} | members
+
+        def reach(secret: str) -> dict:
+            return {"kind": "mcp", "name": "m", "url": "http://192.0.2.1/mcp",
+                    "headers": {"Authorization": f"{{{{secret:{secret}}}}}"}}
+
+        ids = victim.ids
+        for one, request in (
+                (ids["agentId"], lambda sent: run_with(agentId=sent)),
+                ("clerk", lambda sent: run_with(agentId=sent)),
+                (ids["toolId"], lambda sent: run_with(tools=[{"kind": "mantyx", "id": sent}])),
+                ("look_up", lambda sent: run_with(tools=[{"kind": "mantyx", "id": sent}])),
+                (ids["agentId"], lambda sent: run_with(tools=[{"kind": "agent", "agentId": sent}])),
+                (ids["secretName"], lambda sent: run_with(tools=[reach(sent)])),
+                (ids["agentId"], lambda sent: ("POST", "/agent-sessions", {"agentId": sent})),
+                (ids["agentId"], lambda sent: ("POST", "/api-keys", {"agents": [sent]})),
+                (ids["toolUseId"], lambda sent: ("POST", f"/agent-runs/{run}/tool-results",
+                                                 {"toolUseId": sent, "result": "x"})),
+                (claim, lambda sent: ("POST", f"/tool-calls/{call}/extend", {"claimId": sent})),
+                (ids["sessionId"], lambda sent: ("GET", f"/agent-runs?sessionId={sent}", None)),
+                (ids["runId"], lambda sent: ("GET", f"/agent-runs?parentRunId={sent}", None)),
+                (ids["runId"], lambda sent: ("GET", f"/agent-runs?cursor={sent}", None)),
+                (ids["agentId"], lambda sent: ("GET", f"/agent-runs?agentId={sent}", None)),
+                ("clerk", lambda sent: ("GET", f"/agent-sessions?agentId={sent}", None)),
+                ("clerk", lambda sent: ("GET", f"/agents?cursor={sent}", None))):
+            with self.subTest(str(request(one))):
+                theirs = self.outcome(*request(one), one)
+                nobodys = self.outcome(*request(changed(one)), changed(one))
+                self.assertEqual(theirs, nobodys)
+        self.assertEqual(victim.state(), before)
+
+    def test_an_idempotency_key_of_another_workspace_is_a_new_one(self):
+        victim = Victim(self.server)
+        headers, body = {"Idempotency-Key": "the-same"}, {"prompt": "Hi.", "modelId": "plain"}
+        theirs, mine = (client.request("POST", "/agent-runs", body, headers).json()["runId"]
+                        for client in (victim.client, self.stranger))
+        self.assertNotEqual(theirs, mine)
+        self.assertEqual(self.stranger.request("GET", f"/agent-runs/{theirs}").status, 404)
+        session, own = (client.request("POST", "/agent-sessions", {}, headers)
+                        for client in (victim.client, self.stranger))
+        # The key was used for a run, in both workspaces.
+        self.assertEqual((session.status, own.status), (409, 409))
 
     def call(self, client: Client, path: str, method: str, params: dict) -> dict:
         """The answer to a JSON-RPC request."""
