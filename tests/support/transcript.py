@@ -9,7 +9,8 @@ from support.script import DEFAULT_MODEL
 from support.version import VERSION
 
 # Headers of an answer that are shown if they are there; all others are left out.
-SHOWN_HEADERS = ("allow", "cache-control", "www-authenticate", "retry-after", "etag")
+SHOWN_HEADERS = ("allow", "cache-control", "www-authenticate", "retry-after", "etag",
+                 "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
 
 # What differs from run to run. Each distinct text gets a number of its own, in order.
 MASKS = (

@@ -109,6 +109,27 @@ class KeyTest(ServerCase):
         self.assertTrue([one["lastUsedAt"] for one in listed if one["id"] == key][0])
 
 
+class QueueTest(ServerCase):
+    WAITING_MAX = 100
+
+    def test_a_session_takes_a_hundred_messages_that_wait(self):
+        client = self.start_server(CALL_FIRST).client()
+        session = client.request("POST", "/agent-sessions", {"tools": [TOOL]}).json()["sessionId"]
+        path = f"/agent-sessions/{session}/messages"
+        answers = [client.request("POST", path, {"prompt": f"{n}"})
+                   for n in range(self.WAITING_MAX + 2)]
+        # The first has the turn, and waits for its client.
+        self.assertEqual([one.status for one in answers], [201] * (self.WAITING_MAX + 1) + [429])
+        refused = answers[-1].json()
+        self.assertEqual((refused["code"], refused["limit"], refused["max"]),
+                         ("session_queue_full", "queuedMessages", self.WAITING_MAX))
+        metrics = client.request_at("GET", "/metrics").body.decode()
+        self.assertIn('errand_limit_rejections_total{limit="queuedMessages"} 1', metrics)
+        # An interrupting message waits, too; it finds no place either.
+        urgent = client.request("POST", path, {"prompt": "!", "whenBusy": "interrupt"})
+        self.assertEqual(urgent.status, 429)
+
+
 class SlotTest(ServerCase):
     """One run of a workspace at a time. A run that is in flight waits for a slow model."""
 
