@@ -20,9 +20,10 @@ std::unique_ptr<RunTrace> make_trace(const Surroundings& around, const RunKey& r
 
 }  // namespace
 
-AgentRun::AgentRun(Surroundings& around, llm::Model* model, RunObserver& observer, Params params)
+AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunObserver& observer,
+                   Params params)
     : around_(around),
-      model_(model),
+      model_(std::move(model)),
       observer_(observer),
       key_(params.row.key()),
       epoch_(params.row.epoch),

@@ -99,7 +99,8 @@ class AgentRun final {
   };
 
   // Without a model (nullptr) the run can be cancelled and can run out of time, but not go on.
-  AgentRun(Surroundings& around, llm::Model* model, RunObserver& observer, Params params);
+  AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunObserver& observer,
+           Params params);
   ~AgentRun();
   AgentRun(const AgentRun&) = delete;
   AgentRun& operator=(const AgentRun&) = delete;
@@ -274,7 +275,7 @@ class AgentRun final {
   void release_time(const ToolUseId& call);
 
   Surroundings& around_;
-  llm::Model* const model_;
+  const std::shared_ptr<llm::Model> model_;
   RunObserver& observer_;
   const RunKey key_;
   const std::int64_t epoch_;

@@ -65,6 +65,7 @@ llm::TurnRequest request_for(ModelQuestion question) {
 struct Heard {
   ModelAnswer answer;
   Usage usage;
+  std::optional<Pricing> price;
   bool is_over = false;
   std::optional<Error> failure;
 
@@ -76,6 +77,7 @@ struct Heard {
       }
     } else if (auto* by = std::get_if<AnsweredBy>(&event)) {
       answer.model = by->model.vendor_model_id;
+      price = by->price;
     } else if (auto* finished = std::get_if<llm::Finished>(&event)) {
       answer.finish_reason = std::move(finished->finish_reason);
       usage = finished->usage;
@@ -298,6 +300,7 @@ Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion qu
   ++counts.calls;
   Heard heard;
   heard.answer.model = state_->created().model.vendor_model_id;
+  heard.price = state_->created().price;
   auto stream = model_->ask(request_for(std::move(question)));
   while (!heard.is_over && !heard.failure) {
     std::vector<llm::TurnEvent> events = co_await stream->next();
@@ -311,7 +314,7 @@ Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion qu
   around_.counters.tokens += heard.usage;
   counts.tokens += heard.usage;
   if (!is_running(sampling->call)) co_return;
-  record(SampledEntry{.id = sampling->call, .usage = heard.usage});
+  record(SampledEntry{.id = sampling->call, .usage = heard.usage, .price = heard.price});
   sampling->pending->settle(std::move(heard.answer));
 }
 

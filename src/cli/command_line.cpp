@@ -57,13 +57,14 @@ void add_serve(CLI::App& app, ExitCode exit_code) {
           CLI::AsNumberWithUnit::UNIT_OPTIONAL));
   add(command, "--log-format", *format, "FORMAT", "Log format: text (default) or json")
       ->check(CLI::IsMember({"text", "json"}));
-  auto level = std::make_shared<std::string>("info");
-  add(command, "--log-level", *level, "LEVEL", "Least level to log: info (default), warning, error")
+  auto level = std::make_shared<std::string>();
+  add(command, "--log-level", *level, "LEVEL",
+      "Least level to log: info, warning (default on a terminal), error")
       ->check(CLI::IsMember({"info", "warning", "error"}));
   command->callback([options, drain_seconds, format, level, exit_code] {
-    options->log_level = *level == "error"     ? LogLevel::error
-                         : *level == "warning" ? LogLevel::warning
-                                               : LogLevel::info;
+    if (*level == "info") options->log_level = LogLevel::info;
+    if (*level == "warning") options->log_level = LogLevel::warning;
+    if (*level == "error") options->log_level = LogLevel::error;
     options->drain = milliseconds(static_cast<std::int64_t>(*drain_seconds * 1000));
     options->log_format = *format == "json" ? LogFormat::json : LogFormat::text;
     *exit_code = serve(*options);

@@ -23,8 +23,8 @@ void add_runs_list(CLI::App& runs, ExitCode exit_code) {
       add_command(runs, "list", "List runs, newest first.", "errand runs list --status running");
   auto options = std::make_shared<RunsListOptions>();
   add(command, "--status", options->status, "STATUS",
-      "Only queued, running, succeeded, failed or cancelled")
-      ->check(CLI::IsMember({"queued", "running", "succeeded", "failed", "cancelled"}));
+      "Only queued, running, waiting, succeeded, failed or cancelled")
+      ->check(CLI::IsMember({"queued", "running", "waiting", "succeeded", "failed", "cancelled"}));
   add(command, "--since", options->since_seconds, "TIME", "Only runs of the last TIME, such as 2h")
       ->transform(CLI::AsNumberWithUnit(
           std::map<std::string, double>{{"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}},
@@ -33,6 +33,7 @@ void add_runs_list(CLI::App& runs, ExitCode exit_code) {
   add(command, "--metadata", options->metadata, "KEY:VALUE",
       "Only runs with this metadata (repeatable)")
       ->allow_extra_args(false);
+  add(command, "--agent", options->agent, "AGENT", "Only runs of this agent");
   add(command, "--session", options->session, "SESSION", "Only runs of this session");
   add(command, "--before", options->before, "RUN", "Only runs older than this one");
   add(command, "--limit", options->limit, "N", "Maximum number of runs (default 20)")

@@ -145,6 +145,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
                                      std::string_view model_id) {
   Spec& spec = asked.spec;
   ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
+  const std::shared_ptr<llm::Model> kept = model->model;  // while others are looked up
   CreatedEntry entry{
       .model = model->info, .price = model->pricing, .at = deps_.clock.now(), .key = who.key};
   if (who.trace) entry.traceparent = to_traceparent(*who.trace);

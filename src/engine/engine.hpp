@@ -198,7 +198,10 @@ class Engine final : private agent::ChildRuns {
   void recheck_waits();
   // Takes a pending call for one client. not_found with reason "unknown_tool_use": it is not
   // pending. conflict with reason "claimed": another client has it.
-  Task<Result<PendingCall>> claim_call(Principal who, std::string tool_use_id, milliseconds ttl);
+  // A claim that is made again with its `key` is the same one, because its client may not have
+  // heard of it; an empty key is never used again.
+  Task<Result<PendingCall>> claim_call(Principal who, std::string tool_use_id, milliseconds ttl,
+                                       std::string key = {});
   // The same for a claim that is to last longer. conflict with reason "claimed": it was lost.
   Task<Result<PendingCall>> extend_claim(Principal who, std::string tool_use_id,
                                          std::string claim_id, milliseconds ttl);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
+#include "crypto/digest.hpp"
 #include "engine/call_errors.hpp"
 #include "engine/engine.hpp"
 
@@ -11,6 +13,13 @@ namespace {
 // Calls that become free without this process noticing (a claim of a former one has run out, or
 // another node opened them) are seen this late at most.
 constexpr milliseconds kLookAgain{5000};
+
+// The same for the same caller, call and key. Others cannot guess it.
+std::string claim_id_of(const Principal& who, std::string_view slot, std::string_view key) {
+  constexpr std::size_t kHexChars = 32;
+  std::string asked = cat(who.workspace.view(), "\n", who.key.view(), "\n", slot, "\n", key);
+  return cat("claim_", crypto::to_hex(crypto::sha256(asked)).substr(0, kHexChars));
+}
 
 }  // namespace
 
@@ -166,10 +175,12 @@ void Engine::forget_claims(const RunId& run) {
 }
 
 Task<Result<PendingCall>> Engine::claim_call(Principal who, std::string tool_use_id,
-                                             milliseconds ttl) {
+                                             milliseconds ttl, std::string key) {
+  std::string id =
+      key.empty() ? deps_.ids.make<ClaimIdTag>("claim_").str() : claim_id_of(who, tool_use_id, key);
   return take_call({.workspace = who.workspace,
                     .slot = std::move(tool_use_id),
-                    .claim_id = deps_.ids.make<ClaimIdTag>("claim_").str(),
+                    .claim_id = std::move(id),
                     .ttl = ttl});
 }
 

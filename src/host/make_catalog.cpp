@@ -66,7 +66,8 @@ std::vector<llm::NamedModel> chain_of(const Config& config, const ModelConfig& m
   std::vector<llm::NamedModel> chain;
   if (model.fallback.empty()) return chain;
   for (const std::string& id : fallback_chain(config.models, model.info.id)) {
-    chain.push_back({.info = find_model(config.models, id)->info, .model = plain.at(id)});
+    const ModelConfig& link = *find_model(config.models, id);
+    chain.push_back({.info = link.info, .model = plain.at(id), .price = link.pricing});
   }
   return chain;
 }

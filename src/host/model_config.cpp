@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "host/settings.hpp"
 #include "json/fields.hpp"
+#include "json/place.hpp"
 #include "llm/openai/azure.hpp"
 #include "net/url.hpp"
 
@@ -267,9 +268,7 @@ Result<std::vector<ModelConfig>> parse_models(const json::Array& models, const f
 Result<llm::Script> read_script(const fs::path& path) {
   ERRAND_TRY(auto text, read_text_file(path));
   auto turns = llm::parse_script(text);
-  if (!turns) {
-    return Error(ErrorCode::invalid_argument, cat(path.string(), ": ", turns.error().describe()));
-  }
+  if (!turns) return json::in_file(path.string(), text, turns.error());
   return turns;
 }
 

@@ -158,7 +158,12 @@ Error in_file(std::string_view file, std::string_view text, const Error& error) 
   } else {
     message = cat(file, ": ", message);
   }
-  return Error(error.code(), std::move(message)).hint(error.hint());
+  Error placed_error = Error(error.code(), std::move(message))
+                           .reason(error.reason())
+                           .hint(error.hint())
+                           .candidates(error.candidates());
+  if (error.limit().empty()) return placed_error;
+  return std::move(placed_error).limit(error.limit(), error.max());
 }
 
 }  // namespace errand::json

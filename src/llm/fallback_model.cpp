@@ -68,7 +68,8 @@ class FallbackTurn final : public TurnStream {
   }
 
   AnsweredBy answered_by() const {
-    return {.model = models_[at_].info, .output_mechanism = mechanism_};
+    return {
+        .model = models_[at_].info, .output_mechanism = mechanism_, .price = models_[at_].price};
   }
 
   bool refuses_schema(const ModelFailure& failure) const {

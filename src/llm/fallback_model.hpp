@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace errand::llm {
 struct NamedModel {
   ModelInfo info;
   std::shared_ptr<Model> model;
+  std::optional<Pricing> price = {};
 };
 
 // Whether another model may be asked after a failure of this class: the vendor is overloaded,

@@ -66,6 +66,13 @@ Result<std::vector<ToolRef>> parse_refs(const json::Array& tools, Origin origin,
   return refs;
 }
 
+void add_unchecked_patterns(std::vector<std::string>& lines, const json::Value& schema,
+                            std::string_view pointer) {
+  for (const std::string& place : json::unchecked_patterns(schema)) {
+    lines.push_back(cat(pointer, place, ": RE2 lacks this pattern, which is not checked"));
+  }
+}
+
 // What was sent, with what the caller is told about it.
 ToolSetPtr share_with_warnings(std::vector<ToolRef> refs, const json::Array& tools,
                                std::string text) {
@@ -73,9 +80,7 @@ ToolSetPtr share_with_warnings(std::vector<ToolRef> refs, const json::Array& too
   for (std::size_t i = 0; i < tools.size(); ++i) {
     std::string pointer = json::child_pointer("/tools", i);
     add_unknown_of_tool(set.warnings, tools[i], pointer);
-    for (const std::string& place : json::unchecked_patterns(tools[i])) {
-      set.warnings.push_back(cat(pointer, place, ": RE2 lacks this pattern, which is not checked"));
-    }
+    add_unchecked_patterns(set.warnings, tools[i], pointer);
   }
   return std::make_shared<const ToolSet>(std::move(set));
 }
@@ -344,6 +349,9 @@ Result<Spec> parse_spec(const json::Value& body) {
   add_unknown_members(spec.warnings, body, "", run_members());
   if (const json::Value* budgets = body.get_object().if_contains("budgets")) {
     add_unknown_members(spec.warnings, *budgets, "/budgets", budget_members());
+  }
+  if (const json::Value* output = body.get_object().if_contains("outputSchema")) {
+    add_unchecked_patterns(spec.warnings, *output, "/outputSchema");
   }
   return spec;
 }

@@ -5,7 +5,6 @@
 
 #include "base/close_names.hpp"
 #include "base/text.hpp"
-#include "json/fields.hpp"
 #include "json/members.hpp"
 
 namespace errand {
@@ -85,17 +84,20 @@ void add_unknown_members(std::vector<std::string>& lines, const json::Value& val
 }
 
 Result<void> refuse_unknown_members(const json::Value& value, KnownMembers known) {
+  json::Fields in(value, "");
+  refuse_unknown_members(in, value, known);
+  return value.is_object() ? in.finish() : Result<void>();
+}
+
+void refuse_unknown_members(json::Fields& in, const json::Value& value, KnownMembers known) {
   const json::Object* object = value.if_object();
-  if (!object) return {};
+  if (!object) return;
   for (const auto& member : *object) {
     std::string_view key(member.key().data(), member.key().size());
     if (is_known(key, known)) continue;
     std::string_view shown = utf8_prefix(key, kShownKeyBytesMax);
-    return Error(ErrorCode::invalid_argument,
-                 cat("unknown member \"", shown, "\"", proposal(key, known)))
-        .pointer(json::child_pointer("", shown));
+    return in.fail(shown, cat("unknown member \"", shown, "\"", proposal(key, known)));
   }
-  return {};
 }
 
 void add_unknown_of_tool(std::vector<std::string>& lines, const json::Value& ref,

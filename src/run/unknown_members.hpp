@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "json/fields.hpp"
 #include "json/value.hpp"
 
 // Members of a request that mean nothing here. Protocol endpoints accept them, because newer
@@ -25,6 +26,8 @@ void add_unknown_members(std::vector<std::string>& lines, const json::Value& val
 
 // invalid_argument: the first member that is not known, with the closest name.
 Result<void> refuse_unknown_members(const json::Value& value, KnownMembers known);
+// The same for the object that `in` reads.
+void refuse_unknown_members(json::Fields& in, const json::Value& value, KnownMembers known);
 
 // The same as add_unknown_members for a tool ref, by its kind.
 void add_unknown_of_tool(std::vector<std::string>& lines, const json::Value& ref,

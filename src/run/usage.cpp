@@ -14,6 +14,21 @@ Usage& Usage::operator+=(const Usage& other) {
   return *this;
 }
 
+std::optional<double> cost_usd(const Usage& usage, const std::optional<Pricing>& pricing) {
+  constexpr double kTokensPerPrice = 1e6;
+  // Every request and every answer has tokens: none at all means that nobody has counted them.
+  const bool is_counted = usage.input_tokens != 0 || usage.output_tokens != 0;
+  if (!is_counted || !pricing) return {};
+  if (!pricing->input_per_1m_usd || !pricing->output_per_1m_usd) return {};
+  const double input = *pricing->input_per_1m_usd;
+  const auto cached = static_cast<double>(usage.cached_tokens);
+  const auto fresh = static_cast<double>(usage.input_tokens) - cached;
+  const auto made = static_cast<double>(usage.output_tokens);
+  return (fresh * input + cached * pricing->cache_read_per_1m_usd.value_or(input) +
+          made * *pricing->output_per_1m_usd) /
+         kTokensPerPrice;
+}
+
 json::Object to_json(const Usage& usage) {
   return {{"inputTokens", usage.input_tokens},
           {"cachedTokens", usage.cached_tokens},

@@ -39,6 +39,10 @@ struct Pricing {
   friend bool operator==(const Pricing&, const Pricing&) = default;
 };
 
+// What the tokens cost in US dollars. Cached tokens have a price of their own, or that of input.
+// Nothing if a price is unknown, or if nobody has counted the tokens: a cost is not guessed.
+std::optional<double> cost_usd(const Usage& usage, const std::optional<Pricing>& pricing);
+
 json::Object to_json(const Usage& usage);
 json::Object to_json(const Pricing& pricing);
 Pricing parse_pricing(const json::Value& value);

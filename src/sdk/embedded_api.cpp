@@ -154,8 +154,8 @@ Task<Result<std::vector<OpenCall>>> EmbeddedApi::pending_calls(CallQuery query) 
   co_return open;
 }
 
-Task<Result<Claim>> EmbeddedApi::claim(ToolUseId call, milliseconds ttl) {
-  auto claimed = co_await engine_.claim_call(who_, call.str(), ttl);
+Task<Result<Claim>> EmbeddedApi::claim(ToolUseId call, milliseconds ttl, std::string key) {
+  auto claimed = co_await engine_.claim_call(who_, call.str(), ttl, std::move(key));
   if (!claimed) co_return as_seen(claimed.error());
   co_return Claim{.id = claimed->box.claim_id, .at = engine_.clock().now()};
 }

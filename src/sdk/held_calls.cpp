@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "crypto/random.hpp"
 #include "run/content.hpp"
 
 namespace errand::sdk {
@@ -22,6 +23,7 @@ HeldCalls::HeldCalls(RunApi& api, Timers& timers, Executor home, const Teller& t
       timers_(timers),
       home_(home),
       on_failure_(std::move(on_failure)),
+      claim_key_(crypto::random_hex(16)),
       beside_(home, bugs_to(tell)),
       lasting_(home, bugs_to(tell)) {}
 
@@ -36,7 +38,7 @@ Task<Result<Claim>> HeldCalls::claim(HeldCallPtr call, milliseconds ttl) {
 }
 
 Task<void> HeldCalls::ask(HeldCallPtr call, milliseconds ttl) {
-  auto claim = co_await api_.claim(call->id, ttl);
+  auto claim = co_await api_.claim(call->id, ttl, claim_key_);
   if (claim) call->claim = claim->id;
   if (call->waiting) {
     call->asked = std::move(claim);

@@ -91,7 +91,8 @@ class HeldCalls final {
   Timers& timers_;
   const Executor home_;
   const OnFailure on_failure_;
-  std::size_t kept_ = 0;  // claims that are extended
+  const std::string claim_key_;  // a claim is asked for again by it, if its answer was lost
+  std::size_t kept_ = 0;         // claims that are extended
   bool is_stopping_ = false;
   TaskGroup beside_;   // reports and extensions: nobody waits for them
   TaskGroup lasting_;  // requests that outlive the work on their call; last, as tasks use the rest

@@ -37,7 +37,7 @@ class HttpApi final : public RunApi, public ApiSender {
   Task<Result<std::vector<JournalEntry>>> journal(RunId run) override;
   Task<Result<engine::ModelList>> models(ModelQuery query) override;
   Task<Result<std::vector<OpenCall>>> pending_calls(CallQuery query) override;
-  Task<Result<Claim>> claim(ToolUseId call, milliseconds ttl) override;
+  Task<Result<Claim>> claim(ToolUseId call, milliseconds ttl, std::string key) override;
   Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) override;
   Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) override;
   Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key,

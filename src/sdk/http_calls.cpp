@@ -26,10 +26,11 @@ Task<Result<std::vector<OpenCall>>> HttpApi::pending_calls(CallQuery query) {
   co_return parse_open_calls(answer);
 }
 
-Task<Result<Claim>> HttpApi::claim(ToolUseId call, milliseconds ttl) {
+Task<Result<Claim>> HttpApi::claim(ToolUseId call, milliseconds ttl, std::string key) {
   std::string body;
   json::ObjectWriter(body).field("ttlMs", ttl.count()).end();
-  ERRAND_CO_TRY(auto answer, co_await post(call_path(call, "claim"), std::move(body)));
+  ERRAND_CO_TRY(auto answer,
+                co_await post(call_path(call, "claim"), std::move(body), std::move(key)));
   co_return parse_claim(answer);
 }
 

@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -90,6 +91,15 @@ TEST_F(LocalCallsTest, ACallThatAnotherClientHasBegunIsNotMadeAgain) {
                        "another client has begun the tool call tu_1, or one that was killed; its "
                        "result is waited for, and the call is made here only if that client gives "
                        "it back"}));
+}
+
+TEST_F(LocalCallsTest, AClaimWhoseAnswerWasLostIsStillItsOwn) {
+  api_.lost_answers = 1;
+  start("tu_1", "free");
+  while (running().empty()) io_.run_one();
+  EXPECT_EQ(told_, std::vector<std::string>());
+  let_go(free_, "tu_1");
+  EXPECT_EQ(api_.claims_used, (std::vector<std::string>{"claim of tu_1"}));
 }
 
 TEST_F(LocalCallsTest, AClaimThatIsUnderWayWhenTheWorkStopsIsGivenBack) {

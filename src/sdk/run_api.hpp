@@ -175,7 +175,8 @@ class RunApi {
 
   // Calls that wait for a client; see Engine::pending_calls and the verbs after it.
   virtual Task<Result<std::vector<OpenCall>>> pending_calls(CallQuery query) = 0;
-  virtual Task<Result<Claim>> claim(ToolUseId call, milliseconds ttl) = 0;
+  // A claim that is asked for again with the same key is the same claim.
+  virtual Task<Result<Claim>> claim(ToolUseId call, milliseconds ttl, std::string key) = 0;
   virtual Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) = 0;
   virtual Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) = 0;
 

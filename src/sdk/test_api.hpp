@@ -24,7 +24,7 @@ class NoApi : public RunApi {
   Task<Result<std::vector<JournalEntry>>> journal(RunId) override { co_return no(); }
   Task<Result<engine::ModelList>> models(ModelQuery) override { co_return no(); }
   Task<Result<std::vector<OpenCall>>> pending_calls(CallQuery) override { co_return no(); }
-  Task<Result<Claim>> claim(ToolUseId, milliseconds) override { co_return no(); }
+  Task<Result<Claim>> claim(ToolUseId, milliseconds, std::string) override { co_return no(); }
   Task<Result<void>> extend(ToolUseId, std::string, milliseconds) override { co_return no(); }
   Task<Result<void>> report_progress(ToolUseId, ProgressReport) override { co_return no(); }
   Task<Result<SessionId>> create_session(engine::SessionParams, std::string, BodyPtr) override {

@@ -23,12 +23,14 @@ class RecordingApi : public NoApi {
     if (refusal) co_return *refusal;
     co_return Result<void>();
   }
-  Task<Result<Claim>> claim(ToolUseId call, milliseconds) override {
+  Task<Result<Claim>> claim(ToolUseId call, milliseconds, std::string key) override {
     if (held) co_await held->wait();
     if (claim_refusal) co_return *claim_refusal;
-    if (!taken.insert(call.str()).second) {
+    if (!taken.insert(call.str()).second && keys[call.str()] != key) {
       co_return Error(ErrorCode::conflict, "another client has it").reason("claimed");
     }
+    keys[call.str()] = std::move(key);
+    if (lost_answers-- > 0) co_return Error(ErrorCode::unavailable, "the connection ended");
     co_return Claim{.id = cat("claim of ", call.view()), .at = now};
   }
   Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) override {
@@ -43,10 +45,12 @@ class RecordingApi : public NoApi {
   std::vector<std::string> posted;
   std::vector<std::string> claims_used;
   std::set<std::string> taken;
-  std::optional<Error> refusal;         // of every answer
-  std::optional<Error> claim_refusal;   // of every claim
-  std::optional<Error> extend_refusal;  // of every extension
-  std::optional<WallTime> now;          // the clock that claims tell
+  std::map<std::string, std::string> keys;  // of the claims
+  int lost_answers = 0;                     // claims that are made, and never heard of
+  std::optional<Error> refusal;             // of every answer
+  std::optional<Error> claim_refusal;       // of every claim
+  std::optional<Error> extend_refusal;      // of every extension
+  std::optional<WallTime> now;              // the clock that claims tell
 };
 
 // Runs until a test lets it go on.

@@ -171,7 +171,8 @@ struct Mail {
   Effects effects = {};  // if the mail is accepted; blobs, all of them with bytes
 };
 
-// One of many clients takes a pending call for itself for a while, or for a while longer.
+// One of many clients takes a pending call for itself for a while, or for a while longer. A claim
+// that is made again with its id is renewed: its client may not have heard of it.
 struct CallClaim {
   enum class Kind { claim, extend };
   Kind kind = Kind::claim;

@@ -28,6 +28,17 @@ TEST_P(StoreContract, AClaimIsInForceUntilItsTimeIsUp) {
   EXPECT_EQ(second.box.claim_id, "second");
 }
 
+TEST_P(StoreContract, AClaimThatIsMadeAgainIsRenewed) {
+  auto epoch = create(1);
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
+  ASSERT_EQ(claim_call(call_claim("tu_a", "first", seconds(10))).kind, Claimed::claimed);
+  clock().pass(seconds(5));
+  CallClaimOutcome again = claim_call(call_claim("tu_a", "first", seconds(10)));
+  EXPECT_EQ(again.kind, Claimed::claimed);
+  EXPECT_EQ(again.box.claimed_until, store().now() + seconds(10));
+  EXPECT_EQ(claim_call(call_claim("tu_a", "second", seconds(10))).kind, Claimed::taken);
+}
+
 TEST_P(StoreContract, OneOfFiftyClaimsWins) {
   auto epoch = create(1);
   ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));

@@ -5,6 +5,7 @@
 
 #include "async/read_aside.hpp"
 #include "json/write.hpp"
+#include "run/tools/object_schema.hpp"
 #include "tool/input_schema.hpp"
 
 namespace errand {
@@ -45,21 +46,14 @@ class Budget final {
   std::size_t patterns_ = 0;
 };
 
-bool is_object_schema(const json::Object& schema) {
-  const json::Value* type = schema.if_contains("type");
-  return type && *type == "object";
-}
-
 }  // namespace
 
 std::vector<ToolDecl> usable_schemas(json::SchemaCache& cache, std::vector<ToolDecl> tools) {
-  const SchemaPtr any_object = share_schema({{"type", "object"}, {"properties", json::Object()}});
   Budget budget(cache);
   for (ToolDecl& tool : tools) {
-    const json::Object& input = *tool.input_schema;
-    if (!is_object_schema(input) || !budget.accepts(input, &tool.checker)) {
-      tool.input_schema = any_object;
-    }
+    SchemaPtr input = object_schema(tool.input_schema.get(), tool.input_schema);
+    const bool is_usable = input && budget.accepts(*input, &tool.checker);
+    tool.input_schema = is_usable ? std::move(input) : arguments_schema(nullptr);
     json::CompiledSchemaPtr compiled;
     if (tool.output_schema && !budget.accepts(*tool.output_schema, &compiled)) {
       tool.output_schema = nullptr;

@@ -307,7 +307,7 @@ class UnreachableTest(CliCase):
 
     def test_no_server_is_exit_code_3(self):
         self.server.kill()
-        for words in (["run", "Go."], ["runs", "tail", "run_1"], ["keys", "list"]):
+        for words in (["run", "Go."], ["runs", "tail", "run_1"], ["calls", "list"]):
             with self.subTest(words=words):
                 code, out, errors = self.command(*words)
                 self.assertEqual((code, out), (3, ""))
@@ -328,7 +328,7 @@ class RunsTest(CliCase):
         self.assertEqual(client.snapshot(rows[1][0])["status"], "succeeded")
         code, out, errors = self.command("runs", "list", "--status", "odd")
         self.assertEqual((code, out), (2, ""))
-        self.assertIn("{queued,running,succeeded,failed,cancelled}", errors)
+        self.assertIn("{queued,running,waiting,succeeded,failed,cancelled}", errors)
 
     def test_more_runs_than_one_page_are_listed(self):
         client = self.server.client()
@@ -336,6 +336,36 @@ class RunsTest(CliCase):
         _, out, _ = self.command("runs", "list", "--limit", "203", "--json")
         listed = [run["runId"] for run in json.loads(out)["runs"]]
         self.assertEqual(listed, made[:1:-1])
+        _, out, _ = self.command("runs", "list", "--limit", "205")
+        self.assertEqual({line.split()[-1] for line in out.splitlines()[1:]}, {"Go."})
+
+    def test_runs_are_listed_by_what_they_belong_to(self):
+        client = self.server.client()
+        client.request("POST", "/agents", {"name": "helper", "modelId": "hello",
+                                           "systemPrompt": "Help."})
+        session = client.request("POST", "/agent-sessions", {"modelId": "hello"}).json()
+        said = client.request("POST", f"/agent-sessions/{session['sessionId']}/messages",
+                              {"prompt": "Go."}).json()["runId"]
+        labelled = client.create(prompt="Go.", modelId="hello", metadata={"team": "red"})
+        helped = client.create(prompt="Go.", agentId="helper")
+        for flags, expected in ((("--session", session["sessionId"]), [said]),
+                                (("--metadata", "team:red"), [labelled]),
+                                (("--metadata", "team:blue"), []),
+                                (("--agent", "helper"), [helped]),
+                                (("--since", "1h"), [helped, labelled, said])):
+            with self.subTest(flags=flags):
+                _, out, _ = self.command("runs", "list", *flags)
+                self.assertEqual([line.split()[0] for line in out.splitlines()[1:]], expected)
+
+    def test_more_sessions_than_one_page_are_listed(self):
+        client = self.server.client()
+        for _ in range(201):
+            client.request("POST", "/agent-sessions", {"modelId": "hello"})
+        _, out, errors = self.command("sessions", "list", "--limit", "500")
+        self.assertEqual((len(out.splitlines()), errors), (202, ""))
+        _, out, errors = self.command("sessions", "list", "--limit", "200")
+        self.assertEqual((len(out.splitlines()), errors),
+                         (201, "There are more: --limit N shows more sessions.\n"))
 
     def test_a_run_is_shown(self):
         self.command("run", "Say hello.", "--model", "hello")
@@ -390,6 +420,9 @@ class RunsTest(CliCase):
         _, out, _ = self.command("runs", "list")
         self.assertRegex(out, rf"\n{run}  waiting  \d+ s +files  "
                               r"read_file and 1 more, \d min left\n")
+        client.create(prompt="Go.", modelId="hello")
+        _, out, _ = self.command("runs", "list", "--status", "waiting")
+        self.assertEqual([line.split()[:2] for line in out.splitlines()[1:]], [[run, "waiting"]])
         _, out, _ = self.command("calls", "list")
         rows = [line.split() for line in out.splitlines()]
         self.assertEqual([row[1:3] for row in rows[1:]], [[run, "read_file"]] * 2)

@@ -17,7 +17,8 @@ SECONDS_MAX = 60
 
 class FirstHourCase(EmbeddedCase):
     scripts = {
-        "hello": [turn("Hello.")],
+        "hello": [turn("Hello.", usage={"inputTokens": 1000, "outputTokens": 100})],
+        "a-model-whose-name-is-long": [turn("Hello.")],
         "schema": [turn("Let me look.", calls=[("read_file", {"path": "a.txt"})]),
                    turn('{"path": 7}'), turn('{"path": "a.txt"}')],
         "broken": [turn(error={"status": 401, "code": "authentication_error"})],
@@ -286,6 +287,15 @@ class HintTest(FirstHourCase):
             self.assertEqual((code, out), (2, ""))
             self.assertTrue(errors.startswith(f"errand: ROOT/wrong.json:{place}"), errors)
 
+    def test_a_mistake_in_a_script_has_its_line_and_column(self):
+        script = self.root / "turns.json"
+        for text, place in (('{ "turns": [\n  { "text": [7] } ] }\n', "2:5: "),
+                            ('{ "turns": [\n  { "text": } ] }\n', "2:13: not valid JSON: ")):
+            script.write_text(text)
+            code, out, errors = self.errand("fake-model", "--script", str(script))
+            self.assertEqual((code, out), (2, ""))
+            self.assertTrue(errors.startswith(f"errand: ROOT/turns.json:{place}"), errors)
+
     def test_a_first_configuration_is_written_and_right(self):
         self.assertEqual(self.errand("config", "init")[0], 0)
         self.assertEqual(self.errand("config", "check", "errand.json"),
@@ -296,18 +306,86 @@ class HintTest(FirstHourCase):
         self.assertEqual(self.errand("run", "Hello", "--config", "errand.json")[0], 0)
 
 
+class WithoutServerTest(FirstHourCase):
+    def test_a_chat_leaves_a_session_that_is_shown_and_removed(self):
+        words = ["--config", str(self.config), "--data", str(self.data)]
+        self.assertEqual(self.errand("chat", "--model", "hello", *words, input=b"Hi.\n")[0], 0)
+        data = ("--data", str(self.data))
+        code, out, errors = self.errand("sessions", "list", *data)
+        self.assertEqual((code, errors), (0, ""))
+        [row] = out.splitlines()[1:]
+        session = row.split()[0]
+        code, out, errors = self.errand("sessions", "show", session, *data)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn("\nuser: Hi.\n", out)
+        self.errand("sessions", "end", session, *data)
+        self.assertEqual(self.errand("sessions", "rm", session, *data),
+                         (0, f"removed {session}\n", ""))
+
+    def test_a_run_is_removed(self):
+        self.run_kept("Go.")
+        code, out, errors = self.errand("runs", "rm", "latest", "--data", str(self.data))
+        self.assertEqual((code, errors), (0, ""))
+        self.assertRegex(out, r"^removed run_\w+\n$")
+        self.assertEqual(self.errand("runs", "show", "latest", "--data", str(self.data))[0], 1)
+
+    def test_keys_are_listed_and_revoked(self):
+        data = ("--data", str(self.data))
+        self.errand("keys", "create", "--name", "mine", *data)
+        _, out, _ = self.errand("keys", "list", *data)
+        [row] = [line for line in out.splitlines() if line.endswith("mine")]
+        key = row.split()[0]
+        self.assertEqual(self.errand("keys", "revoke", key, *data), (0, f"revoked {key}\n", ""))
+
+
+class CostTest(FirstHourCase):
+    def setUp(self):
+        super().setUp()
+        config = json.loads(self.config.read_text())
+        for model in config["models"]:
+            if model["id"] == "hello":
+                model["pricing"] = {"inputPer1MUsd": 10, "outputPer1MUsd": 50}
+            if model["id"] == "broken":
+                model["fallback"] = ["hello"]
+                model["pricing"] = {"inputPer1MUsd": 1000, "outputPer1MUsd": 1000}
+        self.config.write_text(json.dumps(config))
+
+    def cost_shown(self, *words: str) -> str:
+        self.run_kept("Go.", *words)
+        return self.errand("runs", "show", "latest", "--data", str(self.data))[1]
+
+    def test_a_run_shows_what_it_has_cost(self):
+        self.assertIn("\ncost     $0.0150\n", self.cost_shown("--model", "hello"))
+
+    def test_a_fallback_model_has_its_own_price(self):
+        self.assertIn("\ncost     $0.0150\n", self.cost_shown("--model", "broken"))
+
+    def test_an_unknown_price_leaves_the_cost_out(self):
+        self.assertNotIn("\ncost ", self.cost_shown("--model", "a-model-whose-name-is-long"))
+
+
 class TerminalTest(FirstHourCase):
     def test_a_person_who_starts_a_server_reads_words(self):
-        words = ("serve", "--listen", "127.0.0.1:0", "--data", str(self.data), "--log-level",
-                 "error")
+        words = ("serve", "--listen", "127.0.0.1:0", "--data", str(self.data))
         with Terminal(*words, cwd=str(self.cwd), env=self.environment()) as terminal:
             terminal.read_until('errand run "Hello"')
             shown = terminal.screen.text()
             terminal.type(CTRL_C)
             self.assertEqual(terminal.finish(), 0)
-        self.assertRegex(shown, r"^Errand \S+ serves http://127\.0\.0\.1:\d+ until Ctrl-C\.\n"
-                                r"The first API key, shown this once: mantyx_")
-        self.assertNotIn('"event":"ready"', shown)
+        self.assertRegex(shown.replace("\n", ""),
+                         r"^Errand \S+ serves http://127\.0\.0\.1:\d+ until Ctrl-C\."
+                         r"The first API key, shown this once: mantyx_[0-9a-f]{64}"
+                         r'In another terminal, in this folder: errand run "Hello"$')
+
+    def test_a_log_level_leaves_out_what_is_below_it(self):
+        for level, has_info in (("info", True), ("warning", False)):
+            words = ("serve", "--listen", "127.0.0.1:0", "--data", str(self.data), "--log-level",
+                     level)
+            with Terminal(*words, cwd=str(self.cwd), env=self.environment()) as terminal:
+                terminal.read_until('errand run "Hello"')
+                terminal.type(CTRL_C)
+                self.assertEqual(terminal.finish(), 0)
+                self.assertEqual("draining" in terminal.screen.text(), has_info)
 
     def test_a_table_fits_the_terminal(self):
         self.run_kept("A prompt that is longer than what is left of a line of 80 columns.")
@@ -318,3 +396,17 @@ class TerminalTest(FirstHourCase):
         self.assertEqual(len(lines), 2, lines)
         self.assertTrue(lines[1].endswith("…"), lines)
         self.assertLessEqual(max(len(line) for line in lines), 80)
+
+    def test_a_table_with_long_names_fits_a_narrow_terminal(self):
+        self.run_kept("Say hello.", "--model", "a-model-whose-name-is-long")
+        words = ("runs", "list", "--data", str(self.data))
+        shown = {}
+        for columns in (80, 40):
+            with Terminal(*words, cwd=str(self.cwd), env=self.environment(),
+                          columns=columns) as terminal:
+                self.assertEqual(terminal.finish(), 0)
+                shown[columns] = terminal.screen.text().splitlines()
+        self.assertRegex(shown[80][1], r"^run_\w{26}  succeeded  \d s  +a-model-who…  Say hello\.$")
+        self.assertEqual([line.split()[0] for line in shown[40]],
+                         ["RUN", "STATUS", "AGE", "MODEL", "ABOUT"])
+        self.assertRegex(shown[40][0], r"^RUN     run_\w{26}$")

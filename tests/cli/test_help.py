@@ -2,17 +2,19 @@
 
 import functools
 import json
+import platform
 import re
-import shutil
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
+from support.debian_program import debian_program
 from support.server import NO_OLLAMA, Server, binary
 from support.terminal import plain_environment
 
 SECONDS_MAX = 60
+MACHINE = platform.machine()
 EXAMPLE_ID = re.compile(r"(?:run|key|sess|tu|mantyx_oa)_0123abcd")
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 
@@ -68,6 +70,12 @@ class EveryFlagTest(unittest.TestCase):
         done = run("help", "runs", "lst")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("did you mean list?", done.stderr)
+
+    def test_the_manual_page_is_one_that_groff_takes(self):
+        done = subprocess.run([debian_program("groff-base", "usr/bin/groff"), "-man", "-ww", "-z",
+                               "-Tutf8"], input=run("man").stdout, capture_output=True, text=True,
+                              timeout=SECONDS_MAX)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_the_manual_has_every_command_and_flag(self):
         page = run("man").stdout.replace("\\-", "-")
@@ -170,13 +178,18 @@ class CompletionTest(unittest.TestCase):
             missing = [name for name in commands() if f"'{name}'" not in script]
             self.assertEqual(missing, [], shell)
 
-    def test_the_other_shells_can_read_their_scripts(self):
-        for shell in ("zsh", "fish"):
-            if not shutil.which(shell):
-                continue  # what the scripts hold is compared in completion_test.cpp
-            done = subprocess.run([shell, "-n", str(self.script(shell))], capture_output=True,
-                                  text=True, timeout=SECONDS_MAX)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+    def test_zsh_can_read_its_script(self):
+        self.check_script("zsh", debian_program("zsh", "bin/zsh"))
+
+    def test_fish_can_read_its_script(self):
+        library = debian_program("libpcre2-32-0", f"usr/lib/{MACHINE}-linux-gnu/libpcre2-32.so.0")
+        self.check_script("fish", debian_program("fish", "usr/bin/fish"),
+                          LD_LIBRARY_PATH=str(Path(library).parent))
+
+    def check_script(self, shell: str, program: str, **variables: str) -> None:
+        done = subprocess.run([program, "-n", str(self.script(shell))], capture_output=True,
+                              text=True, timeout=SECONDS_MAX, env=plain_environment(**variables))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":

@@ -222,6 +222,9 @@ class AgentsTest(RecordsCase):
     def test_mistakes_in_the_file_are_told(self):
         self.assertIn('"name" is missing', self.apply(code=2, systemPrompt="Be kind."))
         self.assertIn("did you mean systemPrompt", self.apply(code=1, name="a", sytemPrompt="x"))
+        wrong = '{\n  "name": "a",\n  "budgets": {"maxToolTurns": "many"}\n}'
+        said = self.ask("agents", "apply", "-f", "-", code=1, stdin=wrong)
+        self.assertTrue(said.startswith("errand: stdin:3:15: expected an integer"), said)
         self.assertIn("cannot read the file",
                       self.ask("agents", "apply", "-f", "none.json", code=2))
 

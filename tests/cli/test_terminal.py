@@ -168,7 +168,7 @@ class CtrlCTest(ScreenCase):
         self.assertEqual(terminal.finish(), 130)
         shown = terminal.screen.text()
         self.assertIn("errand: cancelling the run; Ctrl-C again leaves at once\n", shown)
-        self.assertRegex(shown, r"slow, 1 turn, ")
+        self.assertRegex(shown, r"cancelled: slow, 1 turn, ")
 
     def test_a_closed_terminal_ends_the_run(self):
         terminal = self.terminal("--model", "slow")

@@ -1,6 +1,7 @@
 """Answers that follow a schema, each vendor in its own way."""
 
 import json
+from collections.abc import Sequence
 
 from support.fake_vendor import Answer, FakeVendor
 from support.http import Frame
@@ -43,6 +44,13 @@ REFUSAL = Answer(status=400, error={"error": {
     "code": "invalid_json_schema"}})
 
 
+# What llama-cpp-python says of a format that it does not know.
+UNKNOWN_FORMAT = Answer(status=500, error={"error": {
+    "message": "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), "
+               "'msg': \"Input should be 'text' or 'json_object'\"}]",
+    "type": "internal_server_error", "code": None}})
+
+
 class StructuredOutputTest(ServerCase):
     def start(self, vendor: FakeVendor, provider: str, base_url: str) -> Server:
         self.addCleanup(vendor.close)
@@ -50,9 +58,11 @@ class StructuredOutputTest(ServerCase):
                  "baseUrl": base_url}
         return self.start_server([turn("unused")], {"models": [entry], "defaultModel": "m"})
 
-    def play(self, server: Server, enforcement: str = "best_effort") -> tuple[str, list[Frame]]:
+    def play(self, server: Server, enforcement: str = "best_effort",
+             tools: Sequence[dict] = (local_tool("look", path="string"),),
+             ) -> tuple[str, list[Frame]]:
         client = server.client()
-        run = client.create(prompt="Where is it?", tools=[local_tool("look", path="string")],
+        run = client.create(prompt="Where is it?", tools=list(tools),
                             outputSchema={"schema": SCHEMA, "enforcement": enforcement})
         frames = []
         with client.stream(run) as stream:
@@ -97,6 +107,17 @@ class StructuredOutputTest(ServerCase):
         self.assertIn("response_format", first.body)
         self.assertNotIn("response_format", second.body)
         self.assertIn('"city"', second.body["messages"][0]["content"])
+
+    def test_a_server_that_knows_no_response_format_is_asked_for_json_and_then_in_words(self):
+        vendor = FakeVendor(UNKNOWN_FORMAT, UNKNOWN_FORMAT, chat(ANSWER))
+        server = self.start(vendor, "openai-compatible", f"{vendor.url}/v1")
+        _, frames = self.play(server, tools=())
+        end = frames[-1].json()
+        self.assertEqual((frames[-1].event, end["text"]), ("result", ANSWER))
+        self.assertEqual([asked.body.get("response_format", {}).get("type")
+                          for asked in vendor.asked], ["json_schema", "json_object", None])
+        for asked in vendor.asked[1:]:
+            self.assertIn('"city"', asked.body["messages"][0]["content"])
 
     def test_a_strict_run_ends_with_the_vendors_refusal(self):
         vendor = FakeVendor(REFUSAL)

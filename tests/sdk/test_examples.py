@@ -104,6 +104,13 @@ class ExampleTest(InstalledCase):
 class GuideTest(ExampleTest):
     test_every_example_is_built_and_run = None
 
+    def test_the_program_of_the_readme_works(self):
+        [block] = [block for block in blocks_of(ROOT / "README.md") if block.language == "cpp"]
+        source = self.work / "readme" / "main.cpp"
+        source.parent.mkdir()
+        source.write_text(block.text)
+        self.assertIn("Lagos: 31 degrees, rain", self.output_of(self.compile("g++", source)))
+
     def test_the_programs_of_the_guide_work(self):
         """Each C++ block is a program, and the block of text behind it is what it prints."""
         blocks = blocks_of(PAGE)

@@ -1,6 +1,7 @@
 #include "agent/fold/state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/assert.hpp"
@@ -170,7 +171,7 @@ void State::apply_entry(const NoteEntry& entry) {
 
 void State::apply_entry(const SampledEntry& entry) {
   is_just_resumed_ = false;
-  usage_ += entry.usage;
+  add_spent(entry.usage, entry.price);
   if (CallState* call = call_of(entry.id)) ++call->samples;
 }
 
@@ -191,7 +192,9 @@ void State::apply_entry(const OutcomeEntry& entry) {
 
 void State::apply_entry(const TurnEndEntry& entry) {
   is_just_resumed_ = false;
-  usage_ += entry.usage;
+  if (is_own(turn_.index)) {
+    add_spent(entry.usage, entry.answered_by ? entry.answered_by->price : created_->price);
+  }
   turn_.text += entry.text;
   conversation_bytes_ += entry.text.size() + bytes_of(entry.blocks);
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
@@ -284,8 +287,19 @@ const std::string* State::final_text() const {
   return has_text ? &last_text_ : nullptr;
 }
 
+void State::add_spent(const Usage& usage, const std::optional<Pricing>& price) {
+  usage_ += usage;
+  std::optional<double> cost = errand::cost_usd(usage, price);
+  if (!cost) cost_usd_.reset();
+  if (cost_usd_) *cost_usd_ += *cost;
+}
+
 RunTotals State::totals() const {
+  constexpr double kShownParts = 1e9;  // of a dollar
   RunTotals totals{.usage = usage_, .turns = asked_, .model = created_->model};
+  if (asked_ > 0 && cost_usd_) {
+    totals.cost_usd = std::round(*cost_usd_ * kShownParts) / kShownParts;
+  }
   OutputMechanism mechanism = created_->output_mechanism;
   if (turn_.end && turn_.end->answered_by && is_own(turn_.index)) {
     totals.model = turn_.end->answered_by->model;

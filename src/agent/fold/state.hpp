@@ -130,6 +130,7 @@ class State {
  private:
   CallState* call_of(const ToolUseId& id);
   void retell_frozen_turn();
+  void add_spent(const Usage& usage, const std::optional<Pricing>& price);
   // Whether a turn is this run's own, and not one that it was forked with.
   bool is_own(int turn) const;
 
@@ -160,7 +161,8 @@ class State {
   std::optional<TerminalEntry> terminal_;
   std::string last_text_;
   Usage usage_;
-  int asked_ = 0;  // model calls
+  std::optional<double> cost_usd_ = 0;  // nothing if the cost of a part is unknown
+  int asked_ = 0;                       // model calls
   int tool_turns_ = 0;
   std::vector<Batch> batches_;
   std::map<std::string, int, std::less<>> attempts_;  // calls of each tool

@@ -7,6 +7,7 @@
 #include "base/iso_time.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
+#include "cli/commands/paged_list.hpp"
 #include "cli/commands/runs_list.hpp"
 #include "cli/terminal/hidden_line.hpp"
 #include "cli/terminal/report.hpp"
@@ -18,42 +19,41 @@ namespace {
 
 constexpr std::size_t kCallChars = 200;
 constexpr std::size_t kCallCandidatesMax = 5;
-constexpr int kCallsMax = 1000;  // that are looked through
+constexpr std::size_t kCallsMax = 1000;  // that are looked through
+constexpr std::size_t kColumnsForRunsMin = 100;
 
-sdk::ApiRequest pending_calls(const std::string& cursor, seconds wait = seconds(0)) {
-  sdk::ApiRequest request{
-      .path = "/tool-calls", .query = {{"limit", "100"}}, .timeout = sdk::kAnswerMax + wait};
-  if (!cursor.empty()) request.query.emplace_back("cursor", cursor);
-  if (wait.count() > 0) request.query.emplace_back("wait", std::to_string(wait.count()));
-  return request;
-}
-
+// The run of a call is of use to those who look further: an answer needs the call alone.
 std::string calls_table(const json::Value& answer) {
   WallTime now = SystemClock().now();
-  std::vector<Row> rows{{"CALL", "RUN", "TOOL", "LEFT", "ARGUMENTS"}};
+  const TableLook look = table_look_here();
+  const bool has_runs = look.columns_max == 0 || look.columns_max >= kColumnsForRunsMin;
+  std::vector<Row> rows{{"CALL", "TOOL", "LEFT", "ARGUMENTS"}};
   for (const json::Value& call : items_of(answer, "toolCalls")) {
     auto expires = parse_iso8601(text_of(call, "expiresAt"));
     const json::Value* arguments = member(call, "args");
-    rows.push_back({text_of(call, "toolUseId"), text_of(call, "runId"), text_of(call, "name"),
+    rows.push_back({text_of(call, "toolUseId"), text_of(call, "name"),
                     expires ? shown_age(*expires - now) : "",
                     arguments ? json::write(*arguments) : ""});
+    if (has_runs) rows.back().insert(rows.back().begin() + 1, text_of(call, "runId"));
   }
-  return render_table(rows);
+  if (has_runs) rows.front().insert(rows.front().begin() + 1, "RUN");
+  return render_table(rows, look);
 }
 
-Result<json::Array> read_calls(sdk::ApiClient& api) {
-  json::Array calls;
-  std::string cursor;
-  do {
-    ERRAND_TRY(auto page, api.ask(pending_calls(cursor)));
-    for (const json::Value& call : items_of(page, "toolCalls")) calls.push_back(call);
-    cursor = text_of(page, "nextCursor");
-  } while (!cursor.empty() && calls.size() < kCallsMax);
-  return calls;
+// Waits for the first call if there is none.
+Result<json::Object> read_calls(sdk::ApiClient& api, seconds wait = seconds(0)) {
+  if (wait.count() > 0) {
+    sdk::ApiRequest request{.path = "/tool-calls",
+                            .query = {{"limit", "1"}, {"wait", std::to_string(wait.count())}},
+                            .timeout = sdk::kAnswerMax + wait};
+    ERRAND_CHECK(api.ask(std::move(request)));
+  }
+  return read_list(api, {.path = "/tool-calls", .items = "toolCalls", .limit = kCallsMax});
 }
 
 Result<json::Value> find_call(sdk::ApiClient& api, const std::string& word) {
-  ERRAND_TRY(auto calls, read_calls(api));
+  ERRAND_TRY(auto answer, read_calls(api));
+  const json::Array calls = items_of(answer, "toolCalls");
   if (word == "latest" && !calls.empty()) return calls.back();
   std::vector<json::Value> found;
   std::vector<std::string> ids;
@@ -85,7 +85,14 @@ Result<json::Object> answer_body(const CallAnswerOptions& answer) {
 }  // namespace
 
 int list_calls(const AnswerOptions& options, seconds wait) {
-  return ask_and_show(options, pending_calls("", wait), calls_table);
+  return with_server(options.server, [&](sdk::ApiClient& api) {
+    auto answer = read_calls(api, wait);
+    if (!answer) return fail(answer.error());
+    if (options.form == Form::json) return print_json(*answer);
+    int code = print(calls_table(*answer));
+    note_more(*answer, cat("only ", kCallsMax, " are shown."));
+    return code;
+  });
 }
 
 int answer_call(const AnswerOptions& options, const CallAnswerOptions& answer) {

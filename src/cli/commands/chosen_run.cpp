@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/id.hpp"
 #include "base/text.hpp"
 #include "cli/terminal/report.hpp"
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "run_";
 constexpr std::size_t kWholeIdBytes = 30;
-constexpr std::size_t kRunsPageMax = 200;
 constexpr std::size_t kCandidatesMax = 5;
 constexpr std::size_t kShownWordBytes = 80;
 
@@ -23,16 +23,20 @@ Error no_run(std::string_view word) {
       .hint("'errand runs list' lists the latest runs");
 }
 
-Result<std::vector<std::string>> latest_runs(sdk::ApiClient& api, std::size_t wanted) {
+// The latest runs, of those whose ids are smaller than `before` if it is not empty: the server
+// lists runs by their ids.
+Result<std::vector<std::string>> latest_runs(sdk::ApiClient& api, std::size_t wanted,
+                                             std::string before = {}) {
+  sdk::RunQuery query{.limit = wanted, .cursor = std::move(before)};
+  ERRAND_TRY(auto page, api.wait(api.runs().list(std::move(query))));
   std::vector<std::string> runs;
-  std::string cursor;
-  do {
-    sdk::RunQuery query{.limit = std::min(wanted - runs.size(), kRunsPageMax), .cursor = cursor};
-    ERRAND_TRY(auto page, api.wait(api.runs().list(std::move(query))));
-    for (const sdk::RunInfo& run : page.runs) runs.push_back(run.id.str());
-    cursor = std::move(page.next_cursor);
-  } while (!cursor.empty() && runs.size() < wanted);
+  for (const sdk::RunInfo& run : page.runs) runs.push_back(run.id.str());
   return runs;
+}
+
+// Larger than every id that begins so.
+std::string end_of(const std::string& beginning) {
+  return beginning + std::string(kIdCharsMax - beginning.size(), 'z');
 }
 
 }  // namespace
@@ -45,12 +49,14 @@ Result<std::string> find_run(sdk::ApiClient& api, const std::string& word) {
   }
   std::string beginning = word.starts_with(kPrefix) ? word : cat(kPrefix, word);
   if (beginning.size() >= kWholeIdBytes) return beginning;
-  ERRAND_TRY(auto runs, latest_runs(api, kSearchedRunsMax));
+  if (beginning == kPrefix || !is_valid_id(beginning)) return no_run(word);
+  ERRAND_TRY(auto runs, latest_runs(api, kCandidatesMax + 1, end_of(beginning)));
   std::erase_if(runs, [&](const std::string& run) { return !run.starts_with(beginning); });
-  if (runs.empty() || beginning == kPrefix) return no_run(word);
+  if (runs.empty()) return no_run(word);
   if (runs.size() == 1) return runs.front();
-  std::size_t count = runs.size();
-  runs.resize(std::min(count, kCandidatesMax));
+  std::string count =
+      cat(runs.size() > kCandidatesMax ? "more than " : "", std::min(runs.size(), kCandidatesMax));
+  runs.resize(std::min(runs.size(), kCandidatesMax));
   return Error(ErrorCode::invalid_argument,
                cat("\"", word, "\" is the beginning of ", count, " runs"))
       .hint("give more of the id")

@@ -9,9 +9,8 @@
 namespace errand::cli {
 
 // The id of the run that a word of the command line means: a whole id, the beginning of exactly one
-// id with or without its "run_", or "latest". Looks through the kSearchedRunsMax latest runs.
-// Blocks. invalid_argument: several runs begin so; candidates are some of them. not_found: none.
-constexpr std::size_t kSearchedRunsMax = 1000;
+// id with or without its "run_", or "latest". Blocks.
+// invalid_argument: several runs begin so; candidates are some of them. not_found: none.
 Result<std::string> find_run(sdk::ApiClient& api, const std::string& word);
 
 // Work with a client, such as with_server and with_data do it.

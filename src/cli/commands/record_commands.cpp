@@ -1,10 +1,12 @@
 #include "cli/commands/record_commands.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
+#include "cli/commands/paged_list.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/hidden_line.hpp"
 #include "cli/terminal/report.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::size_t kRecordChars = 200;
 constexpr std::size_t kDescriptionChars = 60;
+constexpr std::size_t kShownRecordsMax = 10'000;
 constexpr std::size_t kInputBytesMax = std::size_t{4} * 1024 * 1024;
 
 Error wrong(std::string message) {
@@ -110,6 +113,19 @@ std::string secrets_table(const json::Value& answer) {
   return render_table(rows);
 }
 
+int show_records(const AnswerOptions& options, const std::string& noun,
+                 const std::function<std::string(const json::Value&)>& table) {
+  return with_server(options.server, [&](sdk::ApiClient& api) {
+    auto answer =
+        read_list(api, {.path = cat("/", noun), .items = noun, .limit = kShownRecordsMax});
+    if (!answer) return fail(answer.error());
+    if (options.form == Form::json) return print_json(*answer);
+    int code = print(table(*answer));
+    note_more(*answer, cat("only ", kShownRecordsMax, " are shown."));
+    return code;
+  });
+}
+
 // What the file holds, and the name that it says.
 struct NamedBody {
   std::string name;
@@ -130,12 +146,18 @@ Result<NamedBody> read_record(const std::string& file) {
 int apply_record(const AnswerOptions& options, const std::string& noun, const std::string& file) {
   auto record = read_record(file);
   if (!record) return fail_usage(record.error());
-  sdk::ApiRequest request{.method = sdk::Method::put,
-                          .path = record_path(noun, record->name),
-                          .body = std::move(record->body)};
-  return ask_and_show(options, std::move(request), [](const json::Value& saved) {
-    return cat("applied ", clean_line(text_of(saved, "name"), kRecordChars), ", version ",
-               clean_line(text_of(saved, "version"), kRecordChars), "\n");
+  sdk::ApiRequest request{
+      .method = sdk::Method::put, .path = record_path(noun, record->name), .body = record->body};
+  return with_server(options.server, [&](sdk::ApiClient& api) {
+    auto saved = api.ask(std::move(request));
+    if (!saved && saved.error().pointer().empty()) return fail(saved.error());
+    if (!saved) {
+      std::string_view name = file == "-" ? std::string_view("stdin") : std::string_view(file);
+      return fail(json::in_file(name, record->body, saved.error()));
+    }
+    if (options.form == Form::json) return print_json(*saved);
+    return print(cat("applied ", clean_line(text_of(*saved, "name"), kRecordChars), ", version ",
+                     clean_line(text_of(*saved, "version"), kRecordChars), "\n"));
   });
 }
 
@@ -147,7 +169,7 @@ int delete_record(const AnswerOptions& options, const std::string& noun, const s
 }
 
 int list_agents(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/agents", .query = {{"limit", "200"}}}, agents_table);
+  return show_records(options, "agents", agents_table);
 }
 
 int show_agent(const AnswerOptions& options, const std::string& name, int version) {
@@ -192,7 +214,7 @@ int set_secret(const AnswerOptions& options, const std::string& name) {
 }
 
 int list_secrets(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/secrets", .query = {{"limit", "200"}}}, secrets_table);
+  return show_records(options, "secrets", secrets_table);
 }
 
 }  // namespace errand::cli

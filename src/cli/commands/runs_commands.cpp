@@ -13,6 +13,7 @@
 #include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/show/follow.hpp"
+#include "cli/show/run_summary.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 
@@ -40,6 +41,11 @@ std::string token_line(const json::Value& run) {
   if (input != "0" || output != "0") return cat(input, " in, ", output, " out");
   // Every turn has tokens: none at all means that the vendor does not count them.
   return text_of(run, "turns") == "0" ? std::string() : "unknown";
+}
+
+std::string cost_line(const json::Value& run) {
+  const json::Value* cost = member(run, "costUsd");
+  return cost && cost->is_number() ? shown_cost(cost->to_number<double>()) : std::string();
 }
 
 std::string fork_line(const json::Value& run) {
@@ -84,6 +90,7 @@ std::string run_text(const json::Value& run) {
   append_line(out, "parent", text_of(run, "parentRunId"));
   append_line(out, "turns", text_of(run, "turns"));
   append_line(out, "tokens", token_line(run));
+  append_line(out, "cost", cost_line(run));
   append_line(out, "prompt", prompt_of(run));
   append_line(out, "error", text_of(run, "error"));
   std::string text = clean_text(text_of(run, "finalText"));
@@ -151,7 +158,8 @@ int cancel_run(const RunChoice& options) {
 }
 
 int remove_run(const RunChoice& options) {
-  return with_chosen(options, [&](sdk::ApiClient& api, const std::string& run) {
+  auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
+  return with_run(with, options.run, [&](sdk::ApiClient& api, const std::string& run) {
     sdk::ApiRequest request{.method = sdk::Method::delete_, .path = sdk::run_path(run, "")};
     return show_answer(api, options.form, std::move(request), [&](const json::Value&) {
       return cat("removed ", clean_line(run, kShownPromptChars), "\n");

@@ -16,6 +16,7 @@ namespace errand::cli {
 struct RunsListOptions {
   std::string status;                 // empty: all
   std::vector<std::string> metadata;  // KEY:VALUE pairs that must all match
+  std::string agent;                  // only its runs, by its id or name; empty: all
   std::string session;                // only its runs; empty: all
   double since_seconds = 0;           // created in the last so many; 0: ever
   std::string before;                 // only runs behind this one; empty: from the latest on

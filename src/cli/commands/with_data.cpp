@@ -1,5 +1,7 @@
 #include "cli/commands/with_data.hpp"
 
+#include <utility>
+
 #include "cli/terminal/console.hpp"
 #include "cli/terminal/report.hpp"
 
@@ -12,6 +14,13 @@ int with_data(const sdk::DataPlace& place, const std::function<int(sdk::ApiClien
   const Error& error = opened.client.error();
   if (opened.is_server) return fail_setup(error);
   return error.code() == ErrorCode::invalid_argument ? fail_usage(error) : fail(error);
+}
+
+int ask_data_and_show(const AnswerOptions& options, sdk::ApiRequest request,
+                      const std::function<std::string(const json::Value&)>& text) {
+  return with_data({.server = options.server}, [&](sdk::ApiClient& api) {
+    return show_answer(api, options.form, std::move(request), text);
+  });
 }
 
 }  // namespace errand::cli

@@ -174,13 +174,13 @@ int list_workspaces(const AnswerOptions& options) {
 }
 
 int list_keys(const AnswerOptions& options) {
-  return ask_and_show(options, {.path = "/api-keys"}, keys_table);
+  return ask_data_and_show(options, {.path = "/api-keys"}, keys_table);
 }
 
 int revoke_key(const AnswerOptions& options, const std::string& id) {
   sdk::ApiRequest request{.method = sdk::Method::delete_,
                           .path = cat("/api-keys/", percent_encode(id))};
-  return ask_and_show(options, std::move(request), [&](const json::Value&) {
+  return ask_data_and_show(options, std::move(request), [&](const json::Value&) {
     return cat("revoked ", clean_line(id, kShownIdChars), "\n");
   });
 }

@@ -398,13 +398,20 @@ Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const 
       .config = std::move(config), .address = std::move(address), .store = std::move(store)};
 }
 
+// Lines of the log do not stand among those that are printed for a person.
+LogLevel least_level_here() {
+  const bool is_terminal = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+  return is_terminal ? LogLevel::warning : LogLevel::info;
+}
+
 }  // namespace
 
 int serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   SystemClock clock;
-  Log log(clock, STDERR_FILENO, options.log_format, options.log_level);
-  HeldLog store_log(clock, options.log_format, options.log_level);
+  const LogLevel least = options.log_level.value_or(least_level_here());
+  Log log(clock, STDERR_FILENO, options.log_format, least);
+  HeldLog store_log(clock, options.log_format, least);
   BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
   auto prepared = prepare(options, pool, clock, store_log.log());
   if (!prepared) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/clock.hpp"
@@ -16,7 +17,8 @@ struct ServeOptions {
   bool behind_proxy = false;
   milliseconds drain{5000};
   LogFormat log_format = LogFormat::text;
-  LogLevel log_level = LogLevel::info;
+  // Absent: info, or warning where a person reads the log on the terminal of the command.
+  std::optional<LogLevel> log_level = {};
 };
 
 // Runs the server until SIGTERM or SIGINT; returns the exit code.

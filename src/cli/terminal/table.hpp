@@ -10,7 +10,7 @@ using Row = std::vector<std::string>;
 
 // How a table may look.
 struct TableLook {
-  std::size_t columns_max = 0;  // the last column is cut to fit; 0: there is no limit
+  std::size_t columns_max = 0;  // of a line; 0: there is no limit
   bool has_colour = false;
 };
 
@@ -18,8 +18,10 @@ struct TableLook {
 TableLook table_look_here();
 
 // Plain text in aligned columns, the first row being the heading. Cells are made safe to show; an
-// empty one is shown as "-", so that every row has as many words as columns hold no spaces. Words
-// that say how something went have their colour.
+// empty one is shown as "-", so that every row has as many words as columns hold no spaces. Where
+// lines are too short, cells are cut, and on a very narrow terminal each row becomes a block of
+// lines; the first column, which holds what commands are given, is never cut. Statuses have their
+// colour.
 std::string render_table(const std::vector<Row>& rows, TableLook look = table_look_here());
 
 }  // namespace errand::cli

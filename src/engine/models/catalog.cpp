@@ -69,6 +69,7 @@ Task<void> Catalog::refresh() {
   std::vector<std::string> ids = co_await source_.models->list();
   listed_.clear();
   for (const std::string& id : ids) {
+    if (listed_.size() >= kFoundMax) break;
     if (find_listed(id)) continue;
     if (const CatalogModel* model = find_in_source(id)) listed_.push_back(model);
   }
@@ -84,12 +85,24 @@ const CatalogModel* Catalog::find_listed(std::string_view id) const {
 }
 
 const CatalogModel* Catalog::find_in_source(std::string_view id) {
-  if (auto found = found_.find(id); found != found_.end()) return &found->second;
-  if (auto named = named_.find(id); named != named_.end()) return &named->second;
-  if (!source_.models || found_.size() >= kFoundMax) return nullptr;
-  auto made = source_.models->make(id);
-  if (!made) return nullptr;
-  return &found_.emplace(std::string(id), std::move(*made)).first->second;
+  if (auto made = made_.find(id); made != made_.end()) return &made->second;
+  return source_.models ? make_model(id) : nullptr;
+}
+
+const CatalogModel* Catalog::make_model(std::string_view id) {
+  if (made_.size() >= listed_.size() + kNamedMax) forget_unused();
+  if (made_.size() >= listed_.size() + kNamedMax) return nullptr;
+  auto model = source_.models->make(id);
+  return model ? &made_.emplace(std::string(id), std::move(*model)).first->second : nullptr;
+}
+
+void Catalog::forget_unused() {
+  // A model with a fallback model holds both.
+  std::erase_if(with_fallback_, [](const auto& one) { return one.second.use_count() == 1; });
+  std::erase_if(made_, [&](const auto& one) {
+    bool is_listed = std::find(listed_.begin(), listed_.end(), &one.second) != listed_.end();
+    return !is_listed && one.second.model.use_count() <= 1;
+  });
 }
 
 const CatalogModel* Catalog::find(std::string_view id) {
@@ -97,38 +110,37 @@ const CatalogModel* Catalog::find(std::string_view id) {
   return listed ? listed : find_in_source(id);
 }
 
-llm::Model* Catalog::find_with_fallback(const std::string& id, const std::string& fallback,
-                                        Log& log) {
+std::shared_ptr<llm::Model> Catalog::find_with_fallback(const std::string& id,
+                                                        const std::string& fallback, Log& log) {
   const CatalogModel* first = find(id);
+  if (!first) return nullptr;
+  const std::shared_ptr<llm::Model> alone = first->model;  // keeps `first`
   const CatalogModel* second = fallback.empty() || fallback == id ? nullptr : find(fallback);
-  if (!first || !second) return first ? first->model.get() : nullptr;
-  auto [known, is_new] = with_fallback_.try_emplace({id, fallback});
-  if (!is_new) return known->second.get();
-  auto alone = [](const CatalogModel& model) {
-    return model.chain.empty() ? llm::NamedModel{.info = model.info, .model = model.model}
-                               : model.chain.front();
+  if (!second) return alone;
+  if (auto known = with_fallback_.find({id, fallback}); known != with_fallback_.end()) {
+    return known->second;
+  }
+  auto link = [](const CatalogModel& model) {
+    if (!model.chain.empty()) return model.chain.front();
+    return llm::NamedModel{.info = model.info, .model = model.model, .price = model.pricing};
   };
-  std::vector<llm::NamedModel> chain{alone(*first), alone(*second)};
+  std::vector<llm::NamedModel> chain{link(*first), link(*second)};
   for (std::size_t i = 1; i < first->chain.size(); ++i) {
     if (first->chain[i].info.id != fallback) chain.push_back(first->chain[i]);
   }
-  known->second = std::make_unique<llm::FallbackModel>(std::move(chain), log);
-  return known->second.get();
+  auto both = std::make_shared<llm::FallbackModel>(std::move(chain), log);
+  if (with_fallback_.size() >= kNamedMax) forget_unused();
+  with_fallback_[{id, fallback}] = both;
+  return both;
 }
 
 Result<const CatalogModel*> Catalog::find_named(std::string_view asked) {
-  if (auto named = named_.find(asked); named != named_.end()) return &named->second;
-  if (named_.size() >= kNamedMax) {
-    return Error(ErrorCode::invalid_argument,
-                 cat("this server has been asked for ", kNamedMax,
-                     " models that it does not list, and takes no further names"))
-        .reason("invalid_model")
-        .pointer("/modelId")
-        .hint("list the models that are used in a configuration file, or restart the server");
-  }
-  auto made = source_.models->make(asked);
-  ERRAND_ASSERT(made.has_value());
-  return &named_.emplace(std::string(asked), std::move(*made)).first->second;
+  if (const CatalogModel* model = find_in_source(asked)) return model;
+  return Error(ErrorCode::invalid_argument,
+               cat(kNamedMax, " models that this server does not list are in use"))
+      .reason("invalid_model")
+      .pointer("/modelId")
+      .hint("ask again when fewer runs go on, or list the models in a configuration file");
 }
 
 Result<const CatalogModel*> Catalog::resolve(std::string_view asked) {

@@ -52,12 +52,13 @@ struct CatalogSource {
 };
 
 // The models of this server: those that it was built with, and those of a source. Lives on the
-// engine's home. A model that was handed out stays for good.
+// engine's home. A model that is not listed is forgotten when room is needed and nobody but the
+// catalog holds its `model`; whoever needs it then gets a new one by the same name.
 class Catalog final {
  public:
   // How many models a source may bring; later ones are not listed.
   static constexpr std::size_t kFoundMax = 1000;
-  // How many models that are not listed callers may name; further names are refused.
+  // How many models that are not listed may be in use at once; further names are refused.
   static constexpr std::size_t kNamedMax = 1000;
 
   // `default_id` must be one of the models' ids, or empty for the first, be it a found one.
@@ -71,15 +72,19 @@ class Catalog final {
   // By catalog id, "platform:ID", "provider:ID[:VENDOR]", "PROVIDER:VENDOR", "PROVIDER/VENDOR", or
   // the vendor's id where only one model has it; empty asks for the default. Knows what the last
   // refresh found, and the models that callers of the source may name.
+  // The pointer is valid up to the next resolve(), find() or refresh(), and for as long as somebody
+  // shares its `model`.
   // invalid_argument with reason "invalid_model": none, or more than one, with candidates; or one
   // more than kNamedMax.
   Result<const CatalogModel*> resolve(std::string_view asked);
-  // By catalog id, for a run that was created with it: also one that the source does not list.
+  // By catalog id, for a run that was created with it: also one that the source does not list. The
+  // pointer is valid as that of resolve().
   const CatalogModel* find(std::string_view id);
 
   // The model of a run: the one with this id, and behind it, before its own fallback models, that
   // of another id. Without that one, or if it is unknown, just the first. nullptr: it is unknown.
-  llm::Model* find_with_fallback(const std::string& id, const std::string& fallback, Log& log);
+  std::shared_ptr<llm::Model> find_with_fallback(const std::string& id, const std::string& fallback,
+                                                 Log& log);
 
   // All of them, the preferred ones first.
   std::vector<const CatalogModel*> models() const;
@@ -90,15 +95,18 @@ class Catalog final {
   const CatalogModel* find_in_source(std::string_view id);
   Result<const CatalogModel*> find_named(std::string_view asked);
   Error unknown_model(std::string_view asked, std::size_t matches) const;
+  // Makes a model of the source, if there is room or room can be made. nullptr: it is none of the
+  // source's, or all kNamedMax are in use.
+  const CatalogModel* make_model(std::string_view id);
+  void forget_unused();
 
   std::vector<CatalogModel> models_;
   std::string default_id_;
   CatalogSource source_;
-  std::map<std::string, CatalogModel, std::less<>> found_;
-  std::map<std::string, CatalogModel, std::less<>> named_;
-  std::vector<const CatalogModel*> listed_;  // what the last refresh found
-  // Models with the fallback models of runs, which are few in number; made once and kept.
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<llm::Model>> with_fallback_;
+  std::map<std::string, CatalogModel, std::less<>> made_;  // by the source
+  std::vector<const CatalogModel*> listed_;                // those that the last refresh found
+  // Models with the fallback models of runs; kNamedMax and those in use.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<llm::Model>> with_fallback_;
 };
 
 }  // namespace errand::engine

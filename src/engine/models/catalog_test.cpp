@@ -14,6 +14,12 @@
 namespace errand::engine::catalog_test {
 namespace {
 
+// Is never asked.
+class SilentModel final : public llm::Model {
+ public:
+  std::unique_ptr<llm::TurnStream> ask(llm::TurnRequest) override { return nullptr; }
+};
+
 // Lists what the test says, under ids that begin with "local/".
 class ListedModels final : public ModelSource {
  public:
@@ -24,7 +30,9 @@ class ListedModels final : public ModelSource {
     if (!id.starts_with("local/")) return {};
     return CatalogModel{.info = {.id = std::string(id),
                                  .provider = "local",
-                                 .vendor_model_id = std::string(id.substr(6))}};
+                                 .vendor_model_id = std::string(id.substr(6))},
+                        .label = "",
+                        .model = std::make_shared<SilentModel>()};
   }
   bool may_be_named(std::string_view id) const override { return id.starts_with("local/any-"); }
   std::string advice(std::string_view asked) const override {
@@ -132,19 +140,36 @@ TEST_F(CatalogTest, AModelThatTheSourceDoesNotListMayBeNamed) {
   EXPECT_EQ(ids(catalog), (Ids{"demo"}));
 }
 
-TEST_F(CatalogTest, NamesAreTakenUpToABound) {
+TEST_F(CatalogTest, NamesThatNoRunUsesAreForgottenForNewOnes) {
   Catalog catalog = make({"demo"}, "", 0);
-  for (std::size_t i = 0; i < Catalog::kNamedMax; ++i) {
+  const std::shared_ptr<llm::Model> used = (*catalog.resolve("local/any-used"))->model;
+  for (std::size_t i = 0; i < 2 * Catalog::kNamedMax; ++i) {
     ASSERT_TRUE(catalog.resolve(cat("local/any-", i)));
+    ASSERT_TRUE(catalog.find(cat("local/of-a-run-", i)));
   }
-  EXPECT_EQ(
-      catalog.resolve("local/any-more").error().message(),
-      "this server has been asked for 1000 models that it does not list, and takes no further "
-      "names");
+  EXPECT_EQ((*catalog.resolve("local/any-used"))->model, used);
+}
+
+TEST_F(CatalogTest, NamesInUseAreBounded) {
+  Catalog catalog = make({"demo"}, "", 0);
+  std::vector<std::shared_ptr<llm::Model>> used;
+  for (std::size_t i = 0; i < Catalog::kNamedMax; ++i) {
+    used.push_back((*catalog.resolve(cat("local/any-", i)))->model);
+  }
+  EXPECT_EQ(catalog.resolve("local/any-more").error().message(),
+            "1000 models that this server does not list are in use");
   EXPECT_TRUE(catalog.resolve("local/any-7"));
-  listed_ = {"local/x"};
-  refresh(catalog);
-  EXPECT_EQ(resolved(catalog, ""), "local/x");
+  used.pop_back();
+  EXPECT_TRUE(catalog.resolve("local/any-more"));
+}
+
+TEST_F(CatalogTest, AModelWithAFallbackModelIsInUse) {
+  Catalog catalog = make({"demo"}, "", 0);
+  SystemClock clock;
+  Log log(clock, STDERR_FILENO, LogFormat::text);
+  auto both = catalog.find_with_fallback("local/a", "local/b", log);
+  for (std::size_t i = 0; i < 2 * Catalog::kNamedMax; ++i) catalog.find(cat("local/", i));
+  EXPECT_EQ(catalog.find_with_fallback("local/a", "local/b", log), both);
 }
 
 TEST_F(CatalogTest, TheSourceSaysWhatAnUnknownNameLacks) {

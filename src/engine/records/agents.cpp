@@ -7,13 +7,13 @@
 #include <utility>
 #include <variant>
 
-#include "base/close_names.hpp"
 #include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
+#include "run/unknown_members.hpp"
 #include "tool/secrets.hpp"
 
 namespace errand::engine {
@@ -24,33 +24,18 @@ constexpr std::size_t kAgentBytesMax = 1024U * 1024;
 constexpr auto kMembers = std::to_array<std::string_view>(
     {"name", "description", "modelId", "systemPrompt", "tools", "metadata", "budgets",
      "loopDetection", "toolBudgets", "reasoningLevel", "outputSchema", "fallbackModelId",
-     "retainTools", "room", "requiredToolkits"});
+     "retainTools", "room", "requiredToolkits", "id", "version", "createdAt", "updatedAt"});
 // What reads give and a file that was read may therefore hold; they are the server's to say.
-constexpr auto kReadOnly =
-    std::to_array<std::string_view>({"id", "version", "createdAt", "updatedAt"});
+constexpr std::span kReadOnly = std::span(kMembers).last<4>();
 
-bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-Result<void> refuse_unknown(const json::Object& body) {
-  for (const auto& member : body) {
-    std::string_view name(member.key().data(), member.key().size());
-    if (is_one_of(kMembers, name) || is_one_of(kReadOnly, name)) continue;
-    std::string pointer = json::child_pointer("", name);
-    if (name == "prompt" || name == "messages") {
-      return Error(ErrorCode::invalid_argument,
-                   cat("\"", name, "\" is what a run is asked, and not part of an agent"))
-          .pointer(pointer);
-    }
-    const std::vector<std::string_view> known(kMembers.begin(), kMembers.end());
-    std::string meant = did_you_mean(name, known);
+Result<void> refuse_unknown(const json::Value& body) {
+  for (std::string_view name : {"prompt", "messages"}) {
+    if (!body.get_object().contains(name)) continue;
     return Error(ErrorCode::invalid_argument,
-                 cat("\"", utf8_prefix(name, 80), "\" is not a member of an agent",
-                     meant.empty() ? "" : cat("; ", meant)))
-        .pointer(pointer);
+                 cat("\"", name, "\" is what a run is asked, and not part of an agent"))
+        .pointer(json::child_pointer("", name));
   }
-  return {};
+  return refuse_unknown_members(body, kMembers);
 }
 
 // The token of the room, which is kept like a header of that name.
@@ -172,7 +157,7 @@ Result<AgentParams> parse_agent(const json::Value& body, std::string_view name) 
                       "/description", "descriptionChars", kAgentDescriptionCharsMax));
   }
   ERRAND_CHECK(in.finish());
-  ERRAND_CHECK(refuse_unknown(body.get_object()));
+  ERRAND_CHECK(refuse_unknown(body));
   json::Object members = body.get_object();
   for (std::string_view word : kReadOnly) members.stable_erase(word);
   members.stable_erase("name");

@@ -143,7 +143,8 @@ void Residency::drive(agent::AgentRun::Params params) {
   live.catch_up(params.row);
   const CreatedEntry& created = params.state->created();
   const std::string& model_id = created.model.id;
-  llm::Model* model = deps_.catalog.find_with_fallback(model_id, created.fallback, deps_.log);
+  std::shared_ptr<llm::Model> model =
+      deps_.catalog.find_with_fallback(model_id, created.fallback, deps_.log);
   if (!model) {
     deps_.log.warning("a run waits for its model, which is not configured",
                       {{"run", key.run.str()}, {"model", model_id}});
@@ -151,8 +152,8 @@ void Residency::drive(agent::AgentRun::Params params) {
   params.is_given_up = resident.is_given_up;
   move(resident, Place::live);
   if (auto reports = std::exchange(resident.reports, nullptr)) params.reports = std::move(*reports);
-  live.attach(
-      std::make_unique<agent::AgentRun>(deps_.surroundings, model, live, std::move(params)));
+  live.attach(std::make_unique<agent::AgentRun>(deps_.surroundings, std::move(model), live,
+                                                std::move(params)));
 }
 
 std::shared_ptr<LiveRun> Residency::find(const RunKey& run) const {

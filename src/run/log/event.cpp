@@ -30,6 +30,7 @@ void write_totals(ObjectWriter& out, const RunTotals& totals) {
       .field("turns", totals.turns)
       .field("model", to_json(totals.model));
   if (totals.output) out.field("structuredOutput", to_json(*totals.output));
+  if (totals.cost_usd) out.field("costUsd", json::Value(*totals.cost_usd));
 }
 
 void write_members(ObjectWriter& out, const json::Object& members) {

@@ -122,12 +122,16 @@ struct TurnRestarted {
   int attempt = 0;
 };
 
-// On every end: tokens, turns, model, and what became of the output schema, if there is one.
+// On every end: tokens, turns, model, what became of the output schema, if there is one, and what
+// it has cost.
 struct RunTotals {
   Usage usage;
   int turns = 0;
   ModelInfo model;
   std::optional<StructuredOutput> output = {};
+  // Of the run's own turns, each at the price of the model that answered it; nothing if a price or
+  // a number of tokens is unknown.
+  std::optional<double> cost_usd = {};
 };
 
 // The end of a run that did what it was asked, or met a limit of its own.

@@ -196,6 +196,8 @@ void read(Taker& in, RunTotals& totals) {
   totals.model = parse_model_info(in.take("model"));
   json::Value output = in.take("structuredOutput");
   if (output.is_object()) totals.output = parse_structured_output(output);
+  json::Value cost = in.take("costUsd");
+  if (cost.is_number()) totals.cost_usd = cost.to_number<double>();
 }
 
 void read(Taker& in, ResultEvent& event) {

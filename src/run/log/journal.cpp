@@ -52,6 +52,7 @@ json::Object to_json(const ParentCall& parent) {
 json::Object to_json(const AnsweredBy& by) {
   json::Object out = errand::to_json(by.model);
   out["outputMechanism"] = to_string(by.output_mechanism);
+  if (by.price) out["price"] = errand::to_json(*by.price);
   return out;
 }
 
@@ -141,6 +142,7 @@ struct EntryWriter {
     out.field("entry", "sampled")
         .field("id", entry.id.view())
         .field("usage", errand::to_json(entry.usage));
+    if (entry.price) out.field("price", errand::to_json(*entry.price));
   }
 
   void operator()(const AnswerEntry& entry) {

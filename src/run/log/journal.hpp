@@ -128,6 +128,7 @@ constexpr std::size_t kNoteBytesMax = 4096;
 struct SampledEntry {
   ToolUseId id;  // of the call
   Usage usage;
+  std::optional<Pricing> price = {};  // of the model that answered, if that is known
 };
 
 // A question that a call's server has asked the client is over.
@@ -163,6 +164,7 @@ struct ModelFailure {
 struct AnsweredBy {
   ModelInfo model;
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
+  std::optional<Pricing> price = {};                          // of the model, if that is known
 };
 
 // The turn is over: complete, or cut off after its last closed call.

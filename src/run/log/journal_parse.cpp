@@ -125,10 +125,16 @@ OutputMechanism parse_mechanism(Fields& in) {
   return mechanism.value_or(OutputMechanism::plain);
 }
 
+std::optional<Pricing> parse_price(Fields& in) {
+  const json::Value* price = in.optional_any("price");
+  return price ? std::optional(parse_pricing(*price)) : std::nullopt;
+}
+
 Result<AnsweredBy> parse_answered_by(const json::Value& value) {
   Fields in(value, "/answeredBy");
-  return in.finish(
-      AnsweredBy{.model = parse_model_info(value), .output_mechanism = parse_mechanism(in)});
+  return in.finish(AnsweredBy{.model = parse_model_info(value),
+                              .output_mechanism = parse_mechanism(in),
+                              .price = parse_price(in)});
 }
 
 Result<std::vector<ToolDecl>> parse_bindings(const json::Array* bindings) {
@@ -193,7 +199,7 @@ Result<JournalEntry> parse_created(Fields& in) {
   if (auto session = in.optional_text("session")) {
     entry.session = SessionId::parse(*session).value_or(SessionId());
   }
-  if (const json::Value* price = in.optional_any("price")) entry.price = parse_pricing(*price);
+  entry.price = parse_price(in);
   entry.fallback = in.optional_text("fallback").value_or("");
   entry.request_id = in.optional_text("requestId").value_or("");
   entry.traceparent = in.optional_text("traceparent").value_or("");
@@ -288,8 +294,9 @@ Result<JournalEntry> parse_entry(const json::Value& value) {
                     .timed_out = in.optional_flag("timedOut").value_or(false)});
   }
   if (kind == "sampled") {
-    return in.finish<JournalEntry>(
-        SampledEntry{.id = parse_tool_use_id(in), .usage = parse_usage(in.any("usage"))});
+    return in.finish<JournalEntry>(SampledEntry{.id = parse_tool_use_id(in),
+                                                .usage = parse_usage(in.any("usage")),
+                                                .price = parse_price(in)});
   }
   if (kind == "resumed") {
     return in.finish<JournalEntry>(ResumedEntry{.at = from_millis(in.integer("at", 0, INT64_MAX))});

@@ -190,11 +190,12 @@ void add_ends(std::vector<Stored>& all) {
            .text = "bye",
            .finish_reason = "end_turn",
            .answered_by = AnsweredBy{.model = {.id = "b", .provider = "p", .vendor_model_id = "v"},
-                                     .output_mechanism = OutputMechanism::answer_tool}},
+                                     .output_mechanism = OutputMechanism::answer_tool,
+                                     .price = Pricing{.input_per_1m_usd = 3}}},
        R"({"entry":"turn_end","text":"bye","blocks":[],"finishReason":"end_turn",)"
        R"("usage":{"inputTokens":0,"cachedTokens":0,"reasoningTokens":0,"outputTokens":0},)"
        R"("answeredBy":{"id":"b","provider":"p","vendorModelId":"v",)"
-       R"("outputMechanism":"synthetic_tool"}})"
+       R"("outputMechanism":"synthetic_tool","price":{"inputPer1MUsd":3.0}}})"
        "\n"});
   all.push_back({CancelEntry{.reason = "user", .at = from_millis(8)},
                  "{\"entry\":\"cancel\",\"reason\":\"user\",\"at\":8}\n"});

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "json/members.hpp"
+#include "run/tools/object_schema.hpp"
 #include "run/tools/tool_ref.hpp"
 #include "run/tools/tool_stub.hpp"
 
@@ -54,22 +55,16 @@ SchemaPtr message_schema(const LocalAgent& agent) {
                        {"additionalProperties", false}});
 }
 
-// A catalog's schema as it is, save that vendors take an object at the root only.
-SchemaPtr mcp_schema(const ObjectPtr& tool) {
-  const json::Object* schema = json::object_at(tool.get(), "inputSchema");
-  if (schema && json::text_at(schema, "type") == "object") return {tool, schema};
-  return share_schema({{"type", "object"}, {"properties", json::Object()}});
-}
-
 OfferedTool mcp_tool(const LocalMcpServer& server, std::size_t index) {
-  const json::Object& tool = *server.tools[index];
+  const ObjectPtr& keeper = server.tools[index];
+  const json::Object& tool = *keeper;
   json::Object echo{{"mcpServer", server.name}, {"mcpToolName", json::text_at(&tool, "name")}};
   if (server.info) echo["mcpServerInfo"] = *server.info;
   if (const json::Object* notes = json::object_at(&tool, "annotations"))
     echo["annotations"] = *notes;
   return {.decl = {.name = std::string(json::text_at(&tool, "name")),
                    .description = std::string(json::text_at(&tool, "description")),
-                   .input_schema = mcp_schema(server.tools[index]),
+                   .input_schema = arguments_schema(json::object_at(&tool, "inputSchema"), keeper),
                    .kind = "mcp_local",
                    .echo = share_schema(std::move(echo))},
           .name_pointer = cat("/tools/", index, "/name"),

@@ -6,9 +6,8 @@
 #include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
-#include "json/members.hpp"
-#include "json/pointer.hpp"
 #include "json/write.hpp"
+#include "run/tools/object_schema.hpp"
 
 namespace errand {
 namespace {
@@ -102,52 +101,12 @@ ObjectPtr read_echo(Fields& in, std::string_view key, const ValuePtr& keeper) {
   return share(*object, keeper);
 }
 
-bool is_object_schema(const json::Object* schema) {
-  const json::Value* type = schema ? schema->if_contains("type") : nullptr;
-  return type && *type == "object";
-}
-
-// Arguments are always an object: a schema that only refers to others, or joins them, may say so.
-bool is_open_schema(const json::Object* schema) {
-  return schema && !schema->contains("type") &&
-         (schema->contains("$ref") || schema->contains("allOf") || schema->contains("properties"));
-}
-
-// Vendors want to see an object at the root: what a root refers to within itself is put there.
-SchemaPtr with_object_type(const json::Object& schema) {
-  constexpr int kHopsMax = 8;
-  json::Value root(schema);
-  json::Object& out = root.get_object();
-  for (int hop = 0; hop < kHopsMax; ++hop) {
-    std::string ref(json::text_at(&out, "$ref"));
-    const json::Value* target =
-        ref.starts_with("#/") ? json::find_pointer(root, std::string_view(ref).substr(1)) : nullptr;
-    if (!target || !target->is_object()) break;
-    json::Object members = target->get_object();
-    out.erase("$ref");
-    for (auto& member : members) {
-      if (!out.contains(member.key())) out[member.key()] = std::move(member.value());
-    }
-  }
-  if (!out.contains("type")) out["type"] = "object";
-  return share_schema(std::move(out));
-}
-
-SchemaPtr parameters_of(const json::Object* schema, const ValuePtr& keeper) {
-  if (is_object_schema(schema)) return share(*schema, keeper);
-  if (is_open_schema(schema)) return with_object_type(*schema);
-  // Vendors take an object at the root only; anything else is offered as a permissive object.
-  return share_schema({{"type", "object"}, {"properties", json::Object()}});
-}
-
 Result<ToolRef> parse_local_tool(Fields in, const ValuePtr& keeper) {
   LocalTool tool;
   tool.name = read_name(in);
   tool.description = in.optional_text("description").value_or("");
-  tool.parameters = parameters_of(in.optional_object("parameters"), keeper);
-  const json::Object* output = in.optional_object("outputSchema");
-  if (is_object_schema(output)) tool.output_schema = share(*output, keeper);
-  if (is_open_schema(output)) tool.output_schema = with_object_type(*output);
+  tool.parameters = arguments_schema(in.optional_object("parameters"), keeper);
+  tool.output_schema = object_schema(in.optional_object("outputSchema"), keeper);
   tool.annotations = {.read_only = in.optional_flag("readOnly").value_or(false),
                       .idempotent = in.optional_flag("idempotent").value_or(false),
                       .parallel_safe = in.optional_flag("parallelSafe").value_or(true),

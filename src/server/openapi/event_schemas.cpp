@@ -205,7 +205,8 @@ constexpr std::string_view kEventSchemas = R"json({
       "tokens": {"$ref": "#/components/schemas/Tokens"},
       "turns": {"type": "integer"},
       "model": {"$ref": "#/components/schemas/ModelUsed"},
-      "structuredOutput": {"$ref": "#/components/schemas/StructuredOutput"}
+      "structuredOutput": {"$ref": "#/components/schemas/StructuredOutput"},
+      "costUsd": {"$ref": "#/components/schemas/CostUsd"}
     }
   },
   "event.error": {
@@ -225,7 +226,8 @@ constexpr std::string_view kEventSchemas = R"json({
       "tokens": {"$ref": "#/components/schemas/Tokens"},
       "turns": {"type": "integer"},
       "model": {"$ref": "#/components/schemas/ModelUsed"},
-      "structuredOutput": {"$ref": "#/components/schemas/StructuredOutput"}
+      "structuredOutput": {"$ref": "#/components/schemas/StructuredOutput"},
+      "costUsd": {"$ref": "#/components/schemas/CostUsd"}
     }
   },
   "event.cancelled": {
@@ -237,7 +239,8 @@ constexpr std::string_view kEventSchemas = R"json({
       "tokens": {"$ref": "#/components/schemas/Tokens"},
       "turns": {"type": "integer"},
       "model": {"$ref": "#/components/schemas/ModelUsed"},
-      "structuredOutput": {"$ref": "#/components/schemas/StructuredOutput"}
+      "structuredOutput": {"$ref": "#/components/schemas/StructuredOutput"},
+      "costUsd": {"$ref": "#/components/schemas/CostUsd"}
     }
   }
 })json";

@@ -28,8 +28,10 @@ inline constexpr Parameter kAgent =
 inline constexpr Parameter kParentRun =
     text_parameter("parentRunId", "Only runs of agents that this run has called.");
 inline constexpr Parameter kRunStatus =
-    choice_parameter("status", "Only runs with this status.", "queued", "running", "succeeded",
-                     "failed", "cancelled");
+    choice_parameter("status",
+                     "Only runs with this status. `waiting` finds those of the running ones that "
+                     "wait for a tool call to be answered.",
+                     "queued", "running", "waiting", "succeeded", "failed", "cancelled");
 inline constexpr Parameter kLastSeq = text_parameter(
     "lastSeq",
     "The last event that the client has seen. The larger of this and `Last-Event-ID` counts; "

@@ -254,6 +254,7 @@ constexpr std::string_view kRunSchemas = R"json({
       "structuredOutput": {
         "oneOf": [{"$ref": "#/components/schemas/StructuredOutput"}, {"type": "null"}]
       },
+      "costUsd": {"$ref": "#/components/schemas/CostUsd"},
       "pendingCalls": {"type": "array", "items": {"$ref": "#/components/schemas/ToolCall"}},
       "spec": {
         "type": "object",
@@ -261,6 +262,13 @@ constexpr std::string_view kRunSchemas = R"json({
       },
       "forkedFrom": {"$ref": "#/components/schemas/ForkedFrom"}
     }
+  },
+  "CostUsd": {
+    "type": "number",
+    "description": [
+      "What the run's own turns have cost, each at the price of the model that answered it, in US",
+      "dollars. Absent before the end, and if a price or a number of tokens is unknown."
+    ]
   },
   "ForkedFrom": {
     "type": "object",

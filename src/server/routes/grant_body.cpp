@@ -69,25 +69,11 @@ std::string read_name(json::Fields& in) {
   return name;
 }
 
-void refuse_unknown(json::Fields& in, const json::Value& body,
-                    const std::vector<std::string>& known) {
-  const json::Object* members = body.if_object();
-  if (!members) return;
-  for (const auto& member : *members) {
-    std::string key(member.key());
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    in.fail(Error(ErrorCode::invalid_argument,
-                  cat("there is no member \"", utf8_prefix(key, 80), "\" here"))
-                .pointer(in.pointer_to(key))
-                .candidates(known));
-  }
-}
-
 Result<engine::KeyParams> parse_grant(const json::Value& body,
                                       const std::vector<std::string>& known_scopes,
-                                      const std::vector<std::string>& members) {
+                                      KnownMembers members) {
   json::Fields in(body, "");
-  refuse_unknown(in, body, members);
+  refuse_unknown_members(in, body, members);
   engine::KeyParams params{.name = read_name(in)};
   params.grant.scopes = read_names(in, "scopes", {"keyScopes", kKeyScopesMax});
   params.grant.agents = read_names(in, "agents", {"keyAgents", kKeyAgentsMax});

@@ -9,6 +9,7 @@
 #include "json/fields.hpp"
 #include "json/value.hpp"
 #include "run/principal.hpp"
+#include "run/unknown_members.hpp"
 
 namespace errand::server {
 
@@ -18,15 +19,11 @@ json::Value names_json(const Grant::Names& names);  // null: not restricted
 
 std::string read_name(json::Fields& in);
 
-// Our own endpoints refuse members that they do not know.
-void refuse_unknown(json::Fields& in, const json::Value& body,
-                    const std::vector<std::string>& known);
-
 // Name, scopes, agents and time to live; only `members` may be there. invalid_argument: with the
 // pointer.
 Result<engine::KeyParams> parse_grant(const json::Value& body,
                                       const std::vector<std::string>& known_scopes,
-                                      const std::vector<std::string>& members);
+                                      KnownMembers members);
 
 // Nobody makes a credential that may do more, or lives longer, than the one that makes it: what is
 // left out is taken over. forbidden: more was asked for.

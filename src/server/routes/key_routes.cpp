@@ -1,4 +1,5 @@
 // API keys, and the workspaces that they belong to.
+#include <array>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,9 @@
 
 namespace errand::server {
 namespace {
+
+constexpr auto kWorkspaceMembers = std::to_array<std::string_view>({"slug", "name"});
+constexpr auto kKeyMembers = std::to_array<std::string_view>({"name", "scopes", "agents", "ttlMs"});
 
 json::Value time_json(const std::optional<WallTime>& time) {
   return time ? json::Value(to_iso8601(*time)) : json::Value();
@@ -49,7 +53,7 @@ json::Object workspace_json(const engine::WorkspaceView& workspace) {
 
 Result<engine::WorkspaceView> parse_workspace(const json::Value& body) {
   json::Fields in(body, "");
-  refuse_unknown(in, body, {"slug", "name"});
+  refuse_unknown_members(in, body, kWorkspaceMembers);
   auto slug = WorkspaceSlug::parse(in.text("slug"));
   if (in.ok() && !slug) {
     in.fail("slug", "a slug is 1 to 39 letters, digits, dashes and underscores");
@@ -74,7 +78,7 @@ std::vector<std::string> Api::known_scopes() const {
 
 Api::Answer Api::create_key(Principal who, net::Request request) {
   auto read = [scopes = known_scopes()](const json::Value& body) {
-    return parse_grant(body, scopes, {"name", "scopes", "agents", "ttlMs"});
+    return parse_grant(body, scopes, kKeyMembers);
   };
   ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), read));
   ERRAND_CO_CHECK(confine(params, who, time_left(credential(request), who.key)));

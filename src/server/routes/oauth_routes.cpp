@@ -1,4 +1,5 @@
 // OAuth: clients of a workspace, and the endpoints at which they get and give back tokens.
+#include <array>
 #include <utility>
 
 #include "base/base64.hpp"
@@ -12,6 +13,7 @@
 namespace errand::server {
 namespace {
 
+constexpr auto kClientMembers = std::to_array<std::string_view>({"name", "scopes", "agents"});
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 
 json::Object client_json(const engine::OAuthClient& client) {
@@ -112,7 +114,7 @@ net::Response wrong_client() {
 
 Api::Answer Api::create_oauth_client(Principal who, net::Request request) {
   auto read = [scopes = known_scopes()](const json::Value& body) {
-    return parse_grant(body, scopes, {"name", "scopes", "agents"});
+    return parse_grant(body, scopes, kClientMembers);
   };
   ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), read));
   if (!params.grant.scopes) {

@@ -37,6 +37,7 @@ void add_end(json::Object& out, const agent::State& state) {
   out["turns"] = totals.turns;
   out["model"] = to_json(totals.model);
   if (totals.output) out["structuredOutput"] = to_json(*totals.output);
+  if (totals.cost_usd) out["costUsd"] = *totals.cost_usd;
 }
 
 // What the user says after the turns that a fork begins with; null if that is nothing new.

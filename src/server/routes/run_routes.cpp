@@ -96,7 +96,10 @@ EventSeq resume_point(const net::Request& request) {
 Result<RunFilter> parse_run_filter(const Principal& who, const net::Request& request) {
   RunFilter filter{.workspace = who.workspace};
   ERRAND_TRY(auto status, choice_param(request, query::kRunStatus));
-  if (status) filter.status = parse_run_status(query::kRunStatus.words()[*status]);
+  if (status) {
+    std::string_view word = query::kRunStatus.words()[*status];
+    filter.status = word == "waiting" ? RunStatus::waiting : parse_run_status(word);
+  }
   ERRAND_TRY(filter.metadata, metadata_params(request));
   ERRAND_TRY(filter.created, created_params(request));
   if (auto session = text_param(request, query::kSession)) {

@@ -159,6 +159,7 @@ std::vector<Api::Row> Api::tool_call_rows() {
         .scope = "runs:write",
         .summary = "Claims a tool call: until the claim expires, no other client can answer it.",
         .request = "ClaimRequest",
+        .takes_idempotency_key = true,
         .answers = {{200, "The claim.", "Claim"}},
         .errors = {"unknown_tool_use", "claimed"}},
        &Api::claim_tool_call},

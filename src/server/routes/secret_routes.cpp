@@ -1,14 +1,18 @@
 // Secrets: written and never read.
+#include <array>
 #include <utility>
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
+#include "run/unknown_members.hpp"
 #include "server/api.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/record_answer.hpp"
 
 namespace errand::server {
 namespace {
+
+constexpr auto kSecretMembers = std::to_array<std::string_view>({"name", "value"});
 
 json::Object secret_json(const engine::SecretInfo& secret) {
   return {{"id", secret.name},
@@ -32,16 +36,8 @@ Result<SecretBody> parse_secret(const json::Value& body, std::string_view name) 
   if (in.ok() && !name.empty() && secret.name != name) {
     in.fail("name", "a secret keeps its name: create another one, and delete this one");
   }
-  ERRAND_CHECK(in.finish());
-  for (const auto& member : body.get_object()) {
-    if (member.key() == "name" || member.key() == "value") continue;
-    std::string key(member.key().data(), member.key().size());
-    return Error(ErrorCode::invalid_argument,
-                 cat("\"", utf8_prefix(key, 80),
-                     "\" is not a member of a secret: it has \"name\" and \"value\""))
-        .pointer(json::child_pointer("", key));
-  }
-  return secret;
+  refuse_unknown_members(in, body, kSecretMembers);
+  return in.finish(std::move(secret));
 }
 
 Task<Result<SecretBody>> read_secret(net::Request* request, BlockingPool* pool, std::string name) {

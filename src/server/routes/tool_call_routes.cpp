@@ -49,6 +49,14 @@ Result<milliseconds> parse_claim(const json::Value& body) {
   return parse_ttl(in);
 }
 
+// A body does not matter: whoever claims a call again may want it for longer.
+Result<std::string> claim_key(const net::Request& request) {
+  std::string key(request.header("idempotency-key"));
+  if (key.size() <= kIdempotencyKeyCharsMax) return key;
+  return Error(ErrorCode::invalid_argument, "the Idempotency-Key is too long")
+      .limit("idempotencyKeyChars", kIdempotencyKeyCharsMax);
+}
+
 struct Extension {
   std::string claim_id;
   milliseconds ttl{};
@@ -121,7 +129,8 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
 Api::Answer Api::claim_tool_call(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto ttl, co_await read_json(&request, engine_.pool(), parse_claim));
   ERRAND_CO_TRY(auto id, tool_use_of_path(request));
-  ERRAND_CO_TRY(auto call, co_await engine_.claim_call(who, std::move(id), ttl));
+  ERRAND_CO_TRY(auto key, claim_key(request));
+  ERRAND_CO_TRY(auto call, co_await engine_.claim_call(who, std::move(id), ttl, std::move(key)));
   co_return claim_response(call, engine_.clock().now());
 }
 

@@ -1,4 +1,5 @@
 // Stored tools.
+#include <array>
 #include <map>
 #include <memory>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "run/unknown_members.hpp"
 #include "server/api.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/named_record_routes.hpp"
@@ -17,6 +19,8 @@
 
 namespace errand::server {
 namespace {
+
+constexpr auto kTestMembers = std::to_array<std::string_view>({"arguments"});
 
 Result<json::Object> tool_json(const NamedRecord& tool) {
   json::Object out{{"id", tool.id},
@@ -54,6 +58,7 @@ Task<Result<ToolBody>> checked_tool(engine::Engine* engine, net::Request* reques
 
 Result<json::Object> parse_arguments(const json::Value& body) {
   json::Fields in(body, "");
+  refuse_unknown_members(in, body, kTestMembers);
   const json::Object* arguments = in.optional_object("arguments");
   return in.finish(arguments ? *arguments : json::Object());
 }

@@ -224,8 +224,8 @@ CallClaimOutcome MemoryStoreData::claim_call(const CallClaim& claim, StoreTime n
   using Kind = CallClaimOutcome::Kind;
   Mailbox* box = find_open_call(claim.workspace, claim.slot);
   if (!box) return {.kind = Kind::unknown_slot};
-  bool may_take = claim.kind == CallClaim::Kind::claim ? !is_claimed(*box, now)
-                                                       : box->claim_id == claim.claim_id;
+  const bool is_free = claim.kind == CallClaim::Kind::claim && !is_claimed(*box, now);
+  const bool may_take = is_free || box->claim_id == claim.claim_id;
   if (!may_take) return {.kind = Kind::taken};
   box->claim_id = claim.claim_id;
   box->claimed_until = std::min(now + claim.ttl, box->deadline);

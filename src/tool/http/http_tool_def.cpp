@@ -2,37 +2,31 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
-#include "base/close_names.hpp"
 #include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
+#include "run/tools/object_schema.hpp"
+#include "run/unknown_members.hpp"
 #include "tool/http/placeholders.hpp"
 
 namespace errand {
 namespace {
 
 using json::Fields;
-using Names = std::vector<std::string_view>;
 
-constexpr auto kOnlyShown =
-    std::to_array<std::string_view>({"id", "version", "createdAt", "updatedAt"});
-
-// What an own endpoint does not know is a mistake.
-void refuse_unknown(Fields& in, const json::Value& value, const Names& known) {
-  const json::Object* object = value.if_object();
-  if (!object) return;
-  for (const auto& member : *object) {
-    std::string_view name(member.key().data(), member.key().size());
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string meant = did_you_mean(name, known);
-    in.fail(name, cat("\"", utf8_prefix(name, 80), "\" is not a member that is known here",
-                      meant.empty() ? "" : cat("; ", meant)));
-  }
-}
+constexpr auto kMembers =
+    std::to_array<std::string_view>({"name", "description", "parameters", "http", "annotations",
+                                     "timeoutMs", "id", "version", "createdAt", "updatedAt"});
+constexpr std::span kOnlyShown = std::span(kMembers).last<4>();
+constexpr auto kHttpMembers =
+    std::to_array<std::string_view>({"method", "url", "headers", "query", "body", "result"});
+constexpr auto kAnnotationMembers = std::to_array<std::string_view>(
+    {"readOnly", "idempotent", "parallelSafe", "longRunning", "destructive"});
 
 void check_template(Fields& in, std::string_view text, const std::string& pointer) {
   auto parts = parse_template(text);
@@ -145,7 +139,7 @@ Headers read_headers(Fields& in) {
 
 void read_http(Fields& in, const json::Value& value, HttpToolDef& tool) {
   Fields http(value, in.pointer_to("http"));
-  refuse_unknown(http, value, {"method", "url", "headers", "query", "body", "result"});
+  refuse_unknown_members(http, value, kHttpMembers);
   tool.method = read_method(http);
   tool.url = read_url(http);
   tool.headers = read_headers(http);
@@ -170,8 +164,7 @@ void read_annotations(Fields& in, HttpToolDef& tool) {
   tool.annotations.timeout = kHttpToolTimeout;
   if (const json::Value* value = in.optional_any("annotations")) {
     Fields notes(*value, in.pointer_to("annotations"));
-    refuse_unknown(notes, *value,
-                   {"readOnly", "idempotent", "parallelSafe", "longRunning", "destructive"});
+    refuse_unknown_members(notes, *value, kAnnotationMembers);
     ToolAnnotations& out = tool.annotations;
     out.read_only = notes.optional_flag("readOnly").value_or(out.read_only);
     out.idempotent = notes.optional_flag("idempotent").value_or(out.idempotent);
@@ -200,17 +193,12 @@ Result<HttpToolDef> parse_http_tool(const json::Value& body, std::string_view na
         limit_met(cat("a description has at most ", kHttpToolDescriptionCharsMax, " characters"),
                   "/description", "descriptionChars", kHttpToolDescriptionCharsMax));
   }
-  Names known{"name", "description", "parameters", "http", "annotations", "timeoutMs"};
-  known.insert(known.end(), kOnlyShown.begin(), kOnlyShown.end());
-  refuse_unknown(in, body, known);
+  refuse_unknown_members(in, body, kMembers);
   if (const json::Object* parameters = in.optional_object("parameters")) {
-    const json::Value* type = parameters->if_contains("type");
-    if (!type || *type != "object") {
-      in.fail("parameters", "expected a JSON Schema with \"type\": \"object\"");
-    }
-    tool.parameters = share_schema(*parameters);
+    tool.parameters = object_schema(parameters);
+    if (!tool.parameters) in.fail("parameters", "expected the JSON Schema of an object");
   } else {
-    tool.parameters = share_schema({{"type", "object"}, {"properties", json::Object()}});
+    tool.parameters = arguments_schema(nullptr);
   }
   read_http(in, in.any("http"), tool);
   read_annotations(in, tool);

@@ -108,8 +108,8 @@ Result<CallClaimOutcome> MailChanges::claim(const CallClaim& claim) {
   ERRAND_TRY(auto box, find_open_call(claim));
   if (!box) return CallClaimOutcome{.kind = Kind::unknown_slot};
   const StoreTime now = time_.now();
-  bool may_take = claim.kind == CallClaim::Kind::claim ? !is_claimed(*box, now)
-                                                       : box->claim_id == claim.claim_id;
+  const bool is_free = claim.kind == CallClaim::Kind::claim && !is_claimed(*box, now);
+  const bool may_take = is_free || box->claim_id == claim.claim_id;
   if (!may_take) return CallClaimOutcome{.kind = Kind::taken};
   box->claim_id = claim.claim_id;
   box->claimed_until = std::min(now + claim.ttl, box->deadline);
