@@ -10,8 +10,6 @@
 namespace errand::room {
 namespace {
 
-constexpr std::int64_t kNormalEnd = 1000;
-
 template <class Id>
 Id random_id() {
   Id id{};
@@ -53,7 +51,7 @@ void CallSpan::end(const Content& last) {
       span_.attributes.emplace_back("error.type", cat("room_", *code));
     }
   }
-  const std::int64_t status = json::integer_at(&header, "status_code").value_or(kNormalEnd);
+  const std::int64_t status = close_status(header);
   if (is_close(header) && status != kNormalEnd) {
     span_.error = std::string(json::text_at(&header, "message"));
     span_.attributes.emplace_back("error.type", cat("close_", status));

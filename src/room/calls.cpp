@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "json/members.hpp"
 #include "json/write.hpp"
 
 namespace errand::room {
@@ -24,6 +23,14 @@ Message chunk_message(std::string_view type, std::uint64_t id, json::Object head
   return message;
 }
 
+// An item of a stream, or an answer, as this caller can read it.
+Content fit_item(const Content& content, const Participant& caller) {
+  if (kind_of(content.header) != ContentKind::raw) return content;
+  if (caller.generation != ClientGeneration::old_npm) return content;
+  return error_content(RoomCode::unexpected_response,
+                       "the answer is of type raw, which this client does not know");
+}
+
 // What may go on to a caller. Clients drop an answer of a type that they do not know, and their
 // call would wait for ever.
 Content fit_answer(const Content* content, const Participant& caller) {
@@ -31,12 +38,7 @@ Content fit_answer(const Content* content, const Participant& caller) {
   if (auto flaw = flaw_of(content->header)) {
     return error_content(RoomCode::unexpected_response, cat("the answer is not one: ", *flaw));
   }
-  if (kind_of(content->header) == ContentKind::raw &&
-      caller.generation == ClientGeneration::old_npm) {
-    return error_content(RoomCode::unexpected_response,
-                         "the answer is of type raw, which this client does not know");
-  }
-  return *content;
+  return fit_item(*content, caller);
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ std::string Calls::host_id(std::uint64_t number) {
 bool Calls::admit(Participant& caller, std::uint64_t request_id, const std::string& call_id) {
   forget_answered();
   if (caller.calls_made >= limits_.calls_of_one_max) {
-    caller.respond_error(request_id, RoomCode::operation_failed, "too many calls are in flight");
+    caller.respond_error(request_id, RoomCode::invalid_state, "too many calls are in flight");
     return false;
   }
   auto known = by_call_id_.find({&caller, call_id});
@@ -74,8 +76,8 @@ bool Calls::admit(Participant& caller, std::uint64_t request_id, const std::stri
 void Calls::begin(Begin begin) {
   if (!admit(begin.caller, begin.request_id, begin.call_id)) return;
   if (begin.host.calls_taken >= limits_.calls_to_one_max) {
-    return begin.caller.respond_error(begin.request_id, RoomCode::operation_failed,
-                                      "too many calls are in flight");
+    return begin.caller.respond_error(begin.request_id, RoomCode::invalid_state,
+                                      "the host has too many calls in flight");
   }
   const bool has_input = is_open(begin.arguments.header);
   const std::uint64_t number = pass_call(std::move(begin));
@@ -181,8 +183,28 @@ void Calls::take_input(Participant& caller, std::string_view call_id, Content ch
   forget_answered();
   auto known = by_call_id_.find({&caller, std::string(call_id)});
   if (known == by_call_id_.end()) return keep_early(caller, call_id, std::move(chunk));
-  auto call = calls_.find(known->second);
-  pass_input(call->first, chunk);
+  take_chunk(known->second, chunk);
+}
+
+void Calls::take_chunk(std::uint64_t number, const Content& chunk) {
+  pass_input(number, chunk);
+  if (is_close(chunk.header) && close_status(chunk.header) == kCallerGone) give_up(number);
+}
+
+// The host may work on, and does not count as busy with the call any more: else a tool that hangs
+// would use up its caller's calls, one by one. The caller is answered all the same.
+void Calls::give_up(std::uint64_t number) {
+  auto found = calls_.find(number);
+  if (found == calls_.end() || !found->second.host) return;
+  if (found->second.phase == Phase::answered) return;
+  const Call call = found->second;
+  erase(found);
+  constexpr std::string_view kWhy = "the caller has given the call up";
+  if (call.phase == Phase::waiting) {
+    pass_answer(call, error_content(RoomCode::operation_failed, kWhy));
+  } else {
+    pass_output(call, close_content(kCallerGone, kWhy));
+  }
 }
 
 void Calls::pass_input(std::uint64_t number, const Content& chunk) {
@@ -250,7 +272,7 @@ void Calls::pass_early(std::uint64_t number) {
     chunks.push_back(std::move(early.chunk));
   }
   call.caller->early = std::move(rest);
-  for (const Content& chunk : chunks) pass_input(number, chunk);
+  for (const Content& chunk : chunks) take_chunk(number, chunk);
 }
 
 Calls::Map::iterator Calls::find(const Participant* host, std::uint64_t number) {
@@ -301,13 +323,15 @@ void Calls::take_output(Participant& host, std::string_view call_id, const Conte
   if (!chunk) {
     // An item is lost, so that the rest of the stream would be wrong.
     if (call.phase == Phase::streaming) {
-      give_output(found, close_content(1011, "a chunk of the answer is not JSON"));
+      give_output(found, close_content(kHostGone, "a chunk of the answer is not JSON"));
     }
     return;
   }
-  if (call.phase == Phase::streaming) return give_output(found, *chunk);
-  // Without an id of its own the caller could not tell which call the chunk belongs to.
-  if (!call.call_id.empty()) pass_output(call, *chunk);
+  if (call.phase == Phase::streaming) return give_output(found, fit_item(*chunk, *call.caller));
+  // Only a stream opens and closes; everything else is progress. Without an id of its own the
+  // caller could not tell which call it belongs to.
+  const bool is_progress = kind_of(chunk->header) != ContentKind::control;
+  if (is_progress && !call.call_id.empty()) pass_output(call, *chunk);
 }
 
 // The call is answered. It is kept for a while if its host may still tell of progress.
@@ -352,7 +376,7 @@ void Calls::lose_host(const Call& call, std::string_view why) {
   if (call.phase == Phase::answered) return;
   const bool is_waiting = call.phase == Phase::waiting;
   const Content end =
-      is_waiting ? error_content(RoomCode::operation_failed, why) : close_content(1011, why);
+      is_waiting ? error_content(RoomCode::operation_failed, why) : close_content(kHostGone, why);
   if (call.span) call.span->end(end);
   if (is_waiting) {
     pass_answer(call, end);
@@ -379,7 +403,7 @@ void Calls::leave(const Participant& participant) {
     if (one == calls_.end()) continue;
     const Call call = one->second;
     if (call.caller == &participant && call.host && call.host != &participant) {
-      pass_input(number, close_content(1001, "the caller has left the room"));
+      pass_input(number, close_content(kCallerGone, "the caller has left the room"));
     }
     erase(one);
     if (call.caller != &participant) {

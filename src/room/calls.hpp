@@ -95,7 +95,8 @@ class Calls final {
   // come early.
   void begin_local(BeginLocal begin, const MakeLocal& make);
 
-  // A chunk of the caller's input.
+  // A chunk of the caller's input. A close with kCallerGone gives the call up, whatever its input
+  // is: the call is over for the caller, and its late answer is dropped.
   void take_input(Participant& caller, std::string_view call_id, Content chunk);
   // The host's answer. `content` is null if it could not be read.
   void take_answer(Participant& host, std::uint64_t number, const Content* content);
@@ -134,8 +135,10 @@ class Calls final {
   std::uint64_t pass_call(Begin begin);
   // Whether the caller may begin another call; else it has been told why not.
   bool admit(Participant& caller, std::uint64_t request_id, const std::string& call_id);
+  void take_chunk(std::uint64_t number, const Content& chunk);
   // May end the call.
   void pass_input(std::uint64_t number, const Content& chunk);
+  void give_up(std::uint64_t number);
   static void pass_answer(const Call& call, const Content& content);
   static void pass_output(const Call& call, const Content& chunk);
   void keep_early(Participant& caller, std::string_view call_id, Content chunk);

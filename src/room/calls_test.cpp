@@ -257,11 +257,105 @@ TEST_F(RoomCalls, InFlightAreBounded) {
   call(R"({"type":"empty"})");
   call(R"({"type":"empty"})");
   EXPECT_EQ(bob_.take(),
-            response(R"({"type":"error","text":"too many calls are in flight","code":1008})"));
+            response(R"({"type":"error","text":"too many calls are in flight","code":1006})"));
   answer(R"({"type":"empty"})");
   EXPECT_EQ(bob_.take(), response(R"({"type":"empty"})"));
   send(bob_, 8, "room.invoke_tool", R"({"toolkit":"t","tool":"run"})");
   EXPECT_EQ(bob_.take(), "");
+}
+
+TEST_F(RoomCalls, ToOneHostAreBounded) {
+  limits_.calls_to_one_max = 1;
+  start();
+  call(R"({"type":"empty"})");
+  Client eve = join({.name = "eve"});
+  EXPECT_EQ(ask(eve, "room.invoke_tool", R"({"toolkit":"t","tool":"run"})"),
+            response(R"({"type":"error","text":"the host has too many calls in flight",)"
+                     R"("code":1006})",
+                     99));
+}
+
+// A host that hangs must not use up the calls of those who give up waiting for it.
+TEST_F(RoomCalls, ThatAreGivenUpLeaveRoomForOthers) {
+  limits_.calls_of_one_max = 2;
+  limits_.calls_to_one_max = 2;
+  start();
+  for (int i = 0; i < 5; ++i) {
+    call(R"({"type":"empty"})");
+    input(8, R"({"type":"control","method":"close","status_code":1001})");
+    EXPECT_EQ(bob_.take(), response(R"({"type":"error","text":"the caller has given the call up",)"
+                                    R"("code":1008})") +
+                               response(R"({"type":"empty"})", 8));
+  }
+  EXPECT_EQ(room().counts().calls, 0U);
+  ann_.take();
+  // The late answer of the first call is nobody's.
+  answer(R"({"type":"text","text":"late"})");
+  EXPECT_EQ(bob_.take(), "");
+}
+
+TEST_F(RoomCalls, AStreamThatIsGivenUpClosesAtBothEnds) {
+  start();
+  call(kOpen);
+  answer(kOpen);
+  ann_.take();
+  bob_.take();
+  const std::string gone = R"({"type":"control","method":"close","status_code":1001})";
+  input(8, gone);
+  EXPECT_EQ(ann_.take(), to_host(gone));
+  EXPECT_EQ(bob_.take(), to_caller(R"({"type":"control","method":"close","status_code":1001,)"
+                                   R"("message":"the caller has given the call up"})") +
+                             response(R"({"type":"empty"})", 8));
+  output(R"({"type":"text","text":"late"})");
+  EXPECT_EQ(bob_.take(), "");
+  EXPECT_EQ(room().counts().calls, 0U);
+}
+
+// Only hosts that ask for it learn that a call with a single input was given up.
+TEST_F(RoomCalls, ThatAreGivenUpReachHostsThatCanCancel) {
+  start();
+  call(R"({"type":"empty"})");
+  ann_.take();
+  input(8, R"({"type":"control","method":"close","status_code":1001})");
+  EXPECT_EQ(ann_.take(), "");
+  Client eve = join({.name = "eve"});
+  send(eve, 99, "room.register_toolkit",
+       R"({"name":"u","public":true,"tools":{"run":{}},"annotations":{"errand.cancel":"true"}})");
+  send(bob_, 9, "room.invoke_tool", R"({"toolkit":"u","tool":"run","tool_call_id":"d"})");
+  eve.take();
+  send(bob_, 10, "room.tool_call_request_chunk",
+       R"({"tool_call_id":"d","chunk":{"type":"control","method":"close","status_code":1001}})");
+  EXPECT_EQ(eve.take(), R"(room.tool_call_request_chunk.u#2 {"tool_call_id":"call-2","chunk":)"
+                        R"({"type":"control","method":"close","status_code":1001}})"
+                        "\n");
+}
+
+TEST_F(RoomCalls, AnInputThatEndsNormallyGivesNothingUp) {
+  start();
+  call(kOpen);
+  input(8, kClose);
+  bob_.take();
+  answer(R"({"type":"text","text":"done"})");
+  EXPECT_EQ(bob_.take(), response(R"({"type":"text","text":"done"})"));
+}
+
+// A close without a stream would look like progress.
+TEST_F(RoomCalls, AHostThatClosesAfterItsAnswerIsNotHeard) {
+  start();
+  call(R"({"type":"empty"})");
+  answer(R"({"type":"empty"})");
+  output(kClose);
+  EXPECT_EQ(bob_.take(), response(R"({"type":"empty"})"));
+}
+
+TEST_F(RoomCalls, ItemsThatACallerDoesNotKnowBecomeErrors) {
+  start(ClientGeneration::other, ClientGeneration::old_npm);
+  call(R"({"type":"empty"})");
+  answer(kOpen);
+  output(R"({"type":"raw","outputs":[]})");
+  EXPECT_EQ(bob_.take(),
+            response(kOpen) + to_caller(R"({"type":"error","text":"the answer is of type raw, )"
+                                        R"(which this client does not know","code":1100})"));
 }
 
 TEST_F(RoomCalls, HaveOneIdEach) {

@@ -8,7 +8,7 @@
 namespace errand::room {
 
 MessageStream::~MessageStream() {
-  close_other(close_content(1001, "the caller has left"));
+  close_other(close_content(kCallerGone, "the caller has left"));
 }
 
 void MessageStream::close_other(const Content& close) {

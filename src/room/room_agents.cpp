@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::size_t kUrlBytesMax = 2048;
 
-RoomCode code_of(const Error& error) {
+RoomCode room_code_of(const Error& error) {
   switch (error.code()) {
     case ErrorCode::forbidden: return RoomCode::permission_denied;
     case ErrorCode::invalid_argument: return RoomCode::invalid_request;
@@ -81,13 +81,13 @@ Result<AgentCall> Room::agent_call_of(Request& request) {
 
 void Room::call_agent(Request& request) {
   auto call = agent_call_of(request);
-  if (!call) return request.refuse(code_of(call.error()), call.error().message());
+  if (!call) return request.refuse(room_code_of(call.error()), call.error().message());
   ++*agent_calls_;
   options_.call_agent(std::move(*call), [answer = request.later(),
                                          calls = agent_calls_](const Result<void>& called) {
     --*calls;
     answer(called ? empty_content()
-                  : error_content(code_of(called.error()), called.error().message()));
+                  : error_content(room_code_of(called.error()), called.error().message()));
   });
 }
 

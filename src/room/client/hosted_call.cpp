@@ -15,20 +15,20 @@ HostedCall::HostedCall(const Executor& home, std::weak_ptr<Connection> connectio
 Task<std::optional<Content>> HostedCall::next_input() {
   while (input_.empty() && input_open_) co_await bell_.wait();
   if (input_.empty()) co_return std::nullopt;
-  Content item = std::move(input_.front());
+  Item item = std::move(input_.front());
   input_.pop_front();
-  input_bytes_ -= item.bytes.size();
-  co_return item;
+  input_bytes_ -= item.size;
+  co_return std::move(item.content);
 }
 
-void HostedCall::take_input(Content chunk) {
+void HostedCall::take_input(Content chunk, std::size_t size) {
   if (!input_open_) return;
   if (is_close(chunk.header)) {
     input_open_ = false;
     return bell_.notify();
   }
-  input_bytes_ += chunk.bytes.size();
-  input_.push_back(std::move(chunk));
+  input_bytes_ += size;
+  input_.push_back({.content = std::move(chunk), .size = size});
   if (input_.size() > kItemsMax || input_bytes_ > kItemBytesMax) {
     input_open_ = false;
     finish(error_content(RoomCode::operation_failed, "the tool does not read its input"));
@@ -55,9 +55,14 @@ void HostedCall::send_chunk(const Content& chunk) {
   connection->send(message);
 }
 
+void HostedCall::open() {
+  if (is_finished_ || std::exchange(is_streaming_, true)) return;
+  send("room.tool_call_response", open_content());
+}
+
 void HostedCall::write(const Content& item) {
   if (is_finished_) return;
-  if (!std::exchange(is_streaming_, true)) send("room.tool_call_response", open_content());
+  open();
   send_chunk(item);
 }
 
@@ -69,6 +74,8 @@ void HostedCall::report(json::Object event) {
 
 void HostedCall::finish(const Content& answer) {
   if (std::exchange(is_finished_, true)) return;
+  input_open_ = false;
+  bell_.notify();
   if (!is_streaming_) return send("room.tool_call_response", answer);
   if (kind_of(answer.header) == ContentKind::error) send_chunk(answer);
   send_chunk(close_content());

@@ -18,7 +18,8 @@ namespace errand::room {
 // A call that a participant has to answer. Lives on the client's home.
 class HostedCall final {
  public:
-  // Items of a streamed input that wait for their reader. Beyond, the input is closed with 1009.
+  // Items of a streamed input that wait for their reader, and their bytes as the wire has them.
+  // Beyond: the input ends, and the call fails with 1008.
   static constexpr std::size_t kItemsMax = 4096;
   static constexpr std::size_t kItemBytesMax = 32U * 1024 * 1024;
 
@@ -31,6 +32,7 @@ class HostedCall final {
     std::string caller_id;
     std::string on_behalf_of_id = {};
     json::Object caller_context = {};
+    std::string traceparent = {};  // the call's place in a trace; may be empty
   };
   HostedCall(const Executor& home, std::weak_ptr<Connection> connection, Params params);
 
@@ -38,16 +40,18 @@ class HostedCall final {
 
   // The next item of a streamed input; nothing at its end.
   Task<std::optional<Content>> next_input();
-  // Makes the answer a stream, and adds items to it.
+  // Makes the answer a stream, unless it is one.
+  void open();
+  // Adds an item to the answer, which is a stream then.
   void write(const Content& item);
   // Tells the caller how far the call has come.
   void report(json::Object event);
 
-  // The end: the answer, or the end of the stream. The first one counts.
+  // The end: the answer, or the end of the stream. The first one counts. Ends the input, too.
   void finish(const Content& answer);
 
-  // What the caller's next chunk is.
-  void take_input(Content chunk);
+  // The caller's next chunk. `size` is that of the message that has brought it.
+  void take_input(Content chunk, std::size_t size);
 
  private:
   void send(std::string_view type, const Content& content);
@@ -55,7 +59,11 @@ class HostedCall final {
 
   const std::weak_ptr<Connection> connection_;
   const Params params_;
-  std::deque<Content> input_;
+  struct Item {
+    Content content;
+    std::size_t size;
+  };
+  std::deque<Item> input_;
   std::size_t input_bytes_ = 0;
   bool input_open_ = false;
   bool is_streaming_ = false;

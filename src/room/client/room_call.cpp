@@ -9,14 +9,11 @@
 namespace errand::room {
 namespace {
 
-constexpr std::int64_t kNormalEnd = 1000;
-constexpr std::int64_t kInternalEnd = 1011;  // of a host that has gone
-
 Result<void> end_of_stream(const json::Object& close) {
-  const std::int64_t status = json::integer_at(&close, "status_code").value_or(kNormalEnd);
+  const std::int64_t status = close_status(close);
   if (status == kNormalEnd) return {};
   std::string_view why = json::text_at(&close, "message");
-  const ErrorCode code = status == kInternalEnd ? ErrorCode::outcome_unknown : ErrorCode::conflict;
+  const ErrorCode code = status == kHostGone ? ErrorCode::outcome_unknown : ErrorCode::conflict;
   return Error(code,
                cat("the stream has ended early (", status, ")", why.empty() ? "" : ": ", why));
 }
@@ -50,10 +47,10 @@ Task<Result<std::optional<Content>>> RoomCall::next() {
     ERRAND_CO_CHECK(*end_);
     co_return std::optional<Content>();
   }
-  Content item = std::move(items_.front());
+  Item item = std::move(items_.front());
   items_.pop_front();
-  item_bytes_ -= item.bytes.size();
-  co_return std::optional(std::move(item));
+  item_bytes_ -= item.size;
+  co_return std::optional(std::move(item.content));
 }
 
 Task<Result<void>> RoomCall::write(Content item) {
@@ -75,7 +72,7 @@ void RoomCall::take_answer(Result<Content> answer) {
   bell_.notify();
 }
 
-void RoomCall::take_chunk(Content chunk) {
+void RoomCall::take_chunk(Content chunk, std::size_t size) {
   const bool is_streaming = answer_ && *answer_ && is_open((*answer_)->header) && !end_;
   if (!is_streaming || flaw_of(chunk.header)) {
     if (params_.on_progress && !end_) params_.on_progress(chunk.header);
@@ -84,8 +81,8 @@ void RoomCall::take_chunk(Content chunk) {
   if (is_close(chunk.header)) {
     end_ = end_of_stream(chunk.header);
   } else {
-    item_bytes_ += chunk.bytes.size();
-    items_.push_back(std::move(chunk));
+    item_bytes_ += size;
+    items_.push_back({.content = std::move(chunk), .size = size});
   }
   if (items_.size() > kItemsMax || item_bytes_ > kItemBytesMax) {
     end_ = Error(ErrorCode::too_large, "the items of the answer are not read fast enough");

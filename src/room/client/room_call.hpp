@@ -33,7 +33,8 @@ struct InvokeParams {
 // home, and may outlive the client.
 class RoomCall final {
  public:
-  // Items of an answer that wait for their reader. Beyond: the call fails with too_large.
+  // Items of an answer that wait for their reader, and their bytes as the wire has them. Beyond:
+  // the call fails with too_large.
   static constexpr std::size_t kItemsMax = 4096;
   static constexpr std::size_t kItemBytesMax = 32U * 1024 * 1024;
 
@@ -58,7 +59,8 @@ class RoomCall final {
   RoomCall(RoomClient& client, Executor home, std::string id, InvokeParams params);
 
   void take_answer(Result<Content> answer);
-  void take_chunk(Content chunk);
+  // `size` is that of the message that has brought the chunk.
+  void take_chunk(Content chunk, std::size_t size);
   void fail(const Error& error);
   bool is_over() const;
 
@@ -66,7 +68,11 @@ class RoomCall final {
   const std::string id_;
   const InvokeParams params_;
   std::optional<Result<Content>> answer_;
-  std::deque<Content> items_;
+  struct Item {
+    Content content;
+    std::size_t size;
+  };
+  std::deque<Item> items_;
   std::size_t item_bytes_ = 0;
   std::optional<Result<void>> end_;  // of a streamed answer
   bool input_open_ = false;

@@ -269,7 +269,7 @@ void RoomClient::give_up(RoomCall& call) {
   calls_.erase(call.id_);
   std::erase_if(answers_due_, [&call](const auto& due) { return due.second == &call; });
   if (!call.is_over()) {
-    post_chunk(call.id_, close_content(1001, "the caller has given the call up"));
+    post_chunk(call.id_, close_content(kCallerGone, "the caller has given the call up"));
   }
 }
 

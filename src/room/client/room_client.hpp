@@ -41,6 +41,7 @@ struct Peer {
 
   // The name of its token; empty if it is not known.
   std::string name() const;
+  bool is_known() const { return !attributes.empty(); }
 };
 
 struct PeerMessage {

@@ -213,6 +213,46 @@ TEST_F(ClientTest, StreamsFlowBothWaysAtOnce) {
   EXPECT_EQ(run_task(io_, talk(&caller)), "ab end");
 }
 
+// An item of JSON has no bytes apart from its header.
+TEST_F(ClientTest, ItemsThatNobodyReadsAreBoundedByAllTheirBytes) {
+  class Flood final : public HostedToolkit {
+   public:
+    explicit Flood(Timers& timers) : timers_(timers) {}
+    json::Object registration() const override {
+      return {{"name", "kit"}, {"public", true}, {"tools", {{"flood", json::Object()}}}};
+    }
+    Task<Content> call(HostedCallPtr call) override {
+      const json::Value large(std::string(RoomCall::kItemBytesMax / 5, 'x'));
+      for (int i = 0; i < 6; ++i) {
+        call->write(json_content(large));
+        co_await timers_.sleep_until(timers_.now());  // the connection takes one at a time
+      }
+      co_return empty_content();
+    }
+
+   private:
+    Timers& timers_;
+  };
+  RoomClient& host_client = join("host");
+  RoomClient& caller = join("caller");
+  run_task(io_, host_client.host(std::make_shared<Flood>(timers_))).value();
+  std::optional<RoomCallPtr> made;
+  home_.post([&] { made = caller.invoke({.toolkit = "kit", .tool = "flood"}).value(); });
+  run_until(io_, [&] { return made.has_value(); });
+  run_until(io_, [&] { return room_->counts().calls == 0; });
+  // The answer of another call comes after all items.
+  EXPECT_EQ(call(caller, "none", {}), "tool none was not found");
+
+  std::optional<Error> error;
+  for (int i = 0; i < 7 && !error; ++i) {
+    auto item = run_task(io_, (*made)->next());
+    if (!item) error = item.error();
+  }
+
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::too_large);
+}
+
 TEST_F(ClientTest, MessagesReachThoseWhoWantThem) {
   std::string heard;
   RoomClient::Options listening{.wants_messages = true, .on_message = [&](const PeerMessage& one) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kCallType = "room.tool_call.";
 constexpr std::string_view kCallChunkType = "room.tool_call_request_chunk.";
-constexpr std::int64_t kNormalClose = 1000;
+constexpr std::string_view kTraceMember = "__meshagent__";
 
 // Nothing if it is not a JSON object.
 std::optional<json::Object> parsed_header(const Message& message) {
@@ -27,7 +27,7 @@ json::Object member_object(const json::Object& from, std::string_view key) {
   return found ? *found : json::Object();
 }
 
-ErrorCode code_of(std::int64_t room_code) {
+ErrorCode error_code_of(std::int64_t room_code) {
   switch (room_code) {
     case 1001: return ErrorCode::forbidden;
     case 1002:
@@ -47,11 +47,16 @@ ErrorCode code_of(std::int64_t room_code) {
   }
 }
 
+std::string traceparent_in(const json::Object& header) {
+  const json::Object* trace = json::object_at(&header, kTraceMember);
+  return std::string(json::text_at(json::object_at(trace, "otel"), "traceparent"));
+}
+
 }  // namespace
 
 Error error_of(const json::Object& header) {
   const std::int64_t code = json::integer_at(&header, "code").value_or(0);
-  Error error(code_of(code), std::string(json::text_at(&header, "text")));
+  Error error(error_code_of(code), std::string(json::text_at(&header, "text")));
   if (code == 0) return error;
   return std::move(error).reason(cat("room_", code));
 }
@@ -102,8 +107,8 @@ void RoomClient::take_chunk(const Message& message) {
   if (!header) return;
   auto call = calls_.find(json::text_at(&*header, "tool_call_id"));
   if (call == calls_.end()) return;
-  call->second->take_chunk(
-      {.header = member_object(*header, "chunk"), .bytes = message.attachment});
+  call->second->take_chunk({.header = member_object(*header, "chunk"), .bytes = message.attachment},
+                           message.header.size() + message.attachment.size());
 }
 
 // ---- Calls of others ----------------------------------------------------------------------------
@@ -120,7 +125,7 @@ void RoomClient::take_call(const Message& message, std::string_view toolkit) {
   }
   if (!host) return refuse(RoomCode::not_found, cat("toolkit ", toolkit, " was not found"));
   if (taken_.size() >= options_.limits.calls_taken_max) {
-    return refuse(RoomCode::operation_failed, "the host has too many calls in flight");
+    return refuse(RoomCode::invalid_state, "the host has too many calls in flight");
   }
   std::string id(json::text_at(&*header, "tool_call_id"));
   if (id.empty()) id = cat("message-", message.id);
@@ -133,7 +138,8 @@ void RoomClient::take_call(const Message& message, std::string_view toolkit) {
                          .arguments = arguments_of(*header, message.attachment),
                          .caller_id = std::string(json::text_at(&*header, "caller_id")),
                          .on_behalf_of_id = std::string(json::text_at(&*header, "on_behalf_of_id")),
-                         .caller_context = member_object(*header, "caller_context")});
+                         .caller_context = member_object(*header, "caller_context"),
+                         .traceparent = traceparent_in(*header)});
   Taken& taken = taken_[id];
   taken.call = call;
   taken.task = tasks_.spawn("room.call", serve(std::move(call), std::move(host)));
@@ -161,11 +167,11 @@ void RoomClient::take_call_chunk(const Message& message) {
   auto taken = taken_.find(json::text_at(&*header, "tool_call_id"));
   if (taken == taken_.end()) return;
   Content chunk{.header = member_object(*header, "chunk"), .bytes = message.attachment};
-  const bool is_normal =
-      is_open(taken->second.call->params().arguments.header) &&
-      json::integer_at(&chunk.header, "status_code").value_or(kNormalClose) == kNormalClose;
+  const bool is_normal = is_open(taken->second.call->params().arguments.header) &&
+                         close_status(chunk.header) == kNormalEnd;
   if (is_close(chunk.header) && !is_normal) return tasks_.cancel_one(taken->second.task);
-  taken->second.call->take_input(std::move(chunk));
+  taken->second.call->take_input(std::move(chunk),
+                                 message.header.size() + message.attachment.size());
 }
 
 // ---- Messages and presence ----------------------------------------------------------------------

@@ -133,6 +133,10 @@ Content close_content(int status, std::string_view message) {
   return content;
 }
 
+std::int64_t close_status(const json::Object& close) {
+  return json::integer_at(&close, "status_code").value_or(kNormalEnd);
+}
+
 Content arguments_of(const json::Object& request, const std::string& attachment) {
   const json::Value* arguments = request.if_contains("arguments");
   if (!arguments || arguments->is_null()) return empty_content();

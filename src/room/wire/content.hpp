@@ -16,6 +16,7 @@ enum class RoomCode : std::uint16_t {
   invalid_request = 1002,
   not_found = 1003,
   already_exists = 1004,
+  invalid_state = 1006,  // the call was not made
   operation_failed = 1008,
   timeout = 1009,
   unexpected_response = 1100,
@@ -62,8 +63,12 @@ Content json_content(json::Value value);
 Content binary_content(json::Object headers, std::string bytes = {});
 Content error_content(RoomCode code, std::string_view text);
 Content open_content();
-// `status` as of WebSocket close codes; 1000 is the normal end.
-Content close_content(int status = 1000, std::string_view message = "");
+// `status` as of WebSocket close codes; kNormalEnd is the normal end.
+inline constexpr int kNormalEnd = 1000;
+inline constexpr int kCallerGone = 1001;  // of an input: the caller gives the call up
+inline constexpr int kHostGone = 1011;    // of an output: the stream is cut off
+Content close_content(int status = kNormalEnd, std::string_view message = "");
+std::int64_t close_status(const json::Object& close);
 
 // The arguments of a request. Plain JSON without a type of content is what older callers send.
 Content arguments_of(const json::Object& request, const std::string& attachment);
