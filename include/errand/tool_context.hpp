@@ -44,6 +44,12 @@ struct ToolCallInfo {
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   std::string caller_id = {};      // of this connection of the caller
   JsonObject caller_context = {};  // what the caller tells of itself
+  // In a room, where the caller takes messages; else empty.
+  std::string caller_role = {};
+  JsonObject caller_attributes = {};
+  // The call's place in a trace, as the header of W3C; empty if there is none. A handler passes it
+  // on to what it calls.
+  std::string traceparent = {};
 };
 
 // What a runtime does for a call. Runtimes and test kits implement it. Every function may be called

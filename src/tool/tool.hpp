@@ -63,6 +63,8 @@ struct RoomCaller {
   std::string room;
   std::string participant_id;
   std::string name = {};          // empty: not known
+  std::string role = {};          // the same
+  json::Object attributes = {};   // as presence shows them
   std::string on_behalf_of = {};  // a participant's id; a claim of the caller
   json::Object context = {};      // what the caller tells of itself
 };

@@ -229,7 +229,8 @@ int call_in_room(const RoomCallOptions& options) {
                             .tool = options.tool,
                             .arguments = room::json_content(std::move(*arguments))};
   Visit visit;
-  return visit.run(std::move(*address), {},
+  // The host is to see who calls.
+  return visit.run(std::move(*address), {.wants_messages = true},
                    [&](Visit* here) { return call_and_print(here, params, options.form); });
 }
 
@@ -249,7 +250,7 @@ int host_in_room(const RoomHostOptions& options) {
                                  {.name = std::string(trim(name)), .role = "tool"});
   if (!address) return fail(address.error());
   Visit visit;
-  return visit.run(std::move(*address), {},
+  return visit.run(std::move(*address), {.wants_messages = true},
                    [&](Visit* here) { return host_until_signal(here, &lent, options); });
 }
 

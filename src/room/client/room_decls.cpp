@@ -141,6 +141,7 @@ std::vector<ToolDecl> decls_of(const ListedToolkit& toolkit, const RequiredToolk
                   .output_schema = output_schema_of(*tool)};
     decl.annotations.read_only = names(json::text_at(notes, kReadOnlyAnnotation), name);
     decl.annotations.idempotent = names(json::text_at(notes, kIdempotentAnnotation), name);
+    decl.annotations.cancel_siblings = names(json::text_at(notes, kCancelSiblingsAnnotation), name);
     decl.origin.upstream = to_upstream(bound);
     if (out.empty()) take_rules(decl.rules, toolkit.members);
     take_rules(decl.rules, *tool);

@@ -70,11 +70,13 @@ class RoomTool final : public errand::Tool {
     co_return to_outcome(std::move(answer));
   }
 
-  // What a room says of a toolkit that nobody offers.
+  // What a room says of a toolkit that nobody offers. A tool may end with the same code of its own.
   bool is_not_there(const std::vector<Content>& answer) const {
     if (answer.size() != 1 || kind_of(answer[0].header) != ContentKind::error) return false;
-    return json::text_at(&answer[0].header, "text") ==
-           cat("toolkit ", bound_.toolkit, " was not found");
+    const bool is_not_found =
+        json::integer_at(&answer[0].header, "code") == static_cast<int>(RoomCode::not_found);
+    return is_not_found && json::text_at(&answer[0].header, "text") ==
+                               cat("toolkit ", bound_.toolkit, " was not found");
   }
 
   Error host_gone() const {

@@ -1,6 +1,9 @@
 #include "room/client/room_tools.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "base/text.hpp"
@@ -54,6 +57,73 @@ std::optional<std::string> missing_in(const std::vector<ListedToolkit>& there, c
              missing.size() == 1 ? " has no tool " : " lacks the tools ", quoted(missing));
 }
 
+// A requirement, while it is waited for.
+struct Wanted {
+  const RequiredToolkit* required;
+  SteadyTime deadline;
+  std::optional<std::vector<ToolDecl>> decls = {};
+  std::string missing = {};  // what it still misses, as a sentence
+  bool is_final = false;     // waiting is of no use
+};
+
+void look_for(Wanted& wanted, const Result<std::vector<ListedToolkit>>& there,
+              const RoomRef& room) {
+  if (!there) {
+    wanted.missing = cat("the toolkits of the room ", place_of(room),
+                         " cannot be listed: ", there.error().message());
+    return;
+  }
+  const RequiredToolkit& required = *wanted.required;
+  if (auto missing = missing_in(*there, room, required)) {
+    wanted.missing = std::move(*missing);
+    return;
+  }
+  for (const ListedToolkit& toolkit : *there) {
+    if (toolkit.name != required.toolkit) continue;
+    auto decls = decls_of(toolkit, &required);
+    if (!decls.empty()) {
+      wanted.decls = std::move(decls);
+      return;
+    }
+  }
+  wanted.is_final = true;
+  wanted.missing = cat("the toolkit \"", required.toolkit, "\" of the room ", place_of(room),
+                       " has no tool that a model can call");
+}
+
+// Nothing while something is missing.
+std::optional<std::vector<ToolDecl>> all_found(std::vector<Wanted>& wanted) {
+  std::vector<ToolDecl> out;
+  for (const Wanted& one : wanted) {
+    if (!one.decls) return std::nullopt;
+  }
+  for (Wanted& one : wanted) {
+    for (ToolDecl& decl : *one.decls) out.push_back(std::move(decl));
+  }
+  return out;
+}
+
+// Once the time of one is over, the run cannot begin. All that is missing by then is named.
+std::optional<Error> missing_for_good(const std::vector<Wanted>& wanted, SteadyTime now) {
+  bool is_over = false;
+  std::string missing;
+  for (const Wanted& one : wanted) {
+    if (one.decls) continue;
+    is_over = is_over || one.is_final || now >= one.deadline;
+    append(missing, missing.empty() ? "" : "; ", one.missing);
+  }
+  if (!is_over) return std::nullopt;
+  return Error(ErrorCode::not_found, std::move(missing));
+}
+
+SteadyTime next_deadline(const std::vector<Wanted>& wanted, SteadyTime now) {
+  SteadyTime next = SteadyTime::max();
+  for (const Wanted& one : wanted) {
+    if (!one.decls && one.deadline > now) next = std::min(next, one.deadline);
+  }
+  return next;
+}
+
 }  // namespace
 
 // Joins a room that this process serves.
@@ -93,6 +163,7 @@ Result<RoomTools::ClientPtr> RoomTools::client_at(const RoomRef& room, const Pri
     clients_.front().used = deps_.timers.now();
     return clients_.front().client;
   }
+  ERRAND_CHECK(make_way());
   std::shared_ptr<Connector> connector;
   if (room.name.empty()) {
     RoomAddress address{.url = room.url, .token = {}, .web = deps_.web};
@@ -103,15 +174,28 @@ Result<RoomTools::ClientPtr> RoomTools::client_at(const RoomRef& room, const Pri
   }
   auto client = std::make_shared<RoomClient>(
       RoomClient::Deps{.home = deps_.home, .timers = deps_.timers, .on_bug = deps_.on_bug},
-      RoomClient::Options{.connector = std::move(connector)});
+      // Hosts are to see who calls. The agent itself does not need to know who is there.
+      RoomClient::Options{
+          .connector = std::move(connector), .wants_messages = true, .limits = {.peers_max = 0}});
   client->start();
   clients_.push_front({.key = key, .client = client, .used = deps_.timers.now()});
-  if (clients_.size() > kClientsMax) {
-    end(std::move(clients_.back()));
-    clients_.pop_back();
-  }
   plan_sweep();
   return client;
+}
+
+// Never ends a participant that a call or a join is using.
+Result<void> RoomTools::make_way() {
+  if (clients_.size() < deps_.clients_max) return {};
+  auto idle = std::find_if(clients_.rbegin(), clients_.rend(),
+                           [](const Known& one) { return !is_used(one); });
+  if (idle == clients_.rend()) {
+    return Error(ErrorCode::unavailable,
+                 cat("this server takes part in rooms with at most ", deps_.clients_max,
+                     " agents at a time, and all of them are busy"));
+  }
+  end(std::move(*idle));
+  clients_.erase(std::next(idle).base());
+  return {};
 }
 
 Task<Result<RoomTools::ClientPtr>> RoomTools::client_for(RoomRef room, Principal who,
@@ -148,42 +232,40 @@ Task<Result<std::vector<ToolDecl>>> RoomTools::ask(ToolRef ref, Principal who) {
     for (const ListedToolkit& toolkit : there) {
       for (ToolDecl& decl : decls_of(toolkit, nullptr)) decls.push_back(std::move(decl));
     }
-  }
-  for (const RequiredToolkit& required : room->required) {
-    ERRAND_CO_TRY(auto found, co_await wait_for(client, *room, required));
-    for (ToolDecl& decl : found) decls.push_back(std::move(decl));
+  } else {
+    ERRAND_CO_TRY(decls, co_await wait_for_required(std::move(client), *room));
   }
   blot_out(decls, secrets);
   auto usable = co_await with_usable_schemas(deps_.schemas, std::move(decls));
   co_return usable;
 }
 
-// A host may come a moment later than the run that needs it, or be coming back.
-Task<Result<std::vector<ToolDecl>>> RoomTools::wait_for(ClientPtr client, RoomRef room,
-                                                        RequiredToolkit required) {
-  const SteadyTime deadline = deps_.timers.now() + required.timeout.value_or(kToolkitWait);
+// Hosts may come a moment later than the run that needs them, or be coming back. All of them are
+// waited for side by side, each for its own time.
+Task<Result<std::vector<ToolDecl>>> RoomTools::wait_for_required(ClientPtr client, RoomRef room) {
+  const SteadyTime begun = deps_.timers.now();
+  std::vector<Wanted> wanted;
+  for (const RequiredToolkit& required : room.required) {
+    wanted.push_back(
+        {.required = &required, .deadline = begun + required.timeout.value_or(kToolkitWait)});
+  }
   milliseconds pause = kLookFirst;
   for (;;) {
-    auto there = co_await client->list({.participant_name = required.participant_name});
-    std::optional<std::string> missing;
-    if (there) {
-      missing = missing_in(*there, room, required);
-    } else {
-      missing = cat("the toolkits of the room ", place_of(room),
-                    " cannot be listed: ", there.error().message());
-    }
-    if (!missing) {
-      for (const ListedToolkit& toolkit : *there) {
-        if (toolkit.name != required.toolkit) continue;
-        auto decls = decls_of(toolkit, &required);
-        if (!decls.empty()) co_return decls;
+    std::map<std::string, Result<std::vector<ListedToolkit>>> lists;  // by participant
+    for (Wanted& one : wanted) {
+      if (one.decls) continue;
+      const std::string& participant = one.required->participant_name;
+      auto there = lists.find(participant);
+      if (there == lists.end()) {
+        auto listed = co_await client->list({.participant_name = participant});
+        there = lists.emplace(participant, std::move(listed)).first;
       }
-      co_return Error(ErrorCode::not_found,
-                      cat("the toolkit \"", required.toolkit, "\" of the room ", place_of(room),
-                          " has no tool that a model can call"));
+      look_for(one, there->second, room);
     }
-    if (deps_.timers.now() >= deadline) co_return Error(ErrorCode::not_found, *missing);
-    co_await deps_.timers.sleep_until(std::min(deadline, deps_.timers.now() + pause));
+    if (auto found = all_found(wanted)) co_return std::move(*found);
+    const SteadyTime now = deps_.timers.now();
+    if (auto missing = missing_for_good(wanted, now)) co_return std::move(*missing);
+    co_await deps_.timers.sleep_until(std::min(next_deadline(wanted, now), now + pause));
     pause = std::min(pause * 2, kLookMax);
   }
 }
@@ -218,8 +300,7 @@ void RoomTools::plan_sweep() {
 void RoomTools::sweep() {
   sweep_timer_ = {};
   for (auto one = clients_.begin(); one != clients_.end();) {
-    const bool is_used = one->client.use_count() > 1;
-    if (is_used || one->used + kIdleMax > deps_.timers.now()) {
+    if (is_used(*one) || one->used + kIdleMax > deps_.timers.now()) {
       ++one;
       continue;
     }

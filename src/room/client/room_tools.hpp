@@ -20,7 +20,9 @@ namespace errand::room {
 // stopped before it is destroyed, after the runs that use it.
 class RoomTools final : public RemoteToolSource {
  public:
-  static constexpr std::size_t kClientsMax = 256;  // the one used longest ago leaves its room
+  // Participants. Beyond, the one used longest ago leaves its room; if all of them are in use, a
+  // run that needs one more is refused with unavailable.
+  static constexpr std::size_t kClientsMax = 1'000;
   static constexpr milliseconds kIdleMax{300'000};
   static constexpr milliseconds kJoinMax{15'000};
 
@@ -32,6 +34,7 @@ class RoomTools final : public RemoteToolSource {
     SecretSource* secrets = nullptr;  // for tokens; null: there are none
     milliseconds host_wait{10'000};   // how long a call waits for a host that is coming back
     SchemaWork schemas = {};          // where the schemas of hosts are compiled
+    std::size_t clients_max = kClientsMax;
   };
   explicit RoomTools(Deps deps);
   RoomTools(const RoomTools&) = delete;
@@ -58,10 +61,11 @@ class RoomTools final : public RemoteToolSource {
   // model.
   Task<Result<ClientPtr>> client_for(RoomRef room, Principal who, CallSecrets* secrets);
   Result<ClientPtr> client_at(const RoomRef& room, const Principal& who);
-  Task<Result<std::vector<ToolDecl>>> wait_for(ClientPtr client, RoomRef room,
-                                               RequiredToolkit required);
+  Task<Result<std::vector<ToolDecl>>> wait_for_required(ClientPtr client, RoomRef room);
+  Result<void> make_way();
   void plan_sweep();
   void sweep();
+  static bool is_used(const Known& known) { return known.client.use_count() > 1; }
   void end(Known known);
   static Task<void> stop_client(ClientPtr client);
 

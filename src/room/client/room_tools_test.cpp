@@ -19,7 +19,7 @@ class TestGate final : public RoomGate {
                            {.identity = {.project = "", .key_id = "runs", .name = participant},
                             .role = Role::agent,
                             .room = room,
-                            .scope = {.agents = AgentsGrant{}}},
+                            .scope = {.agents = AgentsGrant{}, .messaging = MessagingGrant{}}},
                            "ws://x/rooms/lab");
   }
 
@@ -36,7 +36,8 @@ class RoomToolsTest : public ClientTest {
                 .timers = timers_,
                 .on_bug = report_client_bug,
                 .web = {},
-                .host_wait = milliseconds(0)}) {
+                .host_wait = milliseconds(0),
+                .clients_max = 2}) {
     tools_.open_gate(gate_);
   }
   ~RoomToolsTest() override { run_task(io_, tools_.stop()); }
@@ -155,9 +156,123 @@ TEST_F(RoomToolsTest, ACallAfterTheHostHasGoneSaysSo) {
   EXPECT_EQ(text_of(outcome), "Nobody in the room offers the toolkit \"kit\" at the moment.");
 }
 
+// A participant that waits for an answer.
+struct Busy {
+  explicit Busy(Executor home) : never(std::move(home)) {}
+  Wakeup never;
+  bool has_begun = false;
+  bool has_ended = false;
+
+  Task<ToolOutcome> serve() {
+    has_begun = true;
+    co_await never.wait();
+    co_return text_outcome("done");
+  }
+  static Task<void> call(Busy* self, ToolPtr tool, std::string* text) {
+    ToolCall call{.run = *RunId::parse("run_1"), .id = *ToolUseId::parse("tu_1"), .arguments = {}};
+    ToolOutcome outcome = co_await tool->invoke(std::move(call), {});
+    *text = text_of(outcome);
+    self->has_ended = true;
+  }
+};
+
+TEST_F(RoomToolsTest, AParticipantThatIsInUseMakesWayForNobody) {
+  Busy busy(home_.executor());
+  host(join("host"),
+       {std::make_shared<TestTool>("wait", [&](ToolCall, ToolContext) { return busy.serve(); })});
+  const auto as = [](std::string name) {
+    return RoomRef{.name = "lab", .participant = std::move(name), .required = {}};
+  };
+  auto decls = ask(as("a")).value();
+  TaskGroup tasks(home_.executor(), report_client_bug);
+  std::string text;
+  tasks.spawn("call", Busy::call(&busy, tools_.open(decls.at(0), as("a"), who_), &text));
+  run_until(io_, [&] { return busy.has_begun; });
+
+  // "a" was used longest ago, and is busy: "b" makes way instead.
+  EXPECT_TRUE(ask(as("b")));
+  EXPECT_TRUE(ask(as("c")));
+  run_until(io_, [&] { return room_->counts().participants == 3; });
+  home_.post([&] { busy.never.notify(); });
+  run_until(io_, [&] { return busy.has_ended && tasks.size() == 0; });
+
+  EXPECT_EQ(text, "done");
+}
+
+TEST_F(RoomToolsTest, ARunIsRefusedWhileAllParticipantsAreInUse) {
+  Busy one(home_.executor());
+  Busy two(home_.executor());
+  Busy* next = &one;
+  host(join("host"), {std::make_shared<TestTool>("wait", [&](ToolCall, ToolContext) {
+         return std::exchange(next, &two)->serve();
+       })});
+  const auto as = [](std::string name) {
+    return RoomRef{.name = "lab", .participant = std::move(name), .required = {}};
+  };
+  auto decls = ask(as("a")).value();
+  TaskGroup tasks(home_.executor(), report_client_bug);
+  std::string text;
+  tasks.spawn("call", Busy::call(&one, tools_.open(decls.at(0), as("a"), who_), &text));
+  run_until(io_, [&] { return one.has_begun; });
+  tasks.spawn("call", Busy::call(&two, tools_.open(decls.at(0), as("b"), who_), &text));
+  run_until(io_, [&] { return two.has_begun; });
+
+  EXPECT_EQ(mistake(as("c")),
+            "this server takes part in rooms with at most 2 agents at a time, and all of them are "
+            "busy");
+  home_.post([&] {
+    one.never.notify();
+    two.never.notify();
+  });
+  run_until(io_, [&] { return one.has_ended && two.has_ended && tasks.size() == 0; });
+}
+
+TEST_F(RoomToolsTest, AllThatIsMissingIsWaitedForTogetherAndNamed) {
+  host(join("host"), {named("add")});
+  const milliseconds wait(60);
+  const SteadyTime begun = timers_.now();
+
+  std::string missing = mistake(lab({{.toolkit = "kit"},
+                                     {.toolkit = "crm", .timeout = wait},
+                                     {.toolkit = "erp", .timeout = wait},
+                                     {.toolkit = "fax", .timeout = milliseconds(60'000)}}));
+
+  EXPECT_EQ(missing,
+            "the room \"lab\" has no toolkit \"crm\"; the room \"lab\" has no toolkit \"erp\"; "
+            "the room \"lab\" has no toolkit \"fax\"");
+  EXPECT_GE(timers_.now() - begun, wait);
+}
+
+TEST_F(RoomToolsTest, AHostSeesWhichAgentCalls) {
+  RoomClient& host_client = join("host", {.wants_messages = true});
+  std::string seen;
+  host(host_client, {std::make_shared<TestTool>("add", [&](ToolCall call, ToolContext around) {
+         seen = cat(around.caller->name, " ", around.caller->role);
+         return echo(std::move(call), around);
+       })});
+  auto decls = ask(lab()).value();
+
+  invoke(decls.at(0), lab(), {});
+
+  EXPECT_EQ(seen, "helper agent");
+}
+
+// The room has refused the call, which therefore had no effect.
+TEST_F(RoomToolsTest, ACallThatIsRefusedIsNotOfUnknownOutcome) {
+  RoomClient& host_client = join("host", {.limits = {.calls_taken_max = 0}});
+  host(host_client, {named("add")});
+  auto decls = ask(lab()).value();
+
+  ToolOutcome outcome = invoke(decls.at(0), lab(), {});
+
+  EXPECT_FALSE(outcome.ok());
+  EXPECT_EQ(text_of(outcome), "the host has too many calls in flight");
+}
+
 TEST_F(RoomToolsTest, RulesAndPromisesOfToolkitsComeAlong) {
   auto add = std::make_shared<TestTool>("add", echo);
   add->change().annotations.read_only = true;
+  add->change().annotations.cancel_siblings = true;
   add->change().rules = {"Add once."};
   RoomClient& client = join("host");
   ToolkitOffer offer{.name = "kit", .rules = {"Be exact."}, .tools = {add, named("set")}};
@@ -169,6 +284,8 @@ TEST_F(RoomToolsTest, RulesAndPromisesOfToolkitsComeAlong) {
   EXPECT_EQ(decls[0].rules, (std::vector<std::string>{"Be exact.", "Add once."}));
   EXPECT_TRUE(decls[0].annotations.read_only);
   EXPECT_FALSE(decls[1].annotations.read_only);
+  EXPECT_TRUE(decls[0].annotations.cancel_siblings);
+  EXPECT_FALSE(decls[1].annotations.cancel_siblings);
 }
 
 }  // namespace

@@ -46,15 +46,20 @@ json::Object registration_of(const ToolkitOffer& offer) {
   json::Object tools;
   std::string read_only;
   std::string idempotent;
+  std::string cancel_siblings;
   for (const ToolPtr& tool : offer.tools) {
     const ToolDecl& decl = tool->decl();
     tools[hosted_name(decl)] = tool_members(decl);
     if (decl.annotations.read_only) add_name(read_only, hosted_name(decl));
     if (decl.annotations.idempotent) add_name(idempotent, hosted_name(decl));
+    if (decl.annotations.cancel_siblings) add_name(cancel_siblings, hosted_name(decl));
   }
-  json::Object annotations{{kCancelAnnotation, "true"}};
+  for (const auto& tool : offer.content_tools) tools[tool->name()] = tool->members();
+  json::Object annotations = offer.annotations;
+  annotations[kCancelAnnotation] = "true";
   if (!read_only.empty()) annotations[kReadOnlyAnnotation] = read_only;
   if (!idempotent.empty()) annotations[kIdempotentAnnotation] = idempotent;
+  if (!cancel_siblings.empty()) annotations[kCancelSiblingsAnnotation] = cancel_siblings;
   json::Object out{{"name", offer.name},
                    {"title", offer.title.empty() ? offer.name : offer.title},
                    {"description", offer.description},
@@ -91,33 +96,41 @@ class ToolsToolkit final : public HostedToolkit {
 
   Task<Content> call(HostedCallPtr call) override {
     const HostedCall::Params& params = call->params();
-    ToolPtr tool;
-    for (const ToolPtr& one : offer_.tools) {
-      if (hosted_name(one->decl()) == params.tool) tool = one;
-    }
-    if (!tool) {
-      co_return error_content(RoomCode::invalid_request,
-                              cat("tool ", params.tool, " was not found"));
-    }
-    auto arguments = arguments_for(tool->decl(), params.arguments);
-    if (!arguments) {
-      co_return error_content(RoomCode::invalid_request, arguments.error().describe());
-    }
     const Peer peer = client_.peer(params.caller_id);
     RoomCaller caller{.room = client_.room_name(),
                       .participant_id = params.caller_id,
                       .name = peer.name(),
+                      .role = peer.is_known() ? peer.role : "",
+                      .attributes = peer.attributes,
                       .on_behalf_of = params.on_behalf_of_id,
                       .context = params.caller_context};
     CallerProgress progress(*call);
-    ToolContext context{.who = {}, .progress = &progress, .caller = &caller};
+    ToolContext context{.who = {.trace = parse_traceparent(params.traceparent)},
+                        .progress = &progress,
+                        .caller = &caller};
+    for (const ToolPtr& tool : offer_.tools) {
+      if (hosted_name(tool->decl()) != params.tool) continue;
+      co_return co_await invoke(tool, call, context);
+    }
+    for (const auto& tool : offer_.content_tools) {
+      if (tool->name() == params.tool) co_return co_await tool->serve(call, context);
+    }
+    co_return error_content(RoomCode::invalid_request, cat("tool ", params.tool, " was not found"));
+  }
+
+ private:
+  Task<Content> invoke(ToolPtr tool, HostedCallPtr call, ToolContext context) const {
+    const HostedCall::Params& params = call->params();
+    auto arguments = arguments_for(tool->decl(), params.arguments);
+    if (!arguments) {
+      co_return error_content(RoomCode::invalid_request, arguments.error().describe());
+    }
     ToolCall made{.run = {}, .id = {}, .arguments = std::move(*arguments)};
     if (auto id = ToolUseId::parse(params.id)) made.id = *id;
     ToolOutcome outcome = co_await tool->invoke(std::move(made), context);
     co_return to_content(std::move(outcome));
   }
 
- private:
   Result<json::Object> arguments_for(const ToolDecl& decl, const Content& content) const {
     json::Object arguments;
     const ContentKind kind = kind_of(content.header);

@@ -6,6 +6,7 @@
 
 #include "async/timers.hpp"
 #include "json/schema_cache.hpp"
+#include "room/client/content_tool.hpp"
 #include "room/client/room_client.hpp"
 #include "tool/tool.hpp"
 
@@ -19,6 +20,8 @@ struct ToolkitOffer {
   std::string thumbnail_url = {};
   std::vector<std::string> rules = {};
   std::vector<ToolPtr> tools;
+  std::vector<std::shared_ptr<ContentTool>> content_tools = {};
+  json::Object annotations = {};  // texts, besides those that are made here
   bool is_public = true;
   // Arguments are checked here, with the schemas compiled once. Null: the tools check theirs.
   // Outlives the toolkit.
@@ -32,5 +35,7 @@ std::shared_ptr<HostedToolkit> make_hosted_toolkit(RoomClient& client, ToolkitOf
 // change nothing, or nothing more when they are called again.
 inline constexpr std::string_view kReadOnlyAnnotation = "errand.read_only";
 inline constexpr std::string_view kIdempotentAnnotation = "errand.idempotent";
+// And which of them end the other calls of a run's turn when they fail.
+inline constexpr std::string_view kCancelSiblingsAnnotation = "errand.cancel_siblings";
 
 }  // namespace errand::room

@@ -26,6 +26,9 @@ void tell_caller(v1::ToolCallInfo& info, const RoomCaller& caller) {
   info.room = caller.room;
   v1::Json context = v1::detail::from_value(json::Value(caller.context));
   info.caller_context = std::move(*context.if_object());
+  info.caller_role = caller.role;
+  v1::Json attributes = v1::detail::from_value(json::Value(caller.attributes));
+  info.caller_attributes = std::move(*attributes.if_object());
 }
 
 }  // namespace
@@ -284,6 +287,7 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
                     [running = running.get(), limit] { running->settle(running->overdue(limit)); });
   }
   if (call.caller) tell_caller(info, *call.caller);
+  info.traceparent = std::move(call.traceparent);
   Interrupt::Scope unwanted(call.interrupt, [running = running.get()] {
     running->settle(failed_outcome("The call was cancelled."));
   });
@@ -301,7 +305,9 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
   co_return outcome;
 }
 
+// Calls without a run, as those from rooms and MCP clients, are of different callers.
 void Handlers::cancel_siblings(const Running& failed) {
+  if (failed.run().view().empty()) return;
   for (Running* other : running_) {
     if (other == &failed || other->run() != failed.run()) continue;
     other->settle(failed_outcome("This call was cancelled because a call beside it failed."));

@@ -65,7 +65,8 @@ struct HandlerCall {
   std::optional<milliseconds> timeout = {};  // of the tool, if that is what the deadline follows
   ProgressSink* progress = nullptr;          // valid until the call returns; null: nobody listens
   CallSecrets* secrets = nullptr;            // the same; null: only those of the program
-  bool cancels_siblings = false;             // a failure cancels the run's other calls
+  bool cancels_siblings = false;             // a failure cancels the other calls of its run
+  std::string traceparent = {};              // of the call; may be empty
   const RoomCaller* caller = nullptr;        // null: the call does not come from a room
   std::shared_ptr<McpCall> mcp = nullptr;    // null: the call does not come over MCP
   Interrupt* interrupt = nullptr;            // raised: nobody waits for the result any more

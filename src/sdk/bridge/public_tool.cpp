@@ -63,15 +63,17 @@ class HandlerTool final : public Tool {
     if (decl_.annotations.timeout) {
       deadline = std::min(deadline, std::chrono::steady_clock::now() + *decl_.annotations.timeout);
     }
-    return handlers_.call({.handler = handler_,
-                           .call = std::move(call),
-                           .tool = decl_.name,
-                           .deadline = deadline,
-                           .timeout = decl_.annotations.timeout,
-                           .progress = context.progress,
-                           .secrets = context.secrets,
-                           .cancels_siblings = cancels_siblings_,
-                           .caller = context.caller});
+    return handlers_.call(
+        {.handler = handler_,
+         .call = std::move(call),
+         .tool = decl_.name,
+         .deadline = deadline,
+         .timeout = decl_.annotations.timeout,
+         .progress = context.progress,
+         .secrets = context.secrets,
+         .cancels_siblings = cancels_siblings_,
+         .traceparent = context.who.trace ? to_traceparent(*context.who.trace) : "",
+         .caller = context.caller});
   }
 
  private:
