@@ -148,6 +148,30 @@ TEST_F(RoomMessaging, BoundsWhatPresenceTellsInAll) {
   EXPECT_TRUE(try_join(outlet, {.name = "eve"}));
 }
 
+// Asking again and again makes the room work no more than the asker reads.
+TEST_F(RoomMessaging, TellsWhoIsThereOnceUntilItIsRead) {
+  Client ann = enabled("ann");
+  for (int i = 0; i < 10; ++i) {
+    Client other = enabled(cat("other", i));
+    send(other, 1, "set_attributes", cat(R"({"a":")", std::string(7'000, 'x'), "\"}"));
+  }
+  ann.take();
+  const std::string large = "messaging.send#0 {\"from_participant_id\":\"id1\",";
+  const auto count = [&](const std::string& text) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(large); at != std::string::npos; at = text.find(large, at + 1))
+      ++found;
+    return found;
+  };
+  std::string seen;
+  for (int i = 0; i < 100; ++i) seen += use(ann, "enable");
+  EXPECT_EQ(count(seen), 1U);
+  on_home([&] { ann.outlet->write(); });
+  EXPECT_EQ(count(ann.take()), 1U);
+  on_home([&] { ann.outlet->write(); });
+  EXPECT_EQ(ann.take(), "");
+}
+
 class RoomMessageStreams : public RoomMessaging {
  protected:
   RoomMessageStreams() : ann_(enabled("ann")), bob_(enabled("bob")) { ann_.take(); }

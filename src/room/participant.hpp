@@ -66,13 +66,18 @@ struct Participant {
   std::string url = {};
   Outlet& outlet;
   json::Object attributes;
-  std::size_t presence_bytes = 0;  // what others are told about it
-  bool has_messaging = false;      // it wants messages, and others see it
+  std::string presence = {};   // what others are told about it, as JSON
+  bool has_messaging = false;  // it wants messages, and others see it
   std::map<std::string, Registration, std::less<>> toolkits;  // by name
   std::size_t registered_bytes = 0;                           // of its toolkits
   std::size_t calls_made = 0;                                 // in flight
   std::size_t calls_taken = 0;                                // in flight
   std::size_t lists_waiting = 0;
+  // Answers that can be large are made one at a time: the next one waits until the connection has
+  // taken the one before.
+  bool large_under_way = false;
+  std::deque<std::function<Message()>> large_waiting = {};
+  bool presence_waits = false;  // among them, the list of who is there
   std::deque<EarlyChunk> early;
   std::size_t early_bytes = 0;
   std::shared_ptr<std::size_t> transfers = std::make_shared<std::size_t>(0);  // of files

@@ -16,12 +16,15 @@ constexpr std::size_t kTraceparentBytesMax = 128;
 
 constexpr std::uint16_t kNormalClosure = 1000;
 
-// About what presence tells others of somebody.
-std::size_t presence_size(const Participant& participant) {
-  constexpr std::size_t kMembersBytes = 100;
+// Answers from this size on are made one at a time.
+constexpr std::size_t kLargeBytes = 64U * 1024;
+
+std::string presence_of(const Participant& participant) {
   std::string text;
-  json::write(text, participant.attributes);
-  return text.size() + participant.id.size() + kMembersBytes;
+  json::write(text, json::Object{{"id", participant.id},
+                                 {"role", to_string(participant.role)},
+                                 {"attributes", participant.attributes}});
+  return text;
 }
 
 Message push_of(std::string_view type, const json::Object& header) {
@@ -88,11 +91,11 @@ Result<std::string> Room::join(JoinParams params) {
                                                 .url = std::move(params.url),
                                                 .outlet = params.outlet});
   participant->attributes["name"] = participant->identity.name;
-  participant->presence_bytes = presence_size(*participant);
-  if (presence_bytes_ + participant->presence_bytes > options_.limits.presence_bytes_max) {
+  participant->presence = presence_of(*participant);
+  if (presence_bytes_ + participant->presence.size() > options_.limits.presence_bytes_max) {
     return full();
   }
-  presence_bytes_ += participant->presence_bytes;
+  presence_bytes_ += participant->presence.size();
   params.outlet.send(
       push_of("connected",
               {{"type", "init"}, {"participantId", id}, {"attributes", participant->attributes}}));
@@ -116,9 +119,10 @@ void Room::leave(std::string_view id) {
   std::unique_ptr<Participant> gone = std::move(found->second);
   participants_.erase(found);
   options_.timers.cancel(gone->expiry);
-  presence_bytes_ -= gone->presence_bytes;
+  presence_bytes_ -= gone->presence.size();
   for (const auto& [name, registration] : gone->toolkits) forget_registered(*gone, registration);
   std::erase_if(public_toolkits_, [&](const auto& one) { return one.second == gone.get(); });
+  if (!gone->toolkits.empty()) forget_lists();
   for (auto waiting = waiting_lists_.begin(); waiting != waiting_lists_.end();) {
     auto one = waiting++;
     if (one->lister != gone.get()) continue;
@@ -165,16 +169,18 @@ void Room::set_attributes(Participant& from, const Message& message) {
   changed->erase("name");
   json::Object former = from.attributes;
   for (const auto& [key, value] : *changed) from.attributes[key] = value;
-  const std::size_t size = presence_size(from);
-  const std::size_t of_all = presence_bytes_ - from.presence_bytes + size;
-  if (size > options_.limits.attributes_bytes_max || of_all > options_.limits.presence_bytes_max) {
+  std::string presence = presence_of(from);
+  const std::size_t of_all = presence_bytes_ - from.presence.size() + presence.size();
+  if (presence.size() > options_.limits.attributes_bytes_max ||
+      of_all > options_.limits.presence_bytes_max) {
     from.attributes = std::move(former);
     return;
   }
-  from.presence_bytes = size;
+  from.presence = std::move(presence);
   presence_bytes_ = of_all;
   if (!from.has_messaging) return;
-  tell_presence(from, "participant.attributes", {{"attributes", std::move(*changed)}});
+  tell_presence(from, "participant.attributes",
+                json::write(json::Object{{"attributes", std::move(*changed)}}));
 }
 
 void Room::receive_request(Participant& from, const Message& message) {
@@ -206,6 +212,27 @@ void Room::take_chunk(Request& request) {
   }
   calls_.take_input(request.from, call_id, {.header = *chunk, .bytes = request.message.attachment});
   request.answer(empty_content());
+}
+
+// A participant that asks again and again for something large gets it as fast as it reads, and what
+// waits for it meanwhile is small.
+void Room::send_large(Participant& to, std::function<Message()> make) {
+  if (to.large_under_way) {
+    to.large_waiting.push_back(std::move(make));
+    return;
+  }
+  const Message message = make();
+  if (message.header.size() < kLargeBytes) return to.outlet.send(message);
+  to.large_under_way = true;
+  to.outlet.send_watched(message, [this, &to, alive = std::weak_ptr<char>(to.alive)] {
+    if (alive.expired()) return;
+    to.large_under_way = false;
+    while (!to.large_under_way && !to.large_waiting.empty()) {
+      auto next = std::move(to.large_waiting.front());
+      to.large_waiting.pop_front();
+      send_large(to, std::move(next));
+    }
+  });
 }
 
 Participant* Room::find(std::string_view id) {

@@ -121,6 +121,8 @@ class Room final {
   void receive_answer(Participant& from, const Message& message);
   void set_attributes(Participant& from, const Message& message);
   void take_chunk(Request& request);
+  // `make` is called now or later, while the participant is there.
+  void send_large(Participant& to, std::function<Message()> make);
 
   // room_toolkits.cpp
   void add_toolkit(Request& request);
@@ -131,7 +133,9 @@ class Room final {
   std::optional<Content> too_much_registered(const Participant& from, const Toolkit& toolkit) const;
   void take_over(Participant& from, const std::string& name);
   void list_toolkits(Request& request);
+  Message list_for(const Participant& lister, std::uint64_t request_id, const std::string& only);
   std::string list_text(const Participant& lister, const Participant* only) const;
+  void forget_lists();
   void wait_for_participant(Request& request, std::string_view name, double timeout);
   void end_waiting(std::list<WaitingList>::iterator waiting);
   void joined(const Participant& participant);
@@ -144,7 +148,8 @@ class Room final {
   void serve_messaging(Request& request, std::string_view tool);
   void enable_messaging(Request& request);
   void disable_messaging(Participant& from);
-  void tell_presence(const Participant& from, std::string_view type, const json::Object& message);
+  Message presence_for(const Participant& to) const;
+  void tell_presence(const Participant& from, std::string_view type, std::string_view message);
   void send_message(Request& request, std::string_view tool);
   void stream_messages(Request& request);
   void serve_queues(Request& request, std::string_view tool);
@@ -162,6 +167,8 @@ class Room final {
   const Options options_;
   std::map<std::string, std::unique_ptr<Participant>, std::less<>> participants_;
   std::map<std::string, Participant*, std::less<>> public_toolkits_;  // the host, by name
+  // All public toolkits, as those see them who have none and may use all; empty: to be made.
+  std::map<ClientGeneration, std::string> public_lists_;
   std::list<WaitingList> waiting_lists_;
   std::optional<Storage> storage_;  // outlives the calls that it serves
   DeveloperLogs logs_;              // the same

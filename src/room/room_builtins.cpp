@@ -12,19 +12,17 @@
 namespace errand::room {
 namespace {
 
-Message message_push(std::string_view from, std::string_view type, const json::Object& message,
+// `message` is a JSON object.
+Message message_push(std::string_view from, std::string_view type, std::string_view message,
                      std::string attachment = {}) {
   Message push{
       .id = 0, .type = "messaging.send", .header = "", .attachment = std::move(attachment)};
-  json::write(push.header,
-              json::Object{{"from_participant_id", from}, {"type", type}, {"message", message}});
+  push.header = R"({"from_participant_id":)";
+  json::write_string(push.header, from);
+  push.header += R"(,"type":)";
+  json::write_string(push.header, type);
+  append(push.header, R"(,"message":)", message, "}");
   return push;
-}
-
-json::Object presence_of(const Participant& participant) {
-  return {{"id", participant.id},
-          {"role", to_string(participant.role)},
-          {"attributes", participant.attributes}};
 }
 
 bool sees_others(const Participant& participant) {
@@ -58,25 +56,35 @@ void Room::serve_messaging(Request& request, std::string_view tool) {
 void Room::enable_messaging(Request& request) {
   Participant& from = request.from;
   const bool is_new = !std::exchange(from.has_messaging, true);
-  json::Array others;
-  if (from.scope.messaging->list) {
-    for (const auto& [id, other] : participants_) {
-      if (other.get() != &from && other->has_messaging) others.push_back(presence_of(*other));
-    }
-  }
   request.answer(empty_content());
-  from.outlet.send(message_push(from.id, "messaging.enabled", {{"participants", others}}));
-  if (is_new) tell_presence(from, "participant.enabled", presence_of(from));
+  // Whoever asks again before it has read who is there is told once more, not each time.
+  if (!std::exchange(from.presence_waits, true)) {
+    send_large(from, [this, &from] {
+      from.presence_waits = false;
+      return presence_for(from);
+    });
+  }
+  if (is_new) tell_presence(from, "participant.enabled", from.presence);
+}
+
+Message Room::presence_for(const Participant& to) const {
+  std::string others = R"({"participants":[)";
+  const std::size_t empty_size = others.size();
+  for (const auto& [id, other] : participants_) {
+    if (other.get() == &to || !other->has_messaging || !to.scope.messaging->list) continue;
+    append(others, others.size() > empty_size ? "," : "", other->presence);
+  }
+  others += "]}";
+  return message_push(to.id, "messaging.enabled", others);
 }
 
 void Room::disable_messaging(Participant& from) {
   if (!std::exchange(from.has_messaging, false)) return;
-  tell_presence(from, "participant.disabled", {{"id", from.id}});
+  tell_presence(from, "participant.disabled", json::write(json::Object{{"id", from.id}}));
 }
 
 // To everybody else who wants to know who is there.
-void Room::tell_presence(const Participant& from, std::string_view type,
-                         const json::Object& message) {
+void Room::tell_presence(const Participant& from, std::string_view type, std::string_view message) {
   const SharedMessage push(message_push(from.id, type, message));
   for (const auto& [id, other] : participants_) {
     if (other.get() != &from && sees_others(*other)) other->outlet.send_shared(push);
@@ -92,8 +100,8 @@ void Room::send_message(Request& request, std::string_view tool) {
   }
   auto sent = parse_sent_message(request.arguments());
   if (!sent) return request.refuse(RoomCode::invalid_request, sent.error().describe());
-  const SharedMessage push(
-      message_push(request.from.id, sent->type, sent->message, std::move(sent->attachment)));
+  const SharedMessage push(message_push(request.from.id, sent->type, json::write(sent->message),
+                                        std::move(sent->attachment)));
   if (to_all) {
     for (const auto& [id, other] : participants_) {
       if (other.get() != &request.from && other->has_messaging) other->outlet.send_shared(push);

@@ -23,9 +23,9 @@ struct RoomLimits {
   // Of all participants, as presence shows them, for the same reason: a change is ignored, a join
   // is refused.
   std::size_t presence_bytes_max = 8U * 1024 * 1024;
-  std::size_t calls_of_one_max = 1'000;  // in flight, of one caller: 1008
-  std::size_t calls_to_one_max = 4'000;  // in flight, to one host: 1008
-  std::size_t lists_of_one_max = 100;    // waiting for a participant, of one lister: 1008
+  std::size_t calls_of_one_max = 1'000;  // in flight, of one caller: 1006
+  std::size_t calls_to_one_max = 4'000;  // in flight, to one host: 1006
+  std::size_t lists_of_one_max = 100;    // waiting for a participant, or to be read: 1008
 
   std::size_t queues_max = 200;                     // of a room: 1008
   std::size_t queue_items_max = 10'000;             // of a queue: 1008

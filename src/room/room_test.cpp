@@ -339,5 +339,37 @@ TEST_F(RoomToolkits, NobodyJoinsARoomThatWasClosed) {
   EXPECT_EQ(try_join(outlet, {.name = "ann"}).error().code(), ErrorCode::unavailable);
 }
 
+// A toolkit whose list entry is large.
+std::string large_toolkit(std::string_view name) {
+  return cat(R"({"name":")", name, R"(","public":true,"description":")", std::string(70'000, 'x'),
+             R"(","tools":{"run":{}}})");
+}
+
+TEST_F(RoomToolkits, OneLargeListIsOnItsWayAtATime) {
+  limits_.lists_of_one_max = 3;
+  Client ann = join({.name = "ann"});
+  Client bob = join({.name = "bob"});
+  ask(ann, "room.register_toolkit", large_toolkit("a"));
+  for (std::uint64_t id = 1; id <= 5; ++id) send(bob, id, "room.list_toolkits", "{}");
+  std::string seen = bob.take();
+  EXPECT_TRUE(seen.starts_with("__response__#1 ")) << seen.substr(0, 40);
+  EXPECT_EQ(seen.find("__response__#2 "), std::string::npos);
+  EXPECT_TRUE(
+      seen.ends_with("__response__#5 {\"type\":\"error\",\"text\":\"too many lists are "
+                     "waiting\",\"code\":1008}\n"));
+
+  // What is listed is what there is when the connection is ready for it.
+  ask(ann, "room.register_toolkit", large_toolkit("b"));
+  on_home([&] { bob.outlet->write(); });
+  seen = bob.take();
+  EXPECT_TRUE(seen.starts_with("__response__#2 "));
+  EXPECT_NE(seen.find(R"("b":{)"), std::string::npos);
+  leave(ann);
+  on_home([&] { bob.outlet->write(); });
+  EXPECT_EQ(bob.take(),
+            "__response__#3 {\"type\":\"json\",\"json\":{\"tools\":{}}}\n"
+            "__response__#4 {\"type\":\"json\",\"json\":{\"tools\":{}}}\n");
+}
+
 }  // namespace
 }  // namespace errand::room::test::room_test

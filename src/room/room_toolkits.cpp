@@ -86,6 +86,7 @@ void Room::add_toolkit(Request& request) {
   Registration registration{.id = options_.make_id(), .toolkit = std::move(toolkit)};
   request.answer(json_content(json::Object{{"id", registration.id}}));
   from.toolkits.emplace(std::move(name), std::move(registration));
+  forget_lists();
 }
 
 // An earlier connection of the same identity may be dead without the server's knowing. A client
@@ -109,6 +110,7 @@ void Room::remove_toolkit(Request& request) {
   if (found->second.toolkit.is_public) public_toolkits_.erase(found->first);
   forget_registered(request.from, found->second);
   toolkits.erase(found);
+  forget_lists();
   request.answer(empty_content());
 }
 
@@ -152,8 +154,34 @@ void Room::list_toolkits(Request& request) {
     if (id.empty() && wait > 0) return wait_for_participant(request, name, wait);
     return request.answer(json_content(json::Object{{"tools", json::Object()}}));
   }
-  request.from.outlet.send(
-      {.id = request.message.id, .type = "__response__", .header = list_text(request.from, only)});
+  if (request.from.large_waiting.size() >= options_.limits.lists_of_one_max) {
+    return request.refuse(RoomCode::operation_failed, "too many lists are waiting");
+  }
+  send_large(request.from,
+             [this, &from = request.from, request_id = request.message.id,
+              only_id = only ? only->id : ""] { return list_for(from, request_id, only_id); });
+}
+
+// `only`: a participant's id; empty for everybody's.
+Message Room::list_for(const Participant& lister, std::uint64_t request_id,
+                       const std::string& only) {
+  Message answer{.id = request_id, .type = "__response__", .header = ""};
+  const Participant* shown = only.empty() ? nullptr : find(only);
+  if (!only.empty() && !shown) {
+    json::write(answer.header, json_content(json::Object{{"tools", json::Object()}}).header);
+  } else if (only.empty() && lister.toolkits.empty() &&
+             lister.scope.agents->toolkits.allows_all()) {
+    std::string& known = public_lists_[lister.generation];
+    if (known.empty()) known = list_text(lister, nullptr);
+    answer.header = known;
+  } else {
+    answer.header = list_text(lister, shown);
+  }
+  return answer;
+}
+
+void Room::forget_lists() {
+  public_lists_.clear();
 }
 
 void Room::wait_for_participant(Request& request, std::string_view name, double timeout) {
@@ -181,8 +209,10 @@ void Room::end_waiting(std::list<WaitingList>::iterator waiting) {
     return ended.lister->respond(ended.request_id,
                                  json_content(json::Object{{"tools", json::Object()}}));
   }
-  ended.lister->outlet.send(
-      {.id = ended.request_id, .type = "__response__", .header = list_text(*ended.lister, only)});
+  send_large(*ended.lister,
+             [this, lister = ended.lister, request_id = ended.request_id, only_id = only->id] {
+               return list_for(*lister, request_id, only_id);
+             });
 }
 
 void Room::joined(const Participant& participant) {

@@ -3,11 +3,15 @@
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import socket
+import sqlite3
 import struct
+import threading
 import time
 import unittest
+from contextlib import closing
 
 from support.room_peer import CLOSE, RoomPeer, Refused
 from support.script import turn
@@ -211,7 +215,7 @@ class HostileTest(RoomCase):
         self.assertEqual(peer.close_code(), 1000)
 
 
-class FilesTest(RoomCase):
+class FilesCase(RoomCase):
     STORAGE = {"storage": {}}
     BLOCK = 65536
 
@@ -257,6 +261,8 @@ class FilesTest(RoomCase):
             data += block
             self.chunk(peer, call, {"kind": "pull"})
 
+
+class FilesTest(FilesCase):
     def test_a_killed_upload_leaves_the_old_file_or_the_new_one(self):
         old, new = b"o" * 700_000, b"n" * 900_000
         self.upload(self.storage_peer("ann"), "c1", old)
@@ -281,6 +287,39 @@ class FilesTest(RoomCase):
         other = self.storage_peer("ann")
         self.upload(other, "c", b"text")
         self.assertEqual(self.content(other, "d"), b"text")
+
+
+class DeletionTest(FilesCase):
+    KEPT = "SELECT kind, count(*) FROM records WHERE kind LIKE 'room\\_%' ESCAPE '\\' GROUP BY kind"
+    LARGE = 24 * MEGABYTE
+
+    def kept(self) -> dict[str, int]:
+        """How many records of what rooms keep are in the data of a server that has stopped."""
+        with closing(sqlite3.connect(self.server.data / "errand.db")) as data:
+            found = dict(data.execute(self.KEPT))
+        return {kind: count for kind, count in found.items() if not kind.startswith("room_key")}
+
+    def test_a_deletion_that_was_killed_leaves_nothing_behind(self):
+        self.upload(self.storage_peer("ann"), "c1", b"x" * self.LARGE)
+        deletion = threading.Thread(target=self.try_to_delete)
+        deletion.start()
+        while self.client.request("GET", f"/rooms/{ROOM}").status != 404:
+            pass  # the record goes first, and the file takes a while
+        self.server.kill()
+        deletion.join()
+        left = self.kept()
+        self.server.restart()
+        # The start goes on with it; whoever asks again hears of its end.
+        again = self.server.client().request("DELETE", f"/rooms/{ROOM}")
+        self.assertIn(again.status, (204, 404))
+        self.server.stop()
+        self.assertEqual(self.kept(), {}, left)
+
+    def try_to_delete(self) -> None:
+        try:
+            self.server.client().request("DELETE", f"/rooms/{ROOM}")
+        except (OSError, http.client.HTTPException):
+            pass  # the server is killed meanwhile
 
 
 class KeysTest(RoomCase):

@@ -204,6 +204,7 @@ class Server final {
     const std::string workspace = owner ? owner->workspace.str() : "default";
     ERRAND_CO_CHECK(co_await api_.load());
     ERRAND_CO_CHECK(co_await make_rooms());
+    rooms_.resume_removals();
     ERRAND_CO_CHECK(keep_credentials({.url = url, .workspace = workspace, .key = first_key}));
     if (!first_key.empty() && !owner) ERRAND_CO_CHECK(co_await store_first_key(first_key));
     print_ready(url, workspace, owner ? "" : first_key);

@@ -17,6 +17,7 @@ class AllowedNames final {
   AllowedNames() = default;
   explicit AllowedNames(std::optional<std::vector<std::string>> names) : names_(std::move(names)) {}
   bool allows(std::string_view name) const;
+  bool allows_all() const { return !names_; }
 
  private:
   std::optional<std::vector<std::string>> names_;

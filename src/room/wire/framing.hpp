@@ -59,6 +59,9 @@ class MessageReader final {
   // too_large: a limit was met.
   Result<std::optional<Message>> take(std::string_view packet);
 
+  // Of a message that has begun and not ended.
+  std::size_t held_bytes() const { return reading_ ? payload_.size() : 0; }
+
  private:
   Result<void> begin(std::string_view packet, std::uint64_t id);
   Result<void> add(std::string_view packet, std::uint64_t id, std::uint32_t number);

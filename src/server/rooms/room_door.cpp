@@ -75,6 +75,7 @@ RoomDoor::RoomDoor(const Deps& deps, Options options)
       clock_(deps.clock),
       log_(deps.log),
       options_(std::move(options)),
+      memory_(options_.memory),
       agents_(make_caller(deps)),
       rooms_({.home = deps.home,
               .timers = deps.timers,
@@ -83,6 +84,7 @@ RoomDoor::RoomDoor(const Deps& deps, Options options)
               .tasks = tasks_,
               .spans = deps.spans},
              options_.limits, services()),
+      removals_(store_),
       tasks_(deps.home.executor(), [&log = deps.log](const char* task, const std::string& what) {
         log.error("a task of a room failed; this is a bug",
                   {{.key = "task", .value = task}, {.key = "what", .value = what}});
@@ -130,7 +132,7 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
         .reason("upgrade_required");
   }
   Carried carried = carried_by(request);
-  const std::uint64_t keys_removed = keys_removed_;
+  const std::uint64_t removed = keys_removed_ + rooms_removed_;
   ERRAND_CO_TRY(auto admitted, co_await admit(std::move(carried.token), name));
   const WorkspaceSlug workspace = admitted.workspace;
   ERRAND_CO_TRY(auto record, co_await room_to_enter(workspace, name));
@@ -148,8 +150,9 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
       .url = url_of(request, name),
       .limits = options_.limits.frames,
       .log = log_,
+      .memory = memory_,
       .lives_for = lives_for,
-      .is_admitted = [this, keys_removed] { return keys_removed == keys_removed_; }};
+      .is_admitted = [this, removed] { return removed == keys_removed_ + rooms_removed_; }};
   net::Response response;
   response.status = 101;
   response.upgrade = std::make_unique<net::Upgrade>();
@@ -167,7 +170,11 @@ Task<Result<std::shared_ptr<room::Connection>>> RoomDoor::enter(WorkspaceSlug wo
                                                                 std::string name,
                                                                 std::string participant) {
   if (!room::is_room_name(name)) co_return no_such_room(name);
+  const std::uint64_t removed = rooms_removed_;
   ERRAND_CO_TRY(auto record, co_await room_to_enter(workspace, name));
+  if (removed != rooms_removed_) {
+    co_return Error(ErrorCode::unavailable, "a room was deleted at this moment; try again");
+  }
   auto room = rooms_.open({.workspace = workspace, .name = name, .id = record.id});
   // Runs find and call tools, and talk. They host nothing, so that they take no name from anybody.
   room::ApiScope scope{.agents = room::AgentsGrant{.register_public_toolkit = false,
@@ -227,12 +234,63 @@ Task<Result<void>> RoomDoor::check_room_count(WorkspaceSlug workspace) {
 }
 
 Task<Result<void>> RoomDoor::remove_room(WorkspaceSlug workspace, std::string name) {
-  ERRAND_CO_TRY(auto record, co_await find_room(workspace, name));
-  ERRAND_CO_CHECK(co_await records_.rooms.remove(workspace, name, {}));
+  auto record = co_await find_room(workspace, name);
+  if (!record && record.error().code() == ErrorCode::not_found) {
+    ERRAND_CO_TRY(bool was_going, co_await finish_removals_of(workspace, name));
+    if (was_going) co_return Result<void>();
+  }
+  if (!record) co_return std::move(record).error();
+  const GoingRoom going{.workspace = workspace, .id = record->id, .name = record->name};
+  ERRAND_CO_CHECK(co_await removals_.begin(going));
+  // A note of a room whose record stays does no harm.
+  ERRAND_CO_CHECK(co_await records_.rooms.remove(workspace, going.id, {}));
+  ++rooms_removed_;
   room_counts_.erase(workspace);
-  if (auto room = rooms_.find(workspace, record.id)) room->close("the room was deleted");
-  auto kept = rooms_.store_of(workspace, record.id);
-  co_return co_await kept->remove_all();
+  if (auto room = rooms_.find(workspace, going.id)) room->close("the room was deleted");
+  co_return co_await finish_removal(going);
+}
+
+// The record of the room is gone.
+Task<Result<void>> RoomDoor::finish_removal(GoingRoom room) {
+  auto kept = rooms_.store_of(room.workspace, room.id);
+  ERRAND_CO_CHECK(co_await kept->remove_all());
+  co_return co_await removals_.end(std::move(room.id));
+}
+
+// Whether there were any.
+Task<Result<bool>> RoomDoor::finish_removals_of(WorkspaceSlug workspace, std::string name) {
+  bool found = false;
+  ERRAND_CO_TRY(auto going, co_await removals_.all());
+  for (GoingRoom& room : going) {
+    if (room.workspace != workspace || (room.name != name && room.id != name)) continue;
+    ERRAND_CO_CHECK(co_await finish_removal(std::move(room)));
+    found = true;
+  }
+  co_return found;
+}
+
+void RoomDoor::resume_removals() {
+  tasks_.spawn("room.removals", finish_removals());
+}
+
+Task<void> RoomDoor::finish_removals() {
+  auto going = co_await removals_.all();
+  if (!going) {
+    log_.warning("cannot read which rooms were being deleted; the next start tries again",
+                 {{"error", going.error().describe()}});
+    co_return;
+  }
+  for (GoingRoom& room : *going) {
+    if (is_stopping_) co_return;
+    auto there = co_await records_.rooms.find(room.workspace, room.id);
+    const bool is_gone = !there && there.error().code() == ErrorCode::not_found;
+    Result<void> done;
+    if (there) done = co_await removals_.end(room.id);  // its deletion came to nothing
+    if (is_gone) done = co_await finish_removal(room);
+    if (done) continue;
+    log_.warning("cannot finish the deletion of a room; the next start tries again",
+                 {{"room", room.name}, {"error", done.error().describe()}});
+  }
 }
 
 Task<Result<void>> RoomDoor::remove_key(WorkspaceSlug workspace, std::string id) {
@@ -243,6 +301,7 @@ Task<Result<void>> RoomDoor::remove_key(WorkspaceSlug workspace, std::string id)
 }
 
 Task<void> RoomDoor::stop() {
+  is_stopping_ = true;
   if (agents_) co_await agents_->stop();
   co_await tasks_.join();
 }

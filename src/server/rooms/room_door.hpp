@@ -21,6 +21,8 @@
 #include "room/room.hpp"
 #include "server/rooms/agent_caller.hpp"
 #include "server/rooms/live_rooms.hpp"
+#include "server/rooms/memory_budget.hpp"
+#include "server/rooms/room_removals.hpp"
 
 namespace errand::server {
 
@@ -46,6 +48,7 @@ class RoomDoor final : public room::RoomGate {
     // Of a workspace. A join that would make one more is refused with forbidden.
     std::size_t rooms_made_by_joining_max = 10'000;
     net::Compression compression = net::Compression::off;
+    MemoryLimits memory = {};
   };
 
   RoomDoor(const Deps& deps, Options options);
@@ -68,8 +71,11 @@ class RoomDoor final : public room::RoomGate {
   Task<Result<NamedRecord>> find_room(WorkspaceSlug workspace, std::string name);
   // Makes a room unless it is there.
   Task<Result<NamedRecord>> ensure_room(WorkspaceSlug workspace, std::string name);
-  // Deletes the room, and with it all that it keeps, and sends everybody away. not_found.
+  // Deletes the room, and with it all that it keeps, and sends everybody away. not_found: there is
+  // none, and nothing is left of one. After another error it can be called again.
   Task<Result<void>> remove_room(WorkspaceSlug workspace, std::string name);
+  // Finishes deletions that an earlier process has begun.
+  void resume_removals();
 
   // Deletes the key, and sends everybody away whose token it has signed. not_found.
   Task<Result<void>> remove_key(WorkspaceSlug workspace, std::string id);
@@ -104,6 +110,9 @@ class RoomDoor final : public room::RoomGate {
   // The room, made if the workspace allows it.
   Task<Result<NamedRecord>> room_to_enter(WorkspaceSlug workspace, std::string name);
   Task<Result<void>> check_room_count(WorkspaceSlug workspace);
+  Task<Result<void>> finish_removal(GoingRoom room);
+  Task<Result<bool>> finish_removals_of(WorkspaceSlug workspace, std::string name);
+  Task<void> finish_removals();
   LiveRooms::Services services();
   Task<void> make_file_url(LiveRooms::Place place, room::FileToRead file, room::Room::FileUrl done);
 
@@ -114,10 +123,14 @@ class RoomDoor final : public room::RoomGate {
   Log& log_;
   const Options options_;
   std::string own_url_ = options_.public_url;
+  MemoryBudget memory_;
   std::unique_ptr<AgentCaller> agents_;  // null: nobody calls any
   LiveRooms rooms_;
   std::map<WorkspaceSlug, std::size_t> room_counts_;  // as far as they have been counted
+  RoomRemovals removals_;
   std::uint64_t keys_removed_ = 0;
+  std::uint64_t rooms_removed_ = 0;
+  bool is_stopping_ = false;
   TaskGroup tasks_;  // last: tasks use everything above
 };
 

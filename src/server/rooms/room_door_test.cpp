@@ -5,8 +5,12 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/text.hpp"
+#include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
@@ -48,11 +52,38 @@ class RoomDoorTest : public testing::Test {
     return "in";
   }
 
+  // A queue in the room with this id.
+  void keep_queue(const std::string& id) {
+    std::vector<RecordChange> changes;
+    changes.push_back(
+        {.key = {.workspace = here_, .kind = "room_queue", .id = cat(id, "/q")}, .body = "{}"});
+    ASSERT_TRUE(run_task(io_, store_.change_records(std::move(changes))));
+  }
+  std::size_t kept_queues(const std::string& id) {
+    auto found = run_task(io_, store_.find_record({here_, "room_queue", cat(id, "/q")}));
+    return found ? 1 : 0;
+  }
+  std::size_t kept(std::string kind) {
+    const WorkspaceSlug place = *WorkspaceSlug::parse("default");
+    return run_task(io_, store_.list_records({.workspace = place, .kind = std::move(kind)}))
+        .value()
+        .size();
+  }
+
   asio::io_context io_{1};
   Home home_{io_};
   AsioTimers timers_{home_};
   ManualClock clock_{1'800'000'000'000};
-  MemoryStore store_{make_memory_store_data(), clock_};
+  MemoryStore memory_{make_memory_store_data(), clock_};
+  std::optional<std::size_t> changes_left_;  // until the store fails
+  FaultyStore store_{memory_, [this](FaultyStore::Operation operation) {
+                       if (operation.kind != FaultyStore::Kind::change_records || !changes_left_) {
+                         return FaultyStore::Fault::none;
+                       }
+                       if (*changes_left_ == 0) return FaultyStore::Fault::fail_before;
+                       --*changes_left_;
+                       return FaultyStore::Fault::none;
+                     }};
   IdSource ids_{clock_, [n = std::uint64_t{0}]() mutable { return ++n; }};
   engine::PassingKeys masters_;
   engine::RecordBooks records_{store_, ids_, masters_};
@@ -80,6 +111,47 @@ TEST_F(RoomDoorTest, JoiningMakesOnlySoManyRoomsOfAWorkspace) {
   }
   EXPECT_EQ(join(here_, "d"), "in");
   EXPECT_EQ(join(here_, "e"), "too_many_rooms");
+}
+
+TEST_F(RoomDoorTest, ADeletionThatFailsCanBeRepeated) {
+  EXPECT_EQ(join(here_, "a"), "in");
+  const std::string id = run_task(io_, door().find_room(here_, "a")).value().id;
+  keep_queue(id);
+  EXPECT_EQ(kept_queues(id), 1U);
+  // The note and the record are changed; then the store fails.
+  changes_left_ = 2;
+  EXPECT_FALSE(run_task(io_, door().remove_room(here_, "a")));
+  EXPECT_EQ(kept_queues(id), 1U);
+
+  changes_left_ = std::nullopt;
+  EXPECT_TRUE(run_task(io_, door().remove_room(here_, "a")));
+
+  EXPECT_EQ(kept_queues(id), 0U);
+  auto again = run_task(io_, door().remove_room(here_, "a"));
+  EXPECT_EQ(again.error().code(), ErrorCode::not_found);
+}
+
+TEST_F(RoomDoorTest, TheNextProcessFinishesADeletion) {
+  EXPECT_EQ(join(here_, "a"), "in");
+  EXPECT_EQ(join(here_, "b"), "in");
+  const std::string gone = run_task(io_, door().find_room(here_, "a")).value().id;
+  const std::string stays = run_task(io_, door().find_room(here_, "b")).value().id;
+  keep_queue(gone);
+  keep_queue(stays);
+  changes_left_ = 2;
+  EXPECT_FALSE(run_task(io_, door().remove_room(here_, "a")));
+  // A deletion whose record is still there has not begun for anybody.
+  changes_left_ = 1;
+  EXPECT_FALSE(run_task(io_, door().remove_room(here_, "b")));
+  changes_left_ = std::nullopt;
+
+  reopen();
+  door().resume_removals();
+  for (int look = 0; look < 1'000 && kept("room_going") > 0; ++look) continue;
+
+  EXPECT_EQ(kept_queues(gone), 0U);
+  EXPECT_EQ(kept_queues(stays), 1U);
+  EXPECT_EQ(kept("room_going"), 0U);
 }
 
 TEST_F(RoomDoorTest, AWorkspaceCanRefuseToMakeRoomsByJoining) {

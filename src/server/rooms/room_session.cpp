@@ -15,13 +15,21 @@ constexpr std::uint16_t kTryAgainLater = 1013;
 
 class SocketOutlet final : public room::Outlet {
  public:
-  explicit SocketOutlet(std::shared_ptr<net::WebSocket> socket) : socket_(std::move(socket)) {}
+  SocketOutlet(std::shared_ptr<net::WebSocket> socket, MemoryBudget::Seat& memory)
+      : socket_(std::move(socket)), memory_(memory) {}
 
   void send(const room::Message& message) override {
     for (std::string& packet : room::to_packets(message)) socket_->send(std::move(packet));
+    memory_.sent(size_of(message));
   }
   void send_shared(const room::SharedMessage& message) override {
-    for (const auto& packet : message.packets()) socket_->queue({.bytes = packet});
+    for (const auto& packet : message.packets()) {
+      // Small ones are counted as if they were not shared.
+      const bool is_large = packet->size() >= kLargePacketBytes;
+      socket_->queue(
+          {.bytes = packet, .written = is_large ? memory_.share(packet->size()) : nullptr});
+    }
+    memory_.sent(size_of(message.message()));
   }
   void send_watched(const room::Message& message, std::function<void()> written) override {
     std::vector<std::string> packets = room::to_packets(message);
@@ -30,13 +38,21 @@ class SocketOutlet final : public room::Outlet {
       socket_->queue({.bytes = std::make_shared<const std::string>(std::move(packets[i])),
                       .written = is_last ? std::move(written) : nullptr});
     }
+    memory_.sent(size_of(message));
   }
   void close(std::uint16_t code, std::string_view reason) override {
     socket_->close({.code = code, .reason = std::string(reason)});
   }
 
  private:
+  static constexpr std::size_t kLargePacketBytes = 16U * 1024;
+
+  static std::size_t size_of(const room::Message& message) {
+    return message.header.size() + message.attachment.size();
+  }
+
   std::shared_ptr<net::WebSocket> socket_;
+  MemoryBudget::Seat& memory_;
 };
 
 // A place in a room, which is left however the session ends.
@@ -72,7 +88,8 @@ std::optional<net::CloseFrame> take_packet(room::MessageReader& reader, Seat& se
 
 Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket> socket) {
   const std::string name = session.token.identity.name;
-  SocketOutlet outlet(socket);
+  MemoryBudget::Seat memory(session.memory, socket);
+  SocketOutlet outlet(socket, memory);
   if (!session.is_admitted()) {
     socket->drop();  // the client tries again, and is told why not
     co_return;
@@ -92,6 +109,7 @@ Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket>
     std::optional<net::WebSocketMessage> packet = co_await socket->read();
     if (!packet) break;
     auto refused = take_packet(reader, seat, *packet);
+    memory.hold(reader.held_bytes());
     if (!refused) continue;
     session.log.warning(
         "a participant of a room broke the protocol",

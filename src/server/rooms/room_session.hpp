@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "net/websocket.hpp"
 #include "room/room.hpp"
+#include "server/rooms/memory_budget.hpp"
 
 namespace errand::server {
 
@@ -26,6 +27,7 @@ struct RoomSession {
   std::string url;  // where the participant reaches the room
   room::FrameLimits limits = {};
   Log& log;
+  MemoryBudget& memory;  // outlives the session
   std::optional<milliseconds> lives_for = {};
   // Whether the token is still good: the handshake takes a while.
   std::function<bool()> is_admitted;
