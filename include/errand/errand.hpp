@@ -14,6 +14,7 @@
 #include <errand/model.hpp>
 #include <errand/one_of.hpp>
 #include <errand/room.hpp>
+#include <errand/room_content.hpp>
 #include <errand/run.hpp>
 #include <errand/runner.hpp>
 #include <errand/runtime.hpp>

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <errand/client.hpp>
 #include <errand/content.hpp>
 #include <errand/json.hpp>
+#include <errand/room_content.hpp>
 #include <errand/room_storage.hpp>
 #include <errand/schema.hpp>
 #include <errand/toolkit.hpp>
@@ -53,7 +55,10 @@ struct RoomToolInfo {
   std::string name;
   std::string title = {};
   std::string description = {};
-  Json input_schema = {};  // null if the host gives none
+  Json input_schema = {};                           // null if the host gives none
+  Json output_schema = {};                          // the same
+  std::optional<RoomContentSpec> input_spec = {};   // nothing: the host does not say
+  std::optional<RoomContentSpec> output_spec = {};  // the same
 };
 struct RoomToolkitInfo {
   std::string name;
@@ -62,6 +67,8 @@ struct RoomToolkitInfo {
   std::string participant_id = {};  // of its host
   std::vector<std::string> rules = {};
   std::vector<RoomToolInfo> tools = {};
+  std::string thumbnail_url = {};
+  std::map<std::string, std::string> annotations = {};
 };
 
 struct RoomCallOptions {
@@ -71,6 +78,15 @@ struct RoomCallOptions {
   std::chrono::milliseconds timeout{120'000};
   // Called on the same thread as RoomOptions::on_message.
   std::function<void(const ToolProgress&)> on_progress = {};
+  // The caller's place in a trace, as the header of W3C. Empty: that of the call in which the Room
+  // was found, see Room::of.
+  std::string traceparent = {};
+};
+
+// What a toolkit has in rooms besides what it has everywhere.
+struct HostOptions {
+  std::vector<ContentTool> content_tools = {};
+  std::map<std::string, std::string> annotations = {};
 };
 
 // A toolkit that this program hosts in a room, until it is stopped or destroyed.
@@ -91,19 +107,20 @@ class HostedToolkit final {
   std::uint64_t handle_ = 0;
 };
 
-// A call whose input and output are streams. Destroyed before its end, it gives the call up.
+// A call whose input, output or both are streams. Destroyed before its end, it gives the call up.
 class RoomStream final {
  public:
   RoomStream(RoomStream&&) noexcept;
   RoomStream& operator=(RoomStream&&) = delete;
   ~RoomStream();
 
-  // Sends an item. Returns once the room has it. Throws an Error.
-  void write(const Content& item);
+  // Sends an item. Returns once the room has it. Throws an Error: conflict if the input is closed.
+  void write(const RoomContent& item);
   void close_input();
   // The next item; nothing at the end. A tool that answers at once gives one item. Throws an Error:
-  // outcome_unknown if the host has gone or the connection is lost.
-  std::optional<Content> read();
+  // outcome_unknown if the host has gone or the connection is lost, and for an item that is a
+  // failure; the stream goes on after that.
+  std::optional<RoomContent> read();
 
   // The same for items of JSON, as values of a C++ type.
   template <class T>
@@ -133,7 +150,7 @@ class Room final {
   // not answer in time.
   static Room join(RoomOptions options);
   // The room in which a tool was called. Throws an Error (not_found) if there is none. Valid while
-  // the program's own Room is.
+  // the program's own Room is. Its calls are part of the trace of the tool's call.
   static Room of(const ToolContext& context);
 
   Room(Room&&) noexcept;
@@ -145,8 +162,9 @@ class Room final {
   std::string participant_id() const;
 
   // Offers a toolkit to the room, the same object as for runs. Throws an Error: conflict if another
-  // participant has a public toolkit of this name.
-  [[nodiscard]] HostedToolkit host(Toolkit toolkit) const;
+  // participant has a public toolkit of this name, invalid_argument for a content tool that is
+  // none.
+  [[nodiscard]] HostedToolkit host(Toolkit toolkit, HostOptions options = {}) const;
 
   // Of everybody, or of one participant.
   std::vector<RoomToolkitInfo> toolkits(std::string_view participant_id = "") const;
@@ -159,9 +177,16 @@ class Room final {
   template <class T>
   T call_for(std::string_view toolkit, std::string_view tool, const Json& arguments = {},
              RoomCallOptions options = {}) const;
-  // A call with streamed input; its answer is read item by item.
+  // A call with any content, as it is. Throws an Error: as call() does, and conflict if the tool
+  // fails or answers with a stream.
+  RoomContent call_with(std::string_view toolkit, std::string_view tool, const RoomContent& input,
+                        RoomCallOptions options = {}) const;
+  // A call with streamed input; its answer is read item by item. Without a timeout.
   RoomStream stream(std::string_view toolkit, std::string_view tool,
                     RoomCallOptions options = {}) const;
+  // The same with a single input.
+  RoomStream stream_with(std::string_view toolkit, std::string_view tool, const RoomContent& input,
+                         RoomCallOptions options = {}) const;
 
   // To one participant, or to everybody who takes messages. Needs RoomOptions::on_message.
   void send(std::string_view participant_id, std::string_view type, const Json& message,
@@ -175,11 +200,14 @@ class Room final {
 
  private:
   enum class Owner : bool { no, yes };
-  Room(std::shared_ptr<sdk::RoomCore> core, Owner owner);
+  Room(std::shared_ptr<sdk::RoomCore> core, Owner owner, std::string traceparent = {});
+  RoomStream begin(std::string_view toolkit, std::string_view tool, const RoomContent* input,
+                   RoomCallOptions options) const;
   [[noreturn]] static void throw_failed(const ToolResult& result);
 
   std::shared_ptr<sdk::RoomCore> core_;
   Owner owner_;
+  std::string traceparent_;  // of the call in which the room was found
 };
 
 // ---- Implementation -----------------------------------------------------------------------------
@@ -194,7 +222,7 @@ T Room::call_for(std::string_view toolkit, std::string_view tool, const Json& ar
 
 template <class T>
 std::optional<T> RoomStream::read_value() {
-  std::optional<Content> item = read();
+  std::optional<RoomContent> item = read();
   if (!item) return std::nullopt;
   const auto* json = std::get_if<JsonContent>(&*item);
   const auto* text = std::get_if<TextContent>(&*item);

@@ -27,13 +27,14 @@ class NpmRoomsTest(NpmCase):
 
     def test_every_kind_of_content(self):
         peer = self.hosted()
-        self.assertEqual(peer.ask("list", "bob"),
-                         {"kit": ["json", "text", "link", "file", "empty", "fail", "wait"]})
+        kinds = ["json", "text", "link", "file", "empty", "binary"]
+        self.assertEqual(peer.ask("list", "bob"), {"kit": [*kinds, "fail", "wait"]})
         for tool, expected in (
                 ("text", {"text": "Grüße"}),
                 ("link", {"link": ["there", "https://example.com/"]}),
                 ("file", {"file": ["a.txt", "text/plain", "x" * LARGE]}),
-                ("empty", {"empty": True})):
+                ("empty", {"empty": True}),
+                ("binary", {"binary": [{"n": 1}, "b"]})):
             with self.subTest(tool):
                 self.assertEqual(self.call(peer, "bob", "kit", tool, input={}), {"ok": expected})
         given = {"days": 2**53 - 1, "unit": "ü" * LARGE}

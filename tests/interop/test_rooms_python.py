@@ -14,7 +14,8 @@ from support.server import ServerCase, die_with_parent
 ROOMS = INTEROP / "rooms"
 ENVIRONMENTS = INTEROP.parent.parent / "build" / "rooms-python"
 ROOM = "support"
-TOOLS = ["echo", "fail", "file", "json", "text", "wait", "who"]
+TOOLS = ["any", "binary", "broken", "count", "echo", "empty", "fail", "file", "json", "link", "sum",
+         "text", "wait", "who"]
 
 
 class PythonPeer(NodePeer):
@@ -69,7 +70,7 @@ class PythonRoomsTest(ServerCase):
         self.assertEqual(call("text"), {"ok": {"text": "Grüße"}})
         self.assertEqual(call("json", days=3), {"ok": {"json": {"days": 3, "unit": None}}})
         self.assertEqual(call("file"), {"ok": {"file": ["a.txt", "text/plain", "x" * 100_000]}})
-        self.assertEqual(call("who"), {"ok": {"json": {"caller": bob["id"]}}})
+        self.assertEqual(call("who")["ok"]["json"]["caller"], bob["id"])
         self.assertIn("no luck", call("fail")["error"])
         self.assertIn("error", call("json", days="three"))
         self.assertEqual(
@@ -101,7 +102,8 @@ class PythonRoomsTest(ServerCase):
             self.ask("python", "enable", name)
         self.ask("python", "message", "bob", to="ann", text="hi")
         self.assertEqual(self.ask("python", "read", "ann"),
-                         {"type": "chat", "message": {"text": "hi"}})
+                         {"from": "bob", "type": "chat", "message": {"text": "hi"},
+                          "attachment": "attached"})
 
     def test_queues_outlive_the_server(self):
         self.join("python", "ann")

@@ -6,6 +6,7 @@
 #include "sdk/api/values.hpp"
 #include "sdk/client/read_reply.hpp"
 #include "sdk/room/room_core.hpp"
+#include "sdk/room/room_values.hpp"
 
 namespace errand::v1 {
 namespace {
@@ -61,12 +62,13 @@ ToolResult public_outcome(errand::ToolOutcome outcome) {
 }
 
 room::InvokeParams invoke_params(RoomCore& core, std::string_view toolkit, std::string_view tool,
-                                 RoomCallOptions& options) {
+                                 RoomCallOptions& options, const std::string& traceparent) {
   return {.toolkit = std::string(toolkit),
           .tool = std::string(tool),
           .participant_id = std::move(options.participant_id),
           .on_behalf_of_id = std::move(options.on_behalf_of),
           .caller_context = plain_object(Json(std::move(options.caller_context))),
+          .traceparent = options.traceparent.empty() ? traceparent : std::move(options.traceparent),
           .on_progress = core.progress_to(std::move(options.on_progress))};
 }
 
@@ -79,12 +81,36 @@ void throw_if_refused(const std::vector<room::Content>& answer) {
   if (is_refusal) throw sdk::public_error(error);
 }
 
+std::optional<RoomContentSpec> spec_of(const json::Object* from) {
+  if (!from) return std::nullopt;
+  RoomContentSpec spec{.types = {}, .stream = json::flag_at(from, "stream")};
+  const json::Array* types = json::array_at(from, "types");
+  for (const json::Value& type : types ? *types : json::Array()) {
+    for (RoomContentType one :
+         {RoomContentType::json, RoomContentType::text, RoomContentType::file,
+          RoomContentType::binary, RoomContentType::link, RoomContentType::empty}) {
+      if (type == json::Value(sdk::to_string(one))) spec.types.push_back(one);
+    }
+  }
+  if (const json::Object* schema = json::object_at(from, "schema")) {
+    spec.schema = detail::from_value(json::Value(*schema));
+  }
+  return spec;
+}
+
 RoomToolkitInfo toolkit_info(const room::ListedToolkit& listed) {
   const json::Object& from = listed.members;
   RoomToolkitInfo out{.name = listed.name,
                       .title = std::string(json::text_at(&from, "title")),
                       .description = std::string(json::text_at(&from, "description")),
                       .participant_id = listed.participant_id};
+  out.thumbnail_url = json::text_at(&from, "thumbnail_url");
+  const json::Object* notes = json::object_at(&from, "annotations");
+  for (const auto& note : notes ? *notes : json::Object()) {
+    if (!note.value().is_string()) continue;
+    out.annotations.emplace(std::string(note.key().data(), note.key().size()),
+                            json::view(note.value().as_string()));
+  }
   const json::Array* rules = json::array_at(&from, "rules");
   for (const json::Value& rule : rules ? *rules : json::Array()) {
     if (rule.is_string()) out.rules.emplace_back(json::view(rule.as_string()));
@@ -97,6 +123,11 @@ RoomToolkitInfo toolkit_info(const room::ListedToolkit& listed) {
                       .description = std::string(json::text_at(tool, "description"))};
     if (const auto* schema = json::object_at(json::object_at(tool, "input_spec"), "schema")) {
       info.input_schema = detail::from_value(json::Value(*schema));
+    }
+    info.input_spec = spec_of(json::object_at(tool, "input_spec"));
+    info.output_spec = spec_of(json::object_at(tool, "output_spec"));
+    if (info.output_spec && info.output_spec->schema) {
+      info.output_schema = *info.output_spec->schema;
     }
     out.tools.push_back(std::move(info));
   }
@@ -139,11 +170,10 @@ RoomStream::~RoomStream() {
   core_->post([call = call_] { call->call.reset(); });
 }
 
-void RoomStream::write(const Content& item) {
-  errand::ToolOutcome outcome = sdk::outcome_of(ToolResult{.content = {item}});
-  value_or_throw(core_->wait<bool>(
-      [core = core_.get(), call = call_, item = room::to_content(std::move(outcome))] {
-        return core->write(call, item);
+void RoomStream::write(const RoomContent& item) {
+  value_or_throw(
+      core_->wait<bool>([core = core_.get(), call = call_, made = sdk::room_content(item)] {
+        return core->write(call, made);
       }));
 }
 
@@ -151,23 +181,24 @@ void RoomStream::close_input() {
   core_->post([call = call_] { call->call->close_input(); });
 }
 
-std::optional<Content> RoomStream::read() {
+std::optional<RoomContent> RoomStream::read() {
   auto item = value_or_throw(core_->wait<std::optional<room::Content>>(
       [core = core_.get(), call = call_] { return core->read(call); }));
   if (!item) return std::nullopt;
   if (room::kind_of(item->header) == room::ContentKind::error) {
     throw sdk::public_error(room::error_of(item->header));
   }
-  ToolResult result = public_outcome(room::to_outcome(std::vector{std::move(*item)}));
-  if (result.content.empty()) return EmptyContent{};
-  return std::move(result.content.front());
+  return value_or_throw(sdk::public_content(std::move(*item)));
 }
 
 // ---- Room ---------------------------------------------------------------------------------------
 
-Room::Room(std::shared_ptr<RoomCore> core, Owner owner) : core_(std::move(core)), owner_(owner) {}
+Room::Room(std::shared_ptr<RoomCore> core, Owner owner, std::string traceparent)
+    : core_(std::move(core)), owner_(owner), traceparent_(std::move(traceparent)) {}
 Room::Room(Room&& other) noexcept
-    : core_(std::move(other.core_)), owner_(std::exchange(other.owner_, Owner::no)) {}
+    : core_(std::move(other.core_)),
+      owner_(std::exchange(other.owner_, Owner::no)),
+      traceparent_(std::move(other.traceparent_)) {}
 Room::~Room() {
   if (owner_ == Owner::yes) core_->close();
 }
@@ -182,7 +213,7 @@ Room Room::join(RoomOptions options) {
 Room Room::of(const ToolContext& context) {
   std::shared_ptr<RoomCore> core = context.host_ ? context.host_->room() : nullptr;
   if (!core) throw Error(ErrorCode::not_found, "the tool was not called in a room");
-  return {std::move(core), Owner::no};
+  return {std::move(core), Owner::no, context.info().traceparent};
 }
 
 std::string Room::name() const {
@@ -195,10 +226,12 @@ std::string Room::participant_id() const {
       core_->ask<std::string>([core = core_.get()] { return core->client().participant_id(); }));
 }
 
-HostedToolkit Room::host(Toolkit toolkit) const {
+HostedToolkit Room::host(Toolkit toolkit, HostOptions options) const {
   auto shared = std::make_shared<const Toolkit>(std::move(toolkit));
   std::uint64_t handle = value_or_throw(
-      core_->wait<std::uint64_t>([core = core_.get(), shared] { return core->host(shared); }));
+      core_->wait<std::uint64_t>([core = core_.get(), shared, options = std::move(options)] {
+        return core->host(shared, options);
+      }));
   return {core_, handle};
 }
 
@@ -215,7 +248,7 @@ std::vector<RoomToolkitInfo> Room::toolkits(std::string_view participant_id) con
 
 ToolResult Room::call(std::string_view toolkit, std::string_view tool, const Json& arguments,
                       RoomCallOptions options) const {
-  room::InvokeParams params = invoke_params(*core_, toolkit, tool, options);
+  room::InvokeParams params = invoke_params(*core_, toolkit, tool, options, traceparent_);
   if (!arguments.is_null()) params.arguments = room::json_content(detail::to_value(arguments));
   auto answer = value_or_throw(core_->wait<std::vector<room::Content>>(
       [core = core_.get(), params = std::move(params), timeout = options.timeout] {
@@ -225,10 +258,30 @@ ToolResult Room::call(std::string_view toolkit, std::string_view tool, const Jso
   return public_outcome(room::to_outcome(std::move(answer)));
 }
 
+RoomContent Room::call_with(std::string_view toolkit, std::string_view tool,
+                            const RoomContent& input, RoomCallOptions options) const {
+  room::InvokeParams params = invoke_params(*core_, toolkit, tool, options, traceparent_);
+  params.arguments = sdk::room_content(input);
+  return value_or_throw(sdk::public_content(value_or_throw(core_->wait<room::Content>(
+      [core = core_.get(), params = std::move(params), timeout = options.timeout] {
+        return core->call_once(params, timeout);
+      }))));
+}
+
 RoomStream Room::stream(std::string_view toolkit, std::string_view tool,
                         RoomCallOptions options) const {
-  room::InvokeParams params = invoke_params(*core_, toolkit, tool, options);
-  params.arguments = room::open_content();
+  return begin(toolkit, tool, nullptr, std::move(options));
+}
+
+RoomStream Room::stream_with(std::string_view toolkit, std::string_view tool,
+                             const RoomContent& input, RoomCallOptions options) const {
+  return begin(toolkit, tool, &input, std::move(options));
+}
+
+RoomStream Room::begin(std::string_view toolkit, std::string_view tool, const RoomContent* input,
+                       RoomCallOptions options) const {
+  room::InvokeParams params = invoke_params(*core_, toolkit, tool, options, traceparent_);
+  params.arguments = input ? sdk::room_content(*input) : room::open_content();
   auto made = value_or_throw(core_->ask<errand::Result<room::RoomCallPtr>>(
       [core = core_.get(), params = std::move(params)] { return core->client().invoke(params); }));
   auto call = std::make_shared<sdk::RoomCallCore>();

@@ -10,6 +10,7 @@
 #include "sdk/api/values.hpp"
 #include "sdk/bridge/handler_services.hpp"
 #include "sdk/bridge/public_tool.hpp"
+#include "sdk/room/content_tools.hpp"
 #include "sdk/room_connector.hpp"
 
 namespace errand::sdk {
@@ -125,7 +126,8 @@ std::function<void(const json::Object&)> RoomCore::progress_to(
 
 // ---- At home ------------------------------------------------------------------------------------
 
-Task<Result<std::uint64_t>> RoomCore::host(std::shared_ptr<const v1::Toolkit> toolkit) {
+Task<Result<std::uint64_t>> RoomCore::host(std::shared_ptr<const v1::Toolkit> toolkit,
+                                           v1::HostOptions options) {
   room::ToolkitOffer offer{.name = toolkit->name(),
                            .title = toolkit->title(),
                            .description = toolkit->description(),
@@ -133,7 +135,12 @@ Task<Result<std::uint64_t>> RoomCore::host(std::shared_ptr<const v1::Toolkit> to
                            .rules = toolkit->rules(),
                            .tools = bridge_toolkit(handlers_, *toolkit),
                            .is_public = toolkit->is_public()};
-  return client_->host(room::make_hosted_toolkit(*client_, std::move(offer)));
+  for (v1::ContentTool& tool : options.content_tools) {
+    ERRAND_CO_TRY(auto made, bridge_content_tool(*this, handlers_, schemas_, std::move(tool)));
+    offer.content_tools.push_back(std::move(made));
+  }
+  for (const auto& [name, value] : options.annotations) offer.annotations[name] = value;
+  co_return co_await client_->host(room::make_hosted_toolkit(*client_, std::move(offer)));
 }
 
 Task<Result<std::vector<room::Content>>> RoomCore::call(room::InvokeParams params,
@@ -141,6 +148,10 @@ Task<Result<std::vector<room::Content>>> RoomCore::call(room::InvokeParams param
   ERRAND_CO_TRY(auto made, client_->invoke(std::move(params)));
   co_return co_await with_deadline(timers_.now() + timeout,
                                    room::whole_answer(std::move(made), kAnswerBytesMax));
+}
+
+Task<Result<room::Content>> RoomCore::call_once(room::InvokeParams params, milliseconds timeout) {
+  co_return co_await with_deadline(timers_.now() + timeout, client_->call(std::move(params)));
 }
 
 Task<Result<bool>> RoomCore::write(std::shared_ptr<RoomCallCore> call, room::Content item) {

@@ -15,6 +15,7 @@
 #include "async/home.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
+#include "json/schema_cache.hpp"
 #include "room/client/room_client.hpp"
 #include "sdk/bridge/handler_pool.hpp"
 #include "sdk/bridge/handlers.hpp"
@@ -70,8 +71,10 @@ class RoomCore final : public std::enable_shared_from_this<RoomCore> {
 
   // At home.
   room::RoomClient& client() { return *client_; }
-  Task<Result<std::uint64_t>> host(std::shared_ptr<const v1::Toolkit> toolkit);
+  Task<Result<std::uint64_t>> host(std::shared_ptr<const v1::Toolkit> toolkit,
+                                   v1::HostOptions options);
   Task<Result<std::vector<room::Content>>> call(room::InvokeParams params, milliseconds timeout);
+  Task<Result<room::Content>> call_once(room::InvokeParams params, milliseconds timeout);
   Task<Result<bool>> write(std::shared_ptr<RoomCallCore> call, room::Content item);
   Task<Result<std::optional<room::Content>>> read(std::shared_ptr<RoomCallCore> call);
   // What passes progress on to a program.
@@ -90,6 +93,7 @@ class RoomCore final : public std::enable_shared_from_this<RoomCore> {
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
   const Home home_;
   AsioTimers timers_;
+  json::SchemaCache schemas_;  // of content tools
   Handlers handlers_;
   HandlerPool listening_{1};  // for what the program is told, in order
   std::unique_ptr<room::RoomClient> client_;

@@ -2,60 +2,12 @@
 
 #include <future>
 
-#include "host/environment.hpp"
-#include "json/members.hpp"
-#include "sdk/client/test_server.hpp"
-#include "sdk/http_api.hpp"
-#include "support/run_task.hpp"
+#include "sdk/room/test_room.hpp"
 
 namespace errand::sdk::room_test {
 namespace {
 
-struct Sum {
-  int a = 0;
-  int b = 0;
-};
-
-v1::Json sum(int a, int b) {
-  return v1::JsonObject{{"a", a}, {"b", b}};
-}
-
-class RoomSdkTest : public testing::Test {
- protected:
-  void SetUp() override { post("/rooms", R"({"name":"lab"})"); }
-
-  json::Object post(std::string path, std::string body) {
-    const v1::ClientOptions server = server_.options();
-    asio::io_context io(1);
-    HttpApi api({.url = server.server, .workspace = "default", .key = server.key},
-                host::client_options_here());
-    return run_task(io, api.send({.method = net::Method::post,
-                                  .path = std::move(path),
-                                  .body = std::move(body)}))
-        .value()
-        .as_object();
-  }
-
-  v1::RoomOptions options(const std::string& name) {
-    json::Object made = post("/rooms/lab/tokens", cat(R"({"name":")", name, R"("})"));
-    return {.url = std::string(json::text_at(&made, "url")),
-            .token = std::string(json::text_at(&made, "token"))};
-  }
-
-  static v1::Toolkit calculator() {
-    return v1::Toolkit(
-        {.name = "calculator",
-         .rules = {"Add once."},
-         .tools = {v1::tool("add", "Adds.", [](const Sum& sum) { return sum.a + sum.b; }),
-                   v1::tool("who", "Says who calls.", [](v1::ToolContext& context) {
-                     v1::Room room = v1::Room::of(context);
-                     return cat(context.caller(), " in ", context.info().room, " of ",
-                                room.toolkits().size());
-                   })}});
-  }
-
-  TestServer server_{R"({"turns":[{"text":["unused"]}]})"};
-};
+using namespace test_room;
 
 TEST_F(RoomSdkTest, AToolkitIsHostedListedAndCalled) {
   v1::Room host = v1::Room::join(options("host"));
@@ -99,6 +51,32 @@ TEST_F(RoomSdkTest, AToolsFailureIsAResultAndWrongArgumentsAre) {
   v1::ToolResult result = caller.call("calculator", "add", v1::JsonObject{{"a", "x"}});
 
   EXPECT_FALSE(result.ok());
+}
+
+// Callers of a room are strangers to each other.
+TEST_F(RoomSdkTest, AFailureCancelsNoCallOfAnotherCaller) {
+  v1::Room host = v1::Room::join(options("host"));
+  v1::Room ann = v1::Room::join(options("ann"));
+  v1::Room ben = v1::Room::join(options("ben"));
+  std::promise<void> begun;
+  std::promise<void> failed;
+  v1::Toolkit toolkit(
+      {.name = "kit",
+       .tools = {v1::tool("fail", "Fails.", []() -> std::string { throw std::runtime_error("no"); },
+                          {.cancel_siblings_on_failure = true}),
+                 v1::tool("wait", "Waits for the failure.", [&] {
+                   begun.set_value();
+                   failed.get_future().wait();
+                   return std::string("done");
+                 })}});
+  v1::HostedToolkit hosted = host.host(toolkit);
+  auto waiting = std::async(std::launch::async, [&] { return ben.call("kit", "wait").text(); });
+  begun.get_future().wait();
+
+  EXPECT_FALSE(ann.call("kit", "fail").ok());
+  failed.set_value();
+
+  EXPECT_EQ(waiting.get(), "done");
 }
 
 TEST_F(RoomSdkTest, MessagesReachTheOther) {

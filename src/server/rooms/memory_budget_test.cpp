@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-namespace errand::server {
+namespace errand::server::memory_budget_test {
 namespace {
 
 // A connection that takes nothing.
@@ -104,4 +104,4 @@ TEST_F(MemoryBudgetTest, WhatConnectionsShareIsNotCounted) {
 }
 
 }  // namespace
-}  // namespace errand::server
+}  // namespace errand::server::memory_budget_test

@@ -16,6 +16,7 @@ const rooms = new Map();
 const hosted = new Map();
 const pending = new Map();
 const seen = new Map();
+const inboxes = new Map();  // messages that have come
 
 const waits = { begun: 0, changed: () => {} };  // calls of the tool `wait`
 
@@ -37,6 +38,21 @@ function show(content) {
     return { control: content.method, status: content.statusCode };
   }
   return { unknown: String(content) };
+}
+
+// The same the other way.
+function made(shown) {
+  if ('json' in shown) return new JsonContent({ json: shown.json });
+  if ('text' in shown) return new TextContent({ text: shown.text });
+  if ('link' in shown) return new LinkContent({ name: shown.link[0], url: shown.link[1] });
+  if ('file' in shown) {
+    const [name, mimeType, data] = shown.file;
+    return new FileContent({ name, mimeType, data: bytes(data) });
+  }
+  if ('binary' in shown) {
+    return new BinaryContent({ headers: shown.binary[0], data: bytes(shown.binary[1]) });
+  }
+  return new EmptyContent();
 }
 
 class Made extends Tool {
@@ -61,6 +77,7 @@ const tools = [
     name: 'a.txt', mimeType: 'text/plain', data: bytes('x'.repeat(100_000)),
   })),
   new Made('empty', async () => new EmptyContent()),
+  new Made('binary', async () => new BinaryContent({ headers: { n: 1 }, data: bytes('b') })),
   new Made('fail', async () => { throw new Error('no luck'); }),
   new Made('wait', () => {
     waits.begun += 1;
@@ -105,6 +122,10 @@ function hostStreams(room, toolkit) {
       output_spec: spec(name !== 'sum') }]));
   return room.sendRequest('room.register_toolkit',
     { name: toolkit, title: toolkit, description: '', public: true, tools: described });
+}
+
+async function* each(items) {
+  for (const item of items) yield made(item);
 }
 
 async function* given(items) {
@@ -157,6 +178,71 @@ const commands = {
   },
   async call({ as, toolkit, tool, input, participantId }) {
     return show(await rooms.get(as).invoke({ toolkit, tool, input, participantId }));
+  },
+  // A call with any content.
+  async give({ as, content, ...call }) {
+    return show(await rooms.get(as).invoke({ ...call, input: made(content) }));
+  },
+  // A call that streams contents both ways; its output without the close at its end.
+  async exchange({ as, items, ...call }) {
+    const output = [];
+    const stream = await rooms.get(as).invokeStream({ ...call, input: each(items) });
+    for await (const item of stream) {
+      if (!(item instanceof ControlContent)) output.push(show(item));
+    }
+    return output;
+  },
+  // The same with a single answer.
+  async collect({ as, items, ...call }) {
+    return show(await rooms.get(as).invokeWithStreamInput({ ...call, input: each(items) }));
+  },
+  async enable({ as }) {
+    const { messaging } = rooms.get(as);
+    inboxes.set(as, { messages: [], changed: () => {} });
+    messaging.on('message', ({ message }) => {
+      if (message.type !== 'chat') return;
+      inboxes.get(as).messages.push(message);
+      inboxes.get(as).changed();
+    });
+    const enabled = new Promise((resolve) => { messaging.on('messaging_enabled', resolve); });
+    messaging.enable();
+    await enabled;
+  },
+  async message({ as, to, text: said }) {
+    const { messaging } = rooms.get(as);
+    await messaging.sendMessage({ to: messaging.getParticipantByName(to), type: 'chat',
+      message: { text: said }, attachment: bytes('attached') });
+  },
+  async broadcast({ as, text: said }) {
+    await rooms.get(as).messaging.broadcastMessage({ type: 'chat', message: { text: said } });
+  },
+  // The next message that has come.
+  async read({ as }) {
+    const inbox = inboxes.get(as);
+    while (!inbox.messages.length) await new Promise((resolve) => { inbox.changed = resolve; });
+    const message = inbox.messages.shift();
+    const from = rooms.get(as).messaging.getParticipant(message.fromParticipantId);
+    return { from: from.getAttribute('name'), type: message.type, message: message.message,
+      attachment: message.attachment ? text(message.attachment) : '' };
+  },
+  async present({ as }) {
+    return Object.fromEntries(rooms.get(as).messaging.getParticipants().map((one) =>
+      [one.getAttribute('name'), one.role]));
+  },
+  async queueSend({ as, queue, message }) {
+    await rooms.get(as).queues.send(queue, message, { create: true });
+  },
+  async queueReceive({ as, queue, wait = false }) {
+    return rooms.get(as).queues.receive(queue, { create: true, wait });
+  },
+  async queues({ as }) {
+    return Object.fromEntries((await rooms.get(as).queues.list()).map((q) => [q.name, q.size]));
+  },
+  async queueDrain({ as, queue }) {
+    await rooms.get(as).queues.drain(queue);
+  },
+  async queueClose({ as, queue }) {
+    await rooms.get(as).queues.close(queue);
   },
   // Starts a call; `finish` gives its result.
   async begin({ as, ...call }) {

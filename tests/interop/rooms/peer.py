@@ -9,7 +9,7 @@ import sys
 
 from meshagent.api import RoomClient, RoomException
 from meshagent.api.messaging import (
-    BinaryContent, EmptyContent, FileContent, JsonContent, LinkContent, TextContent,
+    BinaryContent, EmptyContent, ErrorContent, FileContent, JsonContent, LinkContent, TextContent,
 )
 from meshagent.api.room_server_client import ToolContentSpec
 from meshagent.api.webhooks import WebhookServer
@@ -40,6 +40,22 @@ def show(content) -> dict:
     return {"unknown": repr(content)}
 
 
+def made(shown: dict):
+    """The content that is shown so."""
+    match shown:
+        case {"json": value}:
+            return JsonContent(json=value)
+        case {"text": text}:
+            return TextContent(text=text)
+        case {"link": [name, url]}:
+            return LinkContent(name=name, url=url)
+        case {"file": [name, mime_type, data]}:
+            return FileContent(name=name, mime_type=mime_type, data=data.encode())
+        case {"binary": [headers, data]}:
+            return BinaryContent(headers=headers, data=data.encode())
+    return EmptyContent()
+
+
 @tool(name="json")
 async def as_json(days: int, unit: str | None) -> JsonContent:
     """Gives back what it was given."""
@@ -56,9 +72,21 @@ async def as_file() -> FileContent:
     return FileContent(name="a.txt", mime_type="text/plain", data=b"x" * 100_000)
 
 
+@tool(name="link")
+async def as_link() -> LinkContent:
+    return LinkContent(name="there", url="https://example.com/")
+
+
+@tool(name="empty")
+async def as_empty() -> EmptyContent:
+    return EmptyContent()
+
+
 @tool(name="who")
 async def who(context: ToolContext) -> JsonContent:
-    return JsonContent(json={"caller": context.caller.id})
+    caller = context.caller
+    return JsonContent(json={"caller": caller.id, "name": caller.get_attribute("name"),
+                             "role": caller.role})
 
 
 @tool(name="fail")
@@ -71,11 +99,69 @@ async def wait() -> TextContent:
     await asyncio.Future()
 
 
+ALL = ["json", "text", "file", "binary", "link", "empty"]
+
+
+class Binary(ContentTool):
+    def __init__(self):
+        super().__init__(name="binary", input_spec=ToolContentSpec(types=["json", "empty"]),
+                         output_spec=ToolContentSpec(types=["binary"]))
+
+    async def execute(self, *, context, input):
+        return BinaryContent(headers={"n": 1}, data=b"b")
+
+
+class Any(ContentTool):
+    """Gives back what it was given."""
+
+    def __init__(self):
+        spec = ToolContentSpec(types=ALL)
+        super().__init__(name="any", input_spec=spec, output_spec=spec)
+
+    async def execute(self, *, context, input):
+        return input
+
+
+class Count(ContentTool):
+    """Streams the numbers up to its input."""
+
+    def __init__(self):
+        super().__init__(name="count", input_spec=ToolContentSpec(types=["json"]),
+                         output_spec=ToolContentSpec(types=["json"], stream=True))
+
+    async def execute(self, *, context, input):
+        async def items():
+            for n in range(1, input.json["n"] + 1):
+                yield JsonContent(json={"n": n})
+        return items()
+
+
+class Sum(ContentTool):
+    def __init__(self):
+        super().__init__(name="sum", input_spec=ToolContentSpec(types=ALL, stream=True),
+                         output_spec=ToolContentSpec(types=["json"]))
+
+    async def execute(self, *, context, input):
+        return JsonContent(json={"items": [show(item) async for item in input]})
+
+
+class Broken(ContentTool):
+    def __init__(self):
+        spec = ToolContentSpec(types=ALL, stream=True)
+        super().__init__(name="broken", input_spec=spec, output_spec=spec)
+
+    async def execute(self, *, context, input):
+        async def items():
+            yield JsonContent(json={"n": 1})
+            raise RoomException("broke")
+        return items()
+
+
 class Echo(ContentTool):
     """Streams each item of its input back."""
 
     def __init__(self):
-        spec = ToolContentSpec(types=["json", "binary"], stream=True)
+        spec = ToolContentSpec(types=ALL, stream=True)
         super().__init__(name="echo", input_spec=spec, output_spec=spec)
 
     async def execute(self, *, context, input):
@@ -103,7 +189,8 @@ async def join(name: str, url: str, token: str) -> dict:
 
 async def host(name: str, toolkit: str, public: bool = True) -> None:
     kit = Toolkit(name=toolkit, public=public,
-                  tools=[as_json, as_text, as_file, who, fail, wait, Echo()])
+                  tools=[as_json, as_text, as_file, as_link, as_empty, who, fail, wait, Binary(),
+                         Any(), Count(), Sum(), Echo(), Broken()])
     hosted[name] = await start_hosted_toolkit(room=rooms[name], toolkit=kit)
 
 
@@ -125,6 +212,39 @@ async def stream(name: str, toolkit: str, tool: str, items: list) -> list:
     return [show(item) async for item in output]
 
 
+async def give(name: str, toolkit: str, tool: str, content: dict) -> dict:
+    return await call(name, toolkit, tool, made(content))
+
+
+async def contents(items: list):
+    for item in items:
+        yield made(item)
+
+
+async def rest_of(output) -> list:
+    """The items of a stream, and the failure that ends it."""
+    items = []
+    try:
+        async for item in output:
+            items.append({"error": item.text} if isinstance(item, ErrorContent) else show(item))
+    except RoomException as error:
+        items.append({"error": str(error)})
+    return items
+
+
+async def exchange(name: str, toolkit: str, tool: str, items: list) -> list:
+    return await rest_of(await rooms[name].invoke(toolkit=toolkit, tool=tool,
+                                                  input=contents(items)))
+
+
+async def collect(name: str, toolkit: str, tool: str, items: list) -> dict:
+    return await call(name, toolkit, tool, contents(items))
+
+
+async def stream_out(name: str, toolkit: str, tool: str, content: dict) -> list:
+    return await rest_of(await rooms[name].invoke(toolkit=toolkit, tool=tool, input=made(content)))
+
+
 async def begin(name: str, **more) -> None:
     pending[name] = asyncio.create_task(answer_to(call(name, **more)))
 
@@ -136,7 +256,17 @@ async def finish(name: str) -> dict:
 async def message(name: str, to: str, text: str) -> None:
     participants = rooms[name].messaging.get_participants()
     target = next(one for one in participants if one.get_attribute("name") == to)
-    await rooms[name].messaging.send_message(to=target, type="chat", message={"text": text})
+    await rooms[name].messaging.send_message(to=target, type="chat", message={"text": text},
+                                             attachment=b"attached")
+
+
+async def broadcast(name: str, text: str) -> None:
+    await rooms[name].messaging.broadcast_message(type="chat", message={"text": text})
+
+
+async def present(name: str) -> dict:
+    return {one.get_attribute("name"): one.role
+            for one in rooms[name].messaging.get_participants()}
 
 
 async def enable(name: str) -> None:
@@ -151,15 +281,17 @@ async def enable(name: str) -> None:
 
 async def read(name: str) -> dict:
     got = await received[name].get()
-    return {"type": got.type, "message": got.message}
+    sender = rooms[name].messaging.get_participant(got.from_participant_id)
+    return {"from": sender.get_attribute("name"), "type": got.type, "message": got.message,
+            "attachment": (got.attachment or b"").decode()}
 
 
 async def queue_send(name: str, queue: str, message: dict) -> None:
     await rooms[name].queues.send(name=queue, create=True, message=message)
 
 
-async def queue_receive(name: str, queue: str) -> dict | None:
-    return await rooms[name].queues.receive(name=queue, create=True, wait=False)
+async def queue_receive(name: str, queue: str, wait: bool = False) -> dict | None:
+    return await rooms[name].queues.receive(name=queue, create=True, wait=wait)
 
 
 async def files(name: str, path: str) -> list:
@@ -218,7 +350,8 @@ COMMANDS = {"join": join, "host": host, "stop": stop, "list": list_toolkits, "ca
             "message": message, "read": read, "queueSend": queue_send,
             "queueReceive": queue_receive, "files": files, "upload": upload, "download": download,
             "delete": delete, "move": move, "answerCalls": answer_calls, "callAgent": call_agent,
-            "calledWith": called_with}
+            "calledWith": called_with, "give": give, "exchange": exchange, "collect": collect,
+            "streamOut": stream_out, "broadcast": broadcast, "present": present}
 
 
 async def answer_to(work) -> dict:

@@ -1,0 +1,195 @@
+"""Clients of npm, Python and C++ in one room: each hosts for the others, and calls them."""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support.node import INTEROP, NODE, NodePeer, ensure_modules
+from support.python_packages import find_python, python_with
+from support.script import turn
+from support.server import ServerCase, binary, die_with_parent
+
+ROOMS = INTEROP / "rooms"
+ENVIRONMENTS = INTEROP.parent.parent / "build" / "rooms-python"
+ROOM = "support"
+FAMILIES = ("npm", "python", "cpp")
+LARGE = "x" * 100_000
+# What a tool of each name gives.
+GIVEN = {
+    "text": {"text": "Grüße"},
+    "link": {"link": ["there", "https://example.com/"]},
+    "file": {"file": ["a.txt", "text/plain", LARGE]},
+    "binary": {"binary": [{"n": 1}, "b"]},
+    "empty": {"empty": True},
+}
+# One of each kind.
+KINDS = [{"json": {"n": 1, "text": "ü"}}, {"text": "Grüße"}, {"file": ["a", "text/plain", LARGE]},
+         {"binary": [{"n": 1}, "bytes"]}, {"link": ["there", "https://example.com/"]},
+         {"empty": True}]
+
+
+class ProgramPeer(NodePeer):
+    """A program that takes the commands of peer.mjs."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, preexec_fn=die_with_parent)
+
+
+class TogetherTest(ServerCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        ensure_modules(ROOMS)
+        cls.programs = {"npm": (NODE, ROOMS / "peer.mjs"),
+                        "cpp": (Path(binary()).with_name("errand_room_peer"),)}
+        try:
+            python = python_with(ROOMS / "requirements.txt", ENVIRONMENTS, find_python("3.13"))
+            cls.programs["python"] = (python, ROOMS / "peer.py")
+        except unittest.SkipTest as skipped:
+            print(f"{cls.__name__}: without Python, because {skipped}", file=sys.stderr)
+        cls.families = [family for family in FAMILIES if family in cls.programs]
+
+    def setUp(self):
+        self.server = self.start_server([turn("unused")])
+        self.client = self.server.client()
+        self.assertEqual(self.client.request("POST", "/rooms", {"name": ROOM}).status, 201)
+        self.peers: dict[str, NodePeer] = {}
+        # Everybody is named after the family.
+        self.ids = {family: self.join(family, self.programs[family]) for family in self.families}
+
+    def join(self, family: str, program: tuple) -> str:
+        self.peers[family] = ProgramPeer(*program)
+        self.addCleanup(self.peers[family].close)
+        token = self.client.request("POST", f"/rooms/{ROOM}/tokens",
+                                    {"name": family, "role": "agent"}).json()["token"]
+        url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
+        return self.ask(family, "join", url=url, token=token)["id"]
+
+    def send(self, family: str, command: str, /, **more) -> dict:
+        return self.peers[family].ask({"do": command, "as": family} | more)
+
+    def ask(self, family: str, command: str, /, **more):
+        answer = self.send(family, command, **more)
+        self.assertIn("ok", answer, (family, command, more))
+        return answer["ok"]
+
+    def host(self, *families: str) -> None:
+        """Each hosts a toolkit of the family's name."""
+        for family in families or self.families:
+            if family in self.families:
+                self.ask(family, "host", toolkit=family)
+
+    def pairs(self, hosts: tuple = FAMILIES):
+        for host in filter(self.families.__contains__, hosts):
+            for caller in self.families:
+                with self.subTest(host=host, caller=caller):
+                    yield host, caller
+
+    def test_every_kind_comes_out_of_every_host(self):
+        self.host()
+        for host, caller in self.pairs():
+            for tool, given in GIVEN.items():
+                self.assertEqual(self.ask(caller, "call", toolkit=host, tool=tool, input={}), given)
+            self.assertEqual(self.ask(caller, "call", toolkit=host, tool="json", input={"days": 3}),
+                             {"json": {"days": 3, "unit": None}})
+
+    def test_every_kind_goes_into_every_host_that_takes_it(self):
+        self.host("python", "cpp")
+        for host, caller in self.pairs(hosts=("python", "cpp")):
+            for content in KINDS:
+                self.assertEqual(
+                    self.ask(caller, "give", toolkit=host, tool="any", content=content), content)
+
+    def test_streams_of_every_shape(self):
+        self.host("python", "cpp")
+        numbers = [{"json": {"n": n}} for n in (1, 2, 3)]
+        for host, caller in self.pairs(hosts=("python", "cpp")):
+            self.assertEqual(self.ask(caller, "exchange", toolkit=host, tool="echo", items=KINDS),
+                             KINDS)
+            self.assertEqual(self.ask(caller, "collect", toolkit=host, tool="sum", items=KINDS),
+                             {"json": {"items": KINDS}})
+            # npm's client reads a stream only where it has sent one.
+            if caller != "npm":
+                self.assertEqual(self.ask(caller, "streamOut", toolkit=host, tool="count",
+                                          content={"json": {"n": 3}}), numbers)
+
+    def test_a_stream_that_breaks_says_why(self):
+        self.host("python", "cpp")
+        for host, caller in self.pairs(hosts=("python", "cpp")):
+            items = self.ask(caller, "exchange", toolkit=host, tool="broken", items=[])
+            self.assertEqual(items[0], {"json": {"n": 1}})
+            self.assertIn("broke", items[1]["error"])
+            self.assertEqual(len(items), 2)
+
+    def test_failures_reach_every_caller(self):
+        self.host()
+        for host, caller in self.pairs():
+            failed = self.send(caller, "call", toolkit=host, tool="fail", input={})
+            self.assertIn("no luck", failed["error"])
+            wrong = self.send(caller, "call", toolkit=host, tool="json", input={"days": "three"})
+            self.assertIn("error", wrong)
+            none = self.send(caller, "call", toolkit=host, tool="none", input={})
+            self.assertEqual((none["error"], none["code"]), ("tool none was not found", 1003))
+        for caller in self.families:
+            none = self.send(caller, "call", toolkit="nobody", tool="text", input={})
+            self.assertEqual((none["error"], none["code"]),
+                             ("toolkit nobody was not found", 1003))
+
+    def test_a_host_knows_who_calls(self):
+        self.host("python", "cpp")
+        for family in self.families:
+            self.ask(family, "enable")
+        for host, caller in self.pairs(hosts=("python", "cpp")):
+            self.assertEqual(self.ask(caller, "call", toolkit=host, tool="who", input={}),
+                             {"json": {"caller": self.ids[caller], "name": caller,
+                                       "role": "agent"}})
+
+    def test_messages_go_from_each_to_each(self):
+        for family in self.families:
+            self.ask(family, "enable")
+        for sender, receiver in self.pairs():
+            if sender == receiver:
+                continue
+            self.assertEqual(self.ask(sender, "present"),
+                             {family: "agent" for family in self.families if family != sender})
+            self.ask(sender, "message", to=receiver, text="hi")
+            self.assertEqual(self.ask(receiver, "read"),
+                             {"from": sender, "type": "chat", "message": {"text": "hi"},
+                              "attachment": "attached"})
+        for sender in self.families:
+            self.ask(sender, "broadcast", text="all")
+            for receiver in self.families:
+                if receiver != sender:
+                    self.assertEqual(self.ask(receiver, "read"),
+                                     {"from": sender, "type": "chat", "message": {"text": "all"},
+                                      "attachment": ""})
+
+    def test_a_host_that_is_killed_in_a_call(self):
+        self.host()
+        self.join("other", self.programs["npm"])
+        # Each is called by the next one, before that one is killed.
+        for host, caller in zip(self.families, [*self.families[1:], "other"]):
+            with self.subTest(host=host):
+                self.ask(caller, "begin", toolkit=host, tool="wait", input={})
+                self.assertIn(host, self.ask(caller, "list"))
+                self.peers[host].process.kill()
+                self.assertEqual(self.ask(caller, "finish"),
+                                 {"error": f"the host of toolkit {host} has left the room",
+                                  "code": 1008})
+                self.assertNotIn(host, self.ask(caller, "list"))
+
+    def test_everybody_comes_back_after_the_server_is_killed(self):
+        self.host()
+        self.ask("cpp", "begin", toolkit="python", tool="wait", input={})
+        self.assertEqual(sorted(self.ask("cpp", "list")), sorted(self.families))
+        self.server.kill()
+        self.server.restart()
+        self.assertIn("error", self.ask("cpp", "finish"))
+        for caller in self.families:
+            for host in self.families:  # hosts register by themselves
+                while self.send(caller, "call", toolkit=host, tool="text",
+                                input={}) != {"ok": GIVEN["text"]}:
+                    pass
