@@ -1,11 +1,14 @@
 """The MeshAgent client of PyPI, unmodified, in a room with that of npm."""
 
+import os
 import subprocess
+import tempfile
 import unittest
 import urllib.error
 import urllib.request
+from pathlib import Path
 
-from support.documents import free_port
+from support.documents import ROOT, blocks_of, free_port
 from support.node import INTEROP, NodePeer, ensure_modules
 from support.python_packages import find_python, python_with
 from support.script import turn
@@ -13,6 +16,7 @@ from support.server import ServerCase, die_with_parent
 
 ROOMS = INTEROP / "rooms"
 ENVIRONMENTS = INTEROP.parent.parent / "build" / "rooms-python"
+GUIDE = ROOT / "docs" / "guide" / "rooms.md"
 ROOM = "support"
 TOOLS = ["any", "binary", "broken", "count", "echo", "empty", "fail", "file", "json", "link", "sum",
          "text", "wait", "who"]
@@ -183,6 +187,25 @@ class PythonRoomsTest(ServerCase):
                          {"text": "Grüße"})
         self.ask("python", "callAgent", "bob", agent="helper", url=agent, arguments={"n": 2})
         self.assertEqual(self.ask("python", "calledWith", "helper"), {"n": 2})
+
+    def test_the_example_of_the_guide(self):
+        block, = (block for block in blocks_of(GUIDE) if block.language == "python")
+        made = self.client.request("POST", f"/rooms/{ROOM}/tokens", {"name": "clock"}).json()
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / block.file_name
+            program.write_text(block.text.replace("ws://127.0.0.1:7300/rooms/support",
+                                                  made["url"]))
+            with subprocess.Popen([self.python, program], text=True, stdout=subprocess.PIPE,
+                                  env=os.environ | {"CLOCK_TOKEN": made["token"]},
+                                  preexec_fn=die_with_parent) as host:
+                self.addCleanup(host.kill)
+                self.assertEqual(host.stdout.readline(), "hosting\n")
+                self.join("npm", "bob")
+                self.assertEqual(
+                    self.ask("npm", "call", "bob", toolkit="clock", tool="get_time",
+                             input={"city": "Paris"}),
+                    {"json": {"city": "Paris", "time": "12:00"}})
+                host.kill()
 
     def test_a_host_comes_back_after_a_restart(self):
         self.join("python", "ann")

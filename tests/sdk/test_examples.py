@@ -9,10 +9,12 @@ from pathlib import Path
 
 from sdk.installed import COMPILERS, ROOT, InstalledCase, in_parallel
 from support.documents import blocks_of
+from support.room_peer import RoomPeer
 from support.server import Server
 
 EXAMPLES = ROOT / "examples"
 PAGE = ROOT / "docs" / "guide" / "cpp.md"
+ROOMS_PAGE = ROOT / "docs" / "guide" / "rooms.md"
 SECONDS_MAX = 60
 # What those print that need no server.
 PRINTED = {
@@ -125,6 +127,41 @@ class GuideTest(ExampleTest):
                 self.assertEqual(after.language, "text")
                 program = self.compile("g++", source)
                 self.assertIn(after.text.strip(), self.output_of(program))
+
+    def test_the_program_of_the_guide_about_rooms(self):
+        block, = (block for block in blocks_of(ROOMS_PAGE) if block.language == "cpp")
+        client = self.server.client()
+        client.request("POST", "/rooms", {"name": "support"})
+        made = {name: client.request("POST", "/rooms/support/tokens", {"name": name}).json()
+                for name in ("desk", "weather", "clock", "ann")}
+        source = self.work / "guide-rooms" / block.file_name
+        source.parent.mkdir()
+        source.write_text(block.text.replace("ws://127.0.0.1:7300/rooms/support",
+                                             made["desk"]["url"]))
+        environment = self.environment() | {"DESK_TOKEN": made["desk"]["token"]}
+        with (RoomPeer(self.server.url, "support", made["weather"]["token"]).ready() as weather,
+              RoomPeer(self.server.url, "support", made["clock"]["token"]).ready() as clock,
+              RoomPeer(self.server.url, "support", made["ann"]["token"]).ready() as ann,
+              subprocess.Popen([self.compile("g++", source)], env=environment, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as desk):
+            self.addCleanup(desk.kill)
+            self.assertEqual(desk.stdout.readline(), "hosting\n")
+            for host, toolkit, tool in ((weather, "weather", "get_weather"),
+                                        (clock, "clock", "get_time")):
+                host.ask("room.register_toolkit",
+                         {"name": toolkit, "public": True, "tools": {tool: {}}})
+            ann.send("room.invoke_tool", {"toolkit": "desk", "tool": "brief",
+                                          "arguments": {"city": "Paris"}})
+            for host, toolkit, given in ((weather, "weather", {"sky": "clear"}),
+                                         (clock, "clock", {"time": "12:00"})):
+                number, _, call, _ = host.until(f"room.tool_call.{toolkit}")
+                self.assertEqual(call["arguments"]["json"], {"city": "Paris"})
+                host.send("room.tool_call_response",
+                          {"type": "json", "json": {"city": "Paris"} | given}, message_id=number)
+            self.assertEqual(ann.until("__response__")[2],
+                             {"type": "text", "text": "Paris: clear, 12:00"})
+            desk.communicate("\n", timeout=SECONDS_MAX)
+            self.assertEqual(desk.returncode, 0)
 
 
 if __name__ == "__main__":
