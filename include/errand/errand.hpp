@@ -19,6 +19,7 @@
 #include <errand/runner.hpp>
 #include <errand/runtime.hpp>
 #include <errand/schema.hpp>
+#include <errand/testing.hpp>
 #include <errand/tool.hpp>
 #include <errand/tool_context.hpp>
 #include <errand/toolkit.hpp>

@@ -1,5 +1,5 @@
 // A record of the calls of tools, for tests of users.
-#include <errand/model.hpp>
+#include <errand/testing.hpp>
 
 #include <mutex>
 #include <utility>

@@ -1,5 +1,6 @@
 // The rules of a call, in runs of a server and of a runtime.
 #include <errand/runtime.hpp>
+#include <errand/testing.hpp>
 
 #include <gtest/gtest.h>
 

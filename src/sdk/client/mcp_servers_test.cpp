@@ -1,6 +1,7 @@
 // MCP servers that a program gives to its runs.
 
 #include <errand/runtime.hpp>
+#include <errand/testing.hpp>
 
 #include <atomic>
 #include <future>

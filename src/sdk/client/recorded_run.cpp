@@ -1,5 +1,5 @@
 // An exported run as a regression test.
-#include <errand/model.hpp>
+#include <errand/testing.hpp>
 
 #include <algorithm>
 #include <map>
@@ -24,6 +24,19 @@ Json arguments_of(const std::string& text) {
   return value ? detail::from_value(*value) : Json::object();
 }
 
+std::vector<std::variant<FileContent, LinkContent>> attached(const std::vector<FilePart>& files) {
+  std::vector<std::variant<FileContent, LinkContent>> out;
+  for (const FilePart& file : files) {
+    if (file.url.empty()) {
+      out.emplace_back(FileContent{.mime_type = file.mime_type, .name = file.filename});
+    } else {
+      out.emplace_back(
+          LinkContent{.url = file.url, .name = file.filename, .mime_type = file.mime_type});
+    }
+  }
+  return out;
+}
+
 // Takes a journal, entry by entry.
 class Recorder final {
  public:
@@ -32,7 +45,19 @@ class Recorder final {
     options.prompt = one.spec.prompt.value_or("");
     options.system_prompt = one.spec.system_prompt;
     for (const errand::Message& message : one.spec.messages) {
-      options.messages.push_back({.role = static_cast<Role>(message.role), .text = message.text});
+      options.messages.push_back({.role = static_cast<Role>(message.role),
+                                  .text = message.text,
+                                  .attachments = attached(message.files)});
+    }
+    options.max_tool_turns = one.spec.budgets.max_tool_turns;
+    if (one.spec.tool_budgets) {
+      options.tool_budgets.emplace(one.spec.tool_budgets->begin(), one.spec.tool_budgets->end());
+    }
+    if (one.spec.loop_detection) {
+      options.loop_detection =
+          LoopDetection{.enabled = !one.spec.loop_detection->is_off,
+                        .consecutive_threshold = one.spec.loop_detection->consecutive_threshold,
+                        .hard_cutoff_threshold = one.spec.loop_detection->hard_cutoff_threshold};
     }
     if (one.spec.output_schema) {
       options.output =

@@ -1,4 +1,5 @@
 #include <errand/runtime.hpp>
+#include <errand/testing.hpp>
 
 #include <gtest/gtest.h>
 
@@ -6,6 +7,9 @@
 #include "json/parse.hpp"
 #include "run/log/journal.hpp"
 #include "run/log/run_export.hpp"
+#include "sdk/client/test_server.hpp"
+#include "sdk/http_api.hpp"
+#include "support/run_task.hpp"
 
 namespace errand::v1::recorded_run_test {
 namespace {
@@ -85,6 +89,42 @@ TEST(RecordedRun, WhatIsNoExportIsRefused) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   }
+}
+
+// What `errand runs export` writes of a run of a server.
+std::string export_of(const ClientOptions& options, const std::string& run) {
+  asio::io_context io(1);
+  sdk::HttpApi api({.url = options.server, .workspace = "default", .key = options.key},
+                   net::ClientOptions());
+  auto shown = run_task(io, api.send({.path = sdk::run_path(run, "")}));
+  auto journal = run_task(io, sdk::read_pages(&api, run, "journal", "entries"));
+  auto events = run_task(io, sdk::read_pages(&api, run, "events", "events"));
+  EXPECT_TRUE(shown && journal && events);
+  return write_export({.run = *shown, .journal = *journal, .events = *events}, WallTime());
+}
+
+TEST(RecordedRun, ARunOfAServerIsPlayedAgain) {
+  sdk::TestServer server(R"({"turns":[
+      {"text":["Hm."],"toolCalls":[{"name":"echo","args":{"word":"a"}}]},{"text":["Done."]}]})");
+  Client client(server.options());
+  Tool echo = tool("echo", "Echo a word.", [](const Word& args) { return "echo " + args.word; });
+  LinkContent link{.url = "https://e.org/x.png", .mime_type = "image/png"};
+  Reply reply = client.run({.messages = {{.text = "Look.", .attachments = {link}}},
+                            .system_prompt = "You help.",
+                            .tools = {echo},
+                            .tool_budgets = {{{"echo", 2}}},
+                            .max_tool_turns = 5});
+  RecordedRun recorded = read_export(export_of(server.options(), reply.run_id));
+  EXPECT_EQ(recorded.reply.text, "Done.");
+  EXPECT_EQ(recorded.options.messages,
+            (std::vector<Message>{{.text = "Look.", .attachments = {link}}}));
+  EXPECT_EQ(recorded.options.tool_budgets, (std::map<std::string, int>{{"echo", 2}}));
+  EXPECT_EQ(recorded.options.max_tool_turns, 5);
+  auto model = scripted(recorded.turns);
+  Runtime runtime({.models = {{.id = "recorded", .model = model}}});
+  recorded.options.tools = recorded.tools();
+  EXPECT_EQ(runtime.run(recorded.options).text, "Done.");
+  EXPECT_EQ(model->questions().at(1).messages.back().results.at(0).text, "echo a");
 }
 
 }  // namespace

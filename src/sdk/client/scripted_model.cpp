@@ -1,4 +1,4 @@
-#include <errand/model.hpp>
+#include <errand/testing.hpp>
 
 #include <algorithm>
 #include <utility>

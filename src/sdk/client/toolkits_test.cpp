@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <errand/runtime.hpp>
+#include <errand/testing.hpp>
 
 namespace errand::v1::toolkits_test {
 namespace {
