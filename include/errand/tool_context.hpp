@@ -68,6 +68,8 @@ class ToolCallHost {
   virtual std::shared_ptr<sdk::McpCall> mcp() const;
   // See ToolContext::wait_elsewhere. May be null.
   virtual std::shared_ptr<void> wait_elsewhere();
+  // The time of day; see RuntimeOptions::now.
+  virtual std::chrono::system_clock::time_point now() const;
   // See ToolContext::on_cancel. Nothing is ever called unless a host overrides this.
   virtual void on_cancel(std::function<void()> call);
 };
@@ -88,6 +90,9 @@ class ToolContext final {
   const std::string& call_id() const { return info_.call_id; }
 
   std::optional<std::chrono::steady_clock::time_point> deadline() const { return info_.deadline; }
+
+  // The time of day, which a test may have stopped (RuntimeOptions::now).
+  std::chrono::system_clock::time_point now() const;
 
   // Who calls, where the tool is hosted in a room; see ToolCallInfo.
   const std::string& caller() const { return info_.caller; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -87,7 +88,9 @@ Toolkit web_search(WebSearchOptions options = {});
 
 // ---- Small ones ---------------------------------------------------------------------------------
 
-Toolkit time();        // `current_time`
+// `current_time`: of the clock of a runtime (RuntimeOptions::now), or of this machine. `now` is for
+// tests of tools without a runtime.
+Toolkit time(std::function<std::chrono::system_clock::time_point()> now = {});
 Toolkit calculator();  // `calculator`
 
 }  // namespace errand::ERRAND_V1::toolkits

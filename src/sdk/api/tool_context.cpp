@@ -17,6 +17,10 @@ std::shared_ptr<void> ToolCallHost::wait_elsewhere() {
   return nullptr;
 }
 
+std::chrono::system_clock::time_point ToolCallHost::now() const {
+  return std::chrono::system_clock::now();
+}
+
 void ToolCallHost::on_cancel(std::function<void()> /*call*/) {}
 
 ToolContext::ToolContext() = default;
@@ -30,6 +34,10 @@ bool ToolContext::cancelled() const {
 
 void ToolContext::throw_if_cancelled() const {
   if (cancelled()) throw Error(ErrorCode::cancelled, "the call was cancelled");
+}
+
+std::chrono::system_clock::time_point ToolContext::now() const {
+  return host_ ? host_->now() : std::chrono::system_clock::now();
 }
 
 void ToolContext::on_cancel(std::function<void()> call) const {

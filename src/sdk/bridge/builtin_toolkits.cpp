@@ -133,10 +133,34 @@ Toolkit web_search(WebSearchOptions options) {
 
 // ---- Small ones ---------------------------------------------------------------------------------
 
-Toolkit time() {
-  auto clock = std::make_shared<const SystemClock>();
-  return kit("time", "The current time.", sdk::call_here(CurrentTimeTool(*clock).decl(), [clock] {
-               return std::make_shared<CurrentTimeTool>(*clock);
+namespace {
+
+// What a call is told as the time of day.
+class CallClock final : public Clock {
+ public:
+  explicit CallClock(std::chrono::system_clock::time_point now) : now_(now) {}
+  WallTime now() const override { return std::chrono::floor<milliseconds>(now_); }
+  SteadyTime steady_now() const override { return std::chrono::steady_clock::now(); }
+
+ private:
+  const std::chrono::system_clock::time_point now_;
+};
+
+// The tool and the clock that it reads.
+struct TimeOfCall {
+  explicit TimeOfCall(std::chrono::system_clock::time_point now) : clock(now), tool(clock) {}
+  const CallClock clock;
+  CurrentTimeTool tool;
+};
+
+}  // namespace
+
+Toolkit time(std::function<std::chrono::system_clock::time_point()> now) {
+  const ToolDecl decl = TimeOfCall({}).tool.decl();
+  return kit("time", "The current time.",
+             sdk::call_here(decl, [now = std::move(now)](const ToolContext& context) {
+               auto made = std::make_shared<TimeOfCall>(now ? now() : context.now());
+               return std::shared_ptr<errand::Tool>(made, &made->tool);
              }));
 }
 

@@ -71,8 +71,9 @@ Task<void> keep_outcome(ToolPtr tool, ToolCall call, ToolContext context,
   *out = co_await tool->invoke(std::move(call), context);
 }
 
-v1::ToolResult run_here(const std::function<ToolPtr()>& make, v1::ToolContext& context,
-                        const v1::Json& arguments) {
+using MakeTool = std::function<ToolPtr(const v1::ToolContext&)>;
+
+v1::ToolResult run_here(const MakeTool& make, v1::ToolContext& context, const v1::Json& arguments) {
   json::Value value = v1::detail::to_value(arguments);
   ToolCall call{.run = RunId::parse(context.run_id()).value_or(RunId()),
                 .id = ToolUseId::parse(context.call_id()).value_or(ToolUseId()),
@@ -84,7 +85,7 @@ v1::ToolResult run_here(const std::function<ToolPtr()>& make, v1::ToolContext& c
   std::optional<ToolOutcome> outcome;
   std::string bug;
   asio::io_context io(1);
-  ToolPtr tool = make();
+  ToolPtr tool = make(context);
   TaskGroup tasks(io.get_executor(), [&bug](const char*, const std::string& what) { bug = what; });
   tasks.spawn("tool", keep_outcome(tool, std::move(call), inner, &outcome));
   while (tasks.size() > 0) {
@@ -119,6 +120,11 @@ v1::ToolOptions options_of(const ToolDecl& decl) {
 }
 
 v1::Tool call_here(const ToolDecl& decl, std::function<ToolPtr()> make) {
+  return call_here(decl,
+                   MakeTool([make = std::move(make)](const v1::ToolContext&) { return make(); }));
+}
+
+v1::Tool call_here(const ToolDecl& decl, MakeTool make) {
   return v1::tool(
       decl.name, decl.description, v1::detail::from_value(json::Value(*decl.input_schema)),
       [make = std::move(make)](v1::ToolContext& context, const v1::Json& arguments) {

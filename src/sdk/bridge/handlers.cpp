@@ -94,6 +94,10 @@ class Handlers::Running final : public v1::ToolCallHost,
     return std::make_shared<HandlerPool::Waiting>();
   }
 
+  std::chrono::system_clock::time_point now() const override {
+    return services_->now ? services_->now() : std::chrono::system_clock::now();
+  }
+
   void on_cancel(std::function<void()> call) override {
     {
       std::lock_guard lock(mutex_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,8 @@ class McpCall;
 struct HandlerServices {
   std::function<std::optional<std::string>(std::string_view)> secrets = {};
   std::function<void(v1::LogLevel, std::string_view)> log = {};
-  std::function<std::shared_ptr<RoomCore>()> room = {};  // that the tools are hosted in
+  std::function<std::shared_ptr<RoomCore>()> room = {};             // that the tools are hosted in
+  std::function<std::chrono::system_clock::time_point()> now = {};  // empty: this machine's
 };
 
 // A handler with all that a call needs. May block, and throws nothing. `done` is called once, from

@@ -11,13 +11,23 @@
 #include "sdk/toolbox.hpp"
 
 namespace errand::sdk {
+namespace {
+
+HandlerServices with_time(HandlerServices services,
+                          std::function<std::chrono::system_clock::time_point()> now) {
+  services.now = std::move(now);
+  return services;
+}
+
+}  // namespace
+
 RunnerCore::RunnerCore(Options options)
     : options_(std::move(options)),
       work_(asio::make_work_guard(io_)),
       home_(io_),
       timers_(home_),
       handlers_(home_.executor(), timers_, options_.handlers.threads_max,
-                services_of(options_.handlers)),
+                with_time(services_of(options_.handlers), options_.now)),
       tasks_(home_.executor(), bugs_to(teller_of(options_.handlers))),
       closing_(home_.executor(), bugs_to(teller_of(options_.handlers))),
       thread_([this] { io_.run(); }) {}

@@ -81,6 +81,8 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   struct Options {
     v1::HandlerOptions handlers = {};
     seconds patience = RunStream::kPatience;
+    // The time of day for handlers; empty: that of this machine.
+    std::function<std::chrono::system_clock::time_point()> now = {};
   };
 
   explicit RunnerCore(Options options);

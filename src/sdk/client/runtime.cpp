@@ -9,8 +9,8 @@ namespace errand::v1 {
 namespace {
 
 std::shared_ptr<sdk::RunnerCore> make_core(const RuntimeOptions& options) {
-  auto core =
-      std::make_shared<sdk::RunnerCore>(sdk::RunnerCore::Options{.handlers = options.handlers});
+  auto core = std::make_shared<sdk::RunnerCore>(
+      sdk::RunnerCore::Options{.handlers = options.handlers, .now = options.now});
   auto opened = core->open([&](const sdk::RunnerCore::Surroundings& around) {
     return sdk::EngineBackend::make(options, around);
   });

@@ -1,4 +1,6 @@
 #include <errand/runtime.hpp>
+#include <errand/testing.hpp>
+#include <errand/toolkits.hpp>
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -77,6 +79,20 @@ TEST(Runtime, TimeMayStandStill) {
   runtime.run({.prompt = "Go.", .server_tools = {time}});
   const std::string text = model->questions().at(1).messages.back().results.at(0).text;
   EXPECT_NE(text.find("1970"), std::string::npos) << text;
+}
+
+TEST(Runtime, TimeStandsStillForHandlersAndToolkits) {
+  auto model = scripted(
+      {{.calls = {{"current_time", Json::object()}, {"year", Json::object()}}}, {.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}},
+                   .now = [] { return std::chrono::system_clock::time_point(); }});
+  Tool year = tool("year", "The year.", [](ToolContext& context) {
+    return context.now() == std::chrono::system_clock::time_point() ? "1970" : "another";
+  });
+  runtime.run({.prompt = "Go.", .tools = {year}, .toolkits = {toolkits::time()}});
+  const std::vector<ToolUseResult> results = model->questions().at(1).messages.back().results;
+  EXPECT_NE(results.at(0).text.find("1970"), std::string::npos) << results.at(0).text;
+  EXPECT_EQ(results.at(1).text, "1970");
 }
 
 TEST(Runtime, AModelOfTheProgramGetsAttachments) {
