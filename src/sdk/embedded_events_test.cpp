@@ -12,7 +12,7 @@ namespace {
 
 class EmbeddedEventsTest : public HostTest {
  protected:
-  RunId create() { return value_of(api_.create({.prompt = "Go."}, {})); }
+  RunId create() { return value_of(api_.create({.prompt = "Go."}, {}, nullptr)); }
   std::vector<std::string> read(const RunId& run, EventSeq after) {
     RunStream stream(api_, host_.timers(), run, after, RunStream::FirstFailure::is_final);
     return run_task(io_, lines_until_end(&stream, nullptr));
@@ -43,7 +43,7 @@ TEST_F(StoredEventsTest, WhatTheStoreGivesIsParsedToTheSameEvents) {
   host::Host server({.io = io_, .clock = clock_, .log = log_}, scripted(kTurns),
                     std::make_unique<MemoryStore>(make_memory_store_data(), clock_));
   EmbeddedApi api(server);
-  RunId run = value_of(api.create({.prompt = "Go."}, {}));
+  RunId run = value_of(api.create({.prompt = "Go."}, {}, nullptr));
   RunStream stream(api, server.timers(), run, 0, RunStream::FirstFailure::is_final);
   std::vector<std::string> lines = run_task(io_, lines_until_end(&stream, nullptr));
   EXPECT_EQ(api.counters().structs, 0U);

@@ -143,7 +143,7 @@ Result<McpTools::ClientPtr> McpTools::client_at(ServerAddress address, const Mcp
                   .on_bug = deps_.on_bug,
                   .schemas = deps_.schemas};
   ClientOptions options{.server = std::move(address), .features = features_for(server, caller)};
-  if (is_configured(server) && caller == Caller::other) {
+  if (server.is_configured() && caller == Caller::other) {
     options.on_tools_changed = [this, workspace = who.workspace] {
       if (tell_changed_) tell_changed_(workspace);
     };
