@@ -22,11 +22,13 @@ const SessionId kEnded = *SessionId::parse("sess_2");
 // Knows one session, and one chat that is made of forks; tells what it was asked for.
 class ChatApi final : public sdk::NoApi {
  public:
-  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string) override {
+  Task<Result<SessionId>> create_session(engine::SessionParams params, std::string,
+                                         sdk::BodyPtr) override {
     created = json::write(engine::to_json(params));
     co_return kSession;
   }
-  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message, std::string) override {
+  Task<Result<RunId>> say(SessionId session, engine::SessionMessage message, std::string,
+                          sdk::BodyPtr) override {
     json::Object overrides = to_json(ForkParams{.from_seq = {}, .overrides = message.overrides});
     said = cat(session.view(), " ", *message.said.prompt, " ", json::write(overrides));
     co_return kRun;

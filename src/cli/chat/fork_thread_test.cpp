@@ -20,7 +20,7 @@ const RunId kLast = *RunId::parse("run_7");
 // Tells what it was asked for.
 class ForkApi final : public sdk::NoApi {
  public:
-  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string) override {
+  Task<Result<RunId>> fork(RunId run, ForkParams params, std::string, sdk::BodyPtr) override {
     asked = cat(run.view(), " ", json::write(to_json(params)));
     co_return kLast;
   }
