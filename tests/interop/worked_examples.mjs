@@ -1,64 +1,19 @@
-// A client in the manner of the protocol's worked examples: creates a run, opens the stream at
-// `streamUrl` as it came, and answers each call by its kind. Usage: node worked_examples.mjs URL
-// WORKSPACE KEY KIND. Prints the text of the result.
+// Runs a program of worked-examples/ as it is printed in the protocol's document, and provides only
+// what the document leaves undefined. Usage: node worked_examples.mjs URL WORKSPACE KEY KIND
+// PEER_URL [COMMAND...]. PEER_URL stands in for https://hr.intranet.acme, and COMMAND is the MCP
+// server. Prints the text of the result.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 
-const [base, workspace, key, kind] = process.argv.slice(2);
-const api = `${base}/api/v1/workspaces/${workspace}`;
-const headers = { "Content-Type": "application/json", Authorization: `Bearer ${key}` };
+const [base, workspace, key, kind, peerUrl, ...command] = process.argv.slice(2);
+const INTRANET = "https://hr.intranet.acme";
+const children = [];
 
-const CARD = {
-  name: "Acme HR",
-  description: "Knows about holidays.",
-  url: "https://hr.intranet.acme/a2a",
-  version: "1.0.0",
-  skills: [{ id: "pto", name: "PTO", description: "Days that are left." }],
-};
-const SERVER_INFO = { name: "filesystem", version: "0.6.2" };
-const TOOLS = [
-  {
-    name: "fs_read",
-    description: "Reads a file.",
-    inputSchema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
-    annotations: { readOnlyHint: true },
-  },
-];
+const reach = (url, options) => fetch(String(url).replace(INTRANET, peerUrl), options);
 
-// The agents that this process reaches, by the URL of their card.
-const peers = new Map([[CARD.url, { send: ({ message }) => `You asked: ${message}` }]]);
-const mcp = {
-  callTool: ({ name, arguments: args }) => ({
-    content: [
-      { type: "text", text: `${name} ${args.path}` },
-      { type: "text", text: "127.0.0.1 localhost" },
-    ],
-  }),
-};
-
-const SPECS = {
-  a2a_local: {
-    systemPrompt: "You can delegate HR questions to the Acme HR agent.",
-    prompt: "How many PTO days does Alice have left this year?",
-    reasoningLevel: "low",
-    tools: [{ kind: "a2a_local", name: "intranet_hr_agent", agentCard: CARD }],
-  },
-  mcp_local: {
-    prompt: "Tell me what is at /etc/hosts.",
-    tools: [{ kind: "mcp_local", name: "fs", serverInfo: SERVER_INFO, tools: TOOLS }],
-  },
-};
-
-const ANSWERS = {
-  a2a_local: (call) => peers.get(call.agentCard.url).send({ message: call.args.message }),
-  mcp_local: (call) =>
-    mcp
-      .callTool({ name: call.mcpToolName, arguments: call.args })
-      .content.filter((block) => block.type === "text")
-      .map((block) => block.text)
-      .join("\n"),
-};
-
-async function* readEvents(url) {
-  const response = await fetch(url, { headers: { ...headers, Accept: "text/event-stream" } });
+async function* parseSSE(pending) {
+  const response = await pending;
   if (!response.ok) throw new Error(`the stream answered with ${response.status}`);
   const decoder = new TextDecoder();
   let text = "";
@@ -67,23 +22,90 @@ async function* readEvents(url) {
     for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
       const data = text.slice(0, end).split("\n").find((line) => line.startsWith("data: "));
       text = text.slice(end + 2);
-      if (data) yield JSON.parse(data.slice("data: ".length));
+      if (!data) continue;
+      const event = JSON.parse(data.slice("data: ".length));
+      if (event.type === "result") console.log(event.data.text);
+      yield event;
     }
   }
 }
 
-const created = await fetch(`${api}/agent-runs`, {
-  method: "POST",
-  headers,
-  body: JSON.stringify(SPECS[kind]),
-});
-const { runId, streamUrl } = await created.json();
-for await (const event of readEvents(streamUrl)) {
-  if (event.type === "result") console.log(event.data.text);
-  if (event.type !== "local_tool_call" || event.data.kind !== kind) continue;
-  await fetch(`${api}/agent-runs/${runId}/tool-results`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ toolUseId: event.data.toolUseId, result: ANSWERS[kind](event.data) }),
-  });
+const streamFromUrl = (url, apiKey) =>
+  fetch(url, { headers: { Authorization: `Bearer ${apiKey}`, Accept: "text/event-stream" } });
+
+// Agents by the URL of their card; each is asked over A2A.
+const a2aClients = {
+  get: (url) => ({
+    async send({ message }) {
+      const parts = [{ kind: "text", text: message }];
+      const params = { message: { kind: "message", messageId: "m1", role: "user", parts } };
+      const answer = await fetch(url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "message/send", params }),
+      });
+      const { result } = await answer.json();
+      return { text: result.parts.map((part) => part.text).join("") };
+    },
+  }),
+};
+
+// The server that the document names is not of this machine: the command stands in for it.
+function stdio() {
+  const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
+  children.push(child);
+  return child;
 }
+
+class McpClient {
+  #child;
+  #waiting = new Map();
+  #last = 0;
+
+  constructor(child) {
+    this.#child = child;
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const message = JSON.parse(line);
+      this.#waiting.get(message.id)?.(message.result);
+    });
+  }
+
+  #send(message) {
+    this.#child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  }
+
+  #ask(method, params) {
+    const id = ++this.#last;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#send({ id, method, params });
+    });
+  }
+
+  async initialize() {
+    const clientInfo = { name: "worked-example", version: "1" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    const { serverInfo } = await this.#ask("initialize", params);
+    this.#send({ method: "notifications/initialized" });
+    return serverInfo;
+  }
+
+  listTools() {
+    return this.#ask("tools/list", {});
+  }
+
+  callTool(params) {
+    return this.#ask("tools/call", params);
+  }
+}
+
+const provided = {
+  fetch: reach, MANTYX: base, slug: workspace, apiKey: key, INTRANET_TOKEN: "intranet-token",
+  parseSSE, streamFromUrl, a2aClients, McpClient, stdio,
+};
+const printed = readFileSync(new URL(`worked-examples/${kind}.ts`, import.meta.url), "utf8");
+const AsyncFunction = (async () => {}).constructor;
+// A function has no imports; the one of the document is among what is provided.
+const body = printed.replace('import { fetch } from "undici";', "");
+await new AsyncFunction(...Object.keys(provided), body)(...Object.values(provided));
+for (const child of children) child.kill();
