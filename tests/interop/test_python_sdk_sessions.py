@@ -76,6 +76,59 @@ class Sessions:
         done = self.steps(server, ("create", {"system_prompt": "Be brief."}), *steps)
         return steps_of(done, "create")[0]
 
+    def test_a_message_may_be_several(self):
+        server = self.start_server([turn("First."), turn("Second."), turn("Third.")])
+        said = [{"role": "user", "content": "One?"}, {"role": "assistant", "content": "Yes."},
+                {"role": "user", "content": "Two?"}]
+        done = self.steps(server, ("create", {"system_prompt": "Be brief."}),
+                          ("send", {"text": said}), ("history", {}))
+        # The model counts the answers that it was told of: one is in the message.
+        self.assertEqual(steps_of(done, "send")[0]["text"], "Second.")
+        history = [(one["role"], one["content"]) for one in steps_of(done, "history")[0]]
+        self.assertEqual(history, [(one["role"], one["content"]) for one in said] +
+                         [("assistant", "Second.")])
+        self.check_data(server)
+
+    def test_what_a_message_says_of_its_own_does_not_stick(self):
+        server = self.start_server([turn('{"n":1}'), turn("Second.")])
+        schema = {"name": "number", "schema": {"type": "object", "required": ["n"],
+                                               "properties": {"n": {"type": "integer"}}}}
+        own = {"metadata": {"n": "1"}, "reasoning_level": "low", "output_schema": schema,
+               "loop_detection": False, "tool_budgets": {"look": {"maxCalls": 3}}}
+        done = self.steps(server, ("create", {"system_prompt": "Be brief.",
+                                              "metadata": {"team": "a"}}),
+                          ("send", {"text": "One?"} | own), ("send", {"text": "Two?"}))
+        client = server.client()
+        session = steps_of(done, "create")[0]
+        listed = client.request("GET", f"/agent-runs?sessionId={session}").json()["runs"]
+        second, first = (client.snapshot(run["runId"])["spec"] for run in listed)
+        self.assertEqual(first["metadata"], {"team": "a", "n": "1"})
+        self.assertEqual(second["metadata"], {"team": "a"})
+        of_message = ("reasoningLevel", "outputSchema", "loopDetection", "toolBudgets")
+        self.assertEqual([name for name in of_message if name not in first], [])
+        self.assertEqual([name for name in of_message if name in second], [])
+        self.check_data(server)
+
+    def test_a_session_is_resumed_with_tools_of_the_new_process(self):
+        call = [("read_file", {"path": "x"})]
+        server = self.start_server([turn("First."), turn(calls=call), turn("Third."), turn("?")])
+        session = self.session_of(server, "One?")
+        done = self.steps(server, ("resume", {"id": session}), ("send", {"text": "Two?"}),
+                          tools=["read_file"])
+        self.assertEqual(done.all("tool"), [{"read_file": "x"}])
+        self.assertEqual(steps_of(done, "send")[0]["text"], "Third.")
+
+    def test_sessions_are_listed_by_several_pairs_of_metadata(self):
+        server = self.start_server(SCRIPT)
+        made = [steps_of(self.steps(server, ("create", {"system_prompt": "Be brief.",
+                                                        "metadata": metadata})), "create")[0]
+                for metadata in ({"team": "a", "tier": "gold"}, {"team": "a"}, {"tier": "gold"})]
+        done = self.steps(server, ("list_sessions", {"metadata": {"team": "a", "tier": "gold"}}),
+                          ("list_sessions", {"metadata": {"team": "a"}}))
+        both, one = ([listed["session_id"] for listed in page["sessions"]]
+                     for page in steps_of(done, "list_sessions"))
+        self.assertEqual((both, one), ([made[0]], [made[1], made[0]]))
+
     def test_a_message_is_streamed(self):
         server = self.start_server(SCRIPT)
         done = self.steps(server, ("create", {"system_prompt": "Be brief."}),
