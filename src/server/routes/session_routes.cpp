@@ -11,7 +11,6 @@
 #include "json/write.hpp"
 #include "run/fork.hpp"
 #include "run/log/session_message.hpp"
-#include "run/unknown_members.hpp"
 #include "server/api.hpp"
 #include "server/openapi/query.hpp"
 #include "server/request_body.hpp"
@@ -71,8 +70,8 @@ Result<engine::SessionMessage> parse_message(const json::Value& body) {
   }
   ERRAND_CHECK(in.finish());
   ERRAND_TRY(message.said, parse_as_run(body.get_object()));
-  for (std::string_view key : run_members()) {
-    if (key == "agentId" || is_known(key, message_members()) || !in.optional_any(key)) continue;
+  for (std::string_view key : {"name", "retainTools", "room", "requiredToolkits"}) {
+    if (!in.optional_any(key)) continue;
     message.said.warnings.push_back(cat("/", key, ": no message of a session changes this"));
   }
   message.overrides = take_overrides(body.get_object(), message.said);
