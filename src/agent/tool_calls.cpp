@@ -141,8 +141,8 @@ Task<void> AgentRun::judge_calls(std::size_t first) {
 Task<void> AgentRun::judge_aside(ToolUseId id) {
   auto judge = [call = *state_->find_call(id), tools = state_->tools(),
                 cache = around_.schemas.cache] {
-    return Result<Judged>(
-        Judged{.mistakes = invalid_arguments_text(call, *cache), .shown = shown_arguments(call)});
+    return Result<JudgedArguments>(JudgedArguments{.mistakes = invalid_arguments_text(call, *cache),
+                                                   .shown = shown_arguments(call)});
   };
   auto judged = co_await surely_aside(around_.schemas.pool, std::move(judge));
   if (!judged) co_return observer_.on_broken(judged.error());
