@@ -17,6 +17,10 @@
 #include <errand/schema.hpp>
 #include <errand/tool_context.hpp>
 
+namespace errand::sdk {
+class ToolAccess;
+}  // namespace errand::sdk
+
 namespace errand::ERRAND_V1 {
 
 // Thrown by a handler to end the whole run: the call cannot succeed, and trying again is no use.
@@ -73,6 +77,7 @@ class Tool final {
 
  private:
   friend class Toolkit;
+  friend class sdk::ToolAccess;
   friend Tool detail::make_tool(detail::ToolParts parts);
   explicit Tool(std::shared_ptr<const detail::ToolState> state) : state_(std::move(state)) {}
   ToolResult call(ToolContext& context, Json arguments, detail::ArgumentRules rules) const;

@@ -1,5 +1,4 @@
-// The built-in tools as toolkits.
-#include <errand/toolkits.hpp>
+#include "sdk/bridge/builtin_toolkits.hpp"
 
 #include <unistd.h>
 
@@ -54,6 +53,17 @@ class ProgramApprover final : public Approver {
   const std::function<bool(const std::string&)> ask_;
 };
 
+errand::ShellOptions shell_in(const std::string& directory) {
+  errand::ShellOptions options{.directory = directory};
+  for (char** variable = environ; *variable; ++variable)
+    options.environment.emplace_back(*variable);
+  return options;
+}
+
+Toolkit kit_of_shell(Tool tool) {
+  return kit("shell", "Commands of the shell.", std::move(tool));
+}
+
 }  // namespace
 
 // ---- Files --------------------------------------------------------------------------------------
@@ -72,9 +82,9 @@ std::map<std::string, std::string> MemoryFiles::all() const {
 }
 
 Toolkit files(const std::filesystem::path& directory, Access access) {
-  auto opened = SharedDirectory::open(directory, {});
-  if (!opened) throw sdk::public_error(opened.error());
-  return kit_of_files(std::make_shared<const SharedDirectory>(std::move(*opened)), access);
+  auto made = sdk::files_toolkit(directory, access);
+  if (!made) throw sdk::public_error(made.error());
+  return *std::move(made);
 }
 
 Toolkit files(const MemoryFiles& memory, Access access) {
@@ -89,12 +99,10 @@ Toolkit shell(ShellOptions options) {
                 "the shell needs `approve`, which is asked before each command");
   }
   auto approver = std::make_shared<ProgramApprover>(std::move(options.approve));
-  errand::ShellOptions inner{.directory = options.directory};
-  for (char** variable = environ; *variable; ++variable) inner.environment.emplace_back(*variable);
+  errand::ShellOptions inner = shell_in(options.directory);
   ToolDecl decl = ShellTool(inner, *approver).decl();
-  return kit("shell", "Commands of the shell.", sdk::call_here(decl, [inner, approver] {
-               return std::make_shared<ShellTool>(inner, *approver);
-             }));
+  return kit_of_shell(sdk::call_here(
+      decl, [inner, approver] { return std::make_shared<ShellTool>(inner, *approver); }));
 }
 
 // ---- The web ------------------------------------------------------------------------------------
@@ -103,11 +111,7 @@ Toolkit web_fetch(WebFetchOptions options) {
   sdk::WebAccess web;
   auto allowed = web.allow(options.allow_networks);
   if (!allowed) throw sdk::public_error(allowed.error());
-  constexpr std::size_t kQueueMax = 64;
-  auto pool = std::make_shared<BlockingPool>(1, kQueueMax);
-  ToolDecl decl = sdk::make_web_fetch(web, *pool)->decl();
-  return kit("web_fetch", "Pages of the web.",
-             sdk::call_here(decl, [web, pool] { return sdk::make_web_fetch(web, *pool); }));
+  return sdk::web_fetch_toolkit(web);
 }
 
 Toolkit web_search(WebSearchOptions options) {
@@ -126,9 +130,7 @@ Toolkit web_search(WebSearchOptions options) {
     throw Error(ErrorCode::unauthorized,
                 "no key of a search service is given or in the environment");
   }
-  ToolDecl decl = sdk::make_web_search(web)->decl();
-  return kit("web_search", "Searches of the web.",
-             sdk::call_here(decl, [web] { return sdk::make_web_search(web); }));
+  return sdk::web_search_toolkit(web);
 }
 
 // ---- Small ones ---------------------------------------------------------------------------------
@@ -171,3 +173,36 @@ Toolkit calculator() {
 }
 
 }  // namespace errand::v1::toolkits
+
+namespace errand::sdk {
+
+namespace kits = v1::toolkits;
+
+Result<v1::Toolkit> files_toolkit(const std::filesystem::path& directory, kits::Access access,
+                                  const std::filesystem::path& withheld) {
+  ERRAND_TRY(auto opened, SharedDirectory::open(directory, withheld));
+  return kits::kit_of_files(std::make_shared<const SharedDirectory>(std::move(opened)), access);
+}
+
+v1::Toolkit shell_toolkit(const std::string& directory, Approver& approver) {
+  ShellOptions options = kits::shell_in(directory);
+  ToolDecl decl = ShellTool(options, approver).decl();
+  return kits::kit_of_shell(engine_tool(
+      decl, [options, &approver] { return std::make_shared<ShellTool>(options, approver); }));
+}
+
+v1::Toolkit web_fetch_toolkit(const WebAccess& web) {
+  constexpr std::size_t kQueueMax = 64;
+  auto pool = std::make_shared<BlockingPool>(2, kQueueMax);
+  ToolDecl decl = make_web_fetch(web, *pool)->decl();
+  return kits::kit("web_fetch", "Pages of the web.",
+                   engine_tool(decl, [web, pool] { return make_web_fetch(web, *pool); }));
+}
+
+v1::Toolkit web_search_toolkit(const WebAccess& web) {
+  ToolDecl decl = make_web_search(web)->decl();
+  return kits::kit("web_search", "Searches of the web.",
+                   engine_tool(decl, [web] { return make_web_search(web); }));
+}
+
+}  // namespace errand::sdk

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "async/task_group.hpp"
+#include "sdk/api/tool_state.hpp"
 #include "sdk/api/values.hpp"
 
 namespace errand::sdk {
@@ -98,7 +99,28 @@ v1::ToolResult run_here(const MakeTool& make, v1::ToolContext& context, const v1
                                             : "The tool failed because of an internal error.");
 }
 
+class EngineHandler final : public v1::detail::Handler {
+ public:
+  explicit EngineHandler(std::function<ToolPtr()> make) : make_(std::move(make)) {}
+
+  v1::ToolResult call(v1::ToolContext& context, const v1::Json& arguments) const override {
+    return run_here(make_, context, arguments);
+  }
+  ToolPtr make() const { return make_(); }
+
+ private:
+  const std::function<ToolPtr()> make_;
+};
+
 }  // namespace
+
+// Sees the handler of a public tool.
+class ToolAccess final {
+ public:
+  static const v1::detail::Handler* handler_of(const v1::Tool& tool) {
+    return tool.state_->handler.get();
+  }
+};
 
 v1::ToolResult result_of(ToolOutcome outcome) {
   v1::ToolResult result{.outcome = public_kind(outcome.kind)};
@@ -131,6 +153,17 @@ v1::Tool call_here(const ToolDecl& decl, MakeTool make) {
         return run_here(make, context, arguments);
       },
       options_of(decl));
+}
+
+v1::Tool engine_tool(const ToolDecl& decl, std::function<ToolPtr()> make) {
+  return v1::detail::make_tool(
+      {decl.name, decl.description, v1::detail::from_value(json::Value(*decl.input_schema)),
+       nullptr, nullptr, std::make_shared<const EngineHandler>(std::move(make)), options_of(decl)});
+}
+
+ToolPtr engine_tool_of(const v1::Tool& tool) {
+  const auto* handler = dynamic_cast<const EngineHandler*>(ToolAccess::handler_of(tool));
+  return handler ? handler->make() : nullptr;
 }
 
 }  // namespace errand::sdk

@@ -13,6 +13,12 @@ namespace errand::sdk {
 v1::Tool call_here(const ToolDecl& decl, std::function<ToolPtr()> make);
 v1::Tool call_here(const ToolDecl& decl, std::function<ToolPtr(const v1::ToolContext&)> make);
 
+// The same, but runs of this process call the engine's tool itself, on their home and without a
+// thread.
+v1::Tool engine_tool(const ToolDecl& decl, std::function<ToolPtr()> make);
+// Makes the engine's tool behind a public one; null if there is none.
+ToolPtr engine_tool_of(const v1::Tool& tool);
+
 // A public tool with what the declaration says of it.
 v1::ToolOptions options_of(const ToolDecl& decl);
 

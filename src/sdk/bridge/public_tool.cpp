@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "sdk/api/coerce.hpp"
 #include "sdk/api/values.hpp"
+#include "sdk/bridge/called_here.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -84,6 +85,34 @@ class HandlerTool final : public Tool {
   const void* const identity_;  // what copies of a tool share; the handler keeps it
 };
 
+// A tool of the engine that a public tool stands for.
+class BuiltinTool final : public Tool {
+ public:
+  BuiltinTool(v1::Tool tool, ToolPtr inner) : tool_(std::move(tool)), inner_(std::move(inner)) {}
+
+  const void* identity() const { return &tool_.name(); }
+
+  const ToolDecl& decl() const override { return inner_->decl(); }
+  Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
+    return inner_->invoke(std::move(call), context);
+  }
+
+ private:
+  const v1::Tool tool_;  // keeps what the engine's tool stands on
+  const ToolPtr inner_;
+};
+
+ToolPtr builtin_tool(const v1::Tool& tool) {
+  ToolPtr inner = engine_tool_of(tool);
+  return inner ? std::make_shared<BuiltinTool>(tool, std::move(inner)) : nullptr;
+}
+
+const void* identity_of(const Tool& tool) {
+  if (const auto* one = dynamic_cast<const HandlerTool*>(&tool)) return one->identity();
+  const auto* builtin = dynamic_cast<const BuiltinTool*>(&tool);
+  return builtin ? builtin->identity() : nullptr;
+}
+
 // A toolkit that does not check arguments in full coerces them; one that does adds nulls.
 ArgumentsBy arguments_by(const v1::Toolkit& toolkit, const v1::Tool& tool) {
   bool is_full = toolkit.validation() == v1::Validation::full;
@@ -102,6 +131,7 @@ ToolDecl decl_of(const v1::Tool& tool) {
 }
 
 ToolPtr bridge_tool(Handlers& handlers, const v1::Tool& tool) {
+  if (ToolPtr builtin = builtin_tool(tool)) return builtin;
   return std::make_shared<HandlerTool>(
       handlers, tool, ArgumentsBy::schema,
       [tool](const std::shared_ptr<v1::ToolContext>& context, const v1::Json& arguments,
@@ -112,8 +142,14 @@ std::vector<ToolPtr> bridge_toolkit(Handlers& handlers, const v1::Toolkit& toolk
   auto shared = std::make_shared<const v1::Toolkit>(toolkit);
   std::vector<ToolPtr> out;
   for (const v1::Tool& tool : shared->tools()) {
+    const ArgumentsBy by = arguments_by(*shared, tool);
+    ToolPtr builtin = by == ArgumentsBy::schema ? builtin_tool(tool) : nullptr;
+    if (builtin) {
+      out.push_back(std::move(builtin));
+      continue;
+    }
     out.push_back(std::make_shared<HandlerTool>(
-        handlers, tool, arguments_by(*shared, tool),
+        handlers, tool, by,
         [shared, name = tool.name()](const std::shared_ptr<v1::ToolContext>& context,
                                      const v1::Json& arguments, HandlerDone done) {
           shared->start(context, name, arguments, std::move(done));
@@ -123,9 +159,8 @@ std::vector<ToolPtr> bridge_toolkit(Handlers& handlers, const v1::Toolkit& toolk
 }
 
 bool is_same_tool(const Tool& a, const Tool& b) {
-  const auto* one = dynamic_cast<const HandlerTool*>(&a);
-  const auto* other = dynamic_cast<const HandlerTool*>(&b);
-  return one && other && one->identity() == other->identity();
+  const void* one = identity_of(a);
+  return one && one == identity_of(b);
 }
 
 Result<std::vector<ToolPtr>> bridge_tools(Handlers& handlers, const std::vector<v1::Tool>& tools,

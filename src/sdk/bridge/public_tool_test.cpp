@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "sdk/api/values.hpp"
+#include "sdk/bridge/called_here.hpp"
 #include "sdk/toolbox.hpp"
 #include "support/run_task.hpp"
 
@@ -287,6 +288,49 @@ TEST_F(PublicToolTest, AsLocalToolsTheyCarryTheirSchemas) {
       R"("additionalProperties":false},"outputSchema":{"type":"object",)"
       R"("properties":{"name":{"type":"string"}},"required":["name"],)"
       R"("additionalProperties":false},"longRunning":true,"checksResults":true}])");
+}
+
+// A tool of the engine that remembers the thread of its call.
+class ThreadTool final : public Tool {
+ public:
+  explicit ThreadTool(std::thread::id& thread) : thread_(thread) {}
+  static ToolDecl declared() {
+    return {.name = "where",
+            .description = "Where it runs.",
+            .input_schema = share_schema({{"type", "object"}}),
+            .annotations = {.read_only = true, .timeout = milliseconds(3000)}};
+  }
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall, ToolContext) override {
+    thread_ = std::this_thread::get_id();
+    co_return failed_outcome("Here.");
+  }
+
+ private:
+  std::thread::id& thread_;
+  const ToolDecl decl_ = declared();
+};
+
+TEST_F(PublicToolTest, RunsCallAToolOfTheEngineAtHome) {
+  std::thread::id thread;
+  v1::Tool tool = engine_tool(ThreadTool::declared(),
+                              [&thread] { return std::make_shared<ThreadTool>(thread); });
+  EXPECT_EQ(bridge_tool(handlers_, tool)->decl().annotations, ThreadTool::declared().annotations);
+  EXPECT_FALSE(invoke(tool).ok());
+  EXPECT_EQ(thread, std::this_thread::get_id());
+  ToolPtr of_kit = bridge_toolkit(handlers_, v1::Toolkit({.name = "kit", .tools = {tool}})).front();
+  EXPECT_TRUE(is_same_tool(*bridge_tool(handlers_, tool), *of_kit));
+  thread = {};
+  EXPECT_FALSE(run_task(io_, of_kit->invoke(call("tu_1"), {})).ok());
+  EXPECT_EQ(thread, std::this_thread::get_id());
+}
+
+TEST_F(PublicToolTest, OthersCallAToolOfTheEngineOnTheirThread) {
+  std::thread::id thread;
+  v1::Tool tool = engine_tool(ThreadTool::declared(),
+                              [&thread] { return std::make_shared<ThreadTool>(thread); });
+  EXPECT_EQ(tool.call(v1::Json::object({})).outcome, v1::ToolOutcome::failed);
+  EXPECT_EQ(thread, std::this_thread::get_id());
 }
 
 }  // namespace
