@@ -88,7 +88,8 @@ class CheckLayersTest(unittest.TestCase):
     def test_commands_of_clients_include_nothing_that_is_behind_the_sdk(self):
         behind = "".join(f'#include "{header}"\n' for header in (
             "engine/a.hpp", "store/memory/a.hpp", "server/a.hpp", "net/client/a.hpp",
-            "host/a.hpp", "sdk/internal/a.hpp", "tool/a.hpp"))
+            "host/a.hpp", "sdk/a.hpp", "sdk/client/a.hpp", "a2a/a.hpp", "agent/a.hpp",
+            "sdk/internal/a.hpp", "tool/files/a.hpp", "run/log/a.hpp"))
         folders = ("cli/agent", "cli/chat", "cli/commands", "cli/show", "cli/terminal")
         self.assertEqual(
             self.problems({
@@ -98,12 +99,13 @@ class CheckLayersTest(unittest.TestCase):
                 "src/cli/chat/a_test.cpp": behind,
             }),
             [
-                f'src/{folder}/a.cpp:{line}: client: "{header}": {folder} stands on src/sdk, '
-                "see BEHIND_SDK"
+                f'src/{folder}/a.cpp:{line}: client: "{header}": {folder} stands on the SDK, '
+                "see CLIENTS_SEE"
                 for folder in folders
                 for line, header in enumerate(
                     ("engine/a.hpp", "store/memory/a.hpp", "server/a.hpp", "net/client/a.hpp",
-                     "host/a.hpp"), start=1)
+                     "host/a.hpp", "sdk/a.hpp", "sdk/client/a.hpp", "a2a/a.hpp",
+                     "agent/a.hpp"), start=1)
             ],
         )
 
@@ -120,7 +122,7 @@ class CheckLayersTest(unittest.TestCase):
                 "src/cli/operate/a.cpp": "net::Query query;\n",
             }),
             [
-                f"src/cli/chat/a.cpp:{line}: client: {name}: cli/chat stands on src/sdk, "
+                f"src/cli/chat/a.cpp:{line}: client: {name}: cli/chat stands on the SDK, "
                 "see BEHIND_SDK"
                 for line, name in ((1, "net::Query"), (2, "engine::ModelList"),
                                    (3, "host::Host"))

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "sdk/credentials.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

@@ -9,28 +9,25 @@
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "cli/agent/agent_tools.hpp"
 #include "cli/agent/room_place.hpp"
 #include "cli/show/follow.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "sdk/internal/tell_stderr.hpp"
 #include "sdk/internal/wait_for.hpp"
-#include "sdk/toolbox.hpp"
 
 namespace errand::cli {
 namespace {
 
 using Consent = TerminalApprover::Consent;
 
-Task<Result<void>> stop_servers(sdk::AgentServers* servers) {
-  co_await servers->stop();
-  co_return Result<void>();
-}
+// For the file of a chat; tools have threads of their own.
+constexpr std::size_t kBlockingThreads = 1;
+constexpr std::size_t kBlockingQueueMax = 10;
 
-Task<void> note_end(Task<void> task, bool* is_done) {
-  co_await std::move(task);
-  *is_done = true;
+Task<Result<void>> disconnect(sdk::CommandRunner* runner) {
+  co_await runner->disconnect();
+  co_return Result<void>();
 }
 
 // Whoever started this process may want it to outlive its terminal (nohup).
@@ -54,8 +51,8 @@ void leave_now(int exit_code) {
   std::_Exit(exit_code);
 }
 
-Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools) {
-  Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = std::move(tools)};
+Result<Spec> make_agent_spec(const AgentOptions& options) {
+  Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = share_tools({})};
   spec.agent_id = options.agent;
   spec.budgets.max_tool_turns = options.max_turns;
   // A command whose client was killed may have taken effect: the model is told instead of failed.
@@ -75,7 +72,7 @@ Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools) {
 AgentSession::AgentSession(const AgentOptions& options, std::unique_ptr<EventPrinter> printer)
     : options_(options),
       printer_(std::move(printer)),
-      pool_(kToolThreads, kToolQueueMax),
+      pool_(kBlockingThreads, kBlockingQueueMax),
       home_(io_),
       shown_calls_(home_.executor()),
       approver_(console_, *printer_, shown_calls_, kTerminal,
@@ -91,67 +88,56 @@ AgentSession::AgentSession(const AgentOptions& options, std::unique_ptr<EventPri
 Result<void> AgentSession::open() {
   ERRAND_CHECK(check_options(options_));
   if (is_embedded(options_)) {
-    ERRAND_TRY(place_, sdk::RunPlace::here(options_.server, options_.config));
+    ERRAND_TRY(runner_, sdk::CommandRunner::here(io_, options_.server, options_.config));
   } else {
-    place_ = sdk::RunPlace::at_server(options_.server);
+    runner_ = sdk::CommandRunner::at_server(io_, options_.server);
   }
-  ToolSurroundings around{.approver = approver_, .pool = pool_, .web = place_->web()};
-  ERRAND_TRY(auto tools, make_tools(options_, around));
+  ERRAND_CHECK(
+      runner_->lend({.files = options_.files,
+                     .withheld = sdk::credentials_file(sdk::data_directory(options_.server)),
+                     .shell = options_.shell,
+                     .approver = &approver_,
+                     .web_fetch = options_.web_fetch,
+                     .allow_networks = options_.allow_networks,
+                     .web_search = options_.web_search}));
   ERRAND_CHECK(connect_servers());
-  if (servers_) {
-    for (const ToolPtr& tool : servers_->tools()) tools.push_back(tool);
-  }
-  tools_.emplace(std::move(tools));
-  ERRAND_TRY(spec_, make_agent_spec(options_, lent_tools()));
+  ERRAND_TRY(spec_, make_agent_spec(options_));
   return {};
 }
 
 AgentSession::~AgentSession() {
-  if (!servers_) return;
+  if (!is_connected_) return;
   // The run has never begun.
   io_.restart();
-  auto stopped = sdk::wait_for(io_, stop_servers(&*servers_));
+  auto stopped = sdk::wait_for(io_, disconnect(runner_.get()));
   ERRAND_ASSERT(stopped);
 }
 
 Result<void> AgentSession::connect_servers() {
   if (options_.mcp.empty() && options_.a2a.empty()) return {};
-  servers_.emplace(home_.executor(), timers_);
-  bool is_done = false;
-  tasks_.spawn("servers", note_end(servers_->connect(options_.mcp, options_.a2a), &is_done));
-  // Connections that stay would keep the loop busy for ever; without any, it has run dry.
-  while (!is_done && io_.run_one() > 0) {
-  }
+  is_connected_ = true;
+  ERRAND_TRY(auto failures, sdk::run_until(io_, runner_->connect(options_.mcp, options_.a2a)));
   io_.restart();
-  if (!is_done) return Error(ErrorCode::internal, "the servers' tools could not be learned");
-  for (const Error& failure : servers_->failures()) {
+  for (const Error& failure : failures) {
     [[maybe_unused]] auto written = write_fully(STDERR_FILENO, describe_for_people(failure));
   }
   return {};
 }
 
-// What a run is told of the tools of this process: those of MCP servers go under their server.
-ToolSetPtr AgentSession::lent_tools() const {
-  if (place_->is_here()) return sdk::lend_as_host(tools_->tools());
-  if (!servers_) return sdk::lend_as_client(tools_->tools());
-  return sdk::lend_as_client(tools_->tools(), servers_->refs());
-}
-
 // Whoever waits for signals does so before the work can be over and call that off.
 int AgentSession::run(AgentWork& work) {
-  if (place_->is_here()) {
+  if (runner_->is_here()) {
     log_.emplace(LogLines::Parts{.io = io_, .printer = *printer_, .console = console_});
   }
   auto opened =
-      place_->open({.io = io_,
-                    .tools = *tools_,
-                    .log_fd = log_ ? log_->fd() : STDERR_FILENO,
-                    .on_model_retry = [this](const ModelFailure& failure, milliseconds pause) {
-                      printer_->retrying(failure.message, pause);
-                    }});
+      runner_->open({.log_fd = log_ ? log_->fd() : STDERR_FILENO,
+                     .on_model_retry = [this](const ModelFailure& failure, milliseconds pause) {
+                       printer_->retrying(failure.message, pause);
+                     }});
   if (!opened) {
     return report_failure(*printer_, opened.error(), exit_code_of_place(opened.error()));
   }
+  spec_.tools = runner_->lent();
   for (int signal : {SIGINT, SIGTERM}) signals_.add(signal);
   if (!is_hangup_ignored()) signals_.add(SIGHUP);
   tasks_.spawn("signals", watch_signals(&work));
@@ -161,22 +147,20 @@ int AgentSession::run(AgentWork& work) {
 }
 
 int AgentSession::exit_code_of_place(const Error& error) const {
-  if (!place_->is_here()) return setup_exit_code(error);
+  if (!runner_->is_here()) return setup_exit_code(error);
   return error.code() == ErrorCode::invalid_argument ? kExitUsage : exit_code_of(error);
 }
 
 Task<void> AgentSession::live(AgentWork* work) {
   if (log_) log_->start([work] { work->on_log_shown(); });
-  place_->start();
   exit_code_ = co_await work->work();
   leave_after(kCleanUpMax, exit_code_);
   signals_.cancel();
   signals_.clear();  // what is left may take a moment, and Ctrl-C need not wait for it
   co_await work->clean_up();
-  co_await place_->stop();
+  co_await runner_->stop(pool_);
+  is_connected_ = false;
   if (log_) log_->close();
-  if (servers_) co_await servers_->stop();
-  servers_.reset();
   last_resort_.reset();
 }
 

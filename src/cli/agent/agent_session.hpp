@@ -15,10 +15,7 @@
 #include "cli/show/terminal_approver.hpp"
 #include "cli/terminal/console.hpp"
 #include "run/spec.hpp"
-#include "sdk/internal/agent_servers.hpp"
-#include "sdk/internal/run_place.hpp"
-#include "sdk/run_api.hpp"
-#include "tool/tool_source.hpp"
+#include "sdk/internal/command_runner.hpp"
 
 namespace errand::cli {
 
@@ -61,17 +58,18 @@ class AgentSession final {
   // on the data directory if one is named, or on a store that ends with it.
   int run(AgentWork& work);
 
-  // What every run of this agent is asked for with. After open().
+  // What every run of this agent is asked for with; its tools are there while it runs. After
+  // open().
   const Spec& spec() const { return spec_; }
-  const FixedTools& tools() const { return *tools_; }
+  const std::vector<ToolPtr>& tools() const { return runner_->tools(); }
   ShownCalls& shown_calls() { return shown_calls_; }
   EventPrinter& printer() { return *printer_; }
   Console& console() { return console_; }
   BlockingPool& pool() { return pool_; }
 
   // While it runs.
-  const std::string& where() const { return place_->where(); }  // the runs are
-  sdk::RunApi& api() { return place_->api(); }
+  sdk::CommandRunner& runner() { return *runner_; }
+  sdk::RunApi& api() { return runner_->api(); }
   Timers& timers() { return timers_; }
   Executor home() const { return home_.executor(); }
   void watch_signal(int signal) { signals_.add(signal); }
@@ -82,7 +80,6 @@ class AgentSession final {
   int exit_code_of_place(const Error& error) const;
   Task<void> live(AgentWork* work);
   Result<void> connect_servers();
-  ToolSetPtr lent_tools() const;
   Task<void> watch_signals(AgentWork* work);
 
   const AgentOptions& options_;
@@ -91,21 +88,20 @@ class AgentSession final {
   Console console_;
   BlockingPool pool_;
   std::optional<LogLines> log_;  // of a host in this process
-  std::optional<FixedTools> tools_;
-  std::optional<sdk::RunPlace> place_;  // from open() on
+  bool is_connected_ = false;    // to servers of tools
   Spec spec_;
   Home home_;
   ShownCalls shown_calls_;
   TerminalApprover approver_;
   AsioTimers timers_;
-  std::optional<sdk::AgentServers> servers_;  // until they are stopped
+  std::unique_ptr<sdk::CommandRunner> runner_;  // from open() on
   asio::signal_set signals_;
   int exit_code_;
   std::optional<TimerGuard> last_resort_;
   TaskGroup tasks_;  // last: tasks use everything above
 };
 
-// What the flags ask for of an agent with these tools. invalid_argument: with the flag.
-Result<Spec> make_agent_spec(const AgentOptions& options, ToolSetPtr tools);
+// What the flags ask for of an agent, without its tools. invalid_argument: with the flag.
+Result<Spec> make_agent_spec(const AgentOptions& options);
 
 }  // namespace errand::cli

@@ -22,7 +22,6 @@ Error with_way_out(const Error& error) {
 OwnRun::OwnRun(AgentSession& session)
     : session_(session),
       started_(session.timers().now()),
-      calls_(session.api(), session.timers(), session.home(), session.tools(), sdk::tell_stderr),
       tasks_(session.home(), sdk::report_bug) {}
 
 Task<Result<sdk::RunEnd>> OwnRun::ask(Task<Result<RunId>> making) {
@@ -32,26 +31,21 @@ Task<Result<sdk::RunEnd>> OwnRun::ask(Task<Result<RunId>> making) {
     session_.shown_calls().end();
     co_return with_way_out(made.error());
   }
-  run_ = *made;
-  co_return co_await follow_from(0);
+  co_return co_await show(session_.runner().follow(*made));
 }
 
 Task<Result<sdk::RunEnd>> OwnRun::rejoin(sdk::RunInfo run) {
-  run_ = run.id;
-  for (const LocalToolCall& call : run.pending) calls_.start(run_, call);
-  co_return co_await follow_from(run.last_seq);
+  co_return co_await show(session_.runner().rejoin(run));
 }
 
-Task<Result<sdk::RunEnd>> OwnRun::follow_from(EventSeq calls_after) {
+Task<Result<sdk::RunEnd>> OwnRun::show(sdk::FollowedRun run) {
+  run_ = run->run();
+  followed_ = std::move(run);
   session_.shown_calls().begin(run_);
   if (is_interrupted_) cancel();
-  stream_.emplace(session_.api(), session_.timers(), run_, 0,
-                  sdk::RunStream::FirstFailure::is_retried);
-  FollowParams params{.stream = *stream_,
+  FollowParams params{.run = *followed_,
                       .console = session_.console(),
                       .printer = session_.printer(),
-                      .calls = &calls_,
-                      .calls_after = calls_after,
                       .shown = &session_.shown_calls(),
                       .timers = &session_.timers()};
   is_followed_ = true;
@@ -82,7 +76,7 @@ Task<std::optional<double>> OwnRun::sum_up(sdk::RunEnd end, Place place) {
   auto models = co_await session_.api().models({.timeout = kPricesMax});
   std::string text = end.kind == sdk::RunEnd::Kind::cancelled ? "cancelled: " : "";
   text += summary_of(end.totals, models ? *models : sdk::ModelList(), took);
-  if (place == Place::told) append(text, "\n", run_.view(), " ", session_.where());
+  if (place == Place::told) append(text, "\n", run_.view(), " ", session_.runner().where());
   Pieces pieces = session_.printer().aside(text);
   [[maybe_unused]] auto written = co_await session_.console().write(std::move(pieces));
   co_return models ? cost_usd(end.totals, *models) : std::nullopt;
@@ -90,13 +84,13 @@ Task<std::optional<double>> OwnRun::sum_up(sdk::RunEnd end, Place place) {
 
 void OwnRun::interrupt() {
   is_interrupted_ = true;
-  calls_.cut_off();
-  if (!run_.empty()) cancel();
+  if (followed_) cancel();
 }
 
 // Nobody may be reading what is written, and a call may hold the terminal for its question: the run
 // is cancelled whether or not the user can be told.
 void OwnRun::cancel() {
+  followed_->cut_off();
   tasks_.spawn("note", note("cancelling the run; Ctrl-C again leaves at once"));
   tasks_.spawn("cancel", cancel_run());
 }
@@ -105,7 +99,7 @@ void OwnRun::cancel() {
 // it does not go on with the answers.
 Task<void> OwnRun::cancel_run() {
   auto cancelled = co_await session_.api().cancel(run_, kCancelGrace);
-  calls_.give_up();
+  followed_->give_up();
   if (!cancelled) co_await note(cat("cannot cancel the run: ", cancelled.error().message()));
 }
 
@@ -116,8 +110,7 @@ Task<void> OwnRun::note(std::string text) {
 Task<void> OwnRun::clean_up() {
   tasks_.cancel(CancelReason::shutdown);
   co_await tasks_.join();
-  co_await calls_.stop();
-  stream_.reset();
+  if (followed_) co_await session_.runner().leave(std::exchange(followed_, nullptr));
 }
 
 }  // namespace errand::cli

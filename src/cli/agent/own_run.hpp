@@ -5,14 +5,11 @@
 #include "async/task_group.hpp"
 #include "cli/agent/agent_session.hpp"
 #include "cli/show/follow.hpp"
-#include "sdk/local_calls.hpp"
-#include "sdk/run_end.hpp"
-#include "sdk/run_stream.hpp"
 
 namespace errand::cli {
 
-// A run that this process has asked for: shown until it ends, its calls answered here. Lives on the
-// home of its session; must be cleaned up before it is destroyed.
+// A run that this process has asked for: shown until it ends, or cancelled by its user. Lives on
+// the home of its session; must be cleaned up before it is destroyed.
 class OwnRun final {
  public:
   static constexpr seconds kCancelGrace{3};
@@ -39,7 +36,7 @@ class OwnRun final {
   Task<void> clean_up();
 
  private:
-  Task<Result<sdk::RunEnd>> follow_from(EventSeq calls_after);
+  Task<Result<sdk::RunEnd>> show(sdk::FollowedRun run);
   Task<void> show_waiting();
   void cancel();
   Task<void> cancel_run();
@@ -50,9 +47,8 @@ class OwnRun final {
   RunId run_;
   bool is_interrupted_ = false;
   bool is_followed_ = false;
-  std::optional<sdk::RunStream> stream_;
-  sdk::LocalCalls calls_;
-  TaskGroup tasks_;  // last: tasks use everything above
+  sdk::FollowedRun followed_;  // once it is there
+  TaskGroup tasks_;            // last: tasks use everything above
 };
 
 // An error of a server that cannot be reached, with the advice to do without it.

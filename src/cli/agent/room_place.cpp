@@ -1,7 +1,7 @@
 #include "cli/agent/room_place.hpp"
 
 #include "base/text.hpp"
-#include "sdk/environment.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

@@ -41,6 +41,7 @@ class PromptRun final : public AgentWork {
   PromptRun(AgentSession& session, Spec spec) : session_(session), spec_(std::move(spec)) {}
 
   Task<int> work() override {
+    spec_.tools = session_.spec().tools;
     run_.emplace(session_);
     auto end = co_await run_->ask(session_.api().create(spec_));
     if (end) co_await run_->sum_up(*end, OwnRun::Place::told);
@@ -57,7 +58,7 @@ class PromptRun final : public AgentWork {
 
  private:
   AgentSession& session_;
-  const Spec spec_;
+  Spec spec_;
   std::optional<OwnRun> run_;  // made on the session's home
 };
 
@@ -87,13 +88,13 @@ class DetachedRun final : public AgentWork {
 };
 
 // Tools of this process end with it.
-Result<void> check_detached(const AgentOptions& agent, const FixedTools& tools) {
+Result<void> check_detached(const AgentOptions& agent, const std::vector<ToolPtr>& tools) {
   if (is_embedded(agent)) {
     return wrong("--detach leaves the run to a server, and this run would be in this process");
   }
-  if (tools.tools().empty()) return {};
-  return wrong(cat("--detach leaves nobody here to answer calls of ",
-                   tools.tools().front()->decl().name, ": leave out the flags that lend tools"));
+  if (tools.empty()) return {};
+  return wrong(cat("--detach leaves nobody here to answer calls of ", tools.front()->decl().name,
+                   ": leave out the flags that lend tools"));
 }
 
 Result<void> attach_files(Spec& spec, const std::vector<std::string>& files) {

@@ -30,7 +30,7 @@ class RunSpecTest : public testing::Test {
   }
   // The spec as JSON, or what is wrong.
   static std::string spec(const RunOptions& options) {
-    auto agent = make_agent_spec(options.agent, share_tools({}));
+    auto agent = make_agent_spec(options.agent);
     auto made = agent ? make_run_spec(options, *agent) : agent;
     return made ? json::write(to_json(*made)) : made.error().message();
   }

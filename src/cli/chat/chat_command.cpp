@@ -11,7 +11,7 @@
 #include "cli/terminal/edited_input.hpp"
 #include "cli/terminal/plain_input.hpp"
 #include "cli/terminal/report.hpp"
-#include "sdk/environment.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 namespace {

@@ -61,7 +61,7 @@ Task<Chat::ExitCode> Chat::take(ChatLine line) {
 
 Task<Chat::ExitCode> Chat::show_tools() {
   std::string out;
-  for (const ToolPtr& tool : session_.tools().tools()) {
+  for (const ToolPtr& tool : session_.tools()) {
     append(out, shown_line(tool->decl().name), "  ",
            shown_line(first_sentence(tool->decl().description)), "\n");
   }

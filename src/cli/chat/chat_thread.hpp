@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/chat/conversation.hpp"
-#include "sdk/run_api.hpp"
+#include "sdk/internal/run_verbs.hpp"
 
 namespace errand::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/show/event_printer.hpp"
 #include "run/ids.hpp"
-#include "sdk/credentials.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "sdk/credentials.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

@@ -9,8 +9,8 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/hidden_line.hpp"
 #include "cli/terminal/report.hpp"
-#include "sdk/credentials.hpp"
 #include "sdk/internal/api_client.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 namespace {

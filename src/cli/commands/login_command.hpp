@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sdk/credentials.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

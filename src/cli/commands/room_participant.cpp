@@ -10,11 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "async/blocking_pool.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
-#include "cli/agent/agent_tools.hpp"
 #include "cli/agent/room_place.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
@@ -25,11 +23,10 @@
 #include "room/client/room_outcome.hpp"
 #include "room/client/room_tool.hpp"
 #include "room/client/tools_host.hpp"
-#include "sdk/internal/agent_servers.hpp"
+#include "sdk/internal/command_runner.hpp"
+#include "sdk/internal/room_connector.hpp"
 #include "sdk/internal/tell_stderr.hpp"
 #include "sdk/internal/wait_for.hpp"
-#include "sdk/room_connector.hpp"
-#include "tool/files/files_tool.hpp"
 
 namespace errand::cli {
 namespace {
@@ -63,7 +60,8 @@ class Visit final {
  public:
   using Work = std::function<Task<Result<int>>(Visit*)>;
 
-  Visit() : home_(io_), timers_(home_), signals_(io_) {}
+  Visit()
+      : home_(io_), timers_(home_), signals_(io_), lent_(sdk::CommandRunner::at_server(io_, {})) {}
 
   // Joins, works, leaves; returns the exit code.
   int run(RoomPlace room, room::RoomClient::Options options, const Work& work) {
@@ -79,8 +77,9 @@ class Visit final {
   }
 
   room::RoomClient& client() { return *client_; }
-  Timers& timers() { return timers_; }
-  Executor home() const { return home_.executor(); }
+  // Of this process.
+  sdk::CommandRunner& lent() { return *lent_; }
+  json::SchemaCache& schemas() { return schemas_; }
 
   // Returns with a signal.
   Task<void> until_signal() {
@@ -107,6 +106,8 @@ class Visit final {
   Home home_;
   AsioTimers timers_;
   asio::signal_set signals_;
+  const std::unique_ptr<sdk::CommandRunner> lent_;
+  json::SchemaCache schemas_;
   std::optional<room::RoomClient> client_;
 };
 
@@ -139,53 +140,29 @@ Task<Result<int>> call_and_print(Visit* visit, room::InvokeParams params, Form f
 
 // ---- host ---------------------------------------------------------------------------------------
 
-struct Lent {
-  json::SchemaCache schemas;
-  std::optional<sdk::AgentServers> servers;
-  std::vector<ToolPtr> tools;  // of the servers, whose connections they use
-};
-
-// The loop that the connections belong to ends with the visit, before what is lent.
-Task<void> give_up_servers(Lent* lent) {
-  if (!lent->servers) co_return;
-  co_await lent->servers->stop();
-  lent->tools.clear();
-  lent->servers.reset();
-}
-
-Task<Result<int>> host_until_signal(Visit* visit, Lent* lent, RoomHostOptions options) {
+Task<Result<int>> host_until_signal(Visit* visit, RoomHostOptions options) {
   if (!options.mcp.empty()) {
-    lent->servers.emplace(visit->home(), visit->timers());
     std::vector<std::string> servers{options.mcp};
-    co_await lent->servers->connect(std::move(servers), {});
-    lent->tools = lent->servers->tools();
-    if (!lent->servers->failures().empty()) {
-      Error failure = lent->servers->failures().front();
-      co_await give_up_servers(lent);
-      co_return failure;
+    ERRAND_CO_TRY(auto failures, co_await visit->lent().connect(std::move(servers), {}));
+    if (!failures.empty()) {
+      co_await visit->lent().disconnect();
+      co_return failures.front();
     }
   }
   std::string name = options.name;
   if (name.empty()) name = options.mcp.empty() ? "files" : "mcp";
-  room::ToolkitOffer offer{.name = name, .tools = lent->tools, .schemas = &lent->schemas};
+  const std::vector<ToolPtr>& tools = visit->lent().tools();
+  room::ToolkitOffer offer{.name = name, .tools = tools, .schemas = &visit->schemas()};
   auto hosted =
       co_await visit->client().host(room::make_hosted_toolkit(visit->client(), std::move(offer)));
   if (hosted) {
-    to_stderr(cat("hosting ", lent->tools.size(), " tools as toolkit \"", name, "\"; Ctrl-C ends"));
+    to_stderr(cat("hosting ", tools.size(), " tools as toolkit \"", name, "\"; Ctrl-C ends"));
     co_await visit->until_signal();
     [[maybe_unused]] auto removed = co_await visit->client().unhost(*hosted);
   }
-  co_await give_up_servers(lent);
+  co_await visit->lent().disconnect();
   if (!hosted) co_return std::move(hosted).error();
   co_return kExitOk;
-}
-
-Result<std::vector<ToolPtr>> file_tools(const RoomHostOptions& options, BlockingPool& pool) {
-  if (options.files.empty()) return std::vector<ToolPtr>();
-  auto directory = SharedDirectory::open(
-      options.files, sdk::credentials_file(sdk::data_directory(options.server)));
-  if (directory) return make_file_tools(std::move(*directory), pool);
-  return Error(directory.error().code(), cat("--files: ", directory.error().message()));
 }
 
 // ---- tail ---------------------------------------------------------------------------------------
@@ -240,18 +217,17 @@ int host_in_room(const RoomHostOptions& options) {
     return fail_usage(
         Error(ErrorCode::invalid_argument, "say what to lend: --files DIR or --mcp SERVER"));
   }
-  BlockingPool pool(kToolThreads, kToolQueueMax);
-  Lent lent;
-  auto files = file_tools(options, pool);
-  if (!files) return fail_usage(files.error());
-  lent.tools = std::move(*files);
+  Visit visit;
+  auto lent =
+      visit.lent().lend({.files = options.files,
+                         .withheld = sdk::credentials_file(sdk::data_directory(options.server))});
+  if (!lent) return fail_usage(lent.error());
   const std::string name = cat("errand room host ", options.name);
   auto address = address_of_room(options.room, options.server,
                                  {.name = std::string(trim(name)), .role = "tool"});
   if (!address) return fail(address.error());
-  Visit visit;
   return visit.run(std::move(*address), {.wants_messages = true},
-                   [&](Visit* here) { return host_until_signal(here, &lent, options); });
+                   [&](Visit* here) { return host_until_signal(here, options); });
 }
 
 int tail_room(const AnswerOptions& options, const std::string& room) {

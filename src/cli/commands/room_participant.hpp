@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/show/answer_text.hpp"
-#include "sdk/credentials.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

@@ -119,10 +119,10 @@ class SilentPrinter final : public EventPrinter {
 Result<std::string> await_end(sdk::ApiClient& api, const std::string& run) {
   auto id = RunId::parse(run);
   if (!id) return Error(ErrorCode::not_found, "there is no such run");
-  sdk::RunStream stream(api.runs(), api.timers(), *id, 0, sdk::RunStream::FirstFailure::is_final);
+  sdk::FollowedRun followed = api.follow(*id, 0);
   Console console;
   SilentPrinter printer;
-  FollowParams params{.stream = stream, .console = console, .printer = printer};
+  FollowParams params{.run = *followed, .console = console, .printer = printer};
   auto end = api.wait(with_deadline(api.timers().now() + kCancelMax, follow(params)));
   if (!end && end.error().code() == ErrorCode::timeout) return std::string("cancelling");
   if (!end) return end.error();
@@ -174,11 +174,10 @@ int tail_run(const RunChoice& options, EventSeq after) {
       std::string_view shown = utf8_prefix(chosen, kShownIdBytes);
       return fail(Error(ErrorCode::not_found, cat("there is no run \"", shown, "\"")));
     }
-    sdk::RunStream stream(api.runs(), api.timers(), *run, after,
-                          sdk::RunStream::FirstFailure::is_final);
+    sdk::FollowedRun followed = api.follow(*run, after);
     Console console;
     auto printer = make_printer(options.form, look_here());
-    FollowParams params{.stream = stream, .console = console, .printer = *printer};
+    FollowParams params{.run = *followed, .console = console, .printer = *printer};
     auto end = api.wait(follow(params));
     if (!end && end.error().reason() == sdk::RunApi::kNoMoreEvents) return kExitOk;
     return report_end(*printer, end);

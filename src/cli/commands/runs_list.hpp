@@ -7,7 +7,7 @@
 #include "cli/show/event_printer.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/value.hpp"
-#include "sdk/credentials.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

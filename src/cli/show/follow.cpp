@@ -46,14 +46,8 @@ Pieces pieces_of(const FollowParams& params, const Item& item, CallTimes& times)
   }
   const auto* answer = std::get_if<LocalToolResultIn>(&item.event.event);
   std::optional<milliseconds> took = times.see(item.event);
-  if (params.calls && answer) took = params.calls->took(answer->id);
+  if (answer) took = params.run.took(answer->id);
   return params.printer.show(item.event, took);
-}
-
-void start_call(const FollowParams& params, const StampedEvent& event) {
-  const auto* call = std::get_if<LocalToolCall>(&event.event);
-  bool is_for_us = params.calls && call && event.seq > params.calls_after;
-  if (is_for_us) params.calls->start(params.stream.run(), *call);
 }
 
 void note_call(ShownCalls& shown, const Event& event) {
@@ -62,27 +56,26 @@ void note_call(ShownCalls& shown, const Event& event) {
 }
 
 // The run does not depend on whoever watches it.
-Error with_advice(const Error& error, const sdk::RunStream& stream) {
-  if (error.reason() != sdk::RunApi::kUnreachable || stream.last_seq() == 0) return error;
+Error with_advice(const Error& error, const sdk::Following& run) {
+  if (error.reason() != sdk::RunApi::kUnreachable || run.last_seq() == 0) return error;
   return Error(error.code(), error.message())
       .reason(error.reason())
-      .hint(cat("the run goes on with the server: 'errand runs tail ", stream.run().view(),
-                " --after ", stream.last_seq(), "' shows the rest"));
+      .hint(cat("the run goes on with the server: 'errand runs tail ", run.run().view(),
+                " --after ", run.last_seq(), "' shows the rest"));
 }
 
 }  // namespace
 
 Task<Result<sdk::RunEnd>> follow(FollowParams params) {
-  params.printer.begin(params.stream.run());
-  CallTimes times(params.timers, params.calls_after);
+  params.printer.begin(params.run.run());
+  CallTimes times(params.timers, params.run.calls_after());
   for (;;) {
-    auto item = co_await params.stream.next();
+    auto item = co_await params.run.next();
     if (!item) {
       [[maybe_unused]] auto written = co_await params.console.write(params.printer.finish());
-      co_return with_advice(item.error(), params.stream);
+      co_return with_advice(item.error(), params.run);
     }
     bool is_event = item->kind == Item::Kind::event;
-    if (is_event) start_call(params, item->event);
     ERRAND_CO_CHECK(co_await params.console.write(pieces_of(params, *item, times)));
     if (is_event && params.shown) note_call(*params.shown, item->event.event);
     auto end = is_event ? sdk::end_of(item->event.event) : std::nullopt;

@@ -3,20 +3,16 @@
 #include "cli/show/event_printer.hpp"
 #include "cli/show/shown_calls.hpp"
 #include "cli/terminal/console.hpp"
-#include "sdk/local_calls.hpp"
-#include "sdk/run_end.hpp"
-#include "sdk/run_stream.hpp"
+#include "sdk/internal/followed_run.hpp"
 
 namespace errand::cli {
 
 struct FollowParams {
-  sdk::RunStream& stream;
+  sdk::Following& run;
   Console& console;
   EventPrinter& printer;
-  sdk::LocalCalls* calls = nullptr;  // who answers the calls of the run; null: somebody else
-  EventSeq calls_after = 0;          // those of earlier events are none of its business
-  ShownCalls* shown = nullptr;       // told of calls once they are shown
-  const Timers* timers = nullptr;    // tells how long the calls of an engine in this process take
+  ShownCalls* shown = nullptr;     // told of calls once they are shown
+  const Timers* timers = nullptr;  // tells how long the calls of an engine in this process take
 };
 
 // Shows a run until it ends. cancelled with the reason kOutputClosed: nobody reads any more.

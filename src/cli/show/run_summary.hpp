@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "run/log/event.hpp"
-#include "sdk/run_api.hpp"
+#include "sdk/internal/run_verbs.hpp"
 
 namespace errand::cli {
 

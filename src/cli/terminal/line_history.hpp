@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "sdk/environment.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

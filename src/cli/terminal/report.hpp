@@ -6,8 +6,8 @@
 
 #include "base/result.hpp"
 #include "json/value.hpp"
-#include "sdk/credentials.hpp"
 #include "sdk/internal/api_client.hpp"
+#include "sdk/internal/server_flags.hpp"
 
 namespace errand::cli {
 

@@ -23,9 +23,12 @@ Result<host::ModelConfig> own_model(const v1::RuntimeModel& model, Handlers& han
   return config;
 }
 
-Result<host::Config> config_of(const v1::RuntimeOptions& options, Handlers& handlers) {
+Result<host::Config> config_of(const v1::RuntimeOptions& options, Handlers& handlers,
+                               std::optional<host::Config> given) {
   host::Config config;
-  if (options.models.empty() || !options.config.empty()) {
+  if (given) {
+    config = std::move(*given);
+  } else if (options.models.empty() || !options.config.empty()) {
     ERRAND_TRY(config, host::load_config(options.config));
   }
   std::vector<host::ModelConfig> models;
@@ -61,20 +64,24 @@ std::unique_ptr<const Clock> clock_of(const v1::RuntimeOptions& options) {
 
 }  // namespace
 
-EngineBackend::EngineBackend(const RunnerCore::Surroundings& around)
-    : tools_(around.home.executor(), crypto::random_hex(4)) {}
+EngineBackend::EngineBackend(const RunnerCore::Surroundings& around, ProgramTools::Absence absence)
+    : tools_(around.home.executor(), crypto::random_hex(4), absence) {}
 
 Result<std::unique_ptr<Backend>> EngineBackend::make(const v1::RuntimeOptions& options,
-                                                     const RunnerCore::Surroundings& around) {
-  ERRAND_TRY(auto config, config_of(options, around.handlers));
+                                                     const RunnerCore::Surroundings& around,
+                                                     Extras extras) {
+  ERRAND_TRY(auto config, config_of(options, around.handlers, std::move(extras.config)));
   ERRAND_TRY(auto tools, bridge_tools(around.handlers, options.tools, options.toolkits));
-  std::unique_ptr<EngineBackend> made(new EngineBackend(around));
+  std::unique_ptr<EngineBackend> made(new EngineBackend(around, extras.absence));
   for (ToolPtr& tool : tools) made->tools_.add(std::move(tool));
   ERRAND_TRY(made->host_, OwnHost::open({.io = around.io,
                                          .config = std::move(config),
                                          .data = options.data,
                                          .program = &made->tools_,
-                                         .clock = clock_of(options)}));
+                                         .joins_any_room = extras.joins_any_room,
+                                         .log_fd = extras.log_fd,
+                                         .clock = clock_of(options),
+                                         .on_model_retry = std::move(extras.on_model_retry)}));
   made->host_->start();
   return std::unique_ptr<Backend>(std::move(made));
 }

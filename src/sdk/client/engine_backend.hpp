@@ -1,6 +1,10 @@
 #pragma once
 
+#include <unistd.h>
+
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include <errand/runtime.hpp>
 
@@ -13,9 +17,19 @@ namespace errand::sdk {
 // The runs of an engine in this process. Lives on the runner's home.
 class EngineBackend final : public Backend {
  public:
+  // What commands ask for besides.
+  struct Extras {
+    std::optional<host::Config> config = {};  // in place of the file that the options name
+    ProgramTools::Absence absence = ProgramTools::Absence::waits;
+    bool joins_any_room = false;
+    int log_fd = STDERR_FILENO;
+    std::function<void(const ModelFailure&, milliseconds)> on_model_retry = {};  // see OwnHost
+  };
+
   // See v1::Runtime.
   static Result<std::unique_ptr<Backend>> make(const v1::RuntimeOptions& options,
-                                               const RunnerCore::Surroundings& around);
+                                               const RunnerCore::Surroundings& around,
+                                               Extras extras);
 
   RunApi& api() override { return host_->api(); }
   CalledBy called_by() const override { return CalledBy::engine; }
@@ -28,7 +42,7 @@ class EngineBackend final : public Backend {
   ProgramTools& tools() { return tools_; }
 
  private:
-  explicit EngineBackend(const RunnerCore::Surroundings& around);
+  EngineBackend(const RunnerCore::Surroundings& around, ProgramTools::Absence absence);
 
   ProgramTools tools_;
   std::unique_ptr<OwnHost> host_;

@@ -26,8 +26,8 @@ Following::Following(Params params)
               }),
       room_(params_.home),
       tools_(params_.tools),
-      stream_(params_.api, params_.timers, params_.run, params_.after,
-              RunStream::FirstFailure::is_retried, params_.patience),
+      stream_(params_.api, params_.timers, params_.run, params_.after, params_.first_failure,
+              params_.patience),
       calls_(params_.api, params_.timers, params_.home, tools_, params_.tell, params_.tool_timeout),
       tasks_(params_.home, bugs_to(params_.tell)) {}
 
@@ -35,9 +35,16 @@ void Following::start() {
   tasks_.spawn("run.follow", follow());
 }
 
+Task<Result<RunStream::Item>> Following::next() {
+  auto item = co_await stream_.next();
+  if (item && item->kind == RunStream::Item::Kind::event) see_call(item->event);
+  co_return item;
+}
+
 // Calls of other tools are left to others, such as a worker.
 void Following::answer(const LocalToolCall& call) {
-  if (params_.answers && tools_.find(call.name)) calls_.start(params_.run, call);
+  bool is_ours = params_.refuses_others || tools_.find(call.name);
+  if (params_.answers && is_ours) calls_.start(params_.run, call);
 }
 
 Task<void> Following::follow() {

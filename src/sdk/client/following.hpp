@@ -32,8 +32,9 @@ class ReplyPromise final {
   Done done_;
 };
 
-// A run that is followed for a thread of the program: its events go into a queue, its calls are
-// answered. Lives on the runner's home, save for events(). Stopped before it is destroyed.
+// A run that is followed: its calls are answered, and its events go into a queue for a thread of
+// the program, or are read at home. Lives on the runner's home, save for events(). Stopped before
+// it is destroyed.
 class Following final : public std::enable_shared_from_this<Following> {
  public:
   struct Params {
@@ -45,23 +46,36 @@ class Following final : public std::enable_shared_from_this<Following> {
     seconds patience = RunStream::kPatience;
     EventQueue::Keep keep = EventQueue::Keep::all;
     Teller tell;
-    std::vector<ToolPtr> tools = {};                // with which calls are answered here
-    bool answers = false;                           // whether they are
+    std::vector<ToolPtr> tools = {};  // with which calls are answered here
+    bool answers = false;             // whether they are
+    bool refuses_others = false;  // calls of other tools fail, rather than wait for another client
     std::optional<milliseconds> tool_timeout = {};  // of a call whose tool has none, if it is known
     EventSeq calls_after = 0;                       // calls of earlier events are not answered
     std::shared_ptr<void> lease = nullptr;          // let go of at the end
     std::shared_ptr<ReplyPromise> reply = nullptr;  // for those who do not wait in a thread
     // Called at the end, on the home, once.
     std::function<void(std::shared_ptr<Following>)> on_end = {};
+    RunStream::FirstFailure first_failure = RunStream::FirstFailure::is_retried;
   };
   explicit Following(Params params);
 
+  // Begins to fill the queue.
   void start();
+  // In place of start(), for a reader at home: the next event as the log has it, whose call has
+  // begun, or a notice of the connection.
+  Task<Result<RunStream::Item>> next();
   // A call that waited before the run was followed.
   void answer(const LocalToolCall& call);
+  // The user stops the run: calls that run are cut off, and once the run knows, answered as such.
+  void cut_off() { calls_.cut_off(); }
+  void give_up() { calls_.give_up(); }
   Task<void> stop();
 
   EventQueue& events() { return events_; }
+  EventSeq last_seq() const { return stream_.last_seq(); }
+  EventSeq calls_after() const { return params_.calls_after; }
+  // How long a call that is answered here ran; nothing while it does.
+  std::optional<milliseconds> took(const ToolUseId& call) const { return calls_.took(call); }
   const RunId& run() const { return params_.run; }
 
  private:

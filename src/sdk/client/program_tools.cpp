@@ -59,8 +59,8 @@ class ProgramTools::Absent final : public Tool {
   Wakeup bell_;
 };
 
-ProgramTools::ProgramTools(Executor home, std::string process)
-    : home_(std::move(home)), process_(std::move(process)) {}
+ProgramTools::ProgramTools(Executor home, std::string process, Absence absence)
+    : home_(std::move(home)), process_(std::move(process)), absence_(absence) {}
 
 void ProgramTools::add(ToolPtr tool) {
   std::string name = tool->decl().name;
@@ -150,7 +150,8 @@ Result<std::vector<ToolDecl>> ProgramTools::bind(const ToolRef& ref, const Princ
 
 ToolPtr ProgramTools::open(const ToolDecl& binding, const ToolRef&, const Principal&) {
   std::string key = binding.origin.upstream.empty() ? binding.name : binding.origin.upstream;
-  if (ToolPtr tool = find(key)) return tool;
+  ToolPtr tool = find(key);
+  if (tool || absence_ == Absence::fails) return tool;
   return std::make_shared<Absent>(*this, binding, std::move(key));
 }
 

@@ -14,11 +14,14 @@ namespace errand::sdk {
 
 // The tools of an embedding program: those that it has registered for good, and those that it gave
 // to runs. Two tools of a name that runs use at the same time have keys of their own, by which
-// journals know them. A call whose tool is not there waits for it. Lives on one home.
+// journals know them. A call whose tool is not there waits for it, or fails. Lives on one home.
 class ProgramTools final : public ToolSource {
  public:
+  // What becomes of a call whose tool is not there.
+  enum class Absence { waits, fails };
+
   // `process` sets the keys of this process apart from those of others.
-  ProgramTools(Executor home, std::string process);
+  ProgramTools(Executor home, std::string process, Absence absence = Absence::waits);
 
   // Registers a tool for good, in place of one of the same name.
   void add(ToolPtr tool);
@@ -47,6 +50,7 @@ class ProgramTools final : public ToolSource {
 
   const Executor home_;
   const std::string process_;
+  const Absence absence_;
   const std::shared_ptr<Book> book_ = std::make_shared<Book>();  // leases outlive this
   std::size_t last_number_ = 0;
   std::set<Absent*> absent_;  // tools that calls wait for

@@ -23,23 +23,31 @@ HandlerServices with_time(HandlerServices services,
 
 RunnerCore::RunnerCore(Options options)
     : options_(std::move(options)),
-      work_(asio::make_work_guard(io_)),
+      io_(options_.loop ? *options_.loop : own_loop_.emplace(1)),
       home_(io_),
       timers_(home_),
       handlers_(home_.executor(), timers_, options_.handlers.threads_max,
                 with_time(services_of(options_.handlers), options_.now)),
       tasks_(home_.executor(), bugs_to(teller_of(options_.handlers))),
-      closing_(home_.executor(), bugs_to(teller_of(options_.handlers))),
-      thread_([this] { io_.run(); }) {}
+      closing_(home_.executor(), bugs_to(teller_of(options_.handlers))) {
+  if (options_.loop) return;
+  work_.emplace(asio::make_work_guard(io_));
+  thread_ = std::thread([this] { io_.run(); });
+}
 
 RunnerCore::~RunnerCore() {
   close();
 }
 
-Result<void> RunnerCore::open(MakeBackend make) {
+Result<void> RunnerCore::open(const MakeBackend& make) {
+  const Surroundings around{.io = io_, .home = home_, .timers = timers_, .handlers = handlers_};
+  if (options_.loop) {
+    ERRAND_TRY(backend_, make(around));
+    return {};
+  }
   auto opened = std::make_shared<Pending<bool>>();
-  post([this, opened, &make] {
-    auto made = make({.io = io_, .home = home_, .timers = timers_, .handlers = handlers_});
+  post([this, opened, &make, &around] {
+    auto made = make(around);
     if (made) backend_ = std::move(*made);
     opened->set(made ? Result<bool>(true) : Result<bool>(made.error()));
   });
@@ -59,11 +67,16 @@ bool RunnerCore::post(std::function<void()> work) {
 void RunnerCore::close() {
   {
     std::lock_guard lock(mutex_);
-    if (std::exchange(is_closed_, true)) return;
+    if (std::exchange(is_closed_, true) || options_.loop) return;
     asio::post(io_, [this] { closing_.spawn("close", shut_down()); });
   }
   thread_.join();
   handlers_.close();
+}
+
+Task<void> RunnerCore::stop() {
+  is_closed_ = true;
+  co_await shut_down();
 }
 
 Task<void> RunnerCore::shut_down() {
@@ -301,6 +314,25 @@ RunnerCore::Followed RunnerCore::add(Following::Params params) {
   runs_.insert(run);
   run->start();
   return run;
+}
+
+RunnerCore::Followed RunnerCore::read(const RunId& run, Reading reading) {
+  Following::Params params = params_for(run);
+  params.after = reading.after;
+  params.first_failure = reading.first_failure;
+  params.tools = std::move(reading.tools);
+  params.answers = reading.answers;
+  params.refuses_others = reading.answers;
+  params.calls_after = reading.calls_after;
+  params.on_end = {};
+  auto followed = std::make_shared<Following>(std::move(params));
+  runs_.insert(followed);
+  return followed;
+}
+
+Task<void> RunnerCore::leave(Followed run) {
+  runs_.erase(run);
+  co_await run->stop();
 }
 
 void RunnerCore::abandon(const Followed& run) {

@@ -66,7 +66,7 @@ struct AskedRun {
 
 // Everything behind a Client or a Runtime: a thread with a loop, on which all work is done, and the
 // calls that other threads make and wait for. Shared by those who use it; closed by the object of
-// the user.
+// the user. A command brings its own loop, runs it, and calls only what is to be called at home.
 class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
  public:
   // What a backend is made with, on the home.
@@ -83,6 +83,7 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
     seconds patience = RunStream::kPatience;
     // The time of day for handlers; empty: that of this machine.
     std::function<std::chrono::system_clock::time_point()> now = {};
+    asio::io_context* loop = nullptr;  // outlives the core; null: one of its own, on a thread
   };
 
   explicit RunnerCore(Options options);
@@ -91,9 +92,11 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   RunnerCore& operator=(const RunnerCore&) = delete;
 
   // Before any other call.
-  Result<void> open(MakeBackend make);
+  Result<void> open(const MakeBackend& make);
   // Ends every call that waits, and waits for handlers that run. From any thread but theirs.
   void close();
+  // The same at home, for a core on another's loop, without waiting for handlers.
+  Task<void> stop();
 
   // Runs a task at home and waits for its result. cancelled: the core is closed.
   template <class T>
@@ -136,6 +139,17 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   Task<Result<RunStatus>> cancel(RunId run);
   Task<Result<bool>> end_session(SessionId session);
   Task<Result<bool>> finish(std::shared_ptr<Serving> serving);
+  // Follows a run for a reader at home: with the members that are set here, the rest is the core's.
+  struct Reading {
+    EventSeq after = 0;
+    RunStream::FirstFailure first_failure = RunStream::FirstFailure::is_retried;
+    std::vector<ToolPtr> tools = {};
+    bool answers = false;  // calls, with these tools; calls of others fail
+    EventSeq calls_after = 0;
+  };
+  std::shared_ptr<Following> read(const RunId& run, Reading reading);
+  // The reader is gone.
+  Task<void> leave(std::shared_ptr<Following> run);
   RunApi& api() { return backend_->api(); }
   Backend& backend() { return *backend_; }
   Timers& timers() { return timers_; }
@@ -191,7 +205,8 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   std::function<void(const v1::Error&)> log_failures() const;
 
   const Options options_;
-  asio::io_context io_{1};
+  std::optional<asio::io_context> own_loop_;
+  asio::io_context& io_;
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
   const Home home_;
   AsioTimers timers_;

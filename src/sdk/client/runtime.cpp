@@ -12,7 +12,7 @@ std::shared_ptr<sdk::RunnerCore> make_core(const RuntimeOptions& options) {
   auto core = std::make_shared<sdk::RunnerCore>(
       sdk::RunnerCore::Options{.handlers = options.handlers, .now = options.now});
   auto opened = core->open([&](const sdk::RunnerCore::Surroundings& around) {
-    return sdk::EngineBackend::make(options, around);
+    return sdk::EngineBackend::make(options, around, {});
   });
   if (!opened) throw sdk::public_error(opened.error());
   return core;

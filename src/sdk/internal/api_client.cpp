@@ -1,6 +1,8 @@
 #include "sdk/internal/api_client.hpp"
 
-#include "sdk/http_api.hpp"
+#include "base/assert.hpp"
+#include "sdk/client/server_backend.hpp"
+#include "sdk/internal/command_core.hpp"
 
 namespace errand::sdk {
 namespace {
@@ -8,21 +10,48 @@ namespace {
 class ServerClient final : public ApiClient {
  public:
   explicit ServerClient(Credentials server)
-      : workspace_(server.workspace), api_(std::move(server)) {}
+      : ApiClient(std::make_unique<ServerBackend>(server)), workspace_(server.workspace) {}
 
   Task<Result<json::Value>> send(ApiRequest request) override {
-    return api_.send(std::move(request));
+    return backend().server()->send(std::move(request));
   }
-  RunApi& runs() override { return api_; }
   const std::string& workspace() const override { return workspace_; }
   bool is_here() const override { return false; }
 
  private:
   const std::string workspace_;
-  HttpApi api_;
 };
 
 }  // namespace
+
+ApiClient::ApiClient(std::unique_ptr<Backend> backend) : core_(make_command_core(io_)) {
+  if (backend) use(std::move(backend));
+}
+
+ApiClient::~ApiClient() = default;
+
+void ApiClient::use(std::unique_ptr<Backend> backend) {
+  auto opened = core_->open([&](const RunnerCore::Surroundings&) {
+    return Result<std::unique_ptr<Backend>>(std::move(backend));
+  });
+  ERRAND_ASSERT(opened);
+}
+
+Backend& ApiClient::backend() {
+  return core_->backend();
+}
+
+RunApi& ApiClient::runs() {
+  return core_->api();
+}
+
+std::shared_ptr<Following> ApiClient::follow(const RunId& run, EventSeq after) {
+  return core_->read(run, {.after = after, .first_failure = RunStream::FirstFailure::is_final});
+}
+
+Timers& ApiClient::timers() {
+  return core_->timers();
+}
 
 ApiClientPtr make_client(Credentials server) {
   return std::make_unique<ServerClient>(std::move(server));

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "async/home.hpp"
 #include "async/timers.hpp"
 #include "sdk/api_request.hpp"
 #include "sdk/credentials.hpp"
@@ -14,16 +13,23 @@
 
 namespace errand::sdk {
 
+class Backend;
+class Following;
+class RunnerCore;
+
 // The API of one workspace, for a command that asks and waits: that of a server, or that of this
-// process for a data directory (data_client.hpp). Has a loop of its own, and is used by one thread.
+// process for a data directory (data_client.hpp). What is behind errand::Client, on a loop of its
+// own; used by one thread.
 class ApiClient : public ApiSender {
  public:
-  ApiClient() : timers_(Home(io_)) {}
+  ~ApiClient() override;
   ApiClient(const ApiClient&) = delete;
   ApiClient& operator=(const ApiClient&) = delete;
 
   // The verbs on runs, in structs.
-  virtual RunApi& runs() = 0;
+  RunApi& runs();
+  // The events of a run behind `after`. Its calls are left to others.
+  std::shared_ptr<Following> follow(const RunId& run, EventSeq after);
   virtual const std::string& workspace() const = 0;
   // Whether this process answers itself.
   virtual bool is_here() const = 0;
@@ -36,14 +42,18 @@ class ApiClient : public ApiSender {
   // A whole answer, to be shown as it is. Blocks.
   Result<json::Value> ask(ApiRequest request) { return wait(send(std::move(request))); }
 
-  Timers& timers() { return timers_; }
+  Timers& timers();
 
  protected:
+  // Without a backend, until use() gives it one.
+  explicit ApiClient(std::unique_ptr<Backend> backend = nullptr);
+  void use(std::unique_ptr<Backend> backend);
+  Backend& backend();
   asio::io_context& io() { return io_; }
 
  private:
   asio::io_context io_{1};
-  AsioTimers timers_;
+  const std::shared_ptr<RunnerCore> core_;
 };
 
 using ApiClientPtr = std::unique_ptr<ApiClient>;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "engine/access/key_ring.hpp"
 #include "net/server/router.hpp"
+#include "sdk/client/backend.hpp"
 #include "sdk/http_answers.hpp"
 #include "sdk/own_host.hpp"
 #include "server/api.hpp"
@@ -24,6 +25,20 @@ Task<Result<void>> finish(OwnHost* host) {
   co_await host->stop();
   co_return Result<void>();
 }
+
+// The runs of a host of this process, for reading.
+class HostBackend final : public Backend {
+ public:
+  explicit HostBackend(RunApi& api) : api_(api) {}
+
+  RunApi& api() override { return api_; }
+  CalledBy called_by() const override { return CalledBy::engine; }
+  LentTools lend(const std::vector<ToolPtr>&, const std::vector<ToolRef>&) override { return {}; }
+  Task<void> stop() override { co_return; }
+
+ private:
+  RunApi& api_;
+};
 
 // The routes of a server over a host of this process.
 class DataClient final : public ApiClient {
@@ -43,6 +58,7 @@ class DataClient final : public ApiClient {
                                      .data = data,
                                      .workspace = workspace,
                                      .typed_events = false}));
+    use(std::make_unique<HostBackend>(host_->api()));
     workspace_ = workspace.str();
     api_.emplace(host_->host().engine(), host_->host().keys(), server::ApiOptions{});
     api_->add_routes(router_);
@@ -63,7 +79,6 @@ class DataClient final : public ApiClient {
     if (answer.status >= kSuccessEnd) co_return error_of_answer(answer.status, answer.body);
     co_return parse_body(answer.body, "this process");
   }
-  RunApi& runs() override { return host_->api(); }
   const std::string& workspace() const override { return workspace_; }
   bool is_here() const override { return true; }
 

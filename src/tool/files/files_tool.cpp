@@ -53,39 +53,6 @@ std::string listed(const Entry& entry) {
   return name;
 }
 
-using FilesPtr = std::shared_ptr<const FilesTool>;
-
-struct CallFiles {
-  FilesPtr files;
-  std::string name;
-  json::Value arguments;
-
-  Result<ToolAnswer> operator()() const { return files->call(name, arguments); }
-};
-
-// One of the tools, under its own name.
-class OneFileTool final : public Tool {
- public:
-  OneFileTool(FilesPtr files, ToolDecl decl, BlockingPool& pool)
-      : files_(std::move(files)), decl_(std::move(decl)), pool_(pool) {}
-
-  const ToolDecl& decl() const override { return decl_; }
-
-  Task<ToolOutcome> invoke(ToolCall call, ToolContext) override {
-    CallFiles work{
-        .files = files_, .name = decl_.name, .arguments = json::Value(std::move(call.arguments))};
-    auto answer = co_await pool_.run(std::move(work));
-    if (!answer) co_return failed_outcome(answer.error().message());
-    co_return answer->ok ? text_outcome(std::move(answer->text))
-                         : failed_outcome(std::move(answer->text));
-  }
-
- private:
-  const FilesPtr files_;
-  const ToolDecl decl_;
-  BlockingPool& pool_;
-};
-
 }  // namespace
 
 std::vector<ToolDecl> FilesTool::declarations(FileAccess access) {
@@ -272,15 +239,6 @@ Result<std::string> FilesTool::edit_file(const json::Value& args) const {
   ERRAND_CHECK(files_->replace(path, out));
   return cat("Replaced ", places, places == 1 ? " place in " : " places in ",
              clean_line(path, kShownNameChars), ".\n");
-}
-
-std::vector<ToolPtr> make_file_tools(SharedDirectory directory, BlockingPool& pool) {
-  auto files = std::make_shared<const FilesTool>(std::move(directory));
-  std::vector<ToolPtr> tools;
-  for (ToolDecl& decl : FilesTool::declarations()) {
-    tools.push_back(std::make_shared<OneFileTool>(files, std::move(decl), pool));
-  }
-  return tools;
 }
 
 }  // namespace errand

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "async/blocking_pool.hpp"
 #include "json/value.hpp"
 #include "run/log/mail.hpp"
 #include "tool/files/shared_directory.hpp"
@@ -58,8 +57,5 @@ class FilesTool final {
   const FileAccess access_;
   mutable std::mutex writing_;  // an edit reads what it replaces
 };
-
-// The same as tools, which read on threads of `pool`. It outlives them.
-std::vector<ToolPtr> make_file_tools(SharedDirectory directory, BlockingPool& pool);
 
 }  // namespace errand

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/blocking_pool.hpp"
+#include "async/timers.hpp"
+#include "host/host.hpp"
+#include "sdk/credentials.hpp"
+#include "sdk/internal/agent_servers.hpp"
+#include "sdk/internal/command_tools.hpp"
+#include "sdk/internal/followed_run.hpp"
+#include "sdk/run_api.hpp"
+
+namespace errand::sdk {
+
+class RunnerCore;
+
+// The runs of a command, and the tools that it lends to them: what is behind errand::Client and
+// errand::Runtime, on the command's own loop. Nothing blocks, and the events of a run are those of
+// its log, as `--json` shows them. Used in this order: lend() and connect(), open(), and, before
+// it is destroyed, stop().
+class CommandRunner final {
+ public:
+  // Of the server that the flags mean.
+  static std::unique_ptr<CommandRunner> at_server(asio::io_context& loop, ServerFlags flags);
+  // Of this process, on the data directory if the flags name one, or on a store that ends with it.
+  // Reads the configuration. invalid_argument: it is wrong.
+  static Result<std::unique_ptr<CommandRunner>> here(asio::io_context& loop, ServerFlags flags,
+                                                     const std::string& config_file);
+
+  bool is_here() const { return is_here_; }
+
+  // Adds built-in tools. Errors name the flag.
+  Result<void> lend(const CommandTools& asked);
+  // Adds the tools of servers; see AgentServers. Gives why some of them are not there.
+  Task<Result<std::vector<Error>>> connect(std::vector<std::string> mcp,
+                                           std::vector<std::string> a2a);
+  // Ends what connect() has begun.
+  Task<void> disconnect();
+  const std::vector<ToolPtr>& tools() const { return tools_; }
+
+  // Of an engine in this process.
+  struct Surroundings {
+    int log_fd;
+    // Told of each pause before a model is asked again.
+    std::function<void(const ModelFailure&, milliseconds)> on_model_retry = {};
+  };
+  // Errors of a server are those of find_server; of this process, those of OwnHost::open.
+  Result<void> open(Surroundings around);
+
+  // Once it is open.
+  RunApi& api();
+  const std::string& where() const { return where_; }  // the runs are: "on http://127.0.0.1:7300"
+  // The tools, as a run is told of them.
+  const ToolSetPtr& lent() const { return lent_; }
+  // Follows a run that was made here, or, with what is known of it, one that was there. Answers its
+  // calls.
+  FollowedRun follow(const RunId& run);
+  FollowedRun rejoin(const RunInfo& run);
+  // Of a run that is not read any more.
+  Task<void> leave(FollowedRun run);
+  // `pool` waits for handlers that still run.
+  Task<void> stop(BlockingPool& pool);
+
+ private:
+  CommandRunner(asio::io_context& loop, ServerFlags flags, bool is_here);
+  Result<void> open_server();
+  Result<void> open_engine(Surroundings around);
+
+  const ServerFlags flags_;
+  const bool is_here_;
+  std::optional<host::Config> config_;  // of an engine, until it is opened
+  const std::shared_ptr<RunnerCore> core_;
+  std::optional<AgentServers> servers_;
+  std::string where_;
+  std::vector<ToolPtr> tools_;
+  ToolSetPtr lent_;
+  std::shared_ptr<void> lease_;
+};
+
+}  // namespace errand::sdk
