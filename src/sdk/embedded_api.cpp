@@ -171,37 +171,4 @@ Task<Result<void>> EmbeddedApi::report_progress(ToolUseId call, ProgressReport r
   co_return as_seen(std::move(reported));
 }
 
-Task<Result<std::vector<StampedEvent>>> EmbeddedEvents::read() {
-  using State = engine::Subscription::Batch::State;
-  auto batch = co_await subscription_->next(SteadyTime::max());
-  if (batch.state == State::broken) {
-    co_return Error(ErrorCode::unavailable, "the store does not give the events of the run");
-  }
-  if (batch.state == State::ended && batch.segments.empty()) {
-    co_return Error(ErrorCode::unavailable, "the stream ended before the run did");
-  }
-  std::vector<StampedEvent> events;
-  for (const SegmentPtr& segment : batch.segments) {
-    ERRAND_CO_CHECK(take(*segment, batch.after, events));
-  }
-  co_return events;
-}
-
-Result<void> EmbeddedEvents::take(const Segment& segment, EventSeq after,
-                                  std::vector<StampedEvent>& out) {
-  if (segment.typed.size() == static_cast<std::size_t>(segment.events_count)) {
-    for (const StampedEvent& event : segment.typed) {
-      if (event.seq > after) out.push_back(event);
-    }
-    counters_.structs += segment.typed.size();
-    return {};
-  }
-  for (std::string_view rest = segment.events; !rest.empty();) {
-    ERRAND_TRY(auto event, parse_event(take_line(rest)));
-    ++counters_.parsed;
-    if (event.seq > after) out.push_back(std::move(event));
-  }
-  return {};
-}
-
 }  // namespace errand::sdk
