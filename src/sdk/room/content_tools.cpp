@@ -116,8 +116,9 @@ class HandlerContentTool final : public room::ContentTool {
                    answer->content = handler(call);
                    return v1::ToolResult{};
                  });
-    return [once = std::move(once)](v1::ToolContext& context, const v1::Json&) {
-      return once.call(context, v1::Json(v1::JsonObject()));
+    return [once = std::move(once)](const std::shared_ptr<v1::ToolContext>& context,
+                                    const v1::Json&, HandlerDone done) {
+      once.start(context, v1::Json(v1::JsonObject()), std::move(done));
     };
   }
 
