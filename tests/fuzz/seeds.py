@@ -1,6 +1,7 @@
 """Inputs that the fuzz targets start from, by target and name. tools/fuzz writes them to files."""
 
 import gzip
+import json
 import zlib
 
 TEXT = b"Hello, hello, hello.\n" * 20
@@ -82,7 +83,84 @@ GUESTS = requests(
           '"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}', MCP_HEADERS),
     asked("GET /openapi.json"), asked("GET /readyz"))
 
+ROOM_TYPES = ("register_toolkit", "unregister_toolkit", "list_toolkits", "invoke_tool", "input",
+              "answer", "output", "attributes")
+
+
+def said(who: int, kind: str, header: dict, number: int = 0) -> bytes:
+    """A message of one of the two participants in the form of room_fuzz, after which the room's
+    store and the connections do what was asked of them. `number` is the id of the message."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    quads = -(-len(text) // 4)
+    how = 0x80 | number << 5 | ROOM_TYPES.index(kind) << 2 | who
+    return bytes((how, quads)) + text.ljust(quads * 4)
+
+
+def used(who: int, toolkit: str, tool: str, given: dict) -> bytes:
+    return said(who, "invoke_tool", {"toolkit": toolkit, "tool": tool,
+                                     "arguments": {"type": "json", "json": given}})
+
+
+def opened(who: int, toolkit: str, tool: str, call: str = "c") -> bytes:
+    return said(who, "invoke_tool", {"toolkit": toolkit, "tool": tool, "tool_call_id": call,
+                                     "arguments": {"type": "control", "method": "open"}})
+
+
+def item(who: int, chunk: dict, call: str = "c", kind: str = "input", number: int = 0) -> bytes:
+    return said(who, kind, {"tool_call_id": call, "chunk": chunk}, number)
+
+
+OPEN = {"type": "control", "method": "open"}
+CLOSE = {"type": "control", "method": "close", "status_code": 1000}
+GONE = {"type": "control", "method": "close", "status_code": 1001}
+KIT = {"name": "t", "public": True, "annotations": {"errand.cancel": "true"}, "tools": {
+    "run": {"title": "r", "defs": {"D": {"type": "integer"}}, "input_spec": {
+        "types": ["json", "text"], "stream": False, "schema": {
+            "type": "object", "required": ["n"],
+            "properties": {"n": {"anyOf": [{"$ref": "#/$defs/D"}, {"type": "null"}]}}}}},
+    "flow": {"input_spec": {"types": ["binary"], "stream": True}}}}
+HOSTED = said(0, "register_toolkit", KIT)
+NOTE = {"type": "chat", "message_json": "{\"a\":1}", "attachment_base64": "QUJD"}
+ROOMS = {
+    "call": HOSTED + said(1, "list_toolkits", {}) + used(1, "t", "run", {}) + item(
+        0, {"type": "agent.event", "n": 1}, "call-1", "output", 1) + said(
+            0, "answer", {"type": "text", "text": "done"}, 1),
+    "given_up": HOSTED + said(1, "invoke_tool", {
+        "toolkit": "t", "tool": "run", "tool_call_id": "c", "arguments": {"n": 1}}) + item(
+            1, GONE) + said(0, "answer", {"type": "empty"}, 1),
+    "stream": HOSTED + opened(1, "t", "flow") + said(0, "answer", OPEN, 1) + item(
+        1, {"type": "binary", "headers": {}}) + item(
+            0, {"type": "raw", "outputs": []}, "call-1", "output", 1) + item(1, CLOSE) + item(
+                0, CLOSE, "call-1", "output", 1),
+    "messages": (used(0, "messaging", "enable", {}) + used(1, "messaging", "enable", {}) + used(
+        1, "messaging", "send", NOTE | {"to_participant_id": "id1"}) + used(
+            0, "messaging", "broadcast", NOTE) + said(0, "attributes", {"mood": "good"}) + opened(
+                1, "messaging", "stream") + item(
+                    1, {"type": "json", "json": NOTE | {"to_participant_id": "id1"}}) + said(
+                        0, "answer", OPEN, 2) + item(1, CLOSE) + used(
+                            0, "messaging", "disable", {})),
+    "queues": (used(0, "queues", "open", {"name": "q"}) + used(
+        1, "queues", "receive", {"name": "q", "create": False, "wait": True}) + used(
+            0, "queues", "send", {"name": "q", "create": True, "message": {"n": 1}}) + used(
+                0, "queues", "send", {"name": "q", "create": True, "message": {"n": 2}}) + used(
+                    0, "queues", "list", {}) + used(0, "queues", "drain", {"name": "q"}) + used(
+                        1, "queues", "close", {"name": "q"})),
+    "files": (opened(0, "storage", "upload") + item(0, {"type": "binary", "headers": {
+        "kind": "start", "path": "a/b", "overwrite": True, "name": "b", "mime_type": "text/plain",
+        "size": 5}}) + item(0, {"type": "binary", "headers": {"kind": "data"}}) + used(
+            1, "storage", "list", {"path": "a"}) + used(1, "storage", "stat", {"path": "a/b"})
+              + opened(1, "storage", "download", "d") + item(1, {"type": "binary", "headers": {
+                  "kind": "start", "path": "a/b", "chunk_size": 2}}, "d") + item(
+                      1, {"type": "binary", "headers": {"kind": "pull"}}, "d") + used(
+                          0, "storage", "move", {"source_path": "a/b", "destination_path": "c",
+                                                 "overwrite": False}) + used(
+                              0, "storage", "delete", {"path": "c", "recursive": True})),
+    "logs": opened(1, "developer", "logs") + used(
+        0, "developer", "log", {"type": "x", "data": {}}) + item(1, CLOSE),
+}
+
 SEEDS = {
+    "room_fuzz": ROOMS,
     "request_fuzz": {
         "get": b"GET /a?b=c%20d HTTP/1.1\r\nHost: x\r\nK: v w\r\n\r\n",
         "posts": (b"POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
