@@ -8,11 +8,6 @@
 #include "sdk/internal/tell_stderr.hpp"
 
 namespace errand::cli {
-namespace {
-
-constexpr seconds kPricesMax{2};
-
-}  // namespace
 
 Error with_way_out(const Error& error) {
   if (error.reason() != sdk::RunApi::kUnreachable) return error;
@@ -70,16 +65,15 @@ Task<void> OwnRun::show_waiting() {
   }
 }
 
-// Prices are nice to have: whoever cannot tell them is not asked twice.
 Task<std::optional<double>> OwnRun::sum_up(sdk::RunEnd end, Place place) {
   auto took = std::chrono::duration_cast<milliseconds>(session_.timers().now() - started_);
-  auto models = co_await session_.api().models({.timeout = kPricesMax});
   std::string text = end.kind == sdk::RunEnd::Kind::cancelled ? "cancelled: " : "";
-  text += summary_of(end.totals, models ? *models : sdk::ModelList(), took);
-  if (place == Place::told) append(text, "\n", run_.view(), " ", session_.runner().where());
+  text += summary_of(end.totals, took);
+  if (place == Place::told) append(text, "
+", run_.view(), " ", session_.runner().where());
   Pieces pieces = session_.printer().aside(text);
   [[maybe_unused]] auto written = co_await session_.console().write(std::move(pieces));
-  co_return models ? cost_usd(end.totals, *models) : std::nullopt;
+  co_return end.totals.cost_usd;
 }
 
 void OwnRun::interrupt() {

@@ -38,8 +38,7 @@ class JsonPrinter final : public EventPrinter {
         .field("message", error.describe())
         .field("code", error.reason().empty() ? to_string(error.code()) : error.reason());
     if (!error.hint().empty()) out.field("hint", error.hint());
-    out.end();
-    return {{.to = Piece::To::out, .text = cat(escape_json_controls(line), "\n")}};
+    return {{.to = Piece::To::out, .text = cat(escape_json_controls(line), end_)}};
   }
   Pieces bad_end(const Error&) override { return {}; }
 

@@ -1,6 +1,5 @@
 #include "cli/show/run_summary.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -11,7 +10,6 @@
 namespace errand::cli {
 namespace {
 
-constexpr double kTokensPerPrice = 1e6;
 constexpr double kCostShownMin = 0.0001;
 constexpr std::size_t kModelChars = 80;
 
@@ -24,22 +22,7 @@ std::string shown_cost(double usd) {
   return text.data();
 }
 
-std::optional<double> cost_usd(const RunTotals& totals, const sdk::ModelList& models) {
-  auto model = std::find_if(models.models.begin(), models.models.end(),
-                            [&](const auto& one) { return one.info.id == totals.model.id; });
-  if (model == models.models.end() || !model->pricing) return {};
-  const Pricing& pricing = *model->pricing;
-  if (!pricing.input_per_1m_usd || !pricing.output_per_1m_usd) return {};
-  double input = *pricing.input_per_1m_usd;
-  auto cached = static_cast<double>(totals.usage.cached_tokens);
-  auto fresh = static_cast<double>(totals.usage.input_tokens) - cached;
-  auto made = static_cast<double>(totals.usage.output_tokens);
-  return (fresh * input + cached * pricing.cache_read_per_1m_usd.value_or(input) +
-          made * *pricing.output_per_1m_usd) /
-         kTokensPerPrice;
-}
-
-std::string summary_of(const RunTotals& totals, const sdk::ModelList& models, milliseconds took) {
+std::string summary_of(const RunTotals& totals, milliseconds took) {
   std::string out =
       totals.model.id.empty() ? "" : cat(clean_line(totals.model.id, kModelChars), ", ");
   append(out, totals.turns, totals.turns == 1 ? " turn, " : " turns, ");
@@ -50,7 +33,7 @@ std::string summary_of(const RunTotals& totals, const sdk::ModelList& models, mi
   append(out, totals.usage.input_tokens, " tokens in");
   if (totals.usage.cached_tokens > 0) append(out, " (", totals.usage.cached_tokens, " cached)");
   append(out, ", ", totals.usage.output_tokens, " out, ");
-  if (auto usd = cost_usd(totals, models)) append(out, shown_cost(*usd), ", ");
+  if (totals.cost_usd) append(out, shown_cost(*totals.cost_usd), ", ");
   return cat(out, shown_duration(took));
 }
 
