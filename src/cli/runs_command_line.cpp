@@ -23,7 +23,7 @@ void add_runs_list(CLI::App& runs, ExitCode exit_code) {
       add_command(runs, "list", "List runs, newest first.", "errand runs list --status running");
   auto options = std::make_shared<RunsListOptions>();
   add(command, "--status", options->status, "STATUS",
-      "Only queued, running, waiting, succeeded, failed or cancelled")
+      "queued, running, waiting, succeeded, failed, cancelled")
       ->check(CLI::IsMember({"queued", "running", "waiting", "succeeded", "failed", "cancelled"}));
   add(command, "--since", options->since_seconds, "TIME", "Only runs of the last TIME, such as 2h")
       ->transform(CLI::AsNumberWithUnit(

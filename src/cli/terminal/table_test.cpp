@@ -28,7 +28,7 @@ std::vector<Row> runs() {
 TEST(Table, LongCellsInTheMiddleAreCutToo) {
   EXPECT_EQ(render_table(runs(), {.columns_max = 80}),
             "RUN                           STATUS     AGE    MODEL         ABOUT\n"
-            "run_01k9zq6n4v8e2t5w7x3y1b0c  succeeded  3 min  anthropic/c…  Compare the three o…\n");
+            "run_01k9zq6n4v8e2t5w7x3y1b0c  succeeded  3 min  anthropic/c…  Compare the three…\n");
 }
 
 TEST(Table, OnANarrowTerminalEachRowIsABlock) {
