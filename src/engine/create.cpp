@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "agent/file_bytes.hpp"
-#include "async/breath.hpp"
+#include "async/read_aside.hpp"
 #include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
@@ -62,20 +62,18 @@ Result<void> take_room_in(Spec& spec) {
   return {};
 }
 
-}  // namespace
-
 // Of many tools few are called: a schema that surely compiles waits for its first call.
-Result<void> Engine::check_schema(OfferedTool& tool, std::string_view pointer) {
+Result<void> check_schema(json::SchemaCache& schemas, OfferedTool& tool, std::string_view pointer) {
   const SchemaPtr& output = tool.decl.output_schema;
   if (output && !json::is_plain_schema(*output)) {
-    auto schema = compile_input_schema(*schemas_, *output);
+    auto schema = compile_input_schema(schemas, *output);
     if (!schema) {
       std::string place = cat(pointer, "/outputSchema", schema.error().pointer());
       return std::move(schema).error().pointer(place);
     }
   }
   if (json::is_plain_schema(*tool.decl.input_schema)) return {};
-  auto schema = compile_input_schema(*schemas_, *tool.decl.input_schema);
+  auto schema = compile_input_schema(schemas, *tool.decl.input_schema);
   if (!schema) {
     std::string place = cat(pointer, tool.schema_pointer, schema.error().pointer());
     return std::move(schema).error().pointer(place);
@@ -83,6 +81,83 @@ Result<void> Engine::check_schema(OfferedTool& tool, std::string_view pointer) {
   tool.decl.checker = std::move(*schema);
   return {};
 }
+
+// What the refs of a set mean in this process, by their place. Absent: a server has to be asked.
+// Empty: nobody here knows the ref, and it may describe its tools itself.
+using KnownTools = std::vector<std::optional<std::vector<ToolDecl>>>;
+
+// The set with everything that it offers. Takes as long as its text is.
+Result<ToolSetPtr> whole_tool_set(json::SchemaCache& schemas, const ToolSet& tools,
+                                  KnownTools known) {
+  std::vector<ToolDecl> decls;
+  for (std::size_t i = 0; i < tools.refs.size(); ++i) {
+    if (!known[i]) continue;
+    for (ToolDecl& tool : *known[i]) decls.push_back(std::move(tool));
+    if (!known[i]->empty()) continue;
+    for (OfferedTool& tool : offered_tools(tools.refs[i])) {
+      ERRAND_CHECK(check_schema(schemas, tool, cat("/tools/", i)));
+      decls.push_back(std::move(tool.decl));
+    }
+  }
+  ERRAND_CHECK(check_names(decls));
+  ToolSet whole{.refs = tools.refs, .text = tools.text, .hash = {}};
+  whole.offered = share_decls(std::move(decls));
+  whole.bindings = bindings_of(*whole.offered);
+  whole.hash = hash_if_large(whole.text);
+  whole.bindings_hash = hash_if_large(whole.bindings);
+  whole.warnings = tools.warnings;
+  return std::make_shared<const ToolSet>(std::move(whole));
+}
+
+// What a run begins with, taken in.
+struct Beginning {
+  std::string journal;
+  std::unique_ptr<agent::State> state = std::make_unique<agent::State>();
+};
+
+Beginning take_in(std::vector<JournalEntry> entries) {
+  Beginning out;
+  for (JournalEntry& one : entries) {
+    const JournalEntry entry = std::move(one);  // let go of as soon as it is taken in
+    append_journal_line(out.journal, entry);
+    out.state->apply(entry);
+  }
+  return out;
+}
+
+// How long its line is, without what is always short, or kept beside the journal.
+struct RoughBytes {
+  std::size_t operator()(const CreatedEntry& entry) const {
+    std::size_t bytes = entry.spec.system_prompt.size();
+    if (entry.spec.prompt) bytes += entry.spec.prompt->size();
+    for (const Message& message : entry.spec.messages) bytes += message.text.size();
+    return bytes;
+  }
+  std::size_t operator()(const CallEntry& entry) const {
+    return entry.arguments.size() + entry.text.size() + bytes_of(entry.blocks);
+  }
+  std::size_t operator()(const TurnEndEntry& entry) const {
+    return entry.text.size() + bytes_of(entry.blocks);
+  }
+  std::size_t operator()(const OutcomeEntry& entry) const { return entry.text.size(); }
+  template <class Other>
+  std::size_t operator()(const Other&) const {
+    return 0;
+  }
+  static std::size_t bytes_of(const std::vector<std::string>& blocks) {
+    std::size_t bytes = 0;
+    for (const std::string& block : blocks) bytes += block.size();
+    return bytes;
+  }
+};
+
+bool is_long(const std::vector<JournalEntry>& entries) {
+  std::size_t bytes = 0;
+  for (const JournalEntry& entry : entries) bytes += std::visit(RoughBytes(), entry);
+  return bytes > kBytesInABreath;
+}
+
+}  // namespace
 
 // What a ref means in this process; empty if nobody here knows it.
 Result<std::vector<ToolDecl>> Engine::bind(const ToolRef& ref, std::size_t index,
@@ -96,39 +171,27 @@ Result<std::vector<ToolDecl>> Engine::bind(const ToolRef& ref, std::size_t index
   return bound;
 }
 
-Result<ToolDecls> Engine::resolve_tools(ToolSetPtr& tools, const StoredTools& stored,
-                                        const Principal& who) {
-  if (tools->offered) return tools->offered;
-  std::vector<ToolDecl> decls;
-  for (std::size_t i = 0; i < tools->refs.size(); ++i) {
-    const ToolRef& ref = tools->refs[i];
-    if (deps_.tools.is_remote(ref)) continue;
+Task<Result<ToolSetPtr>> Engine::resolve_tools(ToolSetPtr tools, StoredTools stored,
+                                               Principal who) {
+  if (tools->offered) co_return tools;
+  KnownTools known(tools->refs.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (deps_.tools.is_remote(tools->refs[i])) continue;
     auto found = stored.find(i);
-    Result<std::vector<ToolDecl>> known = std::vector<ToolDecl>();
     if (found != stored.end()) {
-      known = found->second;
+      known[i] = std::move(found->second);
     } else {
-      known = bind(ref, i, who);
-    }
-    ERRAND_TRY(auto bound, std::move(known));
-    for (ToolDecl& tool : bound) decls.push_back(std::move(tool));
-    if (!bound.empty()) continue;
-    for (OfferedTool& tool : offered_tools(ref)) {
-      ERRAND_CHECK(check_schema(tool, cat("/tools/", i)));
-      decls.push_back(std::move(tool.decl));
+      ERRAND_CO_TRY(known[i], bind(tools->refs[i], i, who));
     }
   }
-  ERRAND_CHECK(check_names(decls));
-  ToolSet whole{.refs = tools->refs, .text = tools->text, .hash = {}};
-  whole.offered = share_decls(std::move(decls));
-  whole.bindings = bindings_of(*whole.offered);
-  whole.hash = hash_if_large(whole.text);
-  whole.bindings_hash = hash_if_large(whole.bindings);
-  whole.warnings = tools->warnings;
-  tools = std::make_shared<const ToolSet>(std::move(whole));
+  BlockingPool* pool = tools->text.size() > kBytesInABreath ? deps_.pool : nullptr;
+  auto resolve = [tools, known = std::move(known), schemas = schemas_]() mutable {
+    return whole_tool_set(*schemas, *tools, std::move(known));
+  };
+  ERRAND_CO_TRY(auto whole, co_await run_aside(pool, std::move(resolve)));
   // What stored tools mean differs from workspace to workspace, and from one day to the next.
-  if (stored.empty()) tool_sets_.insert(tools);
-  return tools->offered;
+  if (stored.empty()) tool_sets_.insert(whole);
+  co_return whole;
 }
 
 Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const ToolDecls& tools,
@@ -141,9 +204,15 @@ Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const ToolDecls
   return model.output_mechanism({.tools = tools, .output_schema = spec.output_schema->schema});
 }
 
-Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
-                                     std::string_view model_id) {
-  Spec& spec = asked.spec;
+Task<Result<CreatedEntry>> Engine::resolve(Principal who, Prepared asked, std::string model_id) {
+  ERRAND_CO_CHECK(deps_.catalog.resolve(model_id));
+  ERRAND_CO_TRY(asked.spec.tools,
+                co_await resolve_tools(asked.spec.tools, std::move(asked.stored), who));
+  co_return resolve_now(who, std::move(asked.spec), model_id);
+}
+
+Result<CreatedEntry> Engine::resolve_now(const Principal& who, Spec spec,
+                                         std::string_view model_id) {
   ERRAND_TRY(const CatalogModel* model, deps_.catalog.resolve(model_id));
   const std::shared_ptr<llm::Model> kept = model->model;  // while others are looked up
   CreatedEntry entry{
@@ -155,7 +224,7 @@ Result<CreatedEntry> Engine::resolve(const Principal& who, Prepared asked,
     if (!fallback) return std::move(fallback).error().pointer("/fallbackModelId");
     entry.fallback = (*fallback)->info.id;
   }
-  ERRAND_TRY(entry.tools, resolve_tools(spec.tools, asked.stored, who));
+  entry.tools = spec.tools->offered;
   for (std::size_t i = 0; i < spec.tools->refs.size(); ++i) {
     if (deps_.tools.is_remote(spec.tools->refs[i])) entry.unbound.push_back(i);
     bool calls_agents = std::holds_alternative<StoredAgent>(spec.tools->refs[i]);
@@ -302,7 +371,7 @@ Task<Result<RunId>> Engine::make_run(Principal who, Spec spec, Idempotency idemp
   for (Message& message : asked.spec.messages) {
     for (RunBlob& blob : agent::take_bytes(message.files)) blobs.push_back(std::move(blob));
   }
-  ERRAND_CO_TRY(auto created, resolve(who, std::move(asked), model_id));
+  ERRAND_CO_TRY(auto created, co_await resolve(who, std::move(asked), model_id));
   if (child) {
     created.parent = child->parent;
     created.ends_by = std::min(created.ends_by, child->ends_by);
@@ -337,18 +406,16 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new runs")
         .reason("draining");
   }
-  auto state = std::make_unique<agent::State>();
+  BlockingPool* pool = is_long(journal) ? deps_.pool : nullptr;
+  auto take = [journal = std::move(journal)]() mutable {
+    return Result<Beginning>(take_in(std::move(journal)));
+  };
+  ERRAND_CO_TRY(auto taken, co_await run_aside(pool, std::move(take)));
+  std::unique_ptr<agent::State> state = std::move(taken.state);
   NewRun run{.idempotency = std::move(idempotency),
              .effects = {.blobs = std::move(blobs)},
              .session = std::move(session)};
-  Breath breath(kBytesInABreath);
-  for (JournalEntry& one : journal) {
-    const JournalEntry entry = std::move(one);  // let go of as soon as it is taken in
-    const std::size_t before = run.first.journal.size();
-    append_journal_line(run.first.journal, entry);
-    state->apply(entry);
-    if (breath.is_due(run.first.journal.size() - before)) co_await let_others_run();
-  }
+  run.first.journal = std::move(taken.journal);
   ERRAND_CO_CHECK(check_conversation_bytes(state->conversation_bytes()));
   const CreatedEntry& created = state->created();
   const ToolSetPtr& tools = created.spec.tools;

@@ -186,7 +186,7 @@ Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t 
 Task<Result<RunView>> Engine::get(Principal who, RunId run) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
   Gate::Pass pass = co_await long_reads_.enter();
-  ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, row.key(), Fold::brief));
+  ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, deps_.pool, row.key(), Fold::brief));
   ERRAND_CO_TRY(auto mail, co_await deps_.store.mailboxes(row.key()));
   RunView view{.row = std::move(row), .state = std::move(state)};
   for (Mailbox& box : mail) {

@@ -319,12 +319,11 @@ class Engine final : private agent::ChildRuns {
   // invalid_argument: together they have too many patterns. What else is wrong is told later.
   Task<Result<void>> compile_schemas(ToolSetPtr tools, SchemaPtr output);
   // Pins what could change later.
-  Result<CreatedEntry> resolve(const Principal& who, Prepared asked, std::string_view model_id);
-  // Leaves the set with what it offers, and remembers it for those who send it again.
-  Result<void> check_schema(OfferedTool& tool, std::string_view pointer);
+  Task<Result<CreatedEntry>> resolve(Principal who, Prepared asked, std::string model_id);
+  Result<CreatedEntry> resolve_now(const Principal& who, Spec spec, std::string_view model_id);
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, std::size_t index, const Principal& who);
-  Result<ToolDecls> resolve_tools(ToolSetPtr& tools, const StoredTools& stored,
-                                  const Principal& who);
+  // The set with what it offers, which is remembered for those who send it again.
+  Task<Result<ToolSetPtr>> resolve_tools(ToolSetPtr tools, StoredTools stored, Principal who);
   Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
   Task<Result<CreateOutcome>> create_surely(NewRun run);

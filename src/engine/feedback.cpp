@@ -32,7 +32,7 @@ Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feed
   ERRAND_CO_TRY(auto row, co_await deps_.store.find(key));
   if (!feedback.content) {
     Gate::Pass pass = co_await long_reads_.enter();
-    ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, key, Fold::brief));
+    ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, deps_.pool, key, Fold::brief));
     const std::string* text = state->final_text();
     feedback.content = text ? *text : "";
   }

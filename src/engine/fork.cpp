@@ -219,7 +219,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
       asked.spec.messages.back().text = *std::exchange(point.prompt, {});
     }
   }
-  ERRAND_CO_TRY(auto created, resolve(who, std::move(asked), model_id));
+  ERRAND_CO_TRY(auto created, co_await resolve(who, std::move(asked), model_id));
   created.forked_from = {.run = run,
                          .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
                          .turns = static_cast<int>(point.turns)};
@@ -232,7 +232,8 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
                 co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency)));
   if (outcome.kind == Creation::existing) {
     // The run may have come further since the first of these requests.
-    ERRAND_CO_TRY(auto existing, co_await fold_run(&deps_.store, {who.workspace, outcome.run}));
+    ERRAND_CO_TRY(auto existing,
+                  co_await fold_run(&deps_.store, deps_.pool, {who.workspace, outcome.run}));
     from = existing->created().forked_from.value_or(from);
   }
   co_return ForkedRun{.run = outcome.run, .from = from};

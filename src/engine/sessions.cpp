@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/file_bytes.hpp"
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "engine/engine.hpp"
 #include "engine/id_bounds.hpp"
@@ -122,7 +123,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
   // Mistakes are told now, and not with the first message.
   std::string model_id = params.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  ERRAND_CO_CHECK(resolve(who, std::move(asked), model_id));
+  ERRAND_CO_CHECK(co_await resolve(who, std::move(asked), model_id));
   WallTime now = deps_.clock.now();
   NewSession session{.row = {.id = deps_.ids.make<SessionIdTag>(kSessionPrefix),
                              .workspace = who.workspace,
@@ -148,7 +149,7 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
   ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
   ERRAND_CO_CHECK(check_conversation_bytes(static_cast<std::size_t>(row.history_bytes) +
                                            bytes_of(message.said)));
-  ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
+  ERRAND_CO_TRY(auto params, co_await read_aside(&row.spec, deps_.pool, parse_session_params));
   SessionTurn turn{.session = session,
                    .when_busy = message.when_busy.value_or(params.when_busy),
                    .queued_max = kQueuedMax,
@@ -160,7 +161,7 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
   ERRAND_CO_TRY(auto asked, co_await prepare(who, spec_of(params, std::move(message))));
   std::string model_id = asked.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
-  ERRAND_CO_TRY(auto created, resolve(who, std::move(asked), model_id));
+  ERRAND_CO_TRY(auto created, co_await resolve(who, std::move(asked), model_id));
   created.session = session;
   std::vector<JournalEntry> journal;
   journal.emplace_back(std::move(created));
@@ -176,7 +177,7 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
 
 Task<Result<SessionView>> Engine::get_session(Principal who, SessionId session) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
-  ERRAND_CO_TRY(auto params, parse_session_params(row.spec));
+  ERRAND_CO_TRY(auto params, co_await read_aside(&row.spec, deps_.pool, parse_session_params));
   co_return SessionView{.row = std::move(row), .params = std::move(params)};
 }
 
@@ -213,7 +214,8 @@ Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter
 
 Task<Result<std::string>> Engine::model_in_use(Principal who, RunId run) {
   Gate::Pass pass = co_await long_reads_.enter();
-  ERRAND_CO_TRY(auto state, co_await fold_run(&deps_.store, {who.workspace, run}, Fold::brief));
+  ERRAND_CO_TRY(auto state,
+                co_await fold_run(&deps_.store, deps_.pool, {who.workspace, run}, Fold::brief));
   co_return state->totals().model.id;
 }
 

@@ -122,6 +122,41 @@ TEST_F(BreathTest, AfterARestartTheSchemaOfACallIsCompiledOnThePool) {
   }));
 }
 
+constexpr std::string_view kAnswer = R"({"turns":[{"text":["ok"]}]})";
+
+Spec asking(std::size_t bytes) {
+  Spec spec;
+  spec.prompt = std::string(bytes, 'x');
+  return spec;
+}
+
+TEST_F(BreathTest, ALongRunIsTakenInOnThePool) {
+  HeldPool pool;
+  World world(disk, kAnswer, {}, {}, {}, "scripted", pool.get());
+  EXPECT_TRUE(world.result_of(world.engine.create(someone(), asking(1), {})));
+  auto create = [](World* in) -> Task<void> {
+    EXPECT_TRUE(co_await in->engine.create(someone(), asking(kBytesInABreath + 1), {}));
+  };
+  world.tasks.spawn("create", create(&world));
+  world.settle();
+  EXPECT_EQ(world.asked, 1);
+
+  pool.let_go();
+  run_until(world.io, [&] { return world.asked == 2; });
+}
+
+TEST_F(BreathTest, ALongLineOfAJournalIsReadOnThePool) {
+  leave_run(asking(kBytesInABreath + 1), kAnswer);
+  HeldPool pool;
+  World world(disk, kAnswer, {}, {}, {}, "scripted", pool.get());
+  world.tasks.spawn("recover", world.engine.recover());
+  world.settle();
+  EXPECT_EQ(world.asked, 0);
+
+  pool.let_go();
+  run_until(world.io, [&] { return world.asked == 1; });
+}
+
 TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
   constexpr std::string_view kScript =
       R"({"turns":[{"text":["{\"city\":7}"]},{"text":["{\"city\":\"Rome\"}"]}]})";

@@ -117,7 +117,7 @@ Task<std::optional<Residency::Taken>> Residency::take_over(ClaimedRun run) {
   bool is_resting = co_await leave_resting(&run);
   if (is_resting) co_return std::nullopt;
   const RunKey key = run.row.key();
-  auto state = co_await fold_run(&deps_.store, key);
+  auto state = co_await fold_run(&deps_.store, deps_.surroundings.schemas.pool, key);
   Suspicion suspected;
   if (state && (*state)->is_just_resumed()) {
     const ProcessEnd end = run.was_left ? ProcessEnd::left : ProcessEnd::killed;
@@ -240,7 +240,7 @@ void Residency::release(const RunId& run) {
 }
 
 Task<void> Residency::read_and_go_on(ClaimedRun run) {
-  auto state = co_await fold_run(&deps_.store, run.row.key());
+  auto state = co_await fold_run(&deps_.store, deps_.surroundings.schemas.pool, run.row.key());
   go_on(std::move(run), std::move(state));
 }
 

@@ -320,7 +320,7 @@ Task<bool> Residency::try_reload(RunKey run, Start start) {
     drop_unused(run.run);
     co_return true;
   }
-  auto state = co_await fold_run(&deps_.store, run);
+  auto state = co_await fold_run(&deps_.store, deps_.surroundings.schemas.pool, run);
   if (!state && state.error().code() != ErrorCode::internal) co_return false;
   if (deps_.pauses.ended()) co_return true;
   Resident* loading = look_up(run.run);

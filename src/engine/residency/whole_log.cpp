@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "agent/session_history.hpp"
-#include "async/breath.hpp"
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/members.hpp"
@@ -57,6 +57,15 @@ Task<Result<std::string>> read_tools(Store* store, RunKey run, std::string hash)
   co_return text;
 }
 
+// The line is the caller's until the task is done. An entry is read even if the pool takes no more.
+Task<Result<JournalEntry>> read_entry(BlockingPool* pool, std::string_view line,
+                                      std::size_t number) {
+  if (!pool || line.size() <= kBytesInABreath) co_return parse_journal_line(line, number);
+  auto read = [text = std::string(line), number] { return parse_journal_line(text, number); };
+  auto entry = co_await surely_aside(pool, std::move(read));
+  co_return entry;
+}
+
 }  // namespace
 
 Task<Result<std::string>> read_whole_journal(Store* store, RunKey run) {
@@ -98,16 +107,15 @@ Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run) 
   co_return log.take();
 }
 
-Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run, Fold fold) {
+Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool* pool, RunKey run,
+                                                     Fold fold) {
   ERRAND_CO_TRY(auto journal, co_await read_whole_journal(store, run));
   auto state = std::make_unique<agent::State>();
   Breath breath(kBytesInABreath);
   std::size_t number = 0;
   for (std::string_view rest = journal; !rest.empty();) {
     const std::string_view line = take_line(rest);
-    auto parsed = parse_journal_line(line, ++number);
-    if (!parsed) co_return std::move(parsed).error();
-    JournalEntry entry = std::move(*parsed);
+    ERRAND_CO_TRY(JournalEntry entry, co_await read_entry(pool, line, ++number));
     const auto* turn = std::get_if<TurnEntry>(&entry);
     if (turn && turn->history && !state->has_begun()) {
       SessionKey session{.workspace = run.workspace, .session = state->created().session};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/fold/state.hpp"
+#include "async/blocking_pool.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "run/ids.hpp"
@@ -24,9 +25,10 @@ Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run);
 Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments);
 
 // The state that the journal of a run says. `brief` leaves out what the calls gave back, for those
-// who only want to know how far the run has come. Others run while a long journal is folded.
+// who only want to know how far the run has come. Others run while a long journal is folded, and
+// its long lines are read on the pool (null: at home).
 enum class Fold { whole, brief };
-Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, RunKey run,
+Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool* pool, RunKey run,
                                                      Fold fold = Fold::whole);
 
 std::string journal_of(const std::vector<SegmentPtr>& segments);
