@@ -11,7 +11,7 @@ import unittest
 from collections import Counter
 
 from support.agent import Agent, Availability, join_all
-from support.counting_mcp import CountingMcp
+from support.counting_mcp import CountingMcp, CountingProgram
 from support.http import Frame
 from support.script import turn
 from support.server import ServerCase
@@ -19,22 +19,22 @@ from support.server import ServerCase
 TORTURE = int(os.environ.get("ERRAND_TORTURE", "1"))
 SEED = int(os.environ.get("ERRAND_SEED", "1"))
 END_SECONDS_MAX = 60
-ALLOW = {"network": {"allow": ["127.0.0.0/8"]}}
 TOOLS = ("order", "look", "put")
 
 
-class KillMcpTest(ServerCase):
-    KILLS = 6 * TORTURE
+class Kills:
+    """The kills, whatever the way to the MCP server is."""
+
     CLIENTS = 3
 
     def setUp(self):
-        self.peer = CountingMcp()
+        self.peer = self.make_peer()
         self.addCleanup(self.peer.close)
         self.spec = {"prompt": "Go.", "tools": [{"kind": "mcp", "name": "m", "url": self.peer.url}]}
 
     def start(self, *calls: tuple[str, dict]):
         calls = turn("Let me see.", calls=list(calls))
-        self.server = self.start_server([calls, turn("Done.")], ALLOW)
+        self.server = self.start_server([calls, turn("Done.")], self.peer.config())
         return self.server.client()
 
     def results(self, run: str) -> dict[str, dict]:
@@ -141,6 +141,16 @@ class KillMcpTest(ServerCase):
                     self.assertIn("A restart cut", one["result"])
         self.check_data(self.server)
         print(f"kill_mcp: {len(self.agents)} runs, {len(orders)} effects")
+
+
+class KillMcpTest(Kills, ServerCase):
+    KILLS = 6 * TORTURE
+    make_peer = CountingMcp
+
+
+class KillMcpProgramTest(Kills, ServerCase):
+    KILLS = 3 * TORTURE
+    make_peer = CountingProgram
 
 
 if __name__ == "__main__":

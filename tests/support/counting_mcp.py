@@ -1,8 +1,14 @@
-"""An MCP server of the modern era that counts the calls of its tools by their keys."""
+"""An MCP server of the modern era that counts the calls of its tools by their keys: over HTTP, or, as
+the program that this file is, over its standard streams."""
 
 import json
+import os
+import shutil
 import socket
+import sys
+import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 OBJECT = {"type": "object"}
@@ -10,6 +16,19 @@ TOOLS = [{"name": "order", "inputSchema": OBJECT},
          {"name": "look", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True}},
          {"name": "put", "inputSchema": OBJECT, "annotations": {"idempotentHint": True}}]
 COMPLETE = {"ttlMs": 60_000, "cacheScope": "private", "resultType": "complete"}
+COUNTED = {"content": [{"type": "text", "text": "counted"}], "resultType": "complete"}
+
+
+def key_of(body: dict) -> str:
+    return body["params"]["_meta"]["errand/idempotencyKey"]
+
+
+def result_without_effect(body: dict) -> dict | None:
+    if body.get("method") == "server/discover":
+        return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **COMPLETE}
+    if body.get("method") == "tools/list":
+        return {"tools": TOOLS, **COMPLETE}
+    return None
 
 
 class CountingMcp(ThreadingHTTPServer):
@@ -32,6 +51,10 @@ class CountingMcp(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/mcp"
 
+    def config(self) -> dict:
+        """What the configuration of a server needs so that its runs reach this one at `url`."""
+        return {"network": {"allow": ["127.0.0.0/8"]}}
+
     def cut_connections(self) -> None:
         """Ends every connection, as a crash does."""
         with self.lock:
@@ -44,18 +67,13 @@ class CountingMcp(ThreadingHTTPServer):
         self.server_close()
 
     def result_of(self, body: dict) -> dict | None:
-        method, params = body.get("method"), body.get("params", {})
-        if method == "server/discover":
-            return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **COMPLETE}
-        if method == "tools/list":
-            return {"tools": TOOLS, **COMPLETE}
-        if method != "tools/call":
-            return None
+        if body.get("method") != "tools/call":
+            return result_without_effect(body)
         with self.lock:
-            self.calls[params["name"]].append(params["_meta"]["errand/idempotencyKey"])
+            self.calls[body["params"]["name"]].append(key_of(body))
         self.arrived.release()
         self.gate.wait(60)
-        return {"content": [{"type": "text", "text": "counted"}], "resultType": "complete"}
+        return COUNTED
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -91,3 +109,88 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class FileGate:
+    """Is set while a file is not there."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def clear(self) -> None:
+        with open(self.path, "w", encoding="ascii"):
+            pass
+
+    def set(self) -> None:
+        if os.path.exists(self.path):
+            os.remove(self.path)
+
+
+class CountingProgram:
+    """The same over standard streams: each server under test starts a program of its own, and all
+    of them count in one folder."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.mkdtemp(prefix="errand-counting-")
+        self.url = "config:m"
+        self.gate = FileGate(f"{self.folder}/shut")
+        self.arrived = self
+        self.seen = 0
+
+    def config(self) -> dict:
+        tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        program = {"command": sys.executable, "args": ["-m", "support.counting_mcp", self.folder],
+                   "env": {"PYTHONPATH": tests}}
+        return {"mcpServers": {"m": program}}
+
+    def lines(self) -> list[list[str]]:
+        try:
+            with open(f"{self.folder}/calls", encoding="ascii") as calls:
+                return [line.split() for line in calls]
+        except FileNotFoundError:
+            return []
+
+    @property
+    def calls(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {tool["name"]: [] for tool in TOOLS}
+        for tool, key in self.lines():
+            found[tool].append(key)
+        return found
+
+    def acquire(self, blocking: bool = True, timeout: float = 0) -> bool:
+        """Takes one call that has arrived; as a semaphore does."""
+        deadline = time.monotonic() + timeout
+        while len(self.lines()) <= self.seen:
+            if not blocking or time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)  # paced: a file rings no bell
+        self.seen += 1
+        return True
+
+    def close(self) -> None:
+        self.gate.set()
+        shutil.rmtree(self.folder)
+
+
+def count_in(folder: str) -> None:
+    """Serves standard streams until they end, or until the process that started this has gone."""
+    parent = os.getppid()
+    for line in sys.stdin:
+        body = json.loads(line)
+        if "id" not in body:
+            continue
+        result = result_without_effect(body)
+        if body.get("method") == "tools/call":
+            with open(f"{folder}/calls", "a", encoding="ascii") as calls:
+                calls.write(f"{body['params']['name']} {key_of(body)}\n")
+            while os.path.exists(f"{folder}/shut") and os.getppid() == parent:
+                time.sleep(0.02)  # paced: a file rings no bell
+            result = COUNTED
+        answer = {"jsonrpc": "2.0", "id": body["id"]}
+        answer |= {"result": result} if result else {
+            "error": {"code": -32601, "message": "unknown method"}}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    count_in(sys.argv[1])
