@@ -55,7 +55,7 @@ TEST_F(LocalServersTest, AServerThatNeverAnswersHoldsUpARunForALimitedTime) {
   timers_.advance(LocalServers::kLearnMax);
   run_until(io_, [&] { return learned.has_value(); });
   ASSERT_EQ(learned->failures.size(), 1U);
-  EXPECT_EQ(learned->failures[0].message(), " silent: no answer within 30 seconds");
+  EXPECT_EQ(learned->failures[0].message(), "silent: no answer within 30 seconds");
   ASSERT_EQ(learned->tools.size(), 1U);
   EXPECT_EQ(learned->tools[0]->decl().name, "silent_unavailable");
 }

@@ -145,6 +145,7 @@ class McpHostileTest(ServerCase):
     def test_a_server_that_hangs_does_not_hold_up_a_cancel(self):
         events, peer = self.play("hangs", cancel=True)
         self.assertEqual(events[-1]["type"], "cancelled")
+        self.assertTrue(peer.left.wait(30))
         self.assertEqual(peer.calls, 1)
 
 

@@ -16,7 +16,7 @@ class HostileMcp:
         self.mode = mode
         self.calls = 0
         self.arrived = threading.Event()
-        self.over = threading.Event()
+        self.left = threading.Event()  # the client has left a call that hangs
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -39,7 +39,6 @@ class HostileMcp:
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
     def close(self) -> None:
-        self.over.set()
         self.http.shutdown()
         self.http.server_close()
 
@@ -72,7 +71,7 @@ class HostileMcp:
 
     def act(self, handler: BaseHTTPRequestHandler, body: dict) -> None:
         if self.mode == "hangs":
-            self.over.wait(60)
+            self.hang(handler)
         elif self.mode == "cuts":
             handler.connection.close()
         elif self.mode == "floods":
@@ -87,6 +86,13 @@ class HostileMcp:
             self.send_raw(handler, b"<html>hello</html>")
         else:
             self.send_text(handler, body, "done")
+
+    def hang(self, handler: BaseHTTPRequestHandler) -> None:
+        """Until the client has closed the connection, which is how it cancels in the modern era."""
+        handler.connection.settimeout(60)
+        if handler.connection.recv(1) == b"":
+            self.left.set()
+        handler.close_connection = True
 
     def send_text(self, handler, body, text: str) -> None:
         self.send(handler, body, {"content": [{"type": "text", "text": text}]})

@@ -190,6 +190,18 @@ TEST_F(ModernRunCallsTest, ChangesOfAConfiguredServerArePassedOnToTheWorkspace) 
   EXPECT_EQ(told, Names{"w"});
 }
 
+TEST_F(ModernRunCallsTest, ANewRunHasTheToolsThatTheServerHasNow) {
+  server_.hang_on("subscriptions/listen");
+  McpServer ref{.name = "s", .url = "config:s", .headers = {}, .tool_filter = {}};
+  EXPECT_EQ(run_task(io_, tools_->ask(ref, somebody())).value().size(), 2U);
+  server_.offer({"three"});
+  server_.tell("notifications/tools/list_changed");
+  run_ready(io_);
+  auto decls = run_task(io_, tools_->ask(ref, somebody())).value();
+  ASSERT_EQ(decls.size(), 1U);
+  EXPECT_EQ(decls[0].name, "s_three");
+}
+
 TEST_F(RunCallsTest, NobodyAnswersBetweenCalls) {
   server_.on_call(text_result("hi"));
   begin("run_1", &questions_);

@@ -166,5 +166,39 @@ TEST(McpServers, AClientTellsItsServerOfThemAndAnswers) {
   EXPECT_EQ(answers, Names{"5"});
 }
 
+// An agent that the server stores, for others to call.
+A2aAgent friend_at(const sdk::TestServer& server) {
+  const ClientOptions options = server.options();
+  AgentSpec agent;
+  agent.name = "friend";
+  Client(options).create_agent(agent);
+  return local_a2a(options.server + "/api/a2a/default/agents/friend/.well-known/agent-card.json",
+                   {.name = "friend", .headers = {{"Authorization", "Bearer " + options.key}}});
+}
+
+TEST(A2aAgents, AnAgentAnswersARunOfTheProgram) {
+  sdk::TestServer there(R"({"turns":[{"text":["It is noon."]}]})");
+  auto model = scripted({{.calls = {{"friend", Json::object({{"message", "What time is it?"}})}}},
+                         {.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}}});
+  EXPECT_EQ(runtime.run({.prompt = "Go.", .a2a_agents = {friend_at(there)}}).text, "Done.");
+  EXPECT_EQ(names_of(model->questions().at(0)), Names{"friend"});
+  EXPECT_EQ(result_of(model->questions().at(1)), "It is noon.");
+}
+
+TEST(A2aAgents, AClientTellsItsServerOfAnAgentAndAsksIt) {
+  sdk::TestServer there(R"({"turns":[{"text":["It is noon."]}]})");
+  sdk::TestServer server(R"({"turns":[
+      {"toolCalls":[{"name":"friend","args":{"message":"What time is it?"}}]},
+      {"text":["Done."]}]})");
+  Client client(server.options());
+  RunStream stream = client.stream({.prompt = "Go.", .a2a_agents = {friend_at(there)}});
+  std::vector<std::string> answers;
+  for (const Event& event : stream) {
+    if (const auto* answer = event.as<ToolAnswered>()) answers.push_back(answer->text);
+  }
+  EXPECT_EQ(answers, Names{"It is noon."});
+}
+
 }  // namespace
 }  // namespace errand::v1::mcp_servers_test

@@ -18,6 +18,7 @@
 #include "llm/script.hpp"
 #include "net/server/http_server.hpp"
 #include "sdk/bridge/pending.hpp"
+#include "server/a2a/a2a_api.hpp"
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 #include "server/rooms/room_door.hpp"
@@ -65,6 +66,10 @@ class TestServer final {
     rooms_ = &rooms;
     server::Api routes(host.engine(), host.keys(), {.rooms = &rooms});
     net::Router router(server::render_error);
+    server::A2aApi agents({.engine = host.engine(), .base_url = [&routes](const auto& request) {
+                             return routes.base_url(request);
+                           }});
+    routes.add_guests(agents.routes());
     routes.add_routes(router);
     net::HttpServer server(
         host.home(),
