@@ -1,5 +1,5 @@
-"""An MCP server of the modern era that counts the calls of its tools by their keys: over HTTP, or, as
-the program that this file is, over its standard streams."""
+"""An MCP server of the modern era that counts the calls of its tools by their keys: over HTTP, or
+as the program that this file is, over its standard streams."""
 
 import json
 import os
