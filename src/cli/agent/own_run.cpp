@@ -69,8 +69,7 @@ Task<std::optional<double>> OwnRun::sum_up(sdk::RunEnd end, Place place) {
   auto took = std::chrono::duration_cast<milliseconds>(session_.timers().now() - started_);
   std::string text = end.kind == sdk::RunEnd::Kind::cancelled ? "cancelled: " : "";
   text += summary_of(end.totals, took);
-  if (place == Place::told) append(text, "
-", run_.view(), " ", session_.runner().where());
+  if (place == Place::told) append(text, "\n", run_.view(), " ", session_.runner().where());
   Pieces pieces = session_.printer().aside(text);
   [[maybe_unused]] auto written = co_await session_.console().write(std::move(pieces));
   co_return end.totals.cost_usd;
