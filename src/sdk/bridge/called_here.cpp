@@ -104,7 +104,7 @@ class EngineHandler final : public v1::detail::Handler {
   explicit EngineHandler(std::function<ToolPtr()> make) : make_(std::move(make)) {}
 
   v1::ToolResult call(v1::ToolContext& context, const v1::Json& arguments) const override {
-    return run_here(make_, context, arguments);
+    return run_here([this](const v1::ToolContext&) { return make_(); }, context, arguments);
   }
   ToolPtr make() const { return make_(); }
 
