@@ -134,7 +134,7 @@ TEST_F(RoomMessaging, EncodesABroadcastOnce) {
 }
 
 TEST_F(RoomMessaging, BoundsWhatPresenceTellsInAll) {
-  limits_.presence_bytes_max = 500;
+  limits_.presence_bytes_max = 350;
   Client ann = enabled("ann");
   Client bob = enabled("bob");
   ann.take();
@@ -151,9 +151,10 @@ TEST_F(RoomMessaging, BoundsWhatPresenceTellsInAll) {
 // Asking again and again makes the room work no more than the asker reads.
 TEST_F(RoomMessaging, TellsWhoIsThereOnceUntilItIsRead) {
   Client ann = enabled("ann");
+  std::vector<Client> others;
   for (int i = 0; i < 10; ++i) {
-    Client other = enabled(cat("other", i));
-    send(other, 1, "set_attributes", cat(R"({"a":")", std::string(7'000, 'x'), "\"}"));
+    others.push_back(enabled(cat("other", i)));
+    send(others.back(), 1, "set_attributes", cat(R"({"a":")", std::string(7'000, 'x'), "\"}"));
   }
   ann.take();
   const std::string large = "messaging.send#0 {\"from_participant_id\":\"id1\",";
