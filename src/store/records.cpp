@@ -1,5 +1,7 @@
 #include "store/records.hpp"
 
+#include <algorithm>
+
 namespace errand {
 
 std::string_view to_string(CommitRefusal refusal) {
@@ -10,6 +12,22 @@ std::string_view to_string(CommitRefusal refusal) {
     case CommitRefusal::newer_format: return "a newer version of Errand wrote the run";
   }
   return "refused";
+}
+
+Mailbox filled_by(Mail mail) {
+  return {.run = std::move(mail.to.run),
+          .slot = std::move(mail.slot),
+          .kind = mail.kind,
+          .filled = true,
+          .body = std::move(mail.body)};
+}
+
+std::optional<MailOutcome> outcome_in(const std::vector<Mailbox>& boxes, const Mail& mail) {
+  auto box = std::find_if(boxes.begin(), boxes.end(),
+                          [&mail](const Mailbox& one) { return one.slot == mail.slot; });
+  if (box == boxes.end() || !box->filled) return {};
+  const bool is_ours = box->kind == mail.kind && box->body == mail.body;
+  return is_ours ? MailOutcome::accepted : MailOutcome::unknown_slot;
 }
 
 }  // namespace errand

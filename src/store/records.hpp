@@ -61,16 +61,10 @@ struct RunRow {
 
 // A mailbox. Those for answers are opened by the owner and filled at most once; those for requests
 // exist only once filled.
-enum class MailKind : std::uint8_t {
-  tool_result,
-  cancel,
-  approval,
-  session_message,
-  interrupt,
-  progress
-};
+// Databases hold the numbers.
+enum class MailKind : std::uint8_t { tool_result = 0, cancel = 1, progress = 5 };
 constexpr bool is_answer(MailKind kind) {
-  return kind == MailKind::tool_result || kind == MailKind::approval;
+  return kind == MailKind::tool_result;
 }
 struct Mailbox {
   RunId run;
@@ -95,7 +89,8 @@ struct RunBlob {
   std::shared_ptr<const std::string> bytes;  // nullptr: those of another run, which are there
 };
 
-// What changes beside the log of a run, in the transaction of whatever causes it.
+// What changes beside the log of a run, in the transaction of whatever causes it: a commit of its
+// owner, its creation, or mail to it. Each has only the effects that it can have.
 struct Effects {
   std::vector<Mailbox> open;       // mailboxes to open
   std::vector<std::string> close;  // slots whose mail is folded, or no longer wanted: removed
@@ -104,12 +99,19 @@ struct Effects {
   // may bring them.
   std::vector<std::string> history = {};
 };
+struct BeginEffects {
+  std::vector<Mailbox> open = {};
+  std::vector<RunBlob> blobs = {};
+};
+struct MailEffects {
+  std::vector<RunBlob> blobs = {};  // all of them with bytes
+};
 
 struct NewRun {
   RunRow row;
   Segment first;  // journal only: n = 0, last_seq = 0
   Idempotency idempotency;
-  Effects effects;  // if the run is created
+  BeginEffects effects;  // if the run is created
   std::optional<SessionTurn> session = {};
 };
 
@@ -168,8 +170,15 @@ struct Mail {
   std::string claim_id = {};  // the claim that the sender holds; empty without one
   // The run's owner gives up waiting: no claim stands in its way. Its own epoch.
   std::optional<std::int64_t> owner_epoch = {};
-  Effects effects = {};  // if the mail is accepted; blobs, all of them with bytes
+  MailEffects effects = {};  // if the mail is accepted
 };
+
+// The mailbox as the store holds it once it has accepted the mail.
+Mailbox filled_by(Mail mail);
+
+// What became of mail whose outcome was lost, by the mailboxes of its run. Nothing: the mail was
+// not taken, and may be sent again.
+std::optional<MailOutcome> outcome_in(const std::vector<Mailbox>& boxes, const Mail& mail);
 
 // One of many clients takes a pending call for itself for a while, or for a while longer. A claim
 // that is made again with its id is renewed: its client may not have heard of it.

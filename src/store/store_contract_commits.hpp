@@ -142,8 +142,7 @@ TEST_P(StoreContract, OtherMailDoesNotKeepARunFromItsEnd) {
   create(2);
   ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "cancel_b"})));
   ASSERT_EQ(mail(answer(1, "tu_a", "late")), MailOutcome::accepted);
-  ASSERT_EQ(mail(request(1, MailKind::session_message, "m_1")), MailOutcome::accepted);
-  ASSERT_EQ(mail(request(1, MailKind::interrupt, "interrupt")), MailOutcome::accepted);
+  ASSERT_EQ(mail(request(1, MailKind::progress, "p_1")), MailOutcome::accepted);
   ASSERT_EQ(mail(cancel_request(2)), MailOutcome::accepted);
 
   EXPECT_TRUE(append(last_commit(1, epoch, events_segment(2, 2, 1))));

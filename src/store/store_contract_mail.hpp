@@ -28,12 +28,6 @@ inline Mailbox request_box(int number, MailKind kind, std::string slot) {
           .body = "{}"};
 }
 
-inline Mail approval_of(int number, std::string slot) {
-  Mail mail = answer(number, std::move(slot), "{}");
-  mail.kind = MailKind::approval;
-  return mail;
-}
-
 // What the owner of a run says itself because it gives up waiting.
 inline Mail owners_answer(int number, std::string slot, std::int64_t epoch) {
   Mail mail = answer(number, std::move(slot), "timed out");
@@ -95,41 +89,49 @@ TEST_P(StoreContract, ACancelRequestIsAcceptedOnce) {
 TEST_P(StoreContract, RequestsOfEveryKindNeedNoOpenMailboxAndAreAcceptedOncePerSlot) {
   create(1);
 
-  EXPECT_EQ(mail(request(1, MailKind::session_message, "m_1")), MailOutcome::accepted);
-  EXPECT_EQ(mail(request(1, MailKind::session_message, "m_2")), MailOutcome::accepted);
-  EXPECT_EQ(mail(request(1, MailKind::interrupt, "interrupt")), MailOutcome::accepted);
-  EXPECT_EQ(mail(request(1, MailKind::interrupt, "interrupt")), MailOutcome::unknown_slot);
-  EXPECT_EQ(mail(request(1, MailKind::interrupt, "m_1")), MailOutcome::unknown_slot);
+  EXPECT_EQ(mail(request(1, MailKind::progress, "p_1")), MailOutcome::accepted);
+  EXPECT_EQ(mail(request(1, MailKind::progress, "p_2")), MailOutcome::accepted);
+  EXPECT_EQ(mail(request(1, MailKind::cancel, "cancel")), MailOutcome::accepted);
+  EXPECT_EQ(mail(request(1, MailKind::cancel, "cancel")), MailOutcome::unknown_slot);
+  EXPECT_EQ(mail(request(1, MailKind::cancel, "p_1")), MailOutcome::unknown_slot);
 
-  EXPECT_EQ(mailboxes(1), (std::vector{request_box(1, MailKind::interrupt, "interrupt"),
-                                       request_box(1, MailKind::session_message, "m_1"),
-                                       request_box(1, MailKind::session_message, "m_2")}));
+  EXPECT_EQ(mailboxes(1), (std::vector{request_box(1, MailKind::cancel, "cancel"),
+                                       request_box(1, MailKind::progress, "p_1"),
+                                       request_box(1, MailKind::progress, "p_2")}));
 }
 
 TEST_P(StoreContract, ARequestDoesNotFillTheMailboxOfAnAnswer) {
   auto epoch = create(1);
   ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a"})));
 
-  EXPECT_EQ(mail(request(1, MailKind::interrupt, "tu_a")), MailOutcome::unknown_slot);
+  EXPECT_EQ(mail(request(1, MailKind::progress, "tu_a")), MailOutcome::unknown_slot);
 
   EXPECT_EQ(mailboxes(1), std::vector{open_mailbox(1, "tu_a")});
 }
 
-TEST_P(StoreContract, AnApprovalFillsTheMailboxOfAnApprovalOnly) {
+TEST_P(StoreContract, AnAnswerDoesNotFillTheMailboxOfARequest) {
+  create(1);
+  ASSERT_EQ(mail(cancel_request(1)), MailOutcome::accepted);
+
+  EXPECT_EQ(mail(answer(1, "cancel", "x")), MailOutcome::unknown_slot);
+
+  EXPECT_EQ(mailboxes(1), std::vector{request_box(1, MailKind::cancel, "cancel")});
+}
+
+TEST_P(StoreContract, WhatBecameOfMailIsReadFromTheMailboxes) {
   auto epoch = create(1);
-  Mailbox approval = open_mailbox(1, "ap_a");
-  approval.kind = MailKind::approval;
-  Commit opening = waiting_commit(1, epoch, {"tu_a"});
-  opening.effects.open.push_back(approval);
-  ASSERT_TRUE(append(opening));
+  ASSERT_TRUE(append(waiting_commit(1, epoch, {"tu_a", "tu_b"})));
+  const Mail ours = answer(1, "tu_a", "ours");
+  EXPECT_EQ(outcome_in(mailboxes(1), ours), std::nullopt);
+  EXPECT_EQ(outcome_in(mailboxes(1), cancel_request(1)), std::nullopt);
 
-  EXPECT_EQ(mail(answer(1, "ap_a", "x")), MailOutcome::unknown_slot);
-  EXPECT_EQ(mail(approval_of(1, "tu_a")), MailOutcome::unknown_slot);
-  EXPECT_EQ(mail(approval_of(1, "ap_z")), MailOutcome::unknown_slot);
-  EXPECT_EQ(mail(approval_of(1, "ap_a")), MailOutcome::accepted);
-  EXPECT_EQ(mail(approval_of(1, "ap_a")), MailOutcome::unknown_slot);
+  ASSERT_EQ(mail(ours), MailOutcome::accepted);
+  ASSERT_EQ(mail(cancel_request(1)), MailOutcome::accepted);
 
-  EXPECT_EQ(mailboxes(1), (std::vector{filled(approval, "{}"), open_mailbox(1, "tu_a")}));
+  EXPECT_EQ(outcome_in(mailboxes(1), ours), MailOutcome::accepted);
+  EXPECT_EQ(outcome_in(mailboxes(1), answer(1, "tu_a", "late")), MailOutcome::unknown_slot);
+  EXPECT_EQ(outcome_in(mailboxes(1), answer(1, "tu_b", "ours")), std::nullopt);
+  EXPECT_EQ(outcome_in(mailboxes(1), cancel_request(1)), MailOutcome::accepted);
 }
 
 TEST_P(StoreContract, MailToARunOfANewerFormatIsRefused) {

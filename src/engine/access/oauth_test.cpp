@@ -4,8 +4,8 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "store/memory/test_faulty_store.hpp"
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
@@ -24,7 +24,9 @@ class OAuthTest : public testing::Test {
     faulty_.reset();
     store_.reset();
     store_.emplace(data_, clock_);
-    faulty_.emplace(*store_, [this](FaultyStore::Operation) { return fault_; });
+    faulty_.emplace(*store_, [this](FaultyStore::Operation op) {
+      return op.kind == FaultyStore::Kind::read ? FaultyStore::Fault::none : fault_;
+    });
     oauth_.emplace(*faulty_, clock_);
     EXPECT_TRUE(run_task(io_, oauth_->load({workspace_})));
   }

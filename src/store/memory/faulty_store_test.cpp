@@ -1,4 +1,4 @@
-#include "store/memory/faulty_store.hpp"
+#include "store/memory/test_faulty_store.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 

@@ -45,7 +45,6 @@ StoreTime MemoryStore::now() const {
 }
 
 Task<Result<CreateOutcome>> MemoryStore::create(NewRun run) {
-  ERRAND_ASSERT(run.effects.history.empty());
   ERRAND_ASSERT(!run.session || !is_terminal(run.row.status));
   co_await give_way();
   std::lock_guard lock(data_->mutex);
@@ -62,7 +61,6 @@ Task<Result<Appended>> MemoryStore::append(Commit commit) {
 }
 
 Task<Result<MailOutcome>> MemoryStore::mail(Mail mail) {
-  ERRAND_ASSERT(mail.effects.history.empty());
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->mail(std::move(mail), sender_of(*data_, clock_, epoch_));

@@ -115,7 +115,6 @@ StoreTime SqliteStore::now() const {
 }
 
 Task<Result<CreateOutcome>> SqliteStore::create(NewRun run) {
-  ERRAND_ASSERT(run.effects.history.empty());
   ERRAND_ASSERT(!run.session || !is_terminal(run.row.status));
   Labels labels = labels_of(run.row.metadata);
   const std::size_t bytes = sqlite::bytes_of(run);
@@ -134,7 +133,6 @@ Task<Result<Appended>> SqliteStore::append(Commit commit) {
 }
 
 Task<Result<MailOutcome>> SqliteStore::mail(Mail mail) {
-  ERRAND_ASSERT(mail.effects.history.empty());
   const std::size_t bytes = sqlite::bytes_of(mail);
   return parts_->writer->write<MailOutcome>(
       [mail = std::move(mail)](Changes& changes) { return changes.mail(mail); }, bytes);

@@ -7,10 +7,20 @@ std::size_t bytes_of(const Segment& segment) {
   return segment.journal.size() + segment.events.size();
 }
 
-std::size_t bytes_of(const Effects& effects) {
+std::size_t bytes_of(const std::vector<Mailbox>& boxes) {
   std::size_t bytes = 0;
-  for (const Mailbox& box : effects.open) bytes += box.request.size() + box.body.size();
-  for (const RunBlob& blob : effects.blobs) bytes += blob.bytes ? blob.bytes->size() : 0;
+  for (const Mailbox& box : boxes) bytes += box.request.size() + box.body.size();
+  return bytes;
+}
+
+std::size_t bytes_of(const std::vector<RunBlob>& blobs) {
+  std::size_t bytes = 0;
+  for (const RunBlob& blob : blobs) bytes += blob.bytes ? blob.bytes->size() : 0;
+  return bytes;
+}
+
+std::size_t bytes_of(const Effects& effects) {
+  std::size_t bytes = bytes_of(effects.open) + bytes_of(effects.blobs);
   for (const std::string& entry : effects.history) bytes += entry.size();
   return bytes;
 }
@@ -18,7 +28,8 @@ std::size_t bytes_of(const Effects& effects) {
 }  // namespace
 
 std::size_t bytes_of(const NewRun& run) {
-  return run.row.metadata.size() + bytes_of(run.first) + bytes_of(run.effects);
+  return run.row.metadata.size() + bytes_of(run.first) + bytes_of(run.effects.open) +
+         bytes_of(run.effects.blobs);
 }
 
 std::size_t bytes_of(const Commit& commit) {
@@ -26,7 +37,7 @@ std::size_t bytes_of(const Commit& commit) {
 }
 
 std::size_t bytes_of(const Mail& mail) {
-  return mail.body.size() + bytes_of(mail.effects);
+  return mail.body.size() + bytes_of(mail.effects.blobs);
 }
 
 std::size_t bytes_of(const NewSession& session) {
