@@ -1,11 +1,8 @@
 #include "tool/tool_caller.hpp"
 
-#include <boost/asio/error.hpp>
-#include <boost/system/system_error.hpp>
-#include <exception>
 #include <utility>
 
-#include "base/text.hpp"
+#include "tool/safe_invoke.hpp"
 
 namespace errand {
 
@@ -58,34 +55,7 @@ ToolCaller::ToolCaller(Executor home, Log& log, SecretSource* secrets)
 
 Task<void> ToolCaller::invoke(ToolPtr tool, ToolCall call, ToolContext context,
                               std::shared_ptr<Running> running, Log* log) {
-  const std::string name = tool->decl().name;
-  std::string what;
-  std::exception_ptr aborted;
-  try {
-    ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
-    running->secrets.blot_out(outcome);
-    running->outcome = std::move(outcome);
-  } catch (const boost::system::system_error& error) {
-    if (error.code() == asio::error::operation_aborted) aborted = std::current_exception();
-    what = error.what();
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {
-    what = "an exception of an unknown type";
-  }
-  if (aborted) {
-    // A tool may throw the error of an operation that it has cancelled itself: only a call that was
-    // cancelled has nobody left who waits for its outcome.
-    auto cancellation = co_await asio::this_coro::cancellation_state;
-    bool is_cancelled = cancellation.cancelled() != asio::cancellation_type::none;
-    if (is_cancelled) std::rethrow_exception(aborted);
-  }
-  if (!running->outcome) {
-    what = running->secrets.blot_out(std::move(what));
-    log->error("a tool threw an exception", {{"tool", name}, {"what", what}});
-    running->outcome = failed_outcome(
-        "The tool failed because of an internal error. It may or may not have taken effect.");
-  }
+  running->outcome = co_await invoke_safely(std::move(tool), std::move(call), context, log);
   running->done.notify();
 }
 
@@ -106,9 +76,7 @@ Task<ToolOutcome> ToolCaller::call(ToolPtr tool, ToolCall call, ToolContext cont
     Wakeup::Woken woken = co_await running->done.wait_until(deadline);
     if (running->outcome || (interrupt && interrupt->is_raised())) continue;
     if (woken == Wakeup::Woken::timed_out) {
-      auto limit = std::chrono::duration_cast<seconds>(deadline - begun);
-      co_return failed_outcome(cat("The call took longer than ", limit.count(),
-                                   " s and was cut off. It may or may not have taken effect."));
+      co_return overdue_outcome(std::chrono::ceil<milliseconds>(deadline - begun));
     }
   }
   co_return std::move(*running->outcome);
