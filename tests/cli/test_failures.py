@@ -21,7 +21,7 @@ DROP TABLE session_settings;
 DROP TABLE session_labels;
 DROP TABLE session_runs;
 DROP TABLE session_history;
-DROP INDEX unfinished;
+DROP INDEX at_work;
 DROP INDEX outcomes;
 DROP INDEX ended;
 ALTER TABLE runs RENAME TO newer;

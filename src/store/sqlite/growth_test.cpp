@@ -1,4 +1,5 @@
 #include "store/sqlite/file/database.hpp"
+#include "store/sqlite/run_lists.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
 
 // What the file, its log and each commit take, and what is given back.
@@ -127,11 +128,11 @@ TEST_F(GrowthTest, ARunBeginsWithFourPagesAndEndsWithFive) {
   const std::uint64_t created = pages();
   ASSERT_TRUE(file_.append(last_commit(1, epoch, events_segment(1, 1, 1))));
 
-  EXPECT_EQ(created - before, 4U) << "segment and its anchor, run and the index of unfinished ones";
+  EXPECT_EQ(created - before, 4U) << "segment and its anchor, run and the index of those at work";
   EXPECT_EQ(pages() - created, 5U) << "segment, run, and the indices that it leaves and joins";
 }
 
-TEST_F(GrowthTest, ARunThatHasToWaitWritesAPageMoreWhenItBeginsAndWhenItStarts) {
+TEST_F(GrowthTest, ARunThatHasToWaitMovesToAnotherIndexWhenItStarts) {
   auto epoch = create(1);
   const std::uint64_t before = pages();
   create(2);
@@ -140,9 +141,39 @@ TEST_F(GrowthTest, ARunThatHasToWaitWritesAPageMoreWhenItBeginsAndWhenItStarts) 
   const std::uint64_t started = pages();
   ASSERT_TRUE(file_.append(commit_of(1, epoch, events_segment(2, 2, 1))));
 
-  EXPECT_EQ(created - before, 4U + 1) << "and the index of those that wait";
-  EXPECT_EQ(started - created, 2U + 1) << "and the same index";
+  EXPECT_EQ(created - before, 4U) << "segment and its anchor, run and the index of those that wait";
+  EXPECT_EQ(started - created, 2U + 2) << "and both indices";
   EXPECT_EQ(pages() - started, 2U);
+}
+
+TEST_F(GrowthTest, ARunThatBeginsToWaitForItsClientWritesAPageMore) {
+  auto epoch = start(1);
+  const std::uint64_t before = pages();
+  Commit waiting = commit_of(1, epoch, events_segment(1, 1, 1));
+  waiting.status = RunStatus::waiting;
+
+  ASSERT_TRUE(file_.append(waiting));
+
+  EXPECT_EQ(pages() - before, 2U + 1) << "the index of those at work knows the status";
+}
+
+// Counted in steps of SQLite's machine, by thousands.
+TEST_F(GrowthTest, RunsAtWorkAreListedWithoutALookAtThoseThatWait) {
+  start(1);
+  for (int number = 2; number <= 3000; ++number) create(number);
+  auto reader = Database::open(file_.path(), Database::Access::read).value();
+  sqlite::RunLists lists(*reader);
+  int work = 0;
+  reader->while_working([&work] { ++work; });
+  RunFilter running{.workspace = workspace(), .status = RunStatus::running};
+
+  ASSERT_TRUE(reader->execute("BEGIN"));
+  auto found = lists.list(running);
+  ASSERT_TRUE(reader->execute("COMMIT"));
+
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->size(), 1U);
+  EXPECT_LE(work, 1);
 }
 
 TEST_F(GrowthTest, FreePagesAreUsedAgainBeforeTheyAreGivenBack) {

@@ -17,9 +17,9 @@ constexpr const char* kAll =
 constexpr const char* kOutcomes =
     "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY outcomes "
     "WHERE workspace = ? AND id < ? AND status = ? AND finished = 1 ORDER BY id DESC";
-constexpr const char* kUnfinished =
-    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY unfinished "
-    "WHERE workspace = ? AND id < ? AND finished = 0 ORDER BY id DESC";
+constexpr const char* kAtWork =
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY at_work "
+    "WHERE workspace = ? AND id < ? AND finished = 0 AND status <> 0 ORDER BY id DESC";
 constexpr const char* kQueued =
     "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY queued "
     "WHERE workspace = ? AND id < ? AND status = 0 ORDER BY id DESC";
@@ -32,9 +32,9 @@ constexpr const char* kFindOfSession =
 constexpr const char* kFindOutcome =
     "SELECT id FROM runs INDEXED BY outcomes WHERE workspace = ? AND status = ? AND id < ? "
     "AND finished = 1 ORDER BY id DESC LIMIT 1";
-constexpr const char* kFindUnfinished =
-    "SELECT id FROM runs INDEXED BY unfinished WHERE workspace = ? AND id < ? AND finished = 0 "
-    "ORDER BY id DESC LIMIT 1";
+constexpr const char* kFindAtWork =
+    "SELECT id FROM runs INDEXED BY at_work WHERE workspace = ? AND id < ? AND finished = 0 "
+    "AND status <> 0 ORDER BY id DESC LIMIT 1";
 constexpr const char* kFindQueued =
     "SELECT id FROM runs INDEXED BY queued WHERE workspace = ? AND id < ? AND status = 0 "
     "ORDER BY id DESC LIMIT 1";
@@ -51,13 +51,13 @@ std::string_view bound_of(const RunFilter& filter) {
 RunLists::RunLists(Database& database)
     : all_(database, kAll),
       outcomes_(database, kOutcomes),
-      unfinished_(database, kUnfinished),
+      at_work_(database, kAtWork),
       queued_(database, kQueued),
       find_run_(database, kRunById),
       find_label_(database, kFindLabel),
       find_of_session_(database, kFindOfSession),
       find_outcome_(database, kFindOutcome),
-      find_unfinished_(database, kFindUnfinished),
+      find_at_work_(database, kFindAtWork),
       find_queued_(database, kFindQueued) {}
 
 Result<std::vector<RunRow>> RunLists::list(const RunFilter& filter) {
@@ -67,7 +67,7 @@ Result<std::vector<RunRow>> RunLists::list(const RunFilter& filter) {
   if (*filter.status == RunStatus::queued) {
     return take(queued_.query(filter.workspace, bound), filter);
   }
-  if (!is_terminal(*filter.status)) return take(unfinished_.query(filter.workspace, bound), filter);
+  if (!is_terminal(*filter.status)) return take(at_work_.query(filter.workspace, bound), filter);
   return take(outcomes_.query(filter.workspace, bound, *filter.status), filter);
 }
 
@@ -123,7 +123,7 @@ Result<std::string> RunLists::find_part(const RunFilter& filter, std::size_t par
   if (*filter.status == RunStatus::queued) {
     return first(find_queued_.query(filter.workspace, bound));
   }
-  if (!is_terminal(*filter.status)) return first(find_unfinished_.query(filter.workspace, bound));
+  if (!is_terminal(*filter.status)) return first(find_at_work_.query(filter.workspace, bound));
   return first(find_outcome_.query(filter.workspace, *filter.status, bound));
 }
 

@@ -29,13 +29,13 @@ class RunLists final {
 
   Statement all_;
   Statement outcomes_;
-  Statement unfinished_;
+  Statement at_work_;
   Statement queued_;
   Statement find_run_;
   Statement find_label_;
   Statement find_of_session_;
   Statement find_outcome_;
-  Statement find_unfinished_;
+  Statement find_at_work_;
   Statement find_queued_;
 };
 

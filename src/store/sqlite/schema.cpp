@@ -397,6 +397,13 @@ INSERT INTO session_label_uses
   FROM session_labels AS l CROSS JOIN sessions AS s ON s.workspace = l.workspace AND s.id = session;
 )sql";
 
+// Each unfinished run is in one of two indices: in `queued`, or in `at_work`. Whoever looks for
+// runs at work need not look at those that wait in a queue, however many there are.
+constexpr const char* kVersion10 = R"sql(
+CREATE INDEX at_work ON runs (workspace, id) WHERE finished = 0 AND status <> 0;
+DROP INDEX unfinished;
+)sql";
+
 // What lists are filtered by, of the runs that are there.
 Result<void> fill_labels(Database& database) {
   LabelChanges labels(database);
@@ -410,9 +417,9 @@ Result<void> fill_labels(Database& database) {
   }
 }
 
-// Steps after version 5 only add tables and indices. They rewrite no rows, so that no later upgrade
-// takes long or needs disk space for a backup.
-constexpr std::array<SchemaStep, 9> kSchema = {{
+// Steps after version 5 only add tables, and add or drop indices. They rewrite no rows, so that no
+// later upgrade takes long or needs disk space for a backup.
+constexpr std::array<SchemaStep, 10> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},
     {.script = kVersion3},
@@ -422,6 +429,7 @@ constexpr std::array<SchemaStep, 9> kSchema = {{
     {.script = kVersion7},
     {.script = kVersion8},
     {.script = kVersion9},
+    {.script = kVersion10},
 }};
 static_assert(kSchema.size() > kLastRewrite);
 

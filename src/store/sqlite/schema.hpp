@@ -20,7 +20,7 @@ struct SchemaStep {
 std::span<const SchemaStep> schema();
 
 // Steps up to this version rewrite rows, which takes long on a large file. Later steps only add
-// tables.
+// tables, and add or drop indices.
 inline constexpr std::int64_t kLastRewrite = 5;
 
 // unsupported: the database is newer than `steps` lead to.

@@ -10,13 +10,21 @@ namespace {
 // So many processes that have left are remembered; their runs are claimed long before.
 constexpr std::int64_t kLeftMax = 1000;
 
+// The runs of two indices, each in the order of both: SQLite merges them, and reads no more of
+// either than it gives.
 constexpr const char* kFindClaimable =
-    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY unfinished "
-    "WHERE finished = 0 AND (workspace, id) > (?, ?) AND epoch < ? AND format <= ? "
-    "ORDER BY workspace, id LIMIT ?";
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY at_work "
+    "WHERE finished = 0 AND status <> 0 AND (workspace, id) > (?1, ?2) AND epoch < ?3 "
+    "AND format <= ?4 "
+    "UNION ALL "
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY queued "
+    "WHERE status = 0 AND (workspace, id) > (?1, ?2) AND epoch < ?3 AND format <= ?4 "
+    "ORDER BY workspace, id LIMIT ?5";
+static_assert(static_cast<int>(RunStatus::queued) == 0);
 constexpr const char* kCountClaimable =
-    "SELECT count(*) FROM runs INDEXED BY unfinished WHERE finished = 0 AND epoch < ? AND "
-    "format <= ?";
+    "SELECT (SELECT count(*) FROM runs INDEXED BY at_work WHERE finished = 0 AND status <> 0 AND "
+    "epoch < ?1 AND format <= ?2) + (SELECT count(*) FROM runs INDEXED BY queued WHERE status = 0 "
+    "AND epoch < ?1 AND format <= ?2)";
 constexpr const char* kSetEpoch = "UPDATE runs SET epoch = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kRelease =
     "UPDATE runs SET epoch = 0 WHERE workspace = ? AND id = ? AND epoch = ? AND finished = 0";
