@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "engine/children/child_reports.hpp"
 #include "engine/records/agent_access.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
-#include "store/segment_events.hpp"
 
 namespace errand::engine {
 namespace {
@@ -40,41 +40,12 @@ std::string description_of(const NamedRecord& agent) {
   return out;
 }
 
-// What the caller is told of an event of the called run; empty: nothing.
-std::string report_of(std::string_view line) {
-  auto stamped = parse_event(line);
-  if (!stamped) return {};
-  const Event& event = stamped->event;
-  if (const auto* said = std::get_if<AssistantMessage>(&event)) {
-    // The last message is the result, and needs no report.
-    return said->calls.empty() ? "" : said->text;
-  }
-  if (const auto* call = std::get_if<ToolCallStarted>(&event)) return cat("calls ", call->name);
-  if (const auto* call = std::get_if<LocalToolCall>(&event)) {
-    return cat("waits for a client to run ", call->name);
-  }
-  return {};
-}
-
-// Streamed text is most of a log, and is not parsed.
-bool may_be_reported(std::string_view line) {
-  constexpr std::string_view kType = R"("type":")";
-  line = line.substr(0, 64);
-  std::size_t at = line.find(kType);
-  if (at == std::string_view::npos) return false;
-  std::string_view type = line.substr(at + kType.size());
-  return type.starts_with("assistant_message\"") || type.starts_with("tool_call\"") ||
-         type.starts_with("local_tool_call\"");
-}
-
 void report(const ToolContext& context, const Subscription::Batch& batch) {
   if (!context.progress) return;
   for (const SegmentPtr& segment : batch.segments) {
-    for_each_event(*segment, batch.after, [&](std::string_view line) {
-      std::string text = may_be_reported(line) ? report_of(line) : "";
-      if (text.empty()) return;
+    for (const std::string& text : child_reports(*segment, batch.after)) {
       context.progress->report({.message = std::string(utf8_prefix(text, kReportBytesMax))});
-    });
+    }
   }
 }
 
