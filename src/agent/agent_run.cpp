@@ -28,7 +28,8 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
       key_(params.row.key()),
       epoch_(params.row.epoch),
       start_(params.start),
-      may_lack_turn_(params.row.status == RunStatus::queued && !params.row.session.empty()),
+      turn_(params.row.status == RunStatus::queued && !params.row.session.empty() ? Turn::unknown
+                                                                                  : Turn::here),
       state_(std::move(params.state)),
       end_time_(around.timers.now() +
                 std::max(milliseconds(0), params.row.ends_by - around.store.now())),
@@ -40,13 +41,13 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
     if (keep_question(mail) && !mail.filled) continue;
     if (mail.filled) {
       if (mail.kind == MailKind::tool_result) {
-        progress_[*ToolUseId::parse(mail.slot)].is_started = true;
+        progress_[*ToolUseId::parse(mail.slot)].stage = Stage::started;
       }
       inbox_.push_back(std::move(mail));
       continue;
     }
     ToolUseId call = *ToolUseId::parse(mail.slot);
-    progress_[call].is_started = true;
+    progress_[call].stage = Stage::started;
     milliseconds left = std::max(milliseconds(0), mail.deadline - around_.store.now());
     watch_timeout(call, around_.timers.now() + left);
     if (mail.offer_again && start_ == Start::recovered) offer_again_.insert(call);
@@ -132,9 +133,12 @@ void AgentRun::kick() {
 }
 
 void AgentRun::resume_effects() {
+  for (Wakeup* held : held_calls_) held->notify();
   if (hold_ == Hold::lease) kick();
 }
 
+// One step after the other, each chosen from what the journal says by then. The task ends as soon
+// as there is nothing to do; whatever brings something to do starts it again (kick).
 Task<void> AgentRun::drive() {
   bool may_go_on = co_await recovery_is_durable();
   hold_ = Hold::none;
@@ -153,16 +157,21 @@ Task<void> AgentRun::drive() {
       co_await settle_without_running();
       if (cancel_waits()) continue;
       start_ready_calls();
+      // Outcomes that followed at once may have been the last ones that the turn waited for.
       if (!has_mail_to_fold() && std::holds_alternative<AwaitCalls>(choose_step())) break;
     } else if (auto* end = std::get_if<Finish>(&step)) {
+      // Before the end is durable: a process that dies in between finds this run unfinished, and
+      // cancels the runs again.
       bool is_ready = co_await cancel_children();
       if (!is_ready) break;
       co_await finish(std::move(end->terminal));
+      // Else a cancel came first, and the run ends once more, as cancelled.
       if (state_->terminal()) break;
     } else {
       break;
     }
   }
+  // Whoever stops the run waits for this task, and must not be told that the run rests.
   if (activity_ == Activity::stopping) co_return;
   activity_ = Activity::idle;
   if (rests()) {
@@ -177,14 +186,16 @@ bool AgentRun::has_news() const {
   return cancel_waits() || cutoff_ != Cutoff::none || activity_ == Activity::stopping;
 }
 
+// Everything that may take long comes before the journal says that the model is asked, and after
+// each wait the run looks for a cancel or the end of its time: true lets drive() choose anew.
 Task<bool> AgentRun::take_turn(TurnEntry entry) {
-  if (may_lack_turn_) {
+  if (turn_ != Turn::here) {
     bool is_known = co_await look_for_turn();
     if (!is_known) co_return false;
     if (has_news()) co_return true;
   }
-  if (!model_ || may_lack_turn_) {
-    hold_ = may_lack_turn_ ? Hold::no_turn : Hold::no_model;
+  if (!model_ || turn_ != Turn::here) {
+    hold_ = turn_ != Turn::here ? Hold::no_turn : Hold::no_model;
     co_return false;
   }
   co_await back_off();
@@ -196,9 +207,11 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
     co_await waiting.wait();
   }
   if (has_news()) co_return true;
+  // In the turn room, which has reserved the memory for them.
   auto files = co_await load_files(std::move(wanted));
   if (!files) co_return false;
   if (has_news()) co_return true;
+  // After the waits above, during which the lease may have run out.
   if (!around_.lease.allows_effects()) {
     hold_ = Hold::lease;
     co_return false;
@@ -232,11 +245,9 @@ bool AgentRun::waits_for_children() const {
   if (state_->cancel() || state_->terminal()) return false;
   bool has_child = false;
   for (const CallState& call : state_->turn().calls) {
-    auto known = progress_.find(call.id);
-    bool is_running = known != progress_.end() && known->second.is_started &&
-                      !known->second.is_settled && !call.outcome;
-    if (!is_running || call.tool->site != ToolSite::host) continue;
-    if (!is_agent_tool(*call.tool) && known->second.unanswered == 0) return false;
+    if (call.outcome || stage_of(call.id) != Stage::started) continue;
+    if (call.tool->site != ToolSite::host) continue;
+    if (!is_agent_tool(*call.tool) && progress_.at(call.id).unanswered == 0) return false;
     has_child = true;
   }
   return has_child;
@@ -342,7 +353,7 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
   std::vector<std::string> history;
   bool is_told = !state_->created().session.empty() && terminal.status == RunStatus::succeeded;
   if (is_told) history = history_entries(*state_);
-  auto end = co_await log_->finish(&terminal, &event, std::move(history));
+  auto end = co_await log_->finish(terminal, std::move(event), std::move(history));
   if (!end) co_return;
   if (*end == RunLog::End::durable) {
     if (trace_) trace_->end_run(terminal, state_->totals());

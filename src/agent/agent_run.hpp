@@ -69,9 +69,10 @@ class RunObserver {
 // One run in memory: asks the model, starts calls, folds answers, ends. It acts only when there is
 // something to do; a run that waits for its client has no task running.
 //
-// Files: agent_run.cpp (life and steps), incoming.cpp (mail and results), model_turn.cpp (a turn
-// with the model), tool_calls.cpp (calls and their outcomes), questions.cpp (what the servers of
-// calls ask).
+// Files: agent_run.cpp (life and steps), incoming.cpp (mail and results), session_turn.cpp (the
+// session before the first turn), bind_tools.cpp (tools of other servers), model_turn.cpp (a turn
+// with the model), tool_calls.cpp (calls and their outcomes), host_calls.cpp (calls that this
+// process makes), questions.cpp (what the servers of calls ask).
 class AgentRun final {
  public:
   enum class Start {
@@ -136,6 +137,8 @@ class AgentRun final {
     ask,            // the first turn is journaled and only has to be asked
     confirm_resume  // the entry that says that the run was resumed has to be durable
   };
+  // Which run of its session has the turn. A run of no session always has it.
+  enum class Turn : std::uint8_t { here, unknown, elsewhere };
   // What keeps the run from an effect that it is to begin.
   enum class Hold : std::uint8_t { none, lease, no_model, no_turn };
   enum class Cancelling : std::uint8_t { no, in_grace, grace_over };
@@ -216,7 +219,6 @@ class AgentRun final {
   // pool.
   Task<void> judge_calls(std::size_t first = 0);
   Task<void> judge_aside(ToolUseId id);
-  LocalToolCall offer_of(const CallState& call);
   std::string shown_input(const CallState& call);
   void offer_to_client(const CallState& call);
   Task<void> settle_without_running();
@@ -234,21 +236,26 @@ class AgentRun final {
   ToolPtr open_tool(const ToolDecl& binding) const;
   void count_call(const CallState& call, const OutcomeEntry& outcome);
   void make_call(const CallState& call, ToolPtr tool);
-  Task<void> run_host_tool(ToolPtr tool, ToolCall call, ToolContext context);
+  Task<void> run_host_tool(ToolPtr tool, ToolCall call, Principal who);
+  // Waits until the call may begin. False: it has ended meanwhile, or the run is broken.
+  Task<bool> may_take_effect(ToolUseId id, ToolAnnotations promises);
   void settle_host_call(const ToolUseId& id, ToolOutcome outcome);
   Task<Result<void>> keep_note(ToolUseId id, json::Object note);
   // Whether a call that is being cut off is resumed by whoever drives the run next.
   bool goes_on_later(const ToolUseId& id) const;
   // The tasks that calls of this tool run in.
   TaskGroup& tasks_for(const ToolDecl& tool);
-  void watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup& tasks,
-                       TaskGroup::Ticket task);
+  void watch_host_call(const CallState& call, SteadyTime deadline);
   void show_progress(ToolProgress progress);
   void fold_progress(const Mailbox& mail);
   void forget_timeout(const ToolUseId& id);
   void watch_timeout(const ToolUseId& id, SteadyTime when);
-  // Answers a call in its client's place.
+  // Answers a call or a question in its client's place, unless the client comes first.
   Task<void> answer_for_client(ToolUseId id, ToolAnswer answer);
+  // False: the store does not tell whether the answer counts.
+  Task<bool> try_to_answer(ToolUseId id, ToolAnswer answer);
+  bool waits_for_answer(const ToolUseId& id) const;
+  void take_late_answer(Mailbox filled);
 
   // What the servers of calls ask.
   class Asking;
@@ -280,7 +287,7 @@ class AgentRun final {
   const RunKey key_;
   const std::int64_t epoch_;
   const Start start_;
-  bool may_lack_turn_;  // another run of its session may have the turn; the session knows
+  Turn turn_;
   std::unique_ptr<State> state_;
 
   std::vector<Mailbox> inbox_;
@@ -297,13 +304,17 @@ class AgentRun final {
   AnswerCheck answer_check_;  // of the last turn whose answer was checked
   // What this process knows of a call of the turn besides what the state says.
   struct Progress {
-    bool is_started = false;  // it was offered or invoked
-    bool is_judged = false;   // whether it is refused is known
-    std::unique_ptr<const Refusal> refusal = nullptr;
-    std::string shown = {};   // long arguments as events show them, until they were shown
-    bool is_settled = false;  // a call of this process whose outcome is known
+    enum class Stage : std::uint8_t {
+      open,     // neither offered nor invoked
+      started,  // offered or invoked
+      ending,   // a client's call whose end is on its way, because a call beside it failed
+      settled   // a call of this process whose outcome is known
+    };
+    Stage stage = Stage::open;
+    // Whether the call is refused, once that is known: null if it is not.
+    std::optional<std::unique_ptr<const Refusal>> refusal = {};
+    std::string shown = {};  // long arguments as events show them, until they were shown
     std::optional<TaskGroup::Ticket> task = {};  // of a call that this process makes
-    bool is_cancelled = false;                   // because a call beside it failed
     int reports = 0;                             // how often it was told how far the call has come
     int questions = 0;                           // that its server has asked the client
     int unanswered = 0;                          // of those
@@ -311,7 +322,9 @@ class AgentRun final {
     milliseconds time_left{0};                   // of a call that is held
     std::vector<TaskGroup::Ticket> samplings = {};
   };
-  bool is_started(const ToolUseId& call) const;
+  using Stage = Progress::Stage;
+  Stage stage_of(const ToolUseId& call) const;
+  bool is_started(const ToolUseId& call) const { return stage_of(call) != Stage::open; }
   std::map<ToolUseId, Progress> progress_;
   std::set<ToolUseId> maybe_started_;  // calls of this process that a former process may have begun
   std::set<ToolUseId> offer_again_;    // read-only calls whose client may have forgotten them
@@ -347,6 +360,7 @@ class AgentRun final {
   std::optional<llm::Failed> failure_;
 
   Wakeup* pausing_ = nullptr;
+  std::vector<Wakeup*> held_calls_;        // calls that wait for the lease
   const std::unique_ptr<RunTrace> trace_;  // null: nobody wants spans
   std::unique_ptr<RunLog> log_;
   TaskGroup tasks_;  // last, with the next: tasks use everything above

@@ -83,12 +83,10 @@ Task<bool> AgentRun::bind_tools() {
     for (std::size_t i = 0; i < refs.size(); ++i) {
       asking.spawn("run.bind", bind_ref(refs[i], &found[i], &left));
     }
-    auto must_stop = [this] {
-      return cancel_waits() || cutoff_ != Cutoff::none || activity_ == Activity::stopping;
-    };
-    while (left > 0 && !is_late && !must_stop()) co_await over.wait();
+    while (left > 0 && !is_late && !has_news()) co_await over.wait();
+    // The tasks write to `found`, so they end before it is read or goes away.
     co_await asking.stop(CancelReason::deadline);
-    if (must_stop()) co_return false;
+    if (has_news()) co_return false;
   }
   std::vector<ToolDecl> tools;
   for (std::size_t i = 0; i < refs.size(); ++i) {
@@ -103,6 +101,7 @@ Task<bool> AgentRun::bind_tools() {
       tools.push_back(std::move(tool));
     }
   }
+  // Names are unique over all tools of the run, those that were bound at its creation included.
   make_unique(tools, *state_->created().tools);
   ToolsEntry entry{.tools = share_decls(std::move(tools))};
   std::string text = bindings_of(*entry.tools, BoundTools::all);
@@ -113,6 +112,7 @@ Task<bool> AgentRun::bind_tools() {
                      .bytes = std::make_shared<const std::string>(std::move(text))};
     log_->keep_blobs(std::move(blobs));
   }
+  // Together with the first turn: a restart in between only asks the servers again.
   record(std::move(entry), RunLog::kEchoWait);
   co_return true;
 }

@@ -1,7 +1,4 @@
 // Calls that this process makes.
-#include <boost/asio/error.hpp>
-#include <boost/system/system_error.hpp>
-#include <exception>
 #include <functional>
 #include <utility>
 
@@ -12,6 +9,7 @@
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "tool/safe_invoke.hpp"
 
 namespace errand::agent {
 namespace {
@@ -19,37 +17,6 @@ namespace {
 // How long a call that this process makes may take.
 milliseconds time_of(const CallState& call) {
   return call.tool->annotations.timeout.value_or(kHostToolTimeout);
-}
-
-// Tools may be a user's own code: whatever they throw fails the call and nothing else. What it says
-// is for the log, because it may tell more than a model should know. Neither the model nor the log
-// is told the secrets that the call was given. A cancellation counts only if this task was
-// cancelled: a tool may throw the error of an operation that it has cancelled itself.
-Task<ToolOutcome> invoke_safely(ToolPtr tool, ToolCall call, ToolContext context, Log* log) {
-  std::string what;
-  std::exception_ptr aborted;
-  const std::string run = call.run.str();
-  const std::string name = tool->decl().name;
-  CallSecrets* const secrets = context.secrets;
-  try {
-    ToolOutcome outcome = co_await tool->invoke(std::move(call), context);
-    secrets->blot_out(outcome);
-    co_return outcome;
-  } catch (const boost::system::system_error& error) {
-    if (error.code() == asio::error::operation_aborted) aborted = std::current_exception();
-    what = error.what();
-  } catch (const std::exception& error) {
-    what = error.what();
-  } catch (...) {
-    what = "an exception of an unknown type";
-  }
-  auto cancellation = co_await asio::this_coro::cancellation_state;
-  bool is_cancelled = cancellation.cancelled() != asio::cancellation_type::none;
-  if (aborted && is_cancelled) std::rethrow_exception(aborted);
-  what = secrets->blot_out(std::move(what));
-  log->error("a tool threw an exception", {{"run", run}, {"tool", name}, {"what", what}});
-  co_return failed_outcome(
-      "The tool failed because of an internal error. It may or may not have taken effect.");
 }
 
 // The run that a call of the tool is; empty: none.
@@ -120,33 +87,49 @@ void AgentRun::make_call(const CallState& call, ToolPtr tool) {
                              .name = call.name,
                              .input = call.arguments,
                              .child_run = child_of(*call.tool, call.id)});
-  TaskGroup& tasks = tasks_for(*call.tool);
-  const SteadyTime deadline = around_.timers.now() + time_of(call);
   ToolCall made{
       .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
-  ToolContext context{.who = principal_of(call.id), .deadline = deadline};
-  TaskGroup::Ticket task =
-      tasks.spawn("run.tool", run_host_tool(std::move(tool), std::move(made), context));
-  progress_[call.id].task = task;
-  watch_host_call(call.id, deadline, tasks, task);
+  progress_[call.id].task = tasks_for(*call.tool)
+                                .spawn("run.tool", run_host_tool(std::move(tool), std::move(made),
+                                                                 principal_of(call.id)));
 }
 
-Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext context) {
-  // An effect that cannot be repeated waits until the call is in the journal for good.
-  if (!tool->decl().annotations.read_only) {
+// An effect that cannot be repeated waits until the call is in the journal for good, and while the
+// store is in trouble another process may have claimed the run. None of that is the tool's fault,
+// so its time begins afterwards.
+Task<bool> AgentRun::may_take_effect(ToolUseId id, ToolAnnotations promises) {
+  if (!promises.read_only) {
     auto durable = co_await log_->flush();
-    if (!durable) co_return;
+    if (!durable) co_return false;
   }
+  while (!around_.lease.allows_effects()) {
+    Wakeup wakeup(around_.home.executor());
+    held_calls_.push_back(&wakeup);
+    struct Leave {
+      std::vector<Wakeup*>& held;
+      Wakeup* me;
+      ~Leave() { std::erase(held, me); }
+    };
+    Leave leave{held_calls_, &wakeup};
+    co_await wakeup.wait();
+  }
+  co_return is_running(id);
+}
+
+Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, Principal who) {
   const ToolUseId id = call.id;
+  const bool may_begin = co_await may_take_effect(id, tool->decl().annotations);
+  if (!may_begin) co_return;
+  const CallState& known = *state_->find_call(id);
+  ToolContext context{.who = std::move(who), .deadline = around_.timers.now() + time_of(known)};
+  watch_host_call(known, context.deadline);
   CallSecrets secrets(around_.secrets, key_.workspace);
   context.secrets = &secrets;
   CallProgress progress(id, tool->decl().name, child_of(tool->decl(), id), secrets,
                         [this](ToolProgress report) { show_progress(std::move(report)); });
   context.progress = &progress;
-  const CallState* known = state_->find_call(id);
   JournaledNotes notes(
-      known ? known->note : "",
-      [this, id](json::Object note) { return keep_note(id, std::move(note)); },
+      known.note, [this, id](json::Object note) { return keep_note(id, std::move(note)); },
       [this, id] { return goes_on_later(id); });
   context.notes = &notes;
   std::unique_ptr<CallQuestions> questions = blotted(make_questions(id), secrets);
@@ -157,7 +140,7 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, ToolContext cont
 
 Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
   const CallState* call = state_->find_call(id);
-  if (!call || call->outcome || state_->terminal() || progress_[id].is_settled) {
+  if (!call || call->outcome || state_->terminal() || stage_of(id) == Stage::settled) {
     co_return Error(ErrorCode::cancelled, "the call is over");
   }
   // Nobody else is told its notes. A run of a format without notes has no call like that.
@@ -173,9 +156,7 @@ Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
 }
 
 bool AgentRun::goes_on_later(const ToolUseId& id) const {
-  auto call = progress_.find(id);
-  bool is_over = state_->terminal() || state_->cancel() ||
-                 (call != progress_.end() && call->second.is_settled);
+  bool is_over = state_->terminal() || state_->cancel() || stage_of(id) == Stage::settled;
   return !is_over && activity_ == Activity::stopping;
 }
 
@@ -183,7 +164,7 @@ void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
   Progress& progress = progress_[id];
   // A call that was cut off may return late, even after the next turn has begun. Its outcome is
   // dropped, but the run may have stayed in memory only because the call had not returned.
-  if (std::exchange(progress.is_settled, true)) return kick();
+  if (std::exchange(progress.stage, Stage::settled) == Stage::settled) return kick();
   forget_timeout(id);
   for (TaskGroup::Ticket sampling : progress.samplings) host_tools_->cancel_one(sampling);
   const CallState* call = state_->find_call(id);
@@ -205,15 +186,16 @@ void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
 }
 
 // A call whose time is over is cut off, and nobody waits until it has noticed.
-void AgentRun::watch_host_call(const ToolUseId& id, SteadyTime deadline, TaskGroup& tasks,
-                               TaskGroup::Ticket task) {
-  Timers::Id timer = around_.timers.set(deadline, [this, id, &tasks, task] {
+void AgentRun::watch_host_call(const CallState& call, SteadyTime deadline) {
+  TaskGroup& tasks = tasks_for(*call.tool);
+  const TaskGroup::Ticket task = *progress_[call.id].task;
+  Timers::Id timer = around_.timers.set(deadline, [this, id = call.id, &tasks, task] {
     timeouts_.erase(id);
-    const CallState* call = state_->find_call(id);
-    settle_host_call(id, overdue_outcome(call ? time_of(*call) : kHostToolTimeout));
+    const CallState* overdue = state_->find_call(id);
+    settle_host_call(id, overdue_outcome(overdue ? time_of(*overdue) : kHostToolTimeout));
     tasks.cancel_one(task);
   });
-  timeouts_[id] = {.when = deadline, .timer = timer};
+  timeouts_[call.id] = {.when = deadline, .timer = timer};
 }
 
 // Progress is shown like streamed text. A tool that reports faster than the store can write, or

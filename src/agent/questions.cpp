@@ -118,9 +118,8 @@ Error AgentRun::call_is_over() {
 
 bool AgentRun::is_running(const ToolUseId& id) const {
   const CallState* call = state_->find_call(id);
-  auto progress = progress_.find(id);
-  bool is_settled = progress != progress_.end() && progress->second.is_settled;
-  return call && !call->outcome && !is_settled && !state_->cancel() && !state_->terminal();
+  return call && !call->outcome && stage_of(id) != Stage::settled && !state_->cancel() &&
+         !state_->terminal();
 }
 
 // ---- The client ---------------------------------------------------------------------------------
@@ -337,8 +336,7 @@ void AgentRun::hold_time(const ToolUseId& call) {
 void AgentRun::release_time(const ToolUseId& call) {
   Progress& progress = progress_[call];
   if (--progress.holds > 0 || !is_running(call) || !progress.task) return;
-  watch_host_call(call, around_.timers.now() + progress.time_left,
-                  tasks_for(*state_->find_call(call)->tool), *progress.task);
+  watch_host_call(*state_->find_call(call), around_.timers.now() + progress.time_left);
 }
 
 }  // namespace errand::agent

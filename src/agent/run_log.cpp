@@ -133,16 +133,16 @@ Task<void> RunLog::room() {
   while (!has_room() && !failure_) co_await next_commit();
 }
 
-Task<Result<RunLog::End>> RunLog::finish(const TerminalEntry* entry, const Event* event,
+Task<Result<RunLog::End>> RunLog::finish(TerminalEntry entry, Event event,
                                          std::vector<std::string> history) {
   Pending& last = current();
   before_end_ = Mark{.journal = last.segment.journal.size(),
                      .events = last.segment.events.size(),
                      .status = status_};
-  write(*entry);
-  emit(*event);
+  write(entry);
+  emit(event);
   current().effects.history = std::move(history);
-  set_status(entry->status);
+  set_status(entry.status);
   ++deps_.counters.durable_waits;
   const std::int32_t target = next_segment_;
   while (before_end_ && durable_segments_ < target && !failure_) co_await next_commit();
@@ -173,6 +173,8 @@ void RunLog::take_back_end(const Commit& refused) {
   pending_.push_back(std::move(rest));
 }
 
+// One segment is on its way at a time: each says where the log ends before it, and a store that
+// refuses one must not have taken the next.
 Task<void> RunLog::pump() {
   do {
     Commit commit = take_first();
@@ -183,6 +185,7 @@ Task<void> RunLog::pump() {
       break;
     }
     const std::optional<CommitRefusal>& refused = appended->appended.refused;
+    // A cancel was accepted before the end, and counts.
     if (refused == CommitRefusal::mail_waiting && before_end_) {
       take_back_end(commit);
       wake_waiters();
@@ -201,6 +204,7 @@ Task<void> RunLog::pump() {
                         .started = appended->appended.started,
                         .is_turn_unknown = appended->is_read_back && is_terminal(commit.status)});
     wake_waiters();
+    // A last segment that may wait does so for company; whole ones in front of it do not.
   } while (pending_.size() > 1 || (!pending_.empty() && wait_max_ == kNoWait));
   pumping_ = false;
   if (!pending_.empty() && !failure_) send_within(wait_max_);
@@ -228,7 +232,7 @@ void RunLog::fail(Error error) {
 }
 
 Task<Result<RunLog::Outcome>> RunLog::append(Commit commit) {
-  for (milliseconds pause = kRetryFirst;; pause = std::min(pause * 2, kRetryMax)) {
+  for (Backoff backoff(kRetries, options_.key.run.view());;) {
     auto appended = co_await deps_.store.append(commit);
     if (appended) co_return Outcome{.appended = std::move(*appended)};
     if (appended.error().code() == ErrorCode::outcome_unknown) {
@@ -237,13 +241,13 @@ Task<Result<RunLog::Outcome>> RunLog::append(Commit commit) {
     } else if (appended.error().code() != ErrorCode::unavailable) {
       co_return std::move(appended).error();
     }
-    co_await deps_.timers.sleep_until(deps_.timers.now() + scattered(pause));
+    co_await deps_.timers.sleep_until(deps_.timers.now() + backoff.next());
   }
 }
 
 // What became of a commit whose outcome was lost; nothing if it was not made.
 Task<Result<std::optional<RunLog::Outcome>>> RunLog::read_back(Commit commit) {
-  for (milliseconds pause = kRetryFirst;; pause = std::min(pause * 2, kRetryMax)) {
+  for (Backoff backoff(kRetries, options_.key.run.view());;) {
     auto row = co_await deps_.store.find(commit.key);
     if (row) {
       bool is_ours = row->epoch == commit.epoch;
@@ -254,16 +258,8 @@ Task<Result<std::optional<RunLog::Outcome>>> RunLog::read_back(Commit commit) {
       co_return outcome;
     }
     if (row.error().code() != ErrorCode::unavailable) co_return std::move(row).error();
-    co_await deps_.timers.sleep_until(deps_.timers.now() + scattered(pause));
+    co_await deps_.timers.sleep_until(deps_.timers.now() + backoff.next());
   }
-}
-
-// Half to one and a half of the pause, each run at a point of its own: they would otherwise all
-// come back to a recovered store at once.
-milliseconds RunLog::scattered(milliseconds pause) const {
-  constexpr std::size_t kParts = 1024;
-  const std::size_t part = std::hash<RunId>()(options_.key.run) % kParts;
-  return pause / 2 + pause * static_cast<int>(part) / static_cast<int>(kParts);
 }
 
 Commit RunLog::take_first() {

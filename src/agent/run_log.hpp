@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/counters.hpp"
+#include "async/backoff.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
 #include "async/wakeup.hpp"
@@ -69,8 +70,7 @@ class RunLog final {
   // With more pending, the vendor's stream is not read further.
   static constexpr std::size_t kPendingBytesMax = 256 * 1024;
   // Between attempts to write.
-  static constexpr milliseconds kRetryFirst{50};
-  static constexpr milliseconds kRetryMax{5000};
+  static constexpr Backoff::Bounds kRetries{};
 
   RunLog(Deps deps, Options options);
   ~RunLog();
@@ -94,8 +94,7 @@ class RunLog final {
   // stands as if it had not been written.
   enum class End { durable, cancel_waits };
   // `history` is what the run adds to the history of its session.
-  Task<Result<End>> finish(const TerminalEntry* entry, const Event* event,
-                           std::vector<std::string> history);
+  Task<Result<End>> finish(TerminalEntry entry, Event event, std::vector<std::string> history);
 
   bool has_room() const { return pending_bytes_ <= kPendingBytesMax; }
   // Waits until there is room again, or the log is dead.
@@ -135,7 +134,6 @@ class RunLog final {
   // The same, counted.
   Task<Result<Outcome>> timed_append(Commit commit);
   Task<Result<std::optional<Outcome>>> read_back(Commit commit);
-  milliseconds scattered(milliseconds pause) const;
   void take_back_end(const Commit& refused);
   void fail(Error error);
   void wake_waiters();

@@ -2,8 +2,8 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "store/memory/test_faulty_store.hpp"
 #include "store/store_contract.hpp"
 
 namespace errand::agent::run_log_test {
@@ -153,7 +153,7 @@ TEST_F(RunLogTest, AWriterHasToWaitWhileTheStoreTakesNothing) {
   EXPECT_EQ(committed(), Runs());
 
   is_down = false;
-  pass_while_waiting(2 * RunLog::kRetryMax);
+  pass_while_waiting(2 * RunLog::kRetries.max);
   pass_while_waiting(RunLog::kDeltaWait);
 
   EXPECT_TRUE(log.has_room());

@@ -10,7 +10,7 @@ namespace errand::agent {
 Task<bool> AgentRun::look_for_turn() {
   auto row = co_await around_.store.find_session({key_.workspace, state_->created().session});
   if (row) {
-    may_lack_turn_ = row->current != key_.run;
+    turn_ = row->current == key_.run ? Turn::here : Turn::elsewhere;
   } else {
     observer_.on_broken(row.error());
   }

@@ -4,6 +4,8 @@
 
 #include "agent/agent_run.hpp"
 #include "agent/fold/arguments.hpp"
+#include "agent/fold/offers.hpp"
+#include "async/backoff.hpp"
 #include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
@@ -12,7 +14,7 @@
 namespace errand::agent {
 namespace {
 
-constexpr milliseconds kTimeoutRetry{1000};
+constexpr Backoff::Bounds kAnswerRetries{.first = milliseconds(250), .max = milliseconds(5000)};
 
 // Of calls that were refused, or that have to be judged.
 constexpr std::size_t kJudgedInABreath = 8;
@@ -30,11 +32,6 @@ struct JudgedArguments {
   std::optional<std::string> mistakes;
   std::string shown;
 };
-
-bool promises_repeat(const ToolDecl& tool) {
-  const ToolAnnotations& notes = tool.annotations;
-  return notes.read_only || notes.idempotent || notes.resumable;
-}
 
 // A call that was running whenever the process ended may be what ends it, whatever it promises. One
 // with a note only goes on with what the note names, which may take longer than many processes
@@ -55,6 +52,9 @@ constexpr std::string_view kBegunByClient =
 constexpr std::string_view kCancelledCall =
     "The run was cancelled while this call was running. It may or may not have taken effect.";
 
+constexpr std::string_view kCancelledFirst =
+    "This call was not made: the run was cancelled before it.";
+
 constexpr std::string_view kNotMade =
     "This call was not made: another call of the turn ended the run.";
 
@@ -63,13 +63,6 @@ constexpr std::string_view kSiblingFailed =
 
 constexpr std::string_view kSiblingCutOff =
     "This call was cancelled because a call beside it failed. It may or may not have taken effect.";
-
-// Whether a client has claimed the call: it has begun it, and may have been cut off in the middle.
-bool is_claimed(const std::vector<Mailbox>& boxes, const ToolUseId& call) {
-  return std::any_of(boxes.begin(), boxes.end(), [&call](const Mailbox& box) {
-    return box.slot == call.view() && !box.claim_id.empty();
-  });
-}
 
 }  // namespace
 
@@ -88,10 +81,10 @@ void AgentRun::start_ready_calls(std::size_t first) {
       continue;
     }
     if (call.tool->site == ToolSite::client) {
-      progress_[call.id].is_started = true;
+      progress_[call.id].stage = Stage::started;
       offer_to_client(call);
     } else if (ToolPtr tool = open_tool(*call.tool)) {
-      progress_[call.id].is_started = true;
+      progress_[call.id].stage = Stage::started;
       make_call(call, std::move(tool));
     }
   }
@@ -109,25 +102,25 @@ Principal AgentRun::principal_of(const ToolUseId& call) const {
   return who;
 }
 
-bool AgentRun::is_started(const ToolUseId& call) const {
+AgentRun::Stage AgentRun::stage_of(const ToolUseId& call) const {
   auto known = progress_.find(call);
-  return known != progress_.end() && known->second.is_started;
+  return known == progress_.end() ? Stage::open : known->second.stage;
 }
 
 const Refusal* AgentRun::refusal(const CallState& call) {
   Progress& progress = progress_[call.id];
-  if (!std::exchange(progress.is_judged, true)) {
+  if (!progress.refusal) {
     auto refused = refusal_of(*state_, call, *around_.schemas.cache);
-    if (refused) progress.refusal = std::make_unique<const Refusal>(std::move(*refused));
+    progress.refusal = refused ? std::make_unique<const Refusal>(std::move(*refused)) : nullptr;
   }
-  return progress.refusal.get();
+  return progress.refusal->get();
 }
 
 Task<void> AgentRun::judge_calls(std::size_t first) {
   Breath breath(kJudgedInABreath);
   for (std::size_t i = first; i < state_->turn().calls.size(); ++i) {
     const CallState& call = state_->turn().calls[i];
-    if (call.outcome || progress_[call.id].is_judged) continue;
+    if (call.outcome || progress_[call.id].refusal) continue;
     if (!refusal_unseen(*state_, call) && takes_long_to_judge(call)) {
       co_await judge_aside(call.id);
     } else {
@@ -147,8 +140,8 @@ Task<void> AgentRun::judge_aside(ToolUseId id) {
   auto judged = co_await surely_aside(around_.schemas.pool, std::move(judge));
   if (!judged) co_return observer_.on_broken(judged.error());
   Progress& progress = progress_[id];
-  progress.is_judged = true;
   progress.shown = std::move(judged->shown);
+  progress.refusal = nullptr;
   if (!judged->mistakes) co_return;
   progress.refusal = std::make_unique<const Refusal>(Refusal{.text = std::move(*judged->mistakes)});
 }
@@ -158,18 +151,10 @@ std::string AgentRun::shown_input(const CallState& call) {
   return shown.empty() ? shown_arguments(call) : shown;
 }
 
-LocalToolCall AgentRun::offer_of(const CallState& call) {
-  return {.id = call.id,
-          .name = call.name,
-          .args = shown_input(call),
-          .kind = call.tool->kind,
-          .echo = call.tool->echo};
-}
-
 void AgentRun::offer_to_client(const CallState& call) {
   milliseconds timeout =
       call.tool->annotations.timeout.value_or(state_->created().limits.local_tool_timeout);
-  LocalToolCall offer = offer_of(call);
+  LocalToolCall offer = offer_of(call, shown_input(call));
   if (trace_) trace_->begin_call(call.id);
   log_->emit(offer);
   log_->open_mailbox({.run = key_.run,
@@ -189,7 +174,7 @@ Task<void> AgentRun::settle_without_running() {
   const std::set<ToolUseId> again = std::exchange(offer_again_, {});
   for (const ToolUseId& id : again) {
     const CallState* call = state_->find_call(id);
-    if (call && !call->outcome) log_->emit(offer_of(*call));
+    if (call && !call->outcome) log_->emit(offer_of(*call, shown_input(*call)));
     if (breath.is_due(1)) co_await let_others_run();
   }
   std::optional<std::string> all_refused = batch_refusal(*state_);
@@ -204,7 +189,11 @@ Task<void> AgentRun::settle_without_running() {
     } else if (const Refusal* refused = refusal(call)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
     } else if (state_->cancel() && call.tool->site == ToolSite::host) {
-      outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kCancelledCall)});
+      const bool may_have_run = is_started(call.id) || maybe_started_.contains(call.id);
+      outcomes.push_back({.id = call.id,
+                          .ok = false,
+                          .text = std::string(may_have_run ? kCancelledCall : kCancelledFirst),
+                          .synthetic = !may_have_run});
     } else if (is_lost) {
       outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kOutcomeUnknown)});
     } else if (call.tool->site == ToolSite::host && !is_started(call.id) &&
@@ -311,10 +300,10 @@ Task<void> AgentRun::cancel_child_of(ToolUseId call) {
 
 void AgentRun::cancel_siblings() {
   for (const CallState& call : state_->turn().calls) {
-    if (call.outcome || !is_started(call.id)) continue;
+    if (call.outcome || stage_of(call.id) != Stage::started) continue;
     Progress& progress = progress_[call.id];
-    if (std::exchange(progress.is_cancelled, true)) continue;
     if (call.tool->site == ToolSite::client) {
+      progress.stage = Stage::ending;
       tasks_.spawn("run.sibling",
                    answer_for_client(call.id, {.ok = false, .text = std::string(kSiblingCutOff)}));
     } else if (progress.task) {
@@ -343,34 +332,56 @@ void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
 }
 
 // A timeout competes with the client's answer for the same mailbox; whichever is first counts.
+// While the store does not answer, it is asked again: nobody else ends the call.
 Task<void> AgentRun::answer_for_client(ToolUseId id, ToolAnswer answer) {
-  if (answer.timed_out) {
-    auto boxes = co_await around_.store.mailboxes(key_);
-    if (boxes && is_claimed(*boxes, id)) append(answer.text, ". ", kBegunByClient);
+  for (Backoff backoff(kAnswerRetries, key_.run.view()); waits_for_answer(id);) {
+    const bool is_done = co_await try_to_answer(id, answer);
+    if (is_done) co_return;
+    co_await around_.timers.sleep_until(around_.timers.now() + backoff.next());
   }
+}
+
+bool AgentRun::waits_for_answer(const ToolUseId& id) const {
+  if (log_->failed() || state_->terminal()) return false;
+  const CallState* call = state_->find_call(id);
+  return questions_.contains(id) || (call && !call->outcome);
+}
+
+Task<bool> AgentRun::try_to_answer(ToolUseId id, ToolAnswer answer) {
+  // A call that was offered a moment ago may not have its mailbox yet.
+  auto durable = co_await log_->flush();
+  if (!durable) co_return true;
+  auto boxes = co_await around_.store.mailboxes(key_);
+  if (!boxes) co_return false;
+  auto box = std::find_if(boxes->begin(), boxes->end(),
+                          [&id](const Mailbox& one) { return one.slot == id.view(); });
+  if (box == boxes->end()) co_return true;
+  if (box->filled) {
+    // By the client or by an earlier attempt, and the store's answer was lost.
+    take_late_answer(std::move(*box));
+    co_return true;
+  }
+  // A client that has claimed the call may have begun it, and may have been cut off in the middle.
+  if (answer.timed_out && !box->claim_id.empty()) append(answer.text, ". ", kBegunByClient);
   Mail mail{.to = key_,
             .slot = id.str(),
             .kind = MailKind::tool_result,
             .body = to_mail_body(answer),
             .owner_epoch = epoch_};
-  std::string body = mail.body;
-  auto outcome = co_await around_.store.mail(std::move(mail));
-  if (!outcome) {
-    if (!answer.timed_out) {
-      progress_[id].is_cancelled = false;
-      co_return;
-    }
-    watch_timeout(id, around_.timers.now() + kTimeoutRetry);
-  } else if (*outcome == MailOutcome::stale_epoch) {
+  auto outcome = co_await around_.store.mail(mail);
+  // Filled or closed in between: the next attempt reads by whom.
+  if (!outcome || *outcome == MailOutcome::unknown_slot) co_return false;
+  if (*outcome == MailOutcome::stale_epoch) {
     observer_.on_broken(Error(ErrorCode::conflict, "another process owns the run"));
   } else if (*outcome == MailOutcome::accepted) {
-    if (questions_.contains(id)) observer_.on_going_on();
-    deliver({.run = key_.run,
-             .slot = id.str(),
-             .kind = MailKind::tool_result,
-             .filled = true,
-             .body = std::move(body)});
+    take_late_answer(filled_by(std::move(mail)));
   }
+  co_return true;
+}
+
+void AgentRun::take_late_answer(Mailbox filled) {
+  if (questions_.contains(*ToolUseId::parse(filled.slot))) observer_.on_going_on();
+  deliver(std::move(filled));
 }
 
 }  // namespace errand::agent

@@ -441,8 +441,9 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
 
   const RunRow row = run.row;
   ++counters_.durable_waits;
-  ERRAND_CO_TRY(auto outcome, co_await create_surely(std::move(run)));
-  if (outcome.refused || outcome.kind == Creation::existing) co_return outcome;
+  ERRAND_CO_TRY(auto begun, co_await create_surely(std::move(run)));
+  CreateOutcome& outcome = begun.outcome;
+  if (outcome.refused || outcome.kind == Creation::existing) co_return std::move(outcome);
   if (outcome.kind == Creation::conflict) {
     co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
         .reason("idempotency_conflict");
@@ -450,31 +451,9 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   ++counters_.runs_created;
   RunRow owned = row;
   owned.epoch = outcome.epoch;
-  if (!outcome.waits_for_turn) residency_.begin(owned, std::move(state));
-  co_return outcome;
-}
-
-// If the outcome was lost, the store is read before the caller is told anything.
-Task<Result<CreateOutcome>> Engine::create_surely(NewRun run) {
-  const RunKey key = run.row.key();
-  const std::optional<SessionTurn> turn = run.session;
-  auto outcome = co_await deps_.store.create(std::move(run));
-  if (outcome || outcome.error().code() != ErrorCode::outcome_unknown) co_return outcome;
-  auto row = co_await deps_.store.find(key);
-  if (!row) co_return outcome;
-  CreateOutcome found{.kind = Creation::created, .run = key.run, .epoch = row->epoch};
-  if (!turn) co_return found;
-  // The run may have got its turn, or even have ended, since: it is read again to be driven.
-  found.waits_for_turn = true;
-  auto session = co_await deps_.store.find_session({key.workspace, turn->session});
-  // While the session cannot be read, the run asks for its turn when it starts.
-  const bool has_turn = !session || session->current == key.run;
-  if (has_turn && !is_terminal(row->status)) residency_.take_turn(key);
-  // The run that has the turn is the one that this run interrupts.
-  if (session && !has_turn && turn->when_busy == WhenBusy::interrupt) {
-    found.interrupted = session->current;
-  }
-  co_return found;
+  const bool is_its_turn = !outcome.waits_for_turn && !begun.is_driven;
+  if (is_its_turn) residency_.begin(owned, std::move(state));
+  co_return std::move(outcome);
 }
 
 }  // namespace errand::engine

@@ -7,6 +7,7 @@
 #include "async/breath.hpp"
 #include "base/text.hpp"
 #include "engine/call_errors.hpp"
+#include "engine/cancel_mail.hpp"
 #include "engine/id_bounds.hpp"
 #include "engine/residency/whole_log.hpp"
 #include "json/parse.hpp"
@@ -85,49 +86,40 @@ Engine::~Engine() = default;
 
 Task<Result<void>> Engine::answer(Principal who, RunId run, CallAnswer answer) {
   std::vector<RunBlob> blobs = agent::take_bytes(answer.answer.files);
-  const RunKey key{.workspace = who.workspace, .run = run};
-  Mail mail{.to = key,
+  const std::string slot = answer.tool_use_id;
+  Mail mail{.to = {.workspace = who.workspace, .run = run},
             .slot = std::move(answer.tool_use_id),
             .kind = MailKind::tool_result,
             .body = to_mail_body(answer.answer),
             .claim_id = std::move(answer.claim_id),
             .effects = {.blobs = std::move(blobs)}};
-  Mailbox filled{
-      .run = run, .slot = mail.slot, .kind = mail.kind, .filled = true, .body = mail.body};
-  ++counters_.durable_waits;
-  ERRAND_CO_TRY(auto outcome, co_await deps_.store.mail(std::move(mail)));
+  ERRAND_CO_TRY(auto outcome, co_await post(std::move(mail)));
   switch (outcome) {
     case MailOutcome::unknown_run: co_return no_such_run(run);
     case MailOutcome::run_ended:
       co_return Error(ErrorCode::conflict, "the run has ended").reason("run_terminal");
     case MailOutcome::newer_format: co_return newer_run(run);
     case MailOutcome::unknown_slot:
-    case MailOutcome::stale_epoch: co_return call_not_pending(filled.slot);
-    case MailOutcome::claimed: co_return call_claimed(filled.slot);
+    case MailOutcome::stale_epoch: co_return call_not_pending(slot);
+    case MailOutcome::claimed: co_return call_claimed(slot);
     case MailOutcome::accepted: break;
   }
-  residency_.deliver(key, std::move(filled));
   co_return Result<void>();
 }
 
 Task<Result<RunStatus>> Engine::cancel(Principal who, RunId run) {
-  constexpr std::string_view kReason = "user";
-  Mailbox filled{.run = run,
-                 .slot = std::string(kCancelSlot),
-                 .kind = MailKind::cancel,
-                 .filled = true,
-                 .body = std::string(kReason)};
   const RunKey key{.workspace = who.workspace, .run = run};
-  Mail mail{.to = key, .slot = filled.slot, .kind = filled.kind, .body = filled.body};
-  ++counters_.durable_waits;
-  ERRAND_CO_TRY(auto outcome, co_await deps_.store.mail(std::move(mail)));
+  Mail mail = cancel_mail(key, "user");
+  ERRAND_CO_TRY(auto outcome, co_await post(mail));
   if (outcome == MailOutcome::unknown_run) co_return no_such_run(run);
   if (outcome == MailOutcome::newer_format) co_return newer_run(run);
   if (outcome == MailOutcome::run_ended) {
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(key));
     co_return row.status;
   }
-  if (outcome == MailOutcome::accepted) residency_.deliver(key, std::move(filled));
+  // A cancel lies in the mailbox already. The process that took it may not have lived to deliver
+  // it, and a run folds a cancel that comes twice once.
+  if (outcome == MailOutcome::unknown_slot) residency_.deliver(key, filled_by(std::move(mail)));
   co_return RunStatus::cancelled;
 }
 

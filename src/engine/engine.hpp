@@ -125,8 +125,9 @@ Error newer_run(const RunId& run);
 // Every verb may fail with unavailable (the store) or internal; only other codes are listed.
 //
 // Files: engine.cpp (verbs on runs), create.cpp, child_runs.cpp, fork.cpp, feedback.cpp,
-// sessions.cpp, remove.cpp, pending_calls.cpp (verbs on calls that wait for a client), upkeep.cpp
-// (lease and retention). Where runs are and how they move is in residency.hpp.
+// sessions.cpp, remove.cpp, pending_calls.cpp (verbs on calls that wait for a client),
+// lost_answers.cpp (writes whose outcome the store could not tell), upkeep.cpp (lease and
+// retention). Where runs are and how they move is in residency.hpp.
 class Engine final : private agent::ChildRuns {
  public:
   struct Deps {
@@ -270,7 +271,8 @@ class Engine final : private agent::ChildRuns {
   // What a session is about, from the first messages in it; empty if nothing was said.
   Task<Result<std::string>> summary_of(Principal who, SessionRow session);
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter);
-  // Takes no more messages, and cancels what is not over. False: it had ended before.
+  // Takes no more messages, and cancels what is not over. False: it had ended before. True also if
+  // the store's first answer was lost, so that nobody knows.
   Task<Result<bool>> end_session(Principal who, SessionId session);
   // Removes an ended session for good, with its runs. conflict with reason "session_active": it, or
   // one of its runs, has not ended.
@@ -326,9 +328,26 @@ class Engine final : private agent::ChildRuns {
   Task<Result<ToolSetPtr>> resolve_tools(ToolSetPtr tools, StoredTools stored, Principal who);
   Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
-  Task<Result<CreateOutcome>> create_surely(NewRun run);
   // invalid_argument with the limit: a conversation must not have so many bytes.
   Result<void> check_conversation_bytes(std::size_t bytes) const;
+
+  // Writes whose outcome is known when they return, even if the store's answer was lost
+  // (lost_answers.cpp). outcome_unknown: the engine stops before the store answers.
+  //
+  // Sends mail, and brings it to its run if it is accepted.
+  Task<Result<MailOutcome>> post(Mail mail);
+  Task<Result<MailOutcome>> find_mail(Mail mail);
+  struct Begun {
+    CreateOutcome outcome;
+    bool is_driven = false;  // the run was read from the store, and goes on by itself
+  };
+  Task<Result<Begun>> create_surely(NewRun run);
+  Task<Result<Begun>> find_created(RunKey key, std::optional<SessionTurn> turn);
+  Task<std::optional<RunId>> find_turn(RunRow row, SessionTurn turn);
+  Task<Result<EndedSession>> end_surely(SessionKey session, std::string reason);
+  Task<Result<std::vector<RunId>>> unfinished_runs(SessionKey session);
+  void deliver_end(const WorkspaceSlug& workspace, const EndedSession& ended,
+                   std::string_view reason);
 
   // What a run that is called by another takes from it.
   struct ChildOf {

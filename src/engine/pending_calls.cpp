@@ -105,24 +105,19 @@ Task<Result<void>> Engine::report_progress(Principal who, std::string tool_use_i
   CallFilter filter{.workspace = who.workspace, .slot = tool_use_id, .limit = 1};
   ERRAND_CO_TRY(auto boxes, co_await deps_.store.pending_calls(std::move(filter)));
   if (boxes.empty()) co_return call_not_pending(tool_use_id);
-  const RunKey key{.workspace = who.workspace, .run = boxes.front().run};
-  Mailbox filled{.run = key.run,
-                 .slot = progress_slot(*call),
-                 .kind = MailKind::progress,
-                 .filled = true,
-                 .body = to_mail_body(ToolProgress{.id = *call,
-                                                   .name = boxes.front().name,
-                                                   .message = std::move(report.message),
-                                                   .progress = report.progress,
-                                                   .total = report.total})};
-  Mail mail{.to = key, .slot = filled.slot, .kind = filled.kind, .body = filled.body};
-  ++counters_.durable_waits;
-  ERRAND_CO_TRY(auto outcome, co_await deps_.store.mail(std::move(mail)));
+  Mail mail{.to = {.workspace = who.workspace, .run = boxes.front().run},
+            .slot = progress_slot(*call),
+            .kind = MailKind::progress,
+            .body = to_mail_body(ToolProgress{.id = *call,
+                                              .name = boxes.front().name,
+                                              .message = std::move(report.message),
+                                              .progress = report.progress,
+                                              .total = report.total})};
+  ERRAND_CO_TRY(auto outcome, co_await post(std::move(mail)));
+  // Any other refusal means that the run has not taken an earlier report yet; this one is dropped.
   if (outcome == MailOutcome::run_ended) {
     co_return Error(ErrorCode::conflict, "the run has ended").reason("run_terminal");
   }
-  // Otherwise the run has not taken an earlier report yet, and this one is dropped.
-  if (outcome == MailOutcome::accepted) residency_.deliver(key, std::move(filled));
   co_return Result<void>();
 }
 

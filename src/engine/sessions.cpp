@@ -6,12 +6,14 @@
 #include "agent/file_bytes.hpp"
 #include "async/read_aside.hpp"
 #include "base/text.hpp"
+#include "engine/cancel_mail.hpp"
 #include "engine/engine.hpp"
 #include "engine/id_bounds.hpp"
 #include "engine/records/agent_access.hpp"
 #include "engine/records/agents.hpp"
 #include "engine/residency/whole_log.hpp"
 #include "engine/session_spec.hpp"
+#include "engine/shielded.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/log/session_message.hpp"
@@ -49,14 +51,6 @@ Error refusal_of(SessionRefusal refused, const SessionId& session) {
           .limit("queuedMessages", static_cast<std::int64_t>(kQueuedMax));
   }
   return no_such_session(session);
-}
-
-Mailbox cancel_mail(const RunId& run, std::string_view reason) {
-  return {.run = run,
-          .slot = std::string(kCancelSlot),
-          .kind = MailKind::cancel,
-          .filled = true,
-          .body = std::string(reason)};
 }
 
 std::size_t bytes_of(const Spec& said) {
@@ -169,8 +163,8 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
                                              std::move(idempotency), std::move(turn)));
   if (outcome.refused) co_return refusal_of(*outcome.refused, session);
   if (outcome.interrupted) {
-    residency_.deliver({who.workspace, *outcome.interrupted},
-                       cancel_mail(*outcome.interrupted, kInterrupted));
+    const RunKey run{who.workspace, *outcome.interrupted};
+    residency_.deliver(run, filled_by(cancel_mail(run, kInterrupted)));
   }
   co_return outcome.run;
 }
@@ -238,13 +232,24 @@ Task<Result<std::int64_t>> Engine::count_sessions(SessionFilter filter) {
 }
 
 Task<Result<bool>> Engine::end_session(Principal who, SessionId session) {
+  const SessionKey key{who.workspace, session};
   ++counters_.durable_waits;
-  ERRAND_CO_TRY(auto ended,
-                co_await deps_.store.end_session({who.workspace, session}, std::string(kEnded)));
-  for (const RunId& run : ended.cancelled) {
-    residency_.deliver({who.workspace, run}, cancel_mail(run, kEnded));
+  auto ended = co_await deps_.store.end_session(key, std::string(kEnded));
+  if (ended) {
+    deliver_end(who.workspace, *ended, kEnded);
+  } else if (ended.error().code() == ErrorCode::outcome_unknown) {
+    ended = co_await shielded(&tasks_, "engine.end_session", end_surely(key, std::string(kEnded)));
   }
-  co_return ended.was_active;
+  if (!ended) co_return std::move(ended).error();
+  co_return ended->was_active;
+}
+
+void Engine::deliver_end(const WorkspaceSlug& workspace, const EndedSession& ended,
+                         std::string_view reason) {
+  for (const RunId& run : ended.cancelled) {
+    const RunKey key{workspace, run};
+    residency_.deliver(key, filled_by(cancel_mail(key, reason)));
+  }
 }
 
 }  // namespace errand::engine

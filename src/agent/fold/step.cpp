@@ -146,10 +146,13 @@ bool ends_answer(const ModelFailure& failure) {
   return failure.error_class == "refusal" || failure.error_class == "content_filter";
 }
 
+// The order of the questions is the order of precedence: what ends the run comes before what the
+// turn's calls still need, and that before the next turn.
 Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas,
                const Mistakes* known) {
   const TurnState& turn = state.turn();
   if (state.terminal()) return Ended{};
+  // The stream broke after a call that may have been made: the turn stands as far as it came.
   if (!turn.end && !turn.calls.empty()) return Freeze{};
   if (state.cancel()) {
     return state.all_calls_finished() ? Step(cancelled(*state.cancel())) : Step(AwaitCalls{});
@@ -159,6 +162,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
                      "local_timeout");
   }
   if (const OutcomeEntry* fatal = fatal_outcome_of(state)) {
+    // Calls that run here may have effects, and their outcomes belong in the log.
     if (has_open_host_calls(state)) return AwaitCalls{};
     return limit_met("error_tool_fatal", std::string(utf8_prefix(fatal->text, kErrorBytesMax)),
                      "tool_fatal");
@@ -183,6 +187,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
     return state.all_calls_finished() ? after_calls(state, last_seq) : Step(AwaitCalls{});
   }
   if (!state.has_begun()) return Ask{{.turn = 0, .attempt = 1, .after_seq = last_seq}};
+  // Nothing came of the turn that was asked, so it is asked again in the same way.
   return Ask{{.turn = turn.index,
               .attempt = turn.attempt + 1,
               .after_seq = last_seq,

@@ -163,6 +163,30 @@ std::vector<Flow> asking_flows() {
   };
 }
 
+// Calls that this process makes, with everything that their outcomes may be.
+std::vector<Flow> host_flows() {
+  return {
+      {.name = "a tool of this process that reports, and gives back a file",
+       .script = R"({"turns":[
+         {"deltaDelayMs":10,"text":["x"],"toolCalls":[{"name":"showing"},{"name":"look"}]},
+         {"deltaDelayMs":10,"text":["done"]}]})",
+       .tools = {client_tool("look"), HostTool{"showing"}},
+       .shown_files = {"shown.txt: bytes"}},
+      {.name = "a tool of this process that ends the run",
+       .script = R"({"turns":[{"toolCalls":[{"name":"fatal"},{"name":"look"}]},{"text":["no"]}]})",
+       .tools = {client_tool("look"), HostTool{"fatal"}}},
+      {.name = "a tool of this process that overruns its time",
+       .script = R"({"turns":[{"toolCalls":[{"name":"slow"},{"name":"look"}]},{"text":["done"]}]})",
+       .tools = {client_tool("look"), HostTool{"slow"}}},
+      {.name = "cancelled while a tool of this process runs",
+       .script =
+           R"({"turns":[{"toolCalls":[{"name":"slow"},{"name":"careless"}]},{"text":["no"]}]})",
+       .tools = {HostTool{"slow"}, HostTool{"careless"}},
+       .client = {.cancels_after = 1},
+       .ends_with = "cancelled"},
+  };
+}
+
 // Calls that repeat themselves, of a tool that may be called twice, and an answer to put right.
 Flow guarded_flow() {
   return {"loop, budget and repair together",
@@ -203,6 +227,7 @@ std::vector<Flow> flows_with_files() {
 std::vector<Flow> flows() {
   std::vector<Flow> all = plain_flows();
   for (Flow& flow : asking_flows()) all.push_back(std::move(flow));
+  for (Flow& flow : host_flows()) all.push_back(std::move(flow));
   for (Flow& flow : repair_flows()) all.push_back(std::move(flow));
   all.push_back(guarded_flow());
   for (Flow& flow : flows_with_files()) all.push_back(std::move(flow));

@@ -363,6 +363,77 @@ TEST_F(RestartTest, ARunWhoseReadFailedInTakeOverGoesOnLater) {
   EXPECT_EQ(status(world, run), RunStatus::succeeded);
 }
 
+// The store gives the journal of the first run only a moment later.
+TEST_F(RestartTest, ASuspectWhoseJournalIsReadLateIsHeldBackAllTheSame) {
+  {
+    World world(disk, kSlow);
+    create(world, "first");
+    create(world, "second");
+  }
+  {
+    World world(disk, kSlow);
+    recover(world);
+    EXPECT_EQ(world.asked, 2);
+  }
+  World world(disk, kSlow);
+  int failures = 0;
+  world.fault = [&failures](FaultyStore::Operation op) {
+    bool fails = op.kind == FaultyStore::Kind::read && failures++ == 0;
+    return fails ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  recover(world);
+  EXPECT_EQ(world.engine.count(Place::claimed), 1U);
+  pass(world, seconds(1));
+
+  EXPECT_EQ(world.asked_about, (Prompts{"first"}));
+  EXPECT_EQ(world.engine.count(Place::suspect), 1U);
+}
+
+TEST_F(RestartTest, AllRunsAreClaimedAtOnceAndGoOnAFewAtATime) {
+  constexpr int kRuns = 1000;
+  RunId last;
+  {
+    World world(disk, kSlow);
+    for (int i = 0; i < kRuns; ++i) last = create(world, "slow");
+  }
+  World world(disk, kSlow);
+  const SteadyTime start = world.timers.now();
+  recover(world);
+  EXPECT_TRUE(world.engine.is_recovered());
+  EXPECT_EQ(world.asked, 100);
+  EXPECT_EQ(cancel(world, last), RunStatus::cancelled);
+  EXPECT_EQ(status(world, last), RunStatus::cancelled);
+  world.run_until([&world] { return world.asked == 600; });
+  EXPECT_EQ(world.timers.now() - start, milliseconds(250));
+  EXPECT_EQ(world.engine.count(Place::queued), 399U);
+  world.run_until([&world] { return world.asked == kRuns - 1; });
+
+  EXPECT_LE(world.timers.now() - start, milliseconds(500));
+  EXPECT_EQ(world.asked, kRuns - 1);
+}
+
+TEST_F(RestartTest, RunsThatCannotBeReadComeBackAtMomentsOfTheirOwn) {
+  constexpr int kRuns = 50;
+  {
+    World world(disk, kSlow);
+    for (int i = 0; i < kRuns; ++i) create(world, "slow");
+  }
+  World world(disk, kSlow);
+  std::map<SteadyTime, int> reads;
+  world.fault = [&](FaultyStore::Operation op) {
+    const bool fails =
+        op.kind == FaultyStore::Kind::read && world.timers.now() < SteadyTime() + seconds(1);
+    if (fails) ++reads[world.timers.now()];
+    return fails ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  recover(world);
+  EXPECT_EQ(reads.size(), 1U);
+  world.run_until([&world] { return world.asked == kRuns; });
+
+  EXPECT_GT(reads.size(), static_cast<std::size_t>(kRuns));
+  EXPECT_EQ(world.asked, kRuns);
+}
+
 // The tools promise in different ways that a call can be made again.
 struct DeadlyToolTest : RestartTest, ::testing::WithParamInterface<ToolAnnotations> {};
 

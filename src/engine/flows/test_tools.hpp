@@ -113,6 +113,32 @@ class SlowTool final : public Tool {
   int& ended_;
 };
 
+// A tool of this process that reports how far it is and gives back a file, or a failure that ends
+// the run.
+class ShowingTool final : public Tool {
+ public:
+  ShowingTool(ToolDecl decl, ToolOutcome::Kind kind, std::function<void()> before_effect)
+      : decl_(std::move(decl)), kind_(kind), before_effect_(std::move(before_effect)) {}
+  const ToolDecl& decl() const override { return decl_; }
+  Task<ToolOutcome> invoke(ToolCall, ToolContext context) override {
+    context.progress->report({.message = "half"});
+    before_effect_();
+    ToolOutcome outcome = text_outcome("shown");
+    outcome.kind = kind_;
+    FilePart file{.filename = "shown.txt",
+                  .mime_type = "text/plain",
+                  .bytes = std::make_shared<const std::string>("bytes")};
+    outcome.content.emplace_back(
+        FileContent{.kind = FileContent::Kind::file, .file = std::move(file)});
+    co_return outcome;
+  }
+
+ private:
+  const ToolDecl decl_;
+  const ToolOutcome::Kind kind_;
+  const std::function<void()> before_effect_;
+};
+
 class ToolTable final : public ToolSource {
  public:
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, const Principal&) override {

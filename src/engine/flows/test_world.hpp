@@ -22,8 +22,8 @@
 #include "json/parse.hpp"
 #include "llm/scripted/scripted_model.hpp"
 #include "run/log/event.hpp"
-#include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "store/memory/test_faulty_store.hpp"
 #include "store/segment_events.hpp"
 #include "support/manual_clock.hpp"
 
@@ -92,6 +92,8 @@ class World final {
         std::make_shared<NotingTool>(noting, disk.noting, [this] { this->crash.reached(); });
     add_asking_tool("asking", {.idempotent = true});
     add_asking_tool("careless_asking", {});
+    add_showing_tool("showing", ToolOutcome::Kind::ok);
+    add_showing_tool("fatal", ToolOutcome::Kind::fatal);
     ToolDecl slow{.name = "slow", .site = ToolSite::host};
     tools.tools["slow"] = std::make_shared<SlowTool>(slow, timers, slow_tools_ended);
   }
@@ -221,6 +223,11 @@ class World final {
   void add_asking_tool(const std::string& name, ToolAnnotations annotations) {
     ToolDecl decl{.name = name, .site = ToolSite::host, .annotations = annotations};
     tools.tools[name] = std::make_shared<AskingTool>(decl, [this] { crash.reached(); });
+  }
+
+  void add_showing_tool(const std::string& name, ToolOutcome::Kind kind) {
+    ToolDecl decl{.name = name, .site = ToolSite::host, .annotations = {.idempotent = true}};
+    tools.tools[name] = std::make_shared<ShowingTool>(decl, kind, [this] { crash.reached(); });
   }
 
   Disk& disk_;

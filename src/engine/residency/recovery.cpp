@@ -11,14 +11,25 @@ namespace errand::engine {
 namespace {
 
 constexpr std::size_t kClaimedAtOnce = 64;
-constexpr milliseconds kClaimPause{1000};
-// Vendors do not like to be asked ten thousand things at once.
-constexpr std::size_t kResumedPerSecond = 2000;
+constexpr Backoff::Bounds kClaimPauses{.first = milliseconds(500), .max = milliseconds(5000)};
+constexpr Backoff::Bounds kReadPauses{};
+constexpr Backoff::Bounds kWritePauses{.first = milliseconds(500), .max = milliseconds(5000)};
+// So many runs go on in each of these intervals, because vendors do not like to be asked ten
+// thousand things at once: 2,000 runs a second.
+constexpr milliseconds kPaceInterval{50};
+constexpr std::size_t kResumedAtOnce = 100;
 constexpr milliseconds kTrialPoll{100};
-constexpr milliseconds kWritePause{1000};
+// Suspects wait so long for runs whose journals the store does not give. A run that is read even
+// later is not judged any more.
+constexpr milliseconds kUnreadWait{60'000};
 
 RecordKey trial_key(std::int64_t epoch) {
   return {.workspace = {}, .kind = "trial", .id = std::to_string(epoch)};
+}
+
+// Whether the store may give the journal later.
+bool is_unread(const Result<std::unique_ptr<agent::State>>& state) {
+  return !state && state.error().code() != ErrorCode::internal;
 }
 
 bool is_cancelled(const ClaimedRun& run) {
@@ -39,29 +50,36 @@ Task<void> Residency::recover() {
   }
   for (const RunId& run : unclaimed) drop_unused(run);
   recovered_ = true;
+  // Runs that go on while suspects are tried would be taken for these.
+  const SteadyTime enough = deps_.timers.now() + kUnreadWait;
+  while (!deps_.pauses.ended()) {
+    const bool is_reading = unread_ > 0 && deps_.timers.now() < enough;
+    if (to_resume_.empty() && !is_reading) break;
+    co_await deps_.pauses.pause(kTrialPoll);
+  }
+  is_judging_ = false;
   co_await try_suspects();
 }
 
 Task<void> Residency::claim_all() {
   std::size_t before = resumed_;
   std::optional<RunKey> after;
+  Backoff backoff(kClaimPauses, std::to_string(deps_.store.epoch()));
   do {
     auto claimed =
         co_await deps_.store.claim({.limit = kClaimedAtOnce, .grace = kCallGrace, .after = after});
     if (!claimed) {
       deps_.log.warning("cannot take over the runs of the last process yet",
                         {{"error", claimed.error().describe()}});
-      co_await deps_.pauses.pause(kClaimPause);
+      co_await deps_.pauses.pause(backoff.next());
       continue;
     }
+    backoff.reset();
     // Mail that comes from here on is not among what was claimed, and must find somebody to wait.
     for (const ClaimedRun& run : claimed->runs) expect(run);
     if (!after) backlog_ = claimed->found;
     tell_backlog(*claimed);
-    std::size_t resumed = resumed_;
     co_await take_over_page(std::move(claimed->runs));
-    milliseconds breather = milliseconds(1000) * (resumed_ - resumed) / kResumedPerSecond;
-    if (breather.count() > 0) co_await deps_.pauses.pause(breather);
     after = claimed->next;
     if (!after) break;
   } while (!deps_.pauses.ended());
@@ -106,20 +124,53 @@ Task<void> Residency::take_over_page(std::vector<ClaimedRun> runs) {
     if (taken) ready.push_back(std::move(*taken));
     if (backlog_ > 0) --backlog_;
   }
-  const bool is_first_on = !ready.empty() && !std::exchange(trial_.is_everyone_on, true);
-  const bool has_new_suspect = trial_.is_everyone_on && trial_.suspects.size() > suspects;
-  if (is_first_on || has_new_suspect) co_await write_trial();
+  co_await note_trial(!ready.empty(), suspects);
   for (Taken& one : ready) go_on_or_queue(std::move(one));
+}
+
+// Writes the record if it says less than what is about to happen: the first runs go on, or others
+// go on beside more suspects than `suspects_before`.
+Task<void> Residency::note_trial(bool goes_on, std::size_t suspects_before) {
+  const bool is_first_on = goes_on && !std::exchange(trial_.is_everyone_on, true);
+  const bool has_new_suspect = trial_.is_everyone_on && trial_.suspects.size() > suspects_before;
+  if (is_first_on || has_new_suspect) co_await write_trial();
 }
 
 Task<std::optional<Residency::Taken>> Residency::take_over(ClaimedRun run) {
   if (deps_.pauses.ended()) co_return std::nullopt;
   bool is_resting = co_await leave_resting(&run);
   if (is_resting) co_return std::nullopt;
+  auto state = co_await fold_run(&deps_.store, deps_.surroundings.schemas.pool, run.row.key());
+  if (is_unread(state)) {
+    ++unread_;
+    tasks_.spawn("engine.take_over", take_over_later(std::move(run)));
+    co_return std::nullopt;
+  }
+  auto taken = co_await judge(std::move(run), std::move(state));
+  co_return taken;
+}
+
+// Only its journal says whether the run is a suspect, so it does not go on unread. Others do not
+// wait for it.
+Task<void> Residency::take_over_later(ClaimedRun run) {
+  for (Backoff backoff(kReadPauses, run.row.id.view()); !deps_.pauses.ended();) {
+    co_await deps_.pauses.pause(backoff.next());
+    auto state = co_await fold_run(&deps_.store, deps_.surroundings.schemas.pool, run.row.key());
+    if (is_unread(state)) continue;
+    const std::size_t suspects = trial_.suspects.size();
+    auto taken = co_await judge(std::move(run), std::move(state));
+    co_await note_trial(taken.has_value(), suspects);
+    if (taken) go_on_or_queue(std::move(*taken));
+    break;
+  }
+  --unread_;
+}
+
+Task<std::optional<Residency::Taken>> Residency::judge(
+    ClaimedRun run, Result<std::unique_ptr<agent::State>> state) {
   const RunKey key = run.row.key();
-  auto state = co_await fold_run(&deps_.store, deps_.surroundings.schemas.pool, key);
   Suspicion suspected;
-  if (state && (*state)->is_just_resumed()) {
+  if (is_judging_ && state && (*state)->is_just_resumed()) {
     const ProcessEnd end = run.was_left ? ProcessEnd::left : ProcessEnd::killed;
     suspected = co_await suspicion(key.run, run.former_epoch, end);
   }
@@ -146,7 +197,56 @@ void Residency::go_on_or_queue(Taken taken) {
     return drop_unused(key.run);
   }
   resumed_at_once_.push_back(key.run);
+  if (!is_hurried && !may_resume_now()) {
+    wait_to_resume(taken.run.row, *resident);
+    return drop_unused(key.run);
+  }
   go_on(std::move(taken.run), std::move(taken.state));
+}
+
+bool Residency::may_resume_now() {
+  if (!to_resume_.empty()) return false;
+  const SteadyTime now = deps_.timers.now();
+  if (now >= pace_ends_) {
+    pace_ends_ = now + kPaceInterval;
+    resumed_in_pace_ = 0;
+  }
+  return ++resumed_in_pace_ <= kResumedAtOnce;
+}
+
+// A queued run without a ticket: no limit keeps it from a slot, so runs that come new do not wait
+// behind it. Mail makes it go on at once, as it does with every queued run.
+void Residency::wait_to_resume(const RunRow& row, Resident& resident) {
+  const RunKey key = row.key();
+  const SteadyTime until = end_of(row);
+  move(resident, Place::queued);
+  resident.start = Start::recovered;
+  resident.ticket = 0;
+  resident.timer = deps_.timers.set(until, [this, key] {
+    if (Resident* late = look_up(key.run)) start_in_slot(key, *late);
+  });
+  ++resumed_;
+  if (to_resume_.empty()) tasks_.spawn("engine.resume", resume_in_turn());
+  to_resume_.emplace_back(key, until);
+}
+
+Task<void> Residency::resume_in_turn() {
+  while (!to_resume_.empty() && !deps_.pauses.ended()) {
+    co_await deps_.pauses.pause(kPaceInterval);
+    for (std::size_t begun = 0; begun < kResumedAtOnce && !to_resume_.empty();) {
+      const auto [run, until] = std::move(to_resume_.front());
+      to_resume_.pop_front();
+      Resident* resident = look_up(run.run);
+      // Mail, or the end of its time, may have come first.
+      if (!resident || resident->place != Place::queued || resident->ticket != 0) continue;
+      ++begun;
+      if (must_queue(run.workspace)) {
+        queue(run, *resident, until, Start::recovered);
+      } else {
+        start_in_slot(run, *resident);
+      }
+    }
+  }
 }
 
 void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
@@ -203,15 +303,25 @@ Task<bool> Residency::has_turn(RunRow row) {
 Task<Suspicion> Residency::suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end) {
   auto known = former_trials_.find(former_epoch);
   if (known == former_trials_.end()) {
-    Trial trial;
-    auto record = co_await deps_.store.find_record(trial_key(former_epoch));
-    if (record) {
-      auto parsed = parse_trial(record->body);
-      if (parsed) trial = std::move(*parsed);
-    }
+    Trial trial = co_await read_trial(former_epoch);
     known = former_trials_.emplace(former_epoch, std::move(trial)).first;
   }
   co_return suspicion_of(known->second, run, end);
+}
+
+// A process without a record has tried nobody. One whose record cannot be read yet may have, so the
+// store is asked until it answers.
+Task<Trial> Residency::read_trial(std::int64_t former_epoch) {
+  for (Backoff backoff(kReadPauses, std::to_string(former_epoch)); !deps_.pauses.ended();) {
+    auto record = co_await deps_.store.find_record(trial_key(former_epoch));
+    if (record) {
+      auto trial = parse_trial(record->body);
+      co_return trial ? std::move(*trial) : Trial();
+    }
+    if (record.error().code() == ErrorCode::not_found) break;
+    co_await deps_.pauses.pause(backoff.next());
+  }
+  co_return Trial();
 }
 
 // Drives a run on. What the store does not give now is read later.
@@ -300,12 +410,12 @@ Task<void> Residency::write_trial() {
     if (trial != Trial() && recovered_) changes.push_back({.key = trial_key(epoch), .body = {}});
   }
   is_trial_written_ = true;
-  while (!deps_.pauses.ended()) {
+  for (Backoff backoff(kWritePauses, std::to_string(deps_.store.epoch())); !deps_.pauses.ended();) {
     auto written = co_await deps_.store.change_records(changes);
     if (written) co_return;
     deps_.log.warning("cannot note which runs are on trial",
                       {{"error", written.error().describe()}});
-    co_await deps_.pauses.pause(kWritePause);
+    co_await deps_.pauses.pause(backoff.next());
   }
 }
 

@@ -10,8 +10,7 @@
 namespace errand::engine {
 namespace {
 
-constexpr milliseconds kReloadPauseFirst{50};
-constexpr milliseconds kReloadPauseMax{5000};
+constexpr Backoff::Bounds kReloadPauses{};
 // A run that breaks again within this time is read again later each time.
 constexpr milliseconds kBreaksTogether{60'000};
 
@@ -95,6 +94,19 @@ void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state) {
     return;
   }
   drive({.row = row, .state = std::move(state), .mail = {}, .start = Start::fresh});
+}
+
+void Residency::begin_unread(const RunRow& row) {
+  if (deps_.pauses.ended() || is_terminal(row.status)) return;
+  const RunKey key = row.key();
+  Resident& resident = enter(key);
+  // Mail may have come before, and the run is being read for it.
+  if (resident.place != Place::unowned) return;
+  if (row.status == RunStatus::queued || must_queue(row.workspace)) {
+    queue(key, resident, end_of(row), Start::fresh);
+  } else {
+    load(key, resident, Start::fresh);
+  }
 }
 
 SteadyTime Residency::end_of(const RunRow& row) const {
@@ -225,8 +237,7 @@ void Residency::on_turn_given(LiveRun& run, std::optional<RunId> to) {
 }
 
 Task<void> Residency::find_turn(RunKey ended) {
-  for (milliseconds pause = kReloadPauseFirst; !deps_.pauses.ended();
-       pause = std::min(pause * 2, kReloadPauseMax)) {
+  for (Backoff backoff(kReloadPauses, ended.run.view()); !deps_.pauses.ended();) {
     auto row = co_await deps_.store.find(ended);
     if (row && row->session.empty()) co_return;
     if (row) {
@@ -234,7 +245,7 @@ Task<void> Residency::find_turn(RunKey ended) {
       if (session && !session->current) co_return;
       if (session) co_return take_turn({.workspace = ended.workspace, .run = *session->current});
     }
-    co_await deps_.pauses.pause(pause);
+    co_await deps_.pauses.pause(backoff.next());
   }
 }
 
@@ -298,11 +309,10 @@ void Residency::load(const RunKey& run, Resident& resident, Start start) {
 
 // The store alone says how far the run got. While it does not answer, it is asked again.
 Task<void> Residency::reload(RunKey run, Start start) {
-  for (milliseconds pause = kReloadPauseFirst; !deps_.pauses.ended();
-       pause = std::min(pause * 2, kReloadPauseMax)) {
+  for (Backoff backoff(kReloadPauses, run.run.view()); !deps_.pauses.ended();) {
     bool is_done = co_await try_reload(run, start);
     if (is_done) co_return;
-    co_await deps_.pauses.pause(pause);
+    co_await deps_.pauses.pause(backoff.next());
   }
 }
 
@@ -345,13 +355,13 @@ void Residency::on_broken(LiveRun& run, const Error& error) {
   deps_.log.warning("dropping the state of a run in memory and reading it from the store again",
                     {{"run", run.id().str()}, {"error", error.describe()}});
   const SteadyTime now = deps_.timers.now();
-  bool is_first = resident->reload_pause.count() == 0 || now - resident->broke_at > kBreaksTogether;
+  if (!resident->breaks || now - resident->broke_at > kBreaksTogether) {
+    resident->breaks = std::make_unique<Backoff>(kReloadPauses, run.id().view());
+  }
   resident->broke_at = now;
-  resident->reload_pause =
-      is_first ? kReloadPauseFirst : std::min(resident->reload_pause * 2, kReloadPauseMax);
   move(*resident, Place::loading);
   RunKey key{.workspace = run.workspace(), .run = run.id()};
-  tasks_.spawn("engine.replace", replace(key, run.detach(), resident->reload_pause));
+  tasks_.spawn("engine.replace", replace(key, run.detach(), resident->breaks->next()));
 }
 
 Task<void> Residency::replace(RunKey run, std::unique_ptr<agent::AgentRun> broken,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/agent_run.hpp"
+#include "async/backoff.hpp"
 #include "async/home.hpp"
 #include "async/task_group.hpp"
 #include "async/timers.hpp"
@@ -89,6 +90,8 @@ class Residency final : private LiveRun::Keeper {
 
   // Drives a run that was created a moment ago, at once or when there is a slot for it.
   void begin(const RunRow& row, std::unique_ptr<agent::State> state);
+  // The same for a run whose state is not at hand: it is read from the store.
+  void begin_unread(const RunRow& row);
   // Brings a filled mailbox, which is durable, to its run.
   void deliver(const RunKey& run, Mailbox mail);
   // Drives a run that has waited for its session's turn and has it now.
@@ -134,11 +137,11 @@ class Residency final : private LiveRun::Keeper {
     bool is_read_again = false;  // loading: the run was given its turn while it was being read
     bool is_given_up = false;    // ends instead of being tried once more, whenever it is read
     Start start = Start::fresh;  // queued: how the run begins once it has a slot
-    Slots::Ticket ticket = 0;    // queued: its place among those that wait
+    Slots::Ticket ticket = 0;    // queued: its place among those that wait; 0: it needs none
     // Resting: how often calls have told how far they have come; null: never.
     std::unique_ptr<std::map<ToolUseId, int>> reports = nullptr;
     SteadyTime broke_at = {};
-    milliseconds reload_pause{};
+    std::unique_ptr<Backoff> breaks = nullptr;  // since when it broke again and again; null: never
   };
 
   // residency.cpp
@@ -187,12 +190,20 @@ class Residency final : private LiveRun::Keeper {
   };
   void expect(const ClaimedRun& run);
   Task<void> take_over_page(std::vector<ClaimedRun> runs);
-  // Nothing: the run rests, is held back, or somebody drives it already.
+  // Nothing: the run rests, is held back or is not read yet, or somebody drives it already.
   Task<std::optional<Taken>> take_over(ClaimedRun run);
+  Task<void> note_trial(bool goes_on, std::size_t suspects_before);
   void go_on_or_queue(Taken taken);
   void tell_backlog(const ClaimedRuns& claimed);
   Task<bool> leave_resting(const ClaimedRun* run);
   Task<bool> has_turn(RunRow row);
+  // The same for a run whose journal was read, or cannot be read at all.
+  Task<std::optional<Taken>> judge(ClaimedRun run, Result<std::unique_ptr<agent::State>> state);
+  Task<void> take_over_later(ClaimedRun run);
+  bool may_resume_now();
+  void wait_to_resume(const RunRow& row, Resident& resident);
+  Task<void> resume_in_turn();
+  Task<Trial> read_trial(std::int64_t former_epoch);
   Task<Suspicion> suspicion(RunId run, std::int64_t former_epoch, ProcessEnd end);
   void hold_back(ClaimedRun run, Suspicion suspected);
   void go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> state);
@@ -217,7 +228,13 @@ class Residency final : private LiveRun::Keeper {
   bool recovered_ = false;
   std::size_t backlog_ = 0;
   SteadyTime backlog_told_{};
-  std::size_t resumed_ = 0;             // runs that go on
+  bool is_judging_ = true;   // suspects are still being told from the others
+  std::size_t unread_ = 0;   // claimed runs whose journals the store does not give yet
+  std::size_t resumed_ = 0;  // runs that go on
+  // Claimed runs that go on a few at a time, with the end of the time of each.
+  std::deque<std::pair<RunKey, SteadyTime>> to_resume_;
+  SteadyTime pace_ends_{};
+  std::size_t resumed_in_pace_ = 0;     // since the last interval began
   std::vector<RunId> resumed_at_once_;  // those of them that are on trial together
   Trial trial_;
   std::size_t everyone_suspected_ = 0;  // runs that a kill made suspect all together

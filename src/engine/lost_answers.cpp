@@ -1,0 +1,134 @@
+// Writes whose outcome the store could not tell. They may be durable, so the store is read until it
+// answers before anybody is told, and what was written is brought to its run. Each of these is a
+// task of the engine, because the caller may be cut off meanwhile.
+#include <utility>
+
+#include "async/backoff.hpp"
+#include "engine/engine.hpp"
+#include "engine/shielded.hpp"
+
+namespace errand::engine {
+namespace {
+
+Error still_unknown() {
+  return {ErrorCode::outcome_unknown, "the server stops before the store has told what it holds"};
+}
+
+// Nothing else can come of another attempt.
+bool is_final(const Error& error) {
+  return error.code() != ErrorCode::unavailable && error.code() != ErrorCode::outcome_unknown;
+}
+
+}  // namespace
+
+Task<Result<MailOutcome>> Engine::post(Mail mail) {
+  ++counters_.durable_waits;
+  auto outcome = co_await deps_.store.mail(mail);
+  if (!outcome && outcome.error().code() == ErrorCode::outcome_unknown) {
+    auto found = co_await shielded(&tasks_, "engine.find_mail", find_mail(std::move(mail)));
+    co_return found;
+  }
+  const RunKey to = mail.to;
+  if (outcome && *outcome == MailOutcome::accepted) {
+    residency_.deliver(to, filled_by(std::move(mail)));
+  }
+  co_return outcome;
+}
+
+Task<Result<MailOutcome>> Engine::find_mail(Mail mail) {
+  const RunKey to = mail.to;
+  for (Backoff backoff({}, to.run.view()); !pauses_.ended();) {
+    auto boxes = co_await deps_.store.mailboxes(to);
+    auto outcome = boxes ? outcome_in(*boxes, mail) : std::nullopt;
+    if (boxes && !outcome) {
+      auto sent = co_await deps_.store.mail(mail);
+      if (!sent && is_final(sent.error())) co_return std::move(sent).error();
+      if (sent) outcome = *sent;
+    }
+    if (outcome == MailOutcome::accepted) residency_.deliver(to, filled_by(std::move(mail)));
+    if (outcome) co_return *outcome;
+    co_await pauses_.pause(backoff.next());
+  }
+  co_return still_unknown();
+}
+
+Task<Result<Engine::Begun>> Engine::create_surely(NewRun run) {
+  const RunKey key = run.row.key();
+  std::optional<SessionTurn> turn = run.session;
+  auto outcome = co_await deps_.store.create(std::move(run));
+  if (outcome) co_return Begun{.outcome = std::move(*outcome)};
+  if (outcome.error().code() != ErrorCode::outcome_unknown) co_return std::move(outcome).error();
+  auto found =
+      co_await shielded(&tasks_, "engine.find_created", find_created(key, std::move(turn)));
+  co_return found;
+}
+
+Task<Result<Engine::Begun>> Engine::find_created(RunKey key, std::optional<SessionTurn> turn) {
+  for (Backoff backoff({}, key.run.view()); !pauses_.ended();) {
+    auto row = co_await deps_.store.find(key);
+    if (!row && row.error().code() == ErrorCode::not_found) {
+      co_return Error(ErrorCode::unavailable, "the store failed, and the run was not created");
+    }
+    if (!row && is_final(row.error())) co_return std::move(row).error();
+    if (row) {
+      CreateOutcome found{.kind = Creation::created, .run = key.run, .epoch = row->epoch};
+      if (turn) {
+        found.interrupted = co_await find_turn(*row, *turn);
+      } else {
+        residency_.begin_unread(*row);
+      }
+      co_return Begun{.outcome = std::move(found), .is_driven = true};
+    }
+    co_await pauses_.pause(backoff.next());
+  }
+  co_return still_unknown();
+}
+
+// Drives the run if it has the turn. Gives the run that it interrupts, if it does.
+Task<std::optional<RunId>> Engine::find_turn(RunRow row, SessionTurn turn) {
+  // The run may have got its turn, or even have ended, since: it is read again to be driven.
+  auto session = co_await deps_.store.find_session({row.workspace, turn.session});
+  // While the session cannot be read, the run asks for its turn when it starts.
+  const bool has_turn = !session || session->current == row.id;
+  if (has_turn && !is_terminal(row.status)) residency_.take_turn(row.key());
+  const bool interrupts = session && !has_turn && turn.when_busy == WhenBusy::interrupt;
+  co_return interrupts ? session->current : std::nullopt;
+}
+
+// Ends the session once more. Which runs were cancelled the first time nobody knows any more: all
+// that are unfinished were, and a cancel that comes twice counts once.
+Task<Result<EndedSession>> Engine::end_surely(SessionKey session, std::string reason) {
+  for (Backoff backoff({}, session.session.view()); !pauses_.ended();) {
+    auto ended = co_await deps_.store.end_session(session, reason);
+    if (!ended && is_final(ended.error())) co_return std::move(ended).error();
+    bool is_known = ended.has_value();
+    if (ended && !ended->was_active) {
+      auto unfinished = co_await unfinished_runs(session);
+      is_known = unfinished.has_value();
+      if (unfinished) *ended = {.was_active = true, .cancelled = std::move(*unfinished)};
+    }
+    if (is_known) {
+      deliver_end(session.workspace, *ended, reason);
+      co_return ended;
+    }
+    co_await pauses_.pause(backoff.next());
+  }
+  co_return still_unknown();
+}
+
+Task<Result<std::vector<RunId>>> Engine::unfinished_runs(SessionKey session) {
+  std::vector<RunId> unfinished;
+  for (RunStatus status : {RunStatus::running, RunStatus::queued}) {
+    RunFilter filter{.workspace = session.workspace, .status = status};
+    filter.session = session.session;
+    for (bool is_last = false; !is_last;) {
+      ERRAND_CO_TRY(auto rows, co_await deps_.store.list(filter));
+      for (const RunRow& row : rows) unfinished.push_back(row.id);
+      is_last = rows.size() < filter.limit;
+      if (!is_last) filter.before = rows.back().id;
+    }
+  }
+  co_return unfinished;
+}
+
+}  // namespace errand::engine
