@@ -4,18 +4,21 @@
 #include <set>
 #include <utility>
 
+#include "agent/fold/offers.hpp"
 #include "agent/fold/refusal.hpp"
 #include "agent/fold/state.hpp"
 #include "agent/session_history.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "engine/history/check_log.hpp"
+#include "engine/history/check_sessions.hpp"
 #include "engine/kept_files.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/log/mail.hpp"
 #include "run/question_id.hpp"
 #include "run/tools/tool_set.hpp"
+#include "store/segment_events.hpp"
 
 namespace errand::engine {
 namespace {
@@ -26,19 +29,6 @@ constexpr std::size_t kRunsAtOnce = 100;
 std::string_view name_of(RunStatus status) {
   return status == RunStatus::waiting ? "waiting" : to_string(status);
 }
-
-// JSON objects are equal whatever the order of their members.
-bool is_same_json(std::string_view a, std::string_view b) {
-  auto left = json::parse(a);
-  auto right = json::parse(b);
-  return left && right && *left == *right;
-}
-
-// Entries of a session's history, behind the first so many.
-struct ToldHistory {
-  std::int64_t after = 0;
-  std::vector<std::string> bodies = {};
-};
 
 // The rules for one run, from its log to what follows from it.
 class RunCheck final {
@@ -71,6 +61,9 @@ class RunCheck final {
     told.bodies = agent::history_entries(state_);
     return told;
   }
+
+  // Null: the log cannot be read.
+  const agent::State* state() const { return entries_.empty() ? nullptr : &state_; }
 
  private:
   void add(BrokenRule broken) {
@@ -211,6 +204,39 @@ class RunCheck final {
     }
   }
 
+  // What the client was asked under this id, as the events tell it; nothing: it was not asked.
+  std::optional<LocalToolCall> shown_question(std::string_view slot) const {
+    std::optional<LocalToolCall> asked;
+    for (const SegmentPtr& segment : run_.segments) {
+      if (segment->events.find(slot) == std::string::npos) continue;
+      for_each_event(*segment, 0, [&](std::string_view line) {
+        auto stamped = line.find(slot) == std::string_view::npos
+                           ? Result<StampedEvent>(Error(ErrorCode::not_found, ""))
+                           : parse_event(line);
+        auto* call = stamped ? std::get_if<LocalToolCall>(&stamped->event) : nullptr;
+        if (call && call->id.view() == slot) asked = std::move(*call);
+      });
+    }
+    return asked;
+  }
+
+  // What opened the mailbox says the same as the call, or the question, that it is for.
+  void check_request(const Mailbox& box) {
+    // An older program has kept no requests.
+    if (box.request.empty() && state_.created().format == 1) return;
+    auto id = ToolUseId::parse(box.slot);
+    const agent::CallState* call = id ? state_.find_call(*id) : nullptr;
+    const auto asked = call ? agent::offer_of(*call) : shown_question(box.slot);
+    const bool offer_again = call && agent::promises_repeat(*call->tool);
+    const bool is_same =
+        asked && box.kind == MailKind::tool_result && box.name == asked->name &&
+        box.offer_again == offer_again &&
+        parse_mail_request(box.request) == parse_mail_request(to_mail_request(*asked));
+    if (is_same) return;
+    add({"call_request",
+         cat("the mailbox for ", box.slot, " asks for something else than the log")});
+  }
+
   // Whether a call that the server makes has asked this.
   bool is_asked_by_open_call(std::string_view slot) const {
     auto id = asking_call(slot);
@@ -234,6 +260,8 @@ class RunCheck final {
     if (!offered.contains(box.slot) && !is_asked_by_open_call(box.slot)) {
       add({"call_mail",
            cat("there is a mailbox for ", box.slot, ", which is no call that waits for a client")});
+    } else {
+      check_request(box);
     }
     if (!box.filled) return;
     auto answer = parse_tool_answer(box.body);
@@ -291,31 +319,6 @@ Task<Result<std::optional<Finding>>> check_files(Store* store, RunKey run,
   co_return std::optional<Finding>();
 }
 
-// Entry by entry: those that follow from the log are there, in their places, and no others of this
-// run behind them.
-Task<Result<std::optional<Finding>>> check_history(Store* store, RunRow row, ToldHistory told) {
-  if (told.bodies.empty()) co_return std::optional<Finding>();
-  auto finding = [&row](std::int64_t n, std::string_view what) {
-    return Finding{
-        .run = row.id,
-        .rule = "session_history",
-        .sentence = cat("entry ", n, " of the history of session ", row.session.view(), " ", what)};
-  };
-  const SessionKey key{.workspace = row.workspace, .session = row.session};
-  std::int64_t n = told.after;
-  for (const std::string& body : told.bodies) {
-    auto entry = co_await store->read_history(key, n, n + 1, 1);
-    if (!entry && entry.error().code() != ErrorCode::not_found) co_return entry.error();
-    ++n;
-    if (!entry || entry->empty()) co_return finding(n, "is missing");
-    if (entry->front().run != row.id) co_return finding(n, "is another run's");
-    if (!is_same_json(entry->front().body, body)) co_return finding(n, "is not what the log says");
-  }
-  ERRAND_CO_TRY(auto next, co_await store->read_history(key, n, n + 1, 1));
-  if (!next.empty() && next.front().run == row.id) co_return finding(n + 1, "has no place in it");
-  co_return std::optional<Finding>();
-}
-
 }  // namespace
 
 std::vector<Finding> check_run(const StoredRun& run) {
@@ -324,6 +327,7 @@ std::vector<Finding> check_run(const StoredRun& run) {
 
 Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress) {
   CheckReport report;
+  SessionsCheck sessions;
   std::optional<RunKey> cursor;
   for (bool is_done = false; !is_done;) {
     ERRAND_CO_TRY(auto rows, co_await store->all_runs(cursor, kRunsAtOnce));
@@ -334,7 +338,7 @@ Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress) {
       for (Finding& finding : check.findings()) report.findings.push_back(std::move(finding));
       ERRAND_CO_TRY(auto file, co_await check_files(store, run.row.key(), check.files()));
       if (file) report.findings.push_back(std::move(*file));
-      ERRAND_CO_TRY(auto wrong, co_await check_history(store, run.row, check.told()));
+      ERRAND_CO_TRY(auto wrong, co_await sessions.add(store, run.row, check.state(), check.told()));
       if (wrong) report.findings.push_back(std::move(*wrong));
       for (const SegmentPtr& segment : run.segments) report.events += segment->events_count;
       ++report.runs;
@@ -342,6 +346,8 @@ Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress) {
     is_done = rows.empty();
     if (on_progress && !is_done) on_progress(report);
   }
+  ERRAND_CO_TRY(auto found, co_await sessions.findings(store));
+  for (Finding& finding : found) report.findings.push_back(std::move(finding));
   co_return report;
 }
 

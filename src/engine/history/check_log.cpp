@@ -6,6 +6,7 @@
 
 #include "agent/fold/state.hpp"
 #include "base/text.hpp"
+#include "json/parse.hpp"
 #include "run/question_id.hpp"
 
 namespace errand::engine {
@@ -190,6 +191,12 @@ std::optional<std::string> first_repeated(const std::vector<JournalEntry>& entri
 }
 
 }  // namespace
+
+bool is_same_json(std::string_view a, std::string_view b) {
+  auto left = json::parse(a);
+  auto right = json::parse(b);
+  return left && right && *left == *right;
+}
 
 std::optional<BrokenRule> check_segments(const std::vector<SegmentPtr>& segments) {
   if (segments.empty()) return BrokenRule{"segment_numbers", "the run has no log"};

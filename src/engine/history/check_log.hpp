@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/residency/whole_log.hpp"
@@ -16,6 +17,9 @@ struct BrokenRule {
   const char* rule;
   std::string sentence;
 };
+
+// JSON objects are equal whatever the order of their members.
+bool is_same_json(std::string_view a, std::string_view b);
 
 // Numbers, seqs and counts of the segments. Nothing if they are right.
 std::optional<BrokenRule> check_segments(const std::vector<SegmentPtr>& segments);

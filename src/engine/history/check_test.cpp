@@ -199,6 +199,9 @@ TEST_F(CheckTest, RowSaysWhatTheLogSays) {
   EXPECT_EQ(rules_after([](RunRow& row) { row.created_at += seconds(1); }),
             Rules{"row_created_at"});
   EXPECT_EQ(rules_after([](RunRow& row) { row.ends_by += seconds(1); }), Rules{"row_ends_by"});
+  EXPECT_EQ(rules_after([](RunRow& row) { ++row.format; }), Rules{"row_format"});
+  EXPECT_EQ(rules_after([](RunRow& row) { row.session = *SessionId::parse("session_1"); }),
+            Rules{"row_session"});
   EXPECT_EQ(rules_after([](RunRow& row) { row.updated_at += seconds(1); }),
             Rules{"row_updated_at"});
 }
@@ -277,6 +280,32 @@ TEST_F(CheckTest, OpenCallsAndMailboxesAreTheSame) {
   other.mail.push_back(run.mail.back());
   other.mail.back().slot = "tu_other";
   EXPECT_EQ(broken_rules(other), Rules{"call_mail"});
+}
+
+TEST_F(CheckTest, MailboxesAskForWhatTheirCallsAskFor) {
+  const StoredRun run = waiting_run();
+  auto rules_after = [&run](auto change_box) {
+    StoredRun broken = run;
+    change_box(broken.mail.back());
+    return broken_rules(broken);
+  };
+  EXPECT_EQ(rules_after([](Mailbox& box) { box.name = "other"; }), Rules{"call_request"});
+  EXPECT_EQ(rules_after([](Mailbox& box) { box.request = R"({"q":1})"; }), Rules{"call_request"});
+  EXPECT_EQ(rules_after([](Mailbox& box) { box.offer_again = true; }), Rules{"call_request"});
+}
+
+TEST_F(CheckTest, MailboxOfAQuestionAsksWhatTheEventSays) {
+  constexpr std::string_view kAsking =
+      R"({"turns":[{"toolCalls":[{"name":"asking"}]},{"text":["done"]}]})";
+  client = {.spec = spec_with_tools({HostTool{"asking"}}), .answers = false};
+  World world(disk, kAsking);
+  world.tasks.spawn("client", client.go(&world));
+  world.settle();
+  StoredRun run = stored_run(disk, *client.run);
+  ASSERT_EQ(run.mail.size(), 1U);
+  EXPECT_EQ(broken_rules(run), Rules());
+  run.mail.back().request = R"({"q":"who else?"})";
+  EXPECT_EQ(broken_rules(run), Rules{"call_request"});
 }
 
 TEST_F(CheckTest, MailOfARunThatWaitsCanBeRead) {
