@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "agent/fold/arguments.hpp"
 #include "agent/fold/offers.hpp"
 #include "agent/fold/refusal.hpp"
 #include "agent/fold/state.hpp"
@@ -226,7 +227,8 @@ class RunCheck final {
     if (box.request.empty() && state_.created().format == 1) return;
     auto id = ToolUseId::parse(box.slot);
     const agent::CallState* call = id ? state_.find_call(*id) : nullptr;
-    const auto asked = call ? agent::offer_of(*call) : shown_question(box.slot);
+    const auto asked =
+        call ? agent::offer_of(*call, agent::shown_arguments(*call)) : shown_question(box.slot);
     const bool offer_again = call && agent::promises_repeat(*call->tool);
     const bool is_same =
         asked && box.kind == MailKind::tool_result && box.name == asked->name &&
