@@ -1,4 +1,5 @@
 // What stops, kills, store trouble and clocks do to runs.
+// Long because all of it is about the same few runs and their processes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
