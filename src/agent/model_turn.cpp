@@ -174,7 +174,8 @@ Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage,
   log_->emit(message);
   // Calls that have begun were shown; the others show their arguments once more.
   for (auto& [id, progress] : progress_) {
-    if (progress.is_started || progress.refusal) progress.shown = {};
+    const bool is_refused = progress.refusal && *progress.refusal;
+    if (progress.stage != Stage::open || is_refused) progress.shown = {};
   }
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "store/memory/faulty_store.hpp"
 #include "store/memory/memory_store.hpp"
+#include "store/memory/test_faulty_store.hpp"
 #include "support/manual_clock.hpp"
 #include "support/run_task.hpp"
 
