@@ -76,7 +76,9 @@ TEST_F(CommandRunnerTest, LendsToolkitsToARunOfItsLoop) {
   ASSERT_TRUE(lent) << lent.error().describe();
   ASSERT_TRUE((*runner)->open({.log_fd = STDERR_FILENO}));
   EXPECT_EQ(run_task(io_, said(runner->get())),
-            (std::vector<std::string>{"read_file: bake bread", "read_file: x", "shell: x", ""}));
+            (std::vector<std::string>{"read_file: bake bread",
+                                      "read_file: \"withheld\" is not shared: it holds a key",
+                                      "shell: The user refused to let this command run", ""}));
 }
 
 TEST_F(CommandRunnerTest, NamesTheFlagOfAToolThatCannotBeLent) {
