@@ -213,8 +213,8 @@ void run(asio::io_context& loop, awaitable<void> task) {
 int main() {
   asio::io_context loop;
   show_callbacks(loop);
-  errand::Runtime two(with_model({{.text = "One."}, {.text = "Two."}}));
-  run(loop, show_coroutine(two));
+  errand::Runtime runtime(with_model({{.text = "One."}}));
+  run(loop, show_coroutine(runtime));
   errand::Runtime tools(with_model({calls_of({"Lagos", "Oslo"}, "weather"), {.text = "Done."}}));
   run(loop, show_tools(tools));
   errand::Runtime cancelled(with_model({calls_of({"Lagos"}, "weather"), {.text = "Done."}}));

@@ -76,7 +76,8 @@ struct IntegerRange {
 bool read_bool(Reader& reader, const Json& json, bool& out);
 bool read_integer(Reader& reader, const Json& json, IntegerRange range, std::uint64_t& bits);
 bool read_number(Reader& reader, const Json& json, double& out);
-// The double that is written as the shortest text of the float: 0.1, and not 0.10000000149011612.
+// The double that a float is written as: itself if it has no more digits than a float may need, or
+// the shortest that is read as the same float: 0.1, and not 0.10000000149011612.
 double widened(float value);
 bool read_text(Reader& reader, const Json& json, std::string& out);
 

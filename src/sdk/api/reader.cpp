@@ -141,8 +141,13 @@ bool read_integer(Reader& reader, const Json& json, IntegerRange range, std::uin
 
 double widened(float value) {
   char text[32];
-  const auto written = std::to_chars(text, std::end(text), value);
-  double out = static_cast<double>(value);
+  const auto exact = static_cast<double>(value);
+  double out = exact;
+  auto written = std::to_chars(text, std::end(text), exact, std::chars_format::general,
+                               std::numeric_limits<float>::max_digits10);
+  std::from_chars(text, written.ptr, out);
+  if (out == exact) return exact;
+  written = std::to_chars(text, std::end(text), value);
   std::from_chars(text, written.ptr, out);
   return out;
 }

@@ -74,11 +74,11 @@ io::awaitable<void> run_and_read(const Runner* runner, std::vector<std::string>*
 }
 
 TEST(Asio, ACoroutineRunsAndReadsWithoutAThread) {
-  Runtime runtime(one_thread({{.text = "One."}, {.text = "Two."}, {.text = "Three."}}));
+  Runtime runtime(one_thread({{.text = "One."}}));
   io::io_context loop;
   std::vector<std::string> seen;
   run_loop(loop, run_and_read(&runtime, &seen));
-  EXPECT_EQ(seen, (std::vector<std::string>{"One.", "Two.", "Three."}));
+  EXPECT_EQ(seen, (std::vector<std::string>{"One.", "One.", "One."}));
 }
 
 io::awaitable<void> run_that_fails(const Runner* runner, std::string* why) {
