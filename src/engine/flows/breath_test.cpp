@@ -1,11 +1,11 @@
 // Long work of one run lets others have their turn, and what takes long is done on the pool.
 #include <algorithm>
+#include <functional>
 
 #include "async/breath.hpp"
 #include "engine/flows/test_run.hpp"
 #include "run/log/mail.hpp"
 #include "support/held_pool.hpp"
-#include "support/run_task.hpp"
 
 namespace errand::engine::testing::breath_test {
 namespace {
@@ -18,12 +18,22 @@ struct BreathTest : RunTest {
     }
     return cat(R"({"turns":[{"toolCalls":[)", calls, R"(]},{"text":["Seen."]}]})");
   }
-  // How many handlers run until nothing is left to do without time passing.
-  static int handlers(World& world) {
-    int count = 0;
-    world.io.restart();
-    while (world.io.poll_one() > 0) ++count;
-    return count;
+  // Runs until `done`, and says how many handlers that took. Whatever is left when nothing but the
+  // pool is at work waits for a little time to pass, as commits do for company.
+  static int run_on(World& world, const std::function<bool()>& done) {
+    constexpr int kRoundsMax = 1000;
+    int handlers = 0;
+    for (int round = 0; round < kRoundsMax; ++round) {
+      world.io.restart();
+      while (world.io.run_one() > 0) ++handlers;
+      if (done()) return handlers;
+      world.timers.advance(milliseconds(5));
+    }
+    ADD_FAILURE() << "it is not done";
+    return handlers;
+  }
+  int run_to_end(World& world) {
+    return run_on(world, [&] { return client.run && status(world) == RunStatus::succeeded; });
   }
   RunStatus status(World& world) {
     return world.result_of(world.engine.get(someone(), *client.run)).value().row.status;
@@ -42,9 +52,7 @@ struct BreathTest : RunTest {
     };
     client.run.reset();
     world.tasks.spawn("create", create(&world, spec, &client.run));
-    const int count = handlers(world);
-    EXPECT_EQ(status(world), RunStatus::succeeded);
-    return count;
+    return run_to_end(world);
   }
 
   // The handlers of a process that takes over a run whose calls were answered meanwhile.
@@ -67,16 +75,13 @@ struct BreathTest : RunTest {
       EXPECT_TRUE(world.result_of(world.store.mail(std::move(mail))));
     }
     world.tasks.spawn("recover", world.engine.recover());
-    const int count = handlers(world);
-    EXPECT_EQ(status(world), RunStatus::succeeded);
-    return count;
+    return run_to_end(world);
   }
 
   // A run of a process that has ended, and whose model has not answered.
-  void leave_run(const Spec& spec, std::string_view script) {
+  void leave_run(const Spec& spec) {
     disk = Disk();
-    World world(disk, script);
-    world.refuses = [](const llm::TurnRequest&) { return true; };
+    World world(disk, R"({"turns":[{"delayMs":60000,"text":["too late"]}]})");
     client.run = world.result_of(world.engine.create(someone(), spec, {})).value();
   }
 };
@@ -93,7 +98,7 @@ TEST_F(BreathTest, LongAnswersThatWaitedForAProcessAreTakenOneByOne) {
   constexpr int kAnswers = 24;
   const int more =
       handlers_of_answers(kAnswers, kBytesInABreath) - handlers_of_answers(kAnswers, 1);
-  EXPECT_GE(more, kAnswers - 2);
+  EXPECT_GE(more, kAnswers - 4);
 }
 
 json::Object schema_with_a_pattern() {
@@ -106,7 +111,7 @@ TEST_F(BreathTest, AfterARestartTheSchemaOfACallIsCompiledOnThePool) {
   LocalTool tool{.name = "look"};
   tool.parameters = share_schema(schema_with_a_pattern());
   const std::string script = calls_of("look", 1);
-  leave_run(spec_with_tools({tool}), script);
+  leave_run(spec_with_tools({tool}));
   HeldPool pool;
   World world(disk, script, {}, {}, {}, "scripted", pool.get());
   world.tasks.spawn("recover", world.engine.recover());
@@ -115,7 +120,7 @@ TEST_F(BreathTest, AfterARestartTheSchemaOfACallIsCompiledOnThePool) {
   EXPECT_EQ(status(world), RunStatus::running);
 
   pool.let_go();
-  run_until(world.io, [&] { return status(world) == RunStatus::succeeded; });
+  run_to_end(world);
   const std::vector<std::string> log = log_of(disk, *client.run);
   EXPECT_TRUE(std::any_of(log.begin(), log.end(), [](const std::string& line) {
     return line.find("tool_input_invalid") != std::string::npos;
@@ -142,11 +147,11 @@ TEST_F(BreathTest, ALongRunIsTakenInOnThePool) {
   EXPECT_EQ(world.asked, 1);
 
   pool.let_go();
-  run_until(world.io, [&] { return world.asked == 2; });
+  run_on(world, [&] { return world.asked == 2; });
 }
 
 TEST_F(BreathTest, ALongLineOfAJournalIsReadOnThePool) {
-  leave_run(asking(kBytesInABreath + 1), kAnswer);
+  leave_run(asking(kBytesInABreath + 1));
   HeldPool pool;
   World world(disk, kAnswer, {}, {}, {}, "scripted", pool.get());
   world.tasks.spawn("recover", world.engine.recover());
@@ -154,7 +159,7 @@ TEST_F(BreathTest, ALongLineOfAJournalIsReadOnThePool) {
   EXPECT_EQ(world.asked, 0);
 
   pool.let_go();
-  run_until(world.io, [&] { return world.asked == 1; });
+  run_on(world, [&] { return world.asked == 1; });
 }
 
 TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
@@ -163,7 +168,7 @@ TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
   Spec spec;
   spec.prompt = "go";
   spec.output_schema = city_schema();
-  leave_run(spec, kScript);
+  leave_run(spec);
   HeldPool pool;
   World world(disk, kScript, {}, {}, {}, "scripted", pool.get());
   world.tasks.spawn("recover", world.engine.recover());
@@ -172,7 +177,7 @@ TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
   EXPECT_EQ(status(world), RunStatus::running);
 
   pool.let_go();
-  run_until(world.io, [&] { return status(world) == RunStatus::succeeded; });
+  run_to_end(world);
   EXPECT_EQ(world.asked, 2);
 }
 

@@ -139,6 +139,7 @@ TEST_F(RestartTest, SuspectsAreWrittenDownPageByPage) {
   {
     World world(disk, kSlow);
     recover(world);
+    world.run_until([&world] { return world.asked == kRuns; });
     Principal first{.workspace = *WorkspaceSlug::parse("aaa"), .key = *KeyId::parse("key_1")};
     EXPECT_TRUE(world.result_of(world.engine.create(first, about("innocent"), {})));
   }

@@ -107,7 +107,7 @@ void Residency::tell_backlog(const ClaimedRuns& claimed) {
     deps_.log.info("taking over runs of the last process",
                    {{"runs", std::to_string(claimed.found)}});
     backlog_told_ = now;
-  } else if (!is_first && now - backlog_told_ >= kBacklogTold) {
+  } else if (!is_first && backlog_ > 0 && now - backlog_told_ >= kBacklogTold) {
     deps_.log.info("still taking over runs of the last process",
                    {{"left", std::to_string(backlog_)}});
     backlog_told_ = now;
