@@ -330,8 +330,9 @@ class WithoutServerTest(FirstHourCase):
         self.assertEqual(self.errand("runs", "show", "latest", "--data", str(self.data))[0], 1)
 
     def test_keys_are_listed_and_revoked(self):
+        self.run_kept("Go.")
         data = ("--data", str(self.data))
-        self.errand("keys", "create", "--name", "mine", *data)
+        self.assertEqual(self.errand("keys", "create", "--name", "mine", *data)[0], 0)
         _, out, _ = self.errand("keys", "list", *data)
         [row] = [line for line in out.splitlines() if line.endswith("mine")]
         key = row.split()[0]
@@ -406,7 +407,8 @@ class TerminalTest(FirstHourCase):
                           columns=columns) as terminal:
                 self.assertEqual(terminal.finish(), 0)
                 shown[columns] = terminal.screen.text().splitlines()
-        self.assertRegex(shown[80][1], r"^run_\w{26}  succeeded  \d s  +a-model-who…  Say hello\.$")
+        self.assertRegex(shown[80][1], r"^run_\w{26}  succeeded  \d s  +"
+                                       r"a-model-whose-name-…  Say hello\.$")
         self.assertEqual([line.split()[0] for line in shown[40]],
                          ["RUN", "STATUS", "AGE", "MODEL", "ABOUT"])
         self.assertRegex(shown[40][0], r"^RUN     run_\w{26}$")
