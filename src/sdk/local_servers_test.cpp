@@ -53,7 +53,8 @@ TEST_F(LocalServersTest, AServerThatNeverAnswersHoldsUpARunForALimitedTime) {
   run_until(io_, [this] { return silent_.connections() == 1; });
   EXPECT_FALSE(learned);
   timers_.advance(LocalServers::kLearnMax);
-  run_until(io_, [&] { return learned.has_value(); });
+  run_until(io_, [&] { return tasks.size() == 0; });
+  ASSERT_TRUE(learned);
   ASSERT_EQ(learned->failures.size(), 1U);
   EXPECT_EQ(learned->failures[0].message(), "silent: no answer within 30 seconds");
   ASSERT_EQ(learned->tools.size(), 1U);

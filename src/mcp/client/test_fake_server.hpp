@@ -174,12 +174,20 @@ class ClientTest : public testing::Test {
             .home = io_.get_executor(), .http = http_, .timers = timers_, .on_bug = report_bug},
         ClientOptions{.server = address(), .features = features, .limits = limits});
   }
-  // A client whose pauses are those of `timers`, which outlive it.
-  void start_with(Timers& timers) {
+  // A client that is connected and whose pauses are those of `timers`, which outlive it.
+  void connect_with(ManualTimers& timers) {
     client_ = std::make_unique<Client>(
         ClientDeps{
             .home = io_.get_executor(), .http = http_, .timers = timers, .on_bug = report_bug},
         ClientOptions{.server = address()});
+    calls_.spawn("connect", connect(client_.get()));
+    run_ready(io_);
+    timers.advance(milliseconds(0));  // the pause before the first attempt, which has no length
+    run_until(io_, [this] { return calls_.size() == 0; });
+  }
+  static Task<void> connect(Client* client) {
+    auto info = co_await client->connect();
+    EXPECT_TRUE(info);
   }
   void start_anew(ClientLimits limits) {
     run_task(io_, client_->stop());

@@ -53,7 +53,9 @@ void report_bug(const char* task, const std::string& what) {
 class Fixture::Reader final : public TaskSource {
  public:
   Reader(const Executor& home, std::shared_ptr<Kept> kept)
-      : bell_(home), kept_(std::move(kept)), at_(kept_->readers.insert({}, &bell_)) {}
+      : bell_(home),
+        kept_(std::move(kept)),
+        at_(kept_->readers.insert(kept_->readers.end(), &bell_)) {}
   ~Reader() override { kept_->readers.erase(at_); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
