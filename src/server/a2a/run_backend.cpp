@@ -241,7 +241,7 @@ Task<Result<std::vector<a2a::Task>>> RunBackend::list(std::string context_id) {
   for (bool is_end = false; !is_end && tasks.size() < kListedMax;) {
     ERRAND_CO_TRY(auto runs, co_await engine_.list(filter));
     for (const RunRow& row : runs) {
-      may_ask = may_ask || row.status == RunStatus::waiting;
+      may_ask = may_ask || !is_terminal(row.status);
       tasks.push_back(task_of(row));
     }
     is_end = runs.size() < filter.limit;
