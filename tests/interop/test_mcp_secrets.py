@@ -151,7 +151,7 @@ class McpSecretsTest(ServerCase):
              "headers": {"Authorization": "Bearer {{secret:TOKEN}}"}}])
         [result] = [frame.json() for frame in client.log(run)
                     if frame.json()["type"] == "tool_result"]
-        self.assertIn("another origin", result["result"])
+        self.assertIn("unavailable", result["result"])
         self.assertEqual((len(peer.headers), thief.headers), (1, []))
 
     def test_a_secret_that_is_not_set_is_told_by_its_name(self):
