@@ -226,6 +226,8 @@ async def rest_of(output) -> list:
     items = []
     try:
         async for item in output:
+            if type(item).__name__ == "_ControlContent":  # the close, which this client shows
+                continue
             items.append({"error": item.text} if isinstance(item, ErrorContent) else show(item))
     except RoomException as error:
         items.append({"error": str(error)})
