@@ -30,7 +30,7 @@ OF_THE_SERVER = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/rooms/{ro
                  "/api/oauth/userinfo",
                  "/accounts/projects/{projectId}/rooms/{roomName}/connect"}
 PARAMETER = re.compile(r"\{(\w+)\}")
-EXPIRY = re.compile(r'"(?:expiresAt|lastUsedAt)":"[^"]*"')
+EXPIRY = re.compile(r'"(?:expiresAt|lastUsedAt|claimedUntil)":"[^"]*"')
 NEW_ID = re.compile(r"\b(?:run|sess|tu|key)_[0-9a-z]+|mantyx_[0-9a-f.]+|"
                     r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 TOOL = {"kind": "local", "name": "look"}

@@ -5,7 +5,8 @@ import re
 from support.script import turn
 from support.server import ServerCase
 
-LINE = re.compile(r'([a-z_:]+)((?:\{[a-z_]+="[^"\\\n]*"\})?) (\S+)')
+LABEL = r'[a-z_]+="[^"\\\n]*"'
+LINE = re.compile(rf'([a-z_:]+)((?:\{{{LABEL}(?:,{LABEL})*\}})?) (\S+)')
 TOOL = {"kind": "local", "name": "look"}
 
 
