@@ -59,7 +59,7 @@ void add_serve(CLI::App& app, ExitCode exit_code) {
       ->check(CLI::IsMember({"text", "json"}));
   auto level = std::make_shared<std::string>();
   add(command, "--log-level", *level, "LEVEL",
-      "Least level: info, warning (default on a terminal), error")
+      "Least level: info, warning (on a terminal) or error")
       ->check(CLI::IsMember({"info", "warning", "error"}));
   command->callback([options, drain_seconds, format, level, exit_code] {
     if (*level == "info") options->log_level = LogLevel::info;

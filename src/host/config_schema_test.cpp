@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -111,7 +112,7 @@ Samples samples_of(const json::Object& described) {
     if (!described.contains("maximum")) return out;
     std::int64_t max = described.at("maximum").to_number<std::int64_t>();
     out.right.emplace_back(max);
-    out.wrong.emplace_back(max + 1);
+    if (max < std::numeric_limits<std::int64_t>::max()) out.wrong.emplace_back(max + 1);
     return out;
   }
   if (described.contains("enum")) {

@@ -95,7 +95,7 @@ TEST_F(ToolCallerTest, AToolThatCancelsAnOperationOfItsOwnFailsItsCall) {
 TEST_F(ToolCallerTest, ACallThatOverrunsItsDeadlineIsCutOff) {
   std::string said = call("hang", {.deadline = std::chrono::steady_clock::now()});
   EXPECT_EQ(said,
-            "The call took longer than 0 s and was cut off. It may or may not have taken effect.");
+            "The call took longer than 0 ms and was cut off. It may or may not have taken effect.");
   run_until(io_, [this] { return odd_->running == 0; });
 }
 

@@ -73,7 +73,7 @@ TEST_F(SqliteStoreTest, ANewerDatabaseIsRefused) {
   EXPECT_EQ(refused.error().message(),
             cat("cannot use ", file_.path(),
                 ": the database has schema version 99, but this program knows only versions up to "
-                "8"));
+                "10"));
 }
 
 TEST_F(SqliteStoreTest, APathThatCannotBeWrittenSaysWhy) {
