@@ -19,11 +19,24 @@ namespace {
 // Plain models by id, before any of them stands behind another.
 using PlainModels = std::map<std::string, std::shared_ptr<llm::Model>>;
 
+// Shorter values of headers are words that a message has for other reasons.
+constexpr std::size_t kSecretBytesMin = 8;
+
+// What the vendor is sent in confidence. A header may name a scheme before its secret.
+std::vector<std::string> secrets_of(const VendorConfig& config) {
+  std::vector<std::string> secrets{config.api_key};
+  for (const auto& [name, value] : config.headers) {
+    const std::string secret = value.substr(value.rfind(' ') + 1);
+    if (secret.size() >= kSecretBytesMin) secrets.push_back(secret);
+  }
+  return secrets;
+}
+
 std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const VendorConfig& config,
                                               const std::string& vendor_model_id,
                                               const ModelSurroundings& around) {
   llm::HttpModelOptions options{
-      .base_url = config.base_url, .retries = config.retries, .key = config.api_key};
+      .base_url = config.base_url, .retries = config.retries, .secrets = secrets_of(config)};
   if (config.timeout) options.timeouts.total = *config.timeout;
   auto model = std::make_unique<llm::HttpModel>(
       llm::HttpModel::Deps{.client = around.client,

@@ -31,12 +31,14 @@ Events only(Failed failed) {
   return events;
 }
 
-// Takes a key out of what somebody says.
-void hide(const std::string& key, std::string& text) {
-  if (key.empty()) return;
-  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at)) {
-    text.replace(at, key.size(), json::kRedacted);
-    at += json::kRedacted.size();
+// Takes secrets out of what somebody says.
+void hide(const std::vector<std::string>& secrets, std::string& text) {
+  for (const std::string& secret : secrets) {
+    if (secret.empty()) continue;
+    for (std::size_t at = text.find(secret); at != text.npos; at = text.find(secret, at)) {
+      text.replace(at, secret.size(), json::kRedacted);
+      at += json::kRedacted.size();
+    }
   }
 }
 
@@ -117,7 +119,7 @@ class HttpTurn final : public TurnStream {
     for (;; ++attempt_) {
       Part part = co_await read_on();
       auto* failed = std::get_if<Failed>(&part.events.front());
-      if (failed) hide(options_.key, failed->failure.message);
+      if (failed) hide(options_.secrets, failed->failure.message);
       has_begun_ = has_begun_ || !failed;
       if (has_begun_) {
         request_.reset();
@@ -297,7 +299,7 @@ Task<Reachability> HttpModel::check() {
                                             .headers = to_list(answer->headers),
                                             .body = answer->body,
                                             .now = deps_.clock.now()});
-  hide(options_.key, failure.failure.message);
+  hide(options_.secrets, failure.failure.message);
   bool is_key = failure.failure.error_class == error_class::kAuth;
   co_return Reachability{
       .state = is_key ? Reachability::State::wrong_key : Reachability::State::unreachable,

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "async/blocking_pool.hpp"
 #include "async/timers.hpp"
@@ -16,8 +17,9 @@ struct HttpModelOptions {
   // `total` bounds all attempts and the pauses between them together.
   net::ClientTimeouts timeouts;
   int retries = 2;  // while no part of an answer has arrived
-  // The vendor's key. Servers that tell what they were sent must not tell it to anybody else.
-  std::string key = {};
+  // The vendor's key, and whatever else it is sent in confidence. A server that repeats what it was
+  // sent must not tell them to anybody else.
+  std::vector<std::string> secrets = {};
 };
 
 // A model behind HTTP: sends what its provider builds, and reads the stream of the answer.
