@@ -62,7 +62,7 @@ class AdmissionTest(ServerCase):
         client = self.start_server([turn("Hello.")],
                                    {"limits": {"requestsPerMinute": 1}}).client()
         self.client = client
-        client.get("/agent-runs")
+        self.assertEqual(client.request("GET", "/agent-runs").status, 200)
         line = self.first_line("POST", client.path("/agent-runs"),
                                Authorization=f"Bearer {client.key}")
         self.assertEqual(line, b"HTTP/1.1 429 Too Many Requests")
