@@ -25,8 +25,22 @@ class HeldPool final {
   void let_go() {
     if (!std::exchange(is_free_, true)) go_.set_value();
   }
+  // Lets it go, and returns when everything that was given to it is done. What is to come of that
+  // lies ready on its home then.
+  void finish() {
+    let_go();
+    bool is_done = false;
+    asio::co_spawn(io_, touch(&pool_, &is_done), asio::detached);
+    io_.restart();
+    while (!is_done) io_.run_one();
+  }
 
  private:
+  // The pool's one thread does this last.
+  static Task<void> touch(BlockingPool* pool, bool* is_done) {
+    [[maybe_unused]] auto touched = co_await pool->run([] { return Result<void>(); });
+    *is_done = true;
+  }
   static Task<void> hold(BlockingPool* pool, std::shared_future<void> go) {
     [[maybe_unused]] auto held = co_await pool->run([go] {
       go.wait();

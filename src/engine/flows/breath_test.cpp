@@ -18,22 +18,23 @@ struct BreathTest : RunTest {
     }
     return cat(R"({"turns":[{"toolCalls":[)", calls, R"(]},{"text":["Seen."]}]})");
   }
-  // Runs until `done`, and says how many handlers that took. Whatever is left when nothing but the
-  // pool is at work waits for a little time to pass, as commits do for company.
-  static int run_on(World& world, const std::function<bool()>& done) {
+  // Runs until `done`, and says how many handlers that took. Time passes when nothing else is left
+  // to do but for the pool, because commits wait a little for company.
+  static int run_on(World& world, HeldPool* pool, const std::function<bool()>& done) {
     constexpr int kRoundsMax = 1000;
     int handlers = 0;
     for (int round = 0; round < kRoundsMax; ++round) {
+      if (pool) pool->finish();
       world.io.restart();
-      while (world.io.run_one() > 0) ++handlers;
+      while (world.io.poll_one() > 0) ++handlers;
       if (done()) return handlers;
       world.timers.advance(milliseconds(5));
     }
     ADD_FAILURE() << "it is not done";
     return handlers;
   }
-  int run_to_end(World& world) {
-    return run_on(world, [&] { return client.run && status(world) == RunStatus::succeeded; });
+  int run_to_end(World& world, HeldPool* pool = nullptr) {
+    return run_on(world, pool, [&] { return client.run && status(world) == RunStatus::succeeded; });
   }
   RunStatus status(World& world) {
     return world.result_of(world.engine.get(someone(), *client.run)).value().row.status;
@@ -119,8 +120,7 @@ TEST_F(BreathTest, AfterARestartTheSchemaOfACallIsCompiledOnThePool) {
   EXPECT_EQ(world.asked, 1);
   EXPECT_EQ(status(world), RunStatus::running);
 
-  pool.let_go();
-  run_to_end(world);
+  run_to_end(world, &pool);
   const std::vector<std::string> log = log_of(disk, *client.run);
   EXPECT_TRUE(std::any_of(log.begin(), log.end(), [](const std::string& line) {
     return line.find("tool_input_invalid") != std::string::npos;
@@ -146,8 +146,7 @@ TEST_F(BreathTest, ALongRunIsTakenInOnThePool) {
   world.settle();
   EXPECT_EQ(world.asked, 1);
 
-  pool.let_go();
-  run_on(world, [&] { return world.asked == 2; });
+  run_on(world, &pool, [&] { return world.asked == 2; });
 }
 
 TEST_F(BreathTest, ALongLineOfAJournalIsReadOnThePool) {
@@ -158,8 +157,7 @@ TEST_F(BreathTest, ALongLineOfAJournalIsReadOnThePool) {
   world.settle();
   EXPECT_EQ(world.asked, 0);
 
-  pool.let_go();
-  run_on(world, [&] { return world.asked == 1; });
+  run_on(world, &pool, [&] { return world.asked == 1; });
 }
 
 TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
@@ -176,8 +174,7 @@ TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
   EXPECT_EQ(world.asked, 1);
   EXPECT_EQ(status(world), RunStatus::running);
 
-  pool.let_go();
-  run_to_end(world);
+  run_to_end(world, &pool);
   EXPECT_EQ(world.asked, 2);
 }
 
