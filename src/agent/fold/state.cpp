@@ -289,6 +289,7 @@ const std::string* State::final_text() const {
 
 void State::add_spent(const Usage& usage, const std::optional<Pricing>& price) {
   usage_ += usage;
+  has_spent_ = true;
   std::optional<double> cost = errand::cost_usd(usage, price);
   if (!cost) cost_usd_.reset();
   if (cost_usd_) *cost_usd_ += *cost;
@@ -297,7 +298,7 @@ void State::add_spent(const Usage& usage, const std::optional<Pricing>& price) {
 RunTotals State::totals() const {
   constexpr double kShownParts = 1e9;  // of a dollar
   RunTotals totals{.usage = usage_, .turns = asked_, .model = created_->model};
-  if (asked_ > 0 && cost_usd_) {
+  if (has_spent_ && cost_usd_) {
     totals.cost_usd = std::round(*cost_usd_ * kShownParts) / kShownParts;
   }
   OutputMechanism mechanism = created_->output_mechanism;

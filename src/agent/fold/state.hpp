@@ -162,6 +162,7 @@ class State {
   std::string last_text_;
   Usage usage_;
   std::optional<double> cost_usd_ = 0;  // nothing if the cost of a part is unknown
+  bool has_spent_ = false;              // an answer of a model was counted
   int asked_ = 0;                       // model calls
   int tool_turns_ = 0;
   std::vector<Batch> batches_;
