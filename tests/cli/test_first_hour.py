@@ -97,7 +97,7 @@ class PromptTest(FirstHourCase):
                 for file in shown["spec"]["messages"][0]["attachments"]]
         self.assertEqual(sent, [("dot.png", "image/png"), ("a.txt", "text/plain")])
         text = self.errand("runs", "show", "latest", "--data", str(self.data))[1]
-        self.assertIn("\ntokens   unknown\nprompt   Look.\n", text)
+        self.assertIn("\ntokens   1000 in, 100 out\nprompt   Look.\n", text)
         code, _, errors = self.run_kept("Look.", "--attach", str(self.root / "nothing"))
         self.assertEqual((code, errors), (2, "errand: --attach: cannot read the file "
                                              "ROOT/nothing: No such file or directory\n"))

@@ -121,7 +121,7 @@ TEST_F(LostAnswersTest, ATimeoutReachesItsRun) {
   world.tasks.spawn("client", client.go(&world));
   pass(world, seconds(30));
 
-  EXPECT_EQ(lines_with("Timed out waiting"), 1U);
+  EXPECT_EQ(lines_with("error_local_tool_timeout"), 1U);
   check();
 }
 

@@ -7,7 +7,6 @@ namespace {
 using Rules = std::vector<std::string>;
 
 constexpr std::string_view kSlow = R"({"turns":[{"delayMs":60000,"text":["at last"]}]})";
-constexpr std::string_view kTalk = R"({"turns":[{"text":["done"]}]})";
 
 struct CheckSessionsTest : SessionTest {
   // A commit of a run's owner that the owner has not made.
@@ -47,39 +46,6 @@ TEST_F(CheckSessionsTest, ARunThatHasNotSucceededHasNoEntries) {
   append(run, RunStatus::running, {R"({"role":"user","text":"made up"})"});
 
   EXPECT_EQ(broken_rules(), Rules{"session_history"});
-}
-
-// The run is asked for one more entry than its log says.
-TEST_F(CheckSessionsTest, ARunHasNoEntriesBehindItsOwn) {
-  RunId run;
-  {
-    World world(disk, kSlow);
-    begin(world);
-    run = send(world, "slow").value();
-  }
-  append(run, RunStatus::running, {"{}"});
-  World world(disk, kTalk);
-  world.tasks.spawn("recover", world.engine.recover());
-  testing::pass(disk, {&world}, seconds(5));
-
-  EXPECT_EQ(status(world, run), "succeeded");
-  EXPECT_EQ(broken_rules(), Rules{"session_history"});
-}
-
-// The store gave the turn to the run that waits, but the log of the one before goes on.
-TEST_F(CheckSessionsTest, ARunThatHasBegunHasTheTurn) {
-  RunId first;
-  {
-    World world(disk, kSlow);
-    begin(world);
-    first = send(world, "first").value();
-    send(world, "second").value();
-  }
-  EXPECT_EQ(broken_rules(), Rules());
-
-  append(first, RunStatus::failed, {});
-
-  EXPECT_EQ(broken_rules(), (Rules{"row_status", "session_turn"}));
 }
 
 }  // namespace
