@@ -81,10 +81,10 @@ void show_callbacks(asio::io_context& loop) {
 // ---- Coroutines ---------------------------------------------------------------------------------
 
 awaitable<void> show_coroutine(const errand::Runtime& runtime) {
-  errand::Reply reply = co_await errand::async_run(runtime, {.prompt = "Go."}, use_awaitable);
+  const errand::RunOptions go{.prompt = "Go."};
+  errand::Reply reply = co_await errand::async_run(runtime, go, use_awaitable);
   std::cout << reply.text << "\n";
-  errand::RunStream stream =
-      co_await errand::async_stream(runtime, {.prompt = "Go."}, use_awaitable);
+  errand::RunStream stream = co_await errand::async_stream(runtime, go, use_awaitable);
   int deltas = 0;
   for (;;) {
     std::optional<errand::Event> event = co_await errand::async_next(stream, use_awaitable);
