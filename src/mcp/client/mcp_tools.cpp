@@ -70,6 +70,15 @@ Task<Result<NetHeaders>> filled(NetHeaders headers, CallSecrets* secrets) {
   co_return out;
 }
 
+// Headers of the configuration hold their keys in plain text, maybe with a scheme before them.
+void remember(const NetHeaders& headers, CallSecrets* secrets) {
+  for (const net::Header& header : headers) {
+    if (!may_be_secret(header.name, header.value)) continue;
+    secrets->remember(header.value);
+    secrets->remember(header.value.substr(header.value.rfind(' ') + 1));
+  }
+}
+
 }  // namespace
 
 McpTools::McpTools(ClientDeps deps, Configured configured, SecretSource* secrets)
@@ -109,6 +118,7 @@ Task<Result<McpTools::ClientPtr>> McpTools::client_for(McpServer server, Princip
   ERRAND_CO_TRY(auto address, address_of(server));
   if (auto* http = std::get_if<HttpServer>(&address); http && secrets) {
     ERRAND_CO_TRY(http->headers, co_await filled(http->headers, secrets));
+    if (server.is_configured()) remember(http->headers, secrets);
   }
   co_return client_at(std::move(address), server, who, caller);
 }
