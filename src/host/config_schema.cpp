@@ -208,7 +208,7 @@ constexpr std::string_view kNetwork = R"json({
     "description": "Networks such as 10.0.0.0/8 that tools may reach besides public addresses."
   },
   "proxyNames": {
-    "enum": ["judged", "trusted"], "default": "judged",
+    "type": "string", "enum": ["judged", "trusted"], "default": "judged",
     "description": "Whether a proxy is asked for addresses that were judged, or for names."
   }
 })json";

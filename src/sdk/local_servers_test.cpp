@@ -51,6 +51,7 @@ TEST_F(LocalServersTest, AServerThatNeverAnswersHoldsUpARunForALimitedTime) {
                   [](const char*, const std::string& what) { ADD_FAILURE() << what; });
   tasks.spawn("learn", learn(&servers_, {silent_.place()}, &learned));
   run_until(io_, [this] { return silent_.connections() == 1; });
+  run_ready(io_);  // until everybody waits
   EXPECT_FALSE(learned);
   timers_.advance(LocalServers::kLearnMax);
   run_until(io_, [&] { return tasks.size() == 0; });
