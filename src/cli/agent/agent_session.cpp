@@ -155,6 +155,7 @@ Task<void> AgentSession::live(AgentWork* work) {
   if (log_) log_->start([work] { work->on_log_shown(); });
   exit_code_ = co_await work->work();
   leave_after(kCleanUpMax, exit_code_);
+  is_over_ = true;
   signals_.cancel();
   signals_.clear();  // what is left may take a moment, and Ctrl-C need not wait for it
   co_await work->clean_up();
@@ -164,10 +165,12 @@ Task<void> AgentSession::live(AgentWork* work) {
   last_resort_.reset();
 }
 
+// A signal that came just before the work was over is no longer pending when the wait is cancelled,
+// and a wait that begins after that would keep the loop going for ever.
 Task<void> AgentSession::watch_signals(AgentWork* work) {
-  for (;;) {
+  while (!is_over_) {
     auto [error, signal] = co_await signals_.async_wait(as_result);
-    if (error) co_return;
+    if (error || is_over_) co_return;
     work->on_signal(signal);
   }
 }

@@ -97,6 +97,7 @@ class AgentSession final {
   std::unique_ptr<sdk::CommandRunner> runner_;  // from open() on
   asio::signal_set signals_;
   int exit_code_;
+  bool is_over_ = false;  // the work has its exit code: signals are no longer waited for
   std::optional<TimerGuard> last_resort_;
   TaskGroup tasks_;  // last: tasks use everything above
 };
