@@ -42,11 +42,13 @@ up_build() {
   if [[ ! -x build/bin/errand ]]; then
     printf 'Building Errand. The first time takes some minutes.\n' >&2
   fi
+  lock_build release
   configure release
   if ! NINJA_STATUS='[%f/%t] ' ninja -C build/release errand 2>&1 | up_show_progress "$log"; then
     sed -n '/^FAILED: /,$p' "$log" >&2
     die "the build failed; all that it said is in $log."
   fi
+  unlock_build
 }
 
 up_free_port() {

@@ -10,6 +10,8 @@ from pathlib import Path
 TOOLS = Path(__file__).resolve().parent.parent
 SCRIPT = f"""set -euo pipefail
 die() {{ printf 'dev: %s\\n' "$*" >&2; exit 1; }}
+lock_build() {{ :; }}
+unlock_build() {{ :; }}
 configure() {{ mkdir -p build/bin; }}
 source {TOOLS / "dev_up.sh"}
 up_build
