@@ -76,6 +76,8 @@ class RoomLoad final {
       failure_ = played.error();
       std::cerr << "errand_room_load: " << failure_->describe() << "\n";
     }
+    // Whoever still reads is told by the end of its connection.
+    for (const ConnectionPtr& member : joined_) member->close();
     co_await members_.stop(CancelReason::shutdown);
   }
 
@@ -95,7 +97,9 @@ class RoomLoad final {
     ERRAND_CO_TRY(auto joined, co_await connector_->connect(&never_));
     for (;;) {
       ERRAND_CO_TRY(Message message, co_await joined->read());
-      if (message.type == "room_ready") co_return joined;
+      if (message.type != "room_ready") continue;
+      joined_.push_back(joined);
+      co_return joined;
     }
   }
 
@@ -231,6 +235,7 @@ class RoomLoad final {
   Home home_;
   Interrupt never_;
   std::shared_ptr<room::Connector> connector_;
+  std::vector<ConnectionPtr> joined_;
   std::optional<Error> failure_;
   std::vector<double> millis_;
   std::size_t callers_ = 0;  // that are not done
