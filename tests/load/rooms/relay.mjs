@@ -40,6 +40,7 @@ function send(socket, id, type, header) {
 }
 
 function sendMessaging(socket, id, { tool, arguments: given }) {
+  send(socket, id, '__response__', { type: 'empty' });
   if (tool === 'enable') {
     listeners.add(socket);
     send(socket, 0, 'messaging.send',
@@ -52,7 +53,6 @@ function sendMessaging(socket, id, { tool, arguments: given }) {
       if (other !== socket) for (const packet of all) other.send(packet);
     }
   }
-  send(socket, id, '__response__', { type: 'empty' });
 }
 
 function receive(socket, id, type, header) {
