@@ -2,15 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include <errand/agent.hpp>
 #include <errand/handler_options.hpp>
 #include <errand/runner.hpp>
 #include <errand/toolkit.hpp>
@@ -87,26 +83,6 @@ class Client final : public Runner {
   // and the model is told that they may have taken effect. Throws an Error (invalid_argument with a
   // pointer) for wrong options and for a toolkit without tools.
   [[nodiscard]] Worker serve(Toolkit toolkit, WorkerOptions options = {}) const;
-
-  // Stored agents. They go by their names or by their ids, and every change makes a version. All
-  // of these throw an Error: not_found for an agent that is not there, invalid_argument with a
-  // pointer for one that cannot be stored, forbidden for a key without the scope.
-  //
-  // conflict with the reason "name_taken": there is an agent of this name.
-  Agent create_agent(const AgentSpec& agent) const;
-  // Creates the agent, or replaces the one of this name.
-  Agent apply_agent(const AgentSpec& agent) const;
-  // Replaces the agent of this name if its latest version is still `version`. conflict with the
-  // reason "version_mismatch": it is not, and nothing has changed. Not repeated by itself, because
-  // an attempt that was heard would look like a change by somebody else.
-  Agent replace_agent(const AgentSpec& agent, std::int64_t version) const;
-  // The latest version, or one that is named.
-  Agent agent(std::string_view name_or_id, std::optional<std::int64_t> version = {}) const;
-  AgentPage agents(AgentQuery query = {}) const;
-  // The latest first. Servers keep the last hundred.
-  std::vector<Agent> agent_versions(std::string_view name_or_id) const;
-  // With a version, only if it is still the latest; see replace_agent.
-  void delete_agent(std::string_view name_or_id, std::optional<std::int64_t> version = {}) const;
 };
 
 }  // namespace errand::ERRAND_V1

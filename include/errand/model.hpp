@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +51,9 @@ struct Question {
   std::vector<OfferedTool> tools = {};
   bool tools_off = false;                  // no tool may be called
   std::optional<Json> output_schema = {};  // that the text must follow
+  std::string output_name = {};            // of the schema, for vendors that want one
   std::optional<int> reasoning_level = {};
+  std::optional<std::int64_t> output_tokens_max = {};  // thinking included; nothing: no limit
 };
 
 // Takes what a model says, piece by piece. A call starts while the model still speaks. The sink

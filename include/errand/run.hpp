@@ -186,6 +186,26 @@ struct RunPage {
   std::string next_cursor = {};    // empty: there are no more
 };
 
+struct SessionInfo {
+  std::string id = {};
+  std::string name = {};
+  bool active = true;
+  std::map<std::string, std::string> metadata = {};
+  std::string summary = {};       // how the conversation begins
+  std::string last_used_at = {};  // ISO 8601
+};
+
+struct SessionPage {
+  std::vector<SessionInfo> sessions = {};  // the latest first
+  std::string next_cursor = {};            // empty: there are no more
+};
+
+struct SessionQuery {
+  std::map<std::string, std::string> metadata = {};  // every pair must match
+  std::size_t limit = 50;
+  std::string cursor = {};
+};
+
 struct ModelDescription {
   std::string id = {};
   std::string label = {};

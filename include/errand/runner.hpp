@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <errand/agent.hpp>
 #include <errand/error.hpp>
 #include <errand/event.hpp>
 #include <errand/run.hpp>
@@ -149,24 +150,6 @@ class Session final {
   std::string id_;
 };
 
-struct SessionInfo {
-  std::string id = {};
-  std::string name = {};
-  bool active = true;
-  std::map<std::string, std::string> metadata = {};
-};
-
-struct SessionPage {
-  std::vector<SessionInfo> sessions = {};  // the latest first
-  std::string next_cursor = {};            // empty: there are no more
-};
-
-struct SessionQuery {
-  std::map<std::string, std::string> metadata = {};  // every pair must match
-  std::size_t limit = 50;
-  std::string cursor = {};
-};
-
 // Runs of agents, wherever they are driven: by a server (Client), or in this process (Runtime).
 // Every call blocks, may be made from any number of threads, and also from handlers of tools.
 // Calls that wait when the runner is destroyed fail with `cancelled`.
@@ -222,6 +205,27 @@ class Runner {
   // A session that is there already. Its runs call these tools; after_seq means nothing here.
   Session open_session(std::string_view id, AttachOptions tools = {}) const;
   SessionPage sessions(SessionQuery query = {}) const;
+
+  // Stored agents, of the server or of the runtime's directory. They go by their names or by their
+  // ids, and every change makes a version. All of these throw an Error: not_found for an agent that
+  // is not there, invalid_argument with a pointer for one that cannot be stored, forbidden for a
+  // key without the scope.
+  //
+  // conflict with the reason "name_taken": there is an agent of this name.
+  Agent create_agent(const AgentSpec& agent) const;
+  // Creates the agent, or replaces the one of this name.
+  Agent apply_agent(const AgentSpec& agent) const;
+  // Replaces the agent of this name if its latest version is still `version`. conflict with the
+  // reason "version_mismatch": it is not, and nothing has changed. Not repeated by itself, because
+  // an attempt that was heard would look like a change by somebody else.
+  Agent replace_agent(const AgentSpec& agent, std::int64_t version) const;
+  // The latest version, or one that is named.
+  Agent agent(std::string_view name_or_id, std::optional<std::int64_t> version = {}) const;
+  AgentPage agents(AgentQuery query = {}) const;
+  // The latest first. The last hundred are kept.
+  std::vector<Agent> agent_versions(std::string_view name_or_id) const;
+  // With a version, only if it is still the latest; see replace_agent.
+  void delete_agent(std::string_view name_or_id, std::optional<std::int64_t> version = {}) const;
 
  protected:
   explicit Runner(std::shared_ptr<sdk::RunnerCore> core);

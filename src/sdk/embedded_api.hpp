@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/records/agents.hpp"
 #include "host/host.hpp"
 #include "run/principal.hpp"
 #include "sdk/embedded_events.hpp"
@@ -30,7 +34,7 @@ Idempotency idempotency_of(std::string key, const json::Value& asked);
 WorkspaceSlug default_workspace();
 
 // The runs of a host in this process: the verbs of its engine, for one workspace. Lives on the
-// host's home. In embedded_api.cpp and embedded_sessions.cpp.
+// host's home. In embedded_api.cpp, embedded_sessions.cpp and embedded_agents.cpp.
 class EmbeddedApi final : public RunApi {
  public:
   // `host` outlives this.
@@ -58,10 +62,22 @@ class EmbeddedApi final : public RunApi {
   Task<Result<SessionPage>> list_sessions(SessionQuery query) override;
   Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) override;
   Task<Result<void>> end_session(SessionId session) override;
+  Task<Result<json::Object>> create_agent(json::Object agent, std::string key) override;
+  Task<Result<json::Object>> put_agent(std::string name, json::Object agent,
+                                       std::optional<std::int64_t> version) override;
+  Task<Result<json::Object>> get_agent(std::string name_or_id,
+                                       std::optional<std::int64_t> version) override;
+  Task<Result<AgentPage>> list_agents(std::size_t limit, std::string cursor) override;
+  Task<Result<std::vector<json::Object>>> agent_versions(std::string name_or_id) override;
+  Task<Result<void>> delete_agent(std::string name_or_id,
+                                  std::optional<std::int64_t> version) override;
 
   const EventCounters& counters() const { return counters_; }
 
  private:
+  // An agent as it is to be stored.
+  Task<Result<engine::AgentParams>> read_agent(json::Object agent, std::string name);
+
   engine::Engine& engine_;
   const Principal who_;
   EventCounters counters_;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +16,7 @@
 namespace errand::sdk {
 
 // The runs of a server. The only place here that knows paths, bodies and statuses. In http_api.cpp,
-// http_calls.cpp (calls that wait for a client) and http_sessions.cpp.
+// http_calls.cpp (calls that wait for a client), http_sessions.cpp and http_agents.cpp.
 class HttpApi final : public RunApi, public ApiSender {
  public:
   static constexpr seconds kSilenceMax{45};  // of a stream; a server says something every 15 s
@@ -48,6 +51,15 @@ class HttpApi final : public RunApi, public ApiSender {
   Task<Result<SessionPage>> list_sessions(SessionQuery query) override;
   Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) override;
   Task<Result<void>> end_session(SessionId session) override;
+  Task<Result<json::Object>> create_agent(json::Object agent, std::string key) override;
+  Task<Result<json::Object>> put_agent(std::string name, json::Object agent,
+                                       std::optional<std::int64_t> version) override;
+  Task<Result<json::Object>> get_agent(std::string name_or_id,
+                                       std::optional<std::int64_t> version) override;
+  Task<Result<AgentPage>> list_agents(std::size_t limit, std::string cursor) override;
+  Task<Result<std::vector<json::Object>>> agent_versions(std::string name_or_id) override;
+  Task<Result<void>> delete_agent(std::string name_or_id,
+                                  std::optional<std::int64_t> version) override;
 
  private:
   net::ClientRequest make(const ApiRequest& request) const;

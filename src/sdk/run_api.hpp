@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -107,6 +109,12 @@ struct HistoryQuery {
   std::optional<std::size_t> last = {};  // of these, only the last ones
 };
 
+// A page of stored agents, as the protocol has them.
+struct AgentPage {
+  std::vector<json::Object> agents;  // the oldest first
+  std::string next_cursor = {};      // empty: there are no more
+};
+
 struct ModelQuery {
   engine::ModelCheck check = engine::ModelCheck::left_out;
   seconds timeout = kAnswerMax;
@@ -144,9 +152,10 @@ class EventSource {
 // so that it sees what this version does not know; null: only what was read.
 using BodyPtr = std::shared_ptr<const json::Object>;
 
-// The verbs on runs, wherever those are driven: by a server, or in this process. Lives on one home.
-// Errors are those of the engine's verbs in either case. unavailable with the reason kUnreachable:
-// no answer at all. Timeouts are for networks; in this process a verb takes as long as it takes.
+// The verbs on runs, sessions and agents, wherever those are: at a server, or in this process.
+// Lives on one home. Errors are those of the engine's verbs in either case. unavailable with the
+// reason kUnreachable: no answer at all. Timeouts are for networks; in this process a verb takes as
+// long as it takes.
 class RunApi {
  public:
   static constexpr std::string_view kUnreachable = "unreachable";
@@ -189,6 +198,22 @@ class RunApi {
   virtual Task<Result<SessionPage>> list_sessions(SessionQuery query) = 0;
   virtual Task<Result<std::vector<SaidMessage>>> history(SessionId session, HistoryQuery query) = 0;
   virtual Task<Result<void>> end_session(SessionId session) = 0;
+
+  // Stored agents, as the protocol has them, by their names or ids. A `version` that is given must
+  // be the latest; conflict with the reason "version_mismatch": it is not. The errors are those of
+  // NamedRecords and of engine::parse_agent.
+  virtual Task<Result<json::Object>> create_agent(json::Object agent, std::string key) = 0;
+  // Replaces the agent, or makes one if `name` is the name of none.
+  virtual Task<Result<json::Object>> put_agent(std::string name, json::Object agent,
+                                               std::optional<std::int64_t> version) = 0;
+  // The latest version, or the one that is named.
+  virtual Task<Result<json::Object>> get_agent(std::string name_or_id,
+                                               std::optional<std::int64_t> version) = 0;
+  virtual Task<Result<AgentPage>> list_agents(std::size_t limit, std::string cursor) = 0;
+  // The latest first.
+  virtual Task<Result<std::vector<json::Object>>> agent_versions(std::string name_or_id) = 0;
+  virtual Task<Result<void>> delete_agent(std::string name_or_id,
+                                          std::optional<std::int64_t> version) = 0;
 };
 
 // True if the same request may be answered better a little later.

@@ -39,6 +39,19 @@ class NoApi : public RunApi {
     co_return no();
   }
   Task<Result<void>> end_session(SessionId) override { co_return no(); }
+  Task<Result<json::Object>> create_agent(json::Object, std::string) override { co_return no(); }
+  Task<Result<json::Object>> put_agent(std::string, json::Object,
+                                       std::optional<std::int64_t>) override {
+    co_return no();
+  }
+  Task<Result<json::Object>> get_agent(std::string, std::optional<std::int64_t>) override {
+    co_return no();
+  }
+  Task<Result<AgentPage>> list_agents(std::size_t, std::string) override { co_return no(); }
+  Task<Result<std::vector<json::Object>>> agent_versions(std::string) override { co_return no(); }
+  Task<Result<void>> delete_agent(std::string, std::optional<std::int64_t>) override {
+    co_return no();
+  }
 
  private:
   static Error no() { return {ErrorCode::unsupported, "not here"}; }

@@ -201,7 +201,8 @@ static_assert(static_cast<int>(v1::Role::assistant) == static_cast<int>(Role::as
 v1::Question question_of(const llm::TurnRequest& request) {
   v1::Question out{.system_prompt = *request.system_prompt,
                    .tools_off = request.tools_off,
-                   .reasoning_level = request.reasoning_level};
+                   .reasoning_level = request.reasoning_level,
+                   .output_tokens_max = request.output_tokens_max};
   for (const llm::MessagePtr& message : request.messages) {
     out.messages.push_back(message_of(*message, request.files.get()));
   }
@@ -212,6 +213,7 @@ v1::Question question_of(const llm::TurnRequest& request) {
   }
   if (request.output_schema) {
     out.output_schema = v1::detail::from_value(json::Value(*request.output_schema));
+    out.output_name = request.output_name;
   }
   return out;
 }

@@ -95,7 +95,9 @@ SessionPage Runner::sessions(SessionQuery query) const {
     out.sessions.push_back({.id = one.id.str(),
                             .name = one.name,
                             .active = one.status == errand::SessionStatus::active,
-                            .metadata = {one.metadata.begin(), one.metadata.end()}});
+                            .metadata = {one.metadata.begin(), one.metadata.end()},
+                            .summary = one.summary,
+                            .last_used_at = one.last_used});
   }
   return out;
 }

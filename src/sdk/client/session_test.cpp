@@ -79,6 +79,8 @@ TEST_P(SessionTest, ASessionIsFoundByItsId) {
   EXPECT_EQ(page.sessions[0].id, session.id());
   EXPECT_EQ(page.sessions[0].name, "talk");
   EXPECT_TRUE(page.sessions[0].active);
+  EXPECT_EQ(page.sessions[0].summary, "First. One.");
+  EXPECT_TRUE(page.sessions[0].last_used_at.ends_with('Z')) << page.sessions[0].last_used_at;
 }
 
 TEST_P(SessionTest, ASessionThatHasEndedTakesNoMessages) {
