@@ -1,6 +1,7 @@
 #include "mcp/codec.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "base/text.hpp"
@@ -24,9 +25,32 @@ std::string text(const json::Object* from, std::string_view key) {
   return std::string(json::text_at(from, key));
 }
 
+// The members that no struct here has.
+json::Object members_beside(const json::Object& from,
+                            std::initializer_list<std::string_view> known) {
+  json::Object more;
+  for (const auto& member : from) {
+    const std::string_view key(member.key().data(), member.key().size());
+    if (std::ranges::find(known, key) == known.end()) more[key] = member.value();
+  }
+  return more;
+}
+
 Implementation parse_implementation(const json::Object* from) {
-  return {
-      .name = text(from, "name"), .version = text(from, "version"), .title = text(from, "title")};
+  if (!from) return {};
+  return {.name = text(from, "name"),
+          .version = text(from, "version"),
+          .title = text(from, "title"),
+          .more = members_beside(*from, {"name", "version", "title"})};
+}
+
+json::Object hints_of(const ToolAnnotations& from) {
+  json::Object hints;
+  if (from.read_only) hints["readOnlyHint"] = *from.read_only;
+  if (from.destructive) hints["destructiveHint"] = *from.destructive;
+  if (from.idempotent) hints["idempotentHint"] = *from.idempotent;
+  if (from.open_world) hints["openWorldHint"] = *from.open_world;
+  return hints;
 }
 
 void take_capabilities(const json::Object* from, ServerInfo& info) {
@@ -56,6 +80,9 @@ Result<Tool> parse_tool(const json::Value& value) {
                       .destructive = hint(hints, "destructiveHint"),
                       .idempotent = hint(hints, "idempotentHint"),
                       .open_world = hint(hints, "openWorldHint")};
+  tool.more = members_beside(
+      *from, {"name", "title", "description", "inputSchema", "outputSchema", "annotations"});
+  if (hints && *hints != hints_of(tool.annotations)) tool.more["annotations"] = *hints;
   if (tool.title.empty()) tool.title = text(hints, "title");
   auto headers = find_header_parameters(tool.input_schema);
   if (!headers) return refuse(headers.error().message());
@@ -255,17 +282,16 @@ Result<ToolPage> parse_tool_page(const json::Value& result) {
 
 json::Object to_json(const Tool& tool) {
   json::Object out{{"name", tool.name}};
-  if (!tool.title.empty()) out["title"] = tool.title;
+  // The title may be one that older servers give among the annotations.
+  const json::Object* annotations = json::object_at(&tool.more, "annotations");
+  const bool is_annotation = json::text_at(annotations, "title") == tool.title;
+  if (!tool.title.empty() && !is_annotation) out["title"] = tool.title;
   if (!tool.description.empty()) out["description"] = tool.description;
   out["inputSchema"] = tool.input_schema;
   if (tool.output_schema) out["outputSchema"] = *tool.output_schema;
-  json::Object hints;
-  const ToolAnnotations& from = tool.annotations;
-  if (from.read_only) hints["readOnlyHint"] = *from.read_only;
-  if (from.destructive) hints["destructiveHint"] = *from.destructive;
-  if (from.idempotent) hints["idempotentHint"] = *from.idempotent;
-  if (from.open_world) hints["openWorldHint"] = *from.open_world;
+  json::Object hints = hints_of(tool.annotations);
   if (!hints.empty()) out["annotations"] = std::move(hints);
+  for (const auto& member : tool.more) out[member.key()] = member.value();
   return out;
 }
 

@@ -43,6 +43,22 @@ TEST(McpContent, WhatIsNotKnownIsAValue) {
   EXPECT_EQ(content("3"), Content(UnknownContent{""}));
 }
 
+// Those that pass a tool on, such as mcp_local, leave nothing out.
+TEST(McpTool, IsWrittenAsItCame) {
+  for (const char* text : {
+           R"({"name":"n","title":"T","description":"d","inputSchema":{"type":"object"},
+               "outputSchema":{"type":"object"},"icons":[{"src":"u"}],"_meta":{"a/b":1},
+               "annotations":{"readOnlyHint":true,"title":"other","x":[1]}})",
+           R"({"name":"n","inputSchema":{},"annotations":{"title":"of an older server"}})",
+           R"({"name":"n","inputSchema":{},"annotations":{"idempotentHint":true}})",
+       }) {
+    json::Value tool = json::parse(text).value();
+    json::Object answer{{"tools", json::Array{tool}}};
+    auto page = parse_tool_page(json::Value(answer)).value();
+    EXPECT_EQ(json::Value(to_json(page.tools.at(0))), tool);
+  }
+}
+
 TEST(McpTool, HintsAndSchemasAreKept) {
   auto page = parse_tool_page(json::parse(R"({"tools":[{"name":"n","title":"T","description":"d",
       "inputSchema":{"type":"object"},"outputSchema":{"type":"object"},
@@ -50,12 +66,15 @@ TEST(McpTool, HintsAndSchemasAreKept) {
       "nextCursor":"c","ttlMs":5})")
                                   .value())
                   .value();
-  Tool expected{.name = "n",
-                .title = "T",
-                .description = "d",
-                .input_schema = {{"type", "object"}},
-                .output_schema = json::Object{{"type", "object"}},
-                .annotations = {.read_only = true, .destructive = false}};
+  Tool expected{
+      .name = "n",
+      .title = "T",
+      .description = "d",
+      .input_schema = {{"type", "object"}},
+      .output_schema = json::Object{{"type", "object"}},
+      .annotations = {.read_only = true, .destructive = false},
+      .more = {{"annotations",
+                {{"readOnlyHint", true}, {"destructiveHint", false}, {"title", "other"}}}}};
   EXPECT_EQ(page.tools, std::vector<Tool>{expected});
   EXPECT_EQ(page.next_cursor, "c");
   EXPECT_EQ(page.ttl_millis, 5);

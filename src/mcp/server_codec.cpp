@@ -31,6 +31,7 @@ const json::Object* meta_of(const json::Object& params) {
 json::Object to_json(const Implementation& one) {
   json::Object out{{"name", one.name}, {"version", one.version}};
   put(out, "title", one.title);
+  for (const auto& member : one.more) out[member.key()] = member.value();
   return out;
 }
 

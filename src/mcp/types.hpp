@@ -20,6 +20,7 @@ struct Implementation {
   std::string name;
   std::string version;
   std::string title = {};
+  json::Object more = {};  // other members, as they came
 
   friend bool operator==(const Implementation&, const Implementation&) = default;
 };
@@ -62,6 +63,8 @@ struct Tool {
   std::optional<json::Object> output_schema = {};
   ToolAnnotations annotations = {};
   std::vector<HeaderParameter> header_parameters = {};
+  // Other members, as they came; with the annotations, if those have other members.
+  json::Object more = {};
 
   friend bool operator==(const Tool&, const Tool&) = default;
 };

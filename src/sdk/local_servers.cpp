@@ -9,8 +9,11 @@
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "host/environment.hpp"
+#include "json/members.hpp"
+#include "json/write.hpp"
 #include "mcp/client/client_tools.hpp"
 #include "mcp/codec.hpp"
+#include "mcp/server_codec.hpp"
 #include "mcp/tool_result.hpp"
 #include "run/tools/tool_stub.hpp"
 
@@ -147,6 +150,18 @@ std::string name_of_stub(const std::string& name, const std::string& where) {
   return safe_name(name.empty() ? where : name).substr(0, kServerNameCharsMax);
 }
 
+// What the server of a run takes along with every call. Members that are too long are left out.
+json::Object bounded(const json::Object& told) {
+  json::Object kept;
+  std::size_t bytes = 0;
+  for (const auto& member : told) {
+    bytes += json::write(json::Object{{member.key(), member.value()}}).size();
+    if (bytes > kEchoBytesMax) break;
+    kept[member.key()] = member.value();
+  }
+  return kept;
+}
+
 bool is_wanted(const McpPlace& place, const std::string& tool) {
   return !place.tool_filter || std::find(place.tool_filter->begin(), place.tool_filter->end(),
                                          tool) != place.tool_filter->end();
@@ -277,8 +292,7 @@ void LocalServers::add_tools(const Server& server, Names& names, ServerTools& ou
   }
   const std::string name = names.for_server(place, server.info);
   std::vector<std::string> told = mcp::vendor_names(name, server.list->tools);
-  ObjectPtr info =
-      share_schema({{"name", server.info.server.name}, {"version", server.info.server.version}});
+  ObjectPtr info = share_schema(bounded(mcp::to_json(server.info.server)));
   LocalMcpServer ref{.name = name, .info = info, .tools = {}};
   auto add_ref = [&] {
     if (ref.tools.empty()) return;
@@ -293,7 +307,11 @@ void LocalServers::add_tools(const Server& server, Names& names, ServerTools& ou
     decl.name = names.for_tool(safe_name(told[i]));
     tool.name = decl.name;
     tool.input_schema = *decl.input_schema;
-    ref.tools.push_back(share_schema(mcp::to_json(tool)));
+    json::Object shipped = mcp::to_json(tool);
+    if (const json::Object* notes = json::object_at(&shipped, "annotations")) {
+      shipped["annotations"] = bounded(*notes);
+    }
+    ref.tools.push_back(share_schema(std::move(shipped)));
     out.tools.push_back(mcp::make_tool(server.client, std::move(decl)));
     if (ref.tools.size() == kMcpLocalToolsMax) add_ref();
   }

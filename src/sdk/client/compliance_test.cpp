@@ -2,14 +2,19 @@
 #include <errand/client.hpp>
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <string>
 #include <vector>
 
 #include "json/parse.hpp"
 #include "json/write.hpp"
+#include "net/client/http_client.hpp"
 #include "sdk/client/test_server.hpp"
 #include "sdk/client/test_wire.hpp"
 #include "sdk/http_api.hpp"
@@ -142,8 +147,7 @@ TEST(Compliance, GuardsThatActAreEventsAndTheStreamGoesOn) {
   EXPECT_EQ(text, "Done.");
 }
 
-// "Keep local callbacks by name: local tools, local A2A peers, local MCP servers", "resolve the
-// Agent Card locally and ship it", "ship the verbatim result of tools/list", "dispatch by the
+// "Keep local callbacks by name: local tools, local A2A peers, local MCP servers", "dispatch by the
 // event's kind": calls of all three kinds are answered by the tool of their name.
 TEST(Compliance, CallsOfEveryLocalKindAreAnsweredByName) {
   TestServer server(R"({"turns":[
@@ -182,6 +186,120 @@ TEST(Compliance, CallsOfEveryLocalKindAreAnsweredByName) {
   std::ranges::sort(answers);
   EXPECT_EQ(answers,
             (std::vector<std::string>{"echo by echo", "fs_read by fs_read", "peer by peer"}));
+}
+
+// "Dispatch by the event's kind, defaulting to local when omitted."
+TEST(Compliance, ACallWhoseEventHasNoKindIsOneOfALocalTool) {
+  TestServer server(kEcho);
+  TestWire wire(server.options().server,
+                {.replaced = R"("kind":"local")", .by = R"("kund":"local")"});
+  ClientOptions options = server.options();
+  options.server = wire.url();
+  EXPECT_EQ(Client(options).run({.prompt = "Go.", .tools = {echo()}}).text, "Done.");
+  EXPECT_GT(wire.replacements(), 0);
+  EXPECT_EQ(wire.count("/tool-results"), 1);
+}
+
+// Newer servers say more.
+TEST(Compliance, AnEventOfAnUnknownTypeIsAValueAndTheStreamGoesOn) {
+  TestServer server(kDone);
+  TestWire wire(server.options().server, {.replaced = "assistant_delta", .by = "assistant_dance"});
+  ClientOptions options = server.options();
+  options.server = wire.url();
+  Client client(options);
+  std::vector<std::string> unknown;
+  std::string text;
+  for (const Event& event : client.stream({.prompt = "Go."})) {
+    if (const auto* one = event.as<UnknownEvent>()) {
+      unknown.push_back(one->type + " " + one->fields.dump());
+    }
+    if (const auto* end = event.as<RunEnded>()) text = end->reply.text;
+  }
+  EXPECT_EQ(unknown, std::vector<std::string>{R"(assistant_dance {"text":"Done."})"});
+  EXPECT_EQ(text, "Done.");
+}
+
+// An MCP server that says these texts of itself and of its tool, as a program that speaks over its
+// standard streams. The texts have no apostrophes.
+class McpProgram final {
+ public:
+  McpProgram(std::string_view info, std::string_view tool) {
+    std::string name = testing::TempDir() + "errand-mcp-XXXXXX";
+    ::close(::mkstemp(name.data()));
+    path_ = name;
+    std::ofstream(path_) << R"(answer() {
+  read -r line
+  id=$(printf %s "$line" | sed "s/.*"id":\([0-9]*\).*//")
+  printf "{"jsonrpc":"2.0","id":%s,%s}
+" "$id" "$1"
+}
+answer '"error":{"code":-32601,"message":"no such method"}'
+answer '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":)"
+                         << info << R"(}'
+read -r initialized
+answer '"result":{"tools":[)"
+                         << tool << R"(]}'
+cat > /dev/null
+)";
+  }
+  ~McpProgram() { std::filesystem::remove(path_); }
+  McpProgram(const McpProgram&) = delete;
+  McpProgram& operator=(const McpProgram&) = delete;
+
+  std::string command() const { return "sh " + path_; }
+
+ private:
+  std::string path_;
+};
+
+// "Speak Initialize and tools/list locally, and ship the verbatim result as serverInfo and tools."
+// The names of tools are the SDK's to choose.
+TEST(Compliance, AnMcpServerIsAskedHereAndShippedAsItDescribesItself) {
+  constexpr std::string_view kInfo =
+      R"({"name":"files","title":"Files","version":"1.2","websiteUrl":"https://e.org"})";
+  constexpr std::string_view kTool = R"({"name":"read","title":"Read","description":"Reads.",
+      "inputSchema":{"type":"object","properties":{"path":{"type":"string"}}},
+      "annotations":{"title":"Read a file","readOnlyHint":true,"x":1},
+      "icons":[{"src":"https://e.org/i.png"}],"_meta":{"e.org/x":[1]}})";
+  std::string on_one_line(kTool);
+  std::erase(on_one_line, '\n');
+  McpProgram program(kInfo, on_one_line);
+  auto shipped = json::parse(sent({.mcp_servers = {local_mcp(program.command())}}, "tools"));
+  json::Value tool = json::parse(kTool).value();
+  tool.as_object()["name"] = "files_read";
+  json::Object expected{{"kind", "mcp_local"},
+                        {"name", "files"},
+                        {"serverInfo", json::parse(kInfo).value()},
+                        {"tools", json::Array{tool}}};
+  EXPECT_EQ(shipped.value(), json::Value(json::Array{json::Value(expected)}));
+}
+
+// What is at a URL.
+json::Value fetched(const std::string& url, const std::string& key) {
+  asio::io_context io(1);
+  net::HttpClient http{net::ClientOptions()};
+  auto answer =
+      run_task(io, http.send({.url = url, .headers = {{"Authorization", "Bearer " + key}}}));
+  return json::parse(answer.value().body).value();
+}
+
+// "Resolve the Agent Card locally and ship it as agentCard."
+TEST(Compliance, TheCardOfAnAgentIsFetchedHereAndShippedAsItIs) {
+  TestServer there(kDone);
+  const ClientOptions options = there.options();
+  AgentSpec agent;
+  agent.name = "friend";
+  agent.description = "Knows the time.";
+  Client(options).create_agent(agent);
+  const std::string card =
+      options.server + "/api/a2a/default/agents/friend/.well-known/agent-card.json";
+  A2aAgent peer =
+      local_a2a(card, {.name = "friend", .headers = {{"Authorization", "Bearer " + options.key}}});
+  auto shipped = json::parse(sent({.a2a_agents = {peer}}, "tools"));
+  const json::Object& ref = shipped.value().as_array().at(0).as_object();
+  EXPECT_EQ(member(ref, "kind"), R"("a2a_local")");
+  EXPECT_EQ(member(ref, "name"), R"("friend")");
+  EXPECT_EQ(ref.at("agentCard"), fetched(card, options.key));
 }
 
 // "For local tools, serialize parameters to JSON Schema, forward an output schema, and surface
@@ -259,7 +377,7 @@ TEST(Compliance, EachCallIsAnsweredOnceAndALateAnswerIsNoFailure) {
 // "Reconnects: send Last-Event-ID to resume, and rely on the log for missed events."
 TEST(Compliance, ACutStreamGoesOnWhereItWas) {
   TestServer server(kEcho);
-  TestWire wire(server.options().server, "event: assistant_message");
+  TestWire wire(server.options().server, {.cut_at = "event: assistant_message"});
   ClientOptions options = server.options();
   options.server = wire.url();
   Client client(options);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -18,15 +20,23 @@
 
 namespace errand::sdk {
 
+// What a TestWire does to the answers of a server.
+struct WireFaults {
+  // The first connection on which the server says this is cut right behind it. Empty: none is.
+  std::string cut_at = {};
+  // Wherever the server says `replaced`, the client hears `by`, which is as long. Empty: nowhere.
+  std::string replaced = {};
+  std::string by = {};
+};
+
 // Stands between a client and a server on this machine, on a thread of its own: keeps all that the
-// client sends, and cuts a connection once.
+// client sends, and may damage what the server says.
 class TestWire final {
  public:
-  // `server` is "http://127.0.0.1:PORT". The first connection on which the server says `cut_at` is
-  // cut right behind it. Empty: none is.
-  explicit TestWire(std::string_view server, std::string cut_at = {})
+  // `server` is "http://127.0.0.1:PORT".
+  explicit TestWire(std::string_view server, WireFaults faults = {})
       : port_(std::stoi(std::string(server.substr(server.rfind(':') + 1)))),
-        cut_at_(std::move(cut_at)),
+        faults_(std::move(faults)),
         acceptor_(io_, {asio::ip::address_v4::loopback(), 0}),
         url_(cat("http://127.0.0.1:", acceptor_.local_endpoint().port())) {
     tasks_.spawn("accept", accept());
@@ -52,6 +62,9 @@ class TestWire final {
     for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) ++found;
     return found;
   }
+
+  // How often the client has heard something else than what the server said.
+  int replacements() const { return replacements_; }
 
   // The body of the first request whose head begins so; empty if there is none.
   std::string body_of(std::string_view head) const {
@@ -93,22 +106,42 @@ class TestWire final {
     Socket& to = is_sent ? pair->server : pair->client;
     std::array<char, 4096> buffer{};
     std::string said;
+    std::string held;
     for (;;) {
       auto [error, size] =
           co_await from.async_read_some(asio::buffer(buffer), asio::as_tuple(asio::use_awaitable));
       if (error) break;
-      std::string_view piece(buffer.data(), size);
+      std::string piece(buffer.data(), size);
       if (is_sent) keep(piece);
-      if (!is_sent && !cut_at_.empty()) said += piece;
-      auto cut = cut_at_.empty() ? std::string::npos : said.find(cut_at_);
+      if (!is_sent) piece = replaced_in(held + piece, held);
+      if (!is_sent && !faults_.cut_at.empty()) said += piece;
+      auto cut = faults_.cut_at.empty() ? std::string::npos : said.find(faults_.cut_at);
       co_await asio::async_write(to, asio::buffer(piece), asio::as_tuple(asio::use_awaitable));
       if (cut == std::string::npos) continue;
-      cut_at_.clear();
+      faults_.cut_at.clear();
       break;
     }
+    co_await asio::async_write(to, asio::buffer(held), asio::as_tuple(asio::use_awaitable));
     boost::system::error_code ignored;
     pair->client.close(ignored);
     pair->server.close(ignored);
+  }
+
+  // What of the text may go on. `held` is the rest, which the next piece may make a match.
+  std::string replaced_in(std::string text, std::string& held) {
+    held.clear();
+    const std::string& from = faults_.replaced;
+    if (from.empty()) return text;
+    for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+      text.replace(at, from.size(), faults_.by);
+      at += from.size();
+      ++replacements_;
+    }
+    std::size_t rest = std::min(text.size(), from.size() - 1);
+    while (!text.ends_with(from.substr(0, rest))) --rest;
+    held = text.substr(text.size() - rest);
+    text.resize(text.size() - rest);
+    return text;
   }
 
   void keep(std::string_view piece) {
@@ -117,7 +150,8 @@ class TestWire final {
   }
 
   const int port_;
-  std::string cut_at_;
+  WireFaults faults_;
+  std::atomic<int> replacements_ = 0;
   asio::io_context io_{1};
   asio::ip::tcp::acceptor acceptor_;
   const std::string url_;
