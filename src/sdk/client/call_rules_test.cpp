@@ -194,6 +194,27 @@ TEST_P(CallRulesTest, AFailureCancelsCallsThatHaveNotBegun) {
   EXPECT_EQ(made, 0);
 }
 
+TEST_P(CallRulesTest, AFailureCancelsCallsThatHaveBegun) {
+  std::promise<void> begun;
+  Tool wait = tool("wait", "", [&](ToolContext& context) {
+    begun.set_value();
+    while (!context.cancelled()) std::this_thread::yield();
+  });
+  Tool fail = tool("fail", "",
+                   [has_begun = begun.get_future().share()]() -> std::string {
+                     has_begun.wait();
+                     throw std::runtime_error("no");
+                   },
+                   {.cancel_siblings_on_failure = true});
+  std::vector<Seen> seen = results_of({{"wait"}, {"fail"}}, {.tools = {wait, fail}});
+  std::ranges::sort(seen, {}, &Seen::tool);  // whichever is answered first
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0], (Seen{"fail", false, "no"}));
+  EXPECT_FALSE(seen[1].ok);
+  EXPECT_TRUE(seen[1].text.starts_with("This call was cancelled because a call beside it failed."))
+      << seen[1].text;
+}
+
 TEST_P(CallRulesTest, ACallThatNobodyAnswersMayBeToldToTheModel) {
   EXPECT_EQ(results_of({{"twice", Json::object({{"n", 3}})}},
                        {.tools = {twice()},

@@ -198,6 +198,16 @@ TEST(Client, AStreamCancelsItsRun) {
   EXPECT_EQ(reply.error().run_id(), stream.run_id());
 }
 
+TEST(Client, ARunIsCancelledByItsId) {
+  TestServer server(kTurns);
+  Client client(server.options());
+  std::string run = client.start({.prompt = "Go.", .tools = {echo()}});
+  EXPECT_EQ(client.cancel(run), RunStatus::cancelled);
+  EXPECT_EQ(client.attach(run).try_reply().error().reason(), "run_cancelled");
+  EXPECT_EQ(client.get(run).status, RunStatus::cancelled);
+  EXPECT_EQ(error_of([&] { client.cancel("nobody"); }).code(), ErrorCode::not_found);
+}
+
 TEST(Client, AForkGoesOnFromTheRunBefore) {
   TestServer server(R"({"turns":[{"text":["One."]},{"text":["Two."]}]})");
   Client client(server.options());

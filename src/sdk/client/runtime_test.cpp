@@ -8,6 +8,7 @@
 #include <atomic>
 #include <filesystem>
 #include <future>
+#include <latch>
 #include <thread>
 
 #include "base/text.hpp"
@@ -105,6 +106,16 @@ TEST(Runtime, AModelOfTheProgramGetsAttachments) {
   ASSERT_EQ(asked.attachments.size(), 2U);
   EXPECT_EQ(std::get<FileContent>(asked.attachments[0]), file);
   EXPECT_EQ(std::get<LinkContent>(asked.attachments[1]).url, link.url);
+}
+
+TEST(Runtime, AModelOfTheProgramIsToldTheSchemaAndItsName) {
+  auto model = scripted({{.text = "{}"}});
+  Runtime runtime({.models = {{.id = "s", .model = model}}});
+  const Json schema = Json::object({{"type", "object"}});
+  runtime.run({.prompt = "Go.", .output = OutputSchema{.schema = schema, .name = "mine"}});
+  const Question asked = model->questions().at(0);
+  EXPECT_EQ(asked.output_schema, schema);
+  EXPECT_EQ(asked.output_name, "mine");
 }
 
 TEST(Runtime, ItsEventsAreTyped) {
@@ -234,6 +245,53 @@ TEST(Runtime, AToolThatIsNotParallelSafeIsABarrier) {
   EXPECT_EQ(most, 1);
 }
 
+TEST(Runtime, ResultsKeepTheOrderOfTheirCalls) {
+  std::promise<void> over;
+  Tool first = tool("first", "", [is_over = over.get_future().share()] {
+    is_over.wait();
+    return "1";
+  });
+  Tool second = tool("second", "", [] { return "2"; });
+  auto model = scripted({{.calls = {{"first"}, {"second"}}}, {.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}}});
+  std::vector<std::string> answered;
+  for (const Event& event : runtime.stream({.prompt = "Go.", .tools = {first, second}})) {
+    const auto* answer = event.as<ToolAnswered>();
+    if (!answer) continue;
+    answered.push_back(answer->text);
+    if (answer->tool == "second") over.set_value();
+  }
+  EXPECT_EQ(answered, (std::vector<std::string>{"2", "1"}));
+  const std::vector<ToolUseResult> results = model->questions().at(1).messages.back().results;
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0].text, "1");
+  EXPECT_EQ(results[1].text, "2");
+}
+
+TEST(Runtime, AFatalToolEndsTheRun) {
+  Runtime runtime(with_parrot());
+  Tool broken = tool("echo", "",
+                     [](const Word&) -> std::string { throw FatalToolError("the disk is gone"); });
+  Result<Reply> reply = runtime.try_run({.prompt = "Go.", .tools = {broken}});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().reason(), "run_failed");
+  EXPECT_NE(reply.error().message().find("error_tool_fatal"), std::string_view::npos);
+}
+
+TEST(Runtime, ARunIsCancelledByItsId) {
+  Runtime runtime(with_parrot());
+  std::promise<void> called;
+  Tool held = tool("echo", "Echo a word.", [&](const Word&, ToolContext& context) {
+    called.set_value();
+    while (!context.cancelled()) std::this_thread::yield();
+    return "cut off";
+  });
+  std::string run = runtime.start({.prompt = "Go.", .tools = {held}});
+  called.get_future().wait();
+  EXPECT_EQ(runtime.cancel(run), RunStatus::cancelled);
+  EXPECT_EQ(runtime.attach(run).try_reply().error().reason(), "run_cancelled");
+}
+
 TEST(Runtime, RunsOfAnEarlierProcessGoOnOnceTheirToolsAreThere) {
   DataFolder data;
   RuntimeOptions options = with_parrot();
@@ -311,6 +369,26 @@ TEST(Runtime, TwoRuntimesShareAProcess) {
   EXPECT_EQ(first.run({.prompt = "Go.", .tools = {echo("1 ")}}).text, "1 a");
   EXPECT_EQ(second.run({.prompt = "Go.", .tools = {echo("2 ")}}).text, "2 a");
   EXPECT_EQ(first.list().runs.size(), 1U);
+}
+
+TEST(Runtime, TwoRuntimesWithDirectoriesWorkAtOnce) {
+  DataFolder folders[2];
+  std::latch both(2);
+  Tool meet = tool("echo", "", [&](const Word&) {
+    both.arrive_and_wait();
+    return "met";
+  });
+  RuntimeOptions options = with_parrot();
+  options.data = folders[0].str();
+  Runtime one(options);
+  options.data = folders[1].str();
+  Runtime other(options);
+  RunStream first = one.stream({.prompt = "Go.", .tools = {meet}});
+  RunStream second = other.stream({.prompt = "Go.", .tools = {meet}});
+  EXPECT_EQ(first.reply().text, "met");
+  EXPECT_EQ(second.reply().text, "met");
+  EXPECT_EQ(one.list().runs.size(), 1U);
+  EXPECT_EQ(other.list().runs.size(), 1U);
 }
 
 TEST(Runtime, AWrongConfigurationIsSaid) {

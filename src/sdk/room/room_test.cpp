@@ -1,5 +1,8 @@
 #include <errand/room.hpp>
+#include <errand/runtime.hpp>
+#include <errand/testing.hpp>
 
+#include <atomic>
 #include <future>
 
 #include "sdk/room/test_room.hpp"
@@ -51,6 +54,40 @@ TEST_F(RoomSdkTest, AToolsFailureIsAResultAndWrongArgumentsAre) {
   v1::ToolResult result = caller.call("calculator", "add", v1::JsonObject{{"a", "x"}});
 
   EXPECT_FALSE(result.ok());
+}
+
+// The same object wherever tools are wanted.
+TEST_F(RoomSdkTest, OneToolkitAnswersRunsWorkersMcpClientsAndARoom) {
+  std::atomic<int> calls = 0;
+  const v1::Toolkit toolkit(
+      {.name = "calc", .tools = {v1::tool("add", "Adds.", [&](const Sum& sum) {
+                         ++calls;
+                         return sum.a + sum.b;
+                       })}});
+  TestServer server(R"({"turns":[
+      {"toolCalls":[{"name":"add","args":{"a":2,"b":3}}]},{"text":["Done."]}]})");
+  v1::Client client(server.options());
+  EXPECT_EQ(client.run({.prompt = "Go.", .toolkits = {toolkit}}).text, "Done.");
+  EXPECT_EQ(calls, 1);
+
+  v1::Worker worker = client.serve(toolkit);
+  EXPECT_EQ(client.run({.prompt = "Go.", .toolkits = {toolkit}, .answer_calls = false}).text,
+            "Done.");
+  worker.stop();
+  EXPECT_EQ(worker.answered(), 1U);
+  EXPECT_EQ(calls, 2);
+
+  auto model = v1::scripted({{.calls = {{"calc_add", sum(2, 3)}}}, {.text = "Done."}});
+  v1::Runtime runtime({.models = {{.id = "s", .model = model}}});
+  runtime.run({.prompt = "Go.", .mcp_servers = {v1::mcp::Server(toolkit)}});
+  EXPECT_EQ(model->questions().at(1).messages.back().results.at(0).text, "5");
+  EXPECT_EQ(calls, 3);
+
+  v1::Room host = v1::Room::join(options("host"));
+  v1::Room caller = v1::Room::join(options("caller"));
+  v1::HostedToolkit hosted = host.host(toolkit);
+  EXPECT_EQ(caller.call("calc", "add", sum(2, 3)).text(), "5");
+  EXPECT_EQ(calls, 4);
 }
 
 // Callers of a room are strangers to each other.
