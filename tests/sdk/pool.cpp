@@ -2,6 +2,8 @@
 //
 //   pool work FILE    answers calls until it is killed, and notes each call in the file
 //   pool ask RUNS     asks for runs at the same time, and prints how their calls were answered
+//   pool start        starts a run, and prints its id
+//   pool join RUN FILE  answers the calls of a run, and prints what came of it
 
 #include <errand/errand.hpp>
 
@@ -64,12 +66,25 @@ int ask(const errand::Client& client, int runs) {
   return 0;
 }
 
+int start(const errand::Client& client) {
+  std::cout << client.start({.prompt = "Go.", .toolkits = {kit("")}}) << "\n";
+  return 0;
+}
+
+int join(const errand::Client& client, const std::string& run, const std::string& file) {
+  std::cout << client.attach(run, {.toolkits = {kit(file)}}).reply().text << "\n";
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string what = argc > 2 ? argv[1] : "";
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::string what = words.empty() ? "" : words[0];
   errand::Client client;
-  if (what == "work") return work(client, argv[2]);
-  if (what == "ask") return ask(client, std::stoi(argv[2]));
+  if (what == "work" && words.size() == 2) return work(client, words[1]);
+  if (what == "ask" && words.size() == 2) return ask(client, std::stoi(words[1]));
+  if (what == "start") return start(client);
+  if (what == "join" && words.size() == 3) return join(client, words[1], words[2]);
   return 2;
 }

@@ -1,6 +1,7 @@
 """The installed C++ SDK, compiled against with g++ 12 and clang 19."""
 
 import os
+import re
 import resource
 import unittest
 
@@ -9,6 +10,8 @@ from sdk.refused import CASES
 
 HERE = ROOT / "tests" / "sdk"
 ONE_TOOL_SECONDS_MAX = 2.5  # of processor time, with g++
+# A mangled name of the namespace errand: a function, a variable, a table or the type of a class.
+OF_ERRAND = re.compile(r"_Z(T[A-Z]|GV|Z|TW|TH)*N?[KVRO]*6errand")
 INCLUDES = """#include <errand/errand.hpp>
 #include <functional>
 #include <map>
@@ -105,6 +108,20 @@ class InstallTest(InstalledCase):
                   "-o", program)
         exported = self.must("nm", "-CD", "--defined-only", program)
         self.assertEqual([line for line in exported.splitlines() if "errand::" in line], [])
+
+    def test_every_part_of_the_library_is_hidden(self):
+        """Also what the program above does not use, such as the engine and the store."""
+        listed = self.must("readelf", "--symbols", "--wide", self.prefix / "lib" / "liberrand.a")
+        seen = {"HIDDEN": set(), "DEFAULT": set()}
+        for line in listed.splitlines():
+            words = line.split()
+            if len(words) != 8 or words[4] == "LOCAL" or words[6] == "UND":
+                continue
+            visibility, name = words[5], words[7]
+            if visibility in seen and OF_ERRAND.match(name):
+                seen[visibility].add(name)
+        self.assertEqual(sorted(seen["DEFAULT"])[:10], [])
+        self.assertGreater(len(seen["HIDDEN"]), 10_000)
 
 
 if __name__ == "__main__":
