@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -16,6 +17,7 @@ EXAMPLES = ROOT / "examples"
 PAGE = ROOT / "docs" / "guide" / "cpp.md"
 ROOMS_PAGE = ROOT / "docs" / "guide" / "rooms.md"
 SECONDS_MAX = 60
+FIRST_TOOL_LINES_MAX = 15
 # What those print that need no server.
 PRINTED = {
     "typed_output": "The lamp flickers (angry)\noutput_invalid: {\"name\":\"lamp\"}\n",
@@ -112,6 +114,35 @@ class GuideTest(ExampleTest):
         source.parent.mkdir()
         source.write_text(block.text)
         self.assertIn("Lagos: 31 degrees, rain", self.output_of(self.compile("g++", source)))
+
+    def test_the_first_project_of_the_guide_is_short_and_works(self):
+        """The project file of the guide, with its first program."""
+        blocks = blocks_of(PAGE)
+        project, = (block for block in blocks if block.language == "cmake")
+        program = next(block for block in blocks if block.language == "cpp")
+        self.assertLessEqual(len(program.text.strip().splitlines()), FIRST_TOOL_LINES_MAX)
+        folder = self.work / "first-project"
+        folder.mkdir()
+        (folder / project.file_name).write_text(project.text)
+        (folder / "main.cpp").write_text(program.text)
+        for compiler in COMPILERS:
+            with self.subTest(compiler):
+                build = self.build_project(compiler, folder)
+                self.assertIn("Lagos: 31 degrees, sunny", self.output_of(build / "weather"))
+
+    def test_the_tests_that_the_guide_names_are_there(self):
+        """The tables for those who come from Python: each file, and each test in it."""
+        page = PAGE.read_text()
+        tables = page[page.index("## Coming from Python"):]
+        named = re.findall(r"\]\(\.\./\.\./([^)]+)\)(?: `([A-Za-z0-9.]+)`)?", tables)
+        self.assertGreater(len(named), 30)
+        for file, test in named:
+            with self.subTest(f"{file} {test}"):
+                self.assertTrue((ROOT / file).exists())
+                if test:
+                    suite, name = test.split(".")
+                    self.assertRegex((ROOT / file).read_text(),
+                                     rf"TEST(_[FP])?\({suite}, {name}\)")
 
     def test_the_programs_of_the_guide_work(self):
         """Each C++ block is a program, and the block of text behind it is what it prints."""
