@@ -94,13 +94,6 @@ class PoolTest(InstalledCase):
             caller.stdout.close()
         self.assertEqual(said, ANSWERED)
 
-    def test_a_run_is_joined_by_another_process(self):
-        run = self.must(self.program, "start", env=self.environment, timeout=SECONDS_MAX)
-        said = self.must(self.program, "join", run.strip(), self.calls, env=self.environment,
-                         timeout=SECONDS_MAX)
-        self.assertEqual(said, "Done.\n")
-        self.assertEqual(len(self.calls.read_text().split()), CALLS)
-
     def close(self, worker: subprocess.Popen) -> None:
         worker.wait()
         worker.stdin.close()
