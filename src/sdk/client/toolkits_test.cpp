@@ -1,9 +1,20 @@
 #include <errand/toolkits.hpp>
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
 #include <errand/runtime.hpp>
 #include <errand/testing.hpp>
+#include <filesystem>
+#include <thread>
+
+#include "async/task.hpp"
+#include "base/text.hpp"
 
 namespace errand::v1::toolkits_test {
 namespace {
@@ -71,6 +82,67 @@ TEST(Toolkits, TheWebIsReachedByItsRules) {
   EXPECT_THROW(toolkits::web_search({.provider = "nobody", .key = "k"}), Error);
   EXPECT_EQ(names_of(toolkits::web_search({.provider = "exa", .key = "k"})),
             (std::vector<std::string>{"web_search"}));
+}
+
+// Answers one request, on a thread of its own.
+class OneAnswer final {
+ public:
+  OneAnswer(std::string_view type, std::string_view body)
+      : answer_(cat("HTTP/1.1 200 OK\r\nContent-Type: ", type, "\r\nContent-Length: ", body.size(),
+                    "\r\nConnection: close\r\n\r\n", body)),
+        url_(cat("http://127.0.0.1:", acceptor_.local_endpoint().port())),
+        thread_([this] { serve(); }) {}
+  ~OneAnswer() { thread_.join(); }
+  OneAnswer(const OneAnswer&) = delete;
+  OneAnswer& operator=(const OneAnswer&) = delete;
+
+  const std::string& url() const { return url_; }
+
+ private:
+  void serve() {
+    auto socket = acceptor_.accept();
+    std::string asked;
+    asio::read_until(socket, asio::dynamic_buffer(asked), "\r\n\r\n");
+    asio::write(socket, asio::buffer(answer_));
+    boost::system::error_code closed;
+    asio::read(socket, asio::dynamic_buffer(asked), closed);
+  }
+
+  asio::io_context io_{1};
+  asio::ip::tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), 0}};
+  const std::string answer_;
+  const std::string url_;
+  std::thread thread_;
+};
+
+TEST(Toolkits, APageAndASearchAreRead) {
+  OneAnswer page("text/html", "<h1>Owls</h1><p>They fly.</p>");
+  ToolResult read = call(toolkits::web_fetch({.allow_networks = {"127.0.0.0/8"}}), "web_fetch",
+                         Json::object({{"url", page.url()}}));
+  EXPECT_NE(read.text().find("# Owls"), std::string::npos) << read.text();
+  OneAnswer exa("application/json",
+                R"({"results":[{"title":"One","url":"https://a.b/1","text":"First."}]})");
+  ToolResult found =
+      call(toolkits::web_search({.provider = "exa", .key = "k", .base_url = exa.url()}),
+           "web_search", Json::object({{"query", "owls"}}));
+  EXPECT_NE(found.text().find("1. One\nhttps://a.b/1\nFirst."), std::string::npos) << found.text();
+}
+
+TEST(Toolkits, FilesOfADirectoryAreChangedAndNothingOutsideOfIt) {
+  std::string name = testing::TempDir() + "errand-files-XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  Toolkit files = toolkits::files(folder, toolkits::Access::write);
+  EXPECT_TRUE(
+      call(files, "write_file", Json::object({{"path", "a.md"}, {"content", "one owl"}})).ok());
+  EXPECT_TRUE(call(files, "edit_file",
+                   Json::object({{"path", "a.md"}, {"old_text", "one"}, {"new_text", "two"}}))
+                  .ok());
+  EXPECT_EQ(call(files, "read_file", Json::object({{"path", "a.md"}})).text(), "two owl");
+  EXPECT_NE(call(files, "search_files", Json::object({{"query", "owl"}})).text().find("a.md"),
+            std::string::npos);
+  EXPECT_NE(call(files, "list_files", Json::object()).text().find("a.md"), std::string::npos);
+  EXPECT_FALSE(call(files, "read_file", Json::object({{"path", "../a.md"}})).ok());
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Toolkits, TheyAreComposed) {
