@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "json/parse.hpp"
+
 namespace errand::v1::detail {
 
 json::Value to_value(const Json& json) {
@@ -54,6 +56,12 @@ Json from_value(const json::Value& value) {
     }
   }
   return nullptr;
+}
+
+std::optional<Json> json_of_model(std::string_view text) {
+  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
+  if (!value) return {};
+  return from_value(*value);
 }
 
 }  // namespace errand::v1::detail

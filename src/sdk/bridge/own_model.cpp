@@ -7,7 +7,6 @@
 #include "async/completion.hpp"
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
-#include "json/parse.hpp"
 #include "llm/failure.hpp"
 #include "sdk/api/values.hpp"
 
@@ -154,9 +153,7 @@ class AnswerStream final : public llm::TurnStream {
 // ---- Questions ----------------------------------------------------------------------------------
 
 v1::Json arguments_of(const std::string& text) {
-  auto value =
-      json::parse(text.empty() ? "{}" : text, {.duplicate_keys = json::DuplicateKeys::last_wins});
-  return value ? v1::detail::from_value(*value) : v1::Json(text);
+  return v1::detail::json_of_model(text.empty() ? "{}" : text).value_or(v1::Json(text));
 }
 
 using Attachments = std::vector<std::variant<v1::FileContent, v1::LinkContent>>;

@@ -2,16 +2,13 @@
 
 #include <utility>
 
-#include "json/parse.hpp"
 #include "sdk/api/values.hpp"
 
 namespace errand::sdk {
 namespace {
 
-// What others wrote; null if it is no JSON.
-v1::Json json_of(std::string_view text) {
-  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
-  return value ? v1::detail::from_value(*value) : v1::Json();
+v1::Json arguments_of(std::string_view text) {
+  return v1::detail::json_of_model(text).value_or(v1::Json());
 }
 
 std::vector<std::string> names_of(const std::vector<FilePart>& files) {
@@ -75,12 +72,16 @@ struct ToPublic {
         .text = one.text, .turn = one.turn, .finish_reason = one.finish_reason};
   }
   v1::EventData operator()(const LocalToolCall& one) const {
-    return v1::ToolCalled{
-        .id = one.id.str(), .tool = one.name, .arguments = json_of(one.args), .by_client = true};
+    return v1::ToolCalled{.id = one.id.str(),
+                          .tool = one.name,
+                          .arguments = arguments_of(one.args),
+                          .by_client = true};
   }
   v1::EventData operator()(const ToolCallStarted& one) const {
-    return v1::ToolCalled{
-        .id = one.id.str(), .tool = one.name, .arguments = json_of(one.input), .by_client = false};
+    return v1::ToolCalled{.id = one.id.str(),
+                          .tool = one.name,
+                          .arguments = arguments_of(one.input),
+                          .by_client = false};
   }
   v1::EventData operator()(const LocalToolResultIn& one) const { return answered(one); }
   v1::EventData operator()(const ToolResultEvent& one) const { return answered(one); }
@@ -142,7 +143,7 @@ v1::RunInfo public_info(const RunInfo& info) {
                   .text = info.final_text};
   for (const LocalToolCall& call : info.pending) {
     out.pending_calls.push_back(
-        {.id = call.id.str(), .tool = call.name, .arguments = json_of(call.args)});
+        {.id = call.id.str(), .tool = call.name, .arguments = arguments_of(call.args)});
   }
   return out;
 }

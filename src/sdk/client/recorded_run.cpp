@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/log/journal.hpp"
 #include "run/log/run_export.hpp"
@@ -20,8 +19,7 @@ namespace errand::v1 {
 namespace {
 
 Json arguments_of(const std::string& text) {
-  auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
-  return value ? detail::from_value(*value) : Json::object();
+  return detail::json_of_model(text).value_or(Json::object());
 }
 
 std::vector<std::variant<FileContent, LinkContent>> attached(const std::vector<FilePart>& files) {
