@@ -1,5 +1,6 @@
 // What has to be done now and then: keeping the lease, and removing what is old.
-#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "engine/engine.hpp"
 
@@ -47,8 +48,10 @@ Task<void> Engine::renew_lease() {
 Task<void> Engine::remove_old_runs() {
   while (!pauses_.ended()) {
     co_await pauses_.pause(kRemoveEvery);
+    // Runs that have readers stay. Each pass looks at them once, however many steps it takes.
+    std::optional<EndedPlace> seen;
     for (bool is_done = false; !is_done && !pauses_.ended();) {
-      Prune step{.segments_max = kSegmentsRemovedAtOnce};
+      Prune step{.after = seen, .segments_max = kSegmentsRemovedAtOnce};
       if (limits_.keep_runs) {
         step.spared = residency_.ended_with_readers();
         step.ended_before = deps_.store.now() - *limits_.keep_runs;
@@ -60,6 +63,7 @@ Task<void> Engine::remove_old_runs() {
       }
       counters_.runs_removed += removed->runs;
       is_done = removed->is_done;
+      seen = std::move(removed->seen);
       if (!is_done) co_await pauses_.pause(kBetweenRemovals);
     }
   }

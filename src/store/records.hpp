@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -271,18 +272,30 @@ struct Renewal {
   std::vector<Mailbox> mail;  // filled mailboxes of its runs that other nodes wrote
 };
 
+// A place in the order in which runs have ended.
+struct EndedPlace {
+  StoreTime ended_at{};
+  RunKey run = {};
+
+  friend auto operator<=>(const EndedPlace&, const EndedPlace&) = default;
+};
+
 // A small step of removing what is old.
 struct Prune {
   // Runs that ended before this go, with everything of theirs. A run may have ended before the
   // store had a clock, at a negative time.
   StoreTime ended_before = StoreTime::min();
-  std::vector<RunId> spared;     // but not these
-  std::size_t segments_max = 0;  // of a step; large segments and blobs count as several
+  std::set<RunId> spared = {};           // but not these
+  std::optional<EndedPlace> after = {};  // only runs that ended behind this place
+  // Of a step. Large segments and blobs count as several, a run that stays counts as one.
+  std::size_t segments_max = 0;
 };
 
 struct PruneOutcome {
   std::size_t runs = 0;  // removed from lists in this step
   bool is_done = true;   // nothing is left to do
+  // Up to here, runs are gone or stay: the next step may go on behind this place.
+  std::optional<EndedPlace> seen = {};
 };
 
 // Things that are not runs: agents, tools, secrets, rooms. What a kind means is not the store's

@@ -96,7 +96,8 @@ class Store {
   // Removes a little of what is old, idempotency keys that are over included, and gives the room
   // back. What is removed from lists first goes for good in later steps, also of later processes.
   // May also merge the small segments of runs that ended a while ago. That changes the segments'
-  // `n` and their number, but neither events, journal nor seqs: readers continue by seq.
+  // `n` and their number, but neither events, journal nor seqs: readers continue by seq. A caller
+  // that does step after step goes on behind what a step has `seen`: many runs may stay.
   virtual Task<Result<PruneOutcome>> prune(Prune prune) = 0;
 
   // Takes ended runs out of every list at once; what is theirs goes for good in the steps of

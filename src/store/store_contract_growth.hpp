@@ -9,12 +9,13 @@ namespace errand {
 using namespace store_contract;
 
 // Removes everything it may, step by step, and says how many runs went.
-inline std::size_t prune_all(Store& store, const Prune& prune) {
+inline std::size_t prune_all(Store& store, Prune prune) {
   std::size_t runs = 0;
   for (;;) {
     PruneOutcome outcome = wait_for(store.prune(prune)).value();
     runs += outcome.runs;
     if (outcome.is_done) return runs;
+    prune.after = outcome.seen;
   }
 }
 
@@ -49,6 +50,45 @@ TEST_P(StoreContract, TheOrderOfTheirEndsDecidesWhichRunsAreRemoved) {
 
   EXPECT_TRUE(exists(1));
   EXPECT_FALSE(exists(2));
+}
+
+// A run that stays counts as a segment, so that a step is short however many stay.
+TEST_P(StoreContract, RetentionGoesOnBehindTheRunsThatStay) {
+  for (int number = 1; number <= 4; ++number) {
+    ASSERT_TRUE(append(last_commit(number, create(number), events_segment(1, 1, 1))));
+    clock().pass(seconds(1));
+  }
+  Prune step = everything_ended(store(), 2);
+  step.spared = {run_id(1), run_id(2)};
+
+  PruneOutcome first = wait_for(store().prune(step)).value();
+  EXPECT_EQ(first.runs, 0U);
+  EXPECT_FALSE(first.is_done);
+  step.after = first.seen;
+  step.spared = {};
+
+  EXPECT_EQ(prune_all(store(), step), 2U);
+  EXPECT_TRUE(exists(1)) << "before the place";
+  EXPECT_TRUE(exists(2)) << "at the place";
+  EXPECT_FALSE(exists(3));
+  EXPECT_FALSE(exists(4));
+  step.after = {};
+  EXPECT_EQ(prune_all(store(), step), 2U) << "the next pass begins at the first run";
+}
+
+TEST_P(StoreContract, RetentionSaysHowFarItHasLooked) {
+  for (int number = 1; number <= 3; ++number) {
+    ASSERT_TRUE(append(last_commit(number, create(number), events_segment(1, 1, 1))));
+    clock().pass(seconds(1));
+  }
+  Prune step = everything_ended(store(), 100);
+  step.spared = {run_id(3)};
+
+  PruneOutcome outcome = wait_for(store().prune(step)).value();
+
+  EXPECT_EQ(outcome.runs, 2U);
+  ASSERT_TRUE(outcome.seen);
+  EXPECT_EQ(outcome.seen->run, run_key(3)) << "a run that stays is looked at, too";
 }
 
 TEST_P(StoreContract, ARunIsRemovedInSmallStepsThatAnotherProcessMayFinish) {

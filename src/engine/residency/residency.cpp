@@ -443,10 +443,6 @@ bool Residency::is_busy() const {
   });
 }
 
-std::vector<RunId> Residency::ended_with_readers() const {
-  return {read_after_end_.begin(), read_after_end_.end()};
-}
-
 Task<void> Residency::stop() {
   std::vector<LivePtr> all;
   for (auto& [id, resident] : residents_) {

@@ -119,7 +119,7 @@ class Residency final : private LiveRun::Keeper {
   // Whether a run is doing something of its own, rather than waiting for its client.
   bool is_busy() const;
   // Ended runs that somebody still reads. Takes no longer if many other runs are here.
-  std::vector<RunId> ended_with_readers() const;
+  const std::set<RunId>& ended_with_readers() const { return read_after_end_; }
 
   // Cuts off every run and returns when nothing moves any more.
   Task<void> stop();

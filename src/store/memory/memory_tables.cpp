@@ -145,7 +145,7 @@ Result<CreateOutcome> MemoryStoreData::create(NewRun run, const Sender& sender) 
   stored.row.segments = 1;
   stored.row.last_seq = run.first.last_seq;
   stored.log.push_back(std::make_shared<const Segment>(std::move(run.first)));
-  if (is_terminal(stored.row.status)) stored.ended_at = sender.now;
+  if (is_terminal(stored.row.status)) note_end(stored, sender.now);
   for (const Mailbox& box : run.effects.open) stored.mail.emplace(box.slot, box);
   keep_blobs(stored, run.effects.blobs);
   CreateOutcome outcome{.run = id, .epoch = sender.epoch};
@@ -187,7 +187,7 @@ Result<Appended> MemoryStoreData::append(const Commit& commit, StoreTime now) {
   run->row.last_seq = commit.segment->last_seq;
   run->row.segments = commit.segment->n + 1;
   run->row.updated_at = commit.segment->at;
-  if (is_terminal(commit.status)) run->ended_at = now;
+  if (is_terminal(commit.status)) note_end(*run, now);
   run->log.push_back(commit.segment);
   update_mail(*run, commit);
   keep_blobs(*run, commit.effects.blobs);

@@ -119,6 +119,7 @@ struct MemoryStoreData {
                     CreateOutcome& outcome);
   // A run ends. Gives the run that gets the turn.
   std::optional<RunId> leave_session(const StoredRun& run, const Commit& commit);
+  void note_end(StoredRun& run, StoreTime now);
   void remove_records_of(const RunKey& run);
   Mailbox* find_open_call(const WorkspaceSlug& workspace, const std::string& slot);
   bool is_claimable(const StoredRun& run, std::int64_t epoch, StoreTime now) const;
@@ -135,6 +136,7 @@ struct MemoryStoreData {
   std::map<std::int64_t, Process> processes_;  // those that may be alive, by epoch
   std::set<std::int64_t> left_;                // epochs of those that stopped on purpose
   std::map<RunId, StoredRun> runs_;
+  std::set<EndedPlace> ended_;  // of the runs that have ended
   std::map<std::pair<WorkspaceSlug, std::string>, Made> idempotency_;
   std::vector<ApiKeyRow> api_keys_;  // by id
   // What runs hold, to be shared; what none of them holds any more is gone.

@@ -183,7 +183,7 @@ TEST_F(GrowthTest, FreePagesAreUsedAgainBeforeTheyAreGivenBack) {
   const auto before = std::filesystem::file_size(file_.path());
   ASSERT_TRUE(wait_for(store().claim({.limit = 10})));
   Prune one = everything_ended(store(), 100);
-  for (int number = 2; number <= 10; ++number) one.spared.push_back(run_id(number));
+  for (int number = 2; number <= 10; ++number) one.spared.insert(run_id(number));
 
   EXPECT_TRUE(wait_for(store().prune(one)).value().is_done);
   file_.reopen();

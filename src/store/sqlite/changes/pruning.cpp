@@ -1,6 +1,7 @@
 #include "store/sqlite/changes/pruning.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "store/sqlite/changes/rows.hpp"
 
@@ -19,8 +20,10 @@ constexpr std::int64_t kKeptFree = 8;
 constexpr std::int64_t kBytesPerCost = 8192;
 
 constexpr const char* kFindEnded =
-    "SELECT workspace, id, segments, keyed_at, log_end, metadata FROM runs INDEXED BY ended "
-    "WHERE finished = 1 AND ended_at < ? AND format <= ? ORDER BY ended_at, workspace, id";
+    "SELECT workspace, id, segments, keyed_at, log_end, metadata, ended_at, format "
+    "FROM runs INDEXED BY ended "
+    "WHERE finished = 1 AND (ended_at, workspace, id) > (?, ?, ?) AND ended_at < ? "
+    "ORDER BY ended_at, workspace, id";
 constexpr const char* kFindOne =
     "SELECT workspace, id, segments, keyed_at, log_end, metadata FROM runs "
     "WHERE workspace = ? AND id = ? AND finished = 1 AND format <= ?";
@@ -42,10 +45,6 @@ constexpr const char* kVacuum = "PRAGMA incremental_vacuum(128)";
 constexpr const char* kRemoveAnchors =
     "DELETE FROM segments WHERE place IN (SELECT place FROM segments INDEXED BY anchors "
     "WHERE run = ? AND anchor = 1 ORDER BY last_seq DESC, n DESC LIMIT ?)";
-
-bool is_spared(const Prune& prune, const RunId& run) {
-  return std::find(prune.spared.begin(), prune.spared.end(), run) != prune.spared.end();
-}
 
 }  // namespace
 
@@ -75,12 +74,14 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
   ERRAND_TRY(std::size_t removed, remove_doomed(prune.segments_max));
   ERRAND_TRY(Found ended, find_ended(prune, prune.segments_max - removed));
   std::size_t runs = 0;
+  std::optional<EndedPlace> seen = prune.after;
   for (const EndedRun& run : ended.runs) {
     if (removed >= prune.segments_max) break;
     ERRAND_CHECK(remove_run(run));
     ++runs;
+    seen = run.place;
     const std::size_t limit = prune.segments_max - removed;
-    Doomed log{.run = run.key.run, .log_end = run.log_end};
+    Doomed log{.run = run.place.run.run, .log_end = run.log_end};
     ERRAND_TRY(std::size_t count, remove_log(log, limit));
     if (count >= limit) ERRAND_CHECK(insert_doomed_.run(log.run, log.log_end));
     removed += std::min(count, limit);
@@ -88,9 +89,13 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
   ERRAND_TRY(Doomed left, next_doomed());
   ERRAND_TRY(auto merged, merging_.step(now - kMergedAfter, prune.segments_max - removed));
   ERRAND_TRY(bool is_given_back, give_back());
-  const bool is_all_removed =
-      keys < kKeysMax && ended.is_all && runs == ended.runs.size() && left.run.empty();
-  return PruneOutcome{.runs = runs, .is_done = is_all_removed && merged.is_all && is_given_back};
+  const bool are_all_gone = runs == ended.runs.size();
+  // Behind the last run that goes there may be others that stay.
+  if (are_all_gone && ended.seen) seen = std::move(ended.seen);
+  const bool is_all_removed = keys < kKeysMax && ended.is_all && are_all_gone && left.run.empty();
+  return PruneOutcome{.runs = runs,
+                      .is_done = is_all_removed && merged.is_all && is_given_back,
+                      .seen = std::move(seen)};
 }
 
 Result<bool> Pruning::give_back() {
@@ -114,23 +119,30 @@ Result<bool> Pruning::give_back() {
 Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segments_max) {
   Found found;
   std::size_t segments = 0;
-  Rows rows = find_ended_.query(prune.ended_before, kRunFormat);
+  const EndedPlace after = prune.after.value_or(EndedPlace{.ended_at = StoreTime::min()});
+  Rows rows =
+      find_ended_.query(after.ended_at, after.run.workspace, after.run.run, prune.ended_before);
   for (;;) {
     ERRAND_TRY(bool more, rows.next());
     if (!more) return found;
-    const RunKey key{.workspace = rows.id<WorkspaceSlug>(0), .run = rows.id<RunId>(1)};
-    if (is_spared(prune, key.run)) continue;
     if (segments >= segments_max) {
       found.is_all = false;
       return found;
     }
+    EndedRun run = read_ended(rows);
+    run.place.ended_at = store_time(rows, 6);
+    found.seen = run.place;
+    if (rows.integer(7) > kRunFormat || prune.spared.contains(run.place.run.run)) {
+      ++segments;
+      continue;
+    }
     segments += static_cast<std::size_t>(rows.integer(2));
-    found.runs.push_back(read_ended(rows));
+    found.runs.push_back(std::move(run));
   }
 }
 
 Pruning::EndedRun Pruning::read_ended(const Rows& rows) {
-  EndedRun run{.key = {.workspace = rows.id<WorkspaceSlug>(0), .run = rows.id<RunId>(1)},
+  EndedRun run{.place = {.run = {.workspace = rows.id<WorkspaceSlug>(0), .run = rows.id<RunId>(1)}},
                .keyed_at = {},
                .log_end = rows.integer(4),
                .labels = labels_of(rows.view(5))};
@@ -159,12 +171,13 @@ Result<std::size_t> Pruning::remove(const WorkspaceSlug& workspace,
 }
 
 Result<void> Pruning::remove_run(const EndedRun& run) {
-  ERRAND_CHECK(remove_run_.run(run.key.workspace, run.key.run));
-  ERRAND_CHECK(leave_session_.run(run.key.run));
-  ERRAND_CHECK(remove_record_.run(run.key.workspace, kRunRecordKind, run.key.run));
-  ERRAND_CHECK(labels_.remove(run.key, run.labels));
-  if (run.keyed_at) ERRAND_CHECK(keyed_.forget(*run.keyed_at, run.key.run));
-  return merging_.forget(run.key.run);
+  const RunKey& key = run.place.run;
+  ERRAND_CHECK(remove_run_.run(key.workspace, key.run));
+  ERRAND_CHECK(leave_session_.run(key.run));
+  ERRAND_CHECK(remove_record_.run(key.workspace, kRunRecordKind, key.run));
+  ERRAND_CHECK(labels_.remove(key, run.labels));
+  if (run.keyed_at) ERRAND_CHECK(keyed_.forget(*run.keyed_at, key.run));
+  return merging_.forget(key.run);
 }
 
 Result<std::size_t> Pruning::remove_doomed(std::size_t segments_max) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "store/sqlite/changes/blob_changes.hpp"
@@ -24,7 +25,7 @@ class Pruning final {
 
  private:
   struct EndedRun {
-    RunKey key;
+    EndedPlace place;
     std::optional<StoreTime> keyed_at;
     std::int64_t log_end = 0;
     Labels labels;
@@ -36,9 +37,10 @@ class Pruning final {
   struct Found {
     std::vector<EndedRun> runs;
     bool is_all = true;
+    std::optional<EndedPlace> seen;  // the last run that was looked at, whether it may go or stays
   };
   // Runs that may go, the first to have ended first, until they have at least that many segments
-  // together.
+  // together. Each run that stays counts as a segment.
   Result<Found> find_ended(const Prune& prune, std::size_t segments_max);
   static EndedRun read_ended(const Rows& rows);
   // Nothing if there is no such run, or if it has not ended.
