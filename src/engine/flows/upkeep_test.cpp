@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "engine/flows/test_world.hpp"
 
 namespace errand::engine::testing::upkeep_test {
@@ -44,6 +47,61 @@ TEST_F(UpkeepTest, AnEndedRunStaysAsLongAsSomebodyReadsIt) {
   reader.reset();
   world.run_until([this] { return !exists(); });
   EXPECT_FALSE(exists());
+}
+
+// So long that retention removes two of these runs in one step, and the third in the next.
+std::string long_script() {
+  std::string words;
+  for (int i = 0; i < 130; ++i) append(words, i > 0 ? "," : "", "\"word \"");
+  return cat(R"({"turns":[{"deltaDelayMs":10,"text":[)", words, "]}]}");
+}
+
+constexpr int kLongRuns = 3;
+constexpr milliseconds kShort{30'000};
+
+void make_long_runs(Disk& disk) {
+  World world(disk, long_script());
+  std::vector<RunId> runs;
+  for (int i = 0; i < kLongRuns; ++i) {
+    auto made = world.result_of(world.engine.create(someone(), spec_with_tools({}), {}));
+    runs.push_back(made.value());
+  }
+  world.run_until([&] {
+    return std::all_of(runs.begin(), runs.end(), [&](const RunId& run) {
+      return is_terminal(world.result_of(world.engine.get(someone(), run))->row.status);
+    });
+  });
+}
+
+std::size_t runs_on(Disk& disk) {
+  auto rows = read_disk<std::vector<RunRow>>(
+      disk, [](Store* store) { return store->all_runs({}, kLongRuns + 1); });
+  return rows.size();
+}
+
+// A process that removes them, and dies at the given step, if ever. Whether it has died.
+bool remove_long_runs(Disk& disk, int dies_at) {
+  World world(disk, long_script(), {.at = dies_at}, Limits{.keep_runs = kShort});
+  world.engine.start();
+  world.run_until([&] { return world.result_of(world.store.all_runs({}, kLongRuns))->empty(); });
+  return world.crash.is_dead();
+}
+
+TEST(RetentionCrash, EveryStepCanBeTheLastOne) {
+  std::set<std::size_t> left;
+  for (int at = 1;; ++at) {
+    SCOPED_TRACE(cat("dies at step ", at));
+    Disk disk;
+    make_long_runs(disk);
+    ASSERT_EQ(runs_on(disk), static_cast<std::size_t>(kLongRuns));
+    const bool died = remove_long_runs(disk, at);
+    EXPECT_EQ(findings_of(disk), std::vector<std::string>()) << "what the process left";
+    left.insert(runs_on(disk));
+    remove_long_runs(disk, 0);
+    EXPECT_EQ(runs_on(disk), 0U);
+    if (!died) break;
+  }
+  EXPECT_EQ(left, (std::set<std::size_t>{0, 1, 3})) << "it died between its steps, too";
 }
 
 TEST_F(UpkeepTest, NothingIsRemovedThatIsToBeKept) {
