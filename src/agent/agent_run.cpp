@@ -31,6 +31,7 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
       turn_(params.row.status == RunStatus::queued && !params.row.session.empty() ? Turn::unknown
                                                                                   : Turn::here),
       state_(std::move(params.state)),
+      calls_(around.timers, [this](const ToolUseId& id) { end_time_of(id); }),
       end_time_(around.timers.now() +
                 std::max(milliseconds(0), params.row.ends_by - around.store.now())),
       opening_(params.start == Start::fresh && state_->has_begun() ? Opening::ask : Opening::none),
@@ -41,18 +42,18 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
     if (keep_question(mail) && !mail.filled) continue;
     if (mail.filled) {
       if (mail.kind == MailKind::tool_result) {
-        progress_[*ToolUseId::parse(mail.slot)].stage = Stage::started;
+        calls_.at(*ToolUseId::parse(mail.slot)).stage = Stage::started;
       }
       inbox_.push_back(std::move(mail));
       continue;
     }
     ToolUseId call = *ToolUseId::parse(mail.slot);
-    progress_[call].stage = Stage::started;
+    const bool is_forgotten = mail.offer_again && start_ == Start::recovered;
+    calls_.at(call).stage = is_forgotten ? Stage::forgotten : Stage::started;
     milliseconds left = std::max(milliseconds(0), mail.deadline - around_.store.now());
-    watch_timeout(call, around_.timers.now() + left);
-    if (mail.offer_again && start_ == Start::recovered) offer_again_.insert(call);
+    calls_.watch(call, around_.timers.now() + left);
   }
-  for (const auto& [call, reports] : params.reports) progress_[call].reports = reports;
+  for (const auto& [call, reports] : params.reports) calls_.at(call).reports = reports;
   log_ = std::make_unique<RunLog>(
       RunLog::Deps{.store = around_.store,
                    .clock = around_.clock,
@@ -80,7 +81,6 @@ TaskGroup::OnBug AgentRun::on_bug() {
 
 AgentRun::~AgentRun() {
   around_.timers.cancel(end_timer_);
-  for (const auto& [id, timeout] : timeouts_) around_.timers.cancel(timeout.timer);
   for (auto& [id, question] : questions_) {
     if (question.pending) question.pending->settle(call_is_over());
   }
@@ -245,18 +245,17 @@ bool AgentRun::waits_for_children() const {
   if (state_->cancel() || state_->terminal()) return false;
   bool has_child = false;
   for (const CallState& call : state_->turn().calls) {
-    if (call.outcome || stage_of(call.id) != Stage::started) continue;
+    if (call.outcome || calls_.stage_of(call.id) != Stage::started) continue;
     if (call.tool->site != ToolSite::host) continue;
-    if (!is_agent_tool(*call.tool) && progress_.at(call.id).unanswered == 0) return false;
+    if (!is_agent_tool(*call.tool) && calls_.find(call.id)->unanswered == 0) return false;
     has_child = true;
   }
   return has_child;
 }
 
 SteadyTime AgentRun::next_deadline() const {
-  SteadyTime earliest = end_time_;
+  SteadyTime earliest = std::min(end_time_, calls_.next_time());
   if (hold_ == Hold::no_model) earliest = std::min(earliest, around_.timers.now() + kModelPoll);
-  for (const auto& [id, timeout] : timeouts_) earliest = std::min(earliest, timeout.when);
   return earliest;
 }
 
@@ -406,19 +405,22 @@ void AgentRun::recover() {
   if (state_->cancel()) cancelling_ = Cancelling::grace_over;
   const std::vector<CallState>& calls = state_->turn().calls;
   const DispatchOrder order = state_->dispatch_order();
+  bool has_begun_calls = false;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
     if (call.outcome || !call.tool) continue;
     // The run of an agent's call is found by the call's id, however often that is made.
     if (is_agent_tool(*call.tool)) continue;
-    if (call.tool->site == ToolSite::host && order.may_start(i)) maybe_started_.insert(call.id);
+    if (call.tool->site != ToolSite::host || !order.may_start(i)) continue;
+    calls_.at(call.id).stage = Stage::maybe_begun;
+    has_begun_calls = true;
   }
   if (start_ == Start::replaced) return;
   // A run that only waits for its client does nothing that could bring the process down.
   // Whether the answer fits its schema does not matter for that.
   const Mistakes fits;
   Step step = next_step(*state_, log_->last_seq(), *around_.schemas.cache, &fits);
-  if (std::holds_alternative<AwaitCalls>(step) && maybe_started_.empty()) return;
+  if (std::holds_alternative<AwaitCalls>(step) && !has_begun_calls) return;
   record(ResumedEntry{.at = around_.clock.now()});
   opening_ = Opening::confirm_resume;
 }

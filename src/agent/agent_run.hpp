@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/calls.hpp"
 #include "agent/child_runs.hpp"
 #include "agent/counters.hpp"
 #include "agent/fold/refusal.hpp"
@@ -119,13 +120,13 @@ class AgentRun final {
   // that it has called.
   bool is_busy() const {
     return activity_ == Activity::driving || tasks_.size() > 0 ||
-           host_tools_running() > calls_asking() || log_->has_pending();
+           host_tools_running() > calls_.asking() || log_->has_pending();
   }
   // Whether it may be dropped from memory, because its log says all there is to know.
   bool may_rest() const;
   // How often each call of the turn has told how far it has come; calls that never did are left
   // out. The log does not say.
-  std::map<ToolUseId, int> reports() const;
+  std::map<ToolUseId, int> reports() const { return calls_.reports(); }
   // When it has something to do again although nobody wrote to it.
   SteadyTime next_deadline() const;
 
@@ -240,16 +241,16 @@ class AgentRun final {
   // Waits until the call may begin. False: it has ended meanwhile, or the run is broken.
   Task<bool> may_take_effect(ToolUseId id, ToolAnnotations promises);
   void settle_host_call(const ToolUseId& id, ToolOutcome outcome);
+  void cut_off(const CallState& call);
   Task<Result<void>> keep_note(ToolUseId id, json::Object note);
   // Whether a call that is being cut off is resumed by whoever drives the run next.
   bool goes_on_later(const ToolUseId& id) const;
   // The tasks that calls of this tool run in.
   TaskGroup& tasks_for(const ToolDecl& tool);
-  void watch_host_call(const CallState& call, SteadyTime deadline);
   void show_progress(ToolProgress progress);
   void fold_progress(const Mailbox& mail);
-  void forget_timeout(const ToolUseId& id);
-  void watch_timeout(const ToolUseId& id, SteadyTime when);
+  // The time of a call or a question is over.
+  void end_time_of(const ToolUseId& id);
   // Answers a call or a question in its client's place, unless the client comes first.
   Task<void> answer_for_client(ToolUseId id, ToolAnswer answer);
   // False: the store does not tell whether the answer counts.
@@ -276,9 +277,7 @@ class AgentRun final {
   static Error call_is_over();
   // The call is over, and nobody needs the answers any more.
   void close_questions(const ToolUseId& call);
-  std::size_t calls_asking() const;
-  // While a call waits for an answer, its time stands still.
-  void hold_time(const ToolUseId& call);
+  // The call has an answer that it has waited for, and its time goes on.
   void release_time(const ToolUseId& call);
 
   Surroundings& around_;
@@ -302,37 +301,8 @@ class AgentRun final {
     Mistakes mistakes;
   };
   AnswerCheck answer_check_;  // of the last turn whose answer was checked
-  // What this process knows of a call of the turn besides what the state says.
-  struct Progress {
-    enum class Stage : std::uint8_t {
-      open,     // neither offered nor invoked
-      started,  // offered or invoked
-      ending,   // a client's call whose end is on its way, because a call beside it failed
-      settled   // a call of this process whose outcome is known
-    };
-    Stage stage = Stage::open;
-    // Whether the call is refused, once that is known: null if it is not.
-    std::optional<std::unique_ptr<const Refusal>> refusal = {};
-    std::string shown = {};  // long arguments as events show them, until they were shown
-    std::optional<TaskGroup::Ticket> task = {};  // of a call that this process makes
-    int reports = 0;                             // how often it was told how far the call has come
-    int questions = 0;                           // that its server has asked the client
-    int unanswered = 0;                          // of those
-    int holds = 0;                               // answers that it waits for
-    milliseconds time_left{0};                   // of a call that is held
-    std::vector<TaskGroup::Ticket> samplings = {};
-  };
-  using Stage = Progress::Stage;
-  Stage stage_of(const ToolUseId& call) const;
-  bool is_started(const ToolUseId& call) const { return stage_of(call) != Stage::open; }
-  std::map<ToolUseId, Progress> progress_;
-  std::set<ToolUseId> maybe_started_;  // calls of this process that a former process may have begun
-  std::set<ToolUseId> offer_again_;    // read-only calls whose client may have forgotten them
-  struct Timeout {
-    SteadyTime when;
-    Timers::Id timer;
-  };
-  std::map<ToolUseId, Timeout> timeouts_;
+  using Stage = Calls::Stage;
+  Calls calls_;
   // What the server of a call has asked the client, until it is answered or the call is over.
   struct Question {
     ToolUseId call;

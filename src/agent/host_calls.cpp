@@ -89,7 +89,7 @@ void AgentRun::make_call(const CallState& call, ToolPtr tool) {
                              .child_run = child_of(*call.tool, call.id)});
   ToolCall made{
       .run = key_.run, .id = call.id, .arguments = parse_arguments(call.arguments).value()};
-  progress_[call.id].task = tasks_for(*call.tool)
+  calls_.at(call.id).task = tasks_for(*call.tool)
                                 .spawn("run.tool", run_host_tool(std::move(tool), std::move(made),
                                                                  principal_of(call.id)));
 }
@@ -122,7 +122,7 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, Principal who) {
   if (!may_begin) co_return;
   const CallState& known = *state_->find_call(id);
   ToolContext context{.who = std::move(who), .deadline = around_.timers.now() + time_of(known)};
-  watch_host_call(known, context.deadline);
+  calls_.watch(id, context.deadline);
   CallSecrets secrets(around_.secrets, key_.workspace);
   context.secrets = &secrets;
   CallProgress progress(id, tool->decl().name, child_of(tool->decl(), id), secrets,
@@ -140,7 +140,7 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, Principal who) {
 
 Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
   const CallState* call = state_->find_call(id);
-  if (!call || call->outcome || state_->terminal() || stage_of(id) == Stage::settled) {
+  if (!call || call->outcome || state_->terminal() || calls_.stage_of(id) == Stage::settled) {
     co_return Error(ErrorCode::cancelled, "the call is over");
   }
   // Nobody else is told its notes. A run of a format without notes has no call like that.
@@ -156,17 +156,16 @@ Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
 }
 
 bool AgentRun::goes_on_later(const ToolUseId& id) const {
-  bool is_over = state_->terminal() || state_->cancel() || stage_of(id) == Stage::settled;
+  bool is_over = state_->terminal() || state_->cancel() || calls_.stage_of(id) == Stage::settled;
   return !is_over && activity_ == Activity::stopping;
 }
 
 void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
-  Progress& progress = progress_[id];
   // A call that was cut off may return late, even after the next turn has begun. Its outcome is
   // dropped, but the run may have stayed in memory only because the call had not returned.
-  if (std::exchange(progress.stage, Stage::settled) == Stage::settled) return kick();
-  forget_timeout(id);
-  for (TaskGroup::Ticket sampling : progress.samplings) host_tools_->cancel_one(sampling);
+  if (!calls_.settle(id)) return kick();
+  calls_.forget_time(id);
+  for (TaskGroup::Ticket sampling : calls_.at(id).samplings) host_tools_->cancel_one(sampling);
   const CallState* call = state_->find_call(id);
   if (!call || call->outcome) return kick();
   const bool is_fatal = outcome.kind == ToolOutcome::Kind::fatal;
@@ -185,17 +184,12 @@ void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
   kick();
 }
 
-// A call whose time is over is cut off, and nobody waits until it has noticed.
-void AgentRun::watch_host_call(const CallState& call, SteadyTime deadline) {
+// A call whose time is over. Nobody waits until it has noticed.
+void AgentRun::cut_off(const CallState& call) {
   TaskGroup& tasks = tasks_for(*call.tool);
-  const TaskGroup::Ticket task = *progress_[call.id].task;
-  Timers::Id timer = around_.timers.set(deadline, [this, id = call.id, &tasks, task] {
-    timeouts_.erase(id);
-    const CallState* overdue = state_->find_call(id);
-    settle_host_call(id, overdue_outcome(overdue ? time_of(*overdue) : kHostToolTimeout));
-    tasks.cancel_one(task);
-  });
-  timeouts_[call.id] = {.when = deadline, .timer = timer};
+  const TaskGroup::Ticket task = *calls_.at(call.id).task;
+  settle_host_call(call.id, overdue_outcome(time_of(call)));
+  tasks.cancel_one(task);
 }
 
 // Progress is shown like streamed text. A tool that reports faster than the store can write, or
@@ -203,17 +197,9 @@ void AgentRun::watch_host_call(const CallState& call, SteadyTime deadline) {
 void AgentRun::show_progress(ToolProgress progress) {
   const CallState* call = state_->find_call(progress.id);
   if (!call || call->outcome || state_->terminal() || !log_->has_room()) return;
-  if (++progress_[progress.id].reports > kReportsMax) return;
+  if (++calls_.at(progress.id).reports > kReportsMax) return;
   progress.message = utf8_prefix(progress.message, kProgressMessageBytesMax);
   log_->emit_delta(progress);
-}
-
-std::map<ToolUseId, int> AgentRun::reports() const {
-  std::map<ToolUseId, int> reports;
-  for (const auto& [id, progress] : progress_) {
-    if (progress.reports > 0) reports.emplace(id, progress.reports);
-  }
-  return reports;
 }
 
 void AgentRun::fold_progress(const Mailbox& mail) {

@@ -49,7 +49,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
       entry.after_seq = log_->last_seq();
     }
     if (entry.turn != state_->turn().index) {
-      progress_.clear();
+      calls_.clear();
       if (auto event = steering_after(*state_).event; event && state_->turn().end) {
         log_->emit(*event);
         entry.after_seq = log_->last_seq();
@@ -173,10 +173,7 @@ Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage,
                            .calls = std::move(calls)};
   log_->emit(message);
   // Calls that have begun were shown; the others show their arguments once more.
-  for (auto& [id, progress] : progress_) {
-    const bool is_refused = progress.refusal && *progress.refusal;
-    if (progress.stage != Stage::open || is_refused) progress.shown = {};
-  }
+  calls_.drop_shown();
 }
 
 }  // namespace errand::agent

@@ -118,7 +118,7 @@ Error AgentRun::call_is_over() {
 
 bool AgentRun::is_running(const ToolUseId& id) const {
   const CallState* call = state_->find_call(id);
-  return call && !call->outcome && stage_of(id) != Stage::settled && !state_->cancel() &&
+  return call && !call->outcome && calls_.stage_of(id) != Stage::settled && !state_->cancel() &&
          !state_->terminal();
 }
 
@@ -140,12 +140,12 @@ AnswerPtr<ToolAnswer> AgentRun::ask_client(const ToolUseId& call, ClientQuestion
     return settled<ToolAnswer>(Error(ErrorCode::too_large, "the question is too long")
                                    .limit("bytes", kClientQuestionBytesMax));
   }
-  Progress& progress = progress_[call];
+  Calls::Call& asking = calls_.at(call);
   const std::string asked = digest_of(to_mail_request(offer));
   const std::string* before = nullptr;
   do {
-    offer.id = question_of(call, ++progress.questions);
-    if (progress.questions > kClientQuestionsMax || offer.id.empty()) {
+    offer.id = question_of(call, ++asking.questions);
+    if (asking.questions > kClientQuestionsMax || offer.id.empty()) {
       return settled<ToolAnswer>(Error(ErrorCode::rate_limited, "the call asks too often")
                                      .limit("questions", kClientQuestionsMax));
     }
@@ -161,8 +161,8 @@ AnswerPtr<ToolAnswer> AgentRun::ask_client(const ToolUseId& call, ClientQuestion
   questions_[offer.id] = {.call = call, .name = offer.name, .asked = asked, .pending = pending};
   log_->emit(offer);
   if (!is_open) open_question(offer);
-  ++progress.unanswered;
-  hold_time(call);
+  ++asking.unanswered;
+  calls_.hold(call);
   if (activity_ == Activity::idle && waits_for_children()) observer_.on_waiting_for_child();
   return pending;
 }
@@ -176,7 +176,7 @@ void AgentRun::open_question(const LocalToolCall& offer) {
                       .request = to_mail_request(offer),
                       .opened_at = around_.clock.now(),
                       .deadline = around_.store.now() + timeout});
-  watch_timeout(offer.id, around_.timers.now() + timeout);
+  calls_.watch(offer.id, around_.timers.now() + timeout);
 }
 
 bool AgentRun::keep_question(const Mailbox& mail) {
@@ -186,7 +186,7 @@ bool AgentRun::keep_question(const Mailbox& mail) {
   questions_[id] = {.call = *call, .name = mail.name, .asked = digest_of(mail.request)};
   if (mail.filled) return true;
   const milliseconds left = std::max(milliseconds(0), mail.deadline - around_.store.now());
-  watch_timeout(id, around_.timers.now() + left);
+  calls_.watch(id, around_.timers.now() + left);
   return true;
 }
 
@@ -203,7 +203,7 @@ bool AgentRun::take_answer(const Mailbox& mail) {
 
 // What nobody sent is not shown as if somebody had.
 void AgentRun::record_answer(const ToolUseId& id, const Question& question, ToolAnswer answer) {
-  forget_timeout(id);
+  calls_.forget_time(id);
   log_->close_mailbox(id.str());
   if (answer.timed_out) {
     log_->emit(
@@ -222,7 +222,7 @@ void AgentRun::record_answer(const ToolUseId& id, const Question& question, Tool
                      .timed_out = answer.timed_out});
   if (!question.pending) return;
   question.pending->settle(std::move(answer));
-  --progress_[question.call].unanswered;
+  --calls_.at(question.call).unanswered;
   release_time(question.call);
 }
 
@@ -245,7 +245,7 @@ class AgentRun::Sampling final {
  public:
   Sampling(AgentRun& run, ToolUseId of) : call(of), run_(run) {
     ++run_.samplings_;
-    run_.hold_time(call);
+    run_.calls_.hold(call);
   }
   ~Sampling() {
     --run_.samplings_;
@@ -281,7 +281,7 @@ AnswerPtr<ModelAnswer> AgentRun::ask_for_server(const ToolUseId& call, ModelQues
   auto sampling = std::make_unique<Sampling>(*this, call);
   AnswerPtr<ModelAnswer> pending = sampling->pending;
   TaskGroup& tasks = tasks_for(*state_->find_call(call)->tool);
-  progress_[call].samplings.push_back(
+  calls_.at(call).samplings.push_back(
       tasks.spawn("run.sample", sample(std::move(sampling), std::move(question))));
   return pending;
 }
@@ -317,26 +317,9 @@ Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion qu
   sampling->pending->settle(std::move(heard.answer));
 }
 
-// ---- Time ---------------------------------------------------------------------------------------
-
-std::size_t AgentRun::calls_asking() const {
-  return static_cast<std::size_t>(
-      std::count_if(progress_.begin(), progress_.end(),
-                    [](const auto& one) { return one.second.unanswered > 0; }));
-}
-
-void AgentRun::hold_time(const ToolUseId& call) {
-  Progress& progress = progress_[call];
-  auto timeout = timeouts_.find(call);
-  if (progress.holds++ > 0 || timeout == timeouts_.end()) return;
-  progress.time_left = std::chrono::ceil<milliseconds>(timeout->second.when - around_.timers.now());
-  forget_timeout(call);
-}
-
 void AgentRun::release_time(const ToolUseId& call) {
-  Progress& progress = progress_[call];
-  if (--progress.holds > 0 || !is_running(call) || !progress.task) return;
-  watch_host_call(*state_->find_call(call), around_.timers.now() + progress.time_left);
+  const auto left = calls_.release(call);
+  if (left && is_running(call)) calls_.watch(call, around_.timers.now() + *left);
 }
 
 }  // namespace errand::agent

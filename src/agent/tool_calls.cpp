@@ -74,17 +74,17 @@ void AgentRun::start_ready_calls(std::size_t first) {
   const DispatchOrder order = state_->dispatch_order();
   for (std::size_t i = first; i < calls.size(); ++i) {
     const CallState& call = calls[i];
-    if (call.outcome || is_started(call.id) || !order.may_start(i)) continue;
+    if (call.outcome || calls_.is_started(call.id) || !order.may_start(i)) continue;
     if (refusal(call)) continue;
     if (call.tool->site == ToolSite::host && !around_.lease.allows_effects()) {
       hold_ = Hold::lease;
       continue;
     }
     if (call.tool->site == ToolSite::client) {
-      progress_[call.id].stage = Stage::started;
+      calls_.at(call.id).stage = Stage::started;
       offer_to_client(call);
     } else if (ToolPtr tool = open_tool(*call.tool)) {
-      progress_[call.id].stage = Stage::started;
+      calls_.at(call.id).stage = Stage::started;
       make_call(call, std::move(tool));
     }
   }
@@ -102,25 +102,20 @@ Principal AgentRun::principal_of(const ToolUseId& call) const {
   return who;
 }
 
-AgentRun::Stage AgentRun::stage_of(const ToolUseId& call) const {
-  auto known = progress_.find(call);
-  return known == progress_.end() ? Stage::open : known->second.stage;
-}
-
 const Refusal* AgentRun::refusal(const CallState& call) {
-  Progress& progress = progress_[call.id];
-  if (!progress.refusal) {
+  Calls::Call& known = calls_.at(call.id);
+  if (!known.refusal) {
     auto refused = refusal_of(*state_, call, *around_.schemas.cache);
-    progress.refusal = refused ? std::make_unique<const Refusal>(std::move(*refused)) : nullptr;
+    known.refusal = refused ? std::make_unique<const Refusal>(std::move(*refused)) : nullptr;
   }
-  return progress.refusal->get();
+  return known.refusal->get();
 }
 
 Task<void> AgentRun::judge_calls(std::size_t first) {
   Breath breath(kJudgedInABreath);
   for (std::size_t i = first; i < state_->turn().calls.size(); ++i) {
     const CallState& call = state_->turn().calls[i];
-    if (call.outcome || progress_[call.id].refusal) continue;
+    if (call.outcome || calls_.at(call.id).refusal) continue;
     if (!refusal_unseen(*state_, call) && takes_long_to_judge(call)) {
       co_await judge_aside(call.id);
     } else {
@@ -139,15 +134,15 @@ Task<void> AgentRun::judge_aside(ToolUseId id) {
   };
   auto judged = co_await surely_aside(around_.schemas.pool, std::move(judge));
   if (!judged) co_return observer_.on_broken(judged.error());
-  Progress& progress = progress_[id];
-  progress.shown = std::move(judged->shown);
-  progress.refusal = nullptr;
+  Calls::Call& call = calls_.at(id);
+  call.shown = std::move(judged->shown);
+  call.refusal = nullptr;
   if (!judged->mistakes) co_return;
-  progress.refusal = std::make_unique<const Refusal>(Refusal{.text = std::move(*judged->mistakes)});
+  call.refusal = std::make_unique<const Refusal>(Refusal{.text = std::move(*judged->mistakes)});
 }
 
 std::string AgentRun::shown_input(const CallState& call) {
-  const std::string& shown = progress_[call.id].shown;
+  const std::string& shown = calls_.at(call.id).shown;
   return shown.empty() ? shown_arguments(call) : shown;
 }
 
@@ -165,14 +160,13 @@ void AgentRun::offer_to_client(const CallState& call) {
                       .offer_again = promises_repeat(*call.tool),
                       .opened_at = around_.clock.now(),
                       .deadline = around_.store.now() + timeout});
-  watch_timeout(call.id, around_.timers.now() + timeout);
+  calls_.watch(call.id, around_.timers.now() + timeout);
 }
 
 // Outcomes that follow without running anything.
 Task<void> AgentRun::settle_without_running() {
   Breath breath(kJudgedInABreath);
-  const std::set<ToolUseId> again = std::exchange(offer_again_, {});
-  for (const ToolUseId& id : again) {
+  for (const ToolUseId& id : calls_.take_forgotten()) {
     const CallState* call = state_->find_call(id);
     if (call && !call->outcome) log_->emit(offer_of(*call, shown_input(*call)));
     if (breath.is_due(1)) co_await let_others_run();
@@ -183,26 +177,27 @@ Task<void> AgentRun::settle_without_running() {
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
-    bool is_lost = maybe_started_.contains(call.id) && call.tool && !may_run_again(call);
-    if (all_refused && !is_started(call.id) && !is_lost) {
+    const bool may_have_begun = calls_.stage_of(call.id) == Stage::maybe_begun;
+    const bool is_lost = may_have_begun && call.tool && !may_run_again(call);
+    if (all_refused && !calls_.is_started(call.id) && !is_lost) {
       outcomes.push_back({.id = call.id, .ok = false, .text = *all_refused, .synthetic = true});
     } else if (const Refusal* refused = refusal(call)) {
       outcomes.push_back({.id = call.id, .ok = false, .text = refused->text, .synthetic = true});
     } else if (state_->cancel() && call.tool->site == ToolSite::host) {
-      const bool may_have_run = is_started(call.id) || maybe_started_.contains(call.id);
+      const bool may_have_run = calls_.is_started(call.id) || may_have_begun;
       outcomes.push_back({.id = call.id,
                           .ok = false,
                           .text = std::string(may_have_run ? kCancelledCall : kCancelledFirst),
                           .synthetic = !may_have_run});
     } else if (is_lost) {
       outcomes.push_back({.id = call.id, .ok = false, .text = std::string(kOutcomeUnknown)});
-    } else if (call.tool->site == ToolSite::host && !is_started(call.id) &&
+    } else if (call.tool->site == ToolSite::host && !calls_.is_started(call.id) &&
                !open_tool(*call.tool)) {
       outcomes.push_back(
           {.id = call.id, .ok = false, .text = gone_tool_text(call.name), .synthetic = true});
     }
   }
-  maybe_started_.clear();
+  calls_.reopen();
   for (OutcomeEntry& outcome : outcomes) {
     record_outcome(std::move(outcome));
     if (breath.is_due(1)) co_await let_others_run();
@@ -227,11 +222,12 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   if (!call || call->outcome) return;
   count_call(*call, outcome);
   close_questions(outcome.id);
-  bool is_offered = call->tool && call->tool->site == ToolSite::client && is_started(call->id);
+  bool is_offered =
+      call->tool && call->tool->site == ToolSite::client && calls_.is_started(call->id);
   // What came by mail is durable there until its mailbox is closed along with this.
   milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;
   if (is_offered) log_->close_mailbox(outcome.id.str(), wait_max);
-  forget_timeout(outcome.id);
+  calls_.forget_time(outcome.id);
   // What nobody sent is not shown as if somebody had.
   if (is_offered && !outcome.timed_out) {
     log_->emit(LocalToolResultIn{.id = outcome.id,
@@ -300,15 +296,15 @@ Task<void> AgentRun::cancel_child_of(ToolUseId call) {
 
 void AgentRun::cancel_siblings() {
   for (const CallState& call : state_->turn().calls) {
-    if (call.outcome || stage_of(call.id) != Stage::started) continue;
-    Progress& progress = progress_[call.id];
+    if (call.outcome || !calls_.is_under_way(call.id)) continue;
+    Calls::Call& known = calls_.at(call.id);
     if (call.tool->site == ToolSite::client) {
-      progress.stage = Stage::ending;
+      known.stage = Stage::ending;
       tasks_.spawn("run.sibling",
                    answer_for_client(call.id, {.ok = false, .text = std::string(kSiblingCutOff)}));
-    } else if (progress.task) {
+    } else if (known.task) {
       settle_host_call(call.id, failed_outcome(std::string(kSiblingCutOff)));
-      tasks_for(*call.tool).cancel_one(*progress.task);
+      tasks_for(*call.tool).cancel_one(*known.task);
       if (is_agent_tool(*call.tool)) tasks_.spawn("run.sibling", cancel_child_of(call.id));
     }
   }
@@ -316,19 +312,12 @@ void AgentRun::cancel_siblings() {
 
 // ---- Timeouts -----------------------------------------------------------------------------------
 
-void AgentRun::forget_timeout(const ToolUseId& id) {
-  if (auto timer = timeouts_.extract(id)) around_.timers.cancel(timer.mapped().timer);
-}
-
-void AgentRun::watch_timeout(const ToolUseId& id, SteadyTime when) {
-  Timers::Id timer = around_.timers.set(when, [this, id] {
-    timeouts_.erase(id);
-    tasks_.spawn("run.timeout",
-                 answer_for_client(id, {.ok = false,
-                                        .text = "Timed out waiting for local tool result",
-                                        .timed_out = true}));
-  });
-  timeouts_[id] = {.when = when, .timer = timer};
+void AgentRun::end_time_of(const ToolUseId& id) {
+  const CallState* call = state_->find_call(id);
+  if (call && call->tool && call->tool->site == ToolSite::host) return cut_off(*call);
+  ToolAnswer answer{
+      .ok = false, .text = "Timed out waiting for local tool result", .timed_out = true};
+  tasks_.spawn("run.timeout", answer_for_client(id, std::move(answer)));
 }
 
 // A timeout competes with the client's answer for the same mailbox; whichever is first counts.
