@@ -365,6 +365,26 @@ class LimitsTest(ServerCase):
         self.assertEqual((past.status, refusal_of(past)), (413, {
             "code": "body_too_large", "limit": "bodyBytes", "max": 32 * KIB * KIB}))
 
+    def test_how_many_connections_are_open(self):
+        """One more than the configuration allows is answered once another has closed."""
+        client = self.start_server([turn("Hi.")], {"limits": {"connections": 2}}).client()
+        request = request_bytes("GET", "/metrics", client.headers(), None)
+
+        def open_connections(connection: Connection) -> int:
+            connection.send(request)
+            text = connection.receive_response().body.decode()
+            return int(re.search(r"^errand_http_connections (\d+)$", text, re.MULTILINE)[1])
+
+        with Connection(client.address) as first, Connection(client.address) as second:
+            for one in (first, second):
+                open_connections(one)  # both have been accepted
+            with Connection(client.address) as third:
+                third.send(request)
+                counts = [open_connections(one) for one in (first, second) * 10]
+                self.assertEqual(set(counts), {2})
+                second.close()
+                self.assertEqual(third.receive_response().status, 200)
+
     def test_the_length_of_the_headers(self):
         client = self.start_server([turn("Hi.")]).client()
 
