@@ -88,7 +88,8 @@ def measure_runs(effort: Effort) -> list[Row]:
 def measure_durability(effort: Effort) -> list[Row]:
     passive = [durability.measure_passive() for _ in range(effort.large)]
     taken = [durability.measure_recovery() for _ in range(effort.large)]
-    claimed = [durability.measure_claims() for _ in range(effort.large)]
+    claimed = [durability.measure_claims("slow") for _ in range(effort.large)]
+    clients = [durability.measure_claims("ask") for _ in range(effort.large)]
     logs = [durability.measure_log(effort.starts * 10) for _ in range(effort.repetitions)]
     cancels = [durability.measure_cancels(effort.starts * 10) for _ in range(effort.repetitions)]
     return [
@@ -99,7 +100,10 @@ def measure_durability(effort: Effort) -> list[Row]:
             [one.continued_s for one in taken], 1, 10),
         Row("100,000 unfinished runs: from start until all are claimed", "s",
             [one.claimed_s for one in claimed], 1, 15),
-        Row("The same: memory in all", "MB", [one.rss_mb for one in claimed], 0, 100),
+        Row("The same: peak memory in all", "MB", [one.peak_mb for one in claimed], 0, 100),
+        Row("100,000 runs that wait for their clients: from start until all are claimed", "s",
+            [one.claimed_s for one in clients], 1, 15),
+        Row("The same: peak memory in all", "MB", [one.peak_mb for one in clients], 0, 100),
         Row("Log of 1,000 events from the disk: server CPU", "ms", logs, 2, 2),
         Row("Cancel to the end of its stream, 500 runs in flight, p99", "ms", cancels, 1, 100),
     ]
@@ -113,6 +117,7 @@ def measure_million(effort: Effort) -> list[Row]:
         Row(f"{stored}: list of 50 by status or metadata, p99", "ms", found.list_p99_ms, 1, 5),
         Row(f"{stored}: removed beside 2,000 new runs a second", "runs/s",
             [found.removed_per_second], 0, 2000, is_least=True),
+        Row("New runs meanwhile", "runs/s", [found.created_per_second], 0, 1900, is_least=True),
     ]
 
 
@@ -167,6 +172,7 @@ def measure_vendors(effort: Effort) -> list[Row]:
     five = of(vendors.FIVE_CALLS, effort.runs // 4)
     built_in = of(vendors.FIVE_BUILT_IN, effort.runs // 4)
     held = [vendors.measure_held() for _ in range(effort.repetitions)]
+    paused = [vendors.measure_paused() for _ in range(effort.repetitions)]
     first = of(vendors.FIRST_TOKEN_50, effort.runs)
     long = of(vendors.LONG_TURN, effort.runs // 20)
     steady = vendors.measure_streams(effort.repetitions)
@@ -177,6 +183,7 @@ def measure_vendors(effort: Effort) -> list[Row]:
         Row("Model over HTTP, five built-in tools in turn: server CPU", "ms",
             [one.cpu_ms for one in built_in], 3, 0.45),
         Row("Model that is speaking, with an open stream: memory", "KB", held, 1, 17),
+        Row("Model over HTTP, paused run with its open stream: memory", "KB", paused, 1, 11),
         Row("Model over HTTP, first token after 50 ms, 200 in flight: p50", "ms",
             [one.p50_ms for one in first], 1, 60),
         Row("The same: p99", "ms", [one.p99_ms for one in first], 1, 90),

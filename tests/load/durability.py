@@ -4,7 +4,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from load.scenarios import SCRIPTS, LoadFailed, cpu_seconds, drive, rss_kb
+from load.scenarios import SCRIPTS, LoadFailed, cpu_seconds, drive, peak_rss_kb, rss_kb
 from support.http import Client
 from support.script import turn, write_config
 from support.server import STOP_SECONDS_MAX, Server
@@ -93,7 +93,7 @@ def measure_recovery() -> RecoveryFigures:
 @dataclass(frozen=True)
 class ClaimFigures:
     claimed_s: float  # from before the fork until every run is in the hands of the server
-    rss_mb: float  # of the whole process then
+    peak_mb: float  # the most memory that the whole process has had until then
 
 
 def known_runs(client: Client) -> int:
@@ -103,17 +103,19 @@ def known_runs(client: Client) -> int:
                if line.startswith("errand_runs{"))
 
 
-def measure_claims() -> ClaimFigures:
-    """A server is killed while a hundred thousand runs wait, most of them for a slot."""
-    server = Server(SLOW, {"limits": {"runsInFlightTotal": IN_FLIGHT_RUNS}}).start()
+def measure_claims(model: str) -> ClaimFigures:
+    """A server is killed while a hundred thousand runs wait: most of them for a slot (`slow`), or
+    all of them for their clients (`ask`)."""
+    limits = {"limits": {"runsInFlightTotal": IN_FLIGHT_RUNS}} if model == "slow" else {}
+    server = Server(SLOW | SCRIPTS, limits).start()
     try:
-        drive(server, "slow", CLAIMED_RUNS, "created", in_flight=64)
+        drive(server, model, CLAIMED_RUNS, "created", in_flight=64)
         server.kill()
         begun = time.monotonic()
         server.start()
         client = server.client()
         wait_for(lambda: known_runs(client) >= CLAIMED_RUNS, "runs were not claimed")
-        return ClaimFigures(time.monotonic() - begun, rss_kb(server.pid) / 1024)
+        return ClaimFigures(time.monotonic() - begun, peak_rss_kb(server.pid) / 1024)
     finally:
         server.kill()
         server.close()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from load.durability import wait_for
-from load.scenarios import WORDS, LoadFailed, drive, load_command, time_start
+from load.scenarios import SCRIPTS as ASKED, WORDS, LoadFailed, drive, load_command, time_start
 from support.http import Connection, request_bytes
 from support.script import turn, write_config
 from support.server import Server, binary
@@ -21,7 +21,8 @@ RETENTION_SECONDS = 10
 KEEP_MS = 86_400_000  # what errand_fill makes is older
 SCRIPTS = {"talk": [turn(*WORDS)], "fails": [{"error": {"status": 400, "code": "no",
                                                         "message": "no"}}],
-           "slow": [turn("at last", delayMs=3_600_000)]}
+           "slow": [turn("at last", delayMs=3_600_000)], "ask": ASKED["ask"]}
+WAITING_RUNS = 10_000  # for their clients, while lists are asked for
 # Common, rare and absent ones, the way that lists are asked for.
 FILTERS = ("status=succeeded", "status=failed", "status=running", "metadata=team:care",
            "metadata=customer:c7", "metadata=customer:nobody", "metadata=team:care&status=failed")
@@ -68,6 +69,7 @@ class MillionFigures:
     listening_ms: list[float]  # from before the fork to the ready line
     list_p99_ms: list[float]  # of each filter
     removed_per_second: float
+    created_per_second: float  # meanwhile
 
 
 def list_p99_ms(server: Server, query: str) -> float:
@@ -95,8 +97,9 @@ def count_runs(server: Server) -> int:
         return connection.execute("SELECT count(*) FROM runs").fetchone()[0]
 
 
-def removed_per_second(server: Server) -> float:
-    """How many old runs retention removes while as many new ones are offered."""
+def measure_retention(server: Server) -> tuple[float, float]:
+    """How many old runs retention removes a second while as many new ones are offered, and how many
+    new ones there are."""
     write_config(server.config.parent, SCRIPTS, {"limits": {"keepRunsMs": KEEP_MS}})
     server.start()
     first = count_runs(server)
@@ -107,23 +110,31 @@ def removed_per_second(server: Server) -> float:
                              str(OFFERED_PER_SECOND)], stdout=subprocess.DEVNULL)
     try:
         time.sleep(1)  # paced: the rate is reached
-        before, begun = old_runs(server), time.monotonic()
+        before, begun = runs_by_age(server), time.monotonic()
         time.sleep(RETENTION_SECONDS)  # paced: what is measured
-        after, ended = old_runs(server), time.monotonic()
+        after, ended = runs_by_age(server), time.monotonic()
         if load.poll() is not None:
             raise LoadFailed("the offered runs came to their end too early")
     finally:
         load.kill()
         load.wait()
-    return (before - after) / (ended - begun)
+    taken = ended - begun
+    return (before.old - after.old) / taken, (after.new - before.new) / taken
 
 
-def old_runs(server: Server) -> int:
-    """Those that errand_fill made: two days old by their own word."""
+@dataclass(frozen=True)
+class RunsByAge:
+    old: int  # those that errand_fill made: two days old by their own word
+    new: int
+
+
+def runs_by_age(server: Server) -> RunsByAge:
     with sqlite3.connect(f"file:{database(server)}?mode=ro", uri=True) as connection:
-        old = (time.time() - 86_400) * 1000
-        return connection.execute("SELECT count(*) FROM runs WHERE created_at < ?",
-                                  (old,)).fetchone()[0]
+        yesterday = (time.time() - 86_400) * 1000
+        old, everything = connection.execute(
+            "SELECT count(*) FILTER (WHERE created_at < ?), count(*) FROM runs",
+            (yesterday,)).fetchone()
+        return RunsByAge(old, everything - old)
 
 
 def measure_million(runs: int = RUNS) -> MillionFigures:
@@ -132,9 +143,10 @@ def measure_million(runs: int = RUNS) -> MillionFigures:
         starts = [time_start(server).millis for _ in range(STARTS)]
         server.start()
         drive(server, "talk", 1000)
+        drive(server, "ask", WAITING_RUNS, "created")
         lists = [list_p99_ms(server, query) for query in FILTERS]
         server.stop()
-        return MillionFigures(starts, lists, removed_per_second(server))
+        return MillionFigures(starts, lists, *measure_retention(server))
     finally:
         server.kill()
         server.close()

@@ -94,6 +94,14 @@ def rss_kb(pid: int) -> int:
     raise LoadFailed(f"no Rss in /proc/{pid}/smaps_rollup")
 
 
+def peak_rss_kb(pid: int) -> int:
+    """The most resident memory that the process has had so far."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+    raise LoadFailed(f"no VmHWM in /proc/{pid}/status")
+
+
 @dataclass(frozen=True)
 class RunFigures:
     cpu_ms: float  # of the server, for one run
@@ -121,9 +129,9 @@ def measure_paused() -> float:
         return memory_of_open_runs(server, "paused", "ask")
 
 
-def memory_of_open_runs(server: Server, scenario: str, model: str) -> float:
+def memory_of_open_runs(server: Server, scenario: str, model: str, tool: str = "") -> float:
     before = rss_kb(server.pid)
-    load = subprocess.Popen(load_command(server, scenario, model, PAUSED_RUNS),
+    load = subprocess.Popen(load_command(server, scenario, model, PAUSED_RUNS, tool=tool),
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with load:
         try:

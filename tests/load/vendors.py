@@ -40,6 +40,8 @@ class Load:
 
 
 ONE_TURN = Load([turn(*WORDS)], "mock-deltas-20")
+ONE_CALL = Load([turn(*WORDS[:10], calls=[(TOOL, {})]), turn(*WORDS)], "mock-tools-1-deltas-20",
+                tool=TOOL)
 FIVE_CALLS = Load([turn(calls=[(TOOL, {"page": page})]) for page in range(5)] + [turn(*WORDS)],
                   "mock-tools-5-deltas-20", tool=TOOL)
 FIVE_BUILT_IN = Load([turn(calls=[("calculator", {"expression": f"{page}+1"})])
@@ -128,6 +130,15 @@ def measure_held() -> float:
     with serving(HELD) as server:
         drive(server, "warm", 2000)
         return memory_of_open_runs(server, "held", "vendor")
+
+
+def measure_paused() -> float:
+    """KB of resident memory for each run whose vendor has asked for a tool of the client, and whose
+    client reads and does not answer."""
+    with serving(ONE_CALL) as server:
+        drive(server, "warm", 1000)
+        drive(server, "vendor", 1000, tool=TOOL)
+        return memory_of_open_runs(server, "paused", "vendor", TOOL)
 
 
 @dataclass(frozen=True)
