@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/flows/test_world.hpp"
 
@@ -294,6 +295,25 @@ TEST_F(RestartTest, StoreTroubleNeitherAsksTheModelAgainNorCountsAsACrash) {
   EXPECT_EQ(world.asked, 1);
   EXPECT_EQ(status(world, run), RunStatus::succeeded);
   EXPECT_EQ(findings_of(disk), Prompts());
+}
+
+// Else a store that comes back would be asked by all of them at the same moments.
+TEST_F(RestartTest, RunsThatTheStoreRefusedTogetherComeBackAtMomentsOfTheirOwn) {
+  constexpr std::size_t kRuns = 20;
+  World world(disk, kTalk);
+  std::set<SteadyTime> moments;
+  const SteadyTime back = world.timers.now() + seconds(1);
+  world.fault = [&](FaultyStore::Operation op) {
+    if (op.kind != FaultyStore::Kind::append) return FaultyStore::Fault::none;
+    moments.insert(world.timers.now());
+    return world.timers.now() < back ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  std::vector<RunId> runs;
+  for (std::size_t i = 0; i < kRuns; ++i) runs.push_back(create(world, cat("talk ", i)));
+  world.run_until([&] { return world.timers.now() > back + seconds(10); });
+
+  EXPECT_GT(moments.size(), 2 * kRuns) << "they have few moments in common";
+  for (const RunId& run : runs) EXPECT_EQ(status(world, run), RunStatus::succeeded);
 }
 
 TEST_F(RestartTest, WhileTheStoreTakesNothingTheModelIsNotRead) {
