@@ -43,11 +43,13 @@ Each figure is the median, then the smallest and the largest.
   listens, takes them over, asks the model for each (paced), and ends them all; a client polls for
   the end.
 - **Claimed**: a server is killed while 100,000 runs wait, 500 of them for the model and the others
-  for a slot. `/metrics` of the next one tells when it has taken over all of them.
+  for a slot, or all of them for their clients. `/metrics` of the next one tells when it has taken
+  over all of them; its peak memory is that from its start until then.
 - **Ended runs**: copies of 50 real runs (`errand_fill`), of one team, 50 customers and one failure
   in 50. Lists are asked for by seven filters, each 1,000 times over one connection, the first page
-  and the one behind it in turn; each filter is one value. Old runs are removed while 2,000 new ones
-  are offered a second.
+  and the one behind it in turn, while 10,000 other runs wait for their clients; each filter is one
+  value. Old runs are removed while 2,000 new ones are offered a second; both are counted in the
+  database.
 - **Message to a session**: 500 sessions of 2 turns, or 20 of 200, get messages in turn; each answer
   is one of 20 deltas and read to its end. What counts is the server's CPU, in multiples of that of
   a run without a session. **Chat**: what 200 messages add to the data directory, in multiples of
@@ -65,7 +67,8 @@ Each figure is the median, then the smallest and the largest.
   not count. Five client tools: five turns with one call each, then 20 deltas. Five built-in tools:
   the same with the calculator of the server.
 - **Model that is speaking**: 1,000 runs that are held after the first of the vendor's deltas, each
-  with its connection to the vendor and its open stream; measured like a paused run.
+  with its connection to the vendor and its open stream; measured like a paused run. The paused run
+  over HTTP has had one answer of the vendor and waits for its client.
 - **500 streams**: 500 runs, begun one every 2 ms, each of 200 deltas at a pace of one in 20 ms; how
   much later a delta is read than by the pace of the most punctual one of its stream.
 - **Creating a run with 64 tools**: what it costs more than one without tools. New tools are such
