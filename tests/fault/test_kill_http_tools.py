@@ -91,7 +91,8 @@ class KillHttpToolsTest(ServerCase):
                     unknown += one["name"] == "order"
                     self.assertIn("A restart cut", one["result"])
         self.check_data(self.server)
-        print(f"kill_http_tools: {len(self.agents)} runs, {len(posts)} effects, {unknown} unknown")
+        print(f"kill_http_tools: {self.KILLS} kills, {len(self.agents)} runs, "
+              f"{len(posts)} effects, {unknown} unknown")
 
 
 if __name__ == "__main__":

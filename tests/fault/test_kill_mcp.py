@@ -140,7 +140,7 @@ class Kills:
                 else:
                     self.assertIn("A restart cut", one["result"])
         self.check_data(self.server)
-        print(f"kill_mcp: {len(self.agents)} runs, {len(orders)} effects")
+        print(f"kill_mcp: {self.KILLS} kills, {len(self.agents)} runs, {len(orders)} effects")
 
 
 class KillMcpTest(Kills, ServerCase):

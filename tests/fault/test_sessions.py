@@ -65,6 +65,7 @@ class TwoSendersTest(ServerCase):
         self.assertEqual([one["content"] for one in messages if one["role"] == "assistant"],
                          [f"answer {n} and more" for n in range(2 * MESSAGES)])
         self.check_data(server)
+        print(f"sessions: {KILLS} kills, {2 * MESSAGES} messages")
 
 
 class InterruptsAndEndsTest(ServerCase):
@@ -188,3 +189,4 @@ class InterruptsAndEndsTest(ServerCase):
         self.assertEqual({key: count for key, count in self.peer.counts["POST"].items()
                           if count != 1}, {})
         self.check_data(self.server)
+        print(f"interrupted sessions: {KILLS} kills, {len(said)} messages, {len(self.ended)} ends")

@@ -107,6 +107,13 @@ class PartTest(unittest.TestCase):
         logs = ["kill: 150 kills\nok\n", "", "torture: 9 runs, 12 kills, 3 cuts"]
         self.assertEqual(check_long.kills_in(logs), 162)
 
+    def test_each_test_tells_of_its_kills(self):
+        logs = ["kill_tools: 300 kills of runs with a shell, 9 left out a call\nOK\n",
+                "vendor torture: 7 runs, 6 kills\nRan 2 tests\n", "no kills\n"]
+        self.assertEqual(check_long.kills_told(logs), [
+            "kill_tools: 300 kills of runs with a shell, 9 left out a call.",
+            "vendor torture: 7 runs, 6 kills."])
+
 
 class ResultsTest(unittest.TestCase):
     def setUp(self):
