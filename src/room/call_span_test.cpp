@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "room/test_room.hpp"
+#include "room/test_store.hpp"
 
 namespace errand::room::test::call_span_test {
 namespace {
@@ -134,6 +136,15 @@ TEST_F(SpansOfCalls, AStreamEndsWithItsLastChunk) {
   EXPECT_EQ(kept_.spans[0].error, "bad data");
 }
 
+TEST_F(SpansOfCalls, ACallThatDoesNotBeginSaysWhyNot) {
+  limits_.calls_of_one_max = 0;
+  Client ann = join({.name = "ann"});
+  host(ann, "kit");
+  call(ann);
+  ASSERT_EQ(kept_.spans.size(), 1U);
+  EXPECT_EQ(kept_.texts().at("error.type"), "room_1006");
+}
+
 TEST_F(SpansOfCalls, ACallerThatLeavesHasGivenItsCallUp) {
   Client host_client = join({.name = "shop"});
   Client caller = join({.name = "ann"});
@@ -142,6 +153,87 @@ TEST_F(SpansOfCalls, ACallerThatLeavesHasGivenItsCallUp) {
   leave(caller);
   ASSERT_EQ(kept_.spans.size(), 1U);
   EXPECT_EQ(kept_.spans[0].error, "the call was given up");
+}
+
+// Calls of what the room itself offers.
+class SpansOfTheRoom : public SpansOfCalls {
+ protected:
+  SpansOfTheRoom() { store_ = &disk_; }
+
+  Client user() {
+    return join(
+        {.name = "ann", .scope = R"({"messaging":{},"queues":{},"storage":{},"developer":{}})"});
+  }
+  void use(const Client& client, std::string_view toolkit, std::string_view tool,
+           std::string_view arguments, std::uint64_t id = 5) {
+    send(client, id, "room.invoke_tool",
+         cat(R"({"toolkit":")", toolkit, R"(","tool":")", tool,
+             R"(","arguments":{"type":"json","json":)", arguments,
+             R"(},"__meshagent__":{"otel":{"traceparent":")", kParent, "\"}}}"));
+    on_home([this] { disk_.run(); });
+  }
+  void open(const Client& client, std::string_view toolkit, std::string_view tool) {
+    send(client, 7, "room.invoke_tool",
+         cat(R"({"toolkit":")", toolkit, R"(","tool":")", tool,
+             R"(","tool_call_id":"c","arguments":{"type":"control","method":"open"}})"));
+  }
+  void give(const Client& client, std::string_view content) {
+    send(client, 8, "room.tool_call_request_chunk",
+         cat(R"({"tool_call_id":"c","chunk":)", content, "}"));
+    on_home([this] { disk_.run(); });
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const Span& span : kept_.spans) all.push_back(span.name);
+    return all;
+  }
+
+  TestStore disk_;
+};
+
+TEST_F(SpansOfTheRoom, AreChildrenOfTheirCallersAndSayHowTheyEnd) {
+  Client ann = user();
+  use(ann, "storage", "list", R"({"path":""})");
+  ASSERT_EQ(names(), std::vector<std::string>{"invoke.storage.list"});
+  EXPECT_EQ(to_hex(*kept_.spans[0].parent), kParent.substr(36, 16));
+  EXPECT_FALSE(kept_.spans[0].error);
+  const std::map<std::string, std::string> wanted{
+      {"toolkit", "storage"},  {"tool", "list"},         {"room", "r"},
+      {"session", "s1"},       {"caller.id", ann.id},    {"caller.name", "ann"},
+      {"caller.role", "user"}, {"response_type", "json"}};
+  EXPECT_EQ(kept_.texts(), wanted);
+  use(ann, "messaging", "send", R"({"to_participant_id":"nobody","type":"chat"})");
+  EXPECT_EQ(kept_.spans.back().error, "the participant was not found");
+  use(ann, "sync", "open", "{}");
+  EXPECT_EQ(kept_.texts().at("error.type"), "room_1003");
+}
+
+TEST_F(SpansOfTheRoom, AReceiverWaitsInItsSpan) {
+  Client ann = user();
+  use(ann, "queues", "receive", R"({"name":"q","create":true,"wait":true})");
+  use(ann, "queues", "receive", R"({"name":"q","wait":true})", 6);
+  EXPECT_TRUE(kept_.spans.empty());
+  use(ann, "queues", "send", R"({"name":"q","message":{"secret":1}})", 9);
+  const std::vector<std::string> wanted{"invoke.queues.receive", "invoke.queues.send"};
+  std::vector<std::string> told = names();
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(told, wanted);
+  leave(ann);
+  ASSERT_EQ(kept_.spans.size(), 3U);
+  EXPECT_EQ(kept_.spans[2].error, "the call was given up");
+}
+
+TEST_F(SpansOfTheRoom, StreamsEndWithTheirLastChunk) {
+  Client ann = user();
+  open(ann, "developer", "logs");
+  EXPECT_TRUE(kept_.spans.empty());
+  give(ann, R"({"type":"control","method":"close","status_code":1000})");
+  ASSERT_EQ(names(), std::vector<std::string>{"invoke.developer.logs"});
+  EXPECT_EQ(kept_.texts().at("response_type"), "stream");
+  open(ann, "storage", "download");
+  give(ann, R"({"type":"binary","headers":{"kind":"start","path":"none"}})");
+  ASSERT_EQ(kept_.spans.size(), 2U);
+  EXPECT_EQ(kept_.texts().at("error.type"), "room_3001");
 }
 
 }  // namespace

@@ -23,6 +23,13 @@ Message chunk_message(std::string_view type, std::uint64_t id, json::Object head
   return message;
 }
 
+// To a call that does not begin.
+template <class Begin>
+void answer_at_once(const Begin& begin, const Content& refusal) {
+  if (begin.span) begin.span->end(refusal);
+  begin.caller.respond(begin.request_id, refusal);
+}
+
 // An item of a stream, or an answer, as this caller can read it.
 Content fit_item(const Content& content, const Participant& caller) {
   if (kind_of(content.header) != ContentKind::raw) return content;
@@ -54,31 +61,28 @@ std::string Calls::host_id(std::uint64_t number) {
   return cat(kCallPrefix, number);
 }
 
-bool Calls::admit(Participant& caller, std::uint64_t request_id, const std::string& call_id) {
+std::optional<Content> Calls::refuse(const Participant& caller, const std::string& call_id) {
   forget_answered();
   if (caller.calls_made >= limits_.calls_of_one_max) {
-    caller.respond_error(request_id, RoomCode::invalid_state, "too many calls are in flight");
-    return false;
+    return error_content(RoomCode::invalid_state, "too many calls are in flight");
   }
   auto known = by_call_id_.find({&caller, call_id});
-  if (known == by_call_id_.end()) return true;
+  if (known == by_call_id_.end()) return std::nullopt;
   // A call that is over only waits for late progress, and makes way for a new one.
   auto call = calls_.find(known->second);
   if (call->second.phase == Phase::answered) {
     erase(call);
-    return true;
+    return std::nullopt;
   }
-  caller.respond_error(request_id, RoomCode::invalid_request,
-                       "a call with this tool_call_id is in flight");
-  return false;
+  return error_content(RoomCode::invalid_request, "a call with this tool_call_id is in flight");
 }
 
 void Calls::begin(Begin begin) {
-  if (!admit(begin.caller, begin.request_id, begin.call_id)) return;
-  if (begin.host.calls_taken >= limits_.calls_to_one_max) {
-    return begin.caller.respond_error(begin.request_id, RoomCode::invalid_state,
-                                      "the host has too many calls in flight");
+  auto refusal = refuse(begin.caller, begin.call_id);
+  if (!refusal && begin.host.calls_taken >= limits_.calls_to_one_max) {
+    refusal = error_content(RoomCode::invalid_state, "the host has too many calls in flight");
   }
+  if (refusal) return answer_at_once(begin, *refusal);
   const bool has_input = is_open(begin.arguments.header);
   const std::uint64_t number = pass_call(std::move(begin));
   if (has_input) pass_early(number);
@@ -136,11 +140,11 @@ void Calls::pass_on(std::uint64_t number, const Content& chunk) {
 
 void Calls::begin_local(BeginLocal begin, const MakeLocal& make) {
   Participant& caller = begin.caller;
+  auto refusal = refuse(caller, begin.call_id);
   if (begin.call_id.empty()) {
-    return caller.respond_error(begin.request_id, RoomCode::invalid_request,
-                                "a streamed call needs a tool_call_id");
+    refusal = error_content(RoomCode::invalid_request, "a streamed call needs a tool_call_id");
   }
-  if (!admit(caller, begin.request_id, begin.call_id)) return;
+  if (refusal) return answer_at_once(begin, *refusal);
   const std::uint64_t number = ++last_number_;
   Call& call = calls_
                    .emplace(number, Call{.caller = &caller,
@@ -149,7 +153,8 @@ void Calls::begin_local(BeginLocal begin, const MakeLocal& make) {
                                          .host = nullptr,
                                          .toolkit = std::move(begin.toolkit),
                                          .tool = std::move(begin.tool),
-                                         .input_open = true})
+                                         .input_open = true,
+                                         .span = std::move(begin.span)})
                    .first->second;
   by_call_id_.emplace(std::pair(&caller, std::move(begin.call_id)), number);
   ++caller.calls_made;

@@ -89,6 +89,7 @@ class Calls final {
     std::string call_id;
     std::string toolkit;
     std::string tool;
+    std::shared_ptr<CallSpan> span = {};  // null: nobody wants it
   };
   using MakeLocal = std::function<std::shared_ptr<LocalCall>(Reply)>;
   // Begins a call with streamed input that the room serves, and passes on what of its input has
@@ -133,8 +134,8 @@ class Calls final {
   using Map = std::map<std::uint64_t, Call>;
 
   std::uint64_t pass_call(Begin begin);
-  // Whether the caller may begin another call; else it has been told why not.
-  bool admit(Participant& caller, std::uint64_t request_id, const std::string& call_id);
+  // Why the caller may not begin another call; nothing if it may.
+  std::optional<Content> refuse(const Participant& caller, const std::string& call_id);
   void take_chunk(std::uint64_t number, const Content& chunk);
   // May end the call.
   void pass_input(std::uint64_t number, const Content& chunk);

@@ -141,7 +141,7 @@ class Room final {
   void joined(const Participant& participant);
   void invoke(Request& request);
   std::shared_ptr<CallSpan> span_of(const Request& request, std::string_view toolkit,
-                                    std::string_view tool, const Participant& host) const;
+                                    std::string_view tool, const Participant* host) const;
 
   // room_builtins.cpp
   void serve(Request& request, std::string_view toolkit, std::string_view tool);

@@ -139,9 +139,10 @@ void Room::serve_queues(Request& request, std::string_view tool) {
   const json::Value* given = arguments.header.if_contains("json");
   const std::weak_ptr<char> alive = from.alive;
   // Neither its answer nor its being written concerns a caller that has left.
-  auto give = [&from, id = request.message.id, alive](const Content& content,
-                                                      std::function<void()> written) {
+  auto give = [&from, id = request.message.id, span = request.span, alive](
+                  const Content& content, std::function<void()> written) {
     if (alive.expired()) return;
+    if (span) span->end(content);
     from.outlet.send_watched(to_message(id, "__response__", content),
                              [alive, written = std::move(written)] {
                                if (!alive.expired()) written();

@@ -14,16 +14,22 @@ namespace errand::room {
 struct Room::Request {
   Participant& from;
   const Message& message;
-  json::Object header;      // without the members that are about traces
-  std::string traceparent;  // may be empty
+  json::Object header;                  // without the members that are about traces
+  std::string traceparent;              // may be empty
+  std::shared_ptr<CallSpan> span = {};  // of a call that the room itself serves; may be null
 
   Content arguments() const { return arguments_of(header, message.attachment); }
-  void answer(const Content& content) const { from.respond(message.id, content); }
+  void answer(const Content& content) const {
+    if (span) span->end(content);
+    from.respond(message.id, content);
+  }
   // Answers later, unless the participant has left by then.
   std::function<void(const Content&)> later() const {
-    return [&to = from, id = message.id,
+    return [&to = from, id = message.id, span = span,
             alive = std::weak_ptr<char>(from.alive)](const Content& content) {
-      if (!alive.expired()) to.respond(id, content);
+      if (alive.expired()) return;
+      if (span) span->end(content);
+      to.respond(id, content);
     };
   }
   // The call as one that the room itself serves.
@@ -32,11 +38,10 @@ struct Room::Request {
             .request_id = message.id,
             .call_id = std::string(json::text_at(&header, "tool_call_id")),
             .toolkit = std::string(toolkit),
-            .tool = std::string(tool)};
+            .tool = std::string(tool),
+            .span = span};
   }
-  void refuse(RoomCode code, std::string_view text) const {
-    from.respond_error(message.id, code, text);
-  }
+  void refuse(RoomCode code, std::string_view text) const { answer(error_content(code, text)); }
 };
 
 // A list that waits for somebody to join.

@@ -237,24 +237,27 @@ Participant* Room::host_of(const Request& request, std::string_view toolkit) {
   return found == public_toolkits_.end() ? nullptr : found->second;
 }
 
-// The span of a call; null if nobody wants one. Neither arguments nor answers are in it: they can
-// hold secrets.
+// The span of a call; null if nobody wants one. Without a host, the room serves the call. Neither
+// arguments nor answers are in it: they can hold secrets.
 std::shared_ptr<CallSpan> Room::span_of(const Request& request, std::string_view toolkit,
-                                        std::string_view tool, const Participant& host) const {
+                                        std::string_view tool, const Participant* host) const {
   if (!options_.spans) return nullptr;
   const Participant& caller = request.from;
+  const std::string called(utf8_prefix(tool, kSpanTextBytesMax));
   CallFacts facts{.toolkit = std::string(toolkit),
-                  .tool = std::string(tool),
+                  .tool = called,
                   .attributes = {{"toolkit", std::string(toolkit)},
-                                 {"tool", std::string(tool)},
+                                 {"tool", called},
                                  {"room", options_.name},
                                  {"session", options_.session_id},
                                  {"caller.id", caller.id},
                                  {"caller.name", caller.identity.name},
-                                 {"caller.role", std::string(to_string(caller.role))},
-                                 {"host.id", host.id},
-                                 {"host.name", host.identity.name}},
+                                 {"caller.role", std::string(to_string(caller.role))}},
                   .traceparent = request.traceparent};
+  if (host) {
+    facts.attributes.emplace_back("host.id", host->id);
+    facts.attributes.emplace_back("host.name", host->identity.name);
+  }
   for (const char* key : {"on_behalf_of_id", "tool_call_id"}) {
     const std::string value(utf8_prefix(json::text_at(&request.header, key), kSpanTextBytesMax));
     if (!value.empty()) facts.attributes.emplace_back(key, value);
@@ -270,7 +273,10 @@ void Room::invoke(Request& request) {
   if (toolkit.empty() || tool.empty()) {
     return request.refuse(RoomCode::invalid_request, "a call needs a toolkit and a tool");
   }
-  if (is_builtin_toolkit(toolkit)) return serve(request, toolkit, tool);
+  if (is_builtin_toolkit(toolkit)) {
+    request.span = span_of(request, toolkit, tool, nullptr);
+    return serve(request, toolkit, tool);
+  }
   const AgentsGrant* grant = request.from.scope.agents ? &*request.from.scope.agents : nullptr;
   if (!grant || !grant->call) {
     return request.refuse(RoomCode::permission_denied, "the token does not allow calls");
@@ -300,7 +306,7 @@ void Room::invoke(Request& request) {
     const json::Value* value = header.if_contains(key);
     if (value && !value->is_null()) more[key] = *value;
   }
-  std::shared_ptr<CallSpan> span = span_of(request, toolkit, tool, *host);
+  std::shared_ptr<CallSpan> span = span_of(request, toolkit, tool, host);
   const std::string traceparent = span ? span->traceparent() : request.traceparent;
   if (!traceparent.empty()) {
     more["__meshagent__"] = {{"v", 1}, {"otel", {{"traceparent", traceparent}}}};
