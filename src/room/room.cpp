@@ -75,10 +75,21 @@ Error Room::full() const {
       .limit("participants", static_cast<std::int64_t>(options_.limits.participants_max));
 }
 
-Result<std::string> Room::join(JoinParams params) {
-  ERRAND_ASSERT_HOME(options_.home);
+Result<void> Room::can_join(const Identity& who) const {
   if (is_closed_) return Error(ErrorCode::unavailable, "the room was closed");
   if (participants_.size() >= options_.limits.participants_max) return full();
+  const auto known = connections_.find(who);
+  if (known == connections_.end() || known->second < options_.limits.connections_of_one_max) {
+    return {};
+  }
+  return Error(ErrorCode::unavailable, "this participant has too many connections to the room")
+      .reason("too_many_connections")
+      .limit("connections", static_cast<std::int64_t>(options_.limits.connections_of_one_max));
+}
+
+Result<std::string> Room::join(JoinParams params) {
+  ERRAND_ASSERT_HOME(options_.home);
+  ERRAND_CHECK(can_join(params.token.identity));
   const std::string id = options_.make_id();
   auto participant =
       std::make_unique<Participant>(Participant{.id = id,
@@ -103,6 +114,7 @@ Result<std::string> Room::join(JoinParams params) {
                                             {"room_url", participant->url},
                                             {"session_id", options_.session_id}}));
   Participant& joined_now = *participants_.emplace(id, std::move(participant)).first->second;
+  ++connections_[joined_now.identity];
   if (params.lives_for) {
     joined_now.expiry = options_.timers.set(options_.timers.now() + *params.lives_for,
                                             [this, id] { evict(id, "the token has expired"); });
@@ -119,6 +131,8 @@ void Room::leave(std::string_view id) {
   std::unique_ptr<Participant> gone = std::move(found->second);
   participants_.erase(found);
   options_.timers.cancel(gone->expiry);
+  const auto connections = connections_.find(gone->identity);
+  if (--connections->second == 0) connections_.erase(connections);
   presence_bytes_ -= gone->presence.size();
   for (const auto& [name, registration] : gone->toolkits) forget_registered(*gone, registration);
   std::erase_if(public_toolkits_, [&](const auto& one) { return one.second == gone.get(); });

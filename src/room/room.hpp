@@ -78,8 +78,11 @@ class Room final {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
+  // Whether somebody could join now. unavailable: the room is full or was closed, or the same
+  // participant has too many connections.
+  Result<void> can_join(const Identity& who) const;
   // Lets somebody in whose token is for this room, and tells the client that it is ready. Gives the
-  // participant's id. unavailable: the room is full, or was closed.
+  // participant's id. Errors as of can_join().
   Result<std::string> join(JoinParams params);
   // A message of a participant. Every request is answered.
   void receive(std::string_view participant, const Message& message);
@@ -166,6 +169,7 @@ class Room final {
 
   const Options options_;
   std::map<std::string, std::unique_ptr<Participant>, std::less<>> participants_;
+  std::map<Identity, std::size_t> connections_;  // how many each participant has; never 0
   std::map<std::string, Participant*, std::less<>> public_toolkits_;  // the host, by name
   // All public toolkits, as those see them who have none and may use all; empty: to be made.
   std::map<ClientGeneration, std::string> public_lists_;

@@ -13,8 +13,9 @@ struct RoomLimits {
   FrameLimits frames = {};      // the connection is closed
   ToolkitLimits toolkits = {};  // the registration is refused with 1002
 
-  std::size_t participants_max = 10'000;  // the join is refused
-  std::size_t toolkits_of_one_max = 100;  // of one participant: 1002
+  std::size_t participants_max = 10'000;       // the join is refused
+  std::size_t connections_of_one_max = 1'000;  // with the same token, or ones like it: the same
+  std::size_t toolkits_of_one_max = 100;       // of one participant: 1002
   // Of toolkits, as lists show them. A list of everything has to fit into the queue of a
   // connection, or listing would end it: 1002 for a participant's own, 1008 for the room's.
   std::size_t registered_bytes_of_one_max = 4U * 1024 * 1024;

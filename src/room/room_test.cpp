@@ -35,6 +35,20 @@ TEST_F(RoomToolkits, AFullRoomRefusesAJoin) {
   EXPECT_TRUE(try_join(outlet, {.name = "bob"}));
 }
 
+TEST_F(RoomToolkits, OneTokenCannotFillARoom) {
+  limits_.connections_of_one_max = 2;
+  Client first = join({.name = "eve", .key_id = "k1"});
+  Client second = join({.name = "eve", .key_id = "k1"});
+  TestOutlet outlet;
+  EXPECT_EQ(try_join(outlet, {.name = "eve", .key_id = "k1"}).error().reason(),
+            "too_many_connections");
+  // Somebody else may have the same name.
+  EXPECT_TRUE(try_join(outlet, {.name = "eve", .key_id = "k2"}));
+  EXPECT_TRUE(try_join(outlet, {.name = "ann", .key_id = "k1"}));
+  leave(first);
+  EXPECT_TRUE(try_join(outlet, {.name = "eve", .key_id = "k1"}));
+}
+
 TEST_F(RoomToolkits, ARoomThatClosesSendsEverybodyAwayForGood) {
   Client ann = join({.name = "ann"});
   Client bob = join({.name = "bob"});

@@ -17,6 +17,7 @@ API = {"agents": {}, "messaging": {"list": False}}
 IDLE = 5000
 LISTENERS = 1000
 PAIRS = 16  # of hosts and callers at once
+TOKENS = 8  # one opens no more than 1,000 connections
 RELAY = Path(__file__).resolve().parent / "rooms" / "relay.mjs"
 
 
@@ -29,7 +30,7 @@ class Place:
     """Where a room is, and the process that serves it."""
 
     url: str
-    token: str
+    tokens: list[str]
     pid: int
 
 
@@ -38,8 +39,9 @@ def errand_room() -> Iterator[Place]:
     with Running() as server:
         client = server.client()
         client.request("POST", "/rooms", {"name": ROOM})
-        made = client.request("POST", f"/rooms/{ROOM}/tokens", {"name": "x", "api": API}).json()
-        yield Place(made["url"], made["token"], server.pid)
+        made = [client.request("POST", f"/rooms/{ROOM}/tokens",
+                               {"name": f"x{n}", "api": API}).json() for n in range(TOKENS)]
+        yield Place(made[0]["url"], [one["token"] for one in made], server.pid)
 
 
 @contextmanager
@@ -50,13 +52,14 @@ def relay_room() -> Iterator[Place]:
                           stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent) as relay:
         try:
             port = int(relay.stdout.readline())
-            yield Place(f"ws://127.0.0.1:{port}/rooms/{ROOM}", "x", relay.pid)
+            yield Place(f"ws://127.0.0.1:{port}/rooms/{ROOM}", ["x"], relay.pid)
         finally:
             relay.kill()
 
 
 def command(place: Place, scenario: str, participants: int, rounds: int) -> list[str]:
-    return [str(room_program()), scenario, "--url", place.url, "--token", place.token,
+    tokens = [word for token in place.tokens for word in ("--token", token)]
+    return [str(room_program()), scenario, "--url", place.url, *tokens,
             "--participants", str(participants), "--rounds", str(rounds)]
 
 

@@ -57,6 +57,8 @@ constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"secret_key_missing", 503, "The file with the key of the secrets is gone."},
     {"secret_key_wrong", 503, "The file with the key of the secrets holds another key."},
     {"store_unavailable", 503, "The store does not answer."},
+    {"too_many_connections", 503,
+     "The participant has as many connections to the room as one may have."},
 });
 
 }  // namespace

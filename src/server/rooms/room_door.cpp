@@ -138,9 +138,7 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
   ERRAND_CO_TRY(auto record, co_await room_to_enter(workspace, name));
 
   auto room = rooms_.open({.workspace = workspace, .name = name, .id = record.id});
-  if (room->counts().participants >= options_.limits.participants_max) {
-    co_return Error(ErrorCode::unavailable, "the room is full").reason("room_full");
-  }
+  ERRAND_CO_CHECK(room->can_join(admitted.token.identity));
   std::optional<milliseconds> lives_for;
   if (admitted.token.expires_at) lives_for = *admitted.token.expires_at - clock_.now();
   RoomSession session{

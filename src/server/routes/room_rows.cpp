@@ -114,7 +114,7 @@ std::vector<Api::Row> Api::room_door_rows() {
                 .query = {query::kRoomToken},
                 .answers = {{101, "The connection is a WebSocket."}},
                 .errors = {"invalid_token", "not_found", "upgrade_required", "too_many_rooms",
-                           "room_full"},
+                           "room_full", "too_many_connections"},
                 .access = Access::open},
        .open_verb = &Api::join_room},
       {.info = {.method = Method::post,

@@ -37,7 +37,7 @@ Result<RoomOptions> parse_room_options(std::span<const char* const> words) {
     if (flag == "--url") {
       options.url = value;
     } else if (flag == "--token") {
-      options.token = value;
+      options.tokens.emplace_back(value);
     } else if (flag == "--participants") {
       ERRAND_TRY(options.participants, count_of(value));
     } else if (flag == "--rounds") {
@@ -46,7 +46,7 @@ Result<RoomOptions> parse_room_options(std::span<const char* const> words) {
       return wrong(cat("there is no flag ", flag));
     }
   }
-  if (options.url.empty() || options.token.empty()) return wrong("--url and --token are needed");
+  if (options.url.empty() || options.tokens.empty()) return wrong("--url and --token are needed");
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -12,14 +13,14 @@ enum class RoomScenario { idle, calls, broadcast };
 
 struct RoomOptions {
   RoomScenario scenario = RoomScenario::idle;
-  std::string url;    // of the room
-  std::string token;  // of every participant
+  std::string url;                  // of the room
+  std::vector<std::string> tokens;  // of the participants, in turn
   std::size_t participants = 1;
   std::size_t rounds = 1000;
 };
 
 constexpr const char* kRoomUsage =
-    "Usage: errand_room_load idle|calls|broadcast --url URL --token TOKEN [--participants N]\n"
+    "Usage: errand_room_load idle|calls|broadcast --url URL --token TOKEN... [--participants N]\n"
     "                        [--rounds N]\n"
     "\n"
     "Takes part in a room and prints one line of JSON.\n"

@@ -82,8 +82,11 @@ class RoomLoad final {
   }
 
   Task<Result<void>> scenario() {
-    ERRAND_CO_TRY(connector_,
-                  room::make_socket_connector({.url = options_.url, .token = options_.token}));
+    for (const std::string& token : options_.tokens) {
+      ERRAND_CO_TRY(auto connector,
+                    room::make_socket_connector({.url = options_.url, .token = token}));
+      connectors_.push_back(std::move(connector));
+    }
     switch (options_.scenario) {
       case RoomScenario::idle: co_return co_await idle();
       case RoomScenario::calls: co_return co_await calls();
@@ -94,7 +97,8 @@ class RoomLoad final {
 
   // Somebody who has been told that the room is ready.
   Task<Result<ConnectionPtr>> join() {
-    ERRAND_CO_TRY(auto joined, co_await connector_->connect(&never_));
+    const std::shared_ptr<room::Connector> next = connectors_[joined_.size() % connectors_.size()];
+    ERRAND_CO_TRY(auto joined, co_await next->connect(&never_));
     for (;;) {
       ERRAND_CO_TRY(Message message, co_await joined->read());
       if (message.type != "room_ready") continue;
@@ -234,7 +238,7 @@ class RoomLoad final {
   asio::io_context io_{1};
   Home home_;
   Interrupt never_;
-  std::shared_ptr<room::Connector> connector_;
+  std::vector<std::shared_ptr<room::Connector>> connectors_;  // one for each token
   std::vector<ConnectionPtr> joined_;
   std::optional<Error> failure_;
   std::vector<double> millis_;
