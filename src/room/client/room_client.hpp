@@ -54,7 +54,7 @@ struct PeerMessage {
 // Every bound of a client, with what happens at it.
 struct RoomClientLimits {
   std::size_t requests_max = 1'000;   // in flight: unavailable
-  std::size_t calls_taken_max = 256;  // in flight: the caller gets 1008
+  std::size_t calls_taken_max = 256;  // in flight: the caller gets 1006
   std::size_t peers_max = 10'000;     // known: others stay unknown
   milliseconds greeting_max{30'000};  // until the room is ready: connects again
   milliseconds pause_first{500};      // before connecting again, doubled each time ...

@@ -75,14 +75,29 @@ void take_rules(std::vector<std::string>& out, const json::Object& from) {
   }
 }
 
-// Whether a list of names, with commas between them, has this one.
-bool names(std::string_view list, std::string_view name) {
+// Of a list of names with commas between them, what stands behind this name and a "=", which may be
+// left out. Nothing if the list does not have the name.
+std::optional<std::string_view> value_in(std::string_view list, std::string_view name) {
   while (!list.empty()) {
     std::string_view one = list.substr(0, list.find(','));
-    if (trim(one) == name) return true;
     list.remove_prefix(std::min(one.size() + 1, list.size()));
+    one = trim(one);
+    if (!one.starts_with(name)) continue;
+    one.remove_prefix(name.size());
+    if (one.empty()) return one;
+    if (one.starts_with('=')) return one.substr(1);
   }
-  return false;
+  return {};
+}
+
+bool names(std::string_view list, std::string_view name) {
+  return value_in(list, name).has_value();
+}
+
+std::optional<milliseconds> timeout_in(std::string_view list, std::string_view name) {
+  const auto millis = parse_integer<std::int64_t>(value_in(list, name).value_or(""));
+  if (!millis || *millis < 1) return {};
+  return std::min(milliseconds(*millis), kToolTimeoutMax);
 }
 
 std::string vendor_name(std::string_view toolkit, std::string_view tool) {
@@ -142,6 +157,7 @@ std::vector<ToolDecl> decls_of(const ListedToolkit& toolkit, const RequiredToolk
     decl.annotations.read_only = names(json::text_at(notes, kReadOnlyAnnotation), name);
     decl.annotations.idempotent = names(json::text_at(notes, kIdempotentAnnotation), name);
     decl.annotations.cancel_siblings = names(json::text_at(notes, kCancelSiblingsAnnotation), name);
+    decl.annotations.timeout = timeout_in(json::text_at(notes, kTimeoutAnnotation), name);
     decl.origin.upstream = to_upstream(bound);
     if (out.empty()) take_rules(decl.rules, toolkit.members);
     take_rules(decl.rules, *tool);

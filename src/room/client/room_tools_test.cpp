@@ -1,5 +1,6 @@
 #include "room/client/room_tools.hpp"
 
+#include "room/client/room_decls.hpp"
 #include "room/client/test_client.hpp"
 
 namespace errand::room::test::room_tools_test {
@@ -273,6 +274,7 @@ TEST_F(RoomToolsTest, RulesAndPromisesOfToolkitsComeAlong) {
   auto add = std::make_shared<TestTool>("add", echo);
   add->change().annotations.read_only = true;
   add->change().annotations.cancel_siblings = true;
+  add->change().annotations.timeout = milliseconds(600'000);
   add->change().rules = {"Add once."};
   RoomClient& client = join("host");
   ToolkitOffer offer{.name = "kit", .rules = {"Be exact."}, .tools = {add, named("set")}};
@@ -286,6 +288,23 @@ TEST_F(RoomToolsTest, RulesAndPromisesOfToolkitsComeAlong) {
   EXPECT_FALSE(decls[1].annotations.read_only);
   EXPECT_TRUE(decls[0].annotations.cancel_siblings);
   EXPECT_FALSE(decls[1].annotations.cancel_siblings);
+  EXPECT_EQ(decls[0].annotations.timeout, milliseconds(600'000));
+  EXPECT_EQ(decls[1].annotations.timeout, std::nullopt);
+}
+
+TEST_F(RoomToolsTest, AToolkitSaysHowLongItsCallsMayTake) {
+  auto timeout_of = [](std::string_view annotation) {
+    ListedToolkit toolkit{.name = "kit",
+                          .participant_id = "p",
+                          .members = {{"tools", {{"ask", json::Object()}}},
+                                      {"annotations", {{"errand.timeout_ms", annotation}}}}};
+    return decls_of(toolkit, nullptr).at(0).annotations.timeout;
+  };
+  EXPECT_EQ(timeout_of("find=5, ask=250"), milliseconds(250));
+  EXPECT_EQ(timeout_of("ask=999999999999"), kToolTimeoutMax);
+  for (std::string_view none : {"", "ask", "ask=", "ask=0", "ask=-1", "ask=soon", "asked=5"}) {
+    EXPECT_EQ(timeout_of(none), std::nullopt) << none;
+  }
 }
 
 }  // namespace

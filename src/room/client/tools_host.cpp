@@ -47,12 +47,16 @@ json::Object registration_of(const ToolkitOffer& offer) {
   std::string read_only;
   std::string idempotent;
   std::string cancel_siblings;
+  std::string timeouts;
   for (const ToolPtr& tool : offer.tools) {
     const ToolDecl& decl = tool->decl();
     tools[hosted_name(decl)] = tool_members(decl);
     if (decl.annotations.read_only) add_name(read_only, hosted_name(decl));
     if (decl.annotations.idempotent) add_name(idempotent, hosted_name(decl));
     if (decl.annotations.cancel_siblings) add_name(cancel_siblings, hosted_name(decl));
+    if (const auto timeout = decl.annotations.timeout) {
+      add_name(timeouts, cat(hosted_name(decl), "=", timeout->count()));
+    }
   }
   for (const auto& tool : offer.content_tools) tools[tool->name()] = tool->members();
   json::Object annotations = offer.annotations;
@@ -60,6 +64,7 @@ json::Object registration_of(const ToolkitOffer& offer) {
   if (!read_only.empty()) annotations[kReadOnlyAnnotation] = read_only;
   if (!idempotent.empty()) annotations[kIdempotentAnnotation] = idempotent;
   if (!cancel_siblings.empty()) annotations[kCancelSiblingsAnnotation] = cancel_siblings;
+  if (!timeouts.empty()) annotations[kTimeoutAnnotation] = timeouts;
   json::Object out{{"name", offer.name},
                    {"title", offer.title.empty() ? offer.name : offer.title},
                    {"description", offer.description},
