@@ -7,6 +7,7 @@
 #include "base/base64.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
+#include "net/url.hpp"
 #include "tool/blot_decls.hpp"
 
 namespace errand::a2a {
@@ -43,8 +44,22 @@ class CallWatcher final : public TaskWatcher {
   CallWatcher(const CallWatcher&) = delete;
   CallWatcher& operator=(const CallWatcher&) = delete;
 
-  Async<Result<void>> taken(std::string task_id, std::string /*context_id*/) override {
+  void sending(Verb verb, const Interface& to) override {
+    if (!context_.span) return;
+    context_.span->note("a2a.method.name", method_of(verb, to.version));
+    context_.span->note("a2a.protocol.version", to.version == Version::v10 ? "1.0" : "0.3");
+    if (auto url = net::parse_url(to.url)) {
+      context_.span->note("server.address", url->host);
+      context_.span->note("server.port", std::int64_t{url->port});
+    }
+  }
+
+  Async<Result<void>> taken(std::string task_id, std::string context_id) override {
     task_ = task_id;
+    if (context_.span) {
+      context_.span->note("a2a.task.id", task_id);
+      context_.span->note("gen_ai.conversation.id", context_id);
+    }
     if (!context_.notes) co_return Result<void>();
     auto kept = co_await context_.notes->keep({{kTaskId, std::move(task_id)}});
     // A task whose id is too long to be kept is followed as long as this process lives.
@@ -67,7 +82,13 @@ class CallWatcher final : public TaskWatcher {
   }
 
   // The task is over, or is left to go on.
-  void done() { is_done_ = true; }
+  void done(const Reply& reply) {
+    is_done_ = true;
+    const auto* task = std::get_if<Task>(&reply);
+    if (context_.span && task) {
+      context_.span->note("a2a.task.state", to_text(task->status.state, Version::v03));
+    }
+  }
 
  private:
   static Async<void> cancel(std::shared_ptr<Client> client, std::string task) {
@@ -129,7 +150,7 @@ class AgentTool final : public Tool {
     }
     auto reply = co_await (*client)->send(std::move(message), &watcher);
     if (!reply) co_return outcome_of(reply.error());
-    watcher.done();
+    watcher.done(*reply);
     co_return outcome_of(std::move(*reply));
   }
 
@@ -146,8 +167,9 @@ class AgentTool final : public Tool {
     watcher->resume(task);
     auto end = co_await client->follow(std::move(task), watcher);
     if (!end) co_return outcome_of(end.error());
-    watcher->done();
-    co_return outcome_of(Reply(std::move(*end)));
+    Reply reply(std::move(*end));
+    watcher->done(reply);
+    co_return outcome_of(std::move(reply));
   }
 
   const FindClient find_;

@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <string>
 
 #include "json/member_text.hpp"
 #include "json/write.hpp"
 #include "net/server/test_support.hpp"
+#include "net/url.hpp"
+#include "support/kept_span_notes.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::a2a::a2a_tools_test {
@@ -63,10 +67,10 @@ class AgentToolTest : public testing::Test {
  protected:
   AgentToolTest() : web_([this](net::Request request) { return answer(std::move(request)); }) {}
 
-  ToolOutcome call(TestNotes* notes, Principal who = {}) {
+  ToolOutcome call(TestNotes* notes, Principal who = {}, SpanNotes* span = nullptr) {
     TaskGroup cancelling(io_.get_executor(), [](const char*, const std::string&) {});
     ToolPtr tool = make_agent_tool(client(), agent_decl("helper", "Helps.", {}), cancelling);
-    ToolContext context{.who = std::move(who), .notes = notes};
+    ToolContext context{.who = std::move(who), .notes = notes, .span = span};
     ToolOutcome outcome = run_task(io_, tool->invoke(the_call(), context));
     run_until(io_, [&] { return cancelling.size() == 0; });
     return outcome;
@@ -109,6 +113,7 @@ class AgentToolTest : public testing::Test {
     run_task(io_, tools.stop());
   }
 
+  std::string card_url() { return cat("http://127.0.0.1:", web_.port(), "/card"); }
   // The methods that were called, in order.
   Lines seen() {
     std::lock_guard lock(mutex_);
@@ -146,7 +151,6 @@ class AgentToolTest : public testing::Test {
   }
   static ::errand::Task<void> drop(::errand::Task<ToolOutcome> task) { co_await std::move(task); }
 
-  std::string card_url() { return cat("http://127.0.0.1:", web_.port(), "/card"); }
   std::shared_ptr<Client> client() {
     return std::make_shared<Client>(
         ClientDeps{.http = http_, .timers = timers_, .answer_time = answer_time_},
@@ -220,6 +224,21 @@ TEST_F(AgentToolTest, TellsTheAgentItsPlaceInTheTrace) {
   who.trace = parse_traceparent(kPlace);
   EXPECT_TRUE(call(&notes, who).ok());
   EXPECT_EQ(traceparent(), kPlace);
+}
+
+TEST_F(AgentToolTest, TellsTheSpanOfTheCallWhichTaskItIs) {
+  TestNotes notes;
+  KeptSpanNotes span;
+  EXPECT_TRUE(call(&notes, {}, &span).ok());
+  const auto url = net::parse_url(card_url()).value();
+  const std::map<std::string, std::string> wanted{{"a2a.method.name", "message/send"},
+                                                  {"a2a.protocol.version", "0.3"},
+                                                  {"a2a.task.id", "task-7"},
+                                                  {"a2a.task.state", "completed"},
+                                                  {"gen_ai.conversation.id", "c"},
+                                                  {"server.address", url.host},
+                                                  {"server.port", std::to_string(url.port)}};
+  EXPECT_EQ(span.notes, wanted);
 }
 
 TEST_F(AgentToolTest, FindsTheCardOfAnOlderAgent) {

@@ -340,6 +340,7 @@ Async<Result<Reply>> Client::send(Message message, TaskWatcher* watcher) {
   params["configuration"] = std::move(configuration);
   Following following(watcher);
   Verb verb = about.streaming ? Verb::stream : Verb::send;
+  if (watcher) watcher->sending(verb, about.interfaces.front());
   auto sent = co_await stream(verb, std::move(params), &following);
   if (following.is_over()) co_return following.reply();
   if (!following.task) {

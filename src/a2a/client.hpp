@@ -47,6 +47,8 @@ class TaskWatcher {
   // call, and the task goes on.
   virtual ::errand::Task<Result<void>> taken(std::string task_id, std::string context_id) = 0;
   virtual void updated(const StreamEvent& event) = 0;
+  // A message is about to be sent.
+  virtual void sending(Verb /*verb*/, const Interface& /*to*/) {}
   // The header `traceparent` of requests; empty: they have none.
   virtual std::string traceparent() const { return {}; }
 };

@@ -1,5 +1,8 @@
 // Calls that this process makes.
 #include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "agent/agent_run.hpp"
@@ -73,6 +76,26 @@ class JournaledNotes final : public CallNotes {
   const std::function<bool()> goes_on_later_;
 };
 
+// What a tool says of its peer goes to the call's span. Peers may repeat secrets that they were
+// sent.
+class CallSpanNotes final : public SpanNotes {
+ public:
+  CallSpanNotes(RunTrace& trace, ToolUseId call, const CallSecrets& secrets)
+      : trace_(trace), call_(std::move(call)), secrets_(secrets) {}
+
+  void note(std::string_view attribute, std::string_view value) override {
+    trace_.note(call_, attribute, secrets_.blot_out(std::string(value)));
+  }
+  void note(std::string_view attribute, std::int64_t value) override {
+    trace_.note(call_, attribute, value);
+  }
+
+ private:
+  RunTrace& trace_;
+  const ToolUseId call_;
+  const CallSecrets& secrets_;
+};
+
 }  // namespace
 
 TaskGroup& AgentRun::tasks_for(const ToolDecl& tool) {
@@ -134,6 +157,8 @@ Task<void> AgentRun::run_host_tool(ToolPtr tool, ToolCall call, Principal who) {
   context.notes = &notes;
   std::unique_ptr<CallQuestions> questions = blotted(make_questions(id), secrets);
   context.questions = questions.get();
+  std::optional<CallSpanNotes> span;
+  if (trace_) context.span = &span.emplace(*trace_, id, secrets);
   ToolOutcome outcome = co_await invoke_safely(tool, std::move(call), context, &around_.log);
   settle_host_call(id, std::move(outcome));
 }

@@ -12,6 +12,10 @@ namespace {
 constexpr std::string_view kOperation = "gen_ai.operation.name";
 constexpr std::string_view kRequestModel = "gen_ai.request.model";
 constexpr std::string_view kErrorType = "error.type";
+constexpr std::string_view kConversation = "gen_ai.conversation.id";
+constexpr std::string_view kProvider = "gen_ai.provider.name";
+
+constexpr std::size_t kNoteBytesMax = 256;
 
 SpanId span_id_of(std::string_view name) {
   const crypto::Sha256 digest = crypto::sha256(name);
@@ -74,7 +78,9 @@ RunTrace::RunTrace(SpanSink& sink, const Clock& clock, const RunKey& run,
       begun_(created.at),
       model_(created.model),
       agent_(created.spec.agent_id),
-      session_(created.session.str()) {}
+      agent_name_(created.spec.name),
+      session_(created.session.str()),
+      has_output_schema_(created.spec.output_schema.has_value()) {}
 
 TraceContext RunTrace::context_of(std::string_view part) const {
   TraceContext context = context_;
@@ -109,8 +115,11 @@ Span RunTrace::turn_span(const Turn& turn, const ModelInfo& model) const {
   Span span = part_span(cat("turn ", turn.index, " ", turn.attempt),
                         named("chat", model.vendor_model_id), SpanKind::client, turn.begun);
   span.attributes.emplace_back(kOperation, "chat");
-  span.attributes.emplace_back("gen_ai.provider.name", std::string(provider_name(model.provider)));
+  span.attributes.emplace_back(kProvider, std::string(provider_name(model.provider)));
   span.attributes.emplace_back(kRequestModel, model.vendor_model_id);
+  span.attributes.emplace_back("gen_ai.request.stream", true);
+  if (has_output_schema_) span.attributes.emplace_back("gen_ai.output.type", std::string("json"));
+  if (!session_.empty()) span.attributes.emplace_back(kConversation, session_);
   span.attributes.emplace_back("errand.turn", std::int64_t{turn.index});
   span.attributes.emplace_back("errand.attempt", std::int64_t{turn.attempt});
   if (turn.answered) {
@@ -140,7 +149,15 @@ void RunTrace::fail_turn(const ModelFailure& failure) {
 }
 
 void RunTrace::begin_call(const ToolUseId& call) {
-  calls_.emplace(call, clock_.now());
+  calls_.emplace(call, Call{.begun = clock_.now()});
+}
+
+void RunTrace::note(const ToolUseId& call, std::string_view attribute, SpanValue value) {
+  auto known = calls_.find(call);
+  if (known == calls_.end()) return;
+  if (auto* text = std::get_if<std::string>(&value))
+    text->resize(utf8_prefix(*text, kNoteBytesMax).size());
+  known->second.notes[std::string(attribute)] = std::move(value);
 }
 
 void RunTrace::end_call(const CallState& call, const OutcomeEntry& outcome) {
@@ -148,11 +165,21 @@ void RunTrace::end_call(const CallState& call, const OutcomeEntry& outcome) {
   // A call that was never made has no span. A call that another process began has its end here.
   if (outcome.synthetic) return;
   Span span = part_span(call.id.view(), named("execute_tool", call.name), SpanKind::internal,
-                        begun ? begun.mapped() : clock_.now());
+                        begun ? begun.mapped().begun : clock_.now());
   span.attributes.emplace_back(kOperation, "execute_tool");
   span.attributes.emplace_back("gen_ai.tool.name", call.name);
   span.attributes.emplace_back("gen_ai.tool.call.id", call.id.str());
-  if (call.tool) span.attributes.emplace_back("errand.tool.kind", call.tool->kind);
+  if (call.tool) {
+    const bool is_clients = call.tool->site == ToolSite::client;
+    span.attributes.emplace_back("gen_ai.tool.type",
+                                 std::string(is_clients ? "function" : "extension"));
+    span.attributes.emplace_back("errand.tool.kind", call.tool->kind);
+  }
+  if (begun) {
+    for (auto& [attribute, value] : begun.mapped().notes) {
+      span.attributes.emplace_back(attribute, std::move(value));
+    }
+  }
   // What the tool said may hold secrets, and stays in the run's log.
   if (!outcome.ok) add_error(span, outcome.timed_out ? "timeout" : "tool_error", "the call failed");
   sink_.end(std::move(span));
@@ -161,7 +188,7 @@ void RunTrace::end_call(const CallState& call, const OutcomeEntry& outcome) {
 void RunTrace::end_run(const TerminalEntry& terminal, const RunTotals& totals) {
   Span span{.context = context_,
             .parent = parent_ ? std::optional(parent_->span) : std::nullopt,
-            .name = named("invoke_agent", agent_),
+            .name = named("invoke_agent", agent_name_),
             .kind = SpanKind::internal,
             .begun = begun_,
             .ended = clock_.now(),
@@ -169,9 +196,12 @@ void RunTrace::end_run(const TerminalEntry& terminal, const RunTotals& totals) {
                            {"errand.run.id", run_.run.str()},
                            {"errand.workspace", run_.workspace.str()},
                            {"errand.run.status", std::string(to_string(terminal.status))},
+                           {std::string(kProvider), std::string(provider_name(model_.provider))},
                            {std::string(kRequestModel), model_.vendor_model_id}}};
   if (!agent_.empty()) span.attributes.emplace_back("gen_ai.agent.id", agent_);
-  if (!session_.empty()) span.attributes.emplace_back("gen_ai.conversation.id", session_);
+  if (!agent_name_.empty()) span.attributes.emplace_back("gen_ai.agent.name", agent_name_);
+  if (has_output_schema_) span.attributes.emplace_back("gen_ai.output.type", std::string("json"));
+  if (!session_.empty()) span.attributes.emplace_back(kConversation, session_);
   add_usage(span, totals.usage);
   if (terminal.status == RunStatus::failed) {
     add_error(span, terminal.error_class.empty() ? terminal.subtype : terminal.error_class,

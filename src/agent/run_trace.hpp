@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "agent/fold/state.hpp"
@@ -33,6 +35,8 @@ class RunTrace final {
   void fail_turn(const ModelFailure& failure);
 
   void begin_call(const ToolUseId& call);
+  // An attribute of a call that has begun and not ended. Long texts are cut.
+  void note(const ToolUseId& call, std::string_view attribute, SpanValue value);
   void end_call(const CallState& call, const OutcomeEntry& outcome);
 
   void end_run(const TerminalEntry& terminal, const RunTotals& totals);
@@ -43,6 +47,11 @@ class RunTrace final {
     int attempt = 1;
     WallTime begun{};
     std::optional<WallTime> answered{};
+  };
+
+  struct Call {
+    WallTime begun{};
+    std::map<std::string, SpanValue, std::less<>> notes = {};  // by attribute
   };
 
   TraceContext context_of(std::string_view part) const;
@@ -56,10 +65,12 @@ class RunTrace final {
   const TraceContext context_;  // of the run's own span
   const WallTime begun_;
   const ModelInfo model_;
-  const std::string agent_;
+  const std::string agent_;  // its id; empty: the run is of no stored agent
+  const std::string agent_name_;
   const std::string session_;
+  const bool has_output_schema_;
   std::optional<Turn> turn_;
-  std::map<ToolUseId, WallTime> calls_;  // those that have begun and not ended
+  std::map<ToolUseId, Call> calls_;  // those that have begun and not ended
 };
 
 }  // namespace errand::agent

@@ -79,6 +79,42 @@ TEST_F(RunTraceTest, TurnsAndCallsBelongToTheRunsSpan) {
   EXPECT_EQ(tool.context, trace.call_context(call().id));
 }
 
+TEST_F(RunTraceTest, ARunIsNamedAfterItsAgent) {
+  CreatedEntry of_agent = created();
+  of_agent.spec.name = "clerk";
+  of_agent.spec.agent_id = "agt_1";
+  of_agent.session = SessionId::parse("ses_1").value();
+  RunTrace trace(sink_, clock_, run_, of_agent, std::nullopt);
+  trace.begin_turn({.turn = 0, .attempt = 1});
+  trace.end_turn({.finish_reason = "end_turn"});
+  trace.end_run({.status = RunStatus::succeeded}, {});
+  const Span& run = sink_.spans.back();
+  EXPECT_EQ(run.name, "invoke_agent clerk");
+  EXPECT_EQ(text_at(run, "gen_ai.agent.name"), "clerk");
+  EXPECT_EQ(text_at(run, "gen_ai.agent.id"), "agt_1");
+  EXPECT_EQ(text_at(run, "gen_ai.provider.name"), "gcp.gemini");
+  for (const Span& span : sink_.spans) {
+    EXPECT_EQ(text_at(span, "gen_ai.conversation.id"), "ses_1") << span.name;
+  }
+}
+
+TEST_F(RunTraceTest, ACallSaysWhatItsToolHasNoted) {
+  RunTrace trace = make();
+  trace.begin_call(call().id);
+  trace.note(call().id, "mcp.method.name", std::string("tools/call"));
+  trace.note(call().id, "a2a.task.id", std::string(1'000, 'x'));
+  trace.note(ToolUseId::parse("tu_2").value(), "mcp.method.name", std::string("other"));
+  ToolDecl decl{.name = "look", .site = ToolSite::host, .kind = "mcp"};
+  CallState made = call();
+  made.tool = &decl;
+  trace.end_call(made, {.id = made.id, .ok = true});
+  trace.note(made.id, "mcp.method.name", std::string("late"));
+  ASSERT_EQ(sink_.spans.size(), 1U);
+  EXPECT_EQ(text_at(sink_.spans[0], "mcp.method.name"), "tools/call");
+  EXPECT_EQ(text_at(sink_.spans[0], "a2a.task.id")->size(), 256U);
+  EXPECT_EQ(text_at(sink_.spans[0], "gen_ai.tool.type"), "extension");
+}
+
 TEST_F(RunTraceTest, ARunWithACallerIsPartOfTheCallersTrace) {
   const auto caller = parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
   make(caller).end_run({.status = RunStatus::succeeded}, {});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,16 @@ class ProgressSink {
  public:
   virtual ~ProgressSink() = default;
   virtual void report(ProgressReport report) = 0;
+};
+
+// Takes what the span of a call says about the peer that is called, in the names of OpenTelemetry.
+// A span holds no secrets.
+class SpanNotes {
+ public:
+  virtual ~SpanNotes() = default;
+  // The last value of an attribute counts. Long ones are cut.
+  virtual void note(std::string_view attribute, std::string_view value) = 0;
+  virtual void note(std::string_view attribute, std::int64_t value) = 0;
 };
 
 // What the journal of a run keeps for one call, so that the call survives a restart. Only a tool
@@ -84,6 +95,7 @@ struct ToolContext {
   CallQuestions* questions = nullptr;
   // Valid until the call returns; null: the call does not come from a room.
   const RoomCaller* caller = nullptr;
+  SpanNotes* span = nullptr;  // valid until the call returns; null: the call has no span
 };
 
 // What a call gives back. A failure is data for the model, not an Error.

@@ -9,10 +9,13 @@
 #include "json/write.hpp"
 #include "mcp/client/client_tools.hpp"
 #include "mcp/tool_result.hpp"
+#include "net/url.hpp"
+#include "tool/tool.hpp"
 
 namespace errand::mcp {
 namespace {
 
+constexpr std::string_view kCallMethod = "tools/call";
 constexpr std::size_t kNotesMax = 20;
 constexpr milliseconds kTtlMax = std::chrono::hours(24);
 
@@ -190,8 +193,23 @@ Task<Result<rpc::Answer>> Client::request(std::string method, json::Object param
   }
 }
 
+// The id of the session is left out: whoever has it can use the session.
+void Client::describe_call(const Session& session, SpanNotes& span) const {
+  span.note("mcp.method.name", kCallMethod);
+  span.note("mcp.protocol.version", session.info().protocol_version);
+  if (std::holds_alternative<StdioServer>(options_.server)) span.note("network.transport", "pipe");
+  const auto* http = std::get_if<HttpServer>(&options_.server);
+  if (!http) return;
+  span.note("network.transport", "tcp");
+  if (auto url = net::parse_url(http->url)) {
+    span.note("server.address", url->host);
+    span.note("server.port", std::int64_t{url->port});
+  }
+}
+
 Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams params,
                                              CallToolOptions options) {
+  if (options.span) describe_call(*session, *options.span);
   json::Object extra;
   ClientFeatures* features = options.features ? options.features : options_.features;
   Session::Asked asked(*session, options.features, options.caller);
@@ -199,7 +217,7 @@ Task<Result<CallToolResult>> Client::call_on(SessionPtr session, CallToolParams 
     json::Object message{{"name", params.name}, {"arguments", params.arguments}};
     if (!params.meta.empty()) message["_meta"] = params.meta;
     for (const auto& [key, value] : extra) message[key] = value;
-    auto answer = co_await session->call("tools/call", std::move(message),
+    auto answer = co_await session->call(std::string(kCallMethod), std::move(message),
                                          {.silence_max = options.silence_max,
                                           .total_max = options.total_max,
                                           .on_progress = options.on_progress,

@@ -15,6 +15,10 @@
 #include "mcp/client/stdio_connection.hpp"
 #include "run/tools/tool_decl.hpp"
 
+namespace errand {
+class SpanNotes;
+}
+
 namespace errand::mcp {
 
 // A server that is reached in another way, such as one in this process: makes a new connection.
@@ -54,6 +58,7 @@ struct CallToolOptions {
   // Whom the call is made for. What a server asks without saying in which call can only be answered
   // while all calls with features of their own are of one caller.
   std::string caller = {};
+  SpanNotes* span = nullptr;  // outlives the call; null: the call has no span
 };
 
 // The tools of one MCP server. Connects when it is first needed, finds out how the server speaks
@@ -107,6 +112,7 @@ class Client final {
   void forget_tools();
   Task<Result<ToolListPtr>> list_tools(SessionPtr session);
   Task<Result<rpc::Answer>> ask(SessionPtr session, std::string method, json::Object params);
+  void describe_call(const Session& session, SpanNotes& span) const;
   Task<Result<CallToolResult>> call_on(SessionPtr session, CallToolParams params,
                                        CallToolOptions options);
   Task<json::Object> answer_inputs(InputRequired wanted, ClientFeatures* features);

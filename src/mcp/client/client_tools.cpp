@@ -90,7 +90,8 @@ class McpTool final : public errand::Tool {
   Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
     CallToolOptions options{.silence_max = silence_max_,
                             .total_max = decl_.annotations.timeout.value_or(kCallTimeMax),
-                            .output_schema = decl_.output_schema};
+                            .output_schema = decl_.output_schema,
+                            .span = context.span};
     if (ProgressSink* sink = context.progress) {
       options.on_progress = [sink](const rpc::Progress& progress) {
         sink->report(

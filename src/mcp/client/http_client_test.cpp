@@ -10,6 +10,8 @@
 #include "json/member_text.hpp"
 #include "mcp/client/test_fake_server.hpp"
 #include "net/server/test_support.hpp"
+#include "net/url.hpp"
+#include "support/kept_span_notes.hpp"
 
 namespace errand::mcp::test::http_client_test {
 namespace {
@@ -137,6 +139,18 @@ TEST_F(HttpClientTest, ASessionAndItsVersionAreNamedAfterTheHandshake) {
   EXPECT_EQ(requests,
             (Names{"server/discover 2026-07-28", "initialize",
                    "notifications/initialized s1 2025-06-18", "tools/call s1 2025-06-18"}));
+}
+
+TEST_F(HttpClientTest, TheSpanOfACallIsToldOfTheServerButNotOfTheSession) {
+  KeptSpanNotes span;
+  EXPECT_EQ(shown(call({.span = &span})), "ok: hi");
+  const auto server = net::parse_url(std::get<HttpServer>(address()).url).value();
+  const std::map<std::string, std::string> wanted{{"mcp.method.name", "tools/call"},
+                                                  {"mcp.protocol.version", "2025-06-18"},
+                                                  {"network.transport", "tcp"},
+                                                  {"server.address", server.host},
+                                                  {"server.port", std::to_string(server.port)}};
+  EXPECT_EQ(span.notes, wanted);
 }
 
 TEST_F(HttpClientTest, ANoticeThatTheServerHangsOverHoldsUpNoCallForEver) {

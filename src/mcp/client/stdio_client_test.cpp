@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "mcp/client/test_fake_server.hpp"
+#include "support/kept_span_notes.hpp"
 
 namespace errand::mcp::test::stdio_client_test {
 namespace {
@@ -41,6 +43,15 @@ class StdioClientTest : public ClientTest {
 
 TEST_F(StdioClientTest, AProgramIsSpokenToInLines) {
   EXPECT_EQ(shown(call()), "ok: hi");
+}
+
+TEST_F(StdioClientTest, TheSpanOfACallNamesThePipe) {
+  KeptSpanNotes span;
+  EXPECT_EQ(shown(call({.span = &span})), "ok: hi");
+  const std::map<std::string, std::string> wanted{{"mcp.method.name", "tools/call"},
+                                                  {"mcp.protocol.version", "2025-11-25"},
+                                                  {"network.transport", "pipe"}};
+  EXPECT_EQ(span.notes, wanted);
 }
 
 TEST_F(StdioClientTest, AProgramThatEndsOverTheNewQuestionIsStartedAgain) {
