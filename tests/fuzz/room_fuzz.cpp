@@ -51,7 +51,7 @@ class ReadingOutlet final : public Outlet {
 
 // One participant, until it breaks the framing.
 struct Guest {
-  explicit Guest(Room& in) : room(in) {
+  Guest(Room& in, ClientGeneration generation) : room(in) {
     ParticipantToken token{
         .identity = {.name = "guest"},
         .room = "r",
@@ -59,10 +59,7 @@ struct Guest {
                                               "developer":{},"storage":{}})")
                                      .value())
                      .value()};
-    id = room.join({.token = std::move(token),
-                    .generation = ClientGeneration::old_npm,
-                    .outlet = outlet})
-             .value();
+    id = room.join({.token = std::move(token), .generation = generation, .outlet = outlet}).value();
   }
   ~Guest() { room.leave(id); }
   Guest(const Guest&) = delete;
@@ -100,19 +97,20 @@ void play(std::string_view data, Room& room, test::TestStore& store) {
                                          "room.tool_call_response",
                                          "room.tool_call_response_chunk",
                                          "set_attributes"};
-  Guest first(room);
-  Guest second(room);
+  Guest first(room, ClientGeneration::old_npm);
+  Guest second(room, ClientGeneration::other);
   while (data.size() > 2) {
     const auto how = static_cast<unsigned char>(data[0]);
     const std::size_t size =
         std::min<std::size_t>(static_cast<unsigned char>(data[1]) * 4U, data.size() - 2);
     std::string_view piece = data.substr(2, size);
     Guest& guest = (how & 1U) != 0 ? first : second;
-    if ((how & 2U) != 0) {
+    const bool is_other = (how & 2U) != 0;
+    if (is_other && (how & 4U) == 0) {
       guest.take(piece);
     } else {
       Message message{.id = (how >> 5U) & 3U,
-                      .type = std::string(kTypes[(how >> 2U) & 7U]),
+                      .type = is_other ? "room.call" : std::string(kTypes[(how >> 2U) & 7U]),
                       .header = std::string(piece),
                       .attachment = "bytes"};
       for (const std::string& packet : to_packets(message)) guest.take(packet);
@@ -140,7 +138,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                    .clock = clock,
                    .schemas = schemas,
                    .make_id = [&last_id] { return cat("id", ++last_id); },
-                   .store = &store});
+                   .store = &store,
+                   .call_agent =
+                       [](const room::AgentCall& call, const room::Room::AgentCalled& done) {
+                         if (call.name.empty() || call.url.empty()) std::abort();
+                         done(Result<void>());
+                       }});
   std::string_view text(reinterpret_cast<const char*>(data), size);
   Home(io).post([&] { room::play(text, room, store); });
   io.run();

@@ -155,12 +155,70 @@ ROOMS = {
                           0, "storage", "move", {"source_path": "a/b", "destination_path": "c",
                                                  "overwrite": False}) + used(
                               0, "storage", "delete", {"path": "c", "recursive": True})),
+    "agent": bytes((0x80 | 4 | 2, 24)) + json.dumps({
+        "name": "helper", "url": "http://h/", "arguments": {"n": 1}, "api": {"queues": {}}},
+        separators=(",", ":")).encode().ljust(96),
     "logs": opened(1, "developer", "logs") + used(
         0, "developer", "log", {"type": "x", "data": {}}) + item(1, CLOSE),
 }
 
+TOLD_TYPES = ("connected", "room_ready", "answer", "call", "input", "output", "message", "event")
+
+
+def told(kind: str, header: dict, number: int = 0) -> bytes:
+    """A message of the room in the form of room_client_fuzz."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    quads = -(-len(text) // 4)
+    return bytes((number << 5 | TOLD_TYPES.index(kind) << 2, quads)) + text.ljust(quads * 4)
+
+
+# The participant asks for presence (1), registers (2), lists (3), and calls (4).
+JOINED = (told("connected", {"type": "init", "participantId": "p"}) + told(
+    "room_ready", {"room_name": "r", "room_url": "u", "session_id": "s"}) + told(
+        "answer", {"type": "empty"}, 1) + told("answer", {"type": "json", "json": {"id": "t1"}}, 2)
+          + told("answer", {"type": "json", "json": {"tools": {"t": {"participant_id": "q",
+                                                                     "tools": {"run": {}}}}}}, 3))
+TOLD = {
+    "stream": JOINED + told("output", {"tool_call_id": "errand-1", "chunk": {"n": 1}}) + told(
+        "answer", OPEN, 4) + told("answer", {"type": "empty"}, 5) + told(
+            "output", {"tool_call_id": "errand-1", "chunk": {"type": "text", "text": "x"}}) + told(
+                "output", {"tool_call_id": "errand-1", "chunk": CLOSE}),
+    "failure": JOINED + told("answer", {"type": "error", "text": "no", "code": 1008}, 4),
+    "called": JOINED + told("call", {"name": "x", "arguments": OPEN, "caller_id": "q",
+                                     "tool_call_id": "c", "caller_context": {"a": 1}}, 5) + told(
+        "input", {"tool_call_id": "c", "chunk": {"type": "json", "json": 1}}) + told(
+            "input", {"tool_call_id": "c", "chunk": CLOSE}) + told(
+                "call", {"name": "y", "arguments": {"type": "empty"}, "tool_call_id": "d"}, 6),
+    "presence": JOINED + told("message", {
+        "from_participant_id": "p", "type": "messaging.enabled", "message": {"participants": [
+            {"id": "q", "role": "user", "attributes": {"name": "ann"}}]}}) + told("message", {
+                "from_participant_id": "q", "type": "chat", "message": {"text": "hi"}}) + told(
+                    "message", {"from_participant_id": "q", "type": "participant.attributes",
+                                "message": {"attributes": {"mood": "good"}}}) + told(
+                                    "message", {"from_participant_id": "q",
+                                                "type": "participant.disabled",
+                                                "message": {"id": "q"}}),
+}
+
 SEEDS = {
     "room_fuzz": ROOMS,
+    "room_client_fuzz": TOLD,
+    "room_token_fuzz": {
+        "token": (b"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9."
+                  b"eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ."
+                  b"SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"),
+        "payload": json.dumps({
+            "name": "ann", "kid": "k", "sub": "p", "exp": 1_800_000_001, "nbf": 1.5,
+            "called_by": "bob", "grants": [
+                {"name": "room", "scope": "r"}, {"name": "role", "scope": "agent"},
+                {"name": "api", "scope": {
+                    "agents": {"allowed_toolkits": ["t"], "call": False}, "queues": {"send": []},
+                    "messaging": {"list": False}, "storage": {
+                        "paths": [{"path": "a/", "read_only": True}], "files": {"paths": [{
+                            "path": "b", "recursive": True, "actions": ["read"],
+                            "excluded_paths": ["b/c"]}]}}}}]}).encode(),
+        "key": b"ma-._AMHgtOTWyPSj8vOxyedw-AAAAAAAAQACAAAAAAAAAAQ-se-cr-et",
+    },
     "request_fuzz": {
         "get": b"GET /a?b=c%20d HTTP/1.1\r\nHost: x\r\nK: v w\r\n\r\n",
         "posts": (b"POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
