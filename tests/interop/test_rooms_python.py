@@ -9,26 +9,17 @@ import urllib.request
 from pathlib import Path
 
 from support.documents import ROOT, blocks_of, free_port
-from support.node import INTEROP, NodePeer, ensure_modules
+from support.node import NodePeer, ensure_modules
 from support.python_packages import find_python, python_with
+from support.room_programs import ENVIRONMENTS, ROOMS, ProgramPeer
 from support.script import turn
 from support.server import ServerCase, die_with_parent
 
-ROOMS = INTEROP / "rooms"
-ENVIRONMENTS = INTEROP.parent.parent / "build" / "rooms-python"
 GUIDE = ROOT / "docs" / "guide" / "rooms.md"
 ROOM = "support"
-TOOLS = ["any", "binary", "broken", "count", "echo", "empty", "fail", "file", "json", "link", "sum",
-         "text", "wait", "who"]
-
-
-class PythonPeer(NodePeer):
-    """tests/interop/rooms/peer.py, which takes the same commands as peer.mjs."""
-
-    def __init__(self, python):
-        self.process = subprocess.Popen([python, ROOMS / "peer.py"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True,
-                                        preexec_fn=die_with_parent)
+TOOLS = ["any", "binary", "broken", "count", "echo", "empty", "fail", "file", "json", "link",
+         "report", "sum", "text", "wait", "who"]
+CLOSE = {"control": "close", "status": 1000}
 
 
 class PythonRoomsTest(ServerCase):
@@ -44,7 +35,8 @@ class PythonRoomsTest(ServerCase):
                                         {"network": {"allow": ["127.0.0.0/8"]}})
         self.client = self.server.client()
         self.client.request("POST", "/rooms", {"name": ROOM})
-        self.peers = {"python": PythonPeer(self.python), "npm": NodePeer("rooms/peer.mjs")}
+        self.peers = {"python": ProgramPeer(self.python, ROOMS / "peer.py"),
+                      "npm": NodePeer("rooms/peer.mjs")}
         for peer in self.peers.values():
             self.addCleanup(peer.close)
 
@@ -56,8 +48,9 @@ class PythonRoomsTest(ServerCase):
         self.assertIn("ok", answer)
         return answer["ok"]
 
-    def join(self, peer: str, name: str) -> dict:
-        token = self.client.request("POST", f"/rooms/{ROOM}/tokens", {"name": name}).json()["token"]
+    def join(self, peer: str, name: str, **more) -> dict:
+        made = self.client.request("POST", f"/rooms/{ROOM}/tokens", {"name": name} | more)
+        token = made.json()["token"]
         url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
         return self.ask(peer, "join", name, url=url, token=token)
 
@@ -78,8 +71,8 @@ class PythonRoomsTest(ServerCase):
         self.assertIn("no luck", call("fail")["error"])
         self.assertIn("error", call("json", days="three"))
         self.assertEqual(
-            self.ask("npm", "stream", "bob", toolkit="kit", tool="echo", items=[{"n": 1}, "b"])[:2],
-            [{"json": {"n": 1}}, {"binary": [{"n": 1}, "b"]}])
+            self.ask("npm", "stream", "bob", toolkit="kit", tool="echo", items=[{"n": 1}, "b"]),
+            [{"json": {"n": 1}}, {"binary": [{"n": 1}, "b"]}, CLOSE])
 
     def test_npm_hosts_and_python_calls(self):
         self.join("npm", "ann")
@@ -97,8 +90,24 @@ class PythonRoomsTest(ServerCase):
         self.ask("python", "host", "ann", toolkit="kit")
         self.assertEqual(
             self.ask("python", "stream", "bob", toolkit="kit", tool="echo",
-                     items=[{"n": 1}, "b", {"n": 3}])[:3],
-            [{"json": {"n": 1}}, {"binary": [{"n": 1}, "b"]}, {"json": {"n": 3}}])
+                     items=[{"n": 1}, "b", {"n": 3}]),
+            [{"json": {"n": 1}}, {"binary": [{"n": 1}, "b"]}, {"json": {"n": 3}}, CLOSE])
+
+    def test_grants(self):
+        self.join("python", "ann")
+        self.join("python", "eve", api={})
+        self.join("python", "tom", api={"agents": {"call": False,
+                                                   "register_public_toolkit": False}})
+        self.join("python", "kim", api={"agents": {"allowed_toolkits": ["other"]}})
+        self.ask("python", "host", "ann", toolkit="kit")
+        self.assertEqual(self.send("python", "list", "eve")["code"], 1001)
+        self.assertEqual(list(self.ask("python", "list", "tom")), ["kit"])
+        self.assertEqual(self.ask("python", "list", "kim"), {})
+        for name in ("eve", "tom", "kim"):
+            refused = self.send("python", "call", name, toolkit="kit", tool="text", input={})
+            self.assertEqual(refused["code"], 1001, name)
+        self.assertEqual(self.send("python", "host", "tom", toolkit="mine")["code"], 1001)
+        self.assertEqual(self.send("python", "host", "kim", toolkit="kit")["code"], 1004)
 
     def test_messages_and_presence(self):
         for name in ("ann", "bob"):

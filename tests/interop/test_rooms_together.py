@@ -1,17 +1,15 @@
 """Clients of npm, Python and C++ in one room: each hosts for the others, and calls them."""
 
-import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from support.node import INTEROP, NODE, NodePeer, ensure_modules
+from support.node import NODE, NodePeer, ensure_modules
 from support.python_packages import find_python, python_with
+from support.room_programs import ENVIRONMENTS, ROOMS, ProgramPeer
 from support.script import turn
-from support.server import ServerCase, binary, die_with_parent
+from support.server import ServerCase, binary
 
-ROOMS = INTEROP / "rooms"
-ENVIRONMENTS = INTEROP.parent.parent / "build" / "rooms-python"
 ROOM = "support"
 FAMILIES = ("npm", "python", "cpp")
 LARGE = "x" * 100_000
@@ -27,14 +25,6 @@ GIVEN = {
 KINDS = [{"json": {"n": 1, "text": "ü"}}, {"text": "Grüße"}, {"file": ["a", "text/plain", LARGE]},
          {"binary": [{"n": 1}, "bytes"]}, {"link": ["there", "https://example.com/"]},
          {"empty": True}]
-
-
-class ProgramPeer(NodePeer):
-    """A program that takes the commands of peer.mjs."""
-
-    def __init__(self, *command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, preexec_fn=die_with_parent)
 
 
 class TogetherTest(ServerCase):
@@ -124,6 +114,18 @@ class TogetherTest(ServerCase):
             self.assertEqual(items[0], {"json": {"n": 1}})
             self.assertIn("broke", items[1]["error"])
             self.assertEqual(len(items), 2)
+
+    def test_progress_reaches_those_who_can_hear_of_it(self):
+        self.host("python", "cpp")
+        for host, caller in self.pairs(hosts=("python", "cpp")):
+            # npm's client cannot read what a host tells, and has the answer all the same.
+            if caller == "npm":
+                self.assertEqual(self.ask(caller, "call", toolkit=host, tool="report", input={}),
+                                 {"text": "whole"})
+            else:
+                self.assertEqual(self.ask(caller, "reported", toolkit=host, tool="report"),
+                                 {"answer": {"text": "whole"}, "report": ["half", 1, 2]},
+                                 (host, caller))
 
     def test_failures_reach_every_caller(self):
         self.host()

@@ -200,6 +200,11 @@ errand::Toolkit toolkit(std::string name) {
                                                   {"name", context.caller()},
                                                   {"role", context.info().caller_role}};
                               }),
+                 errand::tool("report", "Tells how far it is.",
+                              [](errand::ToolContext& context) {
+                                context.progress("half", 1, 2);
+                                return std::string("whole");
+                              }),
                  errand::tool("fail", "Fails.",
                               []() -> std::string { throw std::runtime_error("no luck"); }),
                  errand::tool("wait", "Waits until nobody wants the answer.",
@@ -256,6 +261,18 @@ Json give(const Json& command) {
 Json call(const Json& command) {
   return show(member_of(command).room->call_with(
       text_of(command, "toolkit"), text_of(command, "tool"), JsonContent{command.at("input")}));
+}
+
+// A call, and the first thing that its host has told of it.
+Json reported(const Json& command) {
+  auto reports = std::make_shared<Inbox>();
+  errand::RoomCallOptions options;
+  options.on_progress = [reports](const errand::ToolProgress& one) {
+    reports->put(JsonArray{one.message, one.done, one.total});
+  };
+  Json answer = show(member_of(command).room->call_with(
+      text_of(command, "toolkit"), text_of(command, "tool"), EmptyContent{}, std::move(options)));
+  return JsonObject{{"answer", std::move(answer)}, {"report", reports->take()}};
 }
 
 // Starts a call; `finish` gives its result.
@@ -349,6 +366,7 @@ const std::map<std::string, Command> kCommands = {
     {"list", list},
     {"give", give},
     {"call", call},
+    {"reported", reported},
     {"begin", begin},
     {"finish", finish},
     {"exchange", exchange},

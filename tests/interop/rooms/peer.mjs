@@ -4,6 +4,7 @@
 
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
+import { serviceCommands } from './services.mjs';
 
 // The package cannot be imported: its modules are CommonJS.
 const {
@@ -298,6 +299,8 @@ const commands = {
     rooms.get(as).dispose();
   },
 };
+
+Object.assign(commands, serviceCommands(rooms));
 
 function failure(error) {
   return { error: error.message, code: error.code };

@@ -10,11 +10,14 @@ import sys
 from meshagent.api import RoomClient, RoomException
 from meshagent.api.messaging import (
     BinaryContent, EmptyContent, ErrorContent, FileContent, JsonContent, LinkContent, TextContent,
+    _ControlContent,
 )
 from meshagent.api.room_server_client import ToolContentSpec
 from meshagent.api.webhooks import WebhookServer
 from meshagent.api.websocket_protocol import WebSocketClientProtocol
 from meshagent.tools import ContentTool, ToolContext, Toolkit, start_hosted_toolkit, tool
+
+from services import service_commands
 
 rooms: dict[str, RoomClient] = {}
 hosted: dict = {}
@@ -37,6 +40,8 @@ def show(content) -> dict:
             return {"empty": True}
         case None:
             return {"empty": True}
+        case _ControlContent():
+            return {"control": content.method, "status": content.status_code}
     return {"unknown": repr(content)}
 
 
@@ -87,6 +92,14 @@ async def who(context: ToolContext) -> JsonContent:
     caller = context.caller
     return JsonContent(json={"caller": caller.id, "name": caller.get_attribute("name"),
                              "role": caller.role})
+
+
+@tool(name="report")
+async def report(context: ToolContext) -> TextContent:
+    """Tells how far it is, and waits for the room once, so that this is told before its answer."""
+    context.emit({"type": "agent.event", "message": "half", "progress": 1, "total": 2})
+    await context.room.list_toolkits()
+    return TextContent(text="whole")
 
 
 @tool(name="fail")
@@ -189,8 +202,8 @@ async def join(name: str, url: str, token: str) -> dict:
 
 async def host(name: str, toolkit: str, public: bool = True) -> None:
     kit = Toolkit(name=toolkit, public=public,
-                  tools=[as_json, as_text, as_file, as_link, as_empty, who, fail, wait, Binary(),
-                         Any(), Count(), Sum(), Echo(), Broken()])
+                  tools=[as_json, as_text, as_file, as_link, as_empty, who, report, fail, wait,
+                         Binary(), Any(), Count(), Sum(), Echo(), Broken()])
     hosted[name] = await start_hosted_toolkit(room=rooms[name], toolkit=kit)
 
 
@@ -226,7 +239,7 @@ async def rest_of(output) -> list:
     items = []
     try:
         async for item in output:
-            if type(item).__name__ == "_ControlContent":  # the close, which this client shows
+            if isinstance(item, _ControlContent):  # the close, which this client shows
                 continue
             items.append({"error": item.text} if isinstance(item, ErrorContent) else show(item))
     except RoomException as error:
@@ -245,6 +258,21 @@ async def collect(name: str, toolkit: str, tool: str, items: list) -> dict:
 
 async def stream_out(name: str, toolkit: str, tool: str, content: dict) -> list:
     return await rest_of(await rooms[name].invoke(toolkit=toolkit, tool=tool, input=made(content)))
+
+
+async def reported(name: str, toolkit: str, tool: str) -> dict:
+    """A call, and the first thing that its host has told of it."""
+    reports = asyncio.Queue()
+
+    def take(event: dict) -> None:
+        if event["tool"] == tool:
+            reports.put_nowait(event["chunk"])
+
+    rooms[name].on("room.tool_call_response_chunk", take)
+    answer = await call(name, toolkit, tool)
+    report = await reports.get()
+    rooms[name].off("room.tool_call_response_chunk", take)
+    return {"answer": answer, "report": [report["message"], report["progress"], report["total"]]}
 
 
 async def begin(name: str, **more) -> None:
@@ -353,7 +381,8 @@ COMMANDS = {"join": join, "host": host, "stop": stop, "list": list_toolkits, "ca
             "queueReceive": queue_receive, "files": files, "upload": upload, "download": download,
             "delete": delete, "move": move, "answerCalls": answer_calls, "callAgent": call_agent,
             "calledWith": called_with, "give": give, "exchange": exchange, "collect": collect,
-            "streamOut": stream_out, "broadcast": broadcast, "present": present}
+            "streamOut": stream_out, "broadcast": broadcast, "present": present,
+            "reported": reported} | service_commands(rooms)
 
 
 async def answer_to(work) -> dict:
