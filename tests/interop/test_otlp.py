@@ -2,10 +2,12 @@
 
 import json
 import queue
+import socket
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from support.counting_mcp import CountingMcp
 from support.node import INTEROP
 from support.python_sdk import python_with_sdk
 from support.room_peer import RoomPeer
@@ -54,6 +56,19 @@ class Collector:
             spans += json.loads(body)["resourceSpans"][0]["scopeSpans"][0]["spans"]
         return spans, bodies
 
+    def named(self, *names: str) -> dict[str, dict]:
+        """A span of each name, once all of them have come."""
+        found: dict[str, dict] = {}
+        while not found.keys() >= set(names):
+            found |= {span["name"]: span for span in self.spans(1)[0]}
+        return found
+
+
+def texts(span: dict) -> dict[str, str]:
+    """The attributes of a span that are texts."""
+    return {one["key"]: one["value"]["stringValue"] for one in span["attributes"]
+            if "stringValue" in one["value"]}
+
 
 class OtlpTest(ServerCase):
     def setUp(self):
@@ -71,8 +86,9 @@ class OtlpTest(ServerCase):
     def metrics(client) -> str:
         return client.request_at("GET", "/metrics").body.decode()
 
-    def start(self, turns: list):
-        return self.start_server(turns, {"telemetry": {"otlp": self.collector.url}})
+    def start(self, turns: list, config: dict | None = None):
+        return self.start_server(turns, {"telemetry": {"otlp": self.collector.url}}
+                                 | (config or {}))
 
     def test_a_run_its_turns_and_its_calls_are_one_trace(self):
         python = python_with_sdk(FOLDER / "requirements.txt")
@@ -108,13 +124,70 @@ class OtlpTest(ServerCase):
             number, _, call, _ = host.until("room.tool_call.kit")
             host.send("room.tool_call_response", {"type": "empty"}, message_id=number)
             client.log(run)
-        spans, _ = self.collector.spans(5)
-        by_name = {span["name"]: span for span in spans}
+        names = ("chat scripted", "execute_tool kit_run", "invoke.kit.run", "invoke_agent")
+        by_name = self.collector.named(*names)
         tool, invoke = by_name["execute_tool kit_run"], by_name["invoke.kit.run"]
-        self.assertEqual({span["traceId"] for span in spans}, {CALLER.split("-")[1]})
+        self.assertEqual({by_name[name]["traceId"] for name in names}, {CALLER.split("-")[1]})
         self.assertEqual(invoke["parentSpanId"], tool["spanId"])
         self.assertEqual(call["__meshagent__"]["otel"]["traceparent"],
                          f"00-{invoke['traceId']}-{invoke['spanId']}-01")
+
+    def test_calls_of_what_a_room_itself_offers_are_spans_of_their_callers_trace(self):
+        server = self.start([turn("unused")])
+        client = server.client()
+        client.request("POST", "/rooms", {"name": "hall"})
+        token = client.request("POST", "/rooms/hall/tokens",
+                               {"name": "ann", "api": {"storage": {}}}).json()["token"]
+        with RoomPeer(server.url, "hall", token).ready() as ann:
+            ann.ask("room.invoke_tool", {
+                "toolkit": "storage", "tool": "list", "arguments": {"type": "json",
+                                                                    "json": {"path": "secret"}},
+                "__meshagent__": {"v": 1, "otel": {"traceparent": CALLER}}})
+        span = self.collector.named("invoke.storage.list")["invoke.storage.list"]
+        self.assertEqual((span["traceId"], span["parentSpanId"]), tuple(CALLER.split("-")[1:3]))
+        said = texts(span)
+        self.assertEqual((said["room"], said["caller.name"], said["response_type"]),
+                         ("hall", "ann", "json"))
+        self.assertNotIn("secret", str(span))
+
+    def test_a_call_of_an_mcp_server_says_which(self):
+        mcp = CountingMcp()
+        self.addCleanup(mcp.server_close)
+        self.addCleanup(mcp.shutdown)
+        server = self.start([turn(calls=[("shop_order", {})]), turn("Done.")],
+                            {"network": {"allow": ["127.0.0.0/8"]}})
+        client = server.client()
+        run = self.create(client, CALLER, name="clerk",
+                          tools=[{"kind": "mcp", "name": "shop", "url": mcp.url}])
+        client.log(run)
+        spans = self.collector.named("execute_tool shop_order", "invoke_agent clerk")
+        said = texts(spans["execute_tool shop_order"])
+        self.assertEqual({key: said.get(key) for key in (
+            "gen_ai.tool.type", "mcp.method.name", "network.transport", "server.address")}, {
+                "gen_ai.tool.type": "extension", "mcp.method.name": "tools/call",
+                "network.transport": "tcp", "server.address": "127.0.0.1"})
+        self.assertIn({"key": "server.port", "value": {"intValue": str(mcp.server_address[1])}},
+                      spans["execute_tool shop_order"]["attributes"])
+        self.assertRegex(said["mcp.protocol.version"], r"^20\d\d-\d\d-\d\d$")
+        self.assertEqual(texts(spans["invoke_agent clerk"])["gen_ai.agent.name"], "clerk")
+
+    def test_a_collector_that_never_answers_holds_up_neither_runs_nor_the_end(self):
+        with socket.create_server(("127.0.0.1", 0)) as deaf:
+            url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+            server = self.start_server([turn("Hello.")], {"telemetry": {"otlp": url}})
+            client = server.client()
+            self.assertEqual(client.log(client.create(prompt="Go."))[-1].json()["subtype"],
+                             "success")
+            deaf.settimeout(SECONDS_MAX)
+            asked, _ = deaf.accept()
+            with asked:
+                self.assertTrue(asked.recv(1).startswith(b"P"))
+                # The request hangs, and spans gather behind it.
+                for _ in range(20):
+                    events = client.log(client.create(prompt="Go."))
+                    self.assertEqual(events[-1].json()["subtype"], "success")
+                self.assertIn("errand_spans_sent_total 0\n", self.metrics(client))
+                self.assertEqual(server.terminate(), 0)
 
     def test_a_trace_that_is_not_sampled_has_no_spans(self):
         server = self.start([turn("Hello.")])
