@@ -1,4 +1,4 @@
-"""errand room call, errand room host and errand rooms tail, as people use them."""
+"""errand room call, room host, rooms tail and run --room, as people use them."""
 
 import json
 import os
@@ -16,11 +16,13 @@ ROOM = "desk"
 SECONDS_MAX = 60
 
 
-class RoomCommandsTest(ServerCase):
+class RoomCommandCase(ServerCase):
     maxDiff = None
+    SCRIPT = [turn("unused")]
+    CONFIG: dict = {}
 
     def setUp(self):
-        self.server = self.start_server([turn("unused")])
+        self.server = self.start_server(self.SCRIPT, self.CONFIG)
         self.client = self.server.client()
         self.assertEqual(self.client.request("POST", "/rooms", {"name": ROOM}).status, 201)
         folder = tempfile.TemporaryDirectory()
@@ -47,9 +49,12 @@ class RoomCommandsTest(ServerCase):
         started.send_signal(signal.SIGINT)
         return started.wait(SECONDS_MAX)
 
+    def token(self, name: str) -> str:
+        made = self.client.request("POST", f"/rooms/{ROOM}/tokens", {"name": name})
+        return made.json()["token"]
+
     def peer(self, name: str) -> RoomPeer:
-        made = self.client.request("POST", f"/rooms/{ROOM}/tokens", {"name": name}).json()
-        peer = RoomPeer(self.server.url, ROOM, made["token"]).ready()
+        peer = RoomPeer(self.server.url, ROOM, self.token(name)).ready()
         self.addCleanup(peer.close)
         return peer
 
@@ -57,6 +62,8 @@ class RoomCommandsTest(ServerCase):
         return [one["name"] for one in
                 self.client.request("GET", f"/rooms/{ROOM}").json()["participants"]]
 
+
+class RoomCommandsTest(RoomCommandCase):
     def test_files_are_lent_and_read_until_ctrl_c(self):
         (self.folder / "plan.md").write_text("Rest on Sundays.\n")
         host = self.start_command("room", "host", ROOM, "--files", ".")
@@ -174,3 +181,66 @@ class RoomCommandsTest(ServerCase):
         self.say(self.peer("ann"), type="again", message_json="{}")
         self.read_until(tail, "again from ")
         self.assertEqual(self.end(tail), 0)
+
+
+class RunInRoomTest(RoomCommandCase):
+    SCRIPT = [turn(calls=[("crm_find", {"id": 7})]), turn("Ada has order 7.")]
+    CONFIG = {"network": {"allow": ["127.0.0.0/8"]}}
+    RUN = ("run", "Who has order 7?", "--require-toolkit", "crm", "--room")
+
+    def setUp(self):
+        super().setUp()
+        self.url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
+        self.host = self.peer("clerk")
+        self.host.ask("room.register_toolkit",
+                      {"name": "crm", "public": True, "tools": {"find": {}}})
+
+    def embedded(self) -> tuple[str, ...]:
+        return ("--embedded", "--config", str(self.server.config),
+                "--data", str(self.folder / "data"))
+
+    def check_answered(self, run: subprocess.Popen) -> None:
+        """The host is called, and the model has its answer."""
+        number, _, call, _ = self.host.until("room.tool_call.crm")
+        self.assertEqual((call["name"], call["arguments"]),
+                         ("find", {"type": "json", "json": {"id": 7}}))
+        self.host.send("room.tool_call_response", {"type": "json", "json": {"name": "Ada"}},
+                       message_id=number)
+        output, errors = run.communicate(timeout=SECONDS_MAX)
+        self.assertEqual((run.returncode, output), (0, "Ada has order 7.\n"), errors)
+        self.assertIn("crm_find", errors)
+
+    def test_by_the_name_of_a_room(self):
+        self.check_answered(self.start_command(*self.RUN, ROOM))
+
+    def test_by_the_url_of_a_room(self):
+        for variable in ("ERRAND_ROOM_TOKEN", "MESHAGENT_TOKEN"):
+            self.variables = self.variables | {variable: self.token("visitor")}
+            self.check_answered(self.start_command(*self.RUN, self.url))
+            del self.variables[variable]
+
+    def test_without_a_server(self):
+        self.variables = self.variables | {"ERRAND_ROOM_TOKEN": self.token("visitor")}
+        self.check_answered(self.start_command(*self.RUN, self.url, *self.embedded()))
+
+    def test_rooms_that_cannot_be_joined(self):
+        wrong = {"ERRAND_ROOM_TOKEN": "wrong"}
+        for words, variables, code, said in (
+                ((self.url,), {}, 2, f"there is no token for the room {self.url}"),
+                ((self.url,), wrong, 1, "cannot be joined"),
+                ((ROOM, *self.embedded()), {}, 1, f'this process has no room "{ROOM}"')):
+            with self.subTest(words):
+                self.variables = self.variables | variables
+                ended = self.run_command(*self.RUN, *words)
+                self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
+                self.assertIn(said, ended.stderr)
+
+    def test_a_required_toolkit_without_a_room(self):
+        ended = self.run_command("run", "Go.", "--require-toolkit", "crm")
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("--require-toolkit names a toolkit of --room", ended.stderr)
+
+    def test_a_toolkit_that_is_missing_is_named(self):
+        ended = self.run_command(*self.RUN, ROOM, "--require-toolkit", "erp")
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended.stderr)
+        self.assertIn(f'the room "{ROOM}" has no toolkit "erp"', ended.stderr)
