@@ -4,6 +4,7 @@ import gzip
 import multiprocessing
 import re
 import socket
+import struct
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from typing import Callable
 
 from load.scenarios import LoadFailed, drive
 from support.http import Client, Response
+from support.room_peer import Refused, RoomPeer
 from support.script import local_tool, turn
 from support.server import Server
 
@@ -30,6 +32,8 @@ READERS = 20
 ANSWER_MIB = 20
 DRIPPERS = 16
 BOMB_MIB = 256  # what the vendor's answer becomes
+CROWD = 1000  # connections that one participant may have to a room
+DEAF = 150
 
 ALTERNATIVES = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 10} for n in range(12)}
 HOSTILE_SCHEMA = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}},
@@ -282,6 +286,51 @@ def attack_drips(server: Server) -> Callable[[], None]:
     return attack
 
 
+def attack_rooms(server: Server) -> Callable[[], None]:
+    """One token with as many connections as it may have, and everything that each may do."""
+    client = server.client()
+    expect(client.request("POST", "/rooms", {"name": "hall"}), 201)
+    made = client.request("POST", "/rooms/hall/tokens", {"name": "eve", "api": {
+        "agents": {}, "messaging": {}, "queues": {}, "storage": {}}}).json()
+    large = {"name": "large", "public": True, "tools": {}, "description": "x" * 900_000}
+    noise = {"toolkit": "messaging", "tool": "broadcast", "arguments": {"type": "json", "json": {
+        "type": "noise", "message_json": "{}", "attachment_base64": "A" * 4 * MIB}}}
+
+    def deaf() -> RoomPeer:
+        return RoomPeer(server.url, "hall", made["token"]).ready()
+
+    def attack() -> None:
+        peers = [deaf() for _ in range(CROWD)]
+        try:
+            deaf()
+            raise LoadFailed("the crowd has no end")
+        except Refused as refused:
+            if refused.status != 503:
+                raise LoadFailed(f"{refused.status}") from refused
+        loud = peers[0]
+        loud.ask("room.register_toolkit", large)
+        for peer in peers[1:DEAF]:  # who want all messages, and read none
+            peer.send("room.invoke_tool", {"toolkit": "messaging", "tool": "enable"})
+            for _ in range(200):
+                peer.send("room.list_toolkits", {})
+        for peer in peers[DEAF:2 * DEAF]:  # who begin a message and do not end it
+            peer.send_frame(struct.pack("!QII", 1, 0, 3) + b"room.list_toolkits")
+            try:
+                peer.send_frame(struct.pack("!QI", 1, 1) + b"x" * (4 * MIB - 1024))
+            except OSError:
+                pass  # others have begun since then, and this one was closed
+        for peer in peers[2 * DEAF:3 * DEAF]:  # whose chunks belong to no call
+            for n in range(200):
+                peer.send("room.tool_call_request_chunk",
+                          {"tool_call_id": f"c{n}", "chunk": {"type": "empty"}}, b"x" * 500)
+        for _ in range(10):
+            if loud.ask("room.invoke_tool", noise) != {"type": "empty"}:
+                raise LoadFailed("a message to all was refused")
+        for peer in peers:
+            peer.close()
+    return attack
+
+
 ATTACKS = {
     "256 tools with 50 patterns each": attack_patterns,
     "256 calls of a tool with a hostile schema": attack_schema,
@@ -295,6 +344,7 @@ ATTACKS = {
     "The demo model with long questions and 64 tools": attack_demo,
     "4 answers of a vendor that decode to 256 MB": attack_bomb,
     "16 strangers that drip bodies of 32 MB": attack_drips,
+    "1,000 connections of a participant that misbehaves in a room": attack_rooms,
 }
 CONFIGS = {attack_bomb: bomb_config, attack_demo: lambda: {"models": [
     {"id": "demo", "provider": "demo"}], "defaultModel": "demo"}}

@@ -22,6 +22,8 @@ class Refused(Exception):
 class RoomPeer:
     """`query` and `headers` are sent as they are, beside the token in the header Authorization."""
 
+    packet_bytes = PACKET_BYTES
+
     def __init__(self, url: str, room: str, token: str = "", query: str = "",
                  headers: dict[str, str] | None = None):
         address = urlsplit(url)
@@ -117,7 +119,8 @@ class RoomPeer:
             message_id = self.last_id
         text = header if isinstance(header, bytes) else json.dumps(header).encode()
         payload = struct.pack("!Q", len(text)) + text + attachment
-        pieces = [payload[i:i + PACKET_BYTES] for i in range(0, len(payload), PACKET_BYTES)]
+        step = self.packet_bytes
+        pieces = [payload[i:i + step] for i in range(0, len(payload), step)]
         self.send_frame(struct.pack("!QII", message_id, 0, len(pieces)) + kind.encode())
         for number, piece in enumerate(pieces, start=1):
             self.send_frame(struct.pack("!QI", message_id, number) + piece)
