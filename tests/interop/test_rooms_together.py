@@ -50,11 +50,11 @@ class TogetherTest(ServerCase):
         # Everybody is named after the family.
         self.ids = {family: self.join(family, self.programs[family]) for family in self.families}
 
-    def join(self, family: str, program: tuple) -> str:
+    def join(self, family: str, program: tuple, **more) -> str:
         self.peers[family] = ProgramPeer(*program)
         self.addCleanup(self.peers[family].close)
         token = self.client.request("POST", f"/rooms/{ROOM}/tokens",
-                                    {"name": family, "role": "agent"}).json()["token"]
+                                    {"name": family, "role": "agent"} | more).json()["token"]
         url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
         return self.ask(family, "join", url=url, token=token)["id"]
 
@@ -171,6 +171,34 @@ class TogetherTest(ServerCase):
                     self.assertEqual(self.ask(receiver, "read"),
                                      {"from": sender, "type": "chat", "message": {"text": "all"},
                                       "attachment": ""})
+
+    def test_files_go_from_each_to_each(self):
+        for writer, reader in self.pairs():
+            for size in (0, 64 * 1024 + 1, 3 * 1024 * 1024):
+                path = f"from-{writer}/{size}.txt"
+                self.ask(writer, "upload", path=path, size=size)
+                self.assertEqual(self.ask(reader, "download", path=path),
+                                 {"name": f"{size}.txt", "type": "text/plain", "size": size,
+                                  "same": True}, (writer, reader))
+            self.assertEqual(self.ask(reader, "files", path=f"from-{writer}"),
+                             ["0.txt", "3145728.txt", "65537.txt"])
+
+    def test_what_a_token_does_not_allow(self):
+        self.host()
+        api = {"agents": {"call": False, "register_public_toolkit": False},
+               "storage": {"paths": [{"path": "in", "read_only": True}]}}
+        for family in self.families:
+            name = f"{family}-limited"
+            self.join(name, self.programs[family], api=api)
+            self.assertEqual(sorted(self.ask(name, "list")), sorted(self.families))
+            for command, arguments in (
+                    ("call", {"toolkit": family, "tool": "text", "input": {}}),
+                    ("host", {"toolkit": "mine"}),
+                    ("upload", {"path": "in/a", "size": 1}),
+                    ("download", {"path": "out/a"}),
+                    ("files", {"path": "out"})):
+                refused = self.send(name, command, **arguments)
+                self.assertEqual(refused.get("code"), 1001, (name, command, refused))
 
     def test_a_host_that_is_killed_in_a_call(self):
         self.host()

@@ -353,6 +353,38 @@ Json present(const Json& command) {
   return all;
 }
 
+// The bytes of a file of this size; all peers know them.
+std::string pattern(std::size_t size) {
+  std::string bytes(size, '\0');
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i % 251);
+  return bytes;
+}
+
+Json upload(const Json& command) {
+  const auto size = static_cast<std::size_t>(command.at("size").to_int64().value());
+  member_of(command).room->storage().upload(text_of(command, "path"), pattern(size),
+                                            {.overwrite = true, .mime_type = "text/plain"});
+  return nullptr;
+}
+
+Json download(const Json& command) {
+  const errand::RoomFileContent file =
+      member_of(command).room->storage().download(text_of(command, "path"));
+  return JsonObject{{"name", file.name},
+                    {"type", file.mime_type},
+                    {"size", static_cast<std::int64_t>(file.bytes.size())},
+                    {"same", file.bytes == pattern(file.bytes.size())}};
+}
+
+Json files(const Json& command) {
+  JsonArray names;
+  for (const errand::RoomFile& one :
+       member_of(command).room->storage().list(text_of(command, "path"))) {
+    names.emplace_back(one.name);
+  }
+  return names;
+}
+
 Json leave(const Json& command) {
   members.erase(text_of(command, "as"));
   return nullptr;
@@ -376,6 +408,9 @@ const std::map<std::string, Command> kCommands = {
     {"message", message},
     {"broadcast", broadcast},
     {"present", present},
+    {"upload", upload},
+    {"download", download},
+    {"files", files},
     {"read", [](const Json& command) { return member_of(command).inbox.take(); }},
     {"leave", leave},
 };
