@@ -17,10 +17,6 @@ constexpr std::size_t kRoomNameCharsMax = 63;
 constexpr std::size_t kNameBytesMax = 256;
 constexpr std::size_t kUuidBytes = 16;
 
-Error refuse_token(std::string message) {
-  return Error(ErrorCode::forbidden, std::move(message)).reason("invalid_token");
-}
-
 std::string to_base64url(std::string_view bytes) {
   std::string text = to_base64(bytes);
   while (text.ends_with('=')) text.pop_back();
@@ -55,7 +51,7 @@ std::string mac_of(std::string_view secret, std::string_view signed_part) {
 Result<std::optional<double>> time_at(const json::Object& payload, std::string_view key) {
   const json::Value* value = payload.if_contains(key);
   if (!value || value->is_null()) return std::optional<double>();
-  if (!value->is_number()) return refuse_token(cat("\"", key, "\" of the token is not a number"));
+  if (!value->is_number()) return refused_token(cat("\"", key, "\" of the token is not a number"));
   return std::optional<double>(value->to_number<double>());
 }
 
@@ -64,9 +60,9 @@ Result<std::optional<WallTime>> check_times(const json::Object& payload, WallTim
   constexpr double kManyYearsSeconds = 100.0 * 365 * 24 * 3600;
   const double seconds_now = static_cast<double>(now.time_since_epoch().count()) / 1000;
   ERRAND_TRY(auto expires, time_at(payload, "exp"));
-  if (expires && *expires <= seconds_now) return refuse_token("the token has expired");
+  if (expires && *expires <= seconds_now) return refused_token("the token has expired");
   ERRAND_TRY(auto begins, time_at(payload, "nbf"));
-  if (begins && *begins > seconds_now) return refuse_token("the token is not valid yet");
+  if (begins && *begins > seconds_now) return refused_token("the token is not valid yet");
   if (!expires || *expires > seconds_now + kManyYearsSeconds) return std::optional<WallTime>();
   return std::optional(from_millis(static_cast<std::int64_t>(*expires * 1000)));
 }
@@ -75,10 +71,10 @@ Result<void> add_grant(ParticipantToken& token, bool& has_scope, const json::Val
   const json::Object* grant = value.if_object();
   const json::Value* scope = grant ? grant->if_contains("scope") : nullptr;
   std::string_view name = json::text_at(grant, "name");
-  if (!scope || name.empty()) return refuse_token("a grant of the token has no name or no scope");
+  if (!scope || name.empty()) return refused_token("a grant of the token has no name or no scope");
   if (name == "room") {
-    if (!scope->is_string()) return refuse_token("the token's room is not a string");
-    if (!token.room.empty()) return refuse_token("the token is for several rooms");
+    if (!scope->is_string()) return refused_token("the token's room is not a string");
+    if (!token.room.empty()) return refused_token("the token is for several rooms");
     token.room = std::string(json::view(scope->as_string()));
   } else if (name == "role") {
     std::string_view role = scope->is_string() ? json::view(scope->as_string()) : "";
@@ -86,9 +82,9 @@ Result<void> add_grant(ParticipantToken& token, bool& has_scope, const json::Val
     if (role == "agent") token.role = Role::agent;
     if (role == "tool") token.role = Role::tool;
   } else if (name == "api") {
-    if (std::exchange(has_scope, true)) return refuse_token("the token has several api grants");
+    if (std::exchange(has_scope, true)) return refused_token("the token has several api grants");
     auto parsed = parse_api_scope(*scope);
-    if (!parsed) return refuse_token(cat("the token's api grant: ", parsed.error().describe()));
+    if (!parsed) return refused_token(cat("the token's api grant: ", parsed.error().describe()));
     token.scope = std::move(*parsed);
     token.api = json::write(*scope);
   }
@@ -132,6 +128,10 @@ std::optional<std::string> decompress_uuid(std::string_view text) {
 
 }  // namespace
 
+Error refused_token(std::string message) {
+  return Error(ErrorCode::forbidden, std::move(message)).reason("invalid_token");
+}
+
 std::string_view to_string(Role role) {
   switch (role) {
     case Role::user: return "user";
@@ -146,16 +146,16 @@ std::string UnverifiedToken::key_id() const {
 }
 
 Result<UnverifiedToken> read_token(std::string_view text) {
-  if (text.size() > kTokenBytesMax) return refuse_token("the token is too long");
+  if (text.size() > kTokenBytesMax) return refused_token("the token is too long");
   std::size_t first = text.find('.');
   std::size_t second = first == std::string_view::npos ? first : text.find('.', first + 1);
-  if (second == std::string_view::npos) return refuse_token("the token is not a JWT");
+  if (second == std::string_view::npos) return refused_token("the token is not a JWT");
   auto header = decode_part(text.substr(0, first));
   auto payload = decode_part(text.substr(first + 1, second - first - 1));
   auto signature = from_base64url(text.substr(second + 1));
-  if (!header || !payload || !signature) return refuse_token("the token is not a JWT");
+  if (!header || !payload || !signature) return refused_token("the token is not a JWT");
   if (json::text_at(&*header, "alg") != "HS256") {
-    return refuse_token("the token is not signed with HS256");
+    return refused_token("the token is not signed with HS256");
   }
   return UnverifiedToken{.signed_part = std::string(text.substr(0, second)),
                          .signature = std::move(*signature),
@@ -166,7 +166,7 @@ Result<std::optional<WallTime>> verify_signature(const UnverifiedToken& token,
                                                  std::string_view secret, WallTime now) {
   if (secret.empty() ||
       !crypto::equal_in_constant_time(mac_of(secret, token.signed_part), token.signature)) {
-    return refuse_token("the token's signature is wrong");
+    return refused_token("the token's signature is wrong");
   }
   return check_times(token.payload, now);
 }
@@ -181,8 +181,8 @@ Result<ParticipantToken> verify_token(const UnverifiedToken& token, std::string_
                        .name = std::string(json::text_at(&token.payload, "name")),
                        .called_by = std::string(json::text_at(&token.payload, kCalledByMember))};
   const std::string& name = verified.identity.name;
-  if (trim(name).empty()) return refuse_token("the token has no name");
-  if (name.size() > kNameBytesMax) return refuse_token("the token's name is too long");
+  if (trim(name).empty()) return refused_token("the token has no name");
+  if (name.size() > kNameBytesMax) return refused_token("the token's name is too long");
   bool has_scope = false;
   if (const json::Array* grants = json::array_at(&token.payload, "grants")) {
     for (const json::Value& grant : *grants) ERRAND_CHECK(add_grant(verified, has_scope, grant));

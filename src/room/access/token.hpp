@@ -19,6 +19,9 @@ constexpr std::size_t kTokenBytesMax = 16U * 1024;
 enum class Role : std::uint8_t { user, agent, tool };
 std::string_view to_string(Role role);
 
+// Why a token is refused. Clients try again after 401, so that a bad token is forbidden.
+Error refused_token(std::string message);
+
 // A participant token that nobody has verified yet.
 struct UnverifiedToken {
   std::string signed_part;  // header and payload, as the signature covers them

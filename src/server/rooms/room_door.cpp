@@ -8,7 +8,6 @@
 #include "net/websocket_stream.hpp"
 #include "room/client/local_connection.hpp"
 #include "server/rooms/record_room_store.hpp"
-#include "server/rooms/refused_token.hpp"
 #include "server/rooms/room_session.hpp"
 
 namespace errand::server {
@@ -105,13 +104,14 @@ LiveRooms::Services RoomDoor::services() {
 }
 
 Task<Result<RoomDoor::Known>> RoomDoor::known_token(std::string text) {
-  if (text.empty()) co_return refused_token("no participant token was sent");
+  if (text.empty()) co_return room::refused_token("no participant token was sent");
   ERRAND_CO_TRY(auto unverified, room::read_token(text));
   std::string key_id = unverified.key_id();
-  if (key_id.empty()) co_return refused_token("the token does not say which key has signed it");
+  if (key_id.empty())
+    co_return room::refused_token("the token does not say which key has signed it");
   auto key = co_await records_.room_keys.find(std::move(key_id));
   if (!key && key.error().code() == ErrorCode::not_found) {
-    co_return refused_token("the token is signed with an unknown key");
+    co_return room::refused_token("the token is signed with an unknown key");
   }
   if (!key) co_return std::move(key).error();
   co_return Known{.token = std::move(unverified), .key = std::move(*key)};
@@ -120,7 +120,7 @@ Task<Result<RoomDoor::Known>> RoomDoor::known_token(std::string text) {
 Task<Result<RoomDoor::Admitted>> RoomDoor::admit(std::string text, std::string name) {
   ERRAND_CO_TRY(auto known, co_await known_token(std::move(text)));
   ERRAND_CO_TRY(auto token, room::verify_token(known.token, known.key.secret, clock_.now()));
-  if (token.room != name) co_return refused_token("the token is for another room");
+  if (token.room != name) co_return room::refused_token("the token is for another room");
   co_return Admitted{.token = std::move(token), .workspace = known.key.workspace};
 }
 

@@ -6,7 +6,6 @@
 #include "room/access/token.hpp"
 #include "server/rooms/file_feed.hpp"
 #include "server/rooms/record_room_store.hpp"
-#include "server/rooms/refused_token.hpp"
 #include "server/rooms/room_door.hpp"
 
 namespace errand::server {
@@ -45,9 +44,9 @@ Task<Result<net::Response>> RoomDoor::send_file(net::Request request) {
   const std::string id(json::text_at(opened, "room"));
   const std::string path(json::text_at(opened, "path"));
   const WorkspaceSlug workspace = known.key.workspace;
-  if (id.empty() || path.empty()) co_return refused_token("the token is not for a file");
+  if (id.empty() || path.empty()) co_return room::refused_token("the token is not for a file");
   ERRAND_CO_TRY(auto record, co_await find_room(workspace, request.params.at(0)));
-  if (record.id != id) co_return refused_token("the token is for another room");
+  if (record.id != id) co_return room::refused_token("the token is for another room");
   auto kept = rooms_.store_of(workspace, id);
   auto file = co_await kept->find_file(path);
   if (!file && file.error().code() == ErrorCode::not_found) {
