@@ -223,6 +223,22 @@ TEST_F(SpansOfTheRoom, AReceiverWaitsInItsSpan) {
   EXPECT_EQ(kept_.spans[2].error, "the call was given up");
 }
 
+TEST_F(SpansOfTheRoom, ACallOfAnAgentIsOne) {
+  Room::AgentCalled done;
+  std::string traceparent;
+  call_agent_ = [&](const AgentCall& call, Room::AgentCalled called) {
+    traceparent = call.traceparent;
+    done = std::move(called);
+  };
+  Client ann = join({.name = "ann"});
+  send(ann, 5, "room.call", R"({"name":"helper","url":"http://a/"})");
+  EXPECT_TRUE(kept_.spans.empty());
+  on_home([&] { done(Error(ErrorCode::timeout, "too late")); });
+  ASSERT_EQ(names(), std::vector<std::string>{"invoke.room.call"});
+  EXPECT_EQ(kept_.texts().at("error.type"), "room_1009");
+  EXPECT_EQ(traceparent, to_traceparent(kept_.spans[0].context));
+}
+
 TEST_F(SpansOfTheRoom, StreamsEndWithTheirLastChunk) {
   Client ann = user();
   open(ann, "developer", "logs");

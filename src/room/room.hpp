@@ -43,6 +43,7 @@ struct AgentCall {
   Identity caller;
   std::string called_by;                    // see Identity
   std::optional<WallTime> expires_at = {};  // the agent's token is not good for longer
+  std::string traceparent = {};             // the call's place in a trace; may be empty
 };
 
 // One room: who is there, which toolkits they offer, and the calls between them. An actor: lives on

@@ -80,8 +80,12 @@ Result<AgentCall> Room::agent_call_of(Request& request) {
 }
 
 void Room::call_agent(Request& request) {
+  request.span = span_of(request, "room", "call", nullptr);
   auto call = agent_call_of(request);
   if (!call) return request.refuse(room_code_of(call.error()), call.error().message());
+  // It becomes a header, and the caller may have written anything.
+  auto trace = parse_traceparent(request.span ? request.span->traceparent() : request.traceparent);
+  if (trace) call->traceparent = to_traceparent(*trace);
   ++*agent_calls_;
   options_.call_agent(std::move(*call), [answer = request.later(),
                                          calls = agent_calls_](const Result<void>& called) {

@@ -50,6 +50,19 @@ TEST_F(CallingAgents, TheCallerIsAnsweredOnceTheAgentHasBeenTold) {
   EXPECT_EQ(ann.take(), "__response__#99 {\"type\":\"empty\"}\n");
 }
 
+TEST_F(CallingAgents, TheTraceOfTheCallerGoesOnAndCarriesNothingElse) {
+  constexpr std::string_view kTrace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  Client ann = join({.name = "ann"});
+  auto call_with = [&](std::string_view traceparent) {
+    ask(ann, "room.call",
+        cat(kCall.substr(0, kCall.size() - 1), R"(,"__meshagent__":{"otel":{"traceparent":")",
+            traceparent, R"("}}})"));
+    return called_.back().call.traceparent;
+  };
+  EXPECT_EQ(call_with(kTrace), kTrace);
+  EXPECT_EQ(call_with(R"(x\r\nEvil: yes)"), "");
+}
+
 TEST_F(CallingAgents, TheAgentComesToWhereItsCallerReachesTheRoom) {
   Client eve = join({.name = "eve", .url = "ws://evil/rooms/r"});
   Client ann = join({.name = "ann"});

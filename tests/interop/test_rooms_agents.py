@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from support.node import SECONDS_MAX
 from support.npm_rooms import ROOM, NpmCase
+from support.room_peer import RoomPeer
 from support.script import turn
 
 
@@ -20,6 +21,7 @@ class Agent(ThreadingHTTPServer):
     def __init__(self, status: int = 200):
         self.status = status
         self.calls: list[tuple[bytes, str]] = []
+        self.traces: list[str | None] = []  # the header traceparent of each
         super().__init__(("127.0.0.1", 0), AgentHandler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -32,6 +34,7 @@ class AgentHandler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.calls.append((body, self.headers["Meshagent-Signature"]))
+        self.server.traces.append(self.headers["traceparent"])
         self.send_response(self.server.status)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -97,6 +100,16 @@ class NpmAgentsTest(NpmCase):
         self.assertEqual(grants["role"], "agent")
         self.assertEqual(grants["api"],
                          {"agents": {}, "storage": {"paths": [{"path": "in"}]}})
+
+    def test_the_trace_of_the_caller_goes_on_at_the_agent(self):
+        agent = self.agent()
+        trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        with RoomPeer(self.server.url, ROOM, self.token("ann")).ready() as ann:
+            for given in (trace, "x\r\nEvil: yes"):
+                self.assertEqual(ann.ask("room.call", {
+                    "name": "helper", "url": agent.url, "arguments": {},
+                    "__meshagent__": {"v": 1, "otel": {"traceparent": given}}}), {"type": "empty"})
+        self.assertEqual(agent.traces, [trace, None])
 
     def test_an_agent_that_refuses(self):
         answer = self.call_agent(self.agent(503), arguments={})

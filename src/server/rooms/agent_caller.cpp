@@ -39,13 +39,18 @@ net::ClientRequest request_to(const LiveRooms::Place& place, room::AgentCall cal
       room::python_json(json::Object{{"event", "room.call"}, {"data", std::move(data)}});
   std::string signature =
       room::sign_token({{"sha256", crypto::to_hex(crypto::sha256(body))}}, key.secret);
-  return {.method = net::Method::post,
-          .url = std::move(call.url),
-          .headers = {{.name = "Content-Type", .value = "application/json"},
-                      {.name = "Meshagent-Signature", .value = cat("Bearer ", signature)}},
-          .body = std::move(body),
-          .timeouts = kTimeouts,
-          .resend = net::Resend::never};
+  net::ClientRequest request{
+      .method = net::Method::post,
+      .url = std::move(call.url),
+      .headers = {{.name = "Content-Type", .value = "application/json"},
+                  {.name = "Meshagent-Signature", .value = cat("Bearer ", signature)}},
+      .body = std::move(body),
+      .timeouts = kTimeouts,
+      .resend = net::Resend::never};
+  if (!call.traceparent.empty()) {
+    request.headers.push_back({.name = "traceparent", .value = std::move(call.traceparent)});
+  }
+  return request;
 }
 
 }  // namespace
