@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from meshagent.api import RoomClient
+from meshagent.api import RoomClient, RoomException
 from meshagent.api.room_server_client import RoomMessage
 
 
@@ -29,6 +29,13 @@ def service_commands(rooms: dict[str, RoomClient]) -> dict:
     def waiting(name: str) -> Waiting:
         return everybody.setdefault(name, Waiting())
 
+    async def settle(name: str) -> None:
+        """Returns once everything has come that the room has said so far."""
+        try:
+            await rooms[name].list_toolkits()
+        except RoomException:
+            pass  # an answer, too
+
     async def queue_open(name: str, queue: str) -> None:
         await rooms[name].queues.open(name=queue)
 
@@ -42,7 +49,8 @@ def service_commands(rooms: dict[str, RoomClient]) -> dict:
         """Waits for a message, which `queueGot` gives."""
         waiting(name).work["queue"] = asyncio.create_task(
             rooms[name].queues.receive(name=queue, create=False, wait=True))
-        await rooms[name].queues.list()  # the room has the request before it answers this
+        for _ in range(2):  # the first answer comes after the request was sent, and the second
+            await rooms[name].queues.list()  # after the room has it
 
     async def queue_got(name: str) -> dict | None:
         return await waiting(name).work["queue"]
@@ -63,6 +71,7 @@ def service_commands(rooms: dict[str, RoomClient]) -> dict:
     async def stream_open(name: str, to: str, text: str) -> None:
         """Asks for a stream, which is there once `streamOpened` has answered."""
         messaging = rooms[name].messaging
+        await settle(name)
         target = next(one for one in messaging.get_participants()
                       if one.get_attribute("name") == to)
         waiting(name).work["stream"] = asyncio.create_task(messaging.stream(
@@ -107,7 +116,7 @@ def service_commands(rooms: dict[str, RoomClient]) -> dict:
     async def listen(name: str) -> None:
         """Reads the logs; the first line is one of its own."""
         logs = waiting(name).logs = rooms[name].developer.logs()
-        first = asyncio.create_task(anext(logs))
+        first = asyncio.ensure_future(anext(logs))
         while not first.done():  # until the room has the listener
             await rooms[name].developer.log(type="begun", data={})
         assert (await first).type == "begun"
