@@ -17,7 +17,7 @@ from meshagent.api.webhooks import WebhookServer
 from meshagent.api.websocket_protocol import WebSocketClientProtocol
 from meshagent.tools import ContentTool, ToolContext, Toolkit, start_hosted_toolkit, tool
 
-from services import service_commands
+from services import Services
 
 rooms: dict[str, RoomClient] = {}
 hosted: dict = {}
@@ -382,7 +382,7 @@ COMMANDS = {"join": join, "host": host, "stop": stop, "list": list_toolkits, "ca
             "delete": delete, "move": move, "answerCalls": answer_calls, "callAgent": call_agent,
             "calledWith": called_with, "give": give, "exchange": exchange, "collect": collect,
             "streamOut": stream_out, "broadcast": broadcast, "present": present,
-            "reported": reported} | service_commands(rooms)
+            "reported": reported} | Services(rooms).commands()
 
 
 async def answer_to(work) -> dict:
