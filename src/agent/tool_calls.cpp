@@ -222,6 +222,8 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   if (!call || call->outcome) return;
   count_call(*call, outcome);
   close_questions(outcome.id);
+  // Many large results of one turn would otherwise be in memory, and in the log, all at once.
+  if (!outcome.synthetic) outcome.text.resize(state_->kept_result(outcome.text).size());
   bool is_offered =
       call->tool && call->tool->site == ToolSite::client && calls_.is_started(call->id);
   // What came by mail is durable there until its mailbox is closed along with this.

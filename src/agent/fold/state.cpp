@@ -228,6 +228,14 @@ bool State::has_room_for(std::size_t bytes) const {
   return !max || conversation_bytes_ + bytes <= *max;
 }
 
+std::string_view State::kept_result(std::string_view text) const {
+  const std::optional<std::size_t>& max = created_->limits.conversation_bytes;
+  if (has_room_for(text.size())) return text;
+  // A prefix is up to three bytes shorter than it may be.
+  constexpr std::size_t kBytesTooMany = 4;
+  return utf8_prefix(text, *max - std::min(*max, conversation_bytes_) + kBytesTooMany);
+}
+
 const CallState* State::find_call(const ToolUseId& id) const {
   auto found = call_indices_.find(id);
   return found == call_indices_.end() ? nullptr : &turn_.calls[found->second];

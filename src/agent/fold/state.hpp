@@ -84,6 +84,9 @@ class State {
   std::size_t conversation_bytes() const { return conversation_bytes_; }
   // Whether the conversation may have so many bytes more.
   bool has_room_for(std::size_t bytes) const;
+  // What is kept of a result: no more than the conversation has room for, and the few bytes that
+  // make it too long, because of which the run ends.
+  std::string_view kept_result(std::string_view text) const;
   // How many messages come before the run's first turn.
   std::size_t opening_size() const { return opening_size_; }
   // Includes the caller's system messages. Never null.

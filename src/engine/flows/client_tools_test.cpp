@@ -3,6 +3,7 @@
 
 #include "agent/agent_run.hpp"
 #include "engine/flows/test_run.hpp"
+#include "json/members.hpp"
 #include "run/tools/tool_set.hpp"
 
 namespace errand::engine::testing::client_tools_test {
@@ -30,6 +31,40 @@ TEST_F(ClientToolsTest, FatalAnswerEndsTheRun) {
   world.settle();
   EXPECT_NE(client.seen.back().find(R"("subtype":"error_tool_fatal","error":"no key")"),
             std::string::npos);
+  EXPECT_EQ(findings_of(disk), std::vector<std::string>());
+}
+
+// The bytes of all results that events show.
+std::size_t result_bytes(const std::vector<std::string>& lines) {
+  std::size_t bytes = 0;
+  for (const std::string& line : lines) {
+    auto event = json::parse(line);
+    bytes += json::text_at(event->if_object(), "result").size();
+  }
+  return bytes;
+}
+
+TEST_F(ClientToolsTest, ResultsOfOneTurnShareTheRoomThatTheConversationHasLeft) {
+  World world(disk,
+              R"({"turns":[{"toolCalls":[{"name":"look"},{"name":"look"},{"name":"look"}]},
+                  {"text":["never said"]}]})",
+              {}, {.conversation_bytes_max = 1000});
+  client.spec = spec_with_tools({client_tool("look")});
+  client.answers = false;
+  open_call(world);
+  const std::set<std::string> calls = client.pending;
+  ASSERT_EQ(calls.size(), 3U);
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "\u20ac";
+  for (const std::string& call : calls) {
+    EXPECT_TRUE(world.result_of(world.engine.answer(
+        someone(), *client.run, {.tool_use_id = call, .answer = {.text = text}})));
+  }
+  world.settle();
+  EXPECT_NE(client.seen.back().find(R"("subtype":"error_max_conversation_bytes")"),
+            std::string::npos);
+  EXPECT_GT(result_bytes(client.seen), 900U);
+  EXPECT_LE(result_bytes(client.seen), 1008U);
   EXPECT_EQ(findings_of(disk), std::vector<std::string>());
 }
 
