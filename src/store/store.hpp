@@ -112,6 +112,8 @@ class Store {
   virtual Task<Result<SessionRow>> find_session(SessionKey session) = 0;
   virtual Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter) = 0;
   virtual Task<Result<std::int64_t>> count_sessions(SessionFilter filter) = 0;
+  // How many runs of all sessions wait for their turn.
+  virtual Task<Result<std::int64_t>> count_waiting_for_turn() = 0;
   // Entries with n in (after, until], in order, at least one if there is any, then until
   // `bytes_max` is passed. not_found: no such session.
   virtual Task<Result<std::vector<SessionEntry>>> read_history(SessionKey session,

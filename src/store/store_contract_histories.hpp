@@ -304,6 +304,48 @@ TEST_P(StoreContract, SessionsAreListedByTheTimeOfTheirCreation) {
   EXPECT_EQ(found(store(), active), (std::vector{session_id(4), session_id(2)}));
 }
 
+TEST_P(StoreContract, ManySessionsOfATimeAreListedByTheirLastUse) {
+  for (int first = 1; first < 1200; first += 200) {
+    std::vector<Task<Result<CreateSessionOutcome>>> calls;
+    for (int number = first; number < first + 200; ++number) {
+      NewSession session = new_session(number);
+      if (number % 2 == 0) session.row.metadata = R"({"team":"red"})";
+      calls.push_back(store().create_session(std::move(session)));
+    }
+    for (const auto& made : wait_for_all(std::move(calls))) ASSERT_TRUE(made);
+  }
+  for (int number : {106, 1190}) {
+    NewRun run = session_run(1000 + number);
+    run.session->session = session_id(number);
+    ASSERT_EQ(create_told(store(), run), "has the turn");
+  }
+  SessionFilter filter{.workspace = workspace(), .limit = 3};
+  filter.created = {.from = new_session(101).row.created_at,
+                    .until = new_session(1151).row.created_at,
+                    .first = session_id(101).str(),
+                    .last = session_id(1160).str()};
+  SessionFilter active = filter;
+  active.status = SessionStatus::active;
+  SessionFilter red = filter;
+  red.metadata = {{"team", "red"}};
+  SessionFilter second = filter;
+  second.before = find_session(store(), 106).place();
+  second.offset = 1;
+
+  EXPECT_EQ(found(store(), filter),
+            (std::vector{session_id(106), session_id(1150), session_id(1149)}));
+  EXPECT_EQ(found(store(), active), found(store(), filter));
+  EXPECT_EQ(found(store(), second),
+            (std::vector{session_id(1149), session_id(1148), session_id(1147)}));
+  EXPECT_EQ(found(store(), red),
+            (std::vector{session_id(106), session_id(1150), session_id(1148)}));
+  EXPECT_EQ(counted(store(), filter), 1050);
+  EXPECT_EQ(counted(store(), active), 1050);
+  EXPECT_EQ(counted(store(), red), 525);
+  filter.offset = 1050;
+  EXPECT_EQ(found(store(), filter), std::vector<SessionId>());
+}
+
 TEST_P(StoreContract, SessionsAreListedNewestFirstByCursorAndByOffset) {
   for (int number = 1; number <= 5; ++number) {
     ASSERT_TRUE(wait_for(store().create_session(new_session(number))));

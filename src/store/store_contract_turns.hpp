@@ -291,6 +291,26 @@ TEST_P(StoreContract, AReleasedRunThatWaitsGetsItsTurn) {
   EXPECT_EQ(find(2).epoch, store().epoch());
 }
 
+TEST_P(StoreContract, RunsThatWaitForTheirTurnAreCounted) {
+  auto count = [this] { return wait_for(store().count_waiting_for_turn()).value(); };
+  EXPECT_EQ(count(), 0);
+  start_session(store(), 3);
+  NewSession theirs = new_session(2, "other");
+  ASSERT_TRUE(wait_for(store().create_session(theirs)));
+  for (int number : {4, 5}) {
+    NewRun run = session_run(number);
+    run.row.workspace = workspace("other");
+    run.session->session = session_id(2);
+    create_told(store(), run);
+  }
+  create(6);
+  EXPECT_EQ(count(), 3);
+  ASSERT_EQ(end_run(store(), 1), run_id(2));
+  EXPECT_EQ(count(), 2);
+  reopen();
+  EXPECT_EQ(count(), 2);
+}
+
 TEST_P(StoreContract, TheQueueOutlivesTheProcess) {
   start_session(store(), 3);
   create_told(store(), session_run(4, WhenBusy::interrupt));

@@ -124,6 +124,12 @@ std::vector<SessionRow> MemorySessions::list(const SessionFilter& filter) const 
   return rows;
 }
 
+std::int64_t MemorySessions::count_waiting() const {
+  std::size_t count = 0;
+  for (const auto& [key, session] : sessions_) count += session.waiting.size();
+  return static_cast<std::int64_t>(count);
+}
+
 std::int64_t MemorySessions::count(const SessionFilter& filter) const {
   return std::count_if(sessions_.begin(), sessions_.end(), [&filter](const auto& session) {
     return matches(filter, session.second.row);

@@ -45,6 +45,7 @@ class MemorySessions final {
   // The last used first.
   std::vector<SessionRow> list(const SessionFilter& filter) const;
   std::int64_t count(const SessionFilter& filter) const;
+  std::int64_t count_waiting() const;  // runs without the turn, of all sessions
 
  private:
   std::map<SessionKey, Session> sessions_;

@@ -197,6 +197,12 @@ Task<Result<std::int64_t>> MemoryStore::count_sessions(SessionFilter filter) {
   co_return data_->count_sessions(filter);
 }
 
+Task<Result<std::int64_t>> MemoryStore::count_waiting_for_turn() {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->count_waiting_for_turn();
+}
+
 Task<Result<std::vector<SessionEntry>>> MemoryStore::read_history(SessionKey session,
                                                                   std::int64_t after,
                                                                   std::int64_t until,

@@ -55,6 +55,7 @@ class MemoryStore final : public Store {
   Task<Result<SessionRow>> find_session(SessionKey session) override;
   Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter) override;
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter) override;
+  Task<Result<std::int64_t>> count_waiting_for_turn() override;
   Task<Result<std::vector<SessionEntry>>> read_newest_history(SessionKey session,
                                                               std::int64_t after,
                                                               std::int64_t until,

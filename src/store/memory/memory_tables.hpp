@@ -73,6 +73,7 @@ struct MemoryStoreData {
     return sessions_.list(filter);
   }
   std::int64_t count_sessions(const SessionFilter& filter) const { return sessions_.count(filter); }
+  std::int64_t count_waiting_for_turn() const { return sessions_.count_waiting(); }
   Result<std::vector<SessionEntry>> read_newest_history(const SessionKey& key, std::int64_t after,
                                                         std::int64_t until,
                                                         std::size_t bytes_max) const;

@@ -127,6 +127,9 @@ class FaultyStore final : public Store {
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter) override {
     return with_fault(Kind::read, late(store_.count_sessions(std::move(filter))));
   }
+  Task<Result<std::int64_t>> count_waiting_for_turn() override {
+    return with_fault(Kind::read, late(store_.count_waiting_for_turn()));
+  }
   Task<Result<std::vector<SessionEntry>>> read_newest_history(SessionKey session,
                                                               std::int64_t after,
                                                               std::int64_t until,

@@ -204,6 +204,10 @@ Result<std::int64_t> Queries::count_sessions(const SessionFilter& filter) {
   return at_one_moment([&] { return sessions_.count(filter); });
 }
 
+Result<std::int64_t> Queries::count_waiting_for_turn() {
+  return at_one_moment([&] { return sessions_.count_waiting(); });
+}
+
 Result<std::vector<SessionEntry>> Queries::read_newest_history(const SessionKey& session,
                                                                std::int64_t after,
                                                                std::int64_t until,

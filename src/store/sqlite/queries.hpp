@@ -34,6 +34,7 @@ class Queries final {
   Result<SessionRow> find_session(const SessionKey& session);
   Result<std::vector<SessionRow>> list_sessions(const SessionFilter& filter);
   Result<std::int64_t> count_sessions(const SessionFilter& filter);
+  Result<std::int64_t> count_waiting_for_turn();
   Result<std::vector<SessionEntry>> read_newest_history(const SessionKey& session,
                                                         std::int64_t after, std::int64_t until,
                                                         std::size_t bytes_max);

@@ -1,6 +1,7 @@
 #include "store/sqlite/session_queries.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -34,18 +35,33 @@ constexpr const char* kCount =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ?";
 constexpr const char* kCountByStatus =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ? AND status = ?";
+// WITHOUT ROWID tables are in the order of their keys: these go through the sessions of a time.
+constexpr const char* kCountOfTime =
+    "SELECT count(*) FROM sessions WHERE workspace = ? AND id >= ? AND id < ? "
+    "AND created_at >= ? AND created_at < ?";
+constexpr const char* kCountOfTimeByStatus =
+    "SELECT count(*) FROM sessions WHERE workspace = ? AND id >= ? AND id < ? "
+    "AND created_at >= ? AND created_at < ? AND status = ?";
+constexpr const char* kCountWaiting =
+    "SELECT count(*) FROM session_runs INDEXED BY waiting WHERE place <> 0";
 constexpr const char* kFindSessionLabel =
     "SELECT session FROM session_labels WHERE workspace = ? AND key = ? AND value = ? "
     "AND session < ? ORDER BY session DESC LIMIT 1";
 constexpr const char* kCountByLabel =
     "SELECT count(*) FROM session_label_uses WHERE workspace = ? AND key = ? AND value = ?";
+// Each finds the last place before a place, of a session whose id lies between two.
+constexpr const char* kFindUse =
+    "SELECT last_used_at, id FROM sessions INDEXED BY session_uses "
+    "WHERE workspace = ? AND (last_used_at, id) < (?, ?) AND id >= ? AND id < ? "
+    "ORDER BY last_used_at DESC, id DESC LIMIT 1";
 constexpr const char* kFindLabelUse =
     "SELECT last_used_at, session FROM session_label_uses "
     "WHERE workspace = ? AND key = ? AND value = ? AND (last_used_at, session) < (?, ?) "
+    "AND session >= ? AND session < ? "
     "ORDER BY last_used_at DESC, session DESC LIMIT 1";
 constexpr const char* kFindStatusUse =
     "SELECT last_used_at, id FROM sessions INDEXED BY session_status_uses "
-    "WHERE workspace = ? AND status = ? AND (last_used_at, id) < (?, ?) "
+    "WHERE workspace = ? AND status = ? AND (last_used_at, id) < (?, ?) AND id >= ? AND id < ? "
     "ORDER BY last_used_at DESC, id DESC LIMIT 1";
 constexpr const char* kFindStatus =
     "SELECT id FROM sessions INDEXED BY session_statuses "
@@ -78,12 +94,11 @@ SessionRow read_session(const Rows& rows) {
   return row;
 }
 
+// So many sessions of a time are put in order; a list of more of them goes by their last use.
+constexpr std::size_t kSortedMax = 1000;
+
 Error no_such_session() {
   return Error(ErrorCode::not_found, "there is no such session");
-}
-
-Result<bool> has_row(Rows rows) {
-  return rows.next();
 }
 
 std::string bound_of(const SessionFilter& filter) {
@@ -134,11 +149,15 @@ SessionQueries::SessionQueries(Database& database)
       ids_by_status_(database, kIdsByStatus),
       count_(database, kCount),
       count_by_status_(database, kCountByStatus),
+      count_of_time_(database, kCountOfTime),
+      count_of_time_by_status_(database, kCountOfTimeByStatus),
+      count_waiting_(database, kCountWaiting),
       find_id_(database, kFindId),
       times_(database, kTimes),
       count_by_label_(database, kCountByLabel),
       find_label_(database, kFindSessionLabel),
       find_status_(database, kFindStatus),
+      find_use_(database, kFindUse),
       find_label_use_(database, kFindLabelUse),
       find_status_use_(database, kFindStatusUse),
       history_(database, kHistory),
@@ -164,7 +183,7 @@ Result<std::vector<SessionRow>> SessionQueries::list(const SessionFilter& filter
 
 Result<std::vector<SessionId>> SessionQueries::find_ids(const SessionFilter& filter) {
   if (filter.created.is_given()) return ids_of_time(filter);
-  return filter.metadata.empty() ? ids(filter) : labelled_ids(filter);
+  return filter.metadata.empty() ? ids(filter) : common_ids(filter);
 }
 
 Result<std::vector<SessionId>> SessionQueries::ids(const SessionFilter& filter) {
@@ -176,12 +195,16 @@ Result<std::vector<SessionId>> SessionQueries::ids(const SessionFilter& filter) 
                                        filter.limit, filter.offset));
 }
 
-Result<std::vector<SessionId>> SessionQueries::labelled_ids(const SessionFilter& filter) {
+Result<std::vector<SessionId>> SessionQueries::common_ids(const SessionFilter& filter) {
   std::vector<SessionId> ids;
   std::size_t to_skip = filter.offset;
   for (SessionUse bound = start_of(filter); ids.size() < filter.limit;) {
     ERRAND_TRY(bound, find_use(filter, std::move(bound)));
     if (bound.empty()) return ids;
+    if (filter.created.is_given()) {
+      ERRAND_TRY(auto place, place_of(filter, bound.id));
+      if (!place) continue;
+    }
     if (to_skip > 0) {
       --to_skip;
     } else {
@@ -193,16 +216,27 @@ Result<std::vector<SessionId>> SessionQueries::labelled_ids(const SessionFilter&
 
 // The last place before `bound` of a session that has all labels, and the status, of the filter.
 Result<SessionUse> SessionQueries::find_use(const SessionFilter& filter, SessionUse bound) {
-  return find_common_place(
-      parts_of(filter), std::move(bound),
-      [&](std::size_t part, const SessionUse& before) -> Result<SessionUse> {
-        if (part == filter.metadata.size()) {
-          return read_use(
-              find_status_use_.query(filter.workspace, *filter.status, before.at, before.id));
-        }
-        const auto& [key, value] = filter.metadata[part];
-        return read_use(find_label_use_.query(filter.workspace, key, value, before.at, before.id));
-      });
+  return find_common_place(parts_of(filter), std::move(bound),
+                           [&](std::size_t part, const SessionUse& before) {
+                             return find_use_of(filter, part, before);
+                           });
+}
+
+// The same for one part of the filter alone.
+Result<SessionUse> SessionQueries::find_use_of(const SessionFilter& filter, std::size_t part,
+                                               const SessionUse& before) {
+  const std::string& first = filter.created.first;
+  const std::string last = bound_of(filter);
+  if (part < filter.metadata.size()) {
+    const auto& [key, value] = filter.metadata[part];
+    return read_use(
+        find_label_use_.query(filter.workspace, key, value, before.at, before.id, first, last));
+  }
+  if (!filter.status) {
+    return read_use(find_use_.query(filter.workspace, before.at, before.id, first, last));
+  }
+  return read_use(
+      find_status_use_.query(filter.workspace, *filter.status, before.at, before.id, first, last));
 }
 
 Result<std::int64_t> SessionQueries::count_labelled(const SessionFilter& filter) {
@@ -221,9 +255,10 @@ Result<std::int64_t> SessionQueries::count_labelled(const SessionFilter& filter)
 
 Result<std::vector<SessionId>> SessionQueries::ids_of_time(const SessionFilter& filter) {
   std::vector<SessionPlace> places;
-  ERRAND_CHECK(each_place(filter, [&](const SessionPlace& place) {
-    if (!filter.before || place < *filter.before) places.push_back(place);
-  }));
+  ERRAND_TRY(bool are_all, each_place(filter, kSortedMax, [&](const SessionPlace& place) {
+               if (!filter.before || place < *filter.before) places.push_back(place);
+             }));
+  if (!are_all) return common_ids(filter);
   const std::size_t skipped = std::min(filter.offset, places.size());
   const std::size_t end = skipped + std::min(filter.limit, places.size() - skipped);
   auto at = [&places](std::size_t n) { return places.begin() + static_cast<std::ptrdiff_t>(n); };
@@ -234,30 +269,56 @@ Result<std::vector<SessionId>> SessionQueries::ids_of_time(const SessionFilter& 
 }
 
 Result<std::int64_t> SessionQueries::count(const SessionFilter& filter) {
-  if (filter.created.is_given()) {
-    std::int64_t count = 0;
-    ERRAND_CHECK(each_place(filter, [&count](const SessionPlace&) { ++count; }));
-    return count;
-  }
+  if (filter.created.is_given()) return count_of_time(filter);
   if (!filter.metadata.empty()) return count_labelled(filter);
   if (!filter.status) return read_count(count_.query(filter.workspace));
   return read_count(count_by_status_.query(filter.workspace, *filter.status));
 }
 
+Result<std::int64_t> SessionQueries::count_of_time(const SessionFilter& filter) {
+  const CreatedBetween& created = filter.created;
+  if (filter.metadata.empty()) {
+    const WallTime from = created.from.value_or(WallTime::min());
+    const WallTime until = created.until.value_or(WallTime::max());
+    const std::string last = bound_of(filter);
+    if (!filter.status) {
+      return read_count(count_of_time_.query(filter.workspace, created.first, last, from, until));
+    }
+    return read_count(count_of_time_by_status_.query(filter.workspace, created.first, last, from,
+                                                     until, *filter.status));
+  }
+  std::int64_t count = 0;
+  ERRAND_CHECK(each_place(filter, SIZE_MAX, [&count](const SessionPlace&) { ++count; }));
+  return count;
+}
+
+Result<std::int64_t> SessionQueries::count_waiting() {
+  return read_count(count_waiting_.query());
+}
+
 template <class Take>
-Result<void> SessionQueries::each_place(const SessionFilter& filter, Take take) {
+Result<bool> SessionQueries::each_place(const SessionFilter& filter, std::size_t places_max,
+                                        Take take) {
   auto find = [&](std::size_t part, const std::string& before) {
     return find_part(filter, part, before);
   };
+  std::size_t places = 0;
   for (std::string bound = bound_of(filter);;) {
     ERRAND_TRY(bound, find_common_place(parts_of(filter), std::move(bound), find));
-    if (bound.empty() || bound < filter.created.first) return {};
-    Rows rows = times_.query(filter.workspace, bound);
-    ERRAND_TRY(bool is_there, rows.next());
-    if (!is_there || !filter.created.contains(rows.time(0))) continue;
-    take(SessionPlace{.last_used_at = rows.time(1),
-                      .session = SessionId::parse(bound).value_or(SessionId())});
+    if (bound.empty() || bound < filter.created.first) return true;
+    if (places++ == places_max) return false;
+    ERRAND_TRY(auto place, place_of(filter, bound));
+    if (place) take(*place);
   }
+}
+
+Result<std::optional<SessionPlace>> SessionQueries::place_of(const SessionFilter& filter,
+                                                             const std::string& id) {
+  Rows rows = times_.query(filter.workspace, id);
+  ERRAND_TRY(bool is_there, rows.next());
+  if (!is_there || !filter.created.contains(rows.time(0))) return std::optional<SessionPlace>();
+  return std::optional(SessionPlace{.last_used_at = rows.time(1),
+                                    .session = SessionId::parse(id).value_or(SessionId())});
 }
 
 Result<std::string> SessionQueries::find_part(const SessionFilter& filter, std::size_t part,

@@ -29,10 +29,12 @@ class SessionQueries final {
   explicit SessionQueries(Database& database);
 
   Result<SessionRow> find(const SessionKey& session);
-  // The last used first, by indices in this order. Times of creation are found by indices in the
-  // order of ids; then it takes as long as there are sessions that match.
+  // The last used first, by indices in this order. The sessions of a time are found by their ids;
+  // if they are many, by their last use, past those of other times.
   Result<std::vector<SessionRow>> list(const SessionFilter& filter);
   Result<std::int64_t> count(const SessionFilter& filter);
+  // Runs that wait for the turn, of all sessions.
+  Result<std::int64_t> count_waiting();
   Result<std::vector<SessionEntry>> read_newest_history(const SessionKey& session,
                                                         std::int64_t after, std::int64_t until,
                                                         std::size_t bytes_max);
@@ -44,14 +46,20 @@ class SessionQueries final {
  private:
   Result<std::vector<SessionId>> find_ids(const SessionFilter& filter);
   Result<std::vector<SessionId>> ids(const SessionFilter& filter);
-  Result<std::vector<SessionId>> labelled_ids(const SessionFilter& filter);
+  // Goes back from place to place that all parts of the filter have.
+  Result<std::vector<SessionId>> common_ids(const SessionFilter& filter);
   Result<std::int64_t> count_labelled(const SessionFilter& filter);
+  Result<std::int64_t> count_of_time(const SessionFilter& filter);
   Result<SessionUse> find_use(const SessionFilter& filter, SessionUse bound);
-  // All sessions that were created then are found, and put in order.
+  Result<SessionUse> find_use_of(const SessionFilter& filter, std::size_t part,
+                                 const SessionUse& before);
   Result<std::vector<SessionId>> ids_of_time(const SessionFilter& filter);
-  // Calls `take` with the place of each session that the filter matches, whatever its page.
+  // Calls `take` with the place of each session that the filter matches, whatever its page. False:
+  // there are more than `places_max`.
   template <class Take>
-  Result<void> each_place(const SessionFilter& filter, Take take);
+  Result<bool> each_place(const SessionFilter& filter, std::size_t places_max, Take take);
+  // Nothing if it was created at another time.
+  Result<std::optional<SessionPlace>> place_of(const SessionFilter& filter, const std::string& id);
   // The last id before `bound` that one part of the filter has: a pair of its metadata, or, after
   // these, its status. A filter without any has all ids.
   Result<std::string> find_part(const SessionFilter& filter, std::size_t part,
@@ -72,11 +80,15 @@ class SessionQueries final {
   Statement ids_by_status_;
   Statement count_;
   Statement count_by_status_;
+  Statement count_of_time_;
+  Statement count_of_time_by_status_;
+  Statement count_waiting_;
   Statement find_id_;
   Statement times_;
   Statement count_by_label_;
   Statement find_label_;
   Statement find_status_;
+  Statement find_use_;
   Statement find_label_use_;
   Statement find_status_use_;
   Statement history_;

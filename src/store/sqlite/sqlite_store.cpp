@@ -245,6 +245,10 @@ Task<Result<std::int64_t>> SqliteStore::count_sessions(SessionFilter filter) {
       [filter = std::move(filter)](Queries& queries) { return queries.count_sessions(filter); });
 }
 
+Task<Result<std::int64_t>> SqliteStore::count_waiting_for_turn() {
+  return read([](Queries& queries) { return queries.count_waiting_for_turn(); });
+}
+
 Task<Result<std::vector<SessionEntry>>> SqliteStore::read_newest_history(SessionKey session,
                                                                          std::int64_t after,
                                                                          std::int64_t until,

@@ -9,6 +9,11 @@ namespace errand::sqlite {
 
 StoreTime store_time(const Rows& rows, int column);
 
+// Whether a statement gives any.
+inline Result<bool> has_row(Rows rows) {
+  return rows.next();
+}
+
 // Rows of the tables as the structs of the Store. A statement that gives runs selects all columns
 // of the table, so that they are read by their place in the schema, and then the run's session.
 RunRow read_run(const Rows& rows);

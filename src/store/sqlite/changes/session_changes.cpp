@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "store/sqlite/changes/rows.hpp"
+
 namespace errand::sqlite {
 namespace {
 
@@ -71,10 +73,6 @@ constexpr const char* kRemoveSettings =
 constexpr const char* kRemoveHistory =
     "DELETE FROM session_history WHERE workspace = ? AND session = ?";
 constexpr const char* kRemoveSession = "DELETE FROM sessions WHERE workspace = ? AND id = ?";
-
-Result<bool> has_row(Rows rows) {
-  return rows.next();
-}
 
 }  // namespace
 
