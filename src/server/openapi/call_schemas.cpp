@@ -165,6 +165,7 @@ constexpr std::string_view kCallSchemas = R"json({
   },
   "ClaimRequest": {
     "type": "object",
+    "additionalProperties": false,
     "example": {"ttlMs": 60000},
     "properties": {
       "ttlMs": {"type": "integer", "minimum": 1, "maximum": "=claimMillisMax", "default": 60000}
@@ -172,6 +173,7 @@ constexpr std::string_view kCallSchemas = R"json({
   },
   "ExtendRequest": {
     "type": "object",
+    "additionalProperties": false,
     "required": ["claimId"],
     "example": {"claimId": "claim_0", "ttlMs": 60000},
     "properties": {
@@ -190,6 +192,7 @@ constexpr std::string_view kCallSchemas = R"json({
   },
   "ProgressReport": {
     "type": "object",
+    "additionalProperties": false,
     "description": "How far a tool call has come: give `message`, `progress` or both.",
     "example": {"message": "Half of it.", "progress": 1, "total": 2},
     "properties": {

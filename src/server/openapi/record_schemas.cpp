@@ -293,6 +293,7 @@ constexpr std::string_view kRecordSchemas = R"json({
   },
   "ToolTest": {
     "type": "object",
+    "additionalProperties": false,
     "example": {"arguments": {"id": "7"}},
     "properties": {"arguments": {"type": "object", "description": "By default, there are none."}}
   },

@@ -277,6 +277,7 @@ constexpr std::string_view kRunSchemas = R"json({
   },
   "ForkRequest": {
     "type": "object",
+    "additionalProperties": false,
     "description": [
       "Where to fork, and the members of a run that the fork has instead of the original's.",
       "`messages` is not among them."

@@ -1,5 +1,4 @@
 // API keys, and the workspaces that they belong to.
-#include <array>
 #include <set>
 #include <utility>
 
@@ -8,14 +7,12 @@
 #include "json/fields.hpp"
 #include "json/write.hpp"
 #include "server/api.hpp"
+#include "server/openapi/request_members.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/grant_body.hpp"
 
 namespace errand::server {
 namespace {
-
-constexpr auto kWorkspaceMembers = std::to_array<std::string_view>({"slug", "name"});
-constexpr auto kKeyMembers = std::to_array<std::string_view>({"name", "scopes", "agents", "ttlMs"});
 
 json::Value time_json(const std::optional<WallTime>& time) {
   return time ? json::Value(to_iso8601(*time)) : json::Value();

@@ -8,12 +8,12 @@
 #include "room/access/grants.hpp"
 #include "run/unknown_members.hpp"
 #include "server/openapi/request_limits.hpp"
+#include "server/openapi/request_members.hpp"
 
 namespace errand::server {
 namespace {
 
 constexpr auto kRoles = std::to_array<std::string_view>({"user", "agent", "tool"});
-constexpr auto kTokenMembers = std::to_array<std::string_view>({"name", "role", "api", "ttlMs"});
 
 }  // namespace
 
@@ -26,7 +26,7 @@ json::Object default_api() {
 }
 
 Result<TokenParams> parse_token_params(const json::Value& body) {
-  ERRAND_CHECK(refuse_unknown_members(body, kTokenMembers));
+  ERRAND_CHECK(refuse_unknown_members(body, kRoomTokenMembers));
   json::Fields in(body, "");
   TokenParams params{.name = in.text("name")};
   auto role = in.optional_choice("role", {"user", "agent", "tool"});

@@ -1,18 +1,16 @@
 // Secrets: written and never read.
-#include <array>
 #include <utility>
 
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "run/unknown_members.hpp"
 #include "server/api.hpp"
+#include "server/openapi/request_members.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/record_answer.hpp"
 
 namespace errand::server {
 namespace {
-
-constexpr auto kSecretMembers = std::to_array<std::string_view>({"name", "value"});
 
 json::Object secret_json(const engine::SecretInfo& secret) {
   return {{"id", secret.name},

@@ -1,6 +1,5 @@
 // Calls that wait for a client, as work for a pool of clients.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "server/credential_errors.hpp"
 #include "server/openapi/query.hpp"
 #include "server/openapi/request_limits.hpp"
+#include "server/openapi/request_members.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/run_json.hpp"
 
@@ -20,10 +20,6 @@ namespace {
 
 // Calls carry what their clients sent along; a page ends with the one that goes past this.
 constexpr std::size_t kPageBytesMax = 4U * 1024 * 1024;
-
-constexpr auto kClaimMembers = std::to_array<std::string_view>({"ttlMs"});
-constexpr auto kExtendMembers = std::to_array<std::string_view>({"claimId", "ttlMs"});
-constexpr auto kProgressMembers = std::to_array<std::string_view>({"message", "progress", "total"});
 
 Result<CallFilter> parse_call_filter(const Principal& who, const net::Request& request) {
   using Status = CallFilter::Status;

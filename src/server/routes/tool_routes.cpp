@@ -1,5 +1,4 @@
 // Stored tools.
-#include <array>
 #include <map>
 #include <memory>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "json/write.hpp"
 #include "run/unknown_members.hpp"
 #include "server/api.hpp"
+#include "server/openapi/request_members.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/named_record_routes.hpp"
 #include "server/routes/record_answer.hpp"
@@ -19,8 +19,6 @@
 
 namespace errand::server {
 namespace {
-
-constexpr auto kTestMembers = std::to_array<std::string_view>({"arguments"});
 
 Result<json::Object> tool_json(const NamedRecord& tool) {
   json::Object out{{"id", tool.id},
@@ -58,7 +56,7 @@ Task<Result<ToolBody>> checked_tool(engine::Engine* engine, net::Request* reques
 
 Result<json::Object> parse_arguments(const json::Value& body) {
   json::Fields in(body, "");
-  refuse_unknown_members(in, body, kTestMembers);
+  refuse_unknown_members(in, body, kToolTestMembers);
   const json::Object* arguments = in.optional_object("arguments");
   return in.finish(arguments ? *arguments : json::Object());
 }

@@ -180,6 +180,18 @@ void read_annotations(Fields& in, HttpToolDef& tool) {
 
 }  // namespace
 
+KnownMembers http_tool_members() {
+  return kMembers;
+}
+
+KnownMembers http_request_members() {
+  return kHttpMembers;
+}
+
+KnownMembers http_annotation_members() {
+  return kAnnotationMembers;
+}
+
 Result<HttpToolDef> parse_http_tool(const json::Value& body, std::string_view name) {
   Fields in(body, "");
   HttpToolDef tool;

@@ -9,6 +9,7 @@
 #include "json/value.hpp"
 #include "net/http.hpp"
 #include "run/tools/tool_ref.hpp"
+#include "run/unknown_members.hpp"
 
 namespace errand {
 
@@ -36,6 +37,11 @@ constexpr std::size_t kHttpToolBytesMax = 256U * 1024;  // of a definition
 // "annotations","timeoutMs"}. `name` is the tool's if the body has none. Without annotations a GET
 // or a HEAD is read-only. invalid_argument: with the pointer.
 Result<HttpToolDef> parse_http_tool(const json::Value& body, std::string_view name = "");
+
+// The members of such a body, of its "http", and of its "annotations". Others are refused.
+KnownMembers http_tool_members();
+KnownMembers http_request_members();
+KnownMembers http_annotation_members();
 
 // As the model sees it.
 ToolDecl decl_of(const HttpToolDef& tool);
