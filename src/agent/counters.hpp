@@ -37,6 +37,8 @@ struct Counters {
   std::uint64_t call_looks = 0;  // times the store was asked for calls that wait for a client
 
   std::uint64_t runs_created = 0;
+  std::uint64_t sessions_created = 0;
+  std::uint64_t session_messages = 0;                    // runs of sessions
   std::array<std::uint64_t, kRunStatuses> runs_ended{};  // by status
   Usage tokens;
   std::map<std::string_view, CallCounts> tool_calls;  // by kind of tool, which is a fixed text

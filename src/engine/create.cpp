@@ -449,6 +449,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
         .reason("idempotency_conflict");
   }
   ++counters_.runs_created;
+  if (!row.session.empty()) ++counters_.session_messages;
   RunRow owned = row;
   owned.epoch = outcome.epoch;
   const bool is_its_turn = !outcome.waits_for_turn && !begun.is_driven;

@@ -133,6 +133,7 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
     co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
         .reason("idempotency_conflict");
   }
+  if (outcome.kind == Creation::created) ++counters_.sessions_created;
   co_return outcome.session;
 }
 

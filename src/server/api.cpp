@@ -119,7 +119,7 @@ Task<net::Response> Api::dispatch(const Row* row, net::Request request) {
 Task<net::Response> Api::admit(const Row* row, net::Request request) {
   if (row->open_verb) co_return co_await (this->*row->open_verb)(std::move(request));
   auto who = authenticate(row->info.access, request);
-  if (!who) co_return render_error(who.error());
+  if (!who) co_return refuse(who.error());
   std::vector<net::Header> headers;
   who->trace = parse_traceparent(request.header(kTraceparent));
   if (who->trace) headers.push_back({std::string(kTraceparent), to_traceparent(*who->trace)});
@@ -139,7 +139,7 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   const std::string secret(credential(request));
   const auto left = time_left(secret, who.key);
   if (auto allowed = check_scope(who, row->info.scope); !allowed) {
-    co_return render_error(allowed.error());
+    co_return refuse(allowed.error());
   }
   Result<net::Response> answer = Error(ErrorCode::internal, "not answered");
   if (row->guest) {
@@ -149,12 +149,13 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   }
   if (!answer) {
     if (!answer.error().limit().empty()) ++requests_.by_limit[answer.error().limit()];
+    if (answer.error().code() == ErrorCode::forbidden) co_return refuse(answer.error());
     co_return render_error(answer.error());
   }
   if (changes_tools(row->info) && answer->status < 300) on_tools_changed_(who.workspace);
   if (answer->events) {
     // A credential that was revoked while the verb was awaited found no stream to cut.
-    if (!find(secret)) co_return render_error(bad_credential());
+    if (!find(secret)) co_return refuse(bad_credential());
     const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
     answer->events = streams_.guard(std::move(answer->events), who.key, secret, expires);
   }
@@ -211,20 +212,33 @@ Result<Principal> Api::authenticate(Access access, const net::Request& request) 
   return who;
 }
 
+// Whoever is refused now need not send the body of the request.
 Result<net::BodyTerms> Api::terms_of_body(const Row& row, const net::Request& head) {
   if (row.open_verb) return open_terms();
-  ERRAND_TRY(Principal who, authenticate(row.info.access, head));
-  ERRAND_CHECK(check_scope(who, row.info.scope));
-  net::BodyTerms terms{.holder = who.key.str()};
-  // Whoever may make no request now need not send its body, either.
-  if (!limiter_ || limiter_->would_allow(who.key, std::chrono::steady_clock::now())) return terms;
+  auto refused_with = [this](net::Response answer) {
+    ++requests_.by_status[answer.status];
+    return net::BodyTerms{.refusal = std::make_shared<net::Response>(std::move(answer))};
+  };
+  auto who = authorize(row.info, head);
+  if (!who) return refused_with(refuse(who.error()));
+  net::BodyTerms terms{.holder = who->key.str()};
+  if (!limiter_ || limiter_->would_allow(who->key, std::chrono::steady_clock::now())) return terms;
   std::vector<net::Header> headers;
-  if (auto refused = refuse_excess(who, headers)) {
-    ++requests_.by_status[refused->status];
-    std::move(headers.begin(), headers.end(), std::back_inserter(refused->headers));
-    terms.refusal = std::make_shared<net::Response>(std::move(*refused));
-  }
-  return terms;
+  auto refused = refuse_excess(*who, headers);
+  if (!refused) return terms;
+  std::move(headers.begin(), headers.end(), std::back_inserter(refused->headers));
+  return refused_with(std::move(*refused));
+}
+
+Result<Principal> Api::authorize(const RouteInfo& route, const net::Request& request) {
+  ERRAND_TRY(Principal who, authenticate(route.access, request));
+  ERRAND_CHECK(check_scope(who, route.scope));
+  return who;
+}
+
+net::Response Api::refuse(const Error& error) {
+  ++requests_.by_refusal[error.reason().empty() ? "forbidden" : error.reason()];
+  return render_error(error);
 }
 
 net::BodyTerms Api::open_terms() {
@@ -278,9 +292,9 @@ Task<net::Response> Api::openapi(net::Request) {
 Task<net::Response> Api::metrics(net::Request request) {
   if (!options_.trusts_loopback || !request.from_loopback) {
     auto who = authenticate(Access::key, request);
-    if (!who) co_return render_error(who.error());
+    if (!who) co_return refuse(who.error());
     if (!engine::Workspaces::is_operator(*who) || !who->has_scope(kMetricsScope)) {
-      co_return render_error(lacks_scope(kMetricsScope));
+      co_return refuse(lacks_scope(kMetricsScope));
     }
   }
   ProcessFacts process = process_facts(options_.data, options_.database);
@@ -293,6 +307,11 @@ Task<net::Response> Api::metrics(net::Request request) {
   const auto http = options_.http_counts ? options_.http_counts() : net::HttpServer::Counts();
   std::optional<SpanTally> spans;
   if (options_.span_counts) spans = options_.span_counts();
+  std::optional<ConnectedTally> connected;
+  if (options_.connected) connected = options_.connected();
+  std::optional<std::uint64_t> messages_waiting;
+  auto waiting = co_await engine_.store().count_waiting_for_turn();
+  if (waiting) messages_waiting = static_cast<std::uint64_t>(*waiting);
   net::Response response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   response.body = metrics_text({.engine = engine_,
@@ -301,6 +320,8 @@ Task<net::Response> Api::metrics(net::Request request) {
                                 .limits = options_.limits,
                                 .process = process,
                                 .spans = spans,
+                                .connected = connected,
+                                .messages_waiting = messages_waiting,
                                 .loop = options_.loop});
   co_return response;
 }

@@ -37,6 +37,7 @@ struct ApiOptions {
   bool trusts_loopback = false;
   std::function<net::HttpServer::Counts()> http_counts = {};  // none: they are left out
   std::function<SpanTally()> span_counts = {};                // none: nobody takes spans
+  std::function<ConnectedTally()> connected = {};             // none: there is only the API
   RoomDoor* rooms = nullptr;            // outlives the API; null: nobody can join a room
   std::string data = {};                // the data directory, for /metrics; empty: there is none
   std::string database = {};            // the file of the store, for /metrics; empty: there is none
@@ -108,6 +109,11 @@ class Api final {
   Result<Principal> identify(const net::Request& request);
   // not_found: the path names another workspace than the key's.
   Result<Principal> authenticate(Access access, const net::Request& request);
+  // The same for a route, with the scope that it takes.
+  Result<Principal> authorize(const RouteInfo& route, const net::Request& request);
+  // The answer to a request that is refused because of who asks; it is counted.
+  net::Response refuse(const Error& error);
+  net::Response refuse_client();  // of OAuth
   // Counts the request; what to answer if the key has made too many. Sets the headers that tell how
   // many are left.
   std::optional<net::Response> refuse_excess(const Principal& who,

@@ -128,6 +128,9 @@ void write_http(MetricsWriter& out, const net::HttpServer::Counts& http,
   for (const auto& [status, count] : requests.by_status) {
     out.value("status", std::to_string(status), count);
   }
+  out.metric("errand_http_refused_total", Kind::counter,
+             "Requests that were refused because of their credential, or what it may do.");
+  for (const auto& [why, count] : requests.by_refusal) out.value("reason", why, count);
   out.metric("errand_http_rate_limited_total", Kind::counter,
              "Requests that were refused because their key had made too many.");
   out.value(requests.rate_limited);
@@ -144,6 +147,31 @@ void write_limits(MetricsWriter& out, const std::vector<LimitValue>& limits,
   out.metric("errand_limit_rejections_total", Kind::counter,
              "Requests that were refused, by the limit that they met.");
   for (const auto& [limit, count] : requests.by_limit) out.value("limit", limit, count);
+}
+
+void write_connected(MetricsWriter& out, const ConnectedTally& connected) {
+  out.metric("errand_rooms", Kind::gauge, "Rooms with somebody in them.");
+  out.value(connected.rooms);
+  out.metric("errand_room_participants", Kind::gauge, "Participants of all rooms.");
+  out.value(connected.participants);
+  out.metric("errand_mcp_sessions", Kind::gauge, "Sessions of MCP clients.");
+  out.value(connected.mcp_sessions);
+  out.metric("errand_mcp_requests", Kind::gauge,
+             "Requests of MCP clients that are under way outside of sessions.");
+  out.value(connected.mcp_requests);
+}
+
+void write_sessions(MetricsWriter& out, const MetricsSources& from) {
+  const agent::Counters& counters = from.engine.counters();
+  out.metric("errand_sessions_created_total", Kind::counter, "Sessions that were created.");
+  out.value(counters.sessions_created);
+  out.metric("errand_session_messages_total", Kind::counter,
+             "Messages of sessions, each of which is a run.");
+  out.value(counters.session_messages);
+  if (!from.messages_waiting) return;
+  out.metric("errand_session_messages_waiting", Kind::gauge,
+             "Messages that wait for another run of their session to end.");
+  out.value(*from.messages_waiting);
 }
 
 void write_spans(MetricsWriter& out, const SpanTally& spans) {
@@ -319,8 +347,10 @@ std::string metrics_text(const MetricsSources& from) {
   write_http(out, from.http, from.requests);
   write_limits(out, from.limits, from.requests);
   write_runs(out, from.engine);
+  write_sessions(out, from);
   write_work(out, from.engine.counters());
   write_models(out, from.engine.counters());
+  if (from.connected) write_connected(out, *from.connected);
   if (from.spans) write_spans(out, *from.spans);
   return out.text();
 }

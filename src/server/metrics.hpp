@@ -19,7 +19,8 @@ namespace errand::server {
 struct RequestCounts {
   std::map<int, std::uint64_t> by_status = {};
   std::uint64_t rate_limited = 0;
-  std::map<std::string, std::uint64_t> by_limit = {};  // refused, by the name of the limit
+  std::map<std::string, std::uint64_t> by_limit = {};    // refused, by the name of the limit
+  std::map<std::string, std::uint64_t> by_refusal = {};  // because of who asks, by the reason
 };
 
 // A limit of this server. Absent: there is none.
@@ -32,6 +33,14 @@ struct LimitValue {
 struct SpanTally {
   std::uint64_t sent = 0;
   std::uint64_t dropped = 0;
+};
+
+// Who is connected by other means than requests and event streams.
+struct ConnectedTally {
+  std::uint64_t rooms = 0;  // with somebody in them
+  std::uint64_t participants = 0;
+  std::uint64_t mcp_sessions = 0;
+  std::uint64_t mcp_requests = 0;  // outside of sessions
 };
 
 // What the process is, as far as the system tells.
@@ -86,8 +95,10 @@ struct MetricsSources {
   const RequestCounts& requests;
   const std::vector<LimitValue>& limits;
   const ProcessFacts& process;
-  std::optional<SpanTally> spans = {};  // absent: nobody takes them
-  const LoopWatch* loop = nullptr;      // null: nobody watches
+  std::optional<SpanTally> spans = {};                 // absent: nobody takes them
+  std::optional<ConnectedTally> connected = {};        // absent: there is only the API
+  std::optional<std::uint64_t> messages_waiting = {};  // absent: the store does not answer
+  const LoopWatch* loop = nullptr;                     // null: nobody watches
 };
 std::string metrics_text(const MetricsSources& from);
 

@@ -2,12 +2,21 @@
 
 import re
 
+from support.http import Client, Connection
+from support.room_peer import RoomPeer
 from support.script import turn
 from support.server import ServerCase
 
 LABEL = r'[a-z_]+="[^"\\\n]*"'
 LINE = re.compile(rf'([a-z_:]+)((?:\{{{LABEL}(?:,{LABEL})*\}})?) (\S+)')
 TOOL = {"kind": "local", "name": "look"}
+GAUGES = (('errand_limit{limit="requestsPerMinute"}', 1000),
+          ('errand_limit{limit="runsInFlight"}', 8),
+          ('errand_limit{limit="tools"}', 256),
+          ('errand_limit{limit="turnFileBytes"}', 20 * 1024 * 1024),
+          ('errand_limit{limit="fileBytesTotal"}', 256 * 1024 * 1024),
+          ("errand_model_file_bytes", 0), ("errand_runs_queued", 0),
+          ("errand_store_commits_waiting", 0), ("errand_runs_in_flight", 0))
 
 
 def parse(text: str) -> tuple[dict[str, str], dict[str, float]]:
@@ -31,6 +40,50 @@ def parse(text: str) -> tuple[dict[str, str], dict[str, float]]:
 
 
 class MetricsTest(ServerCase):
+    def be_refused(self, server) -> None:
+        """Asks with credentials that are not good enough, each for a reason of its own."""
+        reader = server.client().request("POST", "/api-keys", {"scopes": ["models:read"]}).json()
+        key = reader["apiKey"]
+        for credential, workspace, status in (("", "default", 401), ("nobody", "default", 401),
+                                              (key, "other", 404), (key, "default", 403)):
+            client = Client(server.url, credential, workspace)
+            self.assertEqual(client.request("GET", "/agent-runs").status, status)
+        # A body that has not come yet is refused by its request's head.
+        with Connection(client.address) as connection:
+            connection.send(b"POST /api/v1/workspaces/default/agent-runs HTTP/1.1\r\n"
+                            b"Host: errand\r\nContent-Length: 5\r\n\r\n")
+            self.assertEqual(connection.receive_response().status, 401)
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = client.request_at("POST", "/api/oauth/token", b"grant_type=client_credentials",
+                                   form)
+        self.assertEqual(answer.status, 401)
+
+    def test_sessions_rooms_and_mcp_sessions_are_counted(self):
+        server = self.start_server([turn(calls=[("look", {})])])
+        client = server.client()
+        session = client.request("POST", "/agent-sessions", {"tools": [TOOL]}).json()["sessionId"]
+        for prompt in ("One?", "Two?", "Three?"):
+            client.request("POST", f"/agent-sessions/{session}/messages", {"prompt": prompt})
+        mcp = {"jsonrpc": "2.0", "id": 1, "method": "initialize",
+               "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                          "clientInfo": {"name": "test", "version": "1"}}}
+        began = client.request("POST", "/mcp", mcp,
+                               {"Accept": "application/json, text/event-stream"})
+        self.assertEqual(began.status, 200)
+        client.request("POST", "/rooms", {"name": "den"})
+        for name in ("ann", "bob"):
+            token = client.request("POST", "/rooms/den/tokens", {"name": name}).json()["token"]
+            peer = RoomPeer(server.url, "den", token).ready()
+            self.addCleanup(peer.close)
+        samples = self.samples(server)
+        self.assertEqual(
+            {name: samples[f"errand_{name}"] for name in (
+                "sessions_created_total", "session_messages_total", "session_messages_waiting",
+                "mcp_sessions", "rooms", "room_participants")},
+            {"sessions_created_total": 1, "session_messages_total": 3,
+             "session_messages_waiting": 2, "mcp_sessions": 1, "rooms": 1,
+             "room_participants": 2})
+
     def samples(self, server) -> dict[str, float]:
         types, samples = parse(server.client().request_at("GET", "/metrics").body.decode())
         for name, kind in types.items():
@@ -57,6 +110,7 @@ class MetricsTest(ServerCase):
                 for role in ("user", "assistant", "user", "assistant", "user")]
         client.log(client.create(messages=said))  # the third turn of the script
         client.request("POST", "/agent-runs", {"prompt": "Hi", "name": "x" * 1000})
+        self.be_refused(server)
         after = self.samples(server)
         grown = {name: after[name] - before.get(name, 0) for name in after}
 
@@ -77,6 +131,12 @@ class MetricsTest(ServerCase):
                 ("errand_model_retries_total", 0),
                 ("errand_model_duration_seconds_count", 3),
                 ('errand_limit_rejections_total{limit="nameChars"}', 1),
+                ('errand_http_refused_total{reason="missing_credential"}', 2),
+                ('errand_http_refused_total{reason="invalid_credential"}', 1),
+                ('errand_http_refused_total{reason="wrong_workspace"}', 1),
+                ('errand_http_refused_total{reason="insufficient_scope"}', 1),
+                ('errand_http_refused_total{reason="invalid_client"}', 1),
+                ("errand_sessions_created_total", 0),
                 ('errand_tokens_total{kind="input"}', 7),
                 ("errand_build_info{version=", 0)):
             key = next((one for one in grown if one.startswith(name)), None)
@@ -87,13 +147,7 @@ class MetricsTest(ServerCase):
                      "errand_log_appends_total", "errand_durable_waits_total",
                      'errand_http_responses_total{status="201"}'):
             self.assertGreater(grown[name], 0, name)
-        for name, value in (('errand_limit{limit="requestsPerMinute"}', 1000),
-                            ('errand_limit{limit="runsInFlight"}', 8),
-                            ('errand_limit{limit="tools"}', 256),
-                            ('errand_limit{limit="turnFileBytes"}', 20 * 1024 * 1024),
-                            ('errand_limit{limit="fileBytesTotal"}', 256 * 1024 * 1024),
-                            ("errand_model_file_bytes", 0), ("errand_runs_queued", 0),
-                            ("errand_store_commits_waiting", 0), ("errand_runs_in_flight", 0)):
+        for name, value in GAUGES:
             self.assertEqual(after[name], value, name)
         for name in ("errand_disk_free_bytes", "errand_database_bytes",
                      "errand_database_log_bytes",

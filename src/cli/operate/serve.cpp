@@ -128,6 +128,7 @@ class Server final {
               .trusts_loopback = !options.behind_proxy,
               .http_counts = [this] { return http_.counts(); },
               .span_counts = span_counts_of(host_),
+              .connected = [this] { return connected(); },
               .rooms = &rooms_,
               .data = options.data,
               .database = database_file(options),
@@ -326,6 +327,15 @@ class Server final {
       log_.warning("cannot store when keys were used", {{"error", stored.error().describe()}});
     }
     if (!host_.engine().is_draining()) plan_key_uses();
+  }
+
+  server::ConnectedTally connected() const {
+    const auto rooms = rooms_.counts();
+    const auto mcp = mcp_.counts();
+    return {.rooms = rooms.rooms,
+            .participants = rooms.participants,
+            .mcp_sessions = mcp.sessions,
+            .mcp_requests = mcp.requests};
   }
 
   Task<void> shut_down() {

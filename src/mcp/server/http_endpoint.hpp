@@ -46,6 +46,12 @@ class HttpEndpoint final {
   // Tells every client that wants to know.
   void announce_update(const std::string& uri);
 
+  struct Counts {
+    std::size_t sessions = 0;  // of the legacy era
+    std::size_t requests = 0;  // of the modern era, under way
+  };
+  Counts counts() const { return {.sessions = sessions_.size(), .requests = requests_.size()}; }
+
   Task<void> stop();
 
  private:

@@ -30,6 +30,7 @@ class McpApi final {
   void announce_change(const WorkspaceSlug& workspace) {
     endpoint_.announce_change(mcp::ListKind::tools, workspace.view());
   }
+  mcp::HttpEndpoint::Counts counts() const { return endpoint_.counts(); }
   Task<void> stop();
 
  private:

@@ -72,6 +72,17 @@ std::shared_ptr<room::Room> LiveRooms::find(const WorkspaceSlug& workspace,
   return found == rooms_.end() ? nullptr : found->second.lock();
 }
 
+LiveRooms::Counts LiveRooms::counts() const {
+  Counts counts;
+  for (const auto& [key, room] : rooms_) {
+    const auto there = room.lock();
+    if (!there) continue;
+    ++counts.rooms;
+    counts.participants += there->counts().participants;
+  }
+  return counts;
+}
+
 void LiveRooms::evict_key(const std::string& key_id, std::string_view reason) {
   std::vector<std::shared_ptr<room::Room>> rooms;
   for (const auto& [key, room] : rooms_) {

@@ -56,6 +56,12 @@ class LiveRooms final {
   // Sends everybody away whose token this key has signed.
   void evict_key(const std::string& key_id, std::string_view reason);
 
+  struct Counts {
+    std::size_t rooms = 0;
+    std::size_t participants = 0;  // of all of them
+  };
+  Counts counts() const;
+
   const room::RoomLimits& limits() const { return limits_; }
 
  private:

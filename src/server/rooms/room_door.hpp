@@ -88,6 +88,8 @@ class RoomDoor final : public room::RoomGate {
   // Who is in a room at the moment; `id` is that of its record.
   std::vector<room::Room::Listed> participants(const WorkspaceSlug& workspace,
                                                const std::string& id) const;
+  // Rooms with somebody in them, and who that is.
+  LiveRooms::Counts counts() const { return rooms_.counts(); }
   // Gives up calls of agents, and returns when all that rooms had to keep is kept. Nobody may be in
   // a room any more.
   Task<void> stop();

@@ -1,5 +1,4 @@
 // OAuth: clients of a workspace, and the endpoints at which they get and give back tokens.
-#include <array>
 #include <utility>
 
 #include "base/base64.hpp"
@@ -7,13 +6,13 @@
 #include "json/write.hpp"
 #include "server/api.hpp"
 #include "server/error_body.hpp"
+#include "server/openapi/request_members.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/grant_body.hpp"
 
 namespace errand::server {
 namespace {
 
-constexpr auto kClientMembers = std::to_array<std::string_view>({"name", "scopes", "agents"});
 constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
 
 json::Object client_json(const engine::OAuthClient& client) {
@@ -106,15 +105,16 @@ net::Response not_a_form() {
   return oauth_error(400, "invalid_request", cat("the body has to be ", kFormType));
 }
 
-net::Response wrong_client() {
+}  // namespace
+
+net::Response Api::refuse_client() {
+  ++requests_.by_refusal["invalid_client"];
   return oauth_error(401, "invalid_client", "the client is unknown, or its secret is wrong");
 }
 
-}  // namespace
-
 Api::Answer Api::create_oauth_client(Principal who, net::Request request) {
   auto read = [scopes = known_scopes()](const json::Value& body) {
-    return parse_grant(body, scopes, kClientMembers);
+    return parse_grant(body, scopes, kOAuthClientMembers);
   };
   ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), read));
   if (!params.grant.scopes) {
@@ -157,7 +157,7 @@ Task<net::Response> Api::give_tokens(net::Request request) {
   if (!form.is_form()) co_return not_a_form();
   ClientCredentials sent = client_credentials(request, form);
   const engine::OAuthClient* client = oauth_.authenticate(sent.id, sent.secret);
-  if (!client) co_return wrong_client();
+  if (!client) co_return refuse_client();
   std::string kind = form.at("grant_type");
   std::string refresh_token = form.at("refresh_token");
   if (kind == "refresh_token") {
@@ -174,7 +174,7 @@ Task<net::Response> Api::give_tokens(net::Request request) {
   if (!tokens && tokens.error().code() == ErrorCode::forbidden) {
     co_return oauth_error(400, "invalid_scope", tokens.error().message());
   }
-  if (!tokens && tokens.error().code() == ErrorCode::not_found) co_return wrong_client();
+  if (!tokens && tokens.error().code() == ErrorCode::not_found) co_return refuse_client();
   if (!tokens) co_return render_error(tokens.error());
   // Refresh tokens stay as they are: the client gets back what it sent.
   tokens->refresh_token = std::move(refresh_token);
@@ -186,7 +186,7 @@ Task<net::Response> Api::take_back_token(net::Request request) {
   if (!form.is_form()) co_return not_a_form();
   ClientCredentials sent = client_credentials(request, form);
   const engine::OAuthClient* client = oauth_.authenticate(sent.id, sent.secret);
-  if (!client) co_return wrong_client();
+  if (!client) co_return refuse_client();
   const KeyId id = client->id;
   const std::string token = form.at("token");
   auto revoked = co_await oauth_.revoke(id, token);

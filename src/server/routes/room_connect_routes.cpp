@@ -73,6 +73,7 @@ Task<net::Response> Api::connect_room(net::Request request) {
     co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
   }
   auto answer = co_await room_connection(std::move(request));
+  if (!answer && answer.error().code() == ErrorCode::unauthorized) co_return refuse(answer.error());
   if (!answer) co_return render_error(answer.error());
   co_return std::move(*answer);
 }

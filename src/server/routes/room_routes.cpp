@@ -1,5 +1,4 @@
 // Rooms, tokens for them, and room keys.
-#include <array>
 #include <utility>
 
 #include "base/text.hpp"
@@ -10,6 +9,7 @@
 #include "server/error_body.hpp"
 #include "server/openapi/query.hpp"
 #include "server/openapi/request_limits.hpp"
+#include "server/openapi/request_members.hpp"
 #include "server/request_body.hpp"
 #include "server/rooms/room_door.hpp"
 #include "server/routes/record_answer.hpp"
@@ -17,8 +17,6 @@
 
 namespace errand::server {
 namespace {
-
-constexpr auto kRoomMembers = std::to_array<std::string_view>({"name"});
 
 json::Object room_json(const NamedRecord& room) {
   return {{"id", room.id}, {"name", room.name}, {"createdAt", to_iso8601(room.created_at)}};
@@ -56,13 +54,17 @@ Result<std::string> parse_new_room(const json::Value& body) {
 
 // Gives the name, which may be empty.
 Result<std::string> parse_new_key(const json::Value& body) {
-  ERRAND_CHECK(refuse_unknown_members(body, kRoomMembers));
+  ERRAND_CHECK(refuse_unknown_members(body, kRoomKeyMembers));
   json::Fields in(body, "");
   std::string name = in.optional_text("name").value_or("");
   if (utf8_length(name) > kKeyNameCharsMax) {
     in.fail("name", cat("a name has at most ", kKeyNameCharsMax, " characters"));
   }
   return in.finish(std::move(name));
+}
+
+bool is_bad_token(const Error& error) {
+  return error.reason() == "invalid_token";
 }
 
 json::Object room_key_json(const engine::RoomKeyInfo& key) {
@@ -166,6 +168,7 @@ Task<net::Response> Api::join_room(net::Request request) {
     co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
   }
   auto answer = co_await options_.rooms->enter(std::move(request));
+  if (!answer && is_bad_token(answer.error())) co_return refuse(answer.error());
   if (!answer) co_return render_error(answer.error());
   co_return std::move(*answer);
 }
@@ -175,6 +178,7 @@ Task<net::Response> Api::get_room_file(net::Request request) {
     co_return render_error(Error(ErrorCode::not_found, "this server has no rooms"));
   }
   auto answer = co_await options_.rooms->send_file(std::move(request));
+  if (!answer && is_bad_token(answer.error())) co_return refuse(answer.error());
   if (!answer) co_return render_error(answer.error());
   co_return std::move(*answer);
 }
