@@ -95,6 +95,14 @@ Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string na
                          .key = std::move(made)};
 }
 
+Task<Result<std::string>> Workspaces::name_of(WorkspaceSlug slug) {
+  RecordKey key{.workspace = operators_workspace(), .kind = std::string(kKind), .id = slug.str()};
+  auto record = co_await store_.find_record(std::move(key));
+  if (!record && record.error().code() == ErrorCode::not_found) co_return std::string();
+  if (!record) co_return std::move(record).error();
+  co_return name_in(*record);
+}
+
 Task<Result<std::vector<WorkspaceView>>> Workspaces::list() {
   std::map<WorkspaceSlug, std::string> names;
   RecordFilter filter{

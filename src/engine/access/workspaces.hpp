@@ -39,6 +39,8 @@ class Workspaces final {
   // "idempotency_conflict": the Idempotency-Key was used for another request.
   Task<Result<NewWorkspace>> create(WorkspaceSlug slug, std::string name, Once once = {});
   Task<Result<std::vector<WorkspaceView>>> list();
+  // For people; empty for a workspace of the configuration file.
+  Task<Result<std::string>> name_of(WorkspaceSlug slug);
 
   static bool is_operator(const Principal& who) { return who.workspace.view() == kOperator; }
 

@@ -1,6 +1,7 @@
 #include "server/routes/grant_body.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,16 @@
 
 namespace errand::server {
 namespace {
+
+// Scopes of the protocol for endpoints that this server does not have. Programs ask for them as
+// they do elsewhere; here they allow nothing.
+constexpr auto kScopesOfOtherEndpoints = std::to_array<std::string_view>(
+    {"agents:invoke", "evals:read", "evals:write", "feedback:read", "plugins:read"});
+
+bool is_scope(std::string_view name, const std::vector<std::string>& known) {
+  return std::find(known.begin(), known.end(), name) != known.end() ||
+         is_known(name, kScopesOfOtherEndpoints);
+}
 
 struct NamesBound {
   std::string_view limit;
@@ -44,7 +55,7 @@ void check_scopes(json::Fields& in, const Grant::Names& scopes,
                   const std::vector<std::string>& known) {
   if (!scopes) return;
   for (const std::string& scope : *scopes) {
-    if (std::find(known.begin(), known.end(), scope) != known.end()) continue;
+    if (is_scope(scope, known)) continue;
     return in.fail(Error(ErrorCode::invalid_argument,
                          cat("there is no scope \"", utf8_prefix(scope, 80), "\""))
                        .pointer(in.pointer_to("scopes"))

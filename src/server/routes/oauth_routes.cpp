@@ -200,9 +200,11 @@ Task<net::Response> Api::take_back_token(net::Request request) {
 }
 
 Api::Answer Api::tell_identity(Principal who, net::Request) {
+  ERRAND_CO_TRY(auto name, co_await workspaces_.name_of(who.workspace));
+  if (name.empty()) name = who.workspace.str();
   json::Object out{{"sub", who.key.view()}, {"email", nullptr}};
   out["workspace"] = json::Object{
-      {"id", who.workspace.view()}, {"slug", who.workspace.view()}, {"name", who.workspace.view()}};
+      {"id", who.workspace.view()}, {"slug", who.workspace.view()}, {"name", std::move(name)}};
   co_return json_response(200, json::write(out));
 }
 
