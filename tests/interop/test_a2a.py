@@ -357,7 +357,10 @@ class A2aServerTest(A2aServerCase):
 
     def test_a_task_belongs_to_its_agent(self):
         server, _ = self.start_agent()
-        server.client().request("PUT", "/agents/other", {"name": "other"})
+        other = server.client().request("PUT", "/agents/other", {"name": "other"}).json()["id"]
+        # Whoever creates a run chooses its metadata, but not whose task it is.
+        server.client().log(server.client().create(prompt="Hi.", agentId="teller",
+                                                   metadata={"a2a_agent": other}))
         message = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Hi."}]}
         task = self.ask(server, "SendMessage", {"message": message})["result"]["task"]
         with_context = message | {"messageId": "m2", "contextId": task["contextId"]}

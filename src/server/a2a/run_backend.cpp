@@ -229,9 +229,10 @@ Task<Result<a2a::Task>> RunBackend::get(std::string id) {
 }
 
 Task<Result<std::vector<a2a::Task>>> RunBackend::list(std::string context_id) {
-  RunFilter filter{.workspace = who_.workspace,
-                   .metadata = {{std::string(kTaskAgentKey), agent_.id}},
-                   .limit = kRunsPerRead};
+  RunFilter filter{
+      .workspace = who_.workspace,
+      .metadata = {{std::string(kTaskAgentKey), agent_.id}, {std::string(kAgentLabel), agent_.id}},
+      .limit = kRunsPerRead};
   std::vector<a2a::Task> tasks;
   if (!context_id.empty()) {
     filter.session = SessionId::parse(context_id);

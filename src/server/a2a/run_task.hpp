@@ -10,7 +10,8 @@
 
 namespace errand::server {
 
-// The metadata by which the runs of an agent's tasks are found.
+// The metadata by which the runs of an agent's tasks are told from its other runs. Callers of runs
+// may write it, too, so it says nothing about which agent has run.
 inline constexpr std::string_view kTaskAgentKey = "a2a_agent";
 // The metadata that holds the client's id of the message that began a task.
 inline constexpr std::string_view kTaskMessageKey = "a2a_message";
