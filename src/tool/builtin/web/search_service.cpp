@@ -9,12 +9,15 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
+#include "tool/builtin/web/html_document.hpp"
 
 namespace errand {
 namespace {
 
 // Of the text of a page, which is its snippet.
 constexpr int kSnippetChars = 500;
+// Of a title or a snippet; the rest is left out.
+constexpr std::size_t kHtmlBytesMax = 4'000;
 
 struct Provider {
   std::string_view word;
@@ -33,16 +36,11 @@ const Provider& facts_of(SearchProvider provider) {
   return kProviders[static_cast<std::size_t>(provider)];
 }
 
-// Brave marks the words that were found with tags.
-std::string without_tags(std::string_view html) {
-  std::string out;
-  bool is_tag = false;
-  for (char c : html) {
-    if (c == '<') is_tag = true;
-    if (!is_tag) out += c;
-    if (c == '>') is_tag = false;
-  }
-  return out;
+// Brave gives titles and snippets as HTML, with tags around the words that were found.
+std::string text_of_html(std::string_view html) {
+  std::string known(utf8_prefix(html, kHtmlBytesMax));
+  std::erase(known, '\0');
+  return parse_html(known).text;
 }
 
 net::ClientRequest post(std::string url, const json::Object& body) {
@@ -126,8 +124,8 @@ Result<std::vector<SearchHit>> parse_hits(SearchProvider provider, std::string_v
                   .url = std::string(json::text_at(item, "url")),
                   .snippet = std::string(json::text_at(item, snippet))};
     if (is_brave) {
-      hit.title = without_tags(hit.title);
-      hit.snippet = without_tags(hit.snippet);
+      hit.title = text_of_html(hit.title);
+      hit.snippet = text_of_html(hit.snippet);
     }
     if (!hit.url.empty()) hits.push_back(std::move(hit));
   }

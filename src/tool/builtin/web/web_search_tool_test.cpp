@@ -100,6 +100,10 @@ TEST(SearchServices, AnswersAreRead) {
                         R"({"web":{"results":[{"title":"A <strong>b</strong>","url":"https://a.b",
                             "description":"c <b>d</b>"},{"title":"no url"}]}})"),
             (Hits{{"A b", "https://a.b", "c d"}}));
+  EXPECT_EQ(*parse_hits(SearchProvider::brave,
+                        R"({"web":{"results":[{"title":"Tom &amp; <strong>Jerry</strong>&#x27;s",
+                            "url":"https://a.b","description":"&lt;b&gt; is bold, AT&T"}]}})"),
+            (Hits{{"Tom & Jerry's", "https://a.b", "<b> is bold, AT&T"}}));
   EXPECT_EQ(*parse_hits(SearchProvider::tavily,
                         R"({"results":[{"title":"A","url":"https://a.b","content":"c"}]})"),
             (Hits{{"A", "https://a.b", "c"}}));
