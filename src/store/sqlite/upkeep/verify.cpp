@@ -122,6 +122,11 @@ constexpr const char* kRecordRules[] = {
     "WHERE kind IN ('agent', 'tool', 'room'))) "
     "WHERE NOT json_valid(substr(rest, instr(rest, char(10)) + 1))",
 
+    // Who may do what; some have a meaning to the engine alone.
+    "SELECT 'the record ' || kind || ' ' || id || ' of ' || workspace || ' cannot be read' "
+    "FROM records WHERE kind IN ('api-key', 'oauth-client', 'oauth-token', 'workspace', "
+    "'workspace-request') AND NOT json_valid(CAST(body AS TEXT))",
+
     "SELECT kind || ' ' || id || ' lacks its version ' || version FROM records AS r "
     "WHERE kind IN ('agent', 'tool', 'room') AND NOT EXISTS "
     "(SELECT 1 FROM records AS v WHERE v.workspace = r.workspace "
