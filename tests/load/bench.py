@@ -115,6 +115,8 @@ def measure_million(effort: Effort) -> list[Row]:
     return [
         Row(f"{stored}: from start to listening", "ms", found.listening_ms, 0, 50),
         Row(f"{stored}: list of 50 by status or metadata, p99", "ms", found.list_p99_ms, 1, 5),
+        Row(f"{stored}, {effort.stored // million.SESSIONS_SHARE:,} sessions: list of 50 sessions "
+            "by status, metadata or time, p99", "ms", found.session_list_p99_ms, 1),
         Row(f"{stored}: removed beside 2,000 new runs a second", "runs/s",
             [found.removed_per_second], 0, 2000, is_least=True),
         Row("New runs meanwhile", "runs/s", [found.created_per_second], 0, 1900, is_least=True),

@@ -1,4 +1,4 @@
-"""Measurements on a store of a million runs that have ended."""
+"""Measurements on a store of a million runs that have ended, and of many sessions."""
 
 import sqlite3
 import subprocess
@@ -26,6 +26,11 @@ WAITING_RUNS = 10_000  # for their clients, while lists are asked for
 # Common, rare and absent ones, the way that lists are asked for.
 FILTERS = ("status=succeeded", "status=failed", "status=running", "metadata=team:care",
            "metadata=customer:c7", "metadata=customer:nobody", "metadata=team:care&status=failed")
+# errand_fill makes sessions in the past, those of the templates are new.
+SESSION_FILTERS = ("status=active", "metadata=team:care", "metadata=customer:c7",
+                   "metadata=customer:nobody", "metadata=team:care&status=ended",
+                   "createdBefore={day_ago}", "createdAfter={day_ago}&status=active")
+SESSIONS_SHARE = 10  # one session for so many runs
 
 
 def fill_program() -> Path:
@@ -40,12 +45,15 @@ def database(server: Server) -> Path:
 
 
 def make_templates(server: Server) -> None:
-    """Fifty runs that have ended, one of which has failed: all of a team, each of a customer."""
+    """Fifty runs that have ended, one of which has failed: all of a team, each of a customer. The
+    same number of sessions."""
     client = server.client()
     for number in range(50):
         model = "fails" if number == 0 else "talk"
         client.log(client.create(prompt="Go.", modelId=model,
                                  metadata={"team": "care", "customer": f"c{number}"}))
+        client.request("POST", "/agent-sessions",
+                       {"metadata": {"team": "care", "customer": f"c{number}"}})
 
 
 def filled_server(runs: int) -> Server:
@@ -55,8 +63,9 @@ def filled_server(runs: int) -> Server:
         server.start()
         make_templates(server)
         server.stop()
-        subprocess.run([str(fill_program()), str(database(server)), str(runs)], check=True,
-                       stdout=subprocess.DEVNULL, timeout=FILL_SECONDS_MAX)
+        subprocess.run([str(fill_program()), str(database(server)), str(runs),
+                        str(runs // SESSIONS_SHARE)], check=True, stdout=subprocess.DEVNULL,
+                       timeout=FILL_SECONDS_MAX)
     except BaseException:
         server.kill()
         server.close()
@@ -68,19 +77,24 @@ def filled_server(runs: int) -> Server:
 class MillionFigures:
     listening_ms: list[float]  # from before the fork to the ready line
     list_p99_ms: list[float]  # of each filter
+    session_list_p99_ms: list[float]
     removed_per_second: float
     created_per_second: float  # meanwhile
 
 
-def list_p99_ms(server: Server, query: str) -> float:
+def day_ago() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86_400))
+
+
+def list_p99_ms(server: Server, what: str, query: str) -> float:
     """Of pages of 50, the first one and, half of the time, the one behind it."""
     client = server.client()
     times = []
     cursor = ""
     with Connection(client.address) as connection:
         for _ in range(LIST_REQUESTS):
-            path = client.path(f"/agent-runs?limit=50&{query}" + (f"&cursor={cursor}" if cursor
-                                                                  else ""))
+            path = client.path(f"/{what}?limit=50&{query}" + (f"&cursor={cursor}" if cursor
+                                                              else ""))
             request = request_bytes("GET", path, client.headers(), None)
             begun = time.monotonic()
             connection.send(request)
@@ -144,9 +158,11 @@ def measure_million(runs: int = RUNS) -> MillionFigures:
         server.start()
         drive(server, "talk", 1000)
         drive(server, "ask", WAITING_RUNS, "created")
-        lists = [list_p99_ms(server, query) for query in FILTERS]
+        lists = [list_p99_ms(server, "agent-runs", query) for query in FILTERS]
+        sessions = [list_p99_ms(server, "agent-sessions", query.format(day_ago=day_ago()))
+                    for query in SESSION_FILTERS]
         server.stop()
-        return MillionFigures(starts, lists, *measure_retention(server))
+        return MillionFigures(starts, lists, sessions, *measure_retention(server))
     finally:
         server.kill()
         server.close()

@@ -23,7 +23,9 @@ from support.server import Server
 MIB = 1024 * 1024
 PROBE_SECONDS = 0.002  # between two requests
 QUIET_SECONDS = 0.3  # before and after
-RESULTS = 32  # of 2 MB each
+RESULTS = 31  # of 2 MB each: as many as fit into a conversation
+HISTORY_MESSAGES = 4
+HISTORY_PARTS = 100  # of a message, of 150 KB each
 CALLS = 256
 UNKNOWN_CALLS = 512
 PENDING_CALLS = 20_000
@@ -44,6 +46,7 @@ SCRIPTS = {
     "large": [turn(calls=[("fetch", {"n": n}) for n in range(RESULTS)]), turn("Done.")],
     "ask": [turn(calls=[("fetch", {})]), turn("Done.")],
     "long": [turn(*["x" * MIB] * ANSWER_MIB)],
+    "talk": [turn("Yes.")] * (HISTORY_MESSAGES * HISTORY_PARTS + 2),
 }
 
 
@@ -153,6 +156,29 @@ def attack_reads(server: Server) -> Callable[[], None]:
     def attack() -> None:
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda _: server.client().snapshot(run), range(8)))
+    return attack
+
+
+def attack_history(server: Server) -> Callable[[], None]:
+    client = server.client()
+    session = client.request("POST", "/agent-sessions", {"modelId": "talk"}).json()["sessionId"]
+    said = [{"role": ("assistant", "user")[n % 2], "content": "x" * 150_000}
+            for n in range(HISTORY_PARTS)]
+
+    def send(body: dict) -> None:
+        made = client.request("POST", f"/agent-sessions/{session}/messages", body)
+        expect(made, 201)
+        client.log(made.json()["runId"])
+    for _ in range(HISTORY_MESSAGES):
+        send({"messages": said})
+
+    def read(_) -> None:
+        expect(server.client().request("GET", f"/agent-sessions/{session}"), 200)
+
+    def attack() -> None:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(read, range(8)))
+        send({"prompt": "Hi."})
     return attack
 
 
@@ -334,8 +360,9 @@ def attack_rooms(server: Server) -> Callable[[], None]:
 ATTACKS = {
     "256 tools with 50 patterns each": attack_patterns,
     "256 calls of a tool with a hostile schema": attack_schema,
-    "8 GETs of a run with 64 MB of results": attack_reads,
-    "A fork of a run with 64 MB of results": attack_fork,
+    "8 GETs of a run with 62 MB of results": attack_reads,
+    "8 GETs of a session with a history of 60 MB, and a message to it": attack_history,
+    "A fork of a run with 62 MB of results": attack_fork,
     "512 calls of unknown tools": attack_unknown,
     "A body of 30 MB of small values": attack_values,
     "200 pollers beside 20,000 pending calls": attack_pollers,

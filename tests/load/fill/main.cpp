@@ -1,6 +1,6 @@
-// errand_fill FILE COUNT: fills a store with copies of the runs that have just ended in it, through
-// the interface of stores, so that a million runs take a minute. The copies ended two days ago by
-// the store's clock. Prints how many runs there are.
+// errand_fill FILE RUNS SESSIONS: fills a store with copies of the runs that have just ended in it,
+// and of its sessions, through the interface of stores, so that a million runs take a minute. The
+// copies ended, or were created, two days ago by the store's clock. Prints how many runs there are.
 #include <boost/asio/io_context.hpp>
 #include <charconv>
 #include <cstdio>
@@ -85,26 +85,45 @@ Task<Result<void>> copy_run(Store* store, const Template* from, RunId id, WallTi
   co_return Result<void>();
 }
 
+struct Counts {
+  std::size_t runs = 0;
+  std::size_t sessions = 0;
+};
+
 struct Filling {
   Store& store;
   const Clock& clock;
   IdSource& ids;
   const std::vector<Template>& templates;
-  std::size_t count;
-  std::size_t begun = 0;
+  const std::vector<SessionRow>& sessions;
+  Counts count;
+  Counts begun = {};
   std::optional<Error> failure = {};
 };
 
-Task<void> fill(Filling* filling) {
-  while (filling->begun < filling->count && !filling->failure) {
-    const Template& from = filling->templates[filling->begun++ % filling->templates.size()];
+Task<void> fill_runs(Filling* filling) {
+  std::size_t& begun = filling->begun.runs;
+  while (begun < filling->count.runs && !filling->failure) {
+    const Template& from = filling->templates[begun++ % filling->templates.size()];
     auto copied = co_await copy_run(&filling->store, &from, filling->ids.make<RunIdTag>("run_"),
                                     filling->clock.now());
     if (!copied) filling->failure = std::move(copied).error();
   }
 }
 
-Result<std::size_t> fill_store(const std::string& path, std::size_t count) {
+Task<void> fill_sessions(Filling* filling) {
+  std::size_t& begun = filling->begun.sessions;
+  while (begun < filling->count.sessions && !filling->failure) {
+    NewSession made{.row = filling->sessions[begun++ % filling->sessions.size()],
+                    .idempotency = {}};
+    made.row.id = filling->ids.make<SessionIdTag>("sess_");
+    made.row.created_at = filling->clock.now();
+    auto created = co_await filling->store.create_session(std::move(made));
+    if (!created) filling->failure = std::move(created).error();
+  }
+}
+
+Result<std::size_t> fill_store(const std::string& path, Counts count) {
   ShiftedClock clock;
   Log log(clock, 2, LogFormat::text);
   BlockingPool pool(2, kAtOnce);
@@ -114,34 +133,50 @@ Result<std::size_t> fill_store(const std::string& path, std::size_t count) {
   ERRAND_TRY(auto templates, run_task(io, read_templates(store.get())));
   std::mt19937_64 random(1);
   IdSource ids(clock, [&] { return random(); });
-  Filling filling{
-      .store = *store, .clock = clock, .ids = ids, .templates = templates, .count = count};
+  SessionFilter all{.workspace = templates.front().row.workspace};
+  ERRAND_TRY(auto sessions, run_task(io, store->list_sessions(std::move(all))));
+  if (sessions.empty()) count.sessions = 0;
+  Filling filling{.store = *store,
+                  .clock = clock,
+                  .ids = ids,
+                  .templates = templates,
+                  .sessions = sessions,
+                  .count = count};
   TaskGroup tasks(io.get_executor(), [](const char*, const std::string& what) {
     std::fprintf(stderr, "errand_fill: a bug: %s\n", what.c_str());
   });
-  for (std::size_t i = 0; i < kAtOnce; ++i) tasks.spawn("fill", fill(&filling));
+  for (std::size_t i = 0; i < kAtOnce; ++i) tasks.spawn("fill", fill_runs(&filling));
+  io.restart();
+  io.run();
+  for (std::size_t i = 0; i < kAtOnce; ++i) tasks.spawn("fill", fill_sessions(&filling));
   io.restart();
   io.run();
   if (filling.failure) return std::move(*filling.failure);
   clock.shift(kAge);
   auto renewed = run_task(io, store->renew());
   if (!renewed) return std::move(renewed).error();
-  return filling.begun + templates.size();
+  return filling.begun.runs + templates.size();
+}
+
+std::optional<std::size_t> parse_count(std::string_view text) {
+  std::size_t count = 0;
+  auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
+  return count;
 }
 
 }  // namespace
 }  // namespace errand
 
 int main(int argc, char** argv) {
-  std::size_t count = 0;
-  const std::string_view number = argc == 3 ? argv[2] : "";
-  auto read = std::from_chars(number.data(), number.data() + number.size(), count);
-  if (argc != 3 || read.ec != std::errc() || read.ptr != number.data() + number.size()) {
-    std::fputs("Usage: errand_fill FILE COUNT\n", stderr);
+  auto runs = argc == 4 ? errand::parse_count(argv[2]) : std::nullopt;
+  auto sessions = argc == 4 ? errand::parse_count(argv[3]) : std::nullopt;
+  if (!runs || !sessions) {
+    std::fputs("Usage: errand_fill FILE RUNS SESSIONS\n", stderr);
     return errand::kExitUsage;
   }
   try {
-    auto filled = errand::fill_store(argv[1], count);
+    auto filled = errand::fill_store(argv[1], {.runs = *runs, .sessions = *sessions});
     if (!filled) {
       std::fprintf(stderr, "errand_fill: %s\n", filled.error().describe().c_str());
       return 1;
