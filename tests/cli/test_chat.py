@@ -285,7 +285,6 @@ class ResumeTest(ChatCase):
         self.assertEqual([run["status"] for run in runs], ["succeeded", "succeeded"])
         self.assertEqual(runs[0]["metadata"], runs[1]["metadata"])
 
-
     def test_chats_are_listed_the_last_used_first(self):
         ids = []
         for message in ("One fine day", "Another fine day"):

@@ -21,6 +21,7 @@ class Peer(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.seen: list[tuple[str, str, dict, str]] = []
         self.elsewhere = ""
+        self.released = threading.Event()
 
     @property
     def url(self) -> str:
@@ -46,12 +47,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             key = self.headers["X-Key"].encode()
             body = b"x" * (limit - len(key) + 2) + key + b"x" * limit
             return self.answer(500 if path == "/cut-error" else 200, body)
+        if path == "/silent":
+            self.close_connection = True
+            return self.server.released.wait()  # until the test is over
         if path == "/large":
             return self.answer(200, b"x" * (3 << 20))
         told = {"data": {"items": [1, 2]}, "headers": dict(self.headers), "body": body}
         return self.answer(200, json.dumps(told).encode())
 
-    do_GET = do_POST = do_PUT = do_DELETE = take
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = take
 
     def answer(self, status: int, body: bytes, headers: dict | None = None) -> None:
         self.send_response(status)
@@ -61,7 +65,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         try:
-            self.wfile.write(body)
+            self.wfile.write(b"" if self.command == "HEAD" else body)
         except OSError:
             pass  # the client has read enough
 
@@ -79,6 +83,7 @@ class HttpToolsTest(ServerCase):
         threading.Thread(target=peer.serve_forever, daemon=True).start()
         self.addCleanup(peer.server_close)
         self.addCleanup(peer.shutdown)
+        self.addCleanup(peer.released.set)
         return peer
 
     def serve(self, turns=None, config=None):
@@ -164,6 +169,35 @@ class HttpToolsTest(ServerCase):
         self.assertFalse(answer["ok"])
         self.assertIn("status 302", answer["result"])
         self.assertEqual(self.other.seen, [])
+
+    def test_every_method_is_sent_as_such(self):
+        self.serve()
+        bodies = {"GET": "", "HEAD": "", "POST": '{"n":7}', "PUT": '{"n":7}', "PATCH": '{"n":7}',
+                  "DELETE": ""}
+        for method, body in bodies.items():
+            with self.subTest(method):
+                more = {"body": {"n": "{{args.n}}"}} if body else {}
+                self.store("send", "/things/{{args.n}}", method=method, **more)
+                answer = self.try_tool("send", n=7)
+                self.assertTrue(answer["ok"], answer)
+                seen = self.peer.seen.pop()
+                self.assertEqual((seen[0], seen[1], seen[3]), (method, "/things/7", body))
+        self.assertEqual(self.peer.seen, [])
+
+    def test_a_call_has_the_time_of_its_tool(self):
+        self.serve([turn(calls=[("ask", {}), ("order", {})]), turn("Nobody answers.")])
+        self.store("ask", "/silent", timeoutMs=300)
+        self.store("order", "/silent", method="POST", timeoutMs=300)
+        tools = [{"kind": "mantyx", "id": name} for name in ("ask", "order")]
+        events = [frame.json() for frame in self.api.log(self.api.create(prompt="Go.",
+                                                                         tools=tools))]
+        results = {one["name"]: one for one in events if one["type"] == "tool_result"}
+        self.assertEqual({name: one["ok"] for name, one in results.items()},
+                         {"ask": False, "order": False})
+        self.assertNotIn("may not have taken effect", results["ask"]["result"])
+        self.assertEqual(sum(seen[0] == "POST" for seen in self.peer.seen), 1)
+        self.assertEqual(events[-1]["subtype"], "success")
+        self.check_data(self.server)
 
     def test_only_allowed_addresses_are_reached(self):
         self.serve()
