@@ -255,6 +255,12 @@ std::optional<milliseconds> Api::time_left(std::string_view secret, const KeyId&
                                                           : keys_.time_left(key);
 }
 
+Result<void> Api::check_lasting(const Principal& who, const net::Request& request,
+                                std::string_view what) const {
+  if (!time_left(credential(request), who.key)) return {};
+  return Error(ErrorCode::forbidden, cat("a credential that expires cannot make ", what));
+}
+
 void Api::cut(const KeyId& key) {
   streams_.cut(key);
   engine_.recheck_waits();

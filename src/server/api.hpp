@@ -123,6 +123,9 @@ class Api final {
   std::optional<Principal> find(std::string_view secret);
   // How long it is good yet; absent: it does not expire.
   std::optional<milliseconds> time_left(std::string_view secret, const KeyId& key) const;
+  // What never expires is made by those alone whose credential does not expire, either. forbidden.
+  Result<void> check_lasting(const Principal& who, const net::Request& request,
+                             std::string_view what) const;
   // Ends what the credential has opened.
   void cut(const KeyId& key);
   // The key that the caller presents; empty without one.

@@ -96,6 +96,21 @@ class KeyTest(ServerCase):
             owner.cancel(run)
             stream.until("cancelled")
 
+    def test_a_room_token_ends_with_the_access_token_that_made_it(self):
+        owner = self.start_server(CALL_FIRST).client()
+        owner.request("POST", "/rooms", {"name": "den"})
+        made = owner.request("POST", "/oauth-clients",
+                             {"name": "portal", "scopes": ["rooms:write"]}).json()
+        form = {"grant_type": "client_credentials", "client_id": made["clientId"],
+                "client_secret": made["clientSecret"]}
+        token = owner.request_at("POST", "/api/oauth/token", urllib.parse.urlencode(form).encode(),
+                                 {"Content-Type": "application/x-www-form-urlencoded"}).json()
+        guest = Client(owner.url, token["access_token"])
+        answers = [who.request("POST", "/rooms/den/tokens", {"name": "ann"}).json()
+                   for who in (guest, owner)]
+        self.assertIsNotNone(answers[0]["expiresAt"])
+        self.assertIsNone(answers[1]["expiresAt"])
+
     def test_scopes_and_the_last_use_outlive_a_restart(self):
         server = self.start_server(CALL_FIRST)
         key, guest = self.new_key(server.client(), scopes=["models:read"])

@@ -113,6 +113,7 @@ net::Response Api::refuse_client() {
 }
 
 Api::Answer Api::create_oauth_client(Principal who, net::Request request) {
+  ERRAND_CO_CHECK(check_lasting(who, request, "an OAuth client"));
   auto read = [scopes = known_scopes()](const json::Value& body) {
     return parse_grant(body, scopes, kOAuthClientMembers);
   };

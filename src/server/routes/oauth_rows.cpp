@@ -19,7 +19,8 @@ std::vector<Api::Row> Api::oauth_rows() {
         .tag = "OAuth",
         .scope = "keys:write",
         .summary = "Creates an OAuth client with a first refresh token.",
-        .about = "Secret and refresh token are in this answer and nowhere else.",
+        .about = "Secret and refresh token are in this answer and nowhere else. A credential that "
+                 "expires cannot create a client.",
         .request = "OAuthClientRequest",
         .takes_idempotency_key = true,
         .answers = {{201, "The client.", "NewOAuthClient"}},

@@ -116,7 +116,7 @@ Api::Answer Api::create_room_token(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), parse_token_params));
   ERRAND_CO_TRY(auto room, co_await engine_.records().rooms.find(who.workspace, name));
   // Nobody gives away more time than they have.
-  if (auto left = keys_.time_left(who.key)) {
+  if (auto left = time_left(credential(request), who.key)) {
     params.lives_for = std::min(params.lives_for.value_or(*left), *left);
   }
   ERRAND_CO_TRY(auto key, co_await engine_.records().room_keys.signing_key(who.workspace));
@@ -133,9 +133,7 @@ Api::Answer Api::create_room_token(Principal who, net::Request request) {
 }
 
 Api::Answer Api::create_room_key(Principal who, net::Request request) {
-  if (keys_.time_left(who.key)) {
-    co_return Error(ErrorCode::forbidden, "a credential that expires cannot make a room key");
-  }
+  ERRAND_CO_CHECK(check_lasting(who, request, "a room key"));
   ERRAND_CO_TRY(auto name, co_await read_json(&request, engine_.pool(), parse_new_key));
   ERRAND_CO_TRY(auto idempotency, co_await idempotency_of(&request, engine_.pool()));
   ERRAND_CO_TRY(auto key, co_await engine_.records().room_keys.create(
