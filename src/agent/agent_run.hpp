@@ -13,6 +13,7 @@
 #include "agent/fold/refusal.hpp"
 #include "agent/fold/state.hpp"
 #include "agent/fold/step.hpp"
+#include "agent/history_cache.hpp"
 #include "agent/lease.hpp"
 #include "agent/run_log.hpp"
 #include "agent/run_trace.hpp"
@@ -44,10 +45,11 @@ struct Surroundings {
   const Lease& lease;
   Counters& counters;
   TurnRoom& turns;
-  bool typed_events = false;        // segments carry structs for readers in this process
-  SecretSource* secrets = nullptr;  // null: there are none
-  SpanSink* spans = nullptr;        // null: nobody wants them
-  ChildRuns* children = nullptr;    // null: there are no stored agents
+  bool typed_events = false;          // segments carry structs for readers in this process
+  SecretSource* secrets = nullptr;    // null: there are none
+  SpanSink* spans = nullptr;          // null: nobody wants them
+  ChildRuns* children = nullptr;      // null: there are no stored agents
+  HistoryCache* histories = nullptr;  // null: each run reads its session's history
 };
 
 // Told by a run, on its home, never from inside one of its member functions that callers call.

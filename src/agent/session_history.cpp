@@ -75,22 +75,28 @@ std::vector<Message> kept_steps(const State& state) {
 }  // namespace
 
 Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey session,
-                                                        std::int64_t until) {
-  std::vector<llm::MessagePtr> messages;
-  for (std::int64_t after = 0; after < until;) {
-    ERRAND_CO_TRY(auto entries, co_await store->read_history(session, after, until, kBytesAtOnce));
+                                                        std::int64_t until, HistoryCache* cache) {
+  HistoryCache::Beginning known;
+  if (cache) known = cache->find(session, until);
+  std::vector<llm::MessagePtr>& messages = known.messages;
+  const std::size_t messages_before = messages.size();
+  while (known.entries < until) {
+    ERRAND_CO_TRY(auto entries,
+                  co_await store->read_history(session, known.entries, until, kBytesAtOnce));
     if (entries.empty()) {
-      co_return Error(ErrorCode::internal, cat("the history of session ", session.session.view(),
-                                               " ends at entry ", after, " instead of ", until));
+      co_return Error(ErrorCode::internal,
+                      cat("the history of session ", session.session.view(), " ends at entry ",
+                          known.entries, " instead of ", until));
     }
     for (const SessionEntry& entry : entries) {
       ERRAND_CO_TRY(auto kept, parse_history_entry(entry.body));
       for (Message& step : kept.steps) messages.push_back(as_told(std::move(step)));
       messages.push_back(as_told(std::move(kept.message)));
     }
-    after = entries.back().n;
+    known.entries = entries.back().n;
   }
-  co_return messages;
+  if (cache && messages.size() > messages_before) cache->keep(session, known, messages_before);
+  co_return std::move(messages);
 }
 
 std::vector<std::string> history_entries(const State& state) {

@@ -30,7 +30,7 @@ Task<bool> AgentRun::join_session(TurnEntry* first) {
     cutoff_ = Cutoff::too_long;
     co_return true;
   }
-  auto history = co_await read_history(&around_.store, session, row->entries);
+  auto history = co_await read_history(&around_.store, session, row->entries, around_.histories);
   if (!history) {
     observer_.on_broken(history.error());
     co_return false;

@@ -394,6 +394,7 @@ class Engine final : private agent::ChildRuns {
   agent::Lease lease_;
   agent::TurnRoom turns_;
   ReaderBudget readers_;
+  agent::HistoryCache histories_;
   agent::Surroundings surroundings_;
   Pauses pauses_;
   Residency residency_;

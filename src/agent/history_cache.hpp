@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <vector>
+
+#include "llm/model.hpp"
+#include "store/sessions.hpp"
+
+namespace errand::agent {
+
+// Histories of sessions as models are told them, so that a message to a long session does not read
+// all of it again. What is in a history never changes, and it only grows: what is known of one is
+// always its beginning. Those that were used longest ago are forgotten first. Lives on one home.
+class HistoryCache final {
+ public:
+  // So many bytes of all histories together. A longer history is not kept.
+  static constexpr std::size_t kBytesMax = 32U * 1024 * 1024;
+  // What a message takes besides its text.
+  static constexpr std::size_t kMessageBytes = 256;
+
+  explicit HistoryCache(std::size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
+
+  // The beginning of a history: so many of its entries, each of which is one message or several.
+  struct Beginning {
+    std::int64_t entries = 0;
+    std::vector<llm::MessagePtr> messages = {};
+  };
+  // What is known of the first `until` entries; empty if that is nothing, or more than these.
+  Beginning find(const SessionKey& session, std::int64_t until);
+  // `known` begins with the `messages_before` messages that find() gave.
+  void keep(const SessionKey& session, const Beginning& known, std::size_t messages_before);
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Kept {
+    SessionKey session;
+    Beginning beginning = {};
+    std::size_t bytes = 0;
+  };
+  using List = std::list<Kept>;
+
+  void drop(List::iterator kept);
+
+  const std::size_t bytes_max_;
+  std::size_t bytes_ = 0;
+  List kept_;  // the one used last is first
+  std::map<SessionKey, List::iterator> places_;
+};
+
+}  // namespace errand::agent

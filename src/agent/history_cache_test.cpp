@@ -1,0 +1,87 @@
+#include "agent/history_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/text.hpp"
+
+namespace errand::agent::history_cache_test {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+SessionKey session(int number) {
+  return {.workspace = *WorkspaceSlug::parse("default"),
+          .session = *SessionId::parse(cat("sess_", number))};
+}
+
+llm::MessagePtr message(std::string text) {
+  Message made;
+  made.text = std::move(text);
+  return std::make_shared<const Message>(std::move(made));
+}
+
+struct HistoryCacheTest : ::testing::Test {
+  // As a run does that reads what is missing; each entry is one message, named by its number.
+  void read(int number, std::int64_t until) {
+    HistoryCache::Beginning known = cache.find(session(number), until);
+    const std::size_t before = known.messages.size();
+    while (known.entries < until) known.messages.push_back(message(cat(++known.entries)));
+    cache.keep(session(number), known, before);
+  }
+  Texts found(int number, std::int64_t until) {
+    Texts texts;
+    for (const auto& one : cache.find(session(number), until).messages) texts.push_back(one->text);
+    return texts;
+  }
+
+  HistoryCache cache{4 * (HistoryCache::kMessageBytes + 1)};
+};
+
+TEST_F(HistoryCacheTest, AHistoryThatHasGrownIsKnownFromItsBeginning) {
+  EXPECT_EQ(found(1, 9), Texts());
+  read(1, 2);
+  EXPECT_EQ(found(1, 9), (Texts{"1", "2"}));
+  read(1, 4);
+  EXPECT_EQ(found(1, 4), (Texts{"1", "2", "3", "4"}));
+  EXPECT_EQ(cache.bytes(), 4 * (HistoryCache::kMessageBytes + 1));
+}
+
+TEST_F(HistoryCacheTest, AShorterBeginningThanTheKnownOneIsNotCutFromIt) {
+  read(1, 3);
+  EXPECT_EQ(found(1, 2), Texts());
+  read(1, 2);
+  EXPECT_EQ(found(1, 9), (Texts{"1", "2"}));
+}
+
+TEST_F(HistoryCacheTest, TheHistoryUsedLongestAgoIsForgottenFirst) {
+  read(1, 2);
+  read(2, 1);
+  read(1, 2);
+  read(3, 2);
+  EXPECT_EQ(found(2, 9), Texts());
+  EXPECT_EQ(found(1, 9), (Texts{"1", "2"}));
+  EXPECT_EQ(found(3, 9), (Texts{"1", "2"}));
+}
+
+TEST_F(HistoryCacheTest, AHistoryThatIsTooLongIsNotKept) {
+  read(1, 5);
+  EXPECT_EQ(found(1, 9), Texts());
+  EXPECT_EQ(cache.bytes(), 0U);
+}
+
+TEST_F(HistoryCacheTest, TwoWhoReadAtOnceDoNotDoubleMessages) {
+  HistoryCache::Beginning first = cache.find(session(1), 2);
+  HistoryCache::Beginning second = cache.find(session(1), 1);
+  first = {.entries = 2, .messages = {message("1"), message("2")}};
+  second = {.entries = 1, .messages = {message("1")}};
+  cache.keep(session(1), first, 0);
+  cache.keep(session(1), second, 0);
+  EXPECT_EQ(found(1, 9), Texts{"1"});
+  cache.keep(session(1), first, 0);
+  EXPECT_EQ(found(1, 9), (Texts{"1", "2"}));
+}
+
+}  // namespace
+}  // namespace errand::agent::history_cache_test
