@@ -30,6 +30,7 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
       start_(params.start),
       turn_(params.row.status == RunStatus::queued && !params.row.session.empty() ? Turn::unknown
                                                                                   : Turn::here),
+      history_(params.history),
       state_(std::move(params.state)),
       calls_(around.timers, [this](const ToolUseId& id) { end_time_of(id); }),
       end_time_(around.timers.now() +
@@ -349,12 +350,19 @@ Task<bool> AgentRun::cancel_children() {
 Task<void> AgentRun::finish(TerminalEntry terminal) {
   state_->apply(terminal);
   Event event = terminal_event(*state_, terminal);
-  std::vector<std::string> history;
+  std::vector<HistoryEntry> added;
   bool is_told = !state_->created().session.empty() && terminal.status == RunStatus::succeeded;
-  if (is_told) history = history_entries(*state_);
+  if (is_told) added = added_history(*state_);
+  std::vector<std::string> history;
+  for (const HistoryEntry& entry : added) history.push_back(to_history_entry(entry));
   auto end = co_await log_->finish(terminal, std::move(event), std::move(history));
   if (!end) co_return;
   if (*end == RunLog::End::durable) {
+    if (is_told && joined_at_ && around_.histories) {
+      remember_history(around_.histories,
+                       {.workspace = key_.workspace, .session = state_->created().session},
+                       *joined_at_, std::move(added));
+    }
     if (trace_) trace_->end_run(terminal, state_->totals());
     tell_end(terminal);
     co_return observer_.on_end();

@@ -100,6 +100,8 @@ class AgentRun final {
     bool is_given_up = false;  // it has brought the process down too often to be asked about again
     // Of an agent that this one goes on for: see reports().
     std::map<ToolUseId, int> reports = {};
+    // Of the session whose turn the run got when it was created.
+    std::optional<HistorySize> history = {};
   };
 
   // Without a model (nullptr) the run can be cancelled and can run out of time, but not go on.
@@ -289,6 +291,8 @@ class AgentRun final {
   const std::int64_t epoch_;
   const Start start_;
   Turn turn_;
+  std::optional<HistorySize> history_;     // of the session, if that is known
+  std::optional<std::int64_t> joined_at_;  // how many entries this run was told of, in this process
   std::unique_ptr<State> state_;
 
   std::vector<Mailbox> inbox_;

@@ -22,26 +22,22 @@ HistoryCache::Beginning HistoryCache::find(const SessionKey& session, std::int64
   return place->second->beginning;
 }
 
-void HistoryCache::keep(const SessionKey& session, const Beginning& known,
-                        std::size_t messages_before) {
+void HistoryCache::extend(const SessionKey& session, std::int64_t after, std::int64_t until,
+                          std::span<const llm::MessagePtr> messages) {
   auto place = places_.find(session);
-  if (place != places_.end() && place->second->beginning.messages.size() != messages_before) {
-    // Another run of the session has read it meanwhile, or another part of it.
-    drop(place->second);
-    place = places_.end();
-  }
   if (place == places_.end()) {
+    if (after != 0) return;
     kept_.push_front({.session = session});
     place = places_.emplace(session, kept_.begin()).first;
-    messages_before = 0;
   }
   Kept& kept = *place->second;
-  kept.beginning.entries = known.entries;
-  for (std::size_t i = messages_before; i < known.messages.size(); ++i) {
-    const std::size_t bytes = bytes_of(*known.messages[i]);
+  if (kept.beginning.entries != after) return;
+  kept.beginning.entries = until;
+  for (const llm::MessagePtr& message : messages) {
+    const std::size_t bytes = bytes_of(*message);
     kept.bytes += bytes;
     bytes_ += bytes;
-    kept.beginning.messages.push_back(known.messages[i]);
+    kept.beginning.messages.push_back(message);
   }
   while (bytes_ > bytes_max_) drop(std::prev(kept_.end()));
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "llm/model.hpp"
@@ -30,8 +31,10 @@ class HistoryCache final {
   };
   // What is known of the first `until` entries; empty if that is nothing, or more than these.
   Beginning find(const SessionKey& session, std::int64_t until);
-  // `known` begins with the `messages_before` messages that find() gave.
-  void keep(const SessionKey& session, const Beginning& known, std::size_t messages_before);
+  // The messages of the entries in (after, until]. They are dropped unless just the entries before
+  // them are known: somebody else has told them, or they would leave a gap.
+  void extend(const SessionKey& session, std::int64_t after, std::int64_t until,
+              std::span<const llm::MessagePtr> messages);
 
   std::size_t bytes() const { return bytes_; }
 

@@ -25,10 +25,13 @@ llm::MessagePtr message(std::string text) {
 struct HistoryCacheTest : ::testing::Test {
   // As a run does that reads what is missing; each entry is one message, named by its number.
   void read(int number, std::int64_t until) {
-    HistoryCache::Beginning known = cache.find(session(number), until);
-    const std::size_t before = known.messages.size();
-    while (known.entries < until) known.messages.push_back(message(cat(++known.entries)));
-    cache.keep(session(number), known, before);
+    const std::int64_t after = cache.find(session(number), until).entries;
+    add(number, after, until);
+  }
+  void add(int number, std::int64_t after, std::int64_t until) {
+    std::vector<llm::MessagePtr> messages;
+    for (std::int64_t n = after + 1; n <= until; ++n) messages.push_back(message(cat(n)));
+    cache.extend(session(number), after, until, messages);
   }
   Texts found(int number, std::int64_t until) {
     Texts texts;
@@ -52,7 +55,7 @@ TEST_F(HistoryCacheTest, AShorterBeginningThanTheKnownOneIsNotCutFromIt) {
   read(1, 3);
   EXPECT_EQ(found(1, 2), Texts());
   read(1, 2);
-  EXPECT_EQ(found(1, 9), (Texts{"1", "2"}));
+  EXPECT_EQ(found(1, 9), (Texts{"1", "2", "3"}));
 }
 
 TEST_F(HistoryCacheTest, TheHistoryUsedLongestAgoIsForgottenFirst) {
@@ -71,16 +74,13 @@ TEST_F(HistoryCacheTest, AHistoryThatIsTooLongIsNotKept) {
   EXPECT_EQ(cache.bytes(), 0U);
 }
 
-TEST_F(HistoryCacheTest, TwoWhoReadAtOnceDoNotDoubleMessages) {
-  HistoryCache::Beginning first = cache.find(session(1), 2);
-  HistoryCache::Beginning second = cache.find(session(1), 1);
-  first = {.entries = 2, .messages = {message("1"), message("2")}};
-  second = {.entries = 1, .messages = {message("1")}};
-  cache.keep(session(1), first, 0);
-  cache.keep(session(1), second, 0);
-  EXPECT_EQ(found(1, 9), Texts{"1"});
-  cache.keep(session(1), first, 0);
+TEST_F(HistoryCacheTest, WhatIsToldTwiceOrWouldLeaveAGapIsDropped) {
+  add(1, 0, 2);
+  add(1, 0, 1);
+  add(1, 3, 4);
   EXPECT_EQ(found(1, 9), (Texts{"1", "2"}));
+  add(2, 1, 2);
+  EXPECT_EQ(found(2, 9), Texts());
 }
 
 }  // namespace

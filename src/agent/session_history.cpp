@@ -1,9 +1,9 @@
 #include "agent/session_history.hpp"
 
+#include <span>
 #include <utility>
 
 #include "base/text.hpp"
-#include "run/log/session_message.hpp"
 
 namespace errand::agent {
 namespace {
@@ -21,6 +21,11 @@ void name_files(std::string& text, std::vector<FilePart>& files) {
 llm::MessagePtr as_told(Message message) {
   name_files(message.text, message.files);
   return std::make_shared<const Message>(std::move(message));
+}
+
+void append_told(std::vector<llm::MessagePtr>& messages, HistoryEntry entry) {
+  for (Message& step : entry.steps) messages.push_back(as_told(std::move(step)));
+  messages.push_back(as_told(std::move(entry.message)));
 }
 
 enum class Length { cut, whole };
@@ -79,6 +84,7 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
   HistoryCache::Beginning known;
   if (cache) known = cache->find(session, until);
   std::vector<llm::MessagePtr>& messages = known.messages;
+  const std::int64_t known_before = known.entries;
   const std::size_t messages_before = messages.size();
   while (known.entries < until) {
     ERRAND_CO_TRY(auto entries,
@@ -90,25 +96,39 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
     }
     for (const SessionEntry& entry : entries) {
       ERRAND_CO_TRY(auto kept, parse_history_entry(entry.body));
-      for (Message& step : kept.steps) messages.push_back(as_told(std::move(step)));
-      messages.push_back(as_told(std::move(kept.message)));
+      append_told(messages, std::move(kept));
     }
     known.entries = entries.back().n;
   }
-  if (cache && messages.size() > messages_before) cache->keep(session, known, messages_before);
+  if (cache && known_before < until) {
+    cache->extend(session, known_before, until, std::span(messages).subspan(messages_before));
+  }
   co_return std::move(messages);
 }
 
-std::vector<std::string> history_entries(const State& state) {
-  std::vector<std::string> entries;
+std::vector<HistoryEntry> added_history(const State& state) {
+  std::vector<HistoryEntry> entries;
   for (Message& message : opening_messages(state.created().spec)) {
-    entries.push_back(to_history_entry({.message = std::move(message)}));
+    entries.push_back({.message = std::move(message), .steps = {}});
   }
   HistoryEntry answer{.message = {}, .steps = kept_steps(state)};
   answer.message.role = Role::assistant;
   answer.message.text = state.last_text();
-  entries.push_back(to_history_entry(answer));
+  entries.push_back(std::move(answer));
   return entries;
+}
+
+std::vector<std::string> history_entries(const State& state) {
+  std::vector<std::string> entries;
+  for (const HistoryEntry& entry : added_history(state)) entries.push_back(to_history_entry(entry));
+  return entries;
+}
+
+void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
+                      std::vector<HistoryEntry> entries) {
+  std::vector<llm::MessagePtr> messages;
+  for (HistoryEntry& entry : entries) append_told(messages, std::move(entry));
+  cache->extend(session, after, after + static_cast<std::int64_t>(entries.size()), messages);
 }
 
 }  // namespace errand::agent

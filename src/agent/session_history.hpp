@@ -7,6 +7,7 @@
 #include "agent/fold/state.hpp"
 #include "agent/history_cache.hpp"
 #include "async/task.hpp"
+#include "run/log/session_message.hpp"
 #include "store/store.hpp"
 
 // How a run of a session meets the session's history.
@@ -25,6 +26,12 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
 
 // What a run that has succeeded adds to the history: the caller's messages and the answer, which
 // brings the calls that are retained.
+std::vector<HistoryEntry> added_history(const State& state);
+// The same as the store keeps it.
 std::vector<std::string> history_entries(const State& state);
+
+// What a run has added behind so many entries, for the next run of its session.
+void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
+                      std::vector<HistoryEntry> entries);
 
 }  // namespace errand::agent

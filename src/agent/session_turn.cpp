@@ -20,17 +20,21 @@ Task<bool> AgentRun::look_for_turn() {
 // The run has the turn, so nobody else adds to the history until it ends.
 Task<bool> AgentRun::join_session(TurnEntry* first) {
   const SessionKey session{.workspace = key_.workspace, .session = state_->created().session};
-  auto row = co_await around_.store.find_session(session);
-  if (!row) {
-    observer_.on_broken(row.error());
-    co_return false;
+  if (!history_) {
+    auto row = co_await around_.store.find_session(session);
+    if (!row) {
+      observer_.on_broken(row.error());
+      co_return false;
+    }
+    history_ = row->history();
   }
+  const std::int64_t entries = history_->entries;
   // A history that does not fit is not even read.
-  if (!state_->has_room_for(static_cast<std::size_t>(row->history_bytes))) {
+  if (!state_->has_room_for(static_cast<std::size_t>(history_->bytes))) {
     cutoff_ = Cutoff::too_long;
     co_return true;
   }
-  auto history = co_await read_history(&around_.store, session, row->entries, around_.histories);
+  auto history = co_await read_history(&around_.store, session, entries, around_.histories);
   if (!history) {
     observer_.on_broken(history.error());
     co_return false;
@@ -38,7 +42,8 @@ Task<bool> AgentRun::join_session(TurnEntry* first) {
   // A cancel may have come meanwhile; then the history is read again, or never.
   if (has_news()) co_return true;
   state_->begin_after(std::move(*history));
-  first->history = row->entries;
+  first->history = entries;
+  joined_at_ = entries;
   co_return true;
 }
 

@@ -453,7 +453,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   RunRow owned = row;
   owned.epoch = outcome.epoch;
   const bool is_its_turn = !outcome.waits_for_turn && !begun.is_driven;
-  if (is_its_turn) residency_.begin(owned, std::move(state));
+  if (is_its_turn) residency_.begin(owned, std::move(state), outcome.history);
   co_return std::move(outcome);
 }
 

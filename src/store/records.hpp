@@ -124,6 +124,8 @@ struct CreateOutcome {
   std::optional<SessionRefusal> refused = {};
   bool waits_for_turn = false;            // it was created with the status `queued`
   std::optional<RunId> interrupted = {};  // has a cancel in its mailbox from now on
+  // Of its session, if the run has the turn: nobody else adds to it. Absent: nobody has looked.
+  std::optional<HistorySize> history = {};
 };
 
 // What the owner of a run writes at once.

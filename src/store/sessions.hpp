@@ -36,6 +36,14 @@ struct SessionPlace {
   friend auto operator<=>(const SessionPlace&, const SessionPlace&) = default;
 };
 
+// How long a history is.
+struct HistorySize {
+  std::int64_t entries = 0;
+  std::int64_t bytes = 0;  // of all entries together
+
+  friend bool operator==(const HistorySize&, const HistorySize&) = default;
+};
+
 struct SessionRow {
   SessionId id;
   WorkspaceSlug workspace;
@@ -53,6 +61,7 @@ struct SessionRow {
 
   SessionKey key() const { return {.workspace = workspace, .session = id}; }
   SessionPlace place() const { return {.last_used_at = last_used_at, .session = id}; }
+  HistorySize history() const { return {.entries = entries, .bytes = history_bytes}; }
 };
 
 struct NewSession {

@@ -65,6 +65,20 @@ TEST_P(StoreContract, TheHistoryGrowsWithTheCommitsOfTheRunsThatHaveTheTurn) {
   EXPECT_EQ(find_session(store(), 1).history_bytes, 10);
 }
 
+TEST_P(StoreContract, ARunThatHasTheTurnIsToldHowLongTheHistoryIs) {
+  ASSERT_TRUE(wait_for(store().create_session(new_session(1))));
+  auto created = [this](int number) {
+    return wait_for(store().create(session_run(number))).value();
+  };
+  EXPECT_EQ(created(1).history, HistorySize());
+  EXPECT_EQ(created(2).history, std::nullopt) << "it waits";
+  ASSERT_TRUE(append(
+      with_history(last_commit(1, store().epoch(), events_segment(1, 1, 1)), {"hello", "you"})));
+  ASSERT_EQ(end_run(store(), 2), std::nullopt);
+  EXPECT_EQ(created(3).history, (HistorySize{.entries = 2, .bytes = 8}));
+  EXPECT_EQ(wait_for(store().create(new_run(4))).value().history, std::nullopt);
+}
+
 TEST_P(StoreContract, TheNewestEntriesOfAHistoryAreReadIfNotAllFit) {
   start_session(store(), 1);
   ASSERT_TRUE(append(with_history(commit_of(1, store().epoch(), events_segment(1, 1, 1)),

@@ -82,7 +82,8 @@ LiveRun& Residency::live_of(const RunId& run, Resident& resident) {
   return *resident.live;
 }
 
-void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state) {
+void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state,
+                      std::optional<HistorySize> history) {
   if (deps_.pauses.ended()) return;  // durable: the next process goes on with it
   const RunKey key = row.key();
   Resident& resident = enter(key);
@@ -93,7 +94,11 @@ void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state) {
     queue(key, resident, end_of(row), Start::fresh);
     return;
   }
-  drive({.row = row, .state = std::move(state), .mail = {}, .start = Start::fresh});
+  drive({.row = row,
+         .state = std::move(state),
+         .mail = {},
+         .start = Start::fresh,
+         .history = history});
 }
 
 void Residency::begin_unread(const RunRow& row) {

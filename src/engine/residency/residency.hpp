@@ -88,8 +88,10 @@ class Residency final : private LiveRun::Keeper {
   bool must_queue(const WorkspaceSlug& workspace) const { return !slots_.is_free(workspace); }
   const Slots& slots() const { return slots_; }
 
-  // Drives a run that was created a moment ago, at once or when there is a slot for it.
-  void begin(const RunRow& row, std::unique_ptr<agent::State> state);
+  // Drives a run that was created a moment ago, at once or when there is a slot for it. `history`
+  // is that of its session, if it has the turn.
+  void begin(const RunRow& row, std::unique_ptr<agent::State> state,
+             std::optional<HistorySize> history = {});
   // The same for a run whose state is not at hand: it is read from the store.
   void begin_unread(const RunRow& row);
   // Brings a filled mailbox, which is durable, to its run.

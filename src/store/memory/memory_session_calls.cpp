@@ -21,7 +21,11 @@ Mail cancel_of(RunKey run, std::string reason) {
 void MemoryStoreData::join_session(StoredRun& run, const SessionTurn& turn, const Sender& sender,
                                    CreateOutcome& outcome) {
   run.row.session = turn.session;
-  if (sessions_.take_turn(run.row, turn) == MemorySessions::Turn::has_it) return;
+  if (sessions_.take_turn(run.row, turn) == MemorySessions::Turn::has_it) {
+    const SessionKey session{.workspace = run.row.workspace, .session = turn.session};
+    outcome.history = row_of(*sessions_.find(session)).history();
+    return;
+  }
   run.row.status = RunStatus::queued;
   outcome.waits_for_turn = true;
   if (turn.when_busy != WhenBusy::interrupt) return;

@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kAll = std::numeric_limits<std::int64_t>::max();
 
 constexpr const char* kFindSession =
-    "SELECT status, turn FROM sessions WHERE workspace = ? AND id = ?";
+    "SELECT status, turn, entries, (SELECT bytes FROM session_sizes "
+    "WHERE workspace = ?1 AND session = ?2) FROM sessions WHERE workspace = ?1 AND id = ?2";
 constexpr const char* kInsertSession =
     "INSERT OR IGNORE INTO sessions (workspace, id, status, created_at, last_used_at, ended_at, "
     "entries, turn) VALUES (?1, ?2, 0, ?3, ?3, NULL, 0, '')";
@@ -112,8 +113,9 @@ Result<std::optional<SessionChanges::Found>> SessionChanges::find(const SessionK
   Rows rows = find_.query(session.workspace, session.session);
   ERRAND_TRY(bool is_there, rows.next());
   if (!is_there) return std::optional<Found>();
-  return std::optional(
-      Found{.status = static_cast<SessionStatus>(rows.integer(0)), .current = rows.id<RunId>(1)});
+  return std::optional(Found{.status = static_cast<SessionStatus>(rows.integer(0)),
+                             .current = rows.id<RunId>(1),
+                             .history = {.entries = rows.integer(2), .bytes = rows.integer(3)}});
 }
 
 Result<bool> SessionChanges::exists(const SessionKey& session) {
@@ -166,7 +168,7 @@ Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& wor
   ERRAND_TRY(auto found, find({.workspace = workspace, .session = turn.session}));
   if (!found) return refused(SessionRefusal::unknown_session);
   if (found->status == SessionStatus::ended) return refused(SessionRefusal::session_ended);
-  if (found->current.empty()) return Admission();
+  if (found->current.empty()) return Admission{.history = found->history};
   if (turn.when_busy == WhenBusy::reject) return refused(SessionRefusal::session_busy);
   ERRAND_TRY(std::int64_t place, find_place(workspace, turn));
   if (place == 0) return refused(SessionRefusal::queue_full);
@@ -189,7 +191,10 @@ Result<void> SessionChanges::join(const NewRun& run, const Admission& admission,
   const SessionTurn& turn = *run.session;
   ERRAND_CHECK(insert_run_.run(row.id, row.workspace, turn.session, admission.place));
   const SessionKey session{.workspace = row.workspace, .session = turn.session};
-  if (admission.place == 0) return give_turn(session, row.id, row.created_at);
+  if (admission.place == 0) {
+    outcome.history = admission.history;
+    return give_turn(session, row.id, row.created_at);
+  }
   ERRAND_CHECK(note_use(session, row.created_at));
   outcome.waits_for_turn = true;
   if (turn.when_busy != WhenBusy::interrupt) return {};

@@ -25,6 +25,7 @@ class SessionChanges final {
     std::optional<SessionRefusal> refused = {};
     std::int64_t place = 0;  // in the queue; 0: it does not wait
     RunId current = {};      // the run that has the turn; empty: nobody
+    HistorySize history = {};
   };
   // Writes nothing.
   Result<Admission> admit(const WorkspaceSlug& workspace, const SessionTurn& turn);
@@ -51,6 +52,7 @@ class SessionChanges final {
   struct Found {
     SessionStatus status = SessionStatus::active;
     RunId current;
+    HistorySize history = {};
   };
   Result<std::optional<Found>> find(const SessionKey& session);
   Result<std::int64_t> find_place(const WorkspaceSlug& workspace, const SessionTurn& turn);
