@@ -229,9 +229,8 @@ class McpProgram final {
     path_ = name;
     std::ofstream(path_) << R"(answer() {
   read -r line
-  id=$(printf %s "$line" | sed "s/.*"id":\([0-9]*\).*//")
-  printf "{"jsonrpc":"2.0","id":%s,%s}
-" "$id" "$1"
+  id=$(printf %s "$line" | sed "s/.*\"id\":\([0-9]*\).*/\1/")
+  printf "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}\n" "$id" "$1"
 }
 answer '"error":{"code":-32601,"message":"no such method"}'
 answer '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":)"
