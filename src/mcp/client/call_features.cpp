@@ -8,6 +8,7 @@
 #include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/schema_cache.hpp"
+#include "run/elicitation.hpp"
 
 namespace errand::mcp {
 namespace {

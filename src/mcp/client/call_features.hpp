@@ -1,16 +1,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "mcp/client/client_features.hpp"
 #include "tool/call_questions.hpp"
 
 namespace errand::mcp {
-
-// Pending calls of this name are elicitations: the user is asked something for a server.
-// docs/guide/mcp.md says how a client answers them.
-inline constexpr std::string_view kElicitationTool = "mcp_elicitation";
 
 // What a client's answer to an elicitation tells the server. Whatever is not an answer, or does not
 // fit the form, declines.

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/write.hpp"
-#include "mcp/client/call_features.hpp"
+#include "run/elicitation.hpp"
 #include "server/a2a/run_task.hpp"
 #include "store/segment_events.hpp"
 
@@ -94,7 +94,7 @@ class RunSource final : public a2a::TaskSource {
 // Whether the events say that the client was asked something.
 bool has_question(const engine::Subscription::Batch& batch) {
   return std::any_of(batch.segments.begin(), batch.segments.end(), [](const SegmentPtr& segment) {
-    return segment->events.find(mcp::kElicitationTool) != std::string::npos;
+    return segment->events.find(kElicitationTool) != std::string::npos;
   });
 }
 
@@ -250,7 +250,7 @@ Task<Result<std::vector<a2a::Task>>> RunBackend::list(std::string context_id) {
   }
   if (!may_ask) co_return tasks;
   CallFilter questions{
-      .workspace = who_.workspace, .name = std::string(mcp::kElicitationTool), .limit = kListedMax};
+      .workspace = who_.workspace, .name = std::string(kElicitationTool), .limit = kListedMax};
   ERRAND_CO_TRY(auto asked, co_await engine_.pending_calls(std::move(questions), milliseconds(0)));
   std::set<std::string> waiting;
   for (const engine::PendingCall& call : asked) waiting.insert(call.box.run.str());

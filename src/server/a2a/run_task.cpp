@@ -10,7 +10,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "llm/file_words.hpp"
-#include "mcp/client/call_features.hpp"
+#include "run/elicitation.hpp"
 
 namespace errand::server {
 namespace {
@@ -105,14 +105,6 @@ Result<void> check_media_type(const a2a::FilePart& file) {
       .reason(a2a::TaskBackend::kMediaType);
 }
 
-// A value of a form's field, read from what somebody typed.
-json::Value value_for(const json::Object* field, const std::string& text) {
-  std::string_view type = json::text_at(field, "type");
-  if (type == "string" || type.empty()) return json::Value(text);
-  auto parsed = json::parse(trim(text));
-  return parsed ? std::move(*parsed) : json::Value(text);
-}
-
 Result<json::Object> fields_of(const json::Object& asked, const std::string& text) {
   const json::Object* schema = json::object_at(&asked, "requestedSchema");
   const json::Object* fields = json::object_at(schema, "properties");
@@ -123,7 +115,7 @@ Result<json::Object> fields_of(const json::Object& asked, const std::string& tex
         .pointer("/message/parts");
   }
   const auto& field = *fields->begin();
-  return json::Object{{field.key(), value_for(field.value().if_object(), text)}};
+  return json::Object{{field.key(), form_value(field.value().if_object(), text)}};
 }
 
 ToolAnswer elicited(std::string_view action, json::Object content = {}) {
@@ -165,7 +157,7 @@ a2a::Task task_of(const engine::RunView& run) {
 }
 
 bool is_question(const engine::PendingCall& call) {
-  return call.box.kind == MailKind::tool_result && call.box.name == mcp::kElicitationTool;
+  return call.box.kind == MailKind::tool_result && call.box.name == kElicitationTool;
 }
 
 const engine::PendingCall* question_of(const engine::RunView& run) {
@@ -264,7 +256,7 @@ void TaskEvents::take(const Event& event) {
   }
   flush_text();
   if (const auto* asked = std::get_if<LocalToolCall>(&event)) {
-    if (asked->name == mcp::kElicitationTool) questions_.push_back(asked->id);
+    if (asked->name == kElicitationTool) questions_.push_back(asked->id);
   } else if (const auto* answer = std::get_if<LocalToolResultIn>(&event)) {
     settle(answer->id);
   } else if (const auto* late = std::get_if<ToolResultEvent>(&event)) {
