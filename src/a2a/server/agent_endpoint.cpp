@@ -189,18 +189,38 @@ Async<Result<Reply>> get(Call call) {
   co_return Reply(to_json(task, call.version));
 }
 
+// The bytes of a task's files as they are sent.
+std::size_t file_bytes(const Task& task) {
+  std::size_t bytes = 0;
+  auto add = [&bytes](const std::vector<Part>& parts) {
+    for (const Part& part : parts) {
+      if (const auto* file = std::get_if<FilePart>(&part)) bytes += file->base64.size();
+    }
+  };
+  for (const Artifact& artifact : task.artifacts) add(artifact.parts);
+  for (const Message& message : task.history) add(message.parts);
+  return bytes;
+}
+
 Async<Result<Reply>> list(Call call) {
   ERRAND_CO_TRY(auto params, parse_list_params(*call.params));
   ERRAND_CO_TRY(auto all, co_await call.backend->list(params.context_id));
   ERRAND_CO_TRY(auto page, page_of(std::move(all), params));
   json::Array tasks;
+  std::size_t bytes = 0;
   for (Task& task : page.tasks) {
+    // Files would make such a page too large: it ends early.
+    if (bytes >= kListBytesMax) {
+      page.next = token_after(page.tasks[tasks.size() - 1]);
+      break;
+    }
     if (params.has_artifacts || params.history_max > 0) {
       auto whole = co_await call.backend->get(task.id);
       // A task that was removed meanwhile stays in the list as it was.
       if (whole && params.has_artifacts) task.artifacts = std::move(whole->artifacts);
       if (whole) task.history = std::move(whole->history);
       cut_history(task, params.history_max);
+      bytes += file_bytes(task);
     }
     tasks.push_back(to_json(task, call.version));
   }

@@ -15,5 +15,7 @@ namespace errand::a2a {
                                                   net::Request request, BlockingPool* pool);
 
 constexpr std::size_t kMessageIdCharsMax = 200;
+// Of the files on a page of a list, as they are sent; the page ends with the task that passes it.
+constexpr std::size_t kListBytesMax = 16UL * 1024 * 1024;
 
 }  // namespace errand::a2a

@@ -26,10 +26,6 @@ auto place_of(const Task& task) {
   return std::tie(task.status.timestamp, task.id);
 }
 
-std::string token_of(const Task& task) {
-  return cat(task.status.timestamp, " ", task.id);
-}
-
 bool is_wanted(const Task& task, const ListParams& params) {
   if (params.state && task.status.state != *params.state) return false;
   if (!params.changed_after) return true;
@@ -38,6 +34,10 @@ bool is_wanted(const Task& task, const ListParams& params) {
 }
 
 }  // namespace
+
+std::string token_after(const Task& task) {
+  return cat(task.status.timestamp, " ", task.id);
+}
 
 Result<ListParams> parse_list_params(const json::Object& params) {
   ListParams out{.context_id = std::string(json::text_at(&params, "contextId")),
@@ -79,12 +79,12 @@ Result<TaskPage> page_of(std::vector<Task> tasks, const ListParams& params) {
       return wrong("this agent did not give it", "/pageToken");
     }
     first = std::find_if(tasks.begin(), tasks.end(), [&params](const Task& task) {
-      return token_of(task) < params.page_token;
+      return token_after(task) < params.page_token;
     });
   }
   const auto left = static_cast<std::size_t>(tasks.end() - first);
   const auto last = first + static_cast<std::ptrdiff_t>(std::min(left, params.page_size));
-  if (left > params.page_size) page.next = token_of(*std::prev(last));
+  if (left > params.page_size) page.next = token_after(*std::prev(last));
   page.tasks.assign(std::make_move_iterator(first), std::make_move_iterator(last));
   return page;
 }

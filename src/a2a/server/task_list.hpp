@@ -36,6 +36,8 @@ struct TaskPage {
 // changes between two requests may come twice, or on neither page. invalid_argument: not a token
 // of such a page.
 Result<TaskPage> page_of(std::vector<Task> tasks, const ListParams& params);
+// The token of the page that begins behind this task.
+std::string token_after(const Task& task);
 
 // How many messages of a task's past an answer shows; nothing: all of them. invalid_argument: not a
 // number that makes sense.

@@ -1,6 +1,7 @@
 #include "server/a2a/run_backend.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -48,6 +49,41 @@ Task<Result<Asked>> read_beside(BlockingPool* pool, std::shared_ptr<const a2a::M
   co_return asked;
 }
 
+// Reads files that are kept beside the log of a run, RunBackend::kTaskFileBytesMax in all.
+class FileReader final {
+ public:
+  FileReader(Store& store, RunKey run) : store_(store), run_(std::move(run)) {}
+
+  // The file, or words that name it.
+  Task<a2a::Part> read(FilePart file) {
+    a2a::FilePart out{.name = file.filename, .mime_type = file.mime_type, .url = file.url};
+    if (!file.url.empty()) co_return out;
+    const auto size = static_cast<std::size_t>(file.size);
+    Result<std::string> bytes = Error(ErrorCode::too_large, "");
+    if (size <= left_) bytes = co_await store_.read_blob(run_, file.sha256);
+    if (!bytes) co_return a2a::TextPart{cat("[The file ", file.filename, " is left out.]")};
+    left_ -= size;
+    out.base64 = to_base64(*bytes);
+    co_return out;
+  }
+
+ private:
+  Store& store_;
+  const RunKey run_;
+  std::size_t left_ = RunBackend::kTaskFileBytesMax;
+};
+
+Task<std::vector<a2a::Artifact>> file_artifacts(engine::Engine* engine,
+                                                const engine::RunView* view) {
+  FileReader reader(engine->store(), view->row.key());
+  std::vector<a2a::Artifact> artifacts;
+  for (const GivenFile& given : given_files(*view->state)) {
+    a2a::Part part = co_await reader.read(given.file);
+    artifacts.push_back(artifact_of(given, std::move(part)));
+  }
+  co_return artifacts;
+}
+
 // The events of a run as those of its task, from the run's beginning.
 class RunSource final : public a2a::TaskSource {
  public:
@@ -71,6 +107,7 @@ class RunSource final : public a2a::TaskSource {
       });
     }
     if (events_.has_question()) co_await tell_question();
+    if (events_.wants_files()) co_await tell_files();
     co_return Batch{.state = batch.state == From::ended ? Feed::ended : Feed::more,
                     .events = events_.drain()};
   }
@@ -82,6 +119,14 @@ class RunSource final : public a2a::TaskSource {
     auto view = co_await engine_.get(who_, run_);
     const engine::PendingCall* question = view ? question_of(*view) : nullptr;
     if (question) events_.tell_question(*question);
+  }
+
+  // A run that is removed meanwhile has none left.
+  Task<void> tell_files() {
+    auto view = co_await engine_.get(who_, run_);
+    std::vector<a2a::Artifact> files;
+    if (view) files = co_await file_artifacts(&engine_, &*view);
+    events_.tell_files(std::move(files));
   }
 
   engine::Engine& engine_;
@@ -197,27 +242,22 @@ Task<Result<void>> RunBackend::wait(std::string id) {
   co_return waited;
 }
 
-// The log names files by their hashes; a task shows their bytes.
+// The log names files by their hashes; a task shows their bytes. The answer comes last.
 Task<Result<a2a::Task>> RunBackend::whole_task(const engine::RunView* view) {
   a2a::Task task = task_of(*view);
+  if (!task.artifacts.empty()) {
+    auto files = co_await file_artifacts(&engine_, view);
+    task.artifacts.insert(task.artifacts.begin(), std::make_move_iterator(files.begin()),
+                          std::make_move_iterator(files.end()));
+  }
   const std::vector<Message>& said = view->state->created().spec.messages;
   if (said.empty()) co_return task;
-  std::size_t left = kHistoryFileBytesMax;
+  FileReader reader(engine_.store(), view->row.key());
   std::size_t next = 0;
   for (a2a::Part& part : task.history.front().parts) {
-    auto* shown = std::get_if<a2a::FilePart>(&part);
-    if (!shown) continue;
-    const FilePart& file = said.back().files[next++];
-    if (!file.url.empty()) continue;
-    const auto size = static_cast<std::size_t>(file.size);
-    Result<std::string> bytes = Error(ErrorCode::too_large, "");
-    if (size <= left) bytes = co_await engine_.store().read_blob(view->row.key(), file.sha256);
-    if (bytes) {
-      left -= size;
-      shown->base64 = to_base64(*bytes);
-    } else {
-      part = a2a::TextPart{cat("[The file ", file.filename, " is left out.]")};
-    }
+    if (!std::holds_alternative<a2a::FilePart>(part)) continue;
+    a2a::Part read = co_await reader.read(said.back().files[next++]);
+    part = std::move(read);
   }
   co_return task;
 }

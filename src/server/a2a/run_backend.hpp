@@ -15,8 +15,8 @@ class RunBackend final : public a2a::TaskBackend {
  public:
   // The newest tasks of an agent by their beginning; others are asked for by their ids.
   static constexpr std::size_t kListedMax = 1000;
-  // Of the files in a task's history; further ones are only named.
-  static constexpr std::size_t kHistoryFileBytesMax = 5U * 1024 * 1024;
+  // Of the files in a task's history, and of those in its artifacts; further ones are only named.
+  static constexpr std::size_t kTaskFileBytesMax = 5U * 1024 * 1024;
 
   // `engine` outlives the object and its streams.
   RunBackend(engine::Engine& engine, Principal who, OfferedAgent agent)

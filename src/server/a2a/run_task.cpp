@@ -156,6 +156,25 @@ a2a::Task task_of(const engine::RunView& run) {
   return task;
 }
 
+std::vector<GivenFile> given_files(const agent::State& run) {
+  std::vector<GivenFile> given;
+  const auto& messages = run.messages();
+  for (std::size_t i = run.opening_size(); i < messages.size(); ++i) {
+    for (const ToolResultPart& result : messages[i]->results) {
+      if (!result.ok) continue;
+      int number = 0;
+      for (const FilePart& file : result.files) {
+        given.push_back({.artifact_id = cat(result.id.view(), "-", ++number), .file = file});
+      }
+    }
+  }
+  return given;
+}
+
+a2a::Artifact artifact_of(const GivenFile& given, a2a::Part part) {
+  return {.id = given.artifact_id, .name = given.file.filename, .parts = {std::move(part)}};
+}
+
 bool is_question(const engine::PendingCall& call) {
   return call.box.kind == MailKind::tool_result && call.box.name == kElicitationTool;
 }
@@ -221,8 +240,21 @@ void TaskEvents::add_status(a2a::TaskState state, std::string text, std::string_
   ready_.emplace_back(std::move(update));
 }
 
+void TaskEvents::note_files(bool is_ok, const std::vector<FilePart>& files) {
+  has_files_ = has_files_ || (is_ok && !files.empty());
+}
+
+void TaskEvents::tell_files(std::vector<a2a::Artifact> files) {
+  has_files_ = false;
+  for (a2a::Artifact& file : files) {
+    ready_.emplace_back(a2a::ArtifactUpdate{.task_id = task_id_,
+                                            .context_id = context_id_,
+                                            .artifact = std::move(file),
+                                            .last_chunk = true});
+  }
+}
+
 void TaskEvents::finish(const ResultEvent& end) {
-  if (end.subtype != "success") return add_status(a2a::TaskState::failed, end.text, "end");
   ready_.emplace_back(a2a::ArtifactUpdate{.task_id = task_id_,
                                           .context_id = context_id_,
                                           .artifact = answer_of(end.text, end.totals.output),
@@ -259,14 +291,20 @@ void TaskEvents::take(const Event& event) {
     if (asked->name == kElicitationTool) questions_.push_back(asked->id);
   } else if (const auto* answer = std::get_if<LocalToolResultIn>(&event)) {
     settle(answer->id);
-  } else if (const auto* late = std::get_if<ToolResultEvent>(&event)) {
-    settle(late->id);
+    note_files(answer->ok, answer->files);
+  } else if (const auto* result = std::get_if<ToolResultEvent>(&event)) {
+    settle(result->id);
+    note_files(result->ok, result->files);
   } else if (const auto* progress = std::get_if<ToolProgress>(&event)) {
     if (!progress->message.empty()) {
       add_status(a2a::TaskState::working, progress->message, "progress");
     }
   } else if (const auto* end = std::get_if<ResultEvent>(&event)) {
-    finish(*end);
+    if (end->subtype == "success") {
+      end_ = *end;
+    } else {
+      add_status(a2a::TaskState::failed, end->text, "end");
+    }
   } else if (const auto* error = std::get_if<ErrorEvent>(&event)) {
     add_status(a2a::TaskState::failed, error->message, "end");
   } else if (const auto* cancelled = std::get_if<CancelledEvent>(&event)) {
@@ -276,6 +314,7 @@ void TaskEvents::take(const Event& event) {
 
 std::vector<a2a::StreamEvent> TaskEvents::drain() {
   flush_text();
+  if (end_) finish(*std::exchange(end_, {}));
   return std::exchange(ready_, {});
 }
 

@@ -23,6 +23,16 @@ a2a::Task task_of(const engine::RunView& run);
 // an elicitation is shown as one that works.
 a2a::Task task_of(const RunRow& row);
 
+// The files that the tools of a run have given, in the order of the calls, each with the id of its
+// artifact.
+struct GivenFile {
+  std::string artifact_id;
+  FilePart file;
+};
+std::vector<GivenFile> given_files(const agent::State& run);
+// Such a file as an artifact; `part` has its bytes, or says that they are left out.
+a2a::Artifact artifact_of(const GivenFile& given, a2a::Part part);
+
 // What a message asks of a run: its texts and data as the prompt, its files as attachments.
 // invalid_argument: nothing is asked, or a file is not one that a run takes. unsupported with the
 // reason TaskBackend::kMediaType: no model can be given a file of this type.
@@ -39,7 +49,7 @@ const engine::PendingCall* question_of(const engine::RunView& run);
 Result<ToolAnswer> answer_to(const engine::PendingCall& question, const a2a::Message& message);
 
 // Turns the events of a run into those of its task. Text that streams in becomes updates of the
-// status; the final text becomes an artifact.
+// status; the files of tools and the final text become artifacts.
 class TaskEvents final {
  public:
   TaskEvents(std::string task_id, std::string context_id)
@@ -50,6 +60,10 @@ class TaskEvents final {
   bool has_question() const { return !questions_.empty(); }
   // The run waits for an answer to this question. Told once.
   void tell_question(const engine::PendingCall& question);
+  // Whether the run has succeeded, and its tools have given files. Events do not say where their
+  // bytes are, so the caller tells them before it drains the end.
+  bool wants_files() const { return end_ && has_files_; }
+  void tell_files(std::vector<a2a::Artifact> files);
   // What has come about since the last time.
   std::vector<a2a::StreamEvent> drain();
 
@@ -58,6 +72,7 @@ class TaskEvents final {
   void add_status(a2a::TaskState state, std::string text, std::string_view what);
   void finish(const ResultEvent& end);
   void settle(const ToolUseId& id);
+  void note_files(bool is_ok, const std::vector<FilePart>& files);
 
   const std::string task_id_;
   const std::string context_id_;
@@ -65,6 +80,8 @@ class TaskEvents final {
   int messages_ = 0;
   std::vector<ToolUseId> questions_;    // that no event answers
   std::optional<ToolUseId> told_ = {};  // the question of the status
+  bool has_files_ = false;
+  std::optional<ResultEvent> end_ = {};  // of the run; not told yet
   std::vector<a2a::StreamEvent> ready_;
 };
 
