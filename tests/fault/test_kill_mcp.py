@@ -4,21 +4,14 @@ once, and every attempt of a call that may be repeated has one key.
 ERRAND_TORTURE multiplies the number of kills; ERRAND_SEED chooses the moments.
 """
 
-import os
-import random
-import threading
 import unittest
 from collections import Counter
 
-from support.agent import Agent, Availability, join_all
 from support.counting_mcp import CountingMcp, CountingProgram
-from support.http import Frame
+from support.kill_storm import END_SECONDS_MAX, TORTURE, KillStorm
 from support.script import turn
 from support.server import ServerCase
 
-TORTURE = int(os.environ.get("ERRAND_TORTURE", "1"))
-SEED = int(os.environ.get("ERRAND_SEED", "1"))
-END_SECONDS_MAX = 60
 TOOLS = ("order", "look", "put")
 
 
@@ -88,47 +81,12 @@ class Kills:
         self.assertEqual({tool: len(keys) for tool, keys in self.peer.calls.items()},
                          dict.fromkeys(TOOLS, 1))
 
-    def saw(self, _agent: Agent, _frame: Frame) -> None:
-        self.seen.release()
-
-    def work(self) -> None:
-        try:
-            while not self.done.is_set():
-                agent = Agent(self.server.client(), self.spec, self.availability, self.saw,
-                              lambda *_: None)
-                self.agents.append(agent)
-                agent.follow()
-        except BaseException as error:
-            self.failures.append(error)
-
     def test_kills_at_any_moment(self):
         self.start(*((f"m_{tool}", {}) for tool in TOOLS))
-        chosen = random.Random(SEED)
-        self.availability, self.done = Availability(), threading.Event()
-        self.seen = threading.Semaphore(0)
-        self.agents: list[Agent] = []
-        self.failures: list[BaseException] = []
-        workers = [threading.Thread(target=self.work, daemon=True) for _ in range(self.CLIENTS)]
-        for worker in workers:
-            worker.start()
-        for kill in range(self.KILLS):
-            for _ in range(chosen.randint(1, 40)):
-                self.assertTrue(self.seen.acquire(timeout=END_SECONDS_MAX), self.failures)
-            heard = [(agent, len(agent.frames)) for agent in self.agents]
-            self.availability.went_down()
-            self.server.kill()
-            self.server.restart()
-            self.availability.came_up()
-            # A run that three kills in a row find where it was would be blamed for them.
-            while kill % 2 and any(len(agent.frames) == count and not agent.ended
-                                   for agent, count in heard):
-                self.assertTrue(self.seen.acquire(timeout=END_SECONDS_MAX), self.failures)
-        self.done.set()
-        self.assertEqual((join_all(workers, END_SECONDS_MAX), self.failures), (0, []),
-                         f"seed {SEED}")
+        agents = KillStorm(self.server, self.spec, self.CLIENTS).rage(self.KILLS)
         orders = Counter(self.peer.calls["order"])
         self.assertEqual({key: count for key, count in orders.items() if count != 1}, {})
-        for agent in self.agents:
+        for agent in agents:
             self.assertEqual(agent.frames[-1].json()["subtype"], "success", agent.run)
             for frame in agent.frames:
                 if frame.event != "tool_result":
@@ -140,7 +98,7 @@ class Kills:
                 else:
                     self.assertIn("A restart cut", one["result"])
         self.check_data(self.server)
-        print(f"kill_mcp: {self.KILLS} kills, {len(self.agents)} runs, {len(orders)} effects")
+        print(f"kill_mcp: {self.KILLS} kills, {len(agents)} runs, {len(orders)} effects")
 
 
 class KillMcpTest(Kills, ServerCase):
