@@ -89,7 +89,8 @@ def measure_stdio(repetitions: int, calls: int, in_flight: int) -> list[Pair]:
 
 
 def measure_runs(repetitions: int, runs: int) -> list[float]:
-    """How many times the CPU of five built-in tools a run takes with five of a program."""
+    """How many times the CPU of five built-in tools a run takes with five of a program. The work of
+    the program counts."""
     own = {"command": binary(), "args": ["mcp", "--embedded"]}
     built_in = measure_vendor(FIVE_BUILT_IN, repetitions, runs)
     over_mcp = measure_vendor(FIVE_MCP, repetitions, runs, {"mcpServers": {"own": own}})

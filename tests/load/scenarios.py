@@ -86,6 +86,16 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def family_cpu_seconds(pid: int) -> float:
+    """The same of a process, of the programs that it has started, and of theirs."""
+    process = Path(f"/proc/{pid}")
+    fields = (process / "stat").read_text().rpartition(")")[2].split()
+    own = sum(int(field) for field in fields[11:15])  # with those that have ended
+    children = [int(child) for task in (process / "task").iterdir()
+                for child in (task / "children").read_text().split()]
+    return own / os.sysconf("SC_CLK_TCK") + sum(map(family_cpu_seconds, children))
+
+
 def rss_kb(pid: int) -> int:
     """Resident memory, the pages of the binary included."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
