@@ -10,6 +10,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/client/sse_reader.hpp"
+#include "net/client/whole_answer.hpp"
 #include "net/url.hpp"
 
 namespace errand::a2a {
@@ -29,12 +30,7 @@ constexpr net::ClientTimeouts kPatient{.first_byte = net::ClientTimeouts::kNone,
 constexpr int kAnswerTimes = 4;  // an answer about a task takes up to so many answer times
 
 Error status_error(std::string_view url, int status) {
-  auto code = ErrorCode::unsupported;
-  if (status == 401) code = ErrorCode::unauthorized;
-  if (status == 403) code = ErrorCode::forbidden;
-  if (status == 404) code = ErrorCode::not_found;
-  if (status == 429) code = ErrorCode::rate_limited;
-  if (status >= 500) code = ErrorCode::unavailable;
+  const ErrorCode code = status == 404 ? ErrorCode::not_found : net::code_of_status(status);
   auto parsed = net::parse_url(url);
   return Error(code, cat("the agent at ", parsed ? parsed->endpoint() : std::string(url),
                          " answers with HTTP status ", status))
@@ -59,20 +55,6 @@ bool may_have_been_sent(const Error& error) {
          error.reason() != "agent_error";
 }
 
-Async<Result<std::string>> read_all(net::ClientStream* stream, std::size_t bytes_max) {
-  std::string body;
-  for (;;) {
-    auto piece = co_await stream->read();
-    if (!piece) co_return std::move(piece).error();
-    if (piece->empty()) co_return body;
-    body += *piece;
-    if (body.size() > bytes_max) {
-      co_return Error(ErrorCode::too_large,
-                      cat("the agent's answer is larger than ", bytes_max, " bytes"));
-    }
-  }
-}
-
 // The result of a JSON-RPC answer.
 Result<json::Value> result_of(std::string_view text) {
   auto messages = rpc::read_messages(text, rpc::Batches::refused);
@@ -88,11 +70,6 @@ Result<json::Value> result_of(std::string_view text) {
   }
   return Error(ErrorCode::unsupported, "the agent's answer is not one of JSON-RPC")
       .reason("bad_response");
-}
-
-bool is_event_stream(const net::ClientStream& stream) {
-  std::string_view type = net::find_header(stream.headers(), "Content-Type");
-  return equals_ignoring_case(trim(type.substr(0, type.find(';'))), "text/event-stream");
 }
 
 // Headers hold credentials for the origin of the card. The card may name other origins, which must
@@ -213,7 +190,7 @@ Async<Result<AgentCard>> Client::card() {
     ERRAND_CO_TRY(stream, co_await open_card(url));
   }
   if (stream->status() != 200) co_return status_error(url, stream->status());
-  ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kCardBytesMax));
+  ERRAND_CO_TRY(std::string body, co_await net::read_whole(stream.get(), kCardBytesMax));
   ERRAND_CO_TRY(auto value, json::parse(body, {.values_max = json::kStrangersValuesMax}));
   ERRAND_CO_TRY(auto card, parse_card(value, url));
   if (!agent_.headers.empty()) ERRAND_CO_CHECK(keep_interfaces_at(*origin, card));
@@ -283,7 +260,7 @@ Async<Result<json::Value>> Client::ask(Verb verb, json::Object params) {
   const Interface at = about.interfaces.front();
   ERRAND_CO_TRY(auto stream, co_await open(verb, std::move(params), at));
   int status = stream->status();
-  ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kAnswerBytesMax));
+  ERRAND_CO_TRY(std::string body, co_await net::read_whole(stream.get(), kAnswerBytesMax));
   auto result = result_of(body);
   bool is_http_error = status < 200 || status >= 300;
   bool says_nothing = !result && result.error().reason() == "bad_response";
@@ -295,12 +272,12 @@ Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* in
   ERRAND_CO_TRY(auto about, co_await card());
   const Interface at = about.interfaces.front();
   ERRAND_CO_TRY(auto stream, co_await open(verb, std::move(params), at, into->traceparent()));
-  if (is_event_stream(*stream)) {
+  if (net::has_type(*stream, "text/event-stream")) {
     auto read = co_await read_events(std::move(stream), into);
     co_return read;
   }
   int status = stream->status();
-  ERRAND_CO_TRY(std::string body, co_await read_all(stream.get(), kAnswerBytesMax));
+  ERRAND_CO_TRY(std::string body, co_await net::read_whole(stream.get(), kAnswerBytesMax));
   auto result = result_of(body);
   if (!result && result.error().reason() == "bad_response" && status != 200) {
     co_return failed_with(at, status);

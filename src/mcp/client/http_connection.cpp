@@ -9,6 +9,7 @@
 #include "mcp/codec.hpp"
 #include "mcp/header_parameters.hpp"
 #include "mcp/limits.hpp"
+#include "net/client/whole_answer.hpp"
 
 namespace errand::mcp {
 namespace {
@@ -212,11 +213,11 @@ Task<Result<void>> HttpConnection::exchange(rpc::Outgoing message, Exchange* sta
     if (is_session_id(session)) session_ = session;
   }
   if (!id) co_return Result<void>();
-  if (has_type(*stream, "text/event-stream")) {
+  if (net::has_type(*stream, "text/event-stream")) {
     auto read = co_await read_stream(std::move(stream), state);
     co_return read;
   }
-  auto body = co_await read_body(stream.get(), kMessageBytesMax);
+  auto body = co_await net::read_whole(stream.get(), kMessageBytesMax);
   if (!body) co_return std::move(body).error();
   if (!is_answer_to(*body, *id) && !body->starts_with('[')) {
     co_return Error(ErrorCode::unsupported, "the MCP server's answer is not one to the request")
@@ -235,7 +236,7 @@ Task<Result<void>> HttpConnection::take_failure(const rpc::Id* id, net::ClientSt
     co_return Error(ErrorCode::conflict, "the MCP server has ended the session")
         .reason("session_ended");
   }
-  auto body = co_await read_body(stream, kErrorBodyBytesMax);
+  auto body = co_await net::read_whole(stream, kErrorBodyBytesMax);
   bool may_explain = body && id && status != 401 && status != 403 && status < 500;
   auto messages = rpc::read_messages(may_explain ? *body : "", rpc::Batches::refused);
   if (messages && may_explain) {
@@ -275,7 +276,7 @@ Task<Result<void>> HttpConnection::read_stream(std::unique_ptr<net::ClientStream
     auto again = co_await deps_.http.open(std::move(request));
     if (!again) co_return std::move(again).error();
     stream = std::move(*again);
-    if (!is_success(stream->status()) || !has_type(*stream, "text/event-stream")) {
+    if (!is_success(stream->status()) || !net::has_type(*stream, "text/event-stream")) {
       co_return status_error(server_.url, stream->status());
     }
   }
@@ -311,7 +312,7 @@ Task<void> HttpConnection::read_server_stream(std::function<void()> on_gap) {
     auto opened = co_await deps_.http.open(std::move(request));
     // A server without such a stream says so with a status.
     if (opened && !is_success((*opened)->status())) co_return;
-    if (opened && has_type(**opened, "text/event-stream")) {
+    if (opened && net::has_type(**opened, "text/event-stream")) {
       SseSource source(std::move(*opened));
       is_listening_ = true;
       auto end = co_await read_events(&source, &state);

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "json/member_text.hpp"
 #include "json/write.hpp"
-#include "mcp/limits.hpp"
+#include "net/client/whole_answer.hpp"
 #include "net/url.hpp"
 
 namespace errand::mcp {
@@ -23,39 +23,15 @@ Task<Result<std::optional<net::SseEvent>>> SseSource::next() {
   }
 }
 
-Task<Result<std::string>> read_body(net::ClientStream* stream, std::size_t bytes_max) {
-  std::string body;
-  for (;;) {
-    auto piece = co_await stream->read();
-    if (!piece) co_return std::move(piece).error();
-    if (piece->empty()) co_return body;
-    body += *piece;
-    if (body.size() > bytes_max) {
-      co_return Error(ErrorCode::too_large,
-                      cat("the answer is too large: more than ", bytes_max, " bytes"))
-          .reason("answer_too_large");
-    }
-  }
-}
-
 bool is_success(int status) {
   return status >= 200 && status < 300;
-}
-
-bool has_type(const net::ClientStream& stream, std::string_view type) {
-  std::string_view given = net::find_header(stream.headers(), "Content-Type");
-  return equals_ignoring_case(trim(given.substr(0, given.find(';'))), type);
 }
 
 Error status_error(const std::string& url, int status) {
   auto parsed = net::parse_url(url);
   std::string host = parsed ? parsed->endpoint() : url;
-  auto code = ErrorCode::unsupported;
-  if (status == 401) code = ErrorCode::unauthorized;
-  if (status == 403) code = ErrorCode::forbidden;
-  if (status == 429) code = ErrorCode::rate_limited;
-  if (status >= 500) code = ErrorCode::unavailable;
-  Error error = Error(code, cat("the MCP server at ", host, " answers with HTTP status ", status))
+  Error error = Error(net::code_of_status(status),
+                      cat("the MCP server at ", host, " answers with HTTP status ", status))
                     .reason(cat("http_", status));
   if (status != 401) return error;
   return std::move(error).hint("give the server's credential as a header, such as Authorization");

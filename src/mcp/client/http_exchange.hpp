@@ -35,12 +35,7 @@ class SseSource final {
   std::size_t at_ = 0;
 };
 
-// The whole body. too_large: it is longer than `bytes_max`.
-Task<Result<std::string>> read_body(net::ClientStream* stream, std::size_t bytes_max);
-
 bool is_success(int status);
-// Whether the answer's type, without its parameters, is `type`.
-bool has_type(const net::ClientStream& stream, std::string_view type);
 
 // Says what a status other than success means. The reason is "http_404" and so on.
 Error status_error(const std::string& url, int status);

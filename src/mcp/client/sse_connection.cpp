@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "mcp/limits.hpp"
+#include "net/client/whole_answer.hpp"
 #include "net/url.hpp"
 
 namespace errand::mcp {
@@ -86,7 +87,7 @@ Task<Result<void>> SseConnection::read_events() {
   if (!is_success((*opened)->status())) {
     co_return status_error(server_.url, (*opened)->status());
   }
-  if (!has_type(**opened, "text/event-stream")) {
+  if (!net::has_type(**opened, "text/event-stream")) {
     co_return Error(ErrorCode::unsupported, "there is no MCP server at this URL").reason("not_mcp");
   }
   SseSource source(std::move(*opened));
