@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "base/version.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "host/environment.hpp"
@@ -21,14 +20,6 @@
 
 namespace errand::cli {
 namespace {
-
-// The server's tools, wherever the server is.
-mcp::ServerOffer relayed_offer() {
-  return {.server = {.name = "errand", .version = std::string(version()), .title = "Errand"},
-          .instructions = "The tools and agents of an Errand workspace, and the logs of its runs.",
-          .tools = true,
-          .resources = true};
-}
 
 mcp::HttpServer address_of(const sdk::Credentials& server) {
   mcp::HttpServer address{
@@ -48,7 +39,7 @@ struct Served {
 };
 
 Task<Result<void>> relay(mcp::Client* client, Served* to) {
-  mcp::Relay handler(*client, relayed_offer());
+  mcp::Relay handler(*client, server::workspace_offer());
   to->relay = &handler;
   auto served = co_await mcp::serve_stdio(&handler, STDIN_FILENO, STDOUT_FILENO, sdk::report_bug,
                                           [to](rpc::Peer* peer) { to->peer = peer; });

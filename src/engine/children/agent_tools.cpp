@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "engine/children/child_reports.hpp"
 #include "engine/records/agent_access.hpp"
+#include "engine/records/agent_as_tool.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
 
@@ -14,30 +15,12 @@ namespace {
 constexpr std::size_t kReportBytesMax = 500;
 constexpr milliseconds kReadAgainAfter{500};
 
-json::Object message_schema() {
-  return {
-      {"type", "object"},
-      {"properties",
-       {{"message",
-         {{"type", "string"}, {"description", "The task for the agent, complete in itself."}}}}},
-      {"required", json::Array{"message"}},
-      {"additionalProperties", false}};
-}
-
 // Names of agents may hold dots and dashes, those of tools may not.
 std::string tool_name_of(std::string name) {
   for (char& c : name) {
     if (!is_valid_tool_name({&c, 1})) c = '_';
   }
   return name;
-}
-
-std::string description_of(const NamedRecord& agent) {
-  std::string out = cat("Delegates a task to the agent \"", agent.name, "\".");
-  auto body = json::parse(agent.body);
-  std::string_view about = body ? json::text_at(body->if_object(), "description") : "";
-  if (!about.empty()) append(out, " ", about);
-  return out;
 }
 
 void report(const ToolContext& context, const Subscription::Batch& batch) {
@@ -137,10 +120,10 @@ Task<Result<std::vector<ToolDecl>>> AgentTools::look_up(ToolRef ref, Principal w
         .hint("'errand agents list' shows them");
   }
   if (!agent) co_return std::move(agent).error();
-  ToolDecl decl{.name = asked->name.empty() ? tool_name_of(agent->name) : asked->name,
-                .title = agent->name,
-                .description = asked->description.value_or(description_of(*agent)),
-                .input_schema = share_schema(message_schema())};
+  auto body = json::parse(agent->body);
+  ToolDecl decl = agent_as_tool(*agent, body ? body->if_object() : nullptr);
+  decl.name = asked->name.empty() ? tool_name_of(agent->name) : asked->name;
+  if (asked->description) decl.description = *asked->description;
   decl.annotations.long_running = true;
   decl.annotations.resumable = true;
   decl.annotations.timeout = kToolTimeoutMax;

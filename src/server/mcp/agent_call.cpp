@@ -5,24 +5,14 @@
 #include "async/breath.hpp"
 #include "base/text.hpp"
 #include "engine/records/agent_access.hpp"
+#include "engine/records/agent_as_tool.hpp"
 #include "engine/records/agents.hpp"
-#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "mcp/tool_result.hpp"
 #include "store/segment_events.hpp"
 
 namespace errand::server {
 namespace {
-
-SchemaPtr message_schema() {
-  return share_schema({{"type", "object"},
-                       {"properties",
-                        {{"message",
-                          {{"type", "string"},
-                           {"minLength", 1},
-                           {"description", "The task for the agent, complete in itself."}}}}},
-                       {"required", {"message"}}});
-}
 
 mcp::CallOutcome text_result(std::string text, bool is_error) {
   return mcp::CallToolResult{.content = {mcp::TextContent{std::move(text)}}, .is_error = is_error};
@@ -132,12 +122,8 @@ Task<Result<std::vector<AgentAsTool>>> agents_as_tools(NamedRecords* agents, Pri
     if (breath.is_due(record.body.size())) co_await let_others_run();
     auto body = engine::agent_json(record);
     if (!body) continue;
-    std::string about(json::text_at(&*body, "description"));
-    ToolDecl decl{.name = names[i],
-                  .title = record.name,
-                  .description = cat("Gives a task to the agent \"", record.name, "\".",
-                                     about.empty() ? "" : " ", about),
-                  .input_schema = message_schema()};
+    ToolDecl decl = engine::agent_as_tool(record, &*body);
+    decl.name = names[i];
     out.push_back({.id = record.id, .decl = std::move(decl)});
   }
   co_return out;

@@ -37,7 +37,7 @@ Error no_resource(std::string_view uri) {
 
 }  // namespace
 
-mcp::ServerOffer WorkspaceFeatures::offer() const {
+mcp::ServerOffer workspace_offer() {
   return {.server = {.name = "errand", .version = std::string(version()), .title = "Errand"},
           .instructions = "The tools and agents of an Errand workspace, and the logs of its runs.",
           .tools = true,

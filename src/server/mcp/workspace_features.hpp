@@ -23,6 +23,9 @@ struct WorkspaceDeps {
   TaskGroup& cancelling;  // where runs of callers that have left are cancelled
 };
 
+// What clients of a workspace are told of it, whichever server has it.
+mcp::ServerOffer workspace_offer();
+
 // A workspace as an MCP client sees it: its tools, which are called outside of any run, its agents,
 // each of whose calls is a run, and the logs of its runs as resources ("errand://runs/RUN/events").
 // A key that is restricted to agents gets tools only with engine::kToolsUseScope. Agents need the
@@ -35,7 +38,7 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
 
   WorkspaceFeatures(const WorkspaceDeps& deps, Principal who) : deps_(deps), who_(std::move(who)) {}
 
-  mcp::ServerOffer offer() const override;
+  mcp::ServerOffer offer() const override { return workspace_offer(); }
   Task<Result<std::vector<mcp::Tool>>> tools() override;
   Task<Result<mcp::CallOutcome>> call_tool(mcp::ServeToolParams params,
                                            mcp::ServedCall* call) override;
