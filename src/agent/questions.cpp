@@ -61,7 +61,7 @@ llm::TurnRequest request_for(ModelQuestion question) {
   return request;
 }
 
-// What has come of an answer so far.
+// The part of an answer that has been received.
 struct Heard {
   ModelAnswer answer;
   Usage usage;

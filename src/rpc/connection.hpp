@@ -36,7 +36,7 @@ struct Lost {
   Error error;
 };
 
-// A message that came along with the answer to a request of ours, and so came about from it.
+// A message of the peer that belongs to a request of ours, because it came with the answer.
 struct Beside {
   Id request;
   std::string text;

@@ -1,5 +1,5 @@
-// Reads anything as messages, tasks, events and cards of A2A. What is read is written in both
-// versions and read again, and must be the same.
+// Reads anything as messages, tasks, events and cards of A2A. An event that is read is written in
+// both versions and read again, and must be an event of the same kind.
 
 #include <cstdint>
 #include <cstdlib>

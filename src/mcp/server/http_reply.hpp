@@ -13,7 +13,7 @@
 
 namespace errand::mcp {
 
-// What one HTTP request is answered with: the messages that came about from it, in order. Filled by
+// What one HTTP request is answered with: the messages that belong to it, in order. Filled by
 // its session, read by one reader.
 class HttpReply final {
  public:
