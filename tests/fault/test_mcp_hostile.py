@@ -1,27 +1,14 @@
 """Runs survive MCP servers that misbehave: a clear result each time, and bounded memory."""
 
 from support.counting_mcp import CountingMcp
-from support.hostile_mcp import MEGABYTE, HostileMcp
+from support.hostile_mcp import HostileMcp
+from support.peak_memory import MEGABYTE, NO_QUARANTINE, PeakMemory
 from support.script import turn
 from support.server import ServerCase
 
 ALLOW = {"network": {"allow": ["127.0.0.0/8"]}}
 # Less than the largest answer: of its 100 MB, no more than 16 may be held at once.
 GROWTH_MAX = 70 * MEGABYTE
-# The sanitizer keeps what was freed for a while, which hides how much is in use.
-NO_QUARANTINE = {"ASAN_OPTIONS": "quarantine_size_mb=1"}
-
-
-def memory_of(pid: int, what: str) -> int:
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        line = next(line for line in status if line.startswith(f"{what}:"))
-    return int(line.split()[1]) * 1024
-
-
-def forget_peak(pid: int) -> None:
-    """The peak of the memory is measured from now on."""
-    with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as refs:
-        refs.write("5")
 
 
 class McpHostileTest(ServerCase):
@@ -33,15 +20,14 @@ class McpHostileTest(ServerCase):
         server = self.start_server([turn(calls=list(calls or [("m_act", {})])), turn("Done.")],
                                    ALLOW, variables=NO_QUARANTINE)
         client = server.client()
-        forget_peak(server.pid)
-        before = memory_of(server.pid, "VmRSS")
+        memory = PeakMemory(server.pid)
         tool = {"kind": "mcp", "name": "m", "url": peer.url, **ref}
         run = client.create(prompt="Go.", tools=[tool])
         if cancel:
             self.assertTrue(peer.arrived.wait(30))
             client.cancel(run)
         events = [frame.json() for frame in client.log(run)]
-        self.assertLess(memory_of(server.pid, "VmHWM") - before, GROWTH_MAX)
+        self.assertLess(memory.growth(), GROWTH_MAX)
         self.assertTrue(server.running)
         self.journal = client.request("GET", f"/agent-runs/{run}/journal").json()["entries"]
         self.check_data(server)

@@ -4,7 +4,8 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-MEGABYTE = 1024 * 1024
+from support.peak_memory import MEGABYTE
+
 OBJECT = {"type": "object"}
 
 
