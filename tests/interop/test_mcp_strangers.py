@@ -8,12 +8,13 @@ from pathlib import Path
 
 from support.mcp_probe import (SECONDS_MAX, SERVERS, ensure_servers, free_port, package,
                                wait_for_port)
-from support.node import NODE
+from support.node import INTEROP, NODE
 from support.python_sdk import python_with_sdk
 from support.script import turn
 from support.server import ServerCase, binary, die_with_parent
 
 ALLOW = {"network": {"allow": ["127.0.0.0/8"]}}
+FASTMCP = INTEROP / "fastmcp"
 ENTITY = {"name": "Ada", "entityType": "person", "observations": ["counts"]}
 
 
@@ -70,6 +71,16 @@ class McpStrangersTest(ServerCase):
         self.check_files_and_memory("", tools, self.config)
 
     def test_files_and_memory_over_http(self):
+        """The servers know standard streams alone: FastMCP serves them over HTTP."""
+        servers = {"mcpServers": self.config["mcpServers"]}
+        proxy = self.start_process(python_with_sdk(FASTMCP / "requirements.txt"),
+                                   FASTMCP / "proxy.py", json.dumps(servers))
+        port = int(proxy.stdout.readline())
+        wait_for_port(port)
+        tool = {"kind": "mcp", "name": "w", "url": f"http://127.0.0.1:{port}/mcp"}
+        self.check_files_and_memory("w_", [tool], ALLOW)
+
+    def test_files_and_memory_behind_another_errand(self):
         other = self.start_server([turn("?")], self.config)
         tool = {"kind": "mcp", "name": "w", "url": f"{other.url}/api/v1/workspaces/default/mcp",
                 "headers": {"Authorization": f"Bearer {other.key}"}}
