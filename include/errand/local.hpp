@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct LocalMcpOptions {
   std::optional<std::vector<std::string>> tool_filter = {};
   std::map<std::string, std::string> headers = {};      // of every request over HTTP
   std::map<std::string, std::string> environment = {};  // of a command, besides the program's own
+  std::vector<std::string> roots = {};  // folders that the server is told to work in; whole paths
 };
 
 // An MCP server: one of this program, a command whose standard streams are the connection, or a
@@ -34,6 +36,17 @@ struct McpServer {
   std::variant<std::string, mcp::Server> place;
   LocalMcpOptions options;
 };
+
+// What an MCP server asks the user in the middle of a call.
+struct UserQuestion {
+  std::string tool = {};  // that was called, by its name in the run
+  std::string message = {};
+  Json schema = {};      // of a form: an object with flat properties
+  std::string url = {};  // of a page that the user is to open, in place of a form
+};
+
+// Asks the user, on a thread of its own as a tool's handler does. What it throws is a refusal.
+using AskUser = std::function<mcp::Elicited(const UserQuestion& question)>;
 
 // A server by its URL ("https://...") or its command line, which the shell reads.
 inline McpServer local_mcp(std::string url_or_command, LocalMcpOptions options = {}) {

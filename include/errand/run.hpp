@@ -77,6 +77,10 @@ struct RunOptions {
   // the run a tool that says so, and the program a warning in its log.
   std::vector<McpServer> mcp_servers = {};
   std::vector<A2aAgent> a2a_agents = {};
+  // Answers what MCP servers ask the user. Empty: their questions are pending calls
+  // "mcp_elicitation" of the run, which Runner::answer answers; those of the servers of a Client
+  // are declined.
+  AskUser ask_user = {};
   // Tools that the server calls, as the protocol has them: {"kind": "mcp", "name": ..., "url":
   // ...}.
   std::vector<Json> server_tools = {};

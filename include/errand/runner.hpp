@@ -115,6 +115,7 @@ struct AttachOptions {
   std::vector<Toolkit> toolkits = {};
   std::vector<McpServer> mcp_servers = {};  // as in RunOptions
   std::vector<A2aAgent> a2a_agents = {};
+  AskUser ask_user = {};
   std::int64_t after_seq = 0;  // only events behind this one are shown
 };
 

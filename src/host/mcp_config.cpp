@@ -8,6 +8,7 @@
 #include "host/config_schema.hpp"
 #include "host/settings.hpp"
 #include "json/fields.hpp"
+#include "mcp/client/offered_features.hpp"
 #include "run/tools/tool_decl.hpp"
 
 namespace errand::host {
@@ -52,25 +53,16 @@ Result<std::vector<std::string>> parse_texts(Fields& in, std::string_view key) {
   return out;
 }
 
-mcp::Root root_of(const std::filesystem::path& folder) {
-  mcp::Root root{.uri = "file://", .name = folder.filename().string()};
-  for (const auto& part : folder.relative_path()) {
-    append(root.uri, "/", percent_encode(part.string()));
-  }
-  return root;
-}
-
 Result<std::vector<mcp::Root>> parse_roots(Fields& in) {
   ERRAND_TRY(auto folders, parse_texts(in, "roots"));
   std::vector<mcp::Root> out;
   for (std::size_t i = 0; i < folders.size(); ++i) {
-    std::filesystem::path folder = std::filesystem::path(folders[i]).lexically_normal();
+    const std::filesystem::path folder(folders[i]);
     if (!folder.is_absolute()) {
       return wrong_server("expected the whole path of a folder",
                           json::child_pointer(in.pointer_to("roots"), i));
     }
-    if (!folder.has_filename()) folder = folder.parent_path();
-    out.push_back(root_of(folder));
+    out.push_back(mcp::root_of(folder));
   }
   return out;
 }

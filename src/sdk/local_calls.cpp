@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "json/parse.hpp"
+#include "sdk/local_questions.hpp"
 
 namespace errand::sdk {
 
@@ -120,6 +121,8 @@ Task<ToolOutcome> LocalCalls::invoke(Waiting call, HeldCallPtr held) {
   CallReporter reporter(held_, std::move(held));
   ToolContext context;
   context.progress = &reporter;
+  LocalQuestions questions(working_, tools_, made.run, made.id);
+  context.questions = &questions;
   std::optional<milliseconds> limit = tool->decl().annotations.timeout;
   if (!limit) limit = timeout_;
   if (limit) context.deadline = timers_.now() + *limit;

@@ -12,6 +12,7 @@
 #include "json/members.hpp"
 #include "json/write.hpp"
 #include "mcp/client/client_tools.hpp"
+#include "mcp/client/offered_features.hpp"
 #include "mcp/codec.hpp"
 #include "mcp/server_codec.hpp"
 #include "mcp/tool_result.hpp"
@@ -171,14 +172,25 @@ bool is_wanted(const McpPlace& place, const std::string& tool) {
 
 // ---- LocalServers -------------------------------------------------------------------------------
 
-LocalServers::LocalServers(Executor home, Timers& timers, Teller tell)
+LocalServers::LocalServers(Executor home, Timers& timers, Teller tell, RunsAt runs)
     : home_(std::move(home)),
       timers_(timers),
+      runs_(runs),
       on_bug_(bugs_to(std::move(tell))),
       http_(host::client_options_here()),
       cancelling_(home_, on_bug_),
       ending_(home_, on_bug_),
       learning_(home_, on_bug_) {}
+
+// A client, and what it offers to its server.
+struct LocalServers::Connection {
+  Connection(mcp::ClientDeps deps, const McpPlace& place, RunsAt runs)
+      : features(place.roots, {.sampling = runs == RunsAt::engine, .elicitation = true}),
+        client(std::move(deps), {.server = place.address, .features = &features}) {}
+
+  mcp::OfferedFeatures features;
+  mcp::Client client;
+};
 
 std::shared_ptr<mcp::Client> LocalServers::client_for(const McpPlace& place) {
   const std::string& key = place.key.empty() ? place.where : place.key;
@@ -188,9 +200,10 @@ std::shared_ptr<mcp::Client> LocalServers::client_for(const McpPlace& place) {
     clients_.splice(clients_.begin(), clients_, known);
     return known->client;
   }
-  auto client = std::make_shared<mcp::Client>(
-      mcp::ClientDeps{.home = home_, .http = http_, .timers = timers_, .on_bug = on_bug_},
-      mcp::ClientOptions{.server = place.address});
+  auto made = std::make_shared<Connection>(
+      mcp::ClientDeps{.home = home_, .http = http_, .timers = timers_, .on_bug = on_bug_}, place,
+      runs_);
+  std::shared_ptr<mcp::Client> client(made, &made->client);
   clients_.push_front({.key = key, .client = client});
   give_up_idle();
   return client;

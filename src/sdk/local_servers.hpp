@@ -26,6 +26,7 @@ struct McpPlace {
   std::string flag = {};  // that named it, for messages
   std::string name = {};  // of its tools: "<name>_<tool>"; empty: what the server calls itself
   std::optional<std::vector<std::string>> tool_filter = {};  // its tools that are used
+  std::vector<mcp::Root> roots = {};                         // folders that it is told of
 };
 
 // An A2A agent that this process talks to for its runs.
@@ -36,6 +37,10 @@ struct AgentPlace {
   std::optional<std::string> description = {};  // instead of what the card says
   std::string context_id = {};                  // that calls belong to which name no other
 };
+
+// Who drives the runs that use the servers, and so what calls can answer while a server works on
+// them: an engine in this process asks its run, and a client of a server only its own user.
+enum class RunsAt : std::uint8_t { engine, server };
 
 // Where a text leads: to a URL, or to a program that the shell starts.
 mcp::ServerAddress mcp_address(const std::string& url_or_command);
@@ -60,7 +65,7 @@ class LocalServers final {
   // For all places to answer. A place that is later counts as one that does not answer.
   static constexpr std::chrono::seconds kLearnMax{30};
 
-  LocalServers(Executor home, Timers& timers, Teller tell);
+  LocalServers(Executor home, Timers& timers, Teller tell, RunsAt runs);
   LocalServers(const LocalServers&) = delete;
   LocalServers& operator=(const LocalServers&) = delete;
 
@@ -75,6 +80,7 @@ class LocalServers final {
     std::string key;
     std::shared_ptr<mcp::Client> client;
   };
+  struct Connection;
   struct Server;
   struct Agent;
   struct Learning;
@@ -91,6 +97,7 @@ class LocalServers final {
 
   const Executor home_;
   Timers& timers_;
+  const RunsAt runs_;
   const TaskGroup::OnBug on_bug_;
   net::HttpClient http_;
   std::list<Known> clients_;  // the one used last is first

@@ -11,8 +11,10 @@
 #include "base/whole_file.hpp"
 #include "cli/agent/room_place.hpp"
 #include "cli/show/follow.hpp"
+#include "cli/show/terminal_elicitation.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
+#include "cli/terminal/typed_answer.hpp"
 #include "sdk/internal/tell_stderr.hpp"
 #include "sdk/internal/wait_for.hpp"
 
@@ -100,6 +102,8 @@ Result<void> AgentSession::open() {
                      .web_fetch = options_.web_fetch,
                      .allow_networks = options_.allow_networks,
                      .web_search = options_.web_search}));
+  runner_->ask_user_with(
+      std::make_shared<TerminalElicitation>(console_, *printer_, shown_calls_, kTerminal));
   ERRAND_CHECK(connect_servers());
   ERRAND_TRY(spec_, make_agent_spec(options_));
   return {};
@@ -116,7 +120,8 @@ AgentSession::~AgentSession() {
 Result<void> AgentSession::connect_servers() {
   if (options_.mcp.empty() && options_.a2a.empty()) return {};
   is_connected_ = true;
-  ERRAND_TRY(auto failures, sdk::run_until(io_, runner_->connect(options_.mcp, options_.a2a)));
+  ERRAND_TRY(auto failures,
+             sdk::run_until(io_, runner_->connect(options_.mcp, options_.a2a, options_.files)));
   io_.restart();
   for (const Error& failure : failures) {
     [[maybe_unused]] auto written = write_fully(STDERR_FILENO, describe_for_people(failure));

@@ -9,8 +9,6 @@
 
 namespace errand::cli {
 
-inline constexpr const char* kTerminal = "/dev/tty";  // that of this process
-
 // Asks the user on the terminal before something is done: y yes, a yes to this and all that follow,
 // anything else no. Questions come one at a time, and what is typed before one is shown does not
 // answer it. A question comes after the call that it is about. Without a terminal the answer is no,

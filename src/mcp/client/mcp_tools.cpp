@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "mcp/client/client_tools.hpp"
+#include "mcp/client/offered_features.hpp"
 #include "mcp/tool_result.hpp"
 #include "tool/blot_decls.hpp"
 #include "tool/no_tools.hpp"
@@ -15,32 +16,6 @@ namespace errand::mcp {
 namespace {
 
 constexpr milliseconds kDownTime = seconds(10);
-
-Error no_call() {
-  return {ErrorCode::unavailable, "no call is under way that could answer this"};
-}
-
-// What a server may ask: in which folders it is to work, if the configuration says so, and what the
-// calls of runs answer (CallFeatures).
-class ServerFeatures final : public ClientFeatures {
- public:
-  ServerFeatures(std::vector<Root> roots, Caller caller)
-      : roots_(std::move(roots)), caller_(caller) {}
-
-  ClientCapabilities offered() const override {
-    bool is_for_runs = caller_ == Caller::run;
-    return {.roots = !roots_.empty(), .sampling = is_for_runs, .elicitation = is_for_runs};
-  }
-  Task<Result<std::vector<Root>>> roots() override { co_return roots_; }
-  Task<Result<CreateMessageResult>> create_message(CreateMessageParams) override {
-    co_return no_call();
-  }
-  Task<Result<ElicitResult>> elicit(ElicitParams) override { co_return no_call(); }
-
- private:
-  const std::vector<Root> roots_;
-  const Caller caller_;
-};
 
 McpServer configured_ref(const std::string& name) {
   return {.name = name, .url = cat(kConfiguredServer, name), .headers = {}, .tool_filter = {}};
@@ -88,9 +63,11 @@ McpTools::McpTools(ClientDeps deps, Configured configured, SecretSource* secrets
       ending_(deps.home, deps.on_bug),
       asking_(deps.home, deps.on_bug) {
   for (Caller caller : {Caller::run, Caller::other}) {
-    features_[{"", caller}] = std::make_unique<ServerFeatures>(std::vector<Root>(), caller);
+    const bool is_run = caller == Caller::run;
+    const ClientCapabilities calls{.sampling = is_run, .elicitation = is_run};
+    features_[{"", caller}] = std::make_unique<OfferedFeatures>(std::vector<Root>(), calls);
     for (const auto& [name, server] : configured_.servers) {
-      features_[{name, caller}] = std::make_unique<ServerFeatures>(server.roots, caller);
+      features_[{name, caller}] = std::make_unique<OfferedFeatures>(server.roots, calls);
     }
   }
 }
@@ -213,7 +190,7 @@ Task<Result<std::vector<ToolDecl>>> McpTools::tools_of(McpServer server, Princip
 ToolPtr McpTools::open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) {
   const auto* server = std::get_if<McpServer>(&ref);
   if (!server) return nullptr;
-  // Whoever says how long a call may take knows whether the server reports progress.
+  // A ref that says how long a call may take knows whether the server reports progress.
   FindClient find = [this, server = *server, who](CallSecrets* secrets, Caller caller) {
     return client_for(server, who, secrets, caller);
   };

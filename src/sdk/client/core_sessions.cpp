@@ -51,6 +51,7 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::create_session(
   const Answers answers = agent->answer_calls ? Answers::here : Answers::elsewhere;
   ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*agent), answers));
   session->tools = std::move(tools.tools);
+  session->elicitation = std::move(tools.elicitation);
   session->lent = std::move(tools.lent);
   ERRAND_CO_TRY(auto request, read_request(*agent, rules(Says::anything)));
   add_refs(request, session->lent.refs);
@@ -70,6 +71,7 @@ Task<Result<std::shared_ptr<SessionCore>>> RunnerCore::find_session(
   session->id = id;
   ERRAND_CO_TRY(auto found, co_await gather(AskedTools::of(*tools), Answers::here));
   session->tools = std::move(found.tools);
+  session->elicitation = std::move(found.elicitation);
   session->lent = std::move(found.lent);
   ERRAND_CO_TRY(auto info,
                 co_await persist<SessionInfo>([this, id] { return api().get_session(id); }));
@@ -106,8 +108,8 @@ Task<Result<RunnerCore::Followed>> RunnerCore::say_in(std::shared_ptr<const Sess
   Following::Params params = params_for(run);
   params.keep = keep;
   params.reply = std::move(reply);
-  params.tools = own.tools.empty() ? session->tools : std::move(own.tools);
-  params.answers = answers_calls && backend_->called_by() == CalledBy::client;
+  let_answer(params, own.tools.empty() ? session->tools : std::move(own.tools),
+             own.elicitation ? own.elicitation : session->elicitation, answers_calls);
   params.tool_timeout = session->tool_timeout;
   if (message->tool_timeout.count() > 0) params.tool_timeout = message->tool_timeout;
   params.lease = std::make_shared<std::pair<std::shared_ptr<const SessionCore>, LentTools>>(

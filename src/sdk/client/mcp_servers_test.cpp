@@ -4,11 +4,15 @@
 #include <errand/testing.hpp>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <latch>
 #include <mutex>
 #include <thread>
 
+#include "json/member_text.hpp"
+#include "net/server/test_support.hpp"
 #include "sdk/client/test_server.hpp"
 
 namespace errand::v1::mcp_servers_test {
@@ -122,6 +126,113 @@ TEST(McpServers, AServerOverHttpIsReachedAgainAfterARestart) {
   serving = std::make_unique<mcp::HttpServing>(server.serve_http({.port = port, .key = "k"}));
   EXPECT_EQ(runtime.run({.prompt = "Go.", .mcp_servers = {there}}).text, "Done.");
   EXPECT_EQ(result_of(model->questions().at(3)), "3");
+}
+
+// A server as a shell script with one tool, which says $WORD and then ends the program.
+constexpr std::string_view kProgram = R"sh(
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  head='{"jsonrpc":"2.0","id":'$id
+  case "$line" in
+    *server/discover*) echo "$head"',"error":{"code":-32601,"message":"?"}}' ;;
+    *'"initialize"'*)
+      echo "$head"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},' \
+           '"serverInfo":{"name":"sh","version":"1"}}}' ;;
+    *tools/list*)
+      echo "$head"',"result":{"tools":[{"name":"say","inputSchema":{"type":"object"}}]}}' ;;
+    *tools/call*)
+      echo "$head"',"result":{"content":[{"type":"text","text":"'"$WORD"'"}]}}'
+      exit ;;
+  esac
+done
+)sh";
+
+TEST(McpServers, AProgramIsStartedWithItsVariablesAndStartedAgain) {
+  const std::filesystem::path script = std::filesystem::path(testing::TempDir()) / "mcp_server.sh";
+  std::ofstream(script) << kProgram;
+  McpServer there = local_mcp("sh '" + script.string() + "'", {.environment = {{"WORD", "hi"}}});
+  for (int run = 0; run < 2; ++run) {
+    auto model = scripted({{.calls = {{"sh_say", Json::object()}}}, {.text = "Done."}});
+    Runtime runtime({.models = {{.id = "s", .model = model}}});
+    for (int turn = 0; turn < 2; ++turn) {
+      EXPECT_EQ(runtime.run({.prompt = "Go.", .mcp_servers = {there}}).text, "Done.");
+      EXPECT_EQ(result_of(model->questions().back()), "hi");
+    }
+  }
+  std::filesystem::remove(script);
+}
+
+// A server of the protocol from 2024: answers come on a stream that is open all the time.
+class SseServer final {
+ public:
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(web_.port()) + "/sse"; }
+
+ private:
+  // Lives on the server's loop, as the feed does.
+  struct Stream {
+    std::string frames = "event: endpoint\ndata: /messages\n\n";
+    Wakeup* bell = nullptr;
+    bool is_over = false;
+  };
+
+  class Feed final : public net::EventFeed {
+   public:
+    explicit Feed(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
+    Task<Chunk> read(SteadyTime /*deadline*/) override {
+      WakeupAt bell(co_await asio::this_coro::executor, stream_->bell);
+      while (stream_->frames.empty() && !stream_->is_over) co_await bell.wait();
+      if (stream_->is_over) co_return Chunk{.state = State::broken};
+      co_return Chunk{.frames = std::exchange(stream_->frames, {})};
+    }
+    void interrupt() override {
+      stream_->is_over = true;
+      if (stream_->bell) stream_->bell->notify();
+    }
+
+   private:
+    const std::shared_ptr<Stream> stream_;
+  };
+
+  static std::string result_for(std::string_view method) {
+    if (method == "\"initialize\"") {
+      return R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},
+                 "serverInfo":{"name":"old","version":"1"}})";
+    }
+    if (method == "\"tools/list\"") {
+      return R"({"tools":[{"name":"say","inputSchema":{"type":"object"}}]})";
+    }
+    return R"({"content":[{"type":"text","text":"by a stream"}]})";
+  }
+
+  Task<net::Response> answer(net::Request request) {
+    if (request.method == net::Method::get) {
+      net::Response response;
+      response.content_type = "text/event-stream";
+      response.events = std::make_unique<Feed>(stream_);
+      co_return response;
+    }
+    if (request.path != "/messages") co_return net::Response{.status = 404};
+    const std::string_view id = json::member_text(request.body, "id");
+    if (!id.empty()) {
+      std::string result = result_for(json::member_text(request.body, "method"));
+      std::erase(result, '\n');
+      append(stream_->frames, "data: {\"jsonrpc\":\"2.0\",\"id\":", id, ",\"result\":", result,
+             "}\n\n");
+      if (stream_->bell) stream_->bell->notify();
+    }
+    co_return net::Response{.status = 202};
+  }
+
+  const std::shared_ptr<Stream> stream_ = std::make_shared<Stream>();
+  net::test::TestServer web_{[this](net::Request request) { return answer(std::move(request)); }};
+};
+
+TEST(McpServers, AServerOfTheOldestTransportIsReached) {
+  SseServer server;
+  auto model = scripted({{.calls = {{"old_say", Json::object()}}}, {.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}}});
+  EXPECT_EQ(runtime.run({.prompt = "Go.", .mcp_servers = {local_mcp(server.url())}}).text, "Done.");
+  EXPECT_EQ(result_of(model->questions().at(1)), "by a stream");
 }
 
 TEST(McpServers, ACancelReachesTheHandler) {

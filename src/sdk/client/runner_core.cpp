@@ -178,12 +178,20 @@ Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunO
   ERRAND_CO_TRY(auto run, co_await create(std::move(request), options));
   Following::Params params = params_for(run);
   params.keep = keep;
-  params.tools = std::move(tools.tools);
-  params.answers = options->answer_calls && backend_->called_by() == CalledBy::client;
+  let_answer(params, std::move(tools.tools), tools.elicitation, options->answer_calls);
   params.lease = std::move(tools.lent.lease);
   params.reply = std::move(reply);
   if (options->tool_timeout.count() > 0) params.tool_timeout = options->tool_timeout;
   co_return add(std::move(params));
+}
+
+// An engine in this process calls the tools of its runs itself, but has no user to ask.
+void RunnerCore::let_answer(Following::Params& params, std::vector<ToolPtr> tools,
+                            const ToolPtr& elicitation, bool answers_calls) const {
+  const bool is_client = backend_->called_by() == CalledBy::client;
+  params.tools = std::move(tools);
+  if (elicitation) params.tools.push_back(elicitation);
+  params.answers = answers_calls && (is_client || elicitation);
 }
 
 std::string RunnerCore::key_of(const v1::RunOptions& options) const {
@@ -228,8 +236,9 @@ Task<Result<RunnerCore::Followed>> RunnerCore::join_run(
   ERRAND_CO_TRY(auto info, co_await persist<RunInfo>([this, run] { return api().get(run); }));
   Following::Params params = params_for(run);
   params.after = options->after_seq;
-  params.answers = !tools.tools.empty() && !is_terminal(info.status);
   params.tools = std::move(tools.tools);
+  if (tools.elicitation) params.tools.push_back(tools.elicitation);
+  params.answers = !params.tools.empty() && !is_terminal(info.status);
   params.calls_after = info.last_seq;
   Followed followed = add(std::move(params));
   for (const LocalToolCall& call : info.pending) followed->answer(call);

@@ -35,6 +35,7 @@ class SessionCore final {
  public:
   SessionId id;
   std::vector<ToolPtr> tools = {};
+  ToolPtr elicitation = nullptr;  // answers what MCP servers ask the user; null: nobody here does
   LentTools lent = {};
   bool answers_calls = true;                      // false: others do
   std::optional<milliseconds> tool_timeout = {};  // of a call whose tool has none, if it is known
@@ -46,15 +47,18 @@ struct AskedTools {
   std::vector<v1::Toolkit> toolkits;
   std::vector<v1::McpServer> mcp_servers = {};
   std::vector<v1::A2aAgent> a2a_agents = {};
+  v1::AskUser ask_user = {};
 
   template <class Options>
   static AskedTools of(const Options& options) {
-    return {options.tools, options.toolkits, options.mcp_servers, options.a2a_agents};
+    return {options.tools, options.toolkits, options.mcp_servers, options.a2a_agents,
+            options.ask_user};
   }
 };
 // The same, found, and as the run refers to them.
 struct RunTools {
   std::vector<ToolPtr> tools = {};
+  ToolPtr elicitation = nullptr;  // see SessionCore
   LentTools lent = {};
 };
 
@@ -181,10 +185,11 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   // Finds the tools. Of others' answers the run alone knows.
   enum class Answers : std::uint8_t { here, elsewhere };
   Task<Result<RunTools>> gather(AskedTools asked, Answers answers);
-  Task<ServerTools> learn(AskedTools asked, std::set<std::string> taken);
+  Task<Result<ServerTools>> learn(AskedTools asked, std::set<std::string> taken);
   struct Servers {
-    Servers(const Executor& home, Timers& timers, Handlers& handlers, const Teller& tell)
-        : in_process(handlers, bugs_to(tell)), local(home, timers, tell) {}
+    Servers(const Executor& home, Timers& timers, Handlers& handlers, const Teller& tell,
+            RunsAt runs)
+        : in_process(handlers, bugs_to(tell)), local(home, timers, tell, runs) {}
     InProcessServers in_process;
     LocalServers local;
   };
@@ -197,6 +202,9 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   // Of a request without one. An engine in this process needs none: no connection breaks between a
   // request and its answer.
   std::string key_of(const v1::RunOptions& options) const;
+  // Lets the follower of a run answer calls of these tools, and questions to the user.
+  void let_answer(Following::Params& params, std::vector<ToolPtr> tools, const ToolPtr& elicitation,
+                  bool answers_calls) const;
   Followed add(Following::Params params);
   Following::Params params_for(const RunId& run);
   void retire(Followed run);

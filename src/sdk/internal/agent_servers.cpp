@@ -1,13 +1,24 @@
 #include "sdk/internal/agent_servers.hpp"
 
+#include <filesystem>
 #include <utility>
+
+#include "mcp/client/offered_features.hpp"
 
 namespace errand::sdk {
 
-Task<void> AgentServers::connect(std::vector<std::string> mcp, std::vector<std::string> a2a) {
+// A path means nothing on another machine, and tells it something of this one.
+Task<void> AgentServers::connect(std::vector<std::string> mcp, std::vector<std::string> a2a,
+                                 std::string folder) {
+  std::error_code failure;
+  const std::filesystem::path whole = std::filesystem::absolute(folder, failure);
+  std::vector<mcp::Root> roots;
+  if (!folder.empty() && !failure) roots.push_back(mcp::root_of(whole));
   std::vector<McpPlace> servers;
   for (const std::string& flag : mcp) {
-    servers.push_back({.where = flag, .address = mcp_address(flag), .flag = "--mcp"});
+    McpPlace& place = servers.emplace_back(
+        McpPlace{.where = flag, .address = mcp_address(flag), .flag = "--mcp"});
+    if (std::holds_alternative<mcp::StdioServer>(place.address)) place.roots = roots;
   }
   std::vector<AgentPlace> agents;
   for (const std::string& flag : a2a) {

@@ -13,10 +13,13 @@ namespace errand::sdk {
 // run is driven. Lives on one home; must be stopped before it is destroyed.
 class AgentServers final {
  public:
-  AgentServers(Executor home, Timers& timers) : servers_(std::move(home), timers, tell_stderr) {}
+  AgentServers(Executor home, Timers& timers, RunsAt runs)
+      : servers_(std::move(home), timers, tell_stderr, runs) {}
 
-  // Connects to all of them at once and learns their tools.
-  Task<void> connect(std::vector<std::string> mcp, std::vector<std::string> a2a);
+  // Connects to all of them at once and learns their tools. The programs among the MCP servers are
+  // told of the folder, if there is one.
+  Task<void> connect(std::vector<std::string> mcp, std::vector<std::string> a2a,
+                     std::string folder);
   // Why some of them are not there. Each error names its flag.
   const std::vector<Error>& failures() const { return learned_.failures; }
 

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "run/tools/tool_decl.hpp"
+#include "run/tools/tool_ref.hpp"
 #include "sdk/bridge/public_tool.hpp"
 #include "sdk/client/engine_backend.hpp"
 #include "sdk/client/server_backend.hpp"
@@ -10,6 +12,27 @@
 #include "sdk/internal/command_core.hpp"
 
 namespace errand::sdk {
+namespace {
+
+// Takes the flags out that name a server of the configuration ("config:NAME"). Whoever drives the
+// run talks to it.
+Result<std::vector<ToolRef>> take_configured(std::vector<std::string>& mcp) {
+  std::vector<ToolRef> refs;
+  for (const std::string& flag : mcp) {
+    if (!flag.starts_with(kConfiguredServer)) continue;
+    std::string name = flag.substr(kConfiguredServer.size());
+    if (!is_valid_tool_name(name)) {
+      return Error(ErrorCode::invalid_argument,
+                   cat("--mcp ", flag, ": a name has 1 to 64 letters, digits and underscores"));
+    }
+    refs.emplace_back(
+        McpServer{.name = std::move(name), .url = flag, .headers = {}, .tool_filter = {}});
+  }
+  std::erase_if(mcp, [](const std::string& flag) { return flag.starts_with(kConfiguredServer); });
+  return refs;
+}
+
+}  // namespace
 
 CommandRunner::CommandRunner(asio::io_context& loop, ServerFlags flags, bool is_here)
     : flags_(std::move(flags)), is_here_(is_here), core_(make_command_core(loop)) {}
@@ -37,9 +60,11 @@ Result<void> CommandRunner::lend(const CommandTools& asked) {
 }
 
 Task<Result<std::vector<Error>>> CommandRunner::connect(std::vector<std::string> mcp,
-                                                        std::vector<std::string> a2a) {
-  servers_.emplace(core_->home(), core_->timers());
-  co_await servers_->connect(std::move(mcp), std::move(a2a));
+                                                        std::vector<std::string> a2a,
+                                                        std::string folder) {
+  ERRAND_CO_TRY(configured_, take_configured(mcp));
+  servers_.emplace(core_->home(), core_->timers(), is_here_ ? RunsAt::engine : RunsAt::server);
+  co_await servers_->connect(std::move(mcp), std::move(a2a), std::move(folder));
   const std::vector<ToolPtr>& learned = servers_->tools();
   tools_.insert(tools_.end(), learned.begin(), learned.end());
   co_return servers_->failures();
@@ -56,6 +81,7 @@ Result<void> CommandRunner::open(Surroundings around) {
   ERRAND_CHECK(is_here_ ? open_engine(std::move(around)) : open_server());
   LentTools lent =
       core_->backend().lend(tools_, servers_ ? servers_->refs() : std::vector<ToolRef>());
+  lent.refs.insert(lent.refs.end(), configured_.begin(), configured_.end());
   lent_ = share_with_text(std::move(lent.refs));
   lease_ = std::move(lent.lease);
   return {};
@@ -89,13 +115,20 @@ RunApi& CommandRunner::api() {
   return core_->api();
 }
 
+// What runs are lent, and what answers questions to the user, which no model calls.
+std::vector<ToolPtr> CommandRunner::answering() const {
+  std::vector<ToolPtr> tools = tools_;
+  if (elicitation_) tools.push_back(elicitation_);
+  return tools;
+}
+
 FollowedRun CommandRunner::follow(const RunId& run) {
-  return core_->read(run, {.tools = tools_, .answers = true});
+  return core_->read(run, {.tools = answering(), .answers = true});
 }
 
 FollowedRun CommandRunner::rejoin(const RunInfo& run) {
   auto followed =
-      core_->read(run.id, {.tools = tools_, .answers = true, .calls_after = run.last_seq});
+      core_->read(run.id, {.tools = answering(), .answers = true, .calls_after = run.last_seq});
   for (const LocalToolCall& call : run.pending) followed->answer(call);
   return followed;
 }

@@ -38,8 +38,12 @@ class CommandRunner final {
   // Adds built-in tools. Errors name the flag.
   Result<void> lend(const CommandTools& asked);
   // Adds the tools of servers; see AgentServers. Gives why some of them are not there.
+  // "config:NAME" is a server of the configuration, for whoever drives the runs. invalid_argument:
+  // no such name.
   Task<Result<std::vector<Error>>> connect(std::vector<std::string> mcp,
-                                           std::vector<std::string> a2a);
+                                           std::vector<std::string> a2a, std::string folder);
+  // Answers what MCP servers ask the user, in runs that are followed here.
+  void ask_user_with(ToolPtr elicitation) { elicitation_ = std::move(elicitation); }
   // Ends what connect() has begun.
   Task<void> disconnect();
   const std::vector<ToolPtr>& tools() const { return tools_; }
@@ -71,6 +75,7 @@ class CommandRunner final {
   CommandRunner(asio::io_context& loop, ServerFlags flags, bool is_here);
   Result<void> open_server();
   Result<void> open_engine(Surroundings around);
+  std::vector<ToolPtr> answering() const;
 
   const ServerFlags flags_;
   const bool is_here_;
@@ -79,6 +84,8 @@ class CommandRunner final {
   std::optional<AgentServers> servers_;
   std::string where_;
   std::vector<ToolPtr> tools_;
+  std::vector<ToolRef> configured_;  // servers of the configuration
+  ToolPtr elicitation_;              // null: questions are refused
   ToolSetPtr lent_;
   std::shared_ptr<void> lease_;
 };
