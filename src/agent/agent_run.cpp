@@ -402,9 +402,10 @@ Task<void> AgentRun::back_off() {
   if (!failure_ || failure_->failure.api_status == 0) co_return;
   // Every restart of the process counts as an attempt, too, so attempts have no bound of their own.
   const int doublings = std::min(state_->turn().attempt, kTurnAttemptsMax) - 1;
-  milliseconds pause = kFirstPause * (1 << doublings);
+  const SteadyTime until = around_.timers.now() + kFirstPause * (1 << doublings);
+  observer_.on_retry({.why = failure_->failure.message, .until = until});
   WakeupAt over(around_.home.executor(), pausing_);
-  TimerGuard timer(around_.timers, around_.timers.now() + pause, [this] { pausing_->notify(); });
+  TimerGuard timer(around_.timers, until, [this] { pausing_->notify(); });
   co_await over.wait();
 }
 

@@ -57,6 +57,8 @@ class RunObserver {
  public:
   virtual ~RunObserver() = default;
   virtual void on_commit(const Committed& commit) = 0;
+  // The model is asked again after a pause.
+  virtual void on_retry(const ModelRetry& retry) = 0;
   // The terminal event is durable; the run does nothing more.
   virtual void on_end() = 0;
   // The run has nothing to do until its client answers, or until next_deadline().

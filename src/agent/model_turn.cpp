@@ -65,7 +65,9 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   const SteadyTime begun = around_.timers.now();
   if (trace_) trace_->begin_turn(entry);
   Breath breath(kCallsInABreath);
-  stream_ = model_->ask(make_turn_request(*state_, std::move(files)));
+  llm::TurnRequest request = make_turn_request(*state_, std::move(files));
+  request.on_retry = [this](const ModelRetry& retry) { observer_.on_retry(retry); };
+  stream_ = model_->ask(std::move(request));
   for (bool streaming = true; streaming && !log_->failed();) {
     // While the store takes nothing, nothing is read: the vendor waits, not our memory.
     if (!log_->has_room()) co_await log_->room();

@@ -71,8 +71,6 @@ struct ModelSurroundings {
   const Clock& clock;
   Executor home;
   Log& log;
-  // Told of each pause before a vendor is asked again; may be empty.
-  std::function<void(const ModelFailure&, milliseconds)> on_retry = {};
   BlockingPool* pool = nullptr;  // see llm::HttpModel::Deps
 };
 

@@ -141,7 +141,6 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                                       .clock = around.clock,
                                       .home = home_.executor(),
                                       .log = around.log,
-                                      .on_retry = around.on_model_retry,
                                       .pool = &tool_pool_})),
       keys_(*store_, around.clock, ids_),
       engine_({.home = home_,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -40,8 +39,6 @@ class Host final {
     // Runs join rooms at any address: whoever asks for runs is at this machine anyway.
     bool joins_any_room = false;
     std::string data = {};  // the directory of the secrets' key; empty: the key goes with the host
-    // Told of each pause before a model is asked again, on the home; may be empty.
-    std::function<void(const ModelFailure&, milliseconds)> on_model_retry = {};
   };
 
   Host(Surroundings around, Config config, std::unique_ptr<Store> store);

@@ -43,7 +43,6 @@ std::unique_ptr<llm::Model> make_vendor_model(std::string_view provider, const V
                            .timers = around.timers,
                            .clock = around.clock,
                            .random = crypto::random_bits,
-                           .on_retry = around.on_retry,
                            .pool = around.pool},
       make_provider(*find_vendor(provider), config, vendor_model_id), std::move(options));
   if (config.sees_images) return model;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "async/task.hpp"
 #include "run/log/journal.hpp"
 #include "run/message.hpp"
+#include "run/model_retry.hpp"
 #include "run/tools/tool_set.hpp"
 #include "run/usage.hpp"
 
@@ -51,6 +53,9 @@ struct TurnRequest {
   bool tools_off = false;
   // nullptr if the messages name no files.
   std::shared_ptr<const TurnFiles> files = nullptr;
+  // Told of each pause before a model asks its vendor again, on the home; may be empty. Outlives
+  // the stream of the answer.
+  std::function<void(const ModelRetry&)> on_retry = {};
 };
 
 // Roughly how long a vendor's request for it is. The schemas of its tools count with a fixed size.

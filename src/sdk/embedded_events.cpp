@@ -6,7 +6,7 @@
 
 namespace errand::sdk {
 
-Task<Result<std::vector<StampedEvent>>> EmbeddedEvents::read() {
+Task<Result<Heard>> EmbeddedEvents::read() {
   using State = engine::Subscription::Batch::State;
   auto batch = co_await subscription_->next(SteadyTime::max());
   if (batch.state == State::broken) {
@@ -15,11 +15,11 @@ Task<Result<std::vector<StampedEvent>>> EmbeddedEvents::read() {
   if (batch.state == State::ended && batch.segments.empty()) {
     co_return Error(ErrorCode::unavailable, "the stream ended before the run did");
   }
-  std::vector<StampedEvent> events;
+  Heard heard{.retry = std::move(batch.retry)};
   for (const SegmentPtr& segment : batch.segments) {
-    ERRAND_CO_CHECK(take(*segment, batch.after, events));
+    ERRAND_CO_CHECK(take(*segment, batch.after, heard.events));
   }
-  co_return events;
+  co_return heard;
 }
 
 Result<void> EmbeddedEvents::take(const Segment& segment, EventSeq after,

@@ -20,9 +20,11 @@ class EmbeddedEvents final : public EventSource {
  public:
   // `counters` outlives this.
   EmbeddedEvents(std::unique_ptr<engine::Subscription> subscription, EventCounters& counters)
-      : subscription_(std::move(subscription)), counters_(counters) {}
+      : subscription_(std::move(subscription)), counters_(counters) {
+    subscription_->hear_retries();
+  }
 
-  Task<Result<std::vector<StampedEvent>>> read() override;
+  Task<Result<Heard>> read() override;
 
  private:
   Result<void> take(const Segment& segment, EventSeq after, std::vector<StampedEvent>& out);

@@ -43,23 +43,38 @@ Error refused(const Error& error, const Credentials& server) {
           "create' makes one");
 }
 
+// Nothing if the frame is not one that a server sends.
+std::optional<ModelRetry> retry_of_frame(const std::string& data) {
+  auto parsed = json::parse(data);
+  const json::Object* frame = parsed ? parsed->if_object() : nullptr;
+  auto pause = json::integer_at(frame, "pauseMs");
+  if (!pause) return {};
+  return ModelRetry{.why = std::string(json::text_at(frame, "message")),
+                    .until = std::chrono::steady_clock::now() + milliseconds(*pause)};
+}
+
 // Server-sent events, as they come over one connection.
 class FrameSource final : public EventSource {
  public:
   explicit FrameSource(std::unique_ptr<net::ClientStream> stream) : stream_(std::move(stream)) {}
 
-  Task<Result<std::vector<StampedEvent>>> read() override {
+  Task<Result<Heard>> read() override {
     ERRAND_CO_TRY(auto bytes, co_await stream_->read());
     if (bytes.empty()) {
       co_return Error(ErrorCode::unavailable, "the stream ended before the run did");
     }
     ERRAND_CO_TRY(auto frames, reader_.feed(bytes));
-    std::vector<StampedEvent> events;
+    Heard heard;
     for (const net::SseEvent& frame : frames) {
+      if (frame.type == "model_retry") {
+        heard.retry = retry_of_frame(frame.data);
+        continue;
+      }
       ERRAND_CO_TRY(auto event, event_of_frame(frame.data));
-      events.push_back(std::move(event));
+      heard.events.push_back(std::move(event));
+      heard.retry.reset();
     }
-    co_return events;
+    co_return heard;
   }
 
  private:
@@ -130,7 +145,7 @@ Task<Result<json::Value>> HttpApi::send(ApiRequest request) {
 Task<Result<std::unique_ptr<EventSource>>> HttpApi::open_stream(RunId run, EventSeq after) {
   std::string seq = std::to_string(after);
   net::ClientRequest request =
-      make({.path = run_path(run.view(), "/stream"), .query = {{"lastSeq", seq}}});
+      make({.path = run_path(run.view(), "/stream"), .query = {{"lastSeq", seq}, {"notices", "true"}}});
   request.headers.back() = {"Accept", "text/event-stream"};
   request.headers.push_back({"Last-Event-ID", seq});
   request.timeouts.idle = kSilenceMax;

@@ -29,8 +29,7 @@ Result<std::unique_ptr<OwnHost>> OwnHost::open(Params params) {
                                   .program = params.program,
                                   .typed_events = params.typed_events,
                                   .joins_any_room = params.joins_any_room,
-                                  .data = params.data,
-                                  .on_model_retry = std::move(params.on_model_retry)};
+                                  .data = params.data};
   made->host_ =
       std::make_unique<host::Host>(std::move(around), std::move(params.config), std::move(store));
   made->api_ = std::make_unique<EmbeddedApi>(*made->host_, params.workspace);

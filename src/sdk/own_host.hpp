@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,8 +30,6 @@ class OwnHost final {
     bool joins_any_room = false;
     int log_fd = STDERR_FILENO;                    // gets warnings and errors
     std::unique_ptr<const Clock> clock = nullptr;  // null: the system's
-    // See host::Host::Surroundings.
-    std::function<void(const ModelFailure&, milliseconds)> on_model_retry = {};
   };
   // Opens the store. Errors are those of host::open_store; conflict: another process has the
   // directory.

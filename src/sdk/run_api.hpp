@@ -20,6 +20,7 @@
 #include "run/log/journal.hpp"
 #include "run/log/mail.hpp"
 #include "run/log/session_message.hpp"
+#include "run/model_retry.hpp"
 #include "run/spec.hpp"
 #include "run/status.hpp"
 #include "tool/tool.hpp"
@@ -139,13 +140,19 @@ struct CallQuery {
   seconds wait{0};  // how long to wait for the first call
 };
 
+// What came over a connection.
+struct Heard {
+  std::vector<StampedEvent> events = {};
+  std::optional<ModelRetry> retry = {};  // behind the events
+};
+
 // One connection to the events of a run.
 class EventSource {
  public:
   virtual ~EventSource() = default;
   // Waits for a sign of life; what comes may be no event. unavailable: the connection has broken or
   // ended. internal: what came is not an event.
-  virtual Task<Result<std::vector<StampedEvent>>> read() = 0;
+  virtual Task<Result<Heard>> read() = 0;
 };
 
 // A request in the words of the caller, beside what was read from it. A server is sent the words,

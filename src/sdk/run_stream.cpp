@@ -21,6 +21,7 @@ Task<Result<RunStream::Item>> RunStream::next() {
       ready_.pop_front();
       co_return item;
     }
+    if (auto retry = take_retry()) co_return std::move(*retry);
     auto advanced = co_await advance();
     if (advanced) continue;
     source_.reset();
@@ -43,6 +44,13 @@ std::optional<RunStream::Item> RunStream::take_notice() {
   return {};
 }
 
+std::optional<RunStream::Item> RunStream::take_retry() {
+  auto retry = std::exchange(retry_, {});
+  const milliseconds left = retry ? retry->left(timers_.now()) : milliseconds(0);
+  if (left <= milliseconds(0)) return {};
+  return Item{.kind = Item::Kind::retry, .why = std::move(retry->why), .pause = left};
+}
+
 Task<Result<void>> RunStream::advance() {
   if (source_) co_return co_await read();
   co_return co_await open();
@@ -56,12 +64,13 @@ Task<Result<void>> RunStream::open() {
 }
 
 Task<Result<void>> RunStream::read() {
-  auto events = co_await source_->read();
-  if (!events) co_return broken(events.error());
+  auto heard = co_await source_->read();
+  if (!heard) co_return broken(heard.error());
   lost_at_.reset();
   has_told_lost_ = false;
   has_told_back_ = false;
-  for (StampedEvent& event : *events) {
+  retry_ = std::move(heard->retry);
+  for (StampedEvent& event : heard->events) {
     if (event.seq <= last_seq_) continue;
     last_seq_ = event.seq;
     ready_.push_back(std::move(event));

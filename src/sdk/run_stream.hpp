@@ -30,12 +30,14 @@ class RunStream final {
         is_patient_(first == FirstFailure::is_retried) {}
 
   struct Item {
-    enum class Kind { event, lost, back };  // lost, back: the connection broke, stands again
+    // lost, back: the connection broke, stands again. retry: the model is asked again.
+    enum class Kind { event, lost, back, retry };
     Kind kind = Kind::event;
     StampedEvent event = {};
-    std::string why = {};  // of lost
+    std::string why = {};    // of lost, retry
+    milliseconds pause = {};  // of retry
   };
-  // The next event. Fails if the server refuses, or stays away longer than `patience`.
+  // The next event or notice. Fails if the server refuses, or stays away longer than `patience`.
   // Not to be called again after a terminal event or a failure.
   Task<Result<Item>> next();
 
@@ -50,6 +52,7 @@ class RunStream final {
   Task<Result<void>> open();
   Task<Result<void>> read();
   std::optional<Item> take_notice();
+  std::optional<Item> take_retry();
 
   RunApi& api_;
   Timers& timers_;
@@ -59,6 +62,7 @@ class RunStream final {
   bool is_patient_;
   std::unique_ptr<EventSource> source_;
   std::deque<StampedEvent> ready_;
+  std::optional<ModelRetry> retry_;  // heard behind those that are ready
 
   // Since the server was last heard of.
   std::optional<SteadyTime> lost_at_;

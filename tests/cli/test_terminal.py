@@ -18,6 +18,7 @@ SCREENS = Path(__file__).resolve().parent / "screens"
 DURATION = re.compile(r"\b(\d+ ms|\d+\.\d s)\b")
 RUN = re.compile(r"\brun_\w{20,}")
 WIDE_ENOUGH = 150  # for every line, however many digits a duration has
+FRAMES_TO_SEE = 30  # of the spinner, ten a second
 WORDS = [f"word{n} " for n in range(60)]
 WIDE = "世界の窓から見える風景.txt"
 EVIL = "\x1b[2J\x1b]0;title\x07\x9b31m\rroot\x08"
@@ -32,6 +33,7 @@ class BusyVendor(BaseHTTPRequestHandler):
 
     def do_POST(self):  # noqa: N802
         self.rfile.read(int(self.headers["content-length"]))
+        self.server.asked.set()
         body = json.dumps({"error": {"message": "The model is overloaded; come back later."}})
         self.send_response(503)
         self.send_header("retry-after", "30")
@@ -111,6 +113,8 @@ class WaitTest(ScreenCase):
     def setUp(self):
         super().setUp()
         vendor = ThreadingHTTPServer(("127.0.0.1", 0), BusyVendor)
+        vendor.asked = threading.Event()
+        self.vendor = vendor
         threading.Thread(target=vendor.serve_forever, daemon=True).start()
         self.addCleanup(vendor.server_close)
         self.addCleanup(vendor.shutdown)
@@ -121,8 +125,11 @@ class WaitTest(ScreenCase):
 
     scripts = {"mute": [turn("Never said.", delayMs=3_600_000)]}
 
-    def check_wait(self, name: str, model: str, words: str, columns: int) -> None:
-        terminal = self.terminal("--model", model, columns=columns)
+    def check_wait(self, name: str, model: str, words: str, columns: int,
+                   *place: str) -> None:
+        terminal = self.enterContext(Terminal(
+            "run", "Go.", "--model", model, *(place or ("--config", str(self.config))),
+            cwd=str(self.cwd), columns=columns))
         terminal.read_until(words)
         # Any frame of the spinner, and any number of seconds.
         shown = re.sub(r", \d+ s\b", "", terminal.screen.styled())
@@ -139,6 +146,27 @@ class WaitTest(ScreenCase):
     def test_a_retry_says_when_and_why(self):
         self.check_wait("retrying_80", "busy", "retrying in ", 80)
         self.check_wait("retrying_40", "busy", "retrying in ", 40)
+
+    def test_a_retry_of_a_server_says_so_too(self):
+        server = self.serve_data()
+        place = ("--server", server.url, "--key", server.key)
+        self.check_wait("retrying_80", "busy", "retrying in ", 80, *place)
+        self.check_wait("retrying_40", "busy", "retrying in ", 40, *place)
+
+    def test_a_retry_of_another_run_is_not_shown_as_ones_own(self):
+        killed = self.terminal("--model", "busy", "--data", str(self.data))
+        killed.read_until("retrying in ")
+        killed.process.kill()
+        killed.process.wait()
+        self.vendor.asked.clear()
+        terminal = self.terminal("--model", "mute", "--data", str(self.data))
+        self.assertTrue(self.vendor.asked.wait(SECONDS_MAX), "the killed run goes on")
+        for _ in range(FRAMES_TO_SEE):
+            terminal.read()
+        self.assertIn("waiting for the model", terminal.screen.text())
+        self.assertNotIn("retrying", terminal.screen.text())
+        terminal.type(CTRL_C)
+        self.assertEqual(terminal.finish(), 130)
 
 
 class NewcomerTest(ScreenCase):

@@ -134,11 +134,7 @@ int AgentSession::run(AgentWork& work) {
   if (runner_->is_here()) {
     log_.emplace(LogLines::Parts{.io = io_, .printer = *printer_, .console = console_});
   }
-  auto opened =
-      runner_->open({.log_fd = log_ ? log_->fd() : STDERR_FILENO,
-                     .on_model_retry = [this](const ModelFailure& failure, milliseconds pause) {
-                       printer_->retrying(failure.message, pause);
-                     }});
+  auto opened = runner_->open(log_ ? log_->fd() : STDERR_FILENO);
   if (!opened) {
     return report_failure(*printer_, opened.error(), exit_code_of_place(opened.error()));
   }

@@ -42,6 +42,7 @@ Pieces pieces_of(const FollowParams& params, const Item& item, CallTimes& times)
       return params.printer.note(
           cat(item.why, "; trying again for ", sdk::RunStream::kPatience.count(), " s"));
     case Item::Kind::back: return params.printer.note("connected again");
+    case Item::Kind::retry: params.printer.retrying(item.why, item.pause); return {};
     case Item::Kind::event: break;
   }
   const auto* answer = std::get_if<LocalToolResultIn>(&item.event.event);

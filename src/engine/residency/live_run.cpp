@@ -98,6 +98,11 @@ void LiveRun::on_commit(const agent::Committed& commit) {
   for (Subscription* reader : readers_) reader->push(commit.segment);
 }
 
+void LiveRun::on_retry(const ModelRetry& retry) {
+  retry_ = retry;
+  for (Subscription* reader : readers_) reader->push_retry(retry);
+}
+
 void LiveRun::keep(const SegmentPtr& segment) {
   recent_.push_back(segment);
   recent_bytes_ += segment->events.size() + segment->journal.size();

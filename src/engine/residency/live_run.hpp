@@ -67,6 +67,9 @@ class LiveRun final : public agent::RunObserver {
   // The same segments, each as others have it if they do.
   void share(std::vector<SegmentPtr>& read);
 
+  // The latest pause of the model, which may be over.
+  const std::optional<ModelRetry>& retry() const { return retry_; }
+
   // The log is longer than this process has seen: after an append whose outcome was unknown.
   void catch_up(const RunRow& row);
 
@@ -75,6 +78,7 @@ class LiveRun final : public agent::RunObserver {
   void remove_reader(Subscription* reader);
 
   void on_commit(const agent::Committed& commit) override;
+  void on_retry(const ModelRetry& retry) override;
   void on_end() override { keeper_.on_end(*this); }
   void on_waiting() override { keeper_.on_waiting(*this); }
   void on_waiting_for_child() override { keeper_.on_waiting_for_child(*this); }
@@ -96,6 +100,7 @@ class LiveRun final : public agent::RunObserver {
   std::vector<SegmentPtr> recent_;
   std::size_t recent_bytes_ = 0;
   std::vector<std::weak_ptr<const Segment>> lent_;
+  std::optional<ModelRetry> retry_;
   std::vector<Mailbox> early_mail_;
   std::unique_ptr<agent::AgentRun> agent_;
 };

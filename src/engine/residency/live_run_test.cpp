@@ -11,6 +11,7 @@
 #include "engine/residency/subscription.hpp"
 #include "store/memory/memory_store.hpp"
 #include "support/manual_clock.hpp"
+#include "support/run_task.hpp"
 
 namespace errand::engine::live_run_test {
 namespace {
@@ -54,9 +55,15 @@ struct LiveRunTest : ::testing::Test {
     run->on_commit(commit);
   }
 
+  // What a reader gets without waiting.
+  Subscription::Batch next(Subscription& reader) {
+    return run_task(io_, reader.next(SteadyTime()));
+  }
+
   NotingKeeper keeper;
 
  private:
+
   asio::io_context io_{1};
   ManualClock clock_{1'800'000'000'000};
   MemoryStore store_{make_memory_store_data(), clock_};
@@ -71,6 +78,26 @@ TEST_F(LiveRunTest, TellsWhenSomebodyReadsARunThatHasEnded) {
   EXPECT_EQ(keeper.told, (Lines{"run_1 is read"}));
   other.reset();
   EXPECT_EQ(keeper.told, (Lines{"run_1 is read", "run_1 is not read", "run_1 is unused"}));
+}
+
+TEST_F(LiveRunTest, TellsReadersThatWantToKnowWhenTheModelIsAskedAgain) {
+  LivePtr run = make_run(RunStatus::running);
+  auto deaf = read(run);
+  auto early = read(run);
+  early->hear_retries();
+  const ModelRetry retry{.why = "busy", .until = SteadyTime(seconds(9))};
+  run->on_retry(retry);
+  auto late = read(run);
+  late->hear_retries();
+  for (Subscription* reader : {early.get(), late.get()}) {
+    Subscription::Batch batch = next(*reader);
+    EXPECT_EQ(batch.state, Subscription::Batch::State::more);
+    ASSERT_TRUE(batch.retry);
+    EXPECT_EQ(batch.retry->why, "busy");
+    EXPECT_EQ(batch.retry->until, retry.until);
+    EXPECT_EQ(next(*reader).state, Subscription::Batch::State::idle);
+  }
+  EXPECT_EQ(next(*deaf).state, Subscription::Batch::State::idle);
 }
 
 TEST_F(LiveRunTest, TellsWhenARunEndsThatSomebodyReads) {

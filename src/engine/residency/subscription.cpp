@@ -34,6 +34,17 @@ void Subscription::push(const SegmentPtr& segment) {
   wake();
 }
 
+void Subscription::hear_retries() {
+  hears_retries_ = true;
+  retry_ = run_->retry();
+}
+
+void Subscription::push_retry(const ModelRetry& retry) {
+  if (!hears_retries_) return;
+  retry_ = retry;
+  wake();
+}
+
 void Subscription::drop_queue() {
   queue_ = {};
   queue_bytes_.set(0);
@@ -92,6 +103,7 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
       co_return take(std::move(*read));
     }
     if (is_over()) co_return Batch{.state = Batch::State::ended};
+    if (retry_) co_return Batch{.after = cursor_, .retry = std::exchange(retry_, {})};
     auto woken = co_await wakeup_.wait_until(deadline);
     if (woken == Wakeup::Woken::timed_out) co_return Batch{.state = Batch::State::idle};
   }

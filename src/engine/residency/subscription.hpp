@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "async/task.hpp"
 #include "async/wakeup.hpp"
 #include "engine/residency/live_run.hpp"
 #include "engine/residency/reader_budget.hpp"
+#include "run/model_retry.hpp"
 #include "store/store.hpp"
 
 namespace errand::engine {
@@ -36,9 +38,13 @@ class Subscription final {
     State state = State::more;
     EventSeq after = 0;  // skip events up to this one: the first segment may begin before it
     std::vector<SegmentPtr> segments;
+    std::optional<ModelRetry> retry = {};  // in place of segments, see hear_retries()
   };
   // Waits until there are events, then takes all that are there.
   Task<Batch> next(SteadyTime deadline);
+  // From now on, a pause of the model is a batch of its own, behind the events that are there. It
+  // may be over by then.
+  void hear_retries();
 
   // Goes back to the store for everything after this event, which was taken before.
   void rewind(EventSeq after);
@@ -53,6 +59,7 @@ class Subscription final {
 
   // Called by the run.
   void push(const SegmentPtr& segment);
+  void push_retry(const ModelRetry& retry);
   void wake() { wakeup_.notify(); }
 
  private:
@@ -67,6 +74,8 @@ class Subscription final {
   EventSeq queue_end_;  // last seq in the queue, or cursor_
   std::vector<SegmentPtr> queue_;
   ReaderBudget::Share queue_bytes_;
+  bool hears_retries_ = false;
+  std::optional<ModelRetry> retry_;  // heard, and not taken yet
   bool interrupted_ = false;
   Wakeup wakeup_;
 };

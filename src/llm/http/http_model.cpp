@@ -95,6 +95,7 @@ class HttpTurn final : public TurnStream {
         provider_(std::move(provider)),
         options_(options),
         lacks_json_format_(lacks_json_format),
+        on_retry_(request.on_retry),
         request_(std::move(request)),
         deadline_(deps_.timers.now() + options.timeouts.total) {}
 
@@ -143,8 +144,9 @@ class HttpTurn final : public TurnStream {
         co_return std::move(part.events);
       }
       stream_.reset();
-      if (deps_.on_retry) deps_.on_retry(failed->failure, pause);
-      co_await deps_.timers.sleep_until(deps_.timers.now() + pause, &aborted_);
+      const SteadyTime until = deps_.timers.now() + pause;
+      if (on_retry_) on_retry_({.why = failed->failure.message, .until = until});
+      co_await deps_.timers.sleep_until(until, &aborted_);
     }
   }
 
@@ -260,6 +262,7 @@ class HttpTurn final : public TurnStream {
   const std::shared_ptr<const Provider> provider_;
   const HttpModelOptions& options_;
   bool& lacks_json_format_;             // of the model
+  const std::function<void(const ModelRetry&)> on_retry_;
   std::optional<TurnRequest> request_;  // until it cannot be sent again
   const SteadyTime deadline_;
   Interrupt aborted_;  // outlives the stream

@@ -37,8 +37,6 @@ class HttpModel final : public Model {
     Timers& timers;
     const Clock& clock;
     std::function<std::uint64_t()> random;
-    // Told of each pause before the vendor is asked again; may be empty.
-    std::function<void(const ModelFailure&, milliseconds)> on_retry = {};
     // Where long requests are built; outlives the turns. Null: at home.
     BlockingPool* pool = nullptr;
   };

@@ -184,6 +184,18 @@ TEST_F(HttpModelTest, AQuestionIsAskedAgainWithGrowingPausesUntilItsAnswerBegins
   EXPECT_EQ(pauses_, (std::vector<std::int64_t>{500, 1000}));
 }
 
+TEST_F(HttpModelTest, WhoeverAsksIsToldOfEachPause) {
+  answers_ = {refusal(529), refusal(529, {{"retry-after", "30"}}), words({"Hi", "done"})};
+  std::vector<ModelRetry> told;
+  const SteadyTime begin = timers_.now();
+  EXPECT_EQ(
+      ask({}, {.on_retry = [&](const ModelRetry& retry) { told.push_back(retry); }}), kAnswer);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].why, "no");
+  EXPECT_EQ(told[0].until, begin + milliseconds(500));
+  EXPECT_EQ(told[1].until, begin + milliseconds(30'500));
+}
+
 TEST_F(HttpModelTest, AFailureIsSettledAfterItsRetries) {
   answers_ = {refusal(529), refusal(529), refusal(529)};
   EXPECT_EQ(ask(), Lines{"failed overloaded retryable 529 : no (settled)"});

@@ -80,8 +80,7 @@ Result<std::unique_ptr<Backend>> EngineBackend::make(const v1::RuntimeOptions& o
                                          .program = &made->tools_,
                                          .joins_any_room = extras.joins_any_room,
                                          .log_fd = extras.log_fd,
-                                         .clock = clock_of(options),
-                                         .on_model_retry = std::move(extras.on_model_retry)}));
+                                         .clock = clock_of(options)}));
   made->host_->start();
   return std::unique_ptr<Backend>(std::move(made));
 }

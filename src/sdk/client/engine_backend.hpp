@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -23,7 +22,6 @@ class EngineBackend final : public Backend {
     ProgramTools::Absence absence = ProgramTools::Absence::waits;
     bool joins_any_room = false;
     int log_fd = STDERR_FILENO;
-    std::function<void(const ModelFailure&, milliseconds)> on_model_retry = {};  // see OwnHost
   };
 
   // See v1::Runtime.

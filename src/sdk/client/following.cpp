@@ -62,6 +62,7 @@ bool Following::take(const RunStream::Item& item) {
   switch (item.kind) {
     case Kind::lost: event.data = v1::ConnectionLost{item.why}; break;
     case Kind::back: event.data = v1::ConnectionRestored{}; break;
+    case Kind::retry: return false;  // programs have no use for it
     case Kind::event:
       see_call(item.event);
       event = public_event(params_.run, item.event);

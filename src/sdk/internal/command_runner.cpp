@@ -77,8 +77,8 @@ Task<void> CommandRunner::disconnect() {
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-Result<void> CommandRunner::open(Surroundings around) {
-  ERRAND_CHECK(is_here_ ? open_engine(std::move(around)) : open_server());
+Result<void> CommandRunner::open(int log_fd) {
+  ERRAND_CHECK(is_here_ ? open_engine(log_fd) : open_server());
   LentTools lent =
       core_->backend().lend(tools_, servers_ ? servers_->refs() : std::vector<ToolRef>());
   lent.refs.insert(lent.refs.end(), configured_.begin(), configured_.end());
@@ -95,7 +95,7 @@ Result<void> CommandRunner::open_server() {
   });
 }
 
-Result<void> CommandRunner::open_engine(Surroundings around) {
+Result<void> CommandRunner::open_engine(int log_fd) {
   where_ =
       flags_.data ? cat("in this process, kept in ", *flags_.data) : "in this process, not kept";
   auto opened = core_->open([&](const RunnerCore::Surroundings& of_core) {
@@ -103,8 +103,7 @@ Result<void> CommandRunner::open_engine(Surroundings around) {
                                {.config = std::move(config_),
                                 .absence = ProgramTools::Absence::fails,
                                 .joins_any_room = true,
-                                .log_fd = around.log_fd,
-                                .on_model_retry = std::move(around.on_model_retry)});
+                                .log_fd = log_fd});
   });
   if (opened || opened.error().code() != ErrorCode::conflict) return opened;
   return Error(opened.error())

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,14 +47,9 @@ class CommandRunner final {
   Task<void> disconnect();
   const std::vector<ToolPtr>& tools() const { return tools_; }
 
-  // Of an engine in this process.
-  struct Surroundings {
-    int log_fd;
-    // Told of each pause before a model is asked again.
-    std::function<void(const ModelFailure&, milliseconds)> on_model_retry = {};
-  };
-  // Errors of a server are those of find_server; of this process, those of OwnHost::open.
-  Result<void> open(Surroundings around);
+  // An engine in this process logs to `log_fd`. Errors of a server are those of find_server; of
+  // this process, those of OwnHost::open.
+  Result<void> open(int log_fd);
 
   // Once it is open.
   RunApi& api();
@@ -74,7 +68,7 @@ class CommandRunner final {
  private:
   CommandRunner(asio::io_context& loop, ServerFlags flags, bool is_here);
   Result<void> open_server();
-  Result<void> open_engine(Surroundings around);
+  Result<void> open_engine(int log_fd);
   std::vector<ToolPtr> answering() const;
 
   const ServerFlags flags_;

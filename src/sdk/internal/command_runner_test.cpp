@@ -74,7 +74,7 @@ TEST_F(CommandRunnerTest, LendsToolkitsToARunOfItsLoop) {
                                .shell = true,
                                .approver = &approver_});
   ASSERT_TRUE(lent) << lent.error().describe();
-  ASSERT_TRUE((*runner)->open({.log_fd = STDERR_FILENO}));
+  ASSERT_TRUE((*runner)->open(STDERR_FILENO));
   EXPECT_EQ(run_task(io_, said(runner->get())),
             (std::vector<std::string>{"read_file: bake bread",
                                       "read_file: \"withheld\" is not shared: it holds a key",

@@ -36,6 +36,11 @@ inline constexpr Parameter kLastSeq = text_parameter(
     "lastSeq",
     "The last event that the client has seen. The larger of this and `Last-Event-ID` counts; "
     "anything but a number is ignored.");
+inline constexpr Parameter kNotices =
+    choice_parameter("notices",
+                     "`true`: frames `model_retry`, without an id, tell that the model is asked "
+                     "again in `pauseMs`, and why. They are not part of the run's log.",
+                     "true", "false");
 inline constexpr Parameter kEventsAfter =
     integer_parameter("after", 0, {.min = 0}, "Only events with a larger `seq`.");
 inline constexpr Parameter kEventsLimit =

@@ -175,8 +175,10 @@ Api::Answer Api::stream_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto reader, co_await engine_.subscribe(who, id, resume_point(request)));
   // A browser asks again after every end; this is how the standard says that there is no more.
   if (reader->is_over()) co_return json_response(204, {});
+  ERRAND_CO_TRY(auto notices, choice_param(request, query::kNotices));
+  if (notices == 0) reader->hear_retries();
   net::Response response;
-  response.events = std::make_unique<RunEventFeed>(std::move(reader));
+  response.events = std::make_unique<RunEventFeed>(std::move(reader), engine_.timers());
   co_return response;
 }
 

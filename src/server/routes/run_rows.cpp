@@ -84,7 +84,7 @@ std::vector<Api::Row> Api::history_rows() {
         .about = "Begins after `lastSeq` or the header `Last-Event-ID`, and ends after the event "
                  "that ends the run. A stream that breaks off before that event has to be opened "
                  "again.",
-        .query = {query::kLastSeq},
+        .query = {query::kLastSeq, query::kNotices},
         .answers = {{200, "The events.", "Event", "text/event-stream"},
                     {204, "The run has ended, and the client has seen its last event."}}},
        &Api::stream_run},

@@ -2,14 +2,24 @@
 
 #include <utility>
 
+#include "server/stream/sse_frame.hpp"
+
 namespace errand::server {
-RunEventFeed::RunEventFeed(std::unique_ptr<engine::Subscription> subscription)
-    : subscription_(std::move(subscription)), held_(subscription_->budget()) {}
+
+RunEventFeed::RunEventFeed(std::unique_ptr<engine::Subscription> subscription, const Timers& timers)
+    : subscription_(std::move(subscription)), timers_(timers), held_(subscription_->budget()) {}
 
 Task<net::EventFeed::Chunk> RunEventFeed::read(SteadyTime deadline) {
   if (is_interrupted_) co_return Chunk{.state = State::broken, .frames = {}};
   if (pieces_.empty()) {
     auto batch = co_await subscription_->next(deadline);
+    while (batch.retry) {
+      const milliseconds left = batch.retry->left(timers_.now());
+      if (left > milliseconds(0)) {
+        co_return Chunk{.state = State::more, .frames = retry_frame(batch.retry->why, left)};
+      }
+      batch = co_await subscription_->next(deadline);
+    }
     using From = engine::Subscription::Batch::State;
     switch (batch.state) {
       case From::more: after_pieces_ = State::more; break;

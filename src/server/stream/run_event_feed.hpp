@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "async/timers.hpp"
 #include "engine/residency/subscription.hpp"
 #include "net/event_feed.hpp"
 #include "server/stream/frame_pieces.hpp"
@@ -12,7 +13,8 @@ namespace errand::server {
 // A run's events as server-sent events, from a subscription.
 class RunEventFeed final : public net::EventFeed {
  public:
-  explicit RunEventFeed(std::unique_ptr<engine::Subscription> subscription);
+  // `timers` outlive the feed.
+  RunEventFeed(std::unique_ptr<engine::Subscription> subscription, const Timers& timers);
 
   Task<Chunk> read(SteadyTime deadline) override;
   void interrupt() override;
@@ -23,6 +25,7 @@ class RunEventFeed final : public net::EventFeed {
   void hold(FramePieces pieces);
 
   std::unique_ptr<engine::Subscription> subscription_;
+  const Timers& timers_;
   FramePieces pieces_;  // of what the subscription gave last
   engine::ReaderBudget::Share held_;
   std::size_t sent_ = 0;  // of the event that comes next, which was released

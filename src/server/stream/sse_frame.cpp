@@ -2,6 +2,7 @@
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
+#include "json/write.hpp"
 #include "run/ids.hpp"
 
 namespace errand::server {
@@ -32,6 +33,14 @@ SseFrame to_sse_frame(std::string_view line) {
 void append_sse_frame(std::string& out, std::string_view line) {
   SseFrame frame = to_sse_frame(line);
   append(out, frame.head, frame.members, SseFrame::kMiddle, frame.fields, SseFrame::kEnd);
+}
+
+std::string retry_frame(std::string_view why, milliseconds pause) {
+  std::string out = "event: model_retry\ndata: ";
+  json::ObjectWriter writer(out);
+  writer.field("type", "model_retry").field("message", why).field("pauseMs", pause.count());
+  writer.end();
+  return out + "\n\n";
 }
 
 }  // namespace errand::server

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
+
 namespace errand::server {
 
 // A stored event line as a server-sent event: head, members, kMiddle, fields, kEnd. The fields come
@@ -19,5 +21,8 @@ struct SseFrame {
 // The line comes without its newline.
 SseFrame to_sse_frame(std::string_view line);
 void append_sse_frame(std::string& out, std::string_view line);
+
+// A frame without an id, which is not of the log: the model is asked again after the pause.
+std::string retry_frame(std::string_view why, milliseconds pause);
 
 }  // namespace errand::server

@@ -42,6 +42,13 @@ TEST(SseFrame, NoTextCanBreakIt) {
             "\n\n");
 }
 
+TEST(SseFrame, OfAPauseHasNoId) {
+  EXPECT_EQ(retry_frame("busy\n\nid: 9", milliseconds(1500)),
+            "event: model_retry\n"
+            R"(data: {"type":"model_retry","message":"busy\n\nid: 9","pauseMs":1500})"
+            "\n\n");
+}
+
 TEST(SseFrame, OfALineThatWasNeverStoredIsABug) {
   for (std::string_view line :
        {"", "{}", R"({"type":"a","seq":1})", R"({"seq":1})", R"({"seq":x,"type":"a"})",
