@@ -375,6 +375,8 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
 // What the model or a tool has said stays out of the log: it may hold a secret.
 void AgentRun::tell_end(const TerminalEntry& terminal) {
   around_.counters.count_end(terminal.status);
+  const KeyId& key = state_->created().key;
+  if (around_.ledger && !key.empty()) around_.ledger->add(key, state_->totals());
   if (terminal.status != RunStatus::failed) return;
   const CreatedEntry& created = state_->created();
   std::string why = terminal.subtype.empty() ? terminal.error_class : terminal.subtype;

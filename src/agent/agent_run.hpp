@@ -15,6 +15,7 @@
 #include "agent/fold/step.hpp"
 #include "agent/history_cache.hpp"
 #include "agent/lease.hpp"
+#include "agent/run_ledger.hpp"
 #include "agent/run_log.hpp"
 #include "agent/run_trace.hpp"
 #include "agent/turn_room.hpp"
@@ -50,6 +51,7 @@ struct Surroundings {
   SpanSink* spans = nullptr;          // null: nobody wants them
   ChildRuns* children = nullptr;      // null: there are no stored agents
   HistoryCache* histories = nullptr;  // null: each run reads its session's history
+  RunLedger* ledger = nullptr;        // null: nobody adds up what runs use
 };
 
 // Told by a run, on its home, never from inside one of its member functions that callers call.

@@ -153,6 +153,7 @@ Host::Host(Surroundings around, Config config, std::unique_ptr<Store> store)
                .log = around.log,
                .typed_events = around.typed_events,
                .spans = spans_.get(),
+               .ledger = &keys_,
                .records = &records_,
                .pool = &tool_pool_},
               config_.limits),

@@ -11,6 +11,7 @@
 #include "base/whole_file.hpp"
 #include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
+#include "cli/show/run_summary.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
 #include "json/write.hpp"
@@ -37,13 +38,29 @@ std::string names_of(const json::Value& value, std::string_view key) {
   return out;
 }
 
+std::string runs_of(const json::Value& key) {
+  const json::Value* usage = member(key, "usage");
+  return usage ? text_of(*usage, "runs") : "0";
+}
+
+// What the runs of the key have cost. The prices of some of them may be unknown.
+std::string cost_of(const json::Value& key) {
+  const json::Value* usage = member(key, "usage");
+  const json::Value* cost = usage ? member(*usage, "costUsd") : nullptr;
+  if (!cost || !cost->is_number()) return {};
+  std::string unpriced = text_of(*usage, "unpricedRuns");
+  return cat(shown_cost(cost->to_number<double>()),
+             unpriced == "0" ? "" : cat(" and ", unpriced, " unpriced"));
+}
+
 std::string keys_table(const json::Value& answer) {
-  std::vector<Row> rows{
-      {"KEY", "STARTS WITH", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "SCOPES", "NAME"}};
+  std::vector<Row> rows{{"KEY", "STARTS WITH", "CREATED", "LAST USED", "EXPIRES", "REVOKED",
+                         "SCOPES", "RUNS", "COST", "NAME"}};
   for (const json::Value& key : items_of(answer, "apiKeys")) {
     rows.push_back({text_of(key, "id"), text_of(key, "prefix"), text_of(key, "createdAt"),
                     text_of(key, "lastUsedAt"), text_of(key, "expiresAt"),
-                    text_of(key, "revokedAt"), names_of(key, "scopes"), text_of(key, "name")});
+                    text_of(key, "revokedAt"), names_of(key, "scopes"), runs_of(key),
+                    cost_of(key), text_of(key, "name")});
   }
   return render_table(rows);
 }

@@ -1,15 +1,29 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "run/log/event.hpp"
 #include "run/principal.hpp"
 #include "store/records.hpp"
 
 namespace errand::engine {
+
+// What the ended runs of a key have used.
+struct KeyUsage {
+  std::int64_t runs = 0;
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  double cost_usd = 0;             // of the runs whose cost is known
+  std::int64_t unpriced_runs = 0;  // the others
+
+  void add(const RunTotals& totals);
+  friend bool operator==(const KeyUsage&, const KeyUsage&) = default;
+};
 
 // What is kept of a key beside its row, as a record of the kind "api-key" under the key's id. A key
 // without a record is not restricted and was never used.
@@ -19,6 +33,7 @@ struct KeyRecord {
   Grant grant = {};
   std::optional<WallTime> expires_at = {};
   std::optional<WallTime> last_used_at = {};
+  KeyUsage usage = {};
 };
 
 std::string to_text(const KeyRecord& record);

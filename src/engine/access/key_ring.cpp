@@ -244,6 +244,14 @@ Task<Result<void>> KeyRing::revoke(WorkspaceSlug workspace, KeyId id) {
   co_return Result<void>();
 }
 
+void KeyRing::add(const KeyId& key, const RunTotals& totals) {
+  auto hash = hash_of_.find(key);
+  if (hash == hash_of_.end()) return;
+  Entry& entry = by_hash_.at(hash->second);
+  entry.key.more.usage.add(totals);
+  entry.has_new_use = true;
+}
+
 Task<Result<void>> KeyRing::store_uses() {
   std::vector<RecordChange> changes;
   for (auto& [hash, entry] : by_hash_) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/run_ledger.hpp"
 #include "async/task.hpp"
 #include "base/clock.hpp"
 #include "base/id.hpp"
@@ -38,7 +39,7 @@ struct NewKey {
 };
 
 // API keys: "mantyx_" and 64 hex digits, of which only a hash is stored. Lives on one home.
-class KeyRing final {
+class KeyRing final : public agent::RunLedger {
  public:
   KeyRing(Store& store, const Clock& clock, IdSource& ids);
 
@@ -80,7 +81,12 @@ class KeyRing final {
   // configuration file names it. Revoking twice is fine.
   Task<Result<void>> revoke(WorkspaceSlug workspace, KeyId id);
 
-  // Stores when keys were last used, as far as that is not stored yet. Call it now and then.
+  // Counts a run for its key, unless the key is no longer there or a program's (see OAuth).
+  void add(const KeyId& key, const RunTotals& totals) override;
+
+  // Stores when keys were last used and what for, as far as that is not stored yet. Call it now and
+  // then. A process that is killed loses what has come since; keys that the configuration file
+  // names count from the start of the process.
   Task<Result<void>> store_uses();
 
  private:

@@ -101,6 +101,24 @@ TEST_F(KeyRingTest, TheLastUseIsStoredNowAndThen) {
   EXPECT_EQ(listed.front().more.grant.scopes, Grant::Names({"runs:read"}));
 }
 
+TEST_F(KeyRingTest, WhatRunsHaveUsedIsAddedUpAndOutlivesTheProcess) {
+  Process& process = start();
+  auto made = process.create({.name = "paying"});
+  const KeyId& key = made.key.row.id;
+  process.keys.add(key, {.usage = {.input_tokens = 100, .output_tokens = 10}, .cost_usd = 0.5});
+  process.keys.add(key, {.usage = {.input_tokens = 20, .output_tokens = 2}, .cost_usd = 0.25});
+  process.keys.add(key, {.usage = {.input_tokens = 3, .output_tokens = 1}});
+  process.keys.add(*KeyId::parse("mantyx_oa_1"), {.cost_usd = 1});
+  EXPECT_TRUE(run_task(process.io, process.keys.store_uses()));
+  auto listed = start().keys.list(slug("default"));
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(listed.front().more.usage, (KeyUsage{.runs = 3,
+                                                 .input_tokens = 123,
+                                                 .output_tokens = 13,
+                                                 .cost_usd = 0.75,
+                                                 .unpriced_runs = 1}));
+}
+
 TEST_F(KeyRingTest, ARepeatedRequestLeavesNothingBehind) {
   Process& process = start();
   auto create = [&] {

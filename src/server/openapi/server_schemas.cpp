@@ -132,7 +132,30 @@ constexpr std::string_view kServerSchemas = R"json({
         "format": "date-time",
         "description": "Exact within half a minute after a restart."
       },
-      "revokedAt": {"type": ["string", "null"], "format": "date-time"}
+      "revokedAt": {"type": ["string", "null"], "format": "date-time"},
+      "usage": {
+        "$ref": "#/components/schemas/KeyUsage",
+        "description": "Left out while no run of the key has ended."
+      }
+    }
+  },
+  "KeyUsage": {
+    "type": "object",
+    "required": ["runs", "inputTokens", "outputTokens", "unpricedRuns"],
+    "properties": {
+      "runs": {"type": "integer", "minimum": 0, "description": "Runs of the key that have ended."},
+      "inputTokens": {"type": "integer", "minimum": 0},
+      "outputTokens": {"type": "integer", "minimum": 0},
+      "costUsd": {
+        "type": "number",
+        "minimum": 0,
+        "description": "Of the runs whose prices are known; left out if there are none."
+      },
+      "unpricedRuns": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "Runs whose cost is unknown."
+      }
     }
   },
   "NewKey": {

@@ -18,6 +18,15 @@ json::Value time_json(const std::optional<WallTime>& time) {
   return time ? json::Value(to_iso8601(*time)) : json::Value();
 }
 
+json::Object usage_json(const engine::KeyUsage& usage) {
+  json::Object out{{"runs", usage.runs},
+                   {"inputTokens", usage.input_tokens},
+                   {"outputTokens", usage.output_tokens},
+                   {"unpricedRuns", usage.unpriced_runs}};
+  if (usage.runs > usage.unpriced_runs) out["costUsd"] = usage.cost_usd;
+  return out;
+}
+
 json::Object key_json(const engine::KeyView& key) {
   json::Object out{{"id", key.row.id.view()},
                    {"name", key.row.name},
@@ -28,6 +37,7 @@ json::Object key_json(const engine::KeyView& key) {
   out["expiresAt"] = time_json(key.more.expires_at);
   out["lastUsedAt"] = time_json(key.more.last_used_at);
   out["revokedAt"] = time_json(key.row.revoked_at);
+  if (key.more.usage.runs > 0) out["usage"] = usage_json(key.more.usage);
   return out;
 }
 
