@@ -139,11 +139,11 @@ class Engine final : private agent::ChildRuns {
     Catalog& catalog;
     const ToolSources& tools;
     Log& log;
-    bool typed_events = false;       // see agent::Surroundings
-    SpanSink* spans = nullptr;       // takes what runs tell of their work; null: nobody does
+    bool typed_events = false;           // see agent::Surroundings
+    SpanSink* spans = nullptr;           // takes what runs tell of their work; null: nobody does
     agent::RunLedger* ledger = nullptr;  // adds up what runs use; null: nobody does
-    RecordBooks* records = nullptr;  // null: there are no agents and no secrets
-    BlockingPool* pool = nullptr;    // for what takes long to compute; null: that is done at home
+    RecordBooks* records = nullptr;      // null: there are no agents and no secrets
+    BlockingPool* pool = nullptr;  // for what takes long to compute; null: that is done at home
   };
 
   // So many reads of the store may take long at once. The store needs more threads than that for

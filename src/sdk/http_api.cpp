@@ -144,8 +144,8 @@ Task<Result<json::Value>> HttpApi::send(ApiRequest request) {
 
 Task<Result<std::unique_ptr<EventSource>>> HttpApi::open_stream(RunId run, EventSeq after) {
   std::string seq = std::to_string(after);
-  net::ClientRequest request =
-      make({.path = run_path(run.view(), "/stream"), .query = {{"lastSeq", seq}, {"notices", "true"}}});
+  net::ClientRequest request = make(
+      {.path = run_path(run.view(), "/stream"), .query = {{"lastSeq", seq}, {"notices", "true"}}});
   request.headers.back() = {"Accept", "text/event-stream"};
   request.headers.push_back({"Last-Event-ID", seq});
   request.timeouts.idle = kSilenceMax;

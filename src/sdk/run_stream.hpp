@@ -34,7 +34,7 @@ class RunStream final {
     enum class Kind { event, lost, back, retry };
     Kind kind = Kind::event;
     StampedEvent event = {};
-    std::string why = {};    // of lost, retry
+    std::string why = {};     // of lost, retry
     milliseconds pause = {};  // of retry
   };
   // The next event or notice. Fails if the server refuses, or stays away longer than `patience`.

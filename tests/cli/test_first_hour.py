@@ -22,6 +22,7 @@ class FirstHourCase(EmbeddedCase):
         "schema": [turn("Let me look.", calls=[("read_file", {"path": "a.txt"})]),
                    turn('{"path": 7}'), turn('{"path": "a.txt"}')],
         "broken": [turn(error={"status": 401, "code": "authentication_error"})],
+        "slow": [turn("One. ", "Two. ", deltaDelayMs=3_600_000)],
     }
 
     def environment(self, **more: str) -> dict[str, str]:
@@ -167,6 +168,29 @@ class WithoutServerTest(FirstHourCase):
                                  "hint: --force replaces it\n")
         self.assertEqual(file.read_bytes(), before)
         self.assertEqual(self.errand(*export, "--force")[0], 0)
+        self.check_data()
+
+    def test_a_run_that_has_ended_is_followed_to_its_end(self):
+        self.run_kept("Say hello.")
+        words = ("runs", "tail", "latest", "--data", str(self.data))
+        self.assertEqual(self.errand(*words), (0, "Hello.\n", ""))
+        _, out, _ = self.errand(*words, "--json", "--after", "1")
+        self.assertEqual(json.loads(out.splitlines()[0])["seq"], 2)
+
+    def test_a_run_that_was_cut_off_is_shown_and_cancelled(self):
+        words = ["run", "Go.", "--model", "slow", "--config", str(self.config), "--data",
+                 str(self.data)]
+        with subprocess.Popen([binary(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              cwd=self.cwd, env=self.environment(),
+                              preexec_fn=die_with_parent) as command:
+            self.assertEqual(command.stdout.read(5), b"One. ")
+            command.kill()
+        data = ("--data", str(self.data))
+        self.assertEqual(self.errand("runs", "tail", "latest", *data),
+                         (0, "One. \n", "errand: the run goes on once 'errand serve' or 'errand run "
+                                        "--data' opens its data\n"))
+        self.assertEqual(self.errand("runs", "cancel", "latest", *data), (0, "cancelled\n", ""))
+        self.assertIn("\nstatus   cancelled\n", self.errand("runs", "show", "latest", *data)[1])
         self.check_data()
 
     def test_no_data_is_still_no_server(self):
@@ -360,6 +384,16 @@ class CostTest(FirstHourCase):
 
     def test_a_fallback_model_has_its_own_price(self):
         self.assertIn("\ncost     $0.0150\n", self.cost_shown("--model", "broken"))
+
+    def test_a_key_shows_what_its_runs_have_cost(self):
+        server = self.serve_data()
+        for model in ("hello", "broken", "a-model-whose-name-is-long"):
+            self.errand("run", "Go.", "--model", model, "--server", server.url, "--key", server.key)
+        server.stop()
+        server.start()
+        _, out, errors = self.errand("keys", "list", "--server", server.url, "--key", server.key)
+        self.assertEqual(errors, "")
+        self.assertRegex(out.splitlines()[-1], r" 3 +\$0\.0300 and 1 unpriced  first key$")
 
     def test_an_unknown_price_leaves_the_cost_out(self):
         self.assertNotIn("\ncost ", self.cost_shown("--model", "a-model-whose-name-is-long"))

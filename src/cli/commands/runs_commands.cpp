@@ -101,8 +101,14 @@ std::string run_text(const json::Value& run) {
 
 int with_chosen(const RunChoice& options,
                 const std::function<int(sdk::ApiClient&, const std::string&)>& work) {
-  auto with = [&](const auto& inner) { return with_server(options.server, inner); };
+  auto with = [&](const auto& inner) { return with_data({.server = options.server}, inner); };
   return with_run(with, options.run, work);
+}
+
+// Without a server, nobody drives the runs of a data directory.
+bool rests_here(const sdk::ApiClient& api, const json::Value& run) {
+  auto status = parse_run_status(text_of(run, "status"));
+  return api.is_here() && status && !is_terminal(*status);
 }
 
 // Shows nothing; follow() finds the end.
@@ -113,6 +119,23 @@ class SilentPrinter final : public EventPrinter {
   Pieces make_room() override { return {}; }
   Pieces aside(std::string_view) override { return {}; }
 };
+
+// What there is of a run that nobody drives now.
+int show_kept_events(sdk::ApiClient& api, EventPrinter& printer, const RunId& run, EventSeq after) {
+  auto lines = api.wait(sdk::read_pages(&api, run.str(), "events", "events"));
+  if (!lines) return fail(lines.error());
+  printer.begin(run);
+  for (json::Value& line : *lines) {
+    if (!line.is_object()) continue;
+    auto event = parse_event(std::move(line.get_object()));
+    if (!event) return fail(event.error());
+    if (event->seq > after) write_now(printer.show(*event, {}));
+  }
+  write_now(printer.finish());
+  write_now(
+      printer.note("the run goes on once 'errand serve' or 'errand run --data' opens its data"));
+  return kExitOk;
+}
 
 // A run that is being cancelled waits a moment for calls that are pending. The status it has ended
 // with, or "cancelling".
@@ -133,8 +156,7 @@ Result<std::string> await_end(sdk::ApiClient& api, const std::string& run) {
 }  // namespace
 
 int show_run(const RunChoice& options) {
-  auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
-  return with_run(with, options.run, [&](sdk::ApiClient& api, const std::string& run) {
+  return with_chosen(options, [&](sdk::ApiClient& api, const std::string& run) {
     auto shown = api.ask({.path = sdk::run_path(run, "")});
     if (!shown) return fail(shown.error());
     if (options.form == Form::json) return print_json(*shown);
@@ -158,8 +180,7 @@ int cancel_run(const RunChoice& options) {
 }
 
 int remove_run(const RunChoice& options) {
-  auto with = [&](const auto& work) { return with_data({.server = options.server}, work); };
-  return with_run(with, options.run, [&](sdk::ApiClient& api, const std::string& run) {
+  return with_chosen(options, [&](sdk::ApiClient& api, const std::string& run) {
     sdk::ApiRequest request{.method = sdk::Method::delete_, .path = sdk::run_path(run, "")};
     return show_answer(api, options.form, std::move(request), [&](const json::Value&) {
       return cat("removed ", clean_line(run, kShownPromptChars), "\n");
@@ -174,9 +195,12 @@ int tail_run(const RunChoice& options, EventSeq after) {
       std::string_view shown = utf8_prefix(chosen, kShownIdBytes);
       return fail(Error(ErrorCode::not_found, cat("there is no run \"", shown, "\"")));
     }
+    auto now = api.ask({.path = sdk::run_path(chosen, "")});
+    if (!now) return fail(now.error());
+    auto printer = make_printer(options.form, look_here());
+    if (rests_here(api, *now)) return show_kept_events(api, *printer, *run, after);
     sdk::FollowedRun followed = api.follow(*run, after);
     Console console;
-    auto printer = make_printer(options.form, look_here());
     FollowParams params{.run = *followed, .console = console, .printer = *printer};
     auto end = api.wait(follow(params));
     if (!end && end.error().reason() == sdk::RunApi::kNoMoreEvents) return kExitOk;

@@ -59,8 +59,8 @@ std::string keys_table(const json::Value& answer) {
   for (const json::Value& key : items_of(answer, "apiKeys")) {
     rows.push_back({text_of(key, "id"), text_of(key, "prefix"), text_of(key, "createdAt"),
                     text_of(key, "lastUsedAt"), text_of(key, "expiresAt"),
-                    text_of(key, "revokedAt"), names_of(key, "scopes"), runs_of(key),
-                    cost_of(key), text_of(key, "name")});
+                    text_of(key, "revokedAt"), names_of(key, "scopes"), runs_of(key), cost_of(key),
+                    text_of(key, "name")});
   }
   return render_table(rows);
 }

@@ -63,7 +63,6 @@ struct LiveRunTest : ::testing::Test {
   NotingKeeper keeper;
 
  private:
-
   asio::io_context io_{1};
   ManualClock clock_{1'800'000'000'000};
   MemoryStore store_{make_memory_store_data(), clock_};

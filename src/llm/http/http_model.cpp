@@ -261,7 +261,7 @@ class HttpTurn final : public TurnStream {
   HttpModel::Deps deps_;
   const std::shared_ptr<const Provider> provider_;
   const HttpModelOptions& options_;
-  bool& lacks_json_format_;             // of the model
+  bool& lacks_json_format_;  // of the model
   const std::function<void(const ModelRetry&)> on_retry_;
   std::optional<TurnRequest> request_;  // until it cannot be sent again
   const SteadyTime deadline_;

@@ -188,8 +188,8 @@ TEST_F(HttpModelTest, WhoeverAsksIsToldOfEachPause) {
   answers_ = {refusal(529), refusal(529, {{"retry-after", "30"}}), words({"Hi", "done"})};
   std::vector<ModelRetry> told;
   const SteadyTime begin = timers_.now();
-  EXPECT_EQ(
-      ask({}, {.on_retry = [&](const ModelRetry& retry) { told.push_back(retry); }}), kAnswer);
+  EXPECT_EQ(ask({}, {.on_retry = [&](const ModelRetry& retry) { told.push_back(retry); }}),
+            kAnswer);
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0].why, "no");
   EXPECT_EQ(told[0].until, begin + milliseconds(500));
