@@ -135,7 +135,9 @@ Task<Result<std::vector<JournalEntry>>> EmbeddedApi::journal(RunId run) {
 }
 
 Task<Result<engine::ModelList>> EmbeddedApi::models(ModelQuery query) {
-  co_return co_await engine::list_models(&engine_.catalog(), query.check);
+  auto list = co_await engine::list_models(&engine_.catalog(), query.check, std::move(query.named));
+  if (!list) co_return as_seen(list.error());
+  co_return list;
 }
 
 Task<Result<std::vector<OpenCall>>> EmbeddedApi::pending_calls(CallQuery query) {

@@ -235,6 +235,7 @@ Task<Result<std::vector<JournalEntry>>> HttpApi::journal(RunId run) {
 Task<Result<engine::ModelList>> HttpApi::models(ModelQuery query) {
   ApiRequest request{.path = "/models", .timeout = query.timeout};
   if (query.check == ModelCheck::made) request.query.emplace_back("check", "true");
+  if (!query.named.empty()) request.query.emplace_back("named", query.named);
   ERRAND_CO_TRY(auto answer, co_await send(std::move(request)));
   co_return engine::parse_model_list(answer);
 }

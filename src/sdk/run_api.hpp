@@ -118,6 +118,7 @@ struct AgentPage {
 
 struct ModelQuery {
   engine::ModelCheck check = engine::ModelCheck::left_out;
+  std::string named = {};  // a model that the list is to have although it may only be named
   seconds timeout = kAnswerMax;
 };
 

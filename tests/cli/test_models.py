@@ -129,6 +129,24 @@ class ModelsTest(ServerCase):
         self.assertEqual([model["id"] for model in self.listed(server)["models"]],
                          ["xai/grok-4.6", "xai/grok-4.3", "demo"])
 
+    def test_a_chat_changes_to_any_model_of_a_vendor_with_a_key(self):
+        vendor = Vendor({}, HELLO, HELLO).start()
+        self.addCleanup(vendor.close)
+        variables = {"XAI_API_KEY": "secret", "XAI_BASE_URL": f"http://{vendor.host}/v1"}
+        server = self.start_server(None, variables=variables)
+        place = ("--server", server.url, "--key", server.key)
+        for words in (("chat", "--embedded"), ("chat", *place)):
+            with tempfile.TemporaryDirectory(prefix="errand-test-") as folder:
+                done = subprocess.run([binary(), *words], timeout=SECONDS_MAX, capture_output=True,
+                                      text=True, cwd=folder, preexec_fn=die_with_parent,
+                                      input="/model xai/grok-9:new\nHello\n/model openai/gpt\n",
+                                      env=plain_environment(OLLAMA_HOST=NO_OLLAMA, **variables))
+            self.assertEqual((done.returncode, done.stdout), (2, "Hello.\n"), done.stderr)
+            self.assertIn("\nxai/grok-9:new, 1 turn, ", done.stderr)
+            self.assertIn('errand: no model is called "openai/gpt"\nhint: models of openai need '
+                          "the environment variable OPENAI_API_KEY", done.stderr)
+        self.assertEqual(vendor.models, ["grok-9:new", "grok-9:new"])
+
     def test_a_model_of_a_vendor_without_a_key_names_the_variable(self):
         with tempfile.TemporaryDirectory(prefix="errand-test-") as folder:
             done = subprocess.run([binary(), "run", "--model", "openai/gpt-5.5", "Hello"],

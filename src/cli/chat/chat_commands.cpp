@@ -72,7 +72,9 @@ Task<Chat::ExitCode> Chat::show_tools() {
 }
 
 Task<Chat::ExitCode> Chat::choose_model(std::string id) {
-  auto models = co_await session_.api().models({});
+  // The models of a vendor are not listed, and only the server knows whether runs can name one.
+  const bool names_vendor = id.find('/') != std::string::npos;
+  auto models = co_await session_.api().models({.named = names_vendor ? id : ""});
   if (!models) co_return co_await complain(models.error());
   std::vector<std::string> ids;
   for (const sdk::ListedModel& model : models->models) ids.push_back(model.info.id);

@@ -91,11 +91,17 @@ Task<void> check_range(Checked* first, std::size_t count) {
 
 }  // namespace
 
-Task<ModelList> list_models(Catalog* catalog, ModelCheck check) {
+Task<Result<ModelList>> list_models(Catalog* catalog, ModelCheck check, std::string named) {
   co_await catalog->refresh();
+  std::vector<const CatalogModel*> all = catalog->models();
+  if (!named.empty()) {
+    auto found = catalog->resolve(named);
+    if (!found) co_return Error(found.error()).pointer("");
+    if (std::find(all.begin(), all.end(), *found) == all.end()) all.push_back(*found);
+  }
   ModelList list{.models = {}, .default_id = catalog->default_id()};
   std::vector<Checked> checked;
-  for (const CatalogModel* model : catalog->models()) {
+  for (const CatalogModel* model : all) {
     list.models.push_back({.info = model->info,
                            .label = model->label,
                            .context_window_tokens = model->context_window_tokens,

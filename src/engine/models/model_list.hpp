@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "async/task.hpp"
+#include "base/result.hpp"
 #include "engine/models/catalog.hpp"
 #include "json/value.hpp"
 #include "llm/model.hpp"
@@ -33,7 +34,9 @@ enum class ModelCheck { left_out, made };
 // The models of a catalog, which outlives the task. A check asks every vendor, kChecksAtOnce of
 // them at a time; the others wait for them.
 constexpr std::size_t kChecksAtOnce = 16;
-Task<ModelList> list_models(Catalog* catalog, ModelCheck check);
+// `named` is the name of a model that is to be in the list although it may only be named; empty:
+// none. invalid_argument with the reason "invalid_model": no run can use it.
+Task<Result<ModelList>> list_models(Catalog* catalog, ModelCheck check, std::string named = {});
 
 // As clients are told of them, and back; what is missing there is empty.
 json::Object to_json(const ModelList& list);

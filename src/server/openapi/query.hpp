@@ -83,5 +83,7 @@ inline constexpr Parameter kRoomToken = text_parameter("token", "A participant t
 // Models.
 inline constexpr Parameter kCheck = choice_parameter(
     "check", "`true` asks each vendor whether the model can be reached.", "true", "false");
+inline constexpr Parameter kNamedModel = text_parameter(
+    "named", "This model, too, although runs can only name it, as in `openai/gpt-5.5`.");
 
 }  // namespace errand::server::query
