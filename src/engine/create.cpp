@@ -109,6 +109,16 @@ Result<ToolSetPtr> whole_tool_set(json::SchemaCache& schemas, const ToolSet& too
   return std::make_shared<const ToolSet>(std::move(whole));
 }
 
+// What stands in the schemas of a caller stays out of the log.
+void tell_unchecked_patterns(Log& log, const RunRow& run, const CreatedEntry& created) {
+  const std::size_t count = unchecked_patterns(created.spec);
+  if (count == 0) return;
+  log.info("a run has patterns that are not checked", {{"run", run.id.str()},
+                                                       {"workspace", run.workspace.str()},
+                                                       {"requestId", created.request_id},
+                                                       {"patterns", std::to_string(count)}});
+}
+
 // What a run begins with, taken in.
 struct Beginning {
   std::string journal;
@@ -450,6 +460,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   }
   ++counters_.runs_created;
   if (!row.session.empty()) ++counters_.session_messages;
+  tell_unchecked_patterns(deps_.log, row, created);
   RunRow owned = row;
   owned.epoch = outcome.epoch;
   const bool is_its_turn = !outcome.waits_for_turn && !begun.is_driven;

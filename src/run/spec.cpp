@@ -66,10 +66,12 @@ Result<std::vector<ToolRef>> parse_refs(const json::Array& tools, Origin origin,
   return refs;
 }
 
+constexpr std::string_view kUncheckedPattern = ": RE2 lacks this pattern, which is not checked";
+
 void add_unchecked_patterns(std::vector<std::string>& lines, const json::Value& schema,
                             std::string_view pointer) {
   for (const std::string& place : json::unchecked_patterns(schema)) {
-    lines.push_back(cat(pointer, place, ": RE2 lacks this pattern, which is not checked"));
+    lines.push_back(cat(pointer, place, kUncheckedPattern));
   }
 }
 
@@ -342,6 +344,14 @@ json::Object members_of(const Spec& spec, json::Array tools, Origin origin) {
 }
 
 }  // namespace
+
+std::size_t unchecked_patterns(const Spec& spec) {
+  auto count_in = [](const std::vector<std::string>& lines) {
+    return std::count_if(lines.begin(), lines.end(),
+                         [](const std::string& line) { return line.ends_with(kUncheckedPattern); });
+  };
+  return static_cast<std::size_t>(count_in(spec.warnings) + count_in(spec.tools->warnings));
+}
 
 Result<Spec> parse_spec(const json::Value& body) {
   ERRAND_TRY(Spec spec, parse_spec_from(body, Origin::wire));

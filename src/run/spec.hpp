@@ -64,6 +64,9 @@ struct Spec {
   std::vector<RequiredToolkit> required_toolkits = {};
 };
 
+// How many patterns of a spec and its tools are left unchecked, as the warnings say.
+std::size_t unchecked_patterns(const Spec& spec);
+
 // Limits of what a caller may send; past them: invalid_argument with the pointer.
 constexpr std::size_t kToolsMax = 256;
 constexpr std::size_t kOfferedToolsMax = 1024;  // as the model sees them

@@ -35,6 +35,22 @@ class RequestLinesTest(ServerCase):
              "path": "/api/v1/workspaces/default/agent-runs"})
         self.assertNotIn(CANARY, server.errors())
 
+    def test_a_run_with_patterns_that_are_not_checked_is_one_line(self):
+        server = self.start_server([turn("Hello.")], arguments=("--log-format", "json"))
+        client = server.client()
+        words = {CANARY: {"type": "string", "pattern": "^(?!a)"}, "b": {"pattern": "(?<=a)b"}}
+        tool = {"kind": "local", "name": "look", "description": "Looks.",
+                "parameters": {"type": "object", "properties": words}}
+        made = client.request("POST", "/agent-runs", {"prompt": "Hi", "tools": [tool]},
+                              {"x-request-id": "mine-3"}).json()
+        self.assertEqual(len(made["warnings"]), 2)
+        client.create(prompt="Hi")
+        server.stop()
+        [line] = self.lines(server, "a run has patterns that are not checked")
+        self.assertEqual((line["run"], line["requestId"], line["workspace"], line["patterns"]),
+                         (made["runId"], "mine-3", "default", "2"))
+        self.assertNotIn(CANARY, server.errors())
+
     def test_a_failed_run_is_one_line_with_the_id_of_its_request(self):
         failing = {"error": {"status": 400, "code": "no", "message": f"key {CANARY} is wrong"}}
         server = self.start_server([failing], arguments=("--log-format", "json"))
