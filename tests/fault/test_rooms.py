@@ -78,7 +78,7 @@ class DoorTest(RoomCase):
 
     def test_tokens_that_are_not_for_this_room(self):
         key = self.client.request("POST", "/room-keys", {"name": "k"}).json()
-        secret = key["key"].split("-", 3)[3]
+        secret = key["apiKey"].split("-", 3)[3]
         good = {"name": "ann", "kid": key["id"], "grants": [{"name": "room", "scope": ROOM}]}
         RoomPeer(self.server.url, ROOM, signed(good, secret)).ready().close()
         other = good | {"grants": [{"name": "room", "scope": "other"}]}
@@ -439,7 +439,7 @@ class KeysTest(RoomCase):
 class LeavingTest(RoomCase):
     def test_a_deleted_key_sends_its_holders_away(self):
         key = self.client.request("POST", "/room-keys", {"name": "k"}).json()
-        secret = key["key"].split("-", 3)[3]
+        secret = key["apiKey"].split("-", 3)[3]
         payload = {"name": "ann", "kid": key["id"], "grants": [{"name": "room", "scope": ROOM}]}
         holder = RoomPeer(self.server.url, ROOM, signed(payload, secret)).ready()
         self.addCleanup(holder.close)
@@ -481,7 +481,7 @@ class ConfiguredTest(ServerCase):
         rooms = client.request("GET", "/rooms").json()["rooms"]
         self.assertEqual([(one["name"], one["id"]) for one in rooms], [(ROOM, first["id"])])
         payload = {"name": "ann", "kid": key["id"], "grants": [{"name": "room", "scope": ROOM}]}
-        secret = key["key"].split("-", 3)[3]
+        secret = key["apiKey"].split("-", 3)[3]
         RoomPeer(server.url, ROOM, signed(payload, secret)).ready().close()
         other = payload | {"grants": [{"name": "room", "scope": "other"}]}
         with self.assertRaises(Refused) as refused:

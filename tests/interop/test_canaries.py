@@ -109,7 +109,7 @@ class CanariesTest(ServerCase):
         room_key = self.client.request("POST", "/room-keys", {"name": "signer"}).json()
         token = self.client.request("POST", "/rooms/office/tokens", {"name": "guest"}).json()
         made = [key["apiKey"], oauth["clientSecret"], oauth["refreshToken"],
-                tokens["access_token"], room_key["key"], token["token"]]
+                tokens["access_token"], room_key["apiKey"], token["token"]]
         self.assertTrue(all(made))
         return made
 

@@ -62,8 +62,8 @@ class NpmAgentsTest(NpmCase):
     def key(self) -> tuple[str, str, str]:
         """A room key, its secret and its project."""
         made = self.client.request("POST", "/room-keys", {"name": "npm"}).json()
-        token = self.peer().ask("sign", name="x", room=ROOM, key=made["key"])
-        return made["key"], made["key"].split("-", 3)[3], claims(token)["sub"]
+        token = self.peer().ask("sign", name="x", room=ROOM, key=made["apiKey"])
+        return made["apiKey"], made["apiKey"].split("-", 3)[3], claims(token)["sub"]
 
     def call_agent(self, agent: Agent, **more) -> dict:
         key, self.secret, _ = self.key()

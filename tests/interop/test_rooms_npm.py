@@ -124,7 +124,7 @@ class NpmRoomsTest(NpmCase):
     def test_clients_sign_tokens_with_a_key_of_the_workspace(self):
         made = self.client.request("POST", "/room-keys", {"name": "npm"}).json()
         peer = self.peer()
-        token = peer.ask("sign", "ann", name="ann", room="made-by-joining", key=made["key"],
+        token = peer.ask("sign", "ann", name="ann", room="made-by-joining", key=made["apiKey"],
                          api=AGENTS)
         joined = peer.ask("join", "ann", url=self.url("made-by-joining"), token=token)
         self.assertEqual(joined["room"], "made-by-joining")

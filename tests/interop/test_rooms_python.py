@@ -180,11 +180,12 @@ class PythonRoomsTest(ServerCase):
 
     def test_an_agent_of_the_package_is_called_into_the_room(self):
         made = self.client.request("POST", "/room-keys", {"name": "k"}).json()
-        token = self.ask("npm", "sign", "ann", name="ann", room=ROOM, key=made["key"],
+        token = self.ask("npm", "sign", "ann", name="ann", room=ROOM, key=made["apiKey"],
                          api={"agents": {}})
         url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
         port = free_port()
-        self.ask("python", "answerCalls", "helper", port=port, secret=made["key"].split("-", 3)[3])
+        self.ask("python", "answerCalls", "helper", port=port,
+                 secret=made["apiKey"].split("-", 3)[3])
         self.ask("npm", "join", "ann", url=url, token=token)
         self.ask("python", "join", "bob", url=url, token=token)
         given = {"text": "Grüße 😀", "n": [1.0, 1e22]}

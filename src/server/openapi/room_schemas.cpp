@@ -182,12 +182,12 @@ constexpr std::string_view kRoomSchemas = R"json({
   },
   "NewRoomKey": {
     "type": "object",
-    "required": ["id", "name", "createdAt", "key"],
+    "required": ["id", "name", "createdAt", "apiKey"],
     "properties": {
       "id": {"type": "string", "format": "uuid"},
       "name": {"type": "string"},
       "createdAt": {"type": "string", "format": "date-time"},
-      "key": {"type": "string", "description": "Begins with `ma-`. Shown only here."}
+      "apiKey": {"type": "string", "description": "Begins with `ma-`. Shown only here."}
     }
   },
   "RoomKeyList": {

@@ -139,7 +139,7 @@ Api::Answer Api::create_room_key(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto key, co_await engine_.records().room_keys.create(
                               who.workspace, std::move(name), std::move(idempotency)));
   json::Object answer = room_key_json(key.info);
-  answer["key"] =
+  answer["apiKey"] =
       room::to_text({.id = key.info.id, .project = key.project, .secret = key.secret}).value();
   co_return json_response(201, json::write(answer));
 }
