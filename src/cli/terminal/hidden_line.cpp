@@ -1,11 +1,16 @@
 #include "cli/terminal/hidden_line.hpp"
 
+#include <poll.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 
+#include "base/descriptor.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 
@@ -39,19 +44,45 @@ class HiddenTyping final {
   bool is_changed_ = false;
 };
 
+// Holds back the signals that would end this process and leave its terminal hidden.
+class HeldSignals final {
+ public:
+  HeldSignals() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+    ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+    waiting_ = Descriptor(::signalfd(-1, &held, SFD_CLOEXEC));
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  // Waits until there is input, or a signal; false: a signal.
+  bool wait_for_input() const {
+    std::array<pollfd, 2> waited{{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
+                                  {.fd = waiting_.get(), .events = POLLIN, .revents = 0}}};
+    while (::poll(waited.data(), waited.size(), -1) < 0 && errno == EINTR) continue;
+    return waited[1].revents == 0;
+  }
+
+ private:
+  sigset_t before_{};
+  Descriptor waiting_;
+};
+
 // One line that is typed, and not shown.
 std::string ask_in_hiding(const std::string& question) {
   std::string line;
-  {
-    // Hidden before the question: what is typed from then on is neither shown nor dropped.
-    HiddenTyping hidden;
-    [[maybe_unused]] auto asked = write_fully(STDERR_FILENO, question);
-    for (char c = 0; c != '\n';) {
-      ssize_t count = ::read(STDIN_FILENO, &c, 1);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;
-      line.push_back(c);
-    }
+  HeldSignals signals;
+  // Hidden before the question: what is typed from then on is neither shown nor dropped.
+  HiddenTyping hidden;
+  [[maybe_unused]] auto asked = write_fully(STDERR_FILENO, question);
+  for (char c = 0; c != '\n' && signals.wait_for_input();) {
+    ssize_t count = ::read(STDIN_FILENO, &c, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    line.push_back(c);
   }
   [[maybe_unused]] auto ended = write_fully(STDERR_FILENO, "\n");
   return line;
