@@ -21,6 +21,7 @@ SERVICE = ROOT / "docs" / "guide" / "service.md"
 UNIT = ROOT / "packaging" / "errand.service"
 NEWCOMER_SECONDS_MAX = 300  # what the guide promises
 PAGE_SECONDS_MAX = 1800
+BUILD_SECONDS_MAX = 3 * 3600
 GLIBC = re.compile(r"linux-vdso|/ld-linux|lib(?:c|m|dl|pthread|rt|resolv)\.so")
 PROGRAM_FILES = {
     "etc/errand/errand.json", "usr/bin/errand", "usr/lib/systemd/system/errand.service",
@@ -182,14 +183,69 @@ class NewcomerTest(RootCase):
         self.assertTrue((self.root.path / "var/lib/errand/errand.db").exists())
 
 
+def steps_of_stages() -> list[list[tuple[str, str]]]:
+    """The steps of the Dockerfile's stages; each stage begins with its FROM."""
+    lines = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text()).splitlines()
+    stages: list[list[tuple[str, str]]] = []
+    for line in lines:
+        if not line or line.startswith("#"):
+            continue
+        word, text = line.split(" ", 1)
+        if word == "FROM":
+            stages.append([])
+        stages[-1].append((word, text))
+    return stages
+
+
+def container_tool() -> str:
+    """A tool that can build images here; the test is skipped, by name, where there is none."""
+    for tool in ("podman", "docker"):
+        info = [shutil.which(tool) or "false", "info"]
+        if subprocess.run(info, capture_output=True, check=False).returncode == 0:
+            return tool
+    raise unittest.SkipTest("no container tool works here; a bare root runs the steps instead")
+
+
+class ContainerTest(unittest.TestCase):
+    def test_the_image_serves(self):
+        tool = container_tool()
+        output_of(tool, "build", "--tag", "errand-test", ".")
+        self.addCleanup(output_of, tool, "image", "rm", "errand-test")
+        port = free_port()
+        name = output_of(tool, "run", "--detach", "--publish", f"127.0.0.1:{port}:7300",
+                         "errand-test").strip()
+        self.addCleanup(output_of, tool, "rm", "--force", "--volumes", name)
+        with subprocess.Popen([tool, "logs", "--follow", name], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True) as logs:
+            ready = json.loads(logs.stdout.readline())
+            logs.kill()
+        models = Client(f"http://127.0.0.1:{port}", ready["apiKey"], "default").request(
+            "GET", "/models").json()["models"]
+        self.assertIn("demo", [model["id"] for model in models])
+
+
+class BuildStageTest(unittest.TestCase):
+    """The first stage of the Dockerfile, in a root that has neither compiler nor Git."""
+
+    def test_its_steps_make_the_packages(self):
+        root = BareRoot()
+        self.addCleanup(root.close)
+        (start, copy_files, build), _ = steps_of_stages()
+        self.assertEqual((start, copy_files), (("FROM", "debian:12 AS build"), ("COPY", ". /src")))
+        ignored = (ROOT / ".dockerignore").read_text().split()
+        names = [name.removeprefix("**/") for name in ignored]
+        shutil.copytree(ROOT, root.path / "src", symlinks=True,
+                        ignore=shutil.ignore_patterns(*names))
+        done = subprocess.run(root.command("sh", "-c", build[1]), capture_output=True, text=True,
+                              env=VARIABLES, timeout=BUILD_SECONDS_MAX,
+                              preexec_fn=die_with_parent)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:] + done.stderr[-4000:])
+        made = sorted(path.name.split("_")[0] for path in (root.path / "packages").glob("*.deb"))
+        self.assertEqual(made, ["errand", "errand-dev"])
+
+
 class DockerfileTest(RootCase):
     """The last stage of the Dockerfile, step by step, as a container tool would do it."""
-
-    def steps(self) -> list[tuple[str, str]]:
-        lines = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text()).splitlines()
-        steps = [tuple(line.split(" ", 1)) for line in lines if line and not line.startswith("#")]
-        last = max(n for n, (word, _) in enumerate(steps) if word == "FROM")
-        return steps[last + 1:]
 
     def serve(self, settings: dict[str, str]) -> subprocess.Popen:
         words = [word.replace(":7300", f":{self.port}")
@@ -202,7 +258,7 @@ class DockerfileTest(RootCase):
     def test_its_steps_make_a_server_that_answers(self):
         self.port = free_port()
         settings = {}
-        for word, text in self.steps():
+        for word, text in steps_of_stages()[-1][1:]:
             if word == "COPY":
                 self.assertEqual(text, "--from=build /packages/errand_*.deb /packages/")
                 self.root.put(self.program, "/packages")
