@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "async/home.hpp"
 #include "base/text.hpp"
 #include "sdk/test_calls.hpp"
 #include "sdk/toolbox.hpp"
@@ -57,7 +56,7 @@ class LocalCallsTest : public testing::Test {
   using Ids = std::set<std::string>;
   std::vector<std::string> told_;
   asio::io_context io_{1};
-  AsioTimers timers_{Home(io_)};
+  ManualTimers timers_;
   RecordingApi api_;
   HeldTool* free_ = nullptr;
   HeldTool* alone_ = nullptr;
@@ -164,6 +163,7 @@ TEST_F(LocalCallsTest, ALongFailureKeepsItsBeginningAndItsEnd) {
 TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
   start("tu_1", "alone");
   start("tu_2", "alone");
+  timers_.advance(milliseconds(1500));
   calls_->cut_off();
   run_ready(io_);
   EXPECT_EQ(api_.posted, std::vector<std::string>());
@@ -172,6 +172,8 @@ TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
   EXPECT_EQ(api_.posted, (std::vector<std::string>{"tu_1 error: the user has stopped the run",
                                                    "tu_2 error: the user has stopped the run"}));
   EXPECT_EQ(running(), Ids());
+  EXPECT_EQ(calls_->took(*ToolUseId::parse("tu_1")), milliseconds(1500));
+  EXPECT_EQ(calls_->took(*ToolUseId::parse("tu_2")), milliseconds(0)) << "it never began";
 }
 
 }  // namespace
