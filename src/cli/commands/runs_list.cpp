@@ -19,6 +19,7 @@ constexpr std::size_t kAboutChars = 60;
 PagedList list_of(const RunsListOptions& options) {
   PagedList list{.path = "/agent-runs",
                  .items = "runs",
+                 .query = {{"about", "true"}},
                  .limit = static_cast<std::size_t>(options.limit),
                  .cursor = options.before};
   auto add = [&list](const char* name, const std::string& value) {
@@ -35,22 +36,10 @@ PagedList list_of(const RunsListOptions& options) {
   return list;
 }
 
-// Lists do not say what runs are about, nor what they wait for. The status stays the listed one,
-// because the list was chosen by it. A run that is gone by now is shown as it was listed.
-void read_details(sdk::ApiClient& api, json::Array& runs) {
-  for (json::Value& run : runs) {
-    auto whole = api.ask({.path = sdk::run_path(text_of(run, "runId"), "")});
-    if (!whole) continue;
-    json::Object& row = run.as_object();
-    row["spec"] = member(*whole, "spec") ? *member(*whole, "spec") : json::Value();
-    if (text_of(run, "status") == "running") row["pendingCalls"] = items_of(*whole, "pendingCalls");
-  }
-}
-
 std::string about(const json::Value& run, const json::Array& pending, WallTime now) {
   if (pending.empty()) {
     std::string name = text_of(run, "name");
-    std::string prompt = prompt_of(run);
+    std::string prompt = text_of(run, "about");
     return name.empty() || prompt.empty() ? cat(name, prompt) : cat(name, ": ", prompt);
   }
   std::string out = text_of(pending.front(), "name");
@@ -96,7 +85,6 @@ int list_runs(const RunsListOptions& options) {
     if (!answer) return fail(answer.error());
     if (options.form == Form::json) return print_json(*answer);
     json::Array& runs = answer->at("runs").get_array();
-    read_details(api, runs);
     std::vector<Row> rows{{"RUN", "STATUS", "AGE", "MODEL", "ABOUT"}};
     for (const json::Value& run : runs) rows.push_back(run_row(run, SystemClock().now()));
     int code = print(render_table(rows));

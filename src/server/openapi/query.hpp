@@ -32,6 +32,11 @@ inline constexpr Parameter kRunStatus =
                      "Only runs with this status. `waiting` finds those of the running ones that "
                      "wait for a tool call to be answered.",
                      "queued", "running", "waiting", "succeeded", "failed", "cancelled");
+inline constexpr Parameter kAbout =
+    choice_parameter("about",
+                     "`true`: each run has `about`, the beginning of what it was asked last, and "
+                     "`pendingCalls`.",
+                     "true", "false");
 inline constexpr Parameter kLastSeq = text_parameter(
     "lastSeq",
     "The last event that the client has seen. The larger of this and `Last-Event-ID` counts; "

@@ -220,7 +220,16 @@ constexpr std::string_view kRunSchemas = R"json({
       "sessionId": {"type": "string", "description": "Of a session's run."},
       "agentId": {"type": "string", "description": "Of an agent's run: the id of the agent."},
       "parentRunId": {"type": "string", "description": "The run that has called the agent."},
-      "metadata": {"$ref": "#/components/schemas/Metadata"}
+      "metadata": {"$ref": "#/components/schemas/Metadata"},
+      "about": {
+        "type": "string",
+        "description": "The beginning of what the run was asked last; in lists with `about=true`."
+      },
+      "pendingCalls": {
+        "type": "array",
+        "items": {"$ref": "#/components/schemas/ToolCall"},
+        "description": "Tool calls that wait for a client; in lists with `about=true`."
+      }
     }
   },
   "RunList": {

@@ -1,5 +1,6 @@
 #include "server/routes/run_json.hpp"
 
+#include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
@@ -7,6 +8,8 @@
 
 namespace errand::server {
 namespace {
+
+constexpr std::size_t kAboutBytesMax = 240;
 
 json::Value failure_reason(const TerminalEntry& end) {
   if (end.status != RunStatus::failed) return nullptr;
@@ -54,6 +57,21 @@ const std::string* own_prompt(const agent::State& state) {
     if (answers == turns && is_said) return &message.text;
   }
   return nullptr;
+}
+
+// What the run was asked last: its prompt, or the last of its messages; null if there is neither.
+const std::string* asked_last(const agent::State& state) {
+  const Spec& spec = state.created().spec;
+  const std::string* own = state.created().forked_from ? own_prompt(state) : nullptr;
+  if (own) return own;
+  if (spec.prompt) return &*spec.prompt;
+  return spec.messages.empty() ? nullptr : &spec.messages.back().text;
+}
+
+json::Array pending_json(const engine::RunView& run) {
+  json::Array pending;
+  for (const engine::PendingCall& call : run.pending) pending.push_back(call_json(call));
+  return pending;
 }
 
 // What the server keeps among a caller's words is shown in a place of its own.
@@ -111,12 +129,16 @@ json::Object row_json(const RunRow& row) {
   return out;
 }
 
+void add_about(json::Object& out, const engine::RunView& run) {
+  const std::string* asked = asked_last(*run.state);
+  out["about"] = asked ? utf8_prefix(*asked, kAboutBytesMax) : "";
+  out["pendingCalls"] = pending_json(run);
+}
+
 json::Object snapshot_json(const engine::RunView& run) {
   json::Object out = row_json(run.row);
   add_end(out, *run.state);
-  json::Array pending;
-  for (const engine::PendingCall& call : run.pending) pending.push_back(call_json(call));
-  out["pendingCalls"] = std::move(pending);
+  out["pendingCalls"] = pending_json(run);
   const CreatedEntry& created = run.state->created();
   out["spec"] = shown_spec(created.spec);
   if (created.forked_from) {

@@ -151,8 +151,16 @@ Api::Answer Api::list_runs(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto rows, co_await engine_.list(std::move(filter)));
   bool has_more = rows.size() > limit;
   if (has_more) rows.resize(limit);
+  ERRAND_CO_TRY(auto about, choice_param(request, query::kAbout));
   json::Array runs;
-  for (const RunRow& row : rows) runs.push_back(row_json(row));
+  for (const RunRow& row : rows) {
+    json::Object run = row_json(row);
+    if (about == 0) {
+      auto view = co_await engine_.get(who, row.id);
+      if (view) add_about(run, *view);  // a run that is gone by now is shown as it was listed
+    }
+    runs.push_back(std::move(run));
+  }
   json::Object out{{"runs", std::move(runs)}};
   out["nextCursor"] = has_more ? json::Value(rows.back().id.view()) : json::Value();
   co_return json_response(200, json::write(out));
