@@ -9,9 +9,9 @@
 #include "base/text.hpp"
 #include "cli/commands/paged_list.hpp"
 #include "cli/commands/runs_list.hpp"
-#include "cli/terminal/hidden_line.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
+#include "cli/terminal/whole_stdin.hpp"
 #include "json/write.hpp"
 
 namespace errand::cli {
@@ -78,7 +78,7 @@ Result<json::Value> find_call(sdk::ApiClient& api, const std::string& word) {
 Result<json::Object> answer_body(const CallAnswerOptions& answer) {
   if (answer.error) return json::Object{{"error", *answer.error}};
   if (answer.result) return json::Object{{"result", *answer.result}};
-  ERRAND_TRY(auto result, read_whole_stdin());
+  ERRAND_TRY(auto result, read_whole_stdin({.what = "the result"}));
   return json::Object{{"result", result}};
 }
 

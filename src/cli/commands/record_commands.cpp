@@ -11,6 +11,7 @@
 #include "cli/terminal/hidden_line.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/table.hpp"
+#include "cli/terminal/whole_stdin.hpp"
 #include "json/parse.hpp"
 #include "json/place.hpp"
 #include "json/write.hpp"
@@ -28,7 +29,7 @@ Error wrong(std::string message) {
 }
 
 Result<std::string> read_input(const std::string& file) {
-  if (file == "-") return read_whole_stdin();
+  if (file == "-") return read_whole_stdin({.what = "the record"});
   auto text = read_whole_file(file, kInputBytesMax);
   if (text) return text;
   return wrong(text.error().message());

@@ -8,20 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <system_error>
 
 #include "base/descriptor.hpp"
-#include "base/text.hpp"
 #include "base/whole_file.hpp"
+#include "cli/terminal/whole_stdin.hpp"
 
 namespace errand::cli {
 namespace {
-
-constexpr std::size_t kStdinBytesMax = std::size_t{4} * 1024 * 1024;
-
-Error bad_stdin(std::string message) {
-  return {ErrorCode::invalid_argument, std::move(message)};
-}
 
 // Keeps a terminal from showing what is typed.
 class HiddenTyping final {
@@ -90,24 +83,9 @@ std::string ask_in_hiding(const std::string& question) {
 
 }  // namespace
 
-Result<std::string> read_whole_stdin() {
-  std::string text;
-  std::string buffer(std::size_t{64} * 1024, '\0');
-  for (;;) {
-    ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count == 0) return text;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      return bad_stdin(cat("cannot read stdin: ", std::generic_category().message(errno)));
-    }
-    text.append(buffer, 0, static_cast<std::size_t>(count));
-    if (text.size() > kStdinBytesMax) return bad_stdin("the input on stdin is too long");
-  }
-}
-
 Result<std::string> read_hidden_line(const std::string& question) {
-  Result<std::string> text =
-      ::isatty(STDIN_FILENO) == 1 ? ask_in_hiding(question) : read_whole_stdin();
+  Result<std::string> text = ::isatty(STDIN_FILENO) == 1 ? ask_in_hiding(question)
+                                                         : read_whole_stdin({.what = "the secret"});
   if (!text) return text;
   if (text->ends_with('\n')) text->pop_back();
   if (text->ends_with('\r')) text->pop_back();

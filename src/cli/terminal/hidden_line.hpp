@@ -6,9 +6,6 @@
 
 namespace errand::cli {
 
-// All of stdin. invalid_argument: more than 4 MB, or a failure of the system.
-Result<std::string> read_whole_stdin();
-
 // A secret: asked for with `question` on a terminal, which does not show what is typed, or else all
 // of stdin. A line break at its end is left out.
 Result<std::string> read_hidden_line(const std::string& question);
