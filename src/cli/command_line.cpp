@@ -326,6 +326,13 @@ std::string help_of(const CLI::App* command) {
   return gap == std::string::npos ? text : text.erase(gap, 1);
 }
 
+// CLI11 tells how many values of which kind are missing, and people ask for one.
+std::string in_plain_words(std::string_view problem) {
+  const std::size_t value = problem.find(": 1 required ");
+  if (value == std::string_view::npos) return std::string(problem);
+  return cat(problem.substr(0, value), " needs a value");
+}
+
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = innermost(app);
   if (error.get_name() == "CallForVersion") return print_version();
@@ -341,7 +348,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
     print(help_of(command));
     return kExitUsage;
   }
-  return fail_usage(usage_error(describe(command), error.what()));
+  return fail_usage(usage_error(describe(command), in_plain_words(error.what())));
 }
 
 // `errand help runs list` shows what `errand runs list --help` shows.

@@ -145,6 +145,8 @@ TEST(CommandLine, NamesWhatItDoesNotKnowAndWhatMayBeMeant) {
   EXPECT_EQ(run({"run", "say", "hello"}),
             refused("\"hello\" is one argument too many for errand run",
                     "put text with spaces into quotes; 'errand run --help' shows what there is"));
+  EXPECT_EQ(run({"run", "Hi.", "--model"}),
+            refused("--model needs a value", "'errand run --help' shows what there is"));
 }
 
 TEST(CommandLine, SaysWhatToUseInPlaceOfFlagsOfOtherAgents) {

@@ -22,6 +22,7 @@
 #include "cli/operate/held_log.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/listen_address.hpp"
+#include "cli/terminal/report.hpp"
 #include "host/descriptors.hpp"
 #include "host/host.hpp"
 #include "host/store_file.hpp"
@@ -409,10 +410,17 @@ Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const 
       .config = std::move(config), .address = std::move(address), .store = std::move(store)};
 }
 
-// Lines of the log do not stand among those that are printed for a person.
-LogLevel least_level_here() {
-  const bool is_terminal = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
-  return is_terminal ? LogLevel::warning : LogLevel::info;
+// Whether a person reads both what is printed and the log.
+bool is_for_people() {
+  return ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+}
+
+void tell_failed_start(const Error& error, Log& log) {
+  if (is_for_people()) {
+    [[maybe_unused]] auto written = write_fully(STDERR_FILENO, describe_for_people(error));
+  } else {
+    log.error(error.hint().empty() ? error.message() : cat(error.message(), ". ", error.hint()));
+  }
 }
 
 }  // namespace
@@ -420,14 +428,15 @@ LogLevel least_level_here() {
 int serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   SystemClock clock;
-  const LogLevel least = options.log_level.value_or(least_level_here());
+  // Lines of the log do not stand among those that are printed for a person.
+  const LogLevel least_here = is_for_people() ? LogLevel::warning : LogLevel::info;
+  const LogLevel least = options.log_level.value_or(least_here);
   Log log(clock, STDERR_FILENO, options.log_format, least);
   HeldLog store_log(clock, options.log_format, least);
   BlockingPool pool(host::kBlockingThreads, host::kBlockingQueueMax);
   auto prepared = prepare(options, pool, clock, store_log.log());
   if (!prepared) {
-    const Error& error = prepared.error();
-    log.error(error.hint().empty() ? error.message() : cat(error.message(), ". ", error.hint()));
+    tell_failed_start(prepared.error(), log);
     return prepared.error().code() == ErrorCode::invalid_argument ? kExitUsage : kExitFailed;
   }
   asio::io_context io(1);
