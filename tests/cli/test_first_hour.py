@@ -10,9 +10,10 @@ from pathlib import Path
 from support.embedded import EmbeddedCase
 from support.script import turn
 from support.server import NO_OLLAMA, SANITIZER_WORDS, binary, die_with_parent
-from support.terminal import CTRL_C, Terminal, plain_environment
+from support.terminal import CTRL_C, CTRL_D, Terminal, plain_environment
 
 SECONDS_MAX = 60
+NOBODY = 65534
 
 
 class FirstHourCase(EmbeddedCase):
@@ -187,8 +188,8 @@ class WithoutServerTest(FirstHourCase):
             command.kill()
         data = ("--data", str(self.data))
         self.assertEqual(self.errand("runs", "tail", "latest", *data),
-                         (0, "One. \n", "errand: the run goes on once 'errand serve' or 'errand run "
-                                        "--data' opens its data\n"))
+                         (0, "One. \n", "errand: the run goes on once 'errand serve' or 'errand "
+                                        "run --data' opens its data\n"))
         self.assertEqual(self.errand("runs", "cancel", "latest", *data), (0, "cancelled\n", ""))
         self.assertIn("\nstatus   cancelled\n", self.errand("runs", "show", "latest", *data)[1])
         self.check_data()
@@ -288,6 +289,25 @@ class HintTest(FirstHourCase):
         self.assertEqual((code, out), (2, ""))
         self.assertIn("is too weak", errors)
         self.assertNotIn("secret", errors)
+
+    def test_a_folder_that_may_not_be_written_to_is_named(self):
+        self.data.mkdir()
+        self.root.chmod(0o755)
+        self.data.chmod(0o555)
+        somebody = {"user": NOBODY} if os.getuid() == 0 else {}
+        code, out, errors = self.errand("run", "Go.", "--config", str(self.config), "--data",
+                                        str(self.data), **somebody)
+        self.assertEqual((code, out), (2, ""))
+        self.assertEqual(errors, "errand: cannot write to the data directory ROOT/data: permission "
+                                 "denied; choose another one with --data DIR\n")
+
+    def test_a_file_that_is_no_database_is_named(self):
+        self.data.mkdir()
+        (self.data / "errand.db").write_text("some notes of mine, which are long enough" * 50)
+        for words in (("runs", "list"), ("run", "Go.", "--config", str(self.config))):
+            code, out, errors = self.errand(*words, "--data", str(self.data))
+            self.assertEqual((code, out), (1, ""))
+            self.assertRegex(errors, r"^errand: .*ROOT/data/errand\.db.*\nhint: ")
 
     def test_a_dead_proxy_is_named_with_its_variables(self):
         with socket.socket() as closed:
@@ -411,6 +431,14 @@ class TerminalTest(FirstHourCase):
                          r"^Errand \S+ serves http://127\.0\.0\.1:\d+ until Ctrl-C\."
                          r"The first API key, shown this once: mantyx_[0-9a-f]{64}"
                          r'In another terminal, in this folder: errand run "Hello"$')
+
+    def test_a_prompt_may_be_typed(self):
+        words = ("run", "-", "--config", str(self.config), "--data", str(self.data))
+        with Terminal(*words, cwd=str(self.cwd), env=self.environment()) as terminal:
+            terminal.read_until("errand: type the prompt; Ctrl-D on a line of its own ends it")
+            terminal.type("Say hello.\n" + CTRL_D)
+            self.assertEqual(terminal.finish(), 0)
+        self.assertEqual(self.prompt_of_latest(), "Say hello.")
 
     def test_a_log_level_leaves_out_what_is_below_it(self):
         for level, has_info in (("info", True), ("warning", False)):

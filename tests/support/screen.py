@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 SEQUENCE = re.compile(r"\x1b\[(\??\d*)([A-Za-z])")
-STYLES = {"0": "", "2": "dim", "31": "red", "32": "green"}
+STYLES = {"0": "", "2": "dim", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
 
 
 def width_of(char: str) -> int:
