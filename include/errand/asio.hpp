@@ -35,7 +35,7 @@ namespace errand::ERRAND_V1 {
 // The same as the calls of a Runner, a Session and a RunStream, without a thread that waits. The
 // completion is delivered on the executor that is associated with the token: that of the coroutine
 // with use_awaitable, that of bind_executor with a callback. What was named before the token must
-// outlive the call.
+// outlive the call. g++ 12 miscompiles braces inside co_await: name the options before the call.
 
 // Runs an agent: void(std::exception_ptr, Reply). Cancelling the token's slot, as `||` of
 // awaitable_operators does, asks the run to stop; the completion then comes with its end.
