@@ -9,7 +9,7 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "sdk/credentials.hpp"
-#include "sdk/http_answers.hpp"
+#include "sdk/http/http_answers.hpp"
 #include "sdk/run_end.hpp"
 
 namespace errand::cli::client_test {

@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 #include "net/server/http_server.hpp"
-#include "sdk/embedded_api.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/embedded/embedded_api.hpp"
+#include "sdk/http/http_api.hpp"
 #include "sdk/test_host.hpp"
 #include "sdk/toolbox.hpp"
 #include "server/api.hpp"

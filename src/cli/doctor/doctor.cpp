@@ -22,8 +22,8 @@
 #include "host/environment.hpp"
 #include "json/parse.hpp"
 #include "net/url.hpp"
-#include "sdk/http_answers.hpp"
-#include "sdk/own_host.hpp"
+#include "sdk/embedded/own_host.hpp"
+#include "sdk/http/http_answers.hpp"
 
 namespace errand::cli {
 namespace {

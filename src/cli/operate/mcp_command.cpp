@@ -14,8 +14,8 @@
 #include "host/environment.hpp"
 #include "mcp/server/relay.hpp"
 #include "mcp/server/stdio_server_connection.hpp"
+#include "sdk/embedded/own_host.hpp"
 #include "sdk/internal/tell_stderr.hpp"
-#include "sdk/own_host.hpp"
 #include "server/mcp/workspace_features.hpp"
 
 namespace errand::cli {

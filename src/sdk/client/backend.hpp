@@ -5,7 +5,7 @@
 
 #include "async/task.hpp"
 #include "run/tools/tool_ref.hpp"
-#include "sdk/api_request.hpp"
+#include "sdk/http/api_request.hpp"
 #include "sdk/run_api.hpp"
 #include "tool/tool.hpp"
 

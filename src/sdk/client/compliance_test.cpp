@@ -17,7 +17,7 @@
 #include "net/client/http_client.hpp"
 #include "sdk/client/test_server.hpp"
 #include "sdk/client/test_wire.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/http/http_api.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::v1::compliance_test {

@@ -9,7 +9,7 @@
 
 #include "sdk/client/program_tools.hpp"
 #include "sdk/client/runner_core.hpp"
-#include "sdk/own_host.hpp"
+#include "sdk/embedded/own_host.hpp"
 
 namespace errand::sdk {
 

@@ -8,7 +8,7 @@
 #include "run/log/journal.hpp"
 #include "run/log/run_export.hpp"
 #include "sdk/client/test_server.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/http/http_api.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::v1::recorded_run_test {

@@ -5,7 +5,7 @@
 
 #include "sdk/client/backend.hpp"
 #include "sdk/credentials.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/http/http_api.hpp"
 #include "sdk/toolbox.hpp"
 
 namespace errand::sdk {

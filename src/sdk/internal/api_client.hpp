@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "async/timers.hpp"
-#include "sdk/api_request.hpp"
 #include "sdk/credentials.hpp"
+#include "sdk/http/api_request.hpp"
 #include "sdk/internal/wait_for.hpp"
 
 namespace errand::sdk {

@@ -11,8 +11,8 @@
 #include "engine/access/key_ring.hpp"
 #include "net/server/router.hpp"
 #include "sdk/client/backend.hpp"
-#include "sdk/http_answers.hpp"
-#include "sdk/own_host.hpp"
+#include "sdk/embedded/own_host.hpp"
+#include "sdk/http/http_answers.hpp"
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 

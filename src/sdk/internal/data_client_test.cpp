@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "json/write.hpp"
-#include "sdk/own_host.hpp"
+#include "sdk/embedded/own_host.hpp"
 
 namespace errand::sdk::data_client_test {
 namespace {

@@ -13,7 +13,7 @@
 #include "host/environment.hpp"
 #include "json/members.hpp"
 #include "sdk/client/test_server.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/http/http_api.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::sdk::test_room {

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "host/host.hpp"
-#include "sdk/embedded_api.hpp"
+#include "sdk/embedded/embedded_api.hpp"
 
 namespace errand::sdk {
 

@@ -1,9 +1,9 @@
-#include "sdk/api_request.hpp"
+#include "sdk/http/api_request.hpp"
 
 #include <utility>
 
 #include "base/text.hpp"
-#include "sdk/http_answers.hpp"
+#include "sdk/http/http_answers.hpp"
 
 namespace errand::sdk {
 

@@ -1,4 +1,4 @@
-#include "sdk/http_answers.hpp"
+#include "sdk/http/http_answers.hpp"
 
 #include <algorithm>
 #include <array>

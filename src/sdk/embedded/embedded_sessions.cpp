@@ -7,7 +7,7 @@
 #include "engine/session_spec.hpp"
 #include "json/parse.hpp"
 #include "run/log/session_message.hpp"
-#include "sdk/embedded_api.hpp"
+#include "sdk/embedded/embedded_api.hpp"
 
 namespace errand::sdk {
 namespace {

@@ -11,7 +11,7 @@
 #include "engine/records/agents.hpp"
 #include "host/host.hpp"
 #include "run/principal.hpp"
-#include "sdk/embedded_events.hpp"
+#include "sdk/embedded/embedded_events.hpp"
 #include "sdk/run_api.hpp"
 
 namespace errand::sdk {

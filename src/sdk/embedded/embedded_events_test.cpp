@@ -1,5 +1,5 @@
 // Events as structs for readers in this process.
-#include "sdk/embedded_api.hpp"
+#include "sdk/embedded/embedded_api.hpp"
 
 #include <string>
 #include <vector>

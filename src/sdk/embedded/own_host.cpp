@@ -1,4 +1,4 @@
-#include "sdk/own_host.hpp"
+#include "sdk/embedded/own_host.hpp"
 
 #include <utility>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "net/client/http_client.hpp"
-#include "sdk/api_request.hpp"
 #include "sdk/credentials.hpp"
+#include "sdk/http/api_request.hpp"
 #include "sdk/run_api.hpp"
 #include "sdk/teller.hpp"
 

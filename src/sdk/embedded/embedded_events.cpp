@@ -1,4 +1,4 @@
-#include "sdk/embedded_events.hpp"
+#include "sdk/embedded/embedded_events.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "sdk/embedded_api.hpp"
+#include "sdk/embedded/embedded_api.hpp"
 
 #include <cstdint>
 #include <utility>

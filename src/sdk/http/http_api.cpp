@@ -1,4 +1,4 @@
-#include "sdk/http_api.hpp"
+#include "sdk/http/http_api.hpp"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/client/sse_reader.hpp"
-#include "sdk/http_answers.hpp"
+#include "sdk/http/http_answers.hpp"
 
 namespace errand::sdk {
 namespace {
