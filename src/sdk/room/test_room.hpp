@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "host/environment.hpp"
 #include "json/members.hpp"
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 #include "sdk/http/http_api.hpp"
 #include "support/run_task.hpp"
 

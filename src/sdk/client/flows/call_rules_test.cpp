@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/text.hpp"
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 
 namespace errand::v1::call_rules_test {
 namespace {

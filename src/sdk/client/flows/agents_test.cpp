@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 
 namespace errand::sdk::agents_test {
 namespace {

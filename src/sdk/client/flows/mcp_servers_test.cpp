@@ -13,7 +13,7 @@
 
 #include "json/member_text.hpp"
 #include "net/server/test_support.hpp"
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 
 namespace errand::v1::mcp_servers_test {
 namespace {

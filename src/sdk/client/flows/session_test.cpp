@@ -7,7 +7,7 @@
 #include <future>
 #include <memory>
 
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 
 namespace errand::v1::session_test {
 namespace {

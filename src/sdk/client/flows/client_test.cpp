@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 
 namespace errand::v1::client_test {
 namespace {

@@ -15,8 +15,8 @@
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "net/client/http_client.hpp"
-#include "sdk/client/test_server.hpp"
-#include "sdk/client/test_wire.hpp"
+#include "sdk/client/flows/test_server.hpp"
+#include "sdk/client/flows/test_wire.hpp"
 #include "sdk/http/http_api.hpp"
 #include "support/run_task.hpp"
 

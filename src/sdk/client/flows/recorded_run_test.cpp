@@ -7,7 +7,7 @@
 #include "json/parse.hpp"
 #include "run/log/journal.hpp"
 #include "run/log/run_export.hpp"
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 #include "sdk/http/http_api.hpp"
 #include "support/run_task.hpp"
 
