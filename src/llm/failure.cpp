@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/http_date.hpp"
+#include "base/dates/http_date.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/iso_time.hpp"
+#include "base/dates/iso_time.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
 #include "json/parse.hpp"

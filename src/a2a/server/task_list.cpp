@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "a2a/codec.hpp"
-#include "base/iso_time.hpp"
+#include "base/dates/iso_time.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/iso_time.hpp"
+#include "base/dates/iso_time.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "cli/commands/paged_list.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/iso_time.hpp"
+#include "base/dates/iso_time.hpp"
 #include "base/terminal_text.hpp"
 #include "base/text.hpp"
 #include "cli/commands/paged_list.hpp"

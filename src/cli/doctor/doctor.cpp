@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/http_date.hpp"
+#include "base/dates/http_date.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/doctor/findings.hpp"

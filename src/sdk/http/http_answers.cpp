@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/iso_time.hpp"
+#include "base/dates/iso_time.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"

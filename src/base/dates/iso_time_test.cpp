@@ -1,4 +1,4 @@
-#include "base/iso_time.hpp"
+#include "base/dates/iso_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/http_date.hpp"
+#include "base/dates/http_date.hpp"
 
 #include <gtest/gtest.h>
 
