@@ -125,6 +125,17 @@ class ChosenTest(unittest.TestCase):
         self.assertEqual(run_tests.chosen(parts, []), parts)
 
 
+class ProcessPartsTest(unittest.TestCase):
+    def test_every_test_file_has_a_part(self):
+        tests = run_tests.ROOT / "tests"
+        # Those of packages and of real models belong to `./dev check --long`.
+        others = {"package", "llama", "load"}
+        files = [path.relative_to(tests) for path in tests.rglob("test_*.py")]
+        expected = {str(path.with_suffix("")) for path in files
+                    if not (others | {"node_modules"}) & set(path.parts)}
+        self.assertEqual({part.name for part in run_tests.process_parts("asan")}, expected)
+
+
 class TortureTest(unittest.TestCase):
     def seconds_max(self, times: int) -> dict[str, int]:
         with mock.patch.object(run_tests, "TORTURE", times):
