@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "sdk/embedded_api.hpp"
+#include "sdk/embedded/embedded_api.hpp"
 
 namespace errand::sdk {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "json/write.hpp"
-#include "sdk/http_answers.hpp"
-#include "sdk/http_api.hpp"
+#include "sdk/http/http_answers.hpp"
+#include "sdk/http/http_api.hpp"
 
 namespace errand::sdk {
 namespace {

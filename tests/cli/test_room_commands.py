@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from support.counting_mcp import CountingMcp
-from support.room_peer import RoomPeer
+from support.peers.counting_mcp import CountingMcp
+from support.peers.room_peer import RoomPeer
 from support.script import turn
 from support.server import ServerCase, binary, die_with_parent
 

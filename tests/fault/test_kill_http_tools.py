@@ -10,7 +10,7 @@ import threading
 import unittest
 
 from support.agent import Agent, Availability, join_all
-from support.counting_peer import CountingPeer
+from support.peers.counting_peer import CountingPeer
 from support.http import Frame
 from support.script import turn
 from support.server import ServerCase

@@ -7,7 +7,7 @@ ERRAND_TORTURE multiplies the number of kills; ERRAND_SEED chooses the moments.
 import unittest
 from collections import Counter
 
-from support.counting_mcp import CountingMcp, CountingProgram
+from support.peers.counting_mcp import CountingMcp, CountingProgram
 from support.kill_storm import END_SECONDS_MAX, TORTURE, KillStorm
 from support.script import turn
 from support.server import ServerCase

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import unittest
 
-from support.counting_mcp import CountingMcp
+from support.peers.counting_mcp import CountingMcp
 from support.kill_storm import END_SECONDS_MAX
 from support.script import turn
 from support.server import ServerCase, binary, die_with_parent

@@ -7,7 +7,7 @@ import tempfile
 import threading
 
 from support.npm_rooms import ROOM, NpmCase
-from support.room_peer import RoomPeer
+from support.peers.room_peer import RoomPeer
 from support.script import turn
 from support.server import Server, binary, die_with_parent
 

@@ -1,7 +1,7 @@
 """Runs survive MCP servers that misbehave: a clear result each time, and bounded memory."""
 
-from support.counting_mcp import CountingMcp
-from support.hostile_mcp import HostileMcp
+from support.peers.counting_mcp import CountingMcp
+from support.peers.hostile_mcp import HostileMcp
 from support.peak_memory import MEGABYTE, NO_QUARANTINE, PeakMemory
 from support.script import turn
 from support.server import ServerCase

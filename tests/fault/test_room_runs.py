@@ -3,7 +3,7 @@
 import json
 
 from support.fake_model import FakeModel
-from support.room_peer import RoomPeer
+from support.peers.room_peer import RoomPeer
 from support.script import turn
 from support.server import ServerCase
 

@@ -14,7 +14,7 @@ import unittest
 from contextlib import closing
 from pathlib import Path
 
-from support.room_peer import CLOSE, RoomPeer, Refused
+from support.peers.room_peer import CLOSE, RoomPeer, Refused
 from support.script import turn
 from support.server import ServerCase
 

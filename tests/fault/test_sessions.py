@@ -5,7 +5,7 @@ all."""
 import os
 import threading
 
-from support.counting_peer import CountingPeer
+from support.peers.counting_peer import CountingPeer
 from support.http import Response
 from support.script import turn
 from support.server import ServerCase

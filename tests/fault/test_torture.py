@@ -14,7 +14,7 @@ from support.agent import Agent, Availability, join_all, log_problems
 from support.http import Client
 from support.script import local_tool, turn
 from support.server import ServerCase
-from support.unruly_proxy import UnrulyProxy
+from support.peers.unruly_proxy import UnrulyProxy
 
 SECONDS = float(os.environ.get("ERRAND_TORTURE_SECONDS", "5"))
 RUNS_AT_ONCE = 200

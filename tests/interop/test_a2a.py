@@ -7,9 +7,9 @@ import signal
 import time
 import unittest
 
-from support.a2a_agent import Agent, use_agent, use_agent_from_python
+from support.peers.a2a_agent import Agent, use_agent, use_agent_from_python
 from support.a2a_case import A2aServerCase
-from support.a2a_peer import A2aPeer
+from support.peers.a2a_peer import A2aPeer
 from support.http import Client
 from support.script import turn
 from support.server import ServerCase

@@ -5,9 +5,9 @@ import json
 import unittest
 from pathlib import Path
 
-from support.a2a_agent import mistakes_in
+from support.peers.a2a_agent import mistakes_in
 from support.a2a_case import A2aServerCase
-from support.a2a_peer import A2aPeer
+from support.peers.a2a_peer import A2aPeer
 from support.script import turn
 
 ALLOW = {"network": {"allow": ["127.0.0.0/8"]}}

@@ -12,7 +12,7 @@ import urllib.parse
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
-from support import gossip
+from support.peers import gossip
 from support.script import turn
 from support.server import ServerCase, binary, die_with_parent
 

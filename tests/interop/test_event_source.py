@@ -4,7 +4,7 @@ import json
 
 from support.http import Frame
 from support.node import ensure_modules, start_node
-from support.proxy import CuttingProxy
+from support.peers.proxy import CuttingProxy
 from support.script import local_tool, turn
 from support.server import ServerCase
 

@@ -7,10 +7,10 @@ import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from support.counting_mcp import CountingMcp
+from support.peers.counting_mcp import CountingMcp
 from support.node import INTEROP
 from support.python_sdk import python_with_sdk
-from support.room_peer import RoomPeer
+from support.peers.room_peer import RoomPeer
 from support.script import turn
 from support.server import ServerCase
 

@@ -2,12 +2,12 @@
 
 import json
 
-from support.a2a_peer import A2aPeer
-from support.proxy import CuttingProxy
+from support.peers.a2a_peer import A2aPeer
+from support.peers.proxy import CuttingProxy
 from support.python_sdk import SdkCall, SdkCase
 from support.script import DEFAULT_MODEL, turn, write_config
 from support.server import Server
-from support.unruly_proxy import UnrulyProxy
+from support.peers.unruly_proxy import UnrulyProxy
 
 USAGE = {"inputTokens": 10, "cachedTokens": 4, "reasoningTokens": 1, "outputTokens": 5}
 MODEL = {"id": "scripted", "provider": "scripted", "vendor_model_id": "scripted",

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from support.node import SECONDS_MAX
 from support.npm_rooms import ROOM, NpmCase
-from support.room_peer import RoomPeer
+from support.peers.room_peer import RoomPeer
 from support.script import turn
 
 

@@ -4,7 +4,7 @@ there and back, with a model of the name that they ask for."""
 import tempfile
 from pathlib import Path
 
-from support.a2a_peer import A2aPeer
+from support.peers.a2a_peer import A2aPeer
 from support.fake_model import FakeModel
 from support.mcp_probe import ensure_servers, package
 from support.node import NODE, SECONDS_MAX, start_node

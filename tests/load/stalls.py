@@ -16,7 +16,7 @@ from typing import Callable
 
 from load.scenarios import LoadFailed, drive
 from support.http import Client, Response
-from support.room_peer import Refused, RoomPeer
+from support.peers.room_peer import Refused, RoomPeer
 from support.script import local_tool, turn
 from support.server import Server
 

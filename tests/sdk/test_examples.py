@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sdk.installed import COMPILERS, ROOT, InstalledCase, in_parallel
 from support.documents import blocks_of
-from support.room_peer import RoomPeer
+from support.peers.room_peer import RoomPeer
 from support.server import Server
 
 EXAMPLES = ROOT / "examples"

@@ -3,7 +3,7 @@
 import re
 
 from support.http import Client, Connection
-from support.room_peer import RoomPeer
+from support.peers.room_peer import RoomPeer
 from support.script import turn
 from support.server import ServerCase
 

@@ -210,6 +210,13 @@ class CheckStyleTest(unittest.TestCase):
              "src/a/README.md:1: readme: every folder of src/ has one"],
         )
 
+    def test_a_folder_with_more_than_44_files_is_split_unless_it_is_a_list(self):
+        files = {f"tests/{folder}/{number}.txt": "x\n"
+                 for folder, count in (("a", 44), ("b", 45)) for number in range(count)}
+        files |= {f"docs/adr/{number}.md": "x\n" for number in range(60)}
+        self.assertEqual(self.problems(files), [
+            "tests/b:1: folder-size: 45 files, 44 at most: make rooms in it"])
+
     def test_a_test_file_has_a_namespace_of_its_own(self):
         self.assertEqual(
             self.problems({"src/a/b_test.cpp": "namespace errand::a::b_test {\nnamespace {\n",

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sdk/client/test_server.hpp"
+#include "sdk/client/flows/test_server.hpp"
 
 namespace errand::v1::mcp_questions_test {
 namespace {

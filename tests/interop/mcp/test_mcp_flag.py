@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from support.a2a_agent import Agent
+from support.peers.a2a_agent import Agent
 from support.mcp_probe import SERVERS, ensure_servers, package, start_everything
 from support.node import NODE
 from support.script import turn, write_config

@@ -5,7 +5,7 @@ import http.server
 import json
 import threading
 
-from support.mcp_client import DrivenClient
+from support.peers.mcp_client import DrivenClient
 from support.mcp_probe import ensure_servers, package
 from support.node import NODE
 from support.script import turn

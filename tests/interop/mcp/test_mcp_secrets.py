@@ -4,7 +4,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from support.a2a_peer import A2aPeer
+from support.peers.a2a_peer import A2aPeer
 from support.script import turn
 from support.server import ServerCase
 

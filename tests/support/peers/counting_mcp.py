@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 OBJECT = {"type": "object"}
 TOOLS = [{"name": "order", "inputSchema": OBJECT},
@@ -138,8 +139,9 @@ class CountingProgram:
         self.seen = 0
 
     def config(self) -> dict:
-        tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        program = {"command": sys.executable, "args": ["-m", "support.counting_mcp", self.folder],
+        tests = str(Path(__file__).resolve().parents[2])
+        program = {"command": sys.executable,
+                   "args": ["-m", "support.peers.counting_mcp", self.folder],
                    "env": {"PYTHONPATH": tests}}
         return {"mcpServers": {"m": program}}
 
