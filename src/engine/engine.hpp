@@ -124,7 +124,7 @@ Error newer_run(const RunId& run);
 // All runs: the verbs that the HTTP server and the in-process runtime call. Lives on one home.
 // Every verb may fail with unavailable (the store) or internal; only other codes are listed.
 //
-// Files: engine.cpp (verbs on runs), create.cpp, child_runs.cpp, fork.cpp, feedback.cpp,
+// Files: engine.cpp (verbs on runs), create.cpp, child_runs.cpp, history/fork.cpp, feedback.cpp,
 // sessions.cpp, remove.cpp, pending_calls.cpp (verbs on calls that wait for a client),
 // lost_answers.cpp (writes whose outcome the store could not tell), upkeep.cpp (lease and
 // retention). Where runs are and how they move is in residency.hpp.

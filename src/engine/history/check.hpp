@@ -30,10 +30,6 @@ struct StoredRun {
   std::vector<std::string> tools_hashes = {};  // of what is kept of its tools beside the journal
 };
 
-// One finding a rule. What cannot be judged, because a rule that it builds on does not hold, is not
-// judged.
-std::vector<Finding> check_run(const StoredRun& run);
-
 struct CheckReport {
   std::size_t runs = 0;
   std::int64_t events = 0;

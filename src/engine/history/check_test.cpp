@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/flows/test_world.hpp"
+#include "engine/history/run_check.hpp"
 
 namespace errand::engine::testing::check_test {
 namespace {
@@ -39,7 +40,7 @@ struct CheckTest : ::testing::Test {
 
   static Rules broken_rules(const StoredRun& run) {
     Rules rules;
-    for (const Finding& finding : check_run(run)) rules.push_back(finding.rule);
+    for (const Finding& finding : RunCheck(run).findings()) rules.push_back(finding.rule);
     return rules;
   }
 
@@ -121,7 +122,7 @@ TEST_F(CheckTest, SegmentNumbersHaveNoGap) {
   StoredRun run = ended_run();
   change(run, 2, [](Segment& segment) { segment.n = 7; });
   EXPECT_EQ(broken_rules(run), Rules{"segment_numbers"});
-  EXPECT_EQ(check_run(run).front().sentence, "segment 7 stands where segment 2 should");
+  EXPECT_EQ(RunCheck(run).findings().front().sentence, "segment 7 stands where segment 2 should");
   run.segments.clear();
   EXPECT_EQ(broken_rules(run), Rules{"segment_numbers"});
 }
