@@ -39,8 +39,6 @@ class Channel final {
     }
   }
 
-  std::optional<T> try_receive() { return items_.empty() ? std::nullopt : take(); }
-
   std::size_t size() const { return items_.size(); }
 
  private:

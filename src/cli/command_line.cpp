@@ -283,11 +283,11 @@ void add_completion(CLI::App& app, ExitCode exit_code) {
           ->check(CLI::IsMember(kinds))
           ->excludes(script);
   add_server(command, *server);
-  command->callback([=, &app] {
+  command->callback([=] {
     if (values->count() > 0) {
       *exit_code = print_known_values(*server, *kind);
     } else if (script->count() > 0) {
-      *exit_code = print(completion_script(*shell, describe(&app)));
+      *exit_code = print(completion_script(*shell, describe_commands()));
     } else {
       *exit_code =
           fail_usage(Error(ErrorCode::invalid_argument, "SHELL is required: bash, zsh or fish"));
@@ -297,7 +297,7 @@ void add_completion(CLI::App& app, ExitCode exit_code) {
 
 void add_man(CLI::App& app, ExitCode exit_code) {
   CLI::App* command = add_command(app, "man", "Print the manual page.", "errand man > errand.1");
-  command->callback([&app, exit_code] { *exit_code = print(man_page(describe(&app))); });
+  command->callback([exit_code] { *exit_code = print(man_page(describe_commands())); });
 }
 
 int print_version() {

@@ -291,7 +291,7 @@ class Engine final : private agent::ChildRuns {
   Timers& timers() { return deps_.timers; }
   Catalog& catalog() { return deps_.catalog; }
   BlockingPool* pool() { return deps_.pool; }
-  Store& store() { return deps_.store; }
+  Store& store() const { return deps_.store; }
   // Only if the engine was made with them.
   RecordBooks& records() { return *deps_.records; }
   ToolSetCache& tool_sets() { return tool_sets_; }
@@ -302,7 +302,6 @@ class Engine final : private agent::ChildRuns {
   // Claims that were made here and are in force.
   std::size_t claims() const;
   const agent::TurnRoom& turns() const { return turns_; }
-  const ReaderBudget& readers() const { return readers_; }
 
  private:
   // The spec with what the stored agent that it names says, as of now.

@@ -42,10 +42,4 @@ ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools, const std::vector<T
   return share_with_text(std::move(refs));
 }
 
-ToolSetPtr lend_as_host(const std::vector<ToolPtr>& tools) {
-  std::vector<ToolRef> refs;
-  for (const ToolPtr& tool : tools) refs.emplace_back(HostTool{.name = tool->decl().name});
-  return share_with_text(std::move(refs));
-}
-
 }  // namespace errand::sdk

@@ -13,9 +13,6 @@ namespace errand::sdk {
 ToolSetPtr lend_as_client(const std::vector<ToolPtr>& tools,
                           const std::vector<ToolRef>& servers = {});
 
-// To a run that is driven in this process, whose engine calls them itself.
-ToolSetPtr lend_as_host(const std::vector<ToolPtr>& tools);
-
 // Refs with their text: runs that have the same tools share them.
 ToolSetPtr share_with_text(std::vector<ToolRef> refs);
 

@@ -23,10 +23,6 @@ ToolOutcome failed_outcome(std::string text) {
   return outcome_of(ToolOutcome::Kind::failed, std::move(text));
 }
 
-ToolOutcome fatal_outcome(std::string text) {
-  return outcome_of(ToolOutcome::Kind::fatal, std::move(text));
-}
-
 ToolOutcome overdue_outcome(milliseconds limit) {
   std::string shown = limit < seconds(1)
                           ? cat(limit.count(), " ms")

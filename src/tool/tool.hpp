@@ -114,7 +114,6 @@ struct ToolOutcome {
 };
 ToolOutcome text_outcome(std::string text);
 ToolOutcome failed_outcome(std::string text);
-ToolOutcome fatal_outcome(std::string text);
 // Of a call that was cut off because it took longer than it may.
 ToolOutcome overdue_outcome(milliseconds limit);
 // All that an outcome says as one text.

@@ -126,7 +126,9 @@ TEST_F(HostToolsTest, FatalFailureEndsTheRunOnceItsOtherCallsAreOver) {
       {"toolCalls":[{"name":"act"},{"name":"slow"},{"name":"look"},{"name":"careless"}]},
       {"text":["never"]}]})");
   add(world, decl_of("act"), [](ToolCall, ToolContext) -> Task<ToolOutcome> {
-    co_return fatal_outcome("the disk is on fire");
+    ToolOutcome outcome = failed_outcome("the disk is on fire");
+    outcome.kind = ToolOutcome::Kind::fatal;
+    co_return outcome;
   });
   add_client_tool("look");
   client.spec = spec_with_tools(

@@ -91,7 +91,6 @@ class RoomClient final {
   // Returns once the room is joined. timeout: not by the deadline; the message says what the last
   // attempt met. Else the error after which the client does not try again.
   Task<Result<void>> joined(SteadyTime deadline);
-  bool is_joined() const { return phase_ == Phase::joined; }
   bool is_over() const { return phase_ == Phase::over; }  // and does not try again
   const std::string& participant_id() const { return participant_id_; }
   const std::string& room_name() const { return room_name_; }

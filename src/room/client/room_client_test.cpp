@@ -37,7 +37,8 @@ TEST_F(ClientTest, AfterALostConnectionToolkitsAreHostedAgain) {
   const std::string first = host_client.participant_id();
 
   home_.post([&] { connectors_[0]->last.lock()->close(); });
-  run_until(io_, [&] { return host_client.is_joined() && host_client.participant_id() != first; });
+  run_until(io_, [&] { return host_client.participant_id() != first; });
+  run_task(io_, host_client.joined(soon())).value();
 
   EXPECT_EQ(call(caller, "echo", {}), R"({"type":"json","json":{}})");
   EXPECT_EQ(connectors_[0]->attempts, 2);

@@ -124,10 +124,6 @@ struct ToPublic {
 
 }  // namespace
 
-std::optional<v1::Reply> reply_of(const RunId& run, const Event& event) {
-  return std::visit(ToReply{run}, event);
-}
-
 v1::Event public_event(const RunId& run, const StampedEvent& event) {
   return {.seq = event.seq, .data = std::visit(ToPublic{run}, event.event)};
 }

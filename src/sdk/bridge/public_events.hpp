@@ -11,9 +11,6 @@
 
 namespace errand::sdk {
 
-// What the last event of a run says about its end; nothing for any other event.
-std::optional<v1::Reply> reply_of(const RunId& run, const Event& event);
-
 v1::Event public_event(const RunId& run, const StampedEvent& event);
 
 v1::RunInfo public_info(const RunInfo& info);

@@ -77,7 +77,7 @@ Task<Result<RunId>> EmbeddedApi::fork(RunId run, ForkParams params, std::string 
 Task<Result<std::unique_ptr<EventSource>>> EmbeddedApi::open_stream(RunId run, EventSeq after) {
   auto reader = co_await engine_.subscribe(who_, run, after);
   if (!reader) co_return as_seen(reader.error());
-  co_return std::make_unique<EmbeddedEvents>(std::move(*reader), counters_);
+  co_return std::make_unique<EmbeddedEvents>(std::move(*reader));
 }
 
 Task<Result<void>> EmbeddedApi::answer(RunId run, ToolUseId call, ToolAnswer answer,

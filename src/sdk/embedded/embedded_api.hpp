@@ -72,15 +72,12 @@ class EmbeddedApi final : public RunApi {
   Task<Result<void>> delete_agent(std::string name_or_id,
                                   std::optional<std::int64_t> version) override;
 
-  const EventCounters& counters() const { return counters_; }
-
  private:
   // An agent as it is to be stored.
   Task<Result<engine::AgentParams>> read_agent(json::Object agent, std::string name);
 
   engine::Engine& engine_;
   const Principal who_;
-  EventCounters counters_;
 };
 
 }  // namespace errand::sdk

@@ -17,23 +17,20 @@ Task<Result<Heard>> EmbeddedEvents::read() {
   }
   Heard heard{.retry = std::move(batch.retry)};
   for (const SegmentPtr& segment : batch.segments) {
-    ERRAND_CO_CHECK(take(*segment, batch.after, heard.events));
+    ERRAND_CO_CHECK(take_events(*segment, batch.after, heard.events));
   }
   co_return heard;
 }
 
-Result<void> EmbeddedEvents::take(const Segment& segment, EventSeq after,
-                                  std::vector<StampedEvent>& out) {
+Result<void> take_events(const Segment& segment, EventSeq after, std::vector<StampedEvent>& out) {
   if (segment.typed.size() == static_cast<std::size_t>(segment.events_count)) {
     for (const StampedEvent& event : segment.typed) {
       if (event.seq > after) out.push_back(event);
     }
-    counters_.structs += segment.typed.size();
     return {};
   }
   for (std::string_view rest = segment.events; !rest.empty();) {
     ERRAND_TRY(auto event, parse_event(take_line(rest)));
-    ++counters_.parsed;
     if (event.seq > after) out.push_back(std::move(event));
   }
   return {};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -9,28 +8,22 @@
 
 namespace errand::sdk {
 
-// How events have come to readers in this process.
-struct EventCounters {
-  std::size_t structs = 0;  // as the run's owner made them
-  std::size_t parsed = 0;   // as lines of the store
-};
+// Appends the events of a segment that follow `after`: the structs of the run's owner as they are.
+// Only a segment that was read from the store has none, and its lines are parsed.
+Result<void> take_events(const Segment& segment, EventSeq after, std::vector<StampedEvent>& out);
 
 // The events of a run in this process, from a subscription.
 class EmbeddedEvents final : public EventSource {
  public:
-  // `counters` outlives this.
-  EmbeddedEvents(std::unique_ptr<engine::Subscription> subscription, EventCounters& counters)
-      : subscription_(std::move(subscription)), counters_(counters) {
+  explicit EmbeddedEvents(std::unique_ptr<engine::Subscription> subscription)
+      : subscription_(std::move(subscription)) {
     subscription_->hear_retries();
   }
 
   Task<Result<Heard>> read() override;
 
  private:
-  Result<void> take(const Segment& segment, EventSeq after, std::vector<StampedEvent>& out);
-
   const std::unique_ptr<engine::Subscription> subscription_;
-  EventCounters& counters_;
 };
 
 }  // namespace errand::sdk

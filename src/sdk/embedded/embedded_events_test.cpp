@@ -10,6 +10,10 @@
 namespace errand::sdk::embedded_events_test {
 namespace {
 
+Principal default_principal() {
+  return {.workspace = *WorkspaceSlug::parse("default")};
+}
+
 class EmbeddedEventsTest : public HostTest {
  protected:
   RunId create() { return value_of(api_.create({.prompt = "Go."}, {}, nullptr)); }
@@ -21,11 +25,31 @@ class EmbeddedEventsTest : public HostTest {
   EmbeddedApi api_{host_};
 };
 
-TEST_F(EmbeddedEventsTest, AReaderThatKeepsUpGetsStructsAndNoLineIsParsed) {
-  std::vector<std::string> lines = read(create(), 0);
-  EXPECT_EQ(lines.size(), 7U);
-  EXPECT_EQ(api_.counters().structs, lines.size());
-  EXPECT_EQ(api_.counters().parsed, 0U);
+TEST_F(EmbeddedEventsTest, AReaderThatKeepsUpGetsStructs) {
+  RunId run = create();
+  auto reader = value_of(host_.engine().subscribe(default_principal(), run, 0));
+  std::size_t structs = 0;
+  for (bool has_ended = false; !has_ended;) {
+    auto batch = run_task(io_, reader->next(SteadyTime::max()));
+    for (const SegmentPtr& segment : batch.segments) {
+      EXPECT_EQ(segment->typed.size(), static_cast<std::size_t>(segment->events_count));
+      structs += segment->typed.size();
+    }
+    has_ended = batch.state == engine::Subscription::Batch::State::ended;
+  }
+  EXPECT_EQ(structs, 7U);
+  EXPECT_EQ(read(run, 0).size(), structs);
+}
+
+TEST_F(EmbeddedEventsTest, NoLineIsParsedWhereThereAreStructs) {
+  Segment segment{.events_count = 2, .events = "no JSON\nnor this\n"};
+  segment.typed = {{.seq = 4, .event = AssistantDelta{.text = "old"}},
+                   {.seq = 5, .event = AssistantDelta{.text = "new"}}};
+  std::vector<StampedEvent> taken;
+  ASSERT_TRUE(take_events(segment, 4, taken));
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0].seq, 5);
+  EXPECT_EQ(std::get<AssistantDelta>(taken[0].event).text, "new");
 }
 
 TEST_F(EmbeddedEventsTest, AReaderThatComesBackGoesOnBehindWhatItHas) {
@@ -46,12 +70,12 @@ TEST_F(StoredEventsTest, WhatTheStoreGivesIsParsedToTheSameEvents) {
   RunId run = value_of(api.create({.prompt = "Go."}, {}, nullptr));
   RunStream stream(api, server.timers(), run, 0, RunStream::FirstFailure::is_final);
   std::vector<std::string> lines = run_task(io_, lines_until_end(&stream, nullptr));
-  EXPECT_EQ(api.counters().structs, 0U);
-  EXPECT_EQ(api.counters().parsed, lines.size());
   std::string stored;
-  auto read = run_task(io_, server.engine().events({.workspace = *WorkspaceSlug::parse("default")},
-                                                   run, 0, SIZE_MAX));
-  for (const SegmentPtr& segment : read->segments) stored += segment->events;
+  auto read = run_task(io_, server.engine().events(default_principal(), run, 0, SIZE_MAX));
+  for (const SegmentPtr& segment : read->segments) {
+    EXPECT_TRUE(segment->typed.empty());
+    stored += segment->events;
+  }
   std::string joined;
   for (const std::string& line : lines) joined += line;
   EXPECT_EQ(joined, stored);

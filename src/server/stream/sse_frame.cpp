@@ -30,11 +30,6 @@ SseFrame to_sse_frame(std::string_view line) {
           .fields = fields};
 }
 
-void append_sse_frame(std::string& out, std::string_view line) {
-  SseFrame frame = to_sse_frame(line);
-  append(out, frame.head, frame.members, SseFrame::kMiddle, frame.fields, SseFrame::kEnd);
-}
-
 std::string retry_frame(std::string_view why, milliseconds pause) {
   std::string out = "event: model_retry\ndata: ";
   json::ObjectWriter writer(out);

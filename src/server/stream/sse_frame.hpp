@@ -20,7 +20,6 @@ struct SseFrame {
 
 // The line comes without its newline.
 SseFrame to_sse_frame(std::string_view line);
-void append_sse_frame(std::string& out, std::string_view line);
 
 // A frame without an id, which is not of the log: the model is asked again after the pause.
 std::string retry_frame(std::string_view why, milliseconds pause);

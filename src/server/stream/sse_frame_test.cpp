@@ -3,22 +3,20 @@
 #include <gtest/gtest.h>
 
 #include "base/assert.hpp"
+#include "base/text.hpp"
 #include "run/log/event.hpp"
 
 namespace errand::server::sse_frame_test {
 namespace {
 
 std::string frame_of(std::string_view line) {
-  std::string frame;
-  append_sse_frame(frame, line);
-  return frame;
+  const SseFrame frame = to_sse_frame(line);
+  return cat(frame.head, frame.members, SseFrame::kMiddle, frame.fields, SseFrame::kEnd);
 }
 
-TEST(SseFrame, IsAppendedByteForByte) {
-  std::string frame = "before";
-  append_sse_frame(frame, R"({"seq":3,"type":"assistant_delta","text":"a,b"})");
-  EXPECT_EQ(frame,
-            "beforeid: 3\n"
+TEST(SseFrame, RepeatsTheFieldsUnderData) {
+  EXPECT_EQ(frame_of(R"({"seq":3,"type":"assistant_delta","text":"a,b"})"),
+            "id: 3\n"
             "event: assistant_delta\n"
             R"(data: {"seq":3,"type":"assistant_delta","text":"a,b","data":{"text":"a,b"}})"
             "\n\n");
