@@ -266,6 +266,20 @@ void write_work(MetricsWriter& out, const agent::Counters& counters) {
                 "From a segment of a run's log to its commit.", counters.commit_times);
 }
 
+void write_store(MetricsWriter& out, const StoreCounts& store) {
+  out.metric("errand_store_commits_total", Kind::counter, "Commits of the database.");
+  out.value(store.commits);
+  out.metric("errand_store_writes_total", Kind::counter,
+             "Writes that commits of the database made durable, several each under load.");
+  out.value(store.writes);
+  out.metric("errand_store_pages_total", Kind::counter,
+             "Pages of 4 KB that commits wrote to the database's write-ahead log.");
+  out.value(store.pages);
+  out.metric("errand_store_waiting_bytes", Kind::gauge,
+             "Bytes of writes that wait for a commit of the database.");
+  out.value(store.waiting_bytes);
+}
+
 }  // namespace
 
 void MetricsWriter::metric(std::string_view name, Kind kind, std::string_view help) {
@@ -349,6 +363,7 @@ std::string metrics_text(const MetricsSources& from) {
   write_runs(out, from.engine);
   write_sessions(out, from);
   write_work(out, from.engine.counters());
+  write_store(out, from.engine.store().counts());
   write_models(out, from.engine.counters());
   if (from.connected) write_connected(out, *from.connected);
   if (from.spans) write_spans(out, *from.spans);

@@ -23,6 +23,14 @@ namespace errand {
 // The store does not know what runs mean: journal, events and mail bodies are opaque bytes, save
 // that `events` is one JSON object per line, one line per seq.
 
+// What a store has done since it was opened.
+struct StoreCounts {
+  std::uint64_t commits = 0;
+  std::uint64_t writes = 0;       // that these commits made durable
+  std::uint64_t pages = 0;        // that these commits wrote
+  std::size_t waiting_bytes = 0;  // of writes that wait for a commit
+};
+
 // Safe to call from any home; a call's result comes on the caller's home. Every call may fail with
 // unavailable; only other codes are listed.
 class Store {
@@ -150,6 +158,9 @@ class Store {
 
   // Whether the store answers, for readiness.
   virtual Task<Result<void>> ping() = 0;
+
+  // Safe to call from any thread. A store without a file counts nothing.
+  virtual StoreCounts counts() const { return {}; }
 };
 
 }  // namespace errand

@@ -145,6 +145,8 @@ class MetricsTest(ServerCase):
         for name in ("errand_http_requests_total", "errand_http_request_duration_seconds_count",
                      "errand_store_commit_duration_seconds_count", "process_cpu_seconds_total",
                      "errand_log_appends_total", "errand_durable_waits_total",
+                     "errand_store_commits_total", "errand_store_writes_total",
+                     "errand_store_pages_total",
                      'errand_http_responses_total{status="201"}'):
             self.assertGreater(grown[name], 0, name)
         for name, value in GAUGES:
@@ -160,4 +162,5 @@ class MetricsTest(ServerCase):
                      'errand_limit{limit="runsInFlightTotal"}'):
             self.assertGreater(after[name], 0, name)
         self.assertGreaterEqual(after["errand_loop_lag_seconds"], 0)
+        self.assertGreaterEqual(after["errand_store_waiting_bytes"], 0)
         self.assertEqual(grown["process_start_time_seconds"], 0)

@@ -10,8 +10,8 @@
 
 #include "base/size_text.hpp"
 #include "store/sqlite/file/database.hpp"
-#include "store/sqlite/old_database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
+#include "store/sqlite/test_old_database.hpp"
 #include "store/store_contract_session_setup.hpp"
 
 namespace {

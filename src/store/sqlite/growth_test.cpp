@@ -44,7 +44,7 @@ class GrowthTest : public testing::Test {
     return reader->integer(cat("SELECT count(*) FROM ", table)).value();
   }
   std::uintmax_t log_bytes() { return std::filesystem::file_size(file_.path() + "-wal"); }
-  std::uint64_t pages() { return file_.store().stats().pages; }
+  std::uint64_t pages() { return file_.store().counts().pages; }
 
   SqliteFile file_;
 };

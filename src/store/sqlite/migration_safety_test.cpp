@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "store/sqlite/migration.hpp"
-#include "store/sqlite/old_database.hpp"
+#include "store/sqlite/test_old_database.hpp"
 #include "store/sqlite/upkeep/sqlite_backup.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
 

@@ -1,6 +1,6 @@
 #include "store/sqlite/migration.hpp"
 
-#include "store/sqlite/old_database.hpp"
+#include "store/sqlite/test_old_database.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
 
 namespace errand::migration_test {

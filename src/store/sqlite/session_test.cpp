@@ -1,7 +1,7 @@
 #include "store/sqlite/changes/change_bytes.hpp"
 #include "store/sqlite/file/database.hpp"
-#include "store/sqlite/old_database.hpp"
 #include "store/sqlite/sqlite_fixture.hpp"
+#include "store/sqlite/test_old_database.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
 #include "store/store_contract_session_setup.hpp"
 
@@ -15,7 +15,7 @@ using Findings = std::vector<std::string>;
 class SqliteSessionTest : public testing::Test {
  protected:
   SqliteStore& store() { return file_.store(); }
-  std::uint64_t pages() { return store().stats().pages; }
+  std::uint64_t pages() { return store().counts().pages; }
 
   SqliteFile file_;
 };

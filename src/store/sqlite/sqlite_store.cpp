@@ -323,11 +323,11 @@ Task<Result<void>> SqliteStore::ping() {
   return read([](Queries& queries) { return queries.ping(); });
 }
 
-SqliteStats SqliteStore::stats() const {
+StoreCounts SqliteStore::counts() const {
   return {.commits = parts_->writer->commits(),
-          .items = parts_->writer->items(),
+          .writes = parts_->writer->items(),
           .pages = parts_->writer->pages(),
-          .queued_bytes = parts_->writer->queued_bytes()};
+          .waiting_bytes = parts_->writer->queued_bytes()};
 }
 
 }  // namespace errand

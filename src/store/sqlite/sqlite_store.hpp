@@ -25,13 +25,6 @@ struct SqliteOptions {
   std::int64_t reserve_bytes = kReserveBytes;
 };
 
-struct SqliteStats {
-  std::uint64_t commits = 0;
-  std::uint64_t items = 0;       // writes that these commits made durable
-  std::uint64_t pages = 0;       // that these commits wrote
-  std::size_t queued_bytes = 0;  // of waiting writes; 64 MB at most
-};
-
 // A Store in one SQLite file, for one process: writes go through one thread that groups them into
 // commits, reads through the blocking pool. Each opening is a new epoch.
 //
@@ -97,8 +90,7 @@ class SqliteStore final : public Store {
   Task<Result<void>> revoke_key(WorkspaceSlug workspace, KeyId id, WallTime at) override;
   Task<Result<void>> ping() override;
 
-  // Safe to call from any thread.
-  SqliteStats stats() const;
+  StoreCounts counts() const override;
 
  private:
   struct Parts;

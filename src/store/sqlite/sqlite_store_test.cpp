@@ -126,7 +126,7 @@ TEST_F(SqliteStoreTest, NobodyElseMayReadItsFiles) {
 TEST_F(SqliteStoreTest, AppendsOfManyRunsShareCommits) {
   std::int64_t epoch = 0;
   for (int number = 0; number < 200; ++number) epoch = create(number);
-  const SqliteStats before = file_.store().stats();
+  const StoreCounts before = file_.store().counts();
   std::vector<Task<Result<Appended>>> batch;
   for (int number = 0; number < 200; ++number) {
     batch.push_back(file_.store().append(commit_of(number, epoch, events_segment(1, 1, 1))));
@@ -135,8 +135,8 @@ TEST_F(SqliteStoreTest, AppendsOfManyRunsShareCommits) {
   auto results = wait_for_all(std::move(batch));
 
   for (const auto& result : results) EXPECT_TRUE(is_appended(result));
-  const SqliteStats after = file_.store().stats();
-  EXPECT_EQ(after.items - before.items, 200U);
+  const StoreCounts after = file_.store().counts();
+  EXPECT_EQ(after.writes - before.writes, 200U);
   EXPECT_LE(after.commits - before.commits, 20U);
 }
 
@@ -174,7 +174,7 @@ TEST_F(SqliteStoreTest, WritesThatBringTooMuchAtOnceAreRefused) {
   EXPECT_EQ(code_of(*appended), "");
   EXPECT_EQ(code_of(*mailed), "unavailable");
   EXPECT_EQ(code_of(*changed), "unavailable");
-  EXPECT_EQ(store.stats().queued_bytes, 0U);
+  EXPECT_EQ(store.counts().waiting_bytes, 0U);
   EXPECT_EQ(wait_for(store.mail(answer(2, "tu_a", std::string(kLarge, 'x')))).value(),
             MailOutcome::accepted);
 }

@@ -99,12 +99,12 @@ TEST_F(MergingTest, AHandfulOfSegmentsBecomesOneWithEverythingInIt) {
 TEST_F(MergingTest, LogsOfOneOrTwoSegmentsStayAsTheyAre) {
   make(1, {100});
   const std::vector<Segment> before = log(1);
-  const std::uint64_t pages = file_.store().stats().pages;
+  const std::uint64_t pages = file_.store().counts().pages;
   file_.clock().pass(std::chrono::hours(1));
   ASSERT_TRUE(prune(1000));
 
   EXPECT_EQ(log(1), before);
-  EXPECT_LE(file_.store().stats().pages - pages, 3U) << "the progress and the clock";
+  EXPECT_LE(file_.store().counts().pages - pages, 3U) << "the progress and the clock";
 }
 
 TEST_F(MergingTest, RunsAreMergedOnlyOnceTheyEndedAWhileAgo) {

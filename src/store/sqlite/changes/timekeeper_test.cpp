@@ -57,13 +57,13 @@ TEST_F(StoreTimeTest, IsSavedWhenTheStoreCloses) {
 
 TEST_F(StoreTimeTest, MailThatIsRefusedWaitsForNoDisk) {
   create(1);
-  const std::uint64_t before = file_.store().stats().pages;
+  const std::uint64_t before = file_.store().counts().pages;
   file_.clock().pass(seconds(5));
 
   EXPECT_EQ(wait_for(file_.store().mail(answer(1, "tu_a", "x"))).value(),
             MailOutcome::unknown_slot);
 
-  EXPECT_EQ(file_.store().stats().pages, before);
+  EXPECT_EQ(file_.store().counts().pages, before);
 }
 
 }  // namespace
