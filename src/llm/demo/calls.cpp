@@ -17,28 +17,32 @@ namespace errand::llm {
 namespace {
 
 // Strangers choose how much there is to read: what lies beyond these is left out.
-constexpr std::size_t kTextBytesMax = 2048;  // of a question or a description
+constexpr std::size_t kTextBytesMax = 2048;  // of a question
+constexpr std::size_t kDescriptionBytesMax = 256;
 constexpr std::size_t kCallsMax = 8;
-constexpr std::size_t kValuesMax = 150;    // of a schema, which may refer to itself
-constexpr std::size_t kMembersMax = 32;    // by which a tool is chosen
-constexpr std::size_t kChoicesMax = 200;   // of an "enum"
-constexpr std::size_t kRequiredMax = 500;  // names in "required"
+constexpr std::size_t kValuesMax = 200;  // of a list in a schema, and of an instance
+constexpr std::size_t kMembersMax = 32;  // by which a tool is chosen, too
 constexpr double kCountMax = 10'000;
 
-// Words that say nothing about tools, and others that are never a value.
+// Lists of words begin and end with a space, so that a word is found with the spaces around it.
+// Function words say nothing about tools, and filler words are never a value.
 constexpr std::string_view kFunctionWords =
-    "a about also an and any are as at be but by can could did do does first for from get has have "
-    "how i if in is it its last let m many me much my no not of on or our s so some than that the "
-    "then these they this those to up us was we were what when who why will with would you your";
+    " a about also an and any are as at be but by can could did do does first for from get has "
+    "have how i if in is it its last let m many me much my no not of on or our s so some than that "
+    "the then these they this those to up us was we were what when who why will with would you "
+    "your ";
 constexpr std::string_view kFillerWords =
-    "check compare extract file files give good great hello hey hi near now ok open please read "
-    "say send show summarize tell thank thanks today tomorrow use want weather week write";
+    " check compare extract file files give good great hello hey hi near now ok open please read "
+    "say send show summarize tell thank thanks today tomorrow use want weather week write ";
+// Before a plain word, these may begin a place or a topic.
+constexpr std::string_view kLeadingWords =
+    " in inside under within at near for about find search grep mention mentions contain contains ";
 
 // Words of a question that ask for a tool with the first word in its name. One row counts.
 constexpr std::pair<const char*, const char*> kVerbs[] = {
-    {"search", "search find grep mention mentions contain contains look where"},
-    {"list", "list ls all here there which folder directory"},
-    {"shell", "run execute command"}};
+    {" search ", " search find grep mention mentions contain contains look where "},
+    {" list ", " list ls all here there which folder directory "},
+    {" shell ", " run execute command "}};
 
 // What a question is made of. A place is a plain word after "in", a topic one after "find", a name
 // has capitals, and all is the question itself. From sum to name, kinds are groups of kForm.
@@ -70,83 +74,42 @@ struct Rule {
   Kind kinds[5];     // the surest first
 };
 constexpr Rule kRules[] = {
-    {"url urls uri link links", "https://example.com/", 1, {url}},
-    {"email emails recipient", "demo@example.com", 1, {mail}},
-    {"date dates day deadline", "2000-01-01", 1, {date}},
-    {"expression formula equation", "1+1", 1, {sum}},
-    {"path paths file files filename directory folder", "demo", 2, {path, place, quote, name}},
-    {"query pattern search term keyword", "demo", 0, {quote, name, topic}},
-    {"message body content text note answer summary", "demo", 0, {quote, all}},
+    {" url urls uri link links ", "https://example.com/", 1, {url}},
+    {" email emails recipient ", "demo@example.com", 1, {mail}},
+    {" date dates day deadline ", "2000-01-01", 1, {date}},
+    {" expression formula equation ", "1+1", 1, {sum}},
+    {" path paths file files filename directory folder ", "demo", 2, {path, place, quote, name}},
+    {" query pattern search term keyword ", "demo", 0, {quote, name, topic}},
+    {" message body content text note answer summary ", "demo", 0, {quote, all}},
     {"", "demo", 0, {quote, name, place, topic, number}}};
 constexpr Rule kNumber{"", "1", 1, {number, number}};
 
-bool is_capital(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_small(char c) {
-  return c >= 'a' && c <= 'z';
+bool has_word(std::string_view list, std::string_view word) {
+  return list.find(cat(" ", word, " ")) != list.npos;
 }
 
-// The length of the word at the beginning: digits, small letters with one capital before them, or
-// capitals. 0 if there is none.
-std::size_t word_length(std::string_view text) {
-  auto run = [&text](std::size_t from, auto belongs) {
-    std::size_t end = from;
-    while (end < text.size() && belongs(text[end])) ++end;
-    return end;
-  };
-  if (text.empty()) return 0;
-  if (is_digit(text[0])) return run(0, is_digit);
-  const std::size_t first = is_capital(text[0]) ? 1 : 0;
-  const std::size_t small = run(first, is_small);
-  return small > first ? small : run(0, is_capital);
-}
-
-// The words of a name or a sentence in lower case: "getUser_name" gives "get user name".
-std::string words_of(std::string_view text) {
-  std::string out;
-  text = utf8_prefix(text, kTextBytesMax);
-  while (!text.empty()) {
-    const std::size_t length = word_length(text);
-    if (length > 0) append(out, out.empty() ? "" : " ", to_lower(text.substr(0, length)));
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+// The words of a list that tell something, each with its spaces. Points into the list.
+using Words = std::set<std::string_view>;
+Words telling_words(std::string_view list) {
+  Words out;
+  for (std::size_t at = 0, end = 0; (end = list.find(' ', at + 1)) != list.npos; at = end) {
+    std::string_view one = list.substr(at, end - at + 1);
+    if (one.size() > 2 && kFunctionWords.find(one) == kFunctionWords.npos) out.insert(one);
   }
   return out;
 }
 
-// Whether the words stand in the list one after the other.
-bool has_words(std::string_view list, std::string_view words) {
-  if (words.empty()) return true;
-  for (std::size_t at = 0; (at = list.find(words, at)) != std::string_view::npos; ++at) {
-    const std::size_t end = at + words.size();
-    const bool begins = at == 0 || list[at - 1] == ' ';
-    if (begins && (end == list.size() || list[end] == ' ')) return true;
-  }
-  return false;
+bool has_any(std::string_view list, const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [list](std::string_view one) { return list.find(one) != list.npos; });
 }
 
-// The first word of the list, which is left without it.
-std::string_view take_word(std::string_view& list) {
-  list.remove_prefix(std::min(list.find_first_not_of(' '), list.size()));
-  std::string_view word = list.substr(0, list.find(' '));
-  list.remove_prefix(word.size());
-  return word;
-}
-
-// How many of the words that tell something the list has.
-int count_shared(std::string_view words, std::string_view list) {
-  int count = 0;
-  for (std::string_view one = take_word(words); !one.empty(); one = take_word(words))
-    count += has_words(list, one) && !has_words(kFunctionWords, one) ? 1 : 0;
-  return count;
-}
-
-// The same for a long list, of which only whether there are none, one or more is wanted.
-int count_shared_up_to_two(const std::set<std::string_view>& words, std::string_view list) {
-  int count = 0;
-  for (std::string_view one = take_word(list); !one.empty() && count < 2; one = take_word(list))
-    count += words.contains(one) ? 1 : 0;
-  return count;
+// How many of the words the text has.
+int count_shared(const Words& words, std::string_view text) {
+  const std::string list = words_of(text);
+  const Words others = telling_words(list);
+  return static_cast<int>(std::count_if(others.begin(), others.end(),
+                                        [&words](auto one) { return words.contains(one); }));
 }
 
 // A value that a schema asks for. Points into the schema.
@@ -168,7 +131,7 @@ struct Slot {
   std::span<const json::Value> choices() const {
     const json::Array* allowed = array_at(schema, "enum");
     if (!allowed) return {};
-    return {allowed->data(), std::min(allowed->size(), kChoicesMax)};
+    return {allowed->data(), std::min(allowed->size(), kValuesMax)};
   }
 };
 
@@ -184,29 +147,24 @@ Slot make_slot(std::string_view name, const json::Object* schema, const json::Ob
   if (!schema) schema = &anything;
   std::string_view type = text_at(schema, "type");
   if (type.empty()) type = schema->contains("properties") ? "object" : "string";
-  const std::string words = words_of(cat(name, " ", text_at(schema, "format")));
-  const Rule* rule = std::find_if(std::begin(kRules), std::end(kRules) - 1, [&](const Rule& one) {
-    return count_shared(words, one.names) > 0;
-  });
+  const std::string about = words_of(cat(name, " ", text_at(schema, "format")));
+  const Words words = telling_words(about);
+  const Rule* rule = std::find_if(std::begin(kRules), std::end(kRules) - 1,
+                                  [&](const Rule& one) { return has_any(one.names, words); });
   if (type == "integer" || type == "number") rule = &kNumber;
   return {.name = name, .schema = schema, .type = type, .rule = rule};
-}
-
-std::set<std::string_view> required_of(const json::Object& schema) {
-  std::set<std::string_view> out;
-  const json::Array* required = array_at(&schema, "required");
-  for (std::size_t i = 0; required && i < std::min(required->size(), kRequiredMax); ++i) {
-    if (const auto* name = (*required)[i].if_string()) out.insert(json::view(*name));
-  }
-  return out;
 }
 
 // The members of an object, required ones first.
 std::vector<Slot> slots_of(const json::Object& schema, const json::Object& root,
                            std::size_t count_max = kValuesMax) {
+  std::set<std::string_view> required;
+  const json::Array* names = array_at(&schema, "required");
+  for (std::size_t i = 0; names && i < std::min(names->size(), kValuesMax); ++i) {
+    if (const auto* name = (*names)[i].if_string()) required.insert(json::view(*name));
+  }
   std::vector<Slot> out;
   std::vector<Slot> optional;
-  const std::set<std::string_view> required = required_of(schema);
   const json::Object* members = object_at(&schema, "properties");
   for (std::size_t i = 0; members && i < std::min(members->size(), count_max); ++i) {
     const auto& member = members->begin()[i];
@@ -218,41 +176,35 @@ std::vector<Slot> slots_of(const json::Object& schema, const json::Object& root,
   return out;
 }
 
-// A part of a question as it is written, before it is known what it is for.
-struct Part {
-  Kind kind;
-  std::string_view before;  // of a place or topic: the word that leads to it
-  std::string_view text;
-};
-
-// The length of a word of small letters that stands for itself, and need not be compared with every
-// form: 0 if it may be anything else.
+// The length of a plain word of small letters at the beginning, which is not compared with every
+// form. 0: there may be anything else.
 std::size_t plain_length(std::string_view text) {
-  constexpr std::string_view kLeading =
-      "in inside under within at near for about find search grep mention mentions contain contains";
   std::size_t end = 0;
-  while (end < text.size() && is_small(text[end])) ++end;
-  const bool is_whole =
-      end == text.size() || std::string_view(" \n\t\r").find(text[end]) != text.npos;
-  return is_whole && !has_words(kLeading, text.substr(0, end)) ? end : 0;
+  while (end < text.size() && is_letter(text[end]) && text[end] >= 'a') ++end;
+  const bool is_whole = end == text.size() || text[end] == ' ' || text[end] == '\n';
+  return is_whole && !has_word(kLeadingWords, text.substr(0, end)) ? end : 0;
 }
 
-std::vector<Part> parts_of(std::string_view question) {
+std::vector<Piece> read_pieces(std::string_view question) {
   static const std::regex form(kForm);
   question = utf8_prefix(question, kTextBytesMax);
-  std::vector<Part> out;
+  std::vector<Piece> out;
   while (!question.empty()) {
     std::size_t length = plain_length(question);
     std::cmatch found;
     if (length > 0) {
-      out.push_back({word, {}, question.substr(0, length)});
+      out.push_back({word, std::string(question.substr(0, length))});
     } else if (std::regex_search(question.begin(), question.end(), found, form,
                                  std::regex_constants::match_continuous)) {
       std::size_t group = found.size() - 1;
       while (group > 0 && !found[group].matched) --group;
-      auto view = [](const char* from, const char* to) { return std::string_view(from, to); };
-      out.push_back({static_cast<Kind>(group), view(found[0].first, found[group].first),
-                     view(found[group].first, found[group].second)});
+      Kind kind = static_cast<Kind>(group);
+      std::string text = found.str(group);
+      // "Find" is a word of the question, too.
+      if (kind == topic) out.push_back({word, {found[0].first, found[group].first}});
+      if (kind == quote) text = text.substr(1, text.size() - 2);
+      if (kind == path && text.find('.') == text.npos) kind = place;
+      out.push_back({kind, text});
       length = static_cast<std::size_t>(found.length());
     }
     question.remove_prefix(std::max<std::size_t>(length, 1));
@@ -260,9 +212,9 @@ std::vector<Part> parts_of(std::string_view question) {
   return out;
 }
 
-// The pieces of a question. Labels, the words that name a tool and its arguments, are no values.
-std::vector<Piece> read_pieces(const std::vector<Part>& parts, std::string labels,
-                               const json::Object& schema) {
+// The pieces that may be values: the words that name a tool and its arguments are none.
+std::vector<Piece> without_labels(const std::vector<Piece>& pieces, std::string labels,
+                                  const json::Object& schema) {
   for (const Slot& slot : slots_of(schema, schema)) {
     append(labels, " ", slot.name);
     for (const json::Value& value : slot.choices()) {
@@ -270,24 +222,18 @@ std::vector<Piece> read_pieces(const std::vector<Part>& parts, std::string label
       append(labels, " ", json::write(value));
     }
   }
-  labels = cat(words_of(labels), " ", kFunctionWords, " ", kFillerWords);
-  for (const auto& [verb, words] : kVerbs) append(labels, " ", words);
+  labels = cat(words_of(labels), kFunctionWords, kFillerWords);
+  for (const auto& [verb, words] : kVerbs) labels += words;
   std::vector<Piece> out;
-  for (const Part& part : parts) {
-    Kind kind = part.kind;
-    std::string text(part.text);
-    // "Find" is a word of the question, too.
-    if (kind == topic) out.push_back({word, std::string(part.before)});
-    if (kind == quote) text = text.substr(1, text.size() - 2);
-    if (kind == path && text.find('.') == text.npos) kind = place;
+  for (Piece piece : pieces) {
     // Of "Read Notes", only the second word may be a value.
-    while (kind >= place && !text.empty()) {
-      std::string first = text.substr(0, text.find(' '));
-      if (!has_words(labels, to_lower(first))) break;
+    while (piece.kind >= place && !piece.text.empty()) {
+      std::string first = piece.text.substr(0, piece.text.find(' '));
+      if (!has_word(labels, to_lower(first))) break;
       out.push_back({word, first});
-      text.erase(0, first.size() + 1);
+      piece.text.erase(0, first.size() + 1);
     }
-    if (!text.empty()) out.push_back({kind, text});
+    if (!piece.text.empty()) out.push_back(piece);
   }
   return out;
 }
@@ -355,7 +301,10 @@ struct Filler {
     return fitted(slot, slot.rule->sample);
   }
 
-  bool says(std::string_view text) const { return has_words(said, words_of(text)); }
+  bool says(std::string_view text) const {
+    const std::string words = words_of(text);
+    return words.size() > 1 && said.find(words) != said.npos;
+  }
 
   std::optional<json::Value> fill_array(const Slot& slot) {
     Slot item = make_slot(slot.name, object_at(slot.schema, "items"), root);
@@ -373,7 +322,7 @@ struct Filler {
   // The pieces that fit a text or a number best. What is optional gets only what is surely meant.
   std::vector<Piece*> find(const Slot& slot) {
     std::vector<Piece*> out;
-    if (has_words("object array boolean", slot.type) || slot.schema->contains("enum")) return out;
+    if (has_word(" object array boolean ", slot.type) || slot.schema->contains("enum")) return out;
     std::size_t kinds = slot.is_required ? std::size(slot.rule->kinds) : slot.rule->sure;
     for (std::size_t i = 0; i < kinds && out.empty(); ++i) {
       for (std::size_t k = 0; k < pieces.size(); ++k) {
@@ -388,9 +337,9 @@ struct Filler {
   // Whether a word beside a number tells what it is for.
   bool is_named(const Slot& slot, std::size_t at) const {
     std::string beside = at > 0 ? words_of(pieces[at - 1].text) : "";
-    if (at + 1 < pieces.size()) append(beside, " ", words_of(pieces[at + 1].text));
-    return count_shared(beside,
-                        words_of(cat(slot.name, " ", text_at(slot.schema, "description")))) > 0;
+    if (at + 1 < pieces.size()) beside += words_of(pieces[at + 1].text);
+    std::string about = words_of(cat(slot.name, " ", text_at(slot.schema, "description")));
+    return has_any(about, telling_words(beside));
   }
 
   static json::Value take(const Slot& slot, Piece* piece) {
@@ -401,26 +350,34 @@ struct Filler {
 
 }  // namespace
 
+std::string words_of(std::string_view text) {
+  std::string out = " ";
+  char last = ' ';
+  for (char c : utf8_prefix(text, kTextBytesMax)) {
+    const bool belongs = is_letter(c) || is_digit(c);
+    const bool begins = is_digit(c) != is_digit(last) || (c <= 'Z' && last >= 'a');
+    if (out.back() != ' ' && (!belongs || begins)) out += ' ';
+    if (belongs) out += c;
+    last = c;
+  }
+  return to_lower(out.back() == ' ' ? out : out + ' ');
+}
+
 Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
                 const ToolDecl* other) {
-  const std::vector<Part> parts = parts_of(question);
-  const std::vector<Piece> pieces = read_pieces(parts, "", {});
+  const std::vector<Piece> all_pieces = read_pieces(question);
   std::string said;
   std::set<Kind> kinds;
-  for (const Piece& piece : pieces) {
-    if (piece.kind == word || piece.kind > place) append(said, " ", words_of(piece.text));
+  for (const Piece& piece : without_labels(all_pieces, "", {})) {
+    if (piece.kind == word || piece.kind > place) said += words_of(piece.text);
     kinds.insert(piece.kind);
   }
+  Words telling = telling_words(said);
   // "What is in src?" says nothing else.
-  if (kinds.contains(place) && count_shared(said, said) == 0) said += " directory";
+  if (kinds.contains(place) && telling.empty()) telling.insert(" directory ");
   auto verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
-                           [&](const auto& row) { return count_shared(said, row.second) > 0; });
-  if (verb != std::end(kVerbs)) append(said, " ", verb->first);
-  std::set<std::string_view> telling;
-  std::string_view words = said;
-  for (std::string_view one = take_word(words); !one.empty(); one = take_word(words)) {
-    if (!has_words(kFunctionWords, one)) telling.insert(one);
-  }
+                           [&](const auto& row) { return has_any(row.second, telling); });
+  if (verb != std::end(kVerbs)) telling.insert(verb->first);
   const ToolDecl* best = other;
   int most = 2;  // A description alone has no more, and does not suffice.
   for (const ToolDecl& tool : tools) {
@@ -429,14 +386,15 @@ Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
       if (slot.rule->sure > 0 && kinds.contains(slot.rule->kinds[0]))
         shape = std::max(shape, slot.is_required ? 3 : 2);
     }
-    int points = shape + 3 * count_shared(words_of(tool.name), said) +
-                 count_shared_up_to_two(telling, words_of(tool.description));
+    std::string_view description = utf8_prefix(tool.description, kDescriptionBytesMax);
+    int points = shape + 3 * count_shared(telling, tool.name) +
+                 std::min(2, count_shared(telling, description));
     if (points > most) best = &tool;
     most = std::max(most, points);
   }
   if (!best) return {};
   const json::Object& schema = *best->input_schema;
-  Filler filler{schema, words_of(question), read_pieces(parts, best->name, schema)};
+  Filler filler{schema, words_of(question), without_labels(all_pieces, best->name, schema)};
   filler.pieces.push_back({all, std::string(question)});
   json::Object arguments = filler.fill_object(schema);
   Plan plan{.tool = best, .arguments = {json::write(arguments)}, .missing = filler.missing};
@@ -451,7 +409,7 @@ Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
 
 json::Value make_instance(const json::Object& schema, std::string_view source,
                           std::string_view answer) {
-  Filler filler{schema, words_of(source), read_pieces(parts_of(source), "", schema), true};
+  Filler filler{schema, words_of(source), without_labels(read_pieces(source), "", schema), true};
   // What is quoted may be a value, but is not the answer.
   for (Piece& piece : filler.pieces) piece.kind = piece.kind == quote ? name : piece.kind;
   filler.pieces.push_back({all, std::string(answer)});

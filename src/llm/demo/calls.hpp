@@ -9,6 +9,9 @@
 
 namespace errand::llm {
 
+// The words of a name or a sentence in lower case: "getUser_name" gives " get user name ".
+std::string words_of(std::string_view text);
+
 // The calls of one tool: several if an argument has several values, such as two cities.
 struct Plan {
   const ToolDecl* tool = nullptr;      // nullptr: none fits

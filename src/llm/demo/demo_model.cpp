@@ -1,10 +1,8 @@
 #include "llm/demo/demo_model.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
-#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/demo/calls.hpp"
@@ -24,10 +22,9 @@ constexpr std::size_t kLinesMax = 20;     // of a result
 constexpr std::size_t kLineBytesMax = 200;
 constexpr std::size_t kSourceBytesMax = 2048;  // of a result, to answer a schema from
 
-constexpr auto kGreetings =
-    std::to_array<std::string_view>({"hello", "hi", "hey", "good", "thanks", "thank"});
-constexpr auto kGoingOn = std::to_array<std::string_view>(
-    {"and", "or", "also", "same", "now", "what about", "how about"});
+constexpr std::string_view kGreetings[] = {"hello", "hi", "hey", "good", "thanks", "thank"};
+constexpr std::string_view kGoingOn[] = {"and", "or",         "also",     "same",
+                                         "now", "what about", "how about"};
 
 // What a request says. Points into the request.
 struct Conversation {
@@ -56,18 +53,10 @@ Conversation read_conversation(const std::vector<MessagePtr>& messages) {
   return out;
 }
 
-// Whether the question begins with one of the words, behind up to three signs.
 bool begins_with(std::string_view question, std::span<const std::string_view> words) {
-  constexpr std::size_t kSignsMax = 3;
-  auto is_sign = [](char c) { return !is_letter(c) && !is_digit(c) && c != '_'; };
-  for (std::size_t i = 0; i < kSignsMax && !question.empty() && is_sign(question[0]); ++i) {
-    question.remove_prefix(1);
-  }
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return question.size() >= word.size() &&
-           equals_ignoring_case(question.substr(0, word.size()), word) &&
-           (question.size() == word.size() || is_sign(question[word.size()]));
-  });
+  const std::string said = words_of(question);
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view one) { return said.starts_with(cat(" ", one, " ")); });
 }
 
 std::string shortened(std::string_view text) {
