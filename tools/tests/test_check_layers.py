@@ -181,6 +181,40 @@ class CheckLayersTest(unittest.TestCase):
             ],
         )
 
+    def test_a_program_of_the_tests_links_what_it_includes_and_nothing_else(self):
+        self.assertEqual(
+            self.problems({
+                "CMakeLists.txt": "errand_module(base)\nerrand_module(json DEPENDS base)\n"
+                                  "errand_module(net DEPENDS base)\n"
+                                  "target_link_libraries(net_test PRIVATE errand_json)\n",
+                "src/json/a.cpp": '#include "base/b.hpp"\n',
+                "src/net/a.cpp": '#include "base/b.hpp"\n',
+                "src/net/a_test.cpp": '#include "net/test_b.hpp"\n',
+                "src/net/test_b.hpp": "#pragma once\n",
+                "src/json/w.hpp": "#pragma once\n",
+                "src/net/n.hpp": "#pragma once\n",
+                "tests/CMakeLists.txt":
+                    "file(GLOB all CONFIGURE_DEPENDS load/*.cpp)\n"
+                    "add_executable(loads ${all})\n"
+                    "target_link_libraries(loads PRIVATE errand_net)\n"
+                    "foreach(name one two)\n"
+                    "  add_executable(${name}_fuzz fuzz/${name}_fuzz.cpp)\n"
+                    "  target_link_libraries(${name}_fuzz PRIVATE errand_json)\n"
+                    "endforeach()\n",
+                "tests/load/a.cpp": '#include "load/a.hpp"\n',
+                "tests/load/a.hpp": '#include "json/w.hpp"\n',
+                "tests/fuzz/one_fuzz.cpp": '#include "json/w.hpp"\n',
+                "tests/fuzz/two_fuzz.cpp": '#include "net/n.hpp"\n',
+            }),
+            [
+                "tests/CMakeLists.txt:1: link: loads does not link json, and includes it",
+                "tests/CMakeLists.txt:1: link: loads links net and includes nothing of it",
+                "tests/CMakeLists.txt:1: link: two_fuzz does not link net, and includes it",
+                "tests/CMakeLists.txt:1: link: two_fuzz links json and includes nothing of it",
+                "CMakeLists.txt:1: link: net_test links json and includes nothing of it",
+            ],
+        )
+
     def test_a_folder_does_not_include_its_own_sub_folder(self):
         self.assertEqual(
             self.problems({"src/store/a.cpp": '#include "store/memory/m.hpp"\n'}),
@@ -253,9 +287,11 @@ class CheckLayersTest(unittest.TestCase):
         self.assertEqual(
             self.problems({
                 "src/run/a.hpp": "#include <boost/asio/post.hpp>\n",
+                "src/run/log/a.hpp": "#include <boost/asio/post.hpp>\n",
                 "src/async/a.hpp": "#include <boost/asio/post.hpp>\n",
             }),
-            ["src/run/a.hpp:1: firewall: <boost/asio/post.hpp>: run knows nothing of I/O"],
+            ["src/run/a.hpp:1: firewall: <boost/asio/post.hpp>: run knows nothing of I/O",
+             "src/run/log/a.hpp:1: firewall: <boost/asio/post.hpp>: run/log knows nothing of I/O"],
         )
 
 
