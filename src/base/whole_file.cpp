@@ -73,10 +73,11 @@ Result<void> write_whole_file(const std::filesystem::path& file, std::string_vie
     return Error(ErrorCode::unavailable, cat("cannot write ", file.string(), ": ", why));
   };
   std::string fresh = cat(file.string(), ".", ::getpid(), ".new");
-  int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (fd < 0) return cannot(std::strerror(errno));
-  auto written = write_and_sync(fd, text);
-  ::close(fd);
+  Descriptor out(
+      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!out.is_open()) return cannot(std::strerror(errno));
+  auto written = write_and_sync(out.get(), text);
+  out.reset(-1);
   if (written && ::rename(fresh.c_str(), file.c_str()) == 0) return {};
   std::string why = written ? std::strerror(errno) : written.error().message();
   ::unlink(fresh.c_str());

@@ -9,6 +9,7 @@
 #include "host/settings.hpp"
 #include "json/fields.hpp"
 #include "mcp/client/offered_features.hpp"
+#include "run/tools/http_words.hpp"
 #include "run/tools/tool_decl.hpp"
 
 namespace errand::host {
@@ -85,7 +86,7 @@ Result<mcp::ConfiguredServer> parse_server(const json::Value& value, std::string
         "expected a \"url\" with \"headers\", or a \"command\" with \"args\" and \"env\"", pointer);
   }
   if (url) {
-    if (!url->starts_with("http://") && !url->starts_with("https://")) {
+    if (!is_http_url(*url)) {
       return wrong_server("expected a URL that begins with https:// or http://",
                           in.pointer_to("url"));
     }

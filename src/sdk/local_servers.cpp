@@ -16,6 +16,7 @@
 #include "mcp/codec.hpp"
 #include "mcp/server_codec.hpp"
 #include "mcp/tool_result.hpp"
+#include "run/tools/http_words.hpp"
 #include "run/tools/tool_stub.hpp"
 
 namespace errand::sdk {
@@ -66,9 +67,7 @@ Task<Result<AgentClientPtr>> given(AgentClientPtr client) {
 }  // namespace
 
 mcp::ServerAddress mcp_address(const std::string& url_or_command) {
-  if (url_or_command.starts_with("http://") || url_or_command.starts_with("https://")) {
-    return mcp::HttpServer{.url = url_or_command};
-  }
+  if (is_http_url(url_or_command)) return mcp::HttpServer{.url = url_or_command};
   // The shell splits the words and makes way for the program.
   return mcp::StdioServer{.command = {"/bin/sh", "-c", cat("exec ", url_or_command)},
                           .environment = variables_here()};

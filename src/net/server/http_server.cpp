@@ -1,7 +1,5 @@
 #include "net/server/http_server.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -85,10 +83,6 @@ Result<BoundAddress> BoundAddress::bind(const std::string& host, std::uint16_t p
   }
   Endpoint bound{.host = endpoint.address().to_string(), .port = acceptor.local_endpoint().port()};
   return BoundAddress(std::move(bound), acceptor.release());
-}
-
-BoundAddress::~BoundAddress() {
-  if (socket_ >= 0) ::close(socket_);
 }
 
 class HttpServer::Impl final {
@@ -234,7 +228,7 @@ HttpServer::HttpServer(Home home, Options options, Log& log)
 HttpServer::~HttpServer() = default;
 
 void HttpServer::accept(BoundAddress address) {
-  impl_->accept(address.endpoint_, std::exchange(address.socket_, -1));
+  impl_->accept(address.endpoint_, address.socket_.release());
 }
 
 Result<Endpoint> HttpServer::listen(const std::string& host, std::uint16_t port) {

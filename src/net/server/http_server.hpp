@@ -7,6 +7,7 @@
 
 #include "async/home.hpp"
 #include "async/task.hpp"
+#include "base/descriptor.hpp"
 #include "base/histogram.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
@@ -47,11 +48,6 @@ class BoundAddress final {
   // what to do).
   static Result<BoundAddress> bind(const std::string& host, std::uint16_t port);
 
-  BoundAddress(BoundAddress&& other) noexcept
-      : endpoint_(std::move(other.endpoint_)), socket_(std::exchange(other.socket_, -1)) {}
-  BoundAddress& operator=(BoundAddress&&) = delete;
-  ~BoundAddress();
-
   const Endpoint& endpoint() const { return endpoint_; }
 
  private:
@@ -59,7 +55,7 @@ class BoundAddress final {
   BoundAddress(Endpoint endpoint, int socket) : endpoint_(std::move(endpoint)), socket_(socket) {}
 
   Endpoint endpoint_;
-  int socket_;
+  Descriptor socket_;
 };
 
 // HTTP/1.1 over TCP: keep-alive, pipelining (answered in order), chunked bodies, Expect:

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
+#include "run/tools/http_words.hpp"
 #include "run/tools/object_schema.hpp"
 
 namespace errand {
@@ -39,23 +40,10 @@ std::string read_short(Fields& in, std::string_view key) {
 
 std::string read_url(Fields& in, std::string_view key) {
   std::string url = read_short(in, key);
-  if (in.ok() && !url.starts_with("https://") && !url.starts_with("http://")) {
+  if (in.ok() && !is_http_url(url)) {
     in.fail(key, "expected a URL that begins with https:// or http://");
   }
   return url;
-}
-
-bool is_header_name(std::string_view name) {
-  static constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kOthers.find(c) != std::string_view::npos;
-  });
-}
-
-bool is_header_value(std::string_view value) {
-  return std::none_of(value.begin(), value.end(),
-                      [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
 }
 
 Headers read_headers(Fields& in) {

@@ -1,13 +1,13 @@
 #include "store/sqlite/sqlite_store.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/descriptor.hpp"
 #include "base/text.hpp"
 #include "store/run_filter.hpp"
 #include "store/sqlite/changes/change_bytes.hpp"
@@ -40,12 +40,11 @@ namespace {
 
 // SQLite gives its other files the mode of this one. Only we may read them.
 Result<void> make_file(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.is_open()) {
     return Error(ErrorCode::unavailable,
                  cat("cannot open the database ", path, ": ", std::strerror(errno)));
   }
-  ::close(fd);
   return {};
 }
 

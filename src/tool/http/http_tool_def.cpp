@@ -10,6 +10,7 @@
 #include "json/redact.hpp"
 #include "json/write.hpp"
 #include "net/url.hpp"
+#include "run/tools/http_words.hpp"
 #include "run/tools/object_schema.hpp"
 #include "run/unknown_members.hpp"
 #include "tool/http/placeholders.hpp"
@@ -61,8 +62,7 @@ std::string read_url(Fields& in) {
   if (!in.ok()) return url;
   check_template(in, url, in.pointer_to("url"));
   const std::size_t scheme = url.find("://");
-  const bool is_http = url.starts_with("http://") || url.starts_with("https://");
-  if (!is_http) {
+  if (!is_http_url(url)) {
     in.fail("url", "expected a URL that begins with https:// or http://");
   } else if (url.size() > kRefTextBytesMax) {
     in.fail(limit_met(cat("\"url\" is longer than ", kRefTextBytesMax, " bytes"),
@@ -77,14 +77,6 @@ std::string read_url(Fields& in) {
     }
   }
   return url;
-}
-
-bool is_header_name(std::string_view name) {
-  static constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kOthers.find(c) != std::string_view::npos;
-  });
 }
 
 // Members whose values are texts with placeholders.
@@ -123,8 +115,7 @@ Headers read_headers(Fields& in) {
   Headers headers = read_pairs(in, "headers");
   for (const auto& [name, value] : headers) {
     std::string pointer = json::child_pointer(in.pointer_to("headers"), name);
-    bool is_line = value.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos;
-    if (!is_header_name(name) || !is_line) {
+    if (!is_header_name(name) || !is_header_value(value)) {
       in.fail(Error(ErrorCode::invalid_argument, "expected a header: a name and a line of text")
                   .pointer(pointer));
     }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/text.hpp"
 
 namespace errand::sqlite {
@@ -17,12 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<void> sync(const std::string& path, int flags) {
-  int fd = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (fd < 0) return failed_to("open", path);
-  const bool is_synced = ::fsync(fd) == 0;
-  Error error = failed_to("make durable", path);
-  ::close(fd);
-  if (!is_synced) return error;
+  Descriptor file(::open(path.c_str(), flags | O_CLOEXEC));
+  if (!file.is_open()) return failed_to("open", path);
+  if (::fsync(file.get()) != 0) return failed_to("make durable", path);
   return {};
 }
 
@@ -59,9 +57,8 @@ NewFile::~NewFile() {
 
 Result<void> NewFile::make() {
   ::unlink(path_.c_str());
-  int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return failed_to("write", path_);
-  ::close(fd);
+  Descriptor file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.is_open()) return failed_to("write", path_);
   return {};
 }
 

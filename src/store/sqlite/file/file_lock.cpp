@@ -48,11 +48,12 @@ Result<void> write_pid(int fd, const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<FileLock>> FileLock::take(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.is_open()) {
     return Error(ErrorCode::unavailable, cat("cannot open ", path, ": ", std::strerror(errno)));
   }
-  std::unique_ptr<FileLock> lock(new FileLock(fd));
+  const int fd = file.get();
+  std::unique_ptr<FileLock> lock(new FileLock(std::move(file)));
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return Error(ErrorCode::conflict,
@@ -65,17 +66,11 @@ Result<std::unique_ptr<FileLock>> FileLock::take(const std::string& path) {
 }
 
 std::string FileLock::holder(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return {};
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return {};
   struct stat about{};
-  bool is_held = ::fstat(fd, &about) == 0 && is_listed(about.st_ino);
-  std::string pid = is_held ? pid_in(fd) : std::string();
-  ::close(fd);
-  return is_held ? shown(pid) : std::string();
-}
-
-FileLock::~FileLock() {
-  ::close(fd_);
+  bool is_held = ::fstat(file.get(), &about) == 0 && is_listed(about.st_ino);
+  return is_held ? shown(pid_in(file.get())) : std::string();
 }
 
 }  // namespace errand::sqlite

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/result.hpp"
 
 namespace errand::sqlite {
@@ -16,13 +18,12 @@ class FileLock final {
   // Who holds it: "process 123", or nobody (empty). Does not touch the lock, so that a process that
   // takes it at this moment gets it.
   static std::string holder(const std::string& path);
-  ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
  private:
-  explicit FileLock(int fd) : fd_(fd) {}
-  const int fd_;
+  explicit FileLock(Descriptor file) : file_(std::move(file)) {}
+  const Descriptor file_;
 };
 
 }  // namespace errand::sqlite
