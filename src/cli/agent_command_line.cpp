@@ -22,7 +22,7 @@ void add_agent(CLI::App* command, AgentOptions& options) {
   command->add_flag("--yes", options.yes, "Run the commands of --shell without asking");
   command->add_flag("--web-fetch", options.web_fetch, "Let the model read web pages");
   add(command, "--allow-network", options.allow_networks, "CIDR",
-      "Network that --web-fetch may reach, too (repeatable)")
+      "Another network that --web-fetch may reach (repeatable)")
       ->allow_extra_args(false);
   command->add_flag("--web-search", options.web_search, "Let the model search the web");
   add(command, "--mcp", options.mcp, "SERVER",
@@ -62,10 +62,10 @@ void add_run(CLI::App& app, ExitCode exit_code) {
   add_argument(command, "PROMPT", options->prompt,
                "What to do; text on stdin is appended (-: only stdin)");
   add(command, "--attach", options->attached, "FILE",
-      "Send a picture or a document, too (repeatable)")
+      "Also send a picture or a document (repeatable)")
       ->allow_extra_args(false);
   command->add_flag_callback(
-      "--no-stdin", [options] { options->stdin_use = StdinUse::ignored; }, "Leave stdin alone");
+      "--no-stdin", [options] { options->stdin_use = StdinUse::ignored; }, "Do not read stdin");
   add_agent(command, options->agent);
   add(command, "--output-schema", options->output_schema, "FILE",
       "JSON Schema that the answer must match");

@@ -59,7 +59,7 @@ void add_serve(CLI::App& app, ExitCode exit_code) {
       ->check(CLI::IsMember({"text", "json"}));
   auto level = std::make_shared<std::string>();
   add(command, "--log-level", *level, "LEVEL",
-      "Least level: info, warning (on a terminal) or error")
+      "Lowest level: info, warning (on a terminal) or error")
       ->check(CLI::IsMember({"info", "warning", "error"}));
   command->callback([options, drain_seconds, format, level, exit_code] {
     if (*level == "info") options->log_level = LogLevel::info;
@@ -123,8 +123,8 @@ void add_workspaces(CLI::App& app, ExitCode exit_code) {
       "errand workspaces create acme --name \"Acme Inc.\"",
       [=](const AnswerOptions& options) { *exit_code = create_workspace(options, *slug, *name); },
       [=](CLI::App* command) {
-        add_argument(command, "SLUG", *slug, "Its name in paths");
-        add(command, "--name", *name, "NAME", "Its name for people");
+        add_argument(command, "SLUG", *slug, "Name in URLs");
+        add(command, "--name", *name, "NAME", "Display name");
       });
   add_question(*workspaces, "list", "List the workspaces of the server.", "errand workspaces list",
                [=](const AnswerOptions& options) { *exit_code = list_workspaces(options); });
@@ -236,14 +236,14 @@ void add_models(CLI::App& app, ExitCode exit_code) {
 }
 
 void add_login(CLI::App& app, ExitCode exit_code) {
-  CLI::App* command = add_command(app, "login", "Keep a server and a key for all your commands.",
+  CLI::App* command = add_command(app, "login", "Store a server and a key for all your commands.",
                                   "errand login http://127.0.0.1:7300 < key.txt");
   auto options = std::make_shared<LoginOptions>();
   add_argument(command, "URL", options->server, "Server URL");
   add(command, "--workspace", options->workspace, "SLUG", "Workspace that the key belongs to");
   command->callback([=] { *exit_code = login(*options); });
   CLI::App* forget =
-      add_command(app, "logout", "Forget what 'errand login' has kept.", "errand logout");
+      add_command(app, "logout", "Remove what 'errand login' has stored.", "errand logout");
   forget->callback([=] { *exit_code = logout(); });
 }
 

@@ -94,7 +94,7 @@ void add_secrets(CLI::App& app, ExitCode exit_code) {
 }
 
 void add_rooms(CLI::App& app, ExitCode exit_code) {
-  CLI::App* rooms = add_command(app, "rooms", "Create, list, show or delete rooms; make tokens.",
+  CLI::App* rooms = add_command(app, "rooms", "Create, list, show or delete rooms; create tokens.",
                                 "errand rooms list");
   rooms->require_subcommand(1);
   auto name = std::make_shared<std::string>();
@@ -111,7 +111,7 @@ void add_rooms(CLI::App& app, ExitCode exit_code) {
       [=](const AnswerOptions& options) { *exit_code = show_room(options, *name); }, add_name);
   auto token = std::make_shared<RoomTokenOptions>();
   add_question(
-      *rooms, "token", "Make a token for somebody to join a room.",
+      *rooms, "token", "Create a token for joining a room.",
       "errand rooms token support --name clerk",
       [=](const AnswerOptions& options) { *exit_code = make_room_token(options, *token); },
       [=](CLI::App* command) {
@@ -128,7 +128,8 @@ void add_rooms(CLI::App& app, ExitCode exit_code) {
       *rooms, "tail", "Show what happens in a room until Ctrl-C.", "errand rooms tail support",
       [=](const AnswerOptions& options) { *exit_code = tail_room(options, *name); }, add_name);
   add_question(
-      *rooms, "delete", "Delete a room and send everybody away.", "errand rooms delete support",
+      *rooms, "delete", "Delete a room and disconnect its participants.",
+      "errand rooms delete support",
       [=](const AnswerOptions& options) { *exit_code = delete_record(options, "rooms", *name); },
       add_name);
 }

@@ -122,14 +122,14 @@ void add_runs(CLI::App& app, ExitCode exit_code) {
 
 void add_calls(CLI::App& app, ExitCode exit_code) {
   CLI::App* calls =
-      add_command(app, "calls", "List or answer tool calls that wait.", "errand calls list");
+      add_command(app, "calls", "List or answer pending tool calls.", "errand calls list");
   calls->require_subcommand(1);
   auto wait = std::make_shared<int>(0);
   add_question(
       *calls, "list", "List the tool calls that wait for an answer.", "errand calls list",
       [=](const AnswerOptions& options) { *exit_code = list_calls(options, seconds(*wait)); },
       [=](CLI::App* command) {
-        add(command, "--wait", *wait, "SECONDS", "Wait so long for the first call (default 0)")
+        add(command, "--wait", *wait, "SECONDS", "Wait this long for a first call (default 0)")
             ->check(CLI::Range(0, kCallWaitMax));
       });
   auto answer = std::make_shared<CallAnswerOptions>();
@@ -140,7 +140,7 @@ void add_calls(CLI::App& app, ExitCode exit_code) {
       [=](CLI::App* command) {
         add_argument(command, "CALL", answer->call, "Call id, its beginning, or latest");
         CLI::Option* result =
-            add(command, "--result", answer->result, "TEXT", "What the tool gives");
+            add(command, "--result", answer->result, "TEXT", "Result of the tool");
         add(command, "--error", answer->error, "TEXT", "Why the tool failed")->excludes(result);
       });
 }

@@ -47,7 +47,7 @@ constexpr std::string_view kModel = R"json({
   "vendorModelId": {
     "type": "string", "description": "The vendor's name for it (default: the id)."
   },
-  "label": { "type": "string", "description": "Its name for people (default: the id)." },
+  "label": { "type": "string", "description": "Display name (default: the id)." },
   "contextWindowTokens": {
     "type": "integer", "minimum": 1, "description": "Shown with the model."
   },
@@ -113,7 +113,7 @@ constexpr std::string_view kPricing = R"json({
 constexpr std::string_view kWorkspace = R"json({
   "slug": {
     "type": "string", "minLength": 1, "maxLength": 39, "pattern": "^[A-Za-z0-9_-]+$",
-    "description": "Its name in paths."
+    "description": "Name in URLs."
   },
   "apiKeys": {
     "type": "array", "items": { "type": "string", "minLength": 1 },

@@ -201,7 +201,7 @@ constexpr std::string_view kServerSchemas = R"json({
       "slug": {
         "type": "string",
         "pattern": "^[A-Za-z0-9_-]{1,39}$",
-        "description": "Its name in paths."
+        "description": "Name in URLs."
       },
       "name": {"type": "string", "maxLength": "=keyNameChars", "description": "A name for people."}
     }
