@@ -29,7 +29,7 @@ Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files(
   }
   for (const auto& [hash, bytes] : (*files)->bytes) {
     if (bytes) continue;
-    around_.log.error("a file of a run cannot be read; 'errand check-data' tells more",
+    around_.log.error("a file of a run cannot be read; 'errand check-data' shows more",
                       {{"run", key_.run.str()}, {"sha256", hash}});
   }
   co_return std::move(*files);

@@ -35,7 +35,7 @@ void add_agents(CLI::App& app, ExitCode exit_code) {
             ->check(CLI::PositiveNumber);
       });
   add_question(
-      *agents, "delete", "Delete an agent; its runs go on.", "errand agents delete support",
+      *agents, "delete", "Delete an agent; its runs continue.", "errand agents delete support",
       [=](const AnswerOptions& options) { *exit_code = delete_record(options, "agents", *name); },
       [=](CLI::App* command) { add_argument(command, "AGENT", *name, "Name or id of the agent"); });
 }

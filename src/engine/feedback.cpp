@@ -61,7 +61,7 @@ Task<Result<KeptFeedback>> Engine::feedback(Principal who, RunId run) {
   ERRAND_CO_CHECK(co_await deps_.store.find(key));
   auto record = co_await deps_.store.find_record(feedback_place(key));
   if (!record && record.error().code() == ErrorCode::not_found) {
-    co_return Error(ErrorCode::not_found, "nobody has given feedback on this run");
+    co_return Error(ErrorCode::not_found, "this run has no feedback");
   }
   if (!record) co_return std::move(record).error();
   auto feedback = parse_feedback_record(*record);

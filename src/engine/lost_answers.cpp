@@ -11,7 +11,8 @@ namespace errand::engine {
 namespace {
 
 Error still_unknown() {
-  return {ErrorCode::outcome_unknown, "the server stops before the store has told what it holds"};
+  return {ErrorCode::outcome_unknown,
+          "the server stops before the store could say whether it has the write"};
 }
 
 // Nothing else can come of another attempt.

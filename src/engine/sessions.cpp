@@ -41,7 +41,7 @@ Error refusal_of(SessionRefusal refused, const SessionId& session) {
     case SessionRefusal::session_ended:
       return Error(ErrorCode::conflict, "the session has ended").reason("session_ended");
     case SessionRefusal::session_busy:
-      return Error(ErrorCode::conflict, "a run of the session is going on")
+      return Error(ErrorCode::conflict, "a run of the session is in progress")
           .reason("session_busy")
           .hint("wait for it to end, or send with \"whenBusy\": \"queue\" or \"interrupt\"");
     case SessionRefusal::queue_full:

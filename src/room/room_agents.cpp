@@ -71,7 +71,8 @@ Result<AgentCall> Room::agent_call_of(Request& request) {
         return other.name == call.name && other.called_by != call.called_by;
       });
   if (is_taken) {
-    return Error(ErrorCode::conflict, cat("somebody in the room has the name ", call.name));
+    return Error(ErrorCode::conflict,
+                 cat("the room has another participant with the name ", call.name));
   }
   if (*agent_calls_ >= options_.limits.agent_calls_max) {
     return Error(ErrorCode::too_large, "too many agents are being called");

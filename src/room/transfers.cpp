@@ -83,7 +83,7 @@ void Storage::Upload::take_input(const Content& chunk) {
   const json::Object* headers = binary_headers(chunk);
   if (!headers) return fail(bad_transfer("an upload takes binary chunks"));
   if (phase_ == Phase::unasked) return start(*headers);
-  if (phase_ != Phase::taking) return fail(bad_transfer("a block came that nobody asked for"));
+  if (phase_ != Phase::taking) return fail(bad_transfer("a block arrived that was not requested"));
   take(chunk);
 }
 
@@ -149,7 +149,7 @@ void Storage::Upload::go_on() {
 void Storage::Upload::take(const Content& chunk) {
   const json::Object* headers = binary_headers(chunk);
   if (json::text_at(headers, "kind") != "data") {
-    return fail(bad_transfer("an upload goes on with chunks of kind data"));
+    return fail(bad_transfer("an upload continues with chunks of kind data"));
   }
   const std::uint64_t bytes = chunk.bytes.size();
   if (bytes > kBlockBytes) return fail(bad_transfer("the block is larger than it may be"));
@@ -244,7 +244,7 @@ void Storage::Download::take_input(const Content& chunk) {
   if (!headers) return reply_.fail(bad_transfer("a download takes binary chunks"));
   if (!has_started_) return start(*headers);
   if (json::text_at(headers, "kind") != "pull") {
-    return reply_.fail(bad_transfer("a download goes on with chunks of kind pull"));
+    return reply_.fail(bad_transfer("a download continues with chunks of kind pull"));
   }
   pulls_ = std::min(pulls_ + 1, kPullsMax);
   if (file_) give_blocks();

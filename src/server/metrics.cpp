@@ -191,13 +191,13 @@ void write_runs(MetricsWriter& out, const engine::Engine& engine) {
   out.value(engine.slots().in_flight());
   out.metric("errand_runs_queued", Kind::gauge, "Runs that wait for a slot.");
   out.value(engine.slots().waiting());
-  out.metric("errand_model_turns", Kind::gauge, "Turns with models that are going on.");
+  out.metric("errand_model_turns", Kind::gauge, "Model turns in progress.");
   out.value(engine.turns().turns());
   out.metric("errand_model_turns_waiting", Kind::gauge,
              "Turns that wait for a connection to their model, or for the memory of files.");
   out.value(engine.turns().waiting());
   out.metric("errand_model_file_bytes", Kind::gauge,
-             "Bytes of files in memory for the turns that are going on.");
+             "Bytes of files in memory for the turns in progress.");
   out.value(engine.turns().file_bytes());
   const agent::Counters& counters = engine.counters();
   out.metric("errand_runs_created_total", Kind::counter, "Runs that were created.");

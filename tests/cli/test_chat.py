@@ -114,7 +114,8 @@ class TalkTest(ChatCase):
         self.say(terminal, "Hi", "Again")
         shown = self.end(terminal, 3)
         self.assertEqual(shown.count(" out, $3.00, "), 2, shown)
-        self.assertIn("this chat has cost $6.00 here; to go on: errand chat --resume sess_", shown)
+        self.assertIn("this chat has cost $6.00 here; to continue: errand chat --resume sess_",
+                      shown)
 
     def test_the_demo_model_knows_what_was_asked_before(self):
         terminal = self.open("chat", "--files", str(self.shared))
@@ -240,7 +241,7 @@ class ResumeTest(ChatCase):
     def test_a_chat_that_is_not_there_is_named(self):
         code, out, errors = self.pipe(b"Hi\n", "--resume")
         self.assertEqual((code, out), (1, ""))
-        self.assertEqual(errors, "errand: there is no chat to go on with\n"
+        self.assertEqual(errors, "errand: there is no chat to continue\n"
                                  "hint: 'errand chat' begins one\n")
         code, out, errors = self.pipe(b"Hi\n", "--resume", "chat_1")
         self.assertEqual((code, out), (1, ""))
@@ -339,7 +340,7 @@ class TwoTerminalsTest(ChatCase):
             terminal = self.open(*self.words, *words)
             self.say(terminal, "And?", first=2)
             shown = self.end(terminal, 3)
-            self.assertIn(f"to go on: errand chat --resume chat_1 --data {self.data}", shown)
+            self.assertIn(f"to continue: errand chat --resume chat_1 --data {self.data}", shown)
         self.assertIn("\nOther 3.\n", shown)
         self.assertEqual(client.request("GET", "/agent-sessions").json()["total"], 0)
         runs = client.request("GET", "/agent-runs?metadata=errand.chat:chat_1").json()["runs"]
@@ -403,7 +404,7 @@ class KeysTest(ChatCase):
         shown = "".join(terminal.screen.text().splitlines())
         chat = CHAT_ID.search(shown)[0]
         flags = f"--files {self.shared} --config {self.config} --data {self.data}"
-        self.assertIn(f"to go on: errand chat --resume {chat} {flags}", shown)
+        self.assertIn(f"to continue: errand chat --resume {chat} {flags}", shown)
         words = ["chat", "--resume", chat, *flags.split()]
         done = subprocess.run([binary(), *words], input=b"And?\n", cwd=self.cwd,
                               env=plain_environment(**self.environment()), capture_output=True,

@@ -84,7 +84,7 @@ class WellTest(DoctorCase):
             ("warning", "there is no ./.errand yet",
              "'errand serve' makes it; --data DIR names another.")])
         self.assertEqual(self.found("store"), [
-            ("ok", "there is no ./.errand/errand.db yet; the first start makes it", None)])
+            ("ok", "there is no ./.errand/errand.db yet; the first start creates it", None)])
         self.assertEqual(self.found("model demo"), [("ok", "reachable", None)])
         self.assertEqual(list(self.folder.iterdir()), [])
 

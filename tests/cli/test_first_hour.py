@@ -84,7 +84,7 @@ class PromptTest(FirstHourCase):
         for sent in (b"a\0b", b"\xff\xfe"):
             code, out, errors = self.run_kept("Look.", input=sent)
             self.assertEqual((code, out), (2, ""))
-            self.assertRegex(errors, r"^errand: what stdin holds is no UTF-8 text: see byte \d\n"
+            self.assertRegex(errors, r"^errand: what stdin holds is not UTF-8 text: see byte \d\n"
                                      r"hint: --attach FILE ")
 
     def test_files_are_attached(self):
@@ -273,7 +273,7 @@ class CredentialsTest(FirstHourCase):
         code, _, errors = self.errand("run", "Go.", "--detach", "--files", ".", "--server",
                                       server.url, "--key", server.key)
         self.assertEqual(code, 2)
-        self.assertIn("--detach leaves nobody here to answer calls of read_file", errors)
+        self.assertIn("with --detach, this command cannot answer calls of read_file", errors)
 
 
 class HintTest(FirstHourCase):

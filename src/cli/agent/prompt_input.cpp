@@ -37,7 +37,7 @@ Result<void> check_text(std::string_view text, std::string_view what) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = text[at] == '\0' ? 0 : utf8_sequence_length(text.substr(at));
     if (length == 0) {
-      return Error(ErrorCode::invalid_argument, cat(what, " is no UTF-8 text: see byte ", at + 1))
+      return Error(ErrorCode::invalid_argument, cat(what, " is not UTF-8 text: see byte ", at + 1))
           .hint("--attach FILE sends a picture or a document with the prompt");
     }
     at += length;

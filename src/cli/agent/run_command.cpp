@@ -93,8 +93,8 @@ Result<void> check_detached(const AgentOptions& agent, const std::vector<ToolPtr
     return wrong("--detach leaves the run to a server, and this run would be in this process");
   }
   if (tools.empty()) return {};
-  return wrong(cat("--detach leaves nobody here to answer calls of ", tools.front()->decl().name,
-                   ": leave out the flags that lend tools"));
+  return wrong(cat("with --detach, this command cannot answer calls of ",
+                   tools.front()->decl().name, ": leave out the flags that lend tools"));
 }
 
 Result<void> attach_files(Spec& spec, const std::vector<std::string>& files) {

@@ -117,7 +117,7 @@ Task<Chat::ExitCode> Chat::save(std::string text) {
 
 std::string Chat::way_back() const {
   if (is_script() || !thread_ || thread_->id().empty()) return {};
-  return cat("to go on: errand chat --resume ", shown_line(thread_->id()), beginning_.flags);
+  return cat("to continue: errand chat --resume ", shown_line(thread_->id()), beginning_.flags);
 }
 
 Task<Chat::ExitCode> Chat::leave(int exit_code) {

@@ -57,6 +57,6 @@ const std::string_view kChatHelp =
     "/save FILE    write the conversation as Markdown; --force after FILE replaces it\n"
     "/quit         end; Ctrl-D does so too\n"
     "//...         a message that starts with a slash\n"
-    "A line that ends with \\ goes on. Ctrl-C stops an answer, or clears the line.\n";
+    "A line that ends with \\ continues. Ctrl-C stops an answer, or clears the line.\n";
 
 }  // namespace errand::cli

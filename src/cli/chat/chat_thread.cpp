@@ -11,11 +11,11 @@ namespace {
 
 Error no_chat(const std::string& id) {
   if (id.empty()) {
-    return Error(ErrorCode::not_found, "there is no chat to go on with")
+    return Error(ErrorCode::not_found, "there is no chat to continue")
         .hint("'errand chat' begins one");
   }
   return Error(ErrorCode::not_found, cat("there is no chat \"", id, "\" here"))
-      .hint("'errand chat --list' lists chats, 'errand chat --resume' goes on with the latest one");
+      .hint("'errand chat --list' lists chats, 'errand chat --resume' continues the latest one");
 }
 
 Task<Result<ChatThreadPtr>> resume_session(sdk::RunApi* api, SessionId id, Spec agent) {

@@ -121,7 +121,7 @@ TEST_F(ChatThreadTest, AChatThatHasEndedIsNotTheLatestOne) {
   EXPECT_EQ(resume("")->id(), "sess_1");
   api_.is_active = false;
   EXPECT_EQ(resume(""), nullptr);
-  EXPECT_EQ(message_, "there is no chat to go on with");
+  EXPECT_EQ(message_, "there is no chat to continue");
 }
 
 TEST_F(ChatThreadTest, AChatIsFoundByItsId) {

@@ -110,7 +110,7 @@ Finding check_store(const fs::path& data) {
   fs::path path = host::store_file(data.string(), "").value();
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
-    out.message = cat("there is no ", path.string(), " yet; the first start makes it");
+    out.message = cat("there is no ", path.string(), " yet; the first start creates it");
     return out;
   }
   auto found = sqlite::examine(path.string());
@@ -171,7 +171,7 @@ Finding check_descriptors() {
   Finding out{.subject = "descriptors"};
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return {.level = Level::warning, .subject = out.subject, .message = "the limit is not known"};
+    return {.level = Level::warning, .subject = out.subject, .message = "the limit is unknown"};
   }
   out.message = cat("a server may open ", limit.rlim_max);
   if (limit.rlim_max >= kComfortableDescriptors) return out;

@@ -79,11 +79,11 @@ Result<void> make_folder(const std::string& data) {
 std::string restored_text(const std::string& data, const sqlite::RestoreReport& report) {
   std::string out = cat("restored ", database_of(data), " (", describe(report.copy), ")\n");
   if (!report.kept.empty()) {
-    append(out, "The database that was there is kept as ", report.kept, ".\n");
+    append(out, "The previous database is kept as ", report.kept, ".\n");
   }
   append(out, "Start it with: errand serve --data ", data, "\n",
          "API keys are those of the backup. The file ", data, "/credentials is not part of it:\n",
-         "where it is missing or has another key, say --key KEY or set ERRAND_API_KEY.\n",
+         "if it is missing or has another key, use --key KEY or set ERRAND_API_KEY.\n",
          "The key of the secrets is not part of the backup, either: put it at ",
          host::secret_key_path(data).string(), ".\n");
   return out;

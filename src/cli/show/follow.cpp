@@ -61,7 +61,7 @@ Error with_advice(const Error& error, const sdk::Following& run) {
   if (error.reason() != sdk::RunApi::kUnreachable || run.last_seq() == 0) return error;
   return Error(error.code(), error.message())
       .reason(error.reason())
-      .hint(cat("the run goes on with the server: 'errand runs tail ", run.run().view(),
+      .hint(cat("the run continues on the server: 'errand runs tail ", run.run().view(),
                 " --after ", run.last_seq(), "' shows the rest"));
 }
 

@@ -231,20 +231,21 @@ void RunCheck::check_box(const Mailbox& box, const std::set<std::string>& offere
   }
   if (box.kind == MailKind::progress) {
     if (!parse_progress(box.body)) {
-      add({"mail_body", cat("the mail in ", box.slot, " is no report of progress")});
+      add({"mail_body", cat("the mail in ", box.slot, " is not a progress report")});
     }
     return;
   }
   if (!offered.contains(box.slot) && !is_asked_by_open_call(box.slot)) {
-    add({"call_mail",
-         cat("there is a mailbox for ", box.slot, ", which is no call that waits for a client")});
+    add({"call_mail", cat("there is a mailbox for ", box.slot,
+                          ", which is not a call that waits for a client")});
   } else {
     check_request(box);
   }
   if (!box.filled) return;
   auto answer = parse_tool_answer(box.body);
   if (!answer) {
-    add({"mail_body", cat("the mail in ", box.slot, " is no answer: ", answer.error().message())});
+    add({"mail_body",
+         cat("the mail in ", box.slot, " is not an answer: ", answer.error().message())});
     return;
   }
   add_files(answer->files);

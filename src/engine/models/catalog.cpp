@@ -140,7 +140,8 @@ Result<const CatalogModel*> Catalog::find_named(std::string_view asked) {
                cat(kNamedMax, " models that this server does not list are in use"))
       .reason("invalid_model")
       .pointer("/modelId")
-      .hint("ask again when fewer runs go on, or list the models in a configuration file");
+      .hint(
+          "ask again when fewer runs are in progress, or list the models in a configuration file");
 }
 
 Result<const CatalogModel*> Catalog::resolve(std::string_view asked) {

@@ -341,7 +341,7 @@ Task<bool> Residency::try_reload(RunKey run, Start start) {
   Resident* loading = look_up(run.run);
   if (loading && std::exchange(loading->is_read_again, false)) co_return false;
   if (!state) {
-    deps_.log.error("a run cannot be read; 'errand check-data' tells more",
+    deps_.log.error("a run cannot be read; 'errand check-data' shows more",
                     {{"run", run.run.str()}, {"error", state.error().describe()}});
     if (Resident* resident = look_up(run.run)) move(*resident, Place::unowned);
     drop_unused(run.run);

@@ -233,7 +233,7 @@ class Translator final {
       }
       if (*unit < 0xD800 || *unit > 0xDFFF) return replace(6, code_point(*unit));
     }
-    error_ = malformed("\\u that is no code point");
+    error_ = malformed("\\u that is not a code point");
   }
 
   // \p{Letter}, \p{L}, \p{Script=Greek}, \p{ASCII}.

@@ -179,7 +179,7 @@ FakeApi::Decision FakeApi::decide(const Asked& asked, const net::Request& reques
   outcome.is_json = body.has_value();
   if (!has_key(asked.vendor, request)) return refuse(401, "", std::string(kWrongKey));
   if (!body) return refuse(400, "", cat("The body is ", body.error().message(), "."));
-  if (!body->is_object()) return refuse(400, "", "The body is no JSON object.");
+  if (!body->is_object()) return refuse(400, "", "The body is not a JSON object.");
   auto wanted = format.read(body->as_object());
   if (!wanted) return refuse(400, wanted.error().reason(), wanted.error().message());
   outcome.turn = wanted->turn;

@@ -78,7 +78,8 @@ Reachability judge_list(std::string_view body, const std::optional<std::string>&
 
 Reachability judge_missing(const std::optional<std::string>& listed_id) {
   if (!listed_id) {
-    return {.state = Reachability::State::no_such_model, .message = "the vendor does not know it"};
+    return {.state = Reachability::State::no_such_model,
+            .message = "the vendor does not have this model"};
   }
   return {.state = Reachability::State::unreachable,
           .message = "there is no list of models; is the baseUrl right?"};

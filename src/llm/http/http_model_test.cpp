@@ -396,7 +396,7 @@ TEST_F(HttpModelTest, ACheckFindsAModelThatTheVendorDoesNotHave) {
   EXPECT_EQ(check({.body = list}, "c"),
             (Reachability{State::no_such_model, "the server does not list it"}));
   EXPECT_EQ(check(refusal(404)),
-            (Reachability{State::no_such_model, "the vendor does not know it"}));
+            (Reachability{State::no_such_model, "the vendor does not have this model"}));
   EXPECT_EQ(
       check(refusal(404), "a"),
       (Reachability{State::unreachable, "there is no list of models; is the baseUrl right?"}));

@@ -53,7 +53,7 @@ Result<std::unique_ptr<ContentDecoder>> ContentDecoder::make(std::string_view en
   } else {
     return Error(ErrorCode::unsupported,
                  cat("the answer has the Content-Encoding ", utf8_prefix(encoding, 40),
-                     ", which was not asked for and is not known"));
+                     ", which was not requested and is not supported"));
   }
   return decoder;
 }

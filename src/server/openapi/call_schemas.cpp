@@ -193,7 +193,7 @@ constexpr std::string_view kCallSchemas = R"json({
   "ProgressReport": {
     "type": "object",
     "additionalProperties": false,
-    "description": "How far a tool call has come: give `message`, `progress` or both.",
+    "description": "The progress of a tool call: `message`, `progress` or both.",
     "example": {"message": "Half of it.", "progress": 1, "total": 2},
     "properties": {
       "message": {"type": "string"},

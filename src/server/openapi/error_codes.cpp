@@ -39,7 +39,7 @@ constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"body_too_large", 413, "The body has more bytes than the server accepts."},
     {"too_large", 413, "The result is too long. The tool call counts as failed."},
     {"unsupported_media_type", 415, "The body is not of the type that the route takes."},
-    {"expectation_failed", 417, "The server does not know what the header `Expect` asks for."},
+    {"expectation_failed", 417, "The server does not support what the header `Expect` asks for."},
     {"upgrade_required", 426, "The path takes only requests for a WebSocket."},
     {"rate_limited", 429,
      "The key has made too many requests. `Retry-After` says when to try again."},

@@ -74,7 +74,7 @@ inline constexpr Parameter kSessionAgent =
 inline constexpr Parameter kFull = choice_parameter(
     "full", "`1` or `true`: all messages, whatever `lastMessages` says.", "0", "1", "true");
 inline constexpr Parameter kLastMessages = open_integer_parameter(
-    "lastMessages", {.min = 1, .max = INT32_MAX}, "Only so many of the newest messages.");
+    "lastMessages", {.min = 1, .max = INT32_MAX}, "At most this many of the newest messages.");
 inline constexpr Parameter kBeforeSeq =
     open_integer_parameter("beforeSeq", {.min = 1}, "Only messages before this one.");
 

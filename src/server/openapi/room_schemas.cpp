@@ -35,7 +35,7 @@ constexpr std::string_view kRoomSchemas = R"json({
     "description": [
       "Toolkits of the room that the run cannot go without; it has no other tools of the room.",
       "If one is missing, the run fails and names it. Without this list, the run has the tools of",
-      "all public toolkits that are there when it begins."
+      "all public toolkits that are in the room when it begins."
     ],
     "items": {
       "type": "object",
@@ -47,13 +47,13 @@ constexpr std::string_view kRoomSchemas = R"json({
           "minItems": 1,
           "maxItems": "=requiredTools",
           "items": {"type": "string", "minLength": 1, "maxLength": "=toolkitNameBytes"},
-          "description": "The tools that are needed (default: all that are there)."
+          "description": "The tools that are needed (default: all of the toolkit)."
         },
         "participantName": {
           "type": "string",
           "minLength": 1,
           "maxLength": "=toolkitNameBytes",
-          "description": "The name of the host (default: whoever offers the toolkit)."
+          "description": "The name of the host (default: any host of the toolkit)."
         },
         "timeoutMs": {
           "type": "integer",
@@ -76,7 +76,7 @@ constexpr std::string_view kRoomSchemas = R"json({
       "url": {"type": "string", "description": "Where clients join; of a single room."},
       "participants": {
         "type": "array",
-        "description": "Who is there; of a single room.",
+        "description": "The participants; of a single room.",
         "items": {"$ref": "#/components/schemas/Participant"}
       }
     }

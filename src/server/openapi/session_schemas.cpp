@@ -29,7 +29,7 @@ constexpr std::string_view kSessionSchemas = R"json({
       "modelId": {"type": "string"},
       "fallbackModelId": {
         "type": "string",
-        "description": "The model that is asked if the first one gives no answer."
+        "description": "The fallback model, asked if the first model gives no answer."
       },
       "retainTools": {
         "type": "string",

@@ -51,7 +51,7 @@ Result<void> check_operator(const Principal& who) {
   if (engine::Workspaces::is_operator(who)) return {};
   return Error(ErrorCode::forbidden, cat("only keys of the workspace \"",
                                          engine::Workspaces::kOperator, "\" see workspaces"))
-      .hint("ask whoever runs the server");
+      .hint("ask the operator of the server");
 }
 
 json::Object workspace_json(const engine::WorkspaceView& workspace) {

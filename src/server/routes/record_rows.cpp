@@ -112,7 +112,7 @@ std::vector<Api::Row> Api::agent_rows() {
         .tag = "Agents",
         .scope = "agents:write",
         .summary = "Deletes an agent with its versions.",
-        .about = "Its runs and sessions go on.",
+        .about = "Its runs and sessions continue.",
         .takes_preconditions = true,
         .answers = {{204, "The agent is gone."}}},
        &Api::named<delete_record, kAgentKind>},

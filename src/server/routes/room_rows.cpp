@@ -56,7 +56,7 @@ std::vector<Api::Row> Api::room_rows() {
         .id = "createRoomToken",
         .tag = "Rooms",
         .scope = "rooms:write",
-        .summary = "Makes a token with which somebody can join the room.",
+        .summary = "Creates a token for joining the room.",
         .about = "The token cannot be taken back. It is good until it expires, or until the room "
                  "key of the server is deleted. A token of a credential that expires does so, too.",
         .request = "RoomTokenRequest",
@@ -121,7 +121,7 @@ std::vector<Api::Row> Api::room_door_rows() {
                 .path = "/accounts/projects/{projectId}/rooms/{roomName}/connect",
                 .id = "connectRoom",
                 .tag = "Rooms",
-                .summary = "Makes a token for a room, for those who have a room key.",
+                .summary = "Creates a token for a room, for clients with a room key.",
                 .about = "MeshAgent's commands ask this with `MESHAGENT_API_KEY`. The key is sent "
                          "as `Authorization: Bearer`.",
                 .request = "RoomConnectRequest",
