@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support.debian_program import debian_program
+from support.system.debian_program import debian_program
 from support.server import NO_OLLAMA, Server, binary
 from support.terminal import plain_environment
 

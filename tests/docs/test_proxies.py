@@ -10,7 +10,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-from support.debian_program import debian_program
+from support.system.debian_program import debian_program
 from support.documents import ROOT, blocks_of, free_port
 from support.script import local_tool, turn
 from support.server import ServerCase, die_with_parent

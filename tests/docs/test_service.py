@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support.documents import ROOT, Block, Session, blocks_of
 from support.http import Client
-from support.machine import Machine
+from support.system.machine import Machine
 from support.server import SANITIZER_WORDS, START_SECONDS_MAX, binary
 
 PAGE = ROOT / "docs" / "guide" / "service.md"

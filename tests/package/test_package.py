@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support.bare_root import VARIABLES, BareRoot, end
+from support.system.bare_root import VARIABLES, BareRoot, end
 from support.documents import ROOT, Session, blocks_of, free_port
 from support.http import Client
 from support.server import STOP_SECONDS_MAX, die_with_parent

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from support.bare_root import BareRoot, debian_sources, end
+from support.system.bare_root import BareRoot, debian_sources, end
 from support.server import die_with_parent
 
 SECONDS_MAX = 30

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "debian"
 SECONDS_MAX = 120
 

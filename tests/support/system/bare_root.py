@@ -14,7 +14,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support.debian_program import FOLDER, debian_program
+from support.system.debian_program import FOLDER, debian_program
 from support.server import die_with_parent
 
 SUITE = "bookworm"

@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from support.confine import confinement
+from support.system.confine import confinement
 from support.server import die_with_parent
 
 STAND_IN = Path(__file__).resolve().parent / "stand_in.py"
