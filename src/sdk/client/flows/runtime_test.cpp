@@ -391,6 +391,22 @@ TEST(Runtime, TwoRuntimesWithDirectoriesWorkAtOnce) {
   EXPECT_EQ(other.list().runs.size(), 1U);
 }
 
+TEST(Runtime, StoredAgentsAreKeptInItsDirectory) {
+  DataFolder data;
+  auto model = scripted({{.text = "Hello."}});
+  RuntimeOptions options{.data = data.str(), .models = {{.id = "s", .model = model}}};
+  AgentSpec agent;
+  agent.name = "greeter";
+  agent.system_prompt = "Be kind.";
+  {
+    Runtime first(options);
+    first.create_agent(agent);
+  }
+  Runtime second(options);
+  EXPECT_EQ(second.run({.prompt = "Hi.", .agent = "greeter"}).text, "Hello.");
+  EXPECT_EQ(model->questions().at(0).system_prompt, "Be kind.");
+}
+
 TEST(Runtime, AWrongConfigurationIsSaid) {
   try {
     Runtime runtime({.config = "/nowhere/errand.json"});
