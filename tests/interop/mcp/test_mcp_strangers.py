@@ -33,9 +33,9 @@ class McpStrangersTest(ServerCase):
                   "env": {"MEMORY_FILE_PATH": str(self.root / "memory.jsonl")}}
         self.config = ALLOW | {"mcpServers": {"files": files, "memory": memory}}
 
-    def start_process(self, *command) -> subprocess.Popen:
+    def start_process(self, *command, **others) -> subprocess.Popen:
         process = subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, preexec_fn=die_with_parent)
+                                   stdout=subprocess.PIPE, preexec_fn=die_with_parent, **others)
 
         def end():
             process.kill()
@@ -74,7 +74,8 @@ class McpStrangersTest(ServerCase):
         """The servers know standard streams alone: FastMCP serves them over HTTP."""
         servers = {"mcpServers": self.config["mcpServers"]}
         proxy = self.start_process(python_with_sdk(FASTMCP / "requirements.txt"),
-                                   FASTMCP / "proxy.py", json.dumps(servers))
+                                   FASTMCP / "proxy.py", json.dumps(servers),
+                                   stderr=subprocess.DEVNULL)
         port = int(proxy.stdout.readline())
         wait_for_port(port)
         tool = {"kind": "mcp", "name": "w", "url": f"http://127.0.0.1:{port}/mcp"}
