@@ -469,8 +469,7 @@ class TerminalTest(FirstHourCase):
                           columns=columns) as terminal:
                 self.assertEqual(terminal.finish(), 0)
                 shown[columns] = terminal.screen.text().splitlines()
-        self.assertRegex(shown[80][1], r"^run_\w{26}  succeeded  \d s  +"
-                                       r"a-model-whose-name-…  Say hello\.$")
+        self.assertRegex(shown[80][1], r"^run_\w{26}  succeeded  \d s  Say hello\.$")
         self.assertEqual([line.split()[0] for line in shown[40]],
-                         ["RUN", "STATUS", "AGE", "MODEL", "ABOUT"])
+                         ["RUN", "STATUS", "AGE", "ABOUT"])
         self.assertRegex(shown[40][0], r"^RUN     run_\w{26}$")

@@ -20,13 +20,12 @@ namespace {
 constexpr std::size_t kCallChars = 200;
 constexpr std::size_t kCallCandidatesMax = 5;
 constexpr std::size_t kCallsMax = 1000;  // that are looked through
-constexpr std::size_t kColumnsForRunsMin = 100;
 
 // The run of a call is of use to those who look further: an answer needs the call alone.
 std::string calls_table(const json::Value& answer) {
   WallTime now = SystemClock().now();
   const TableLook look = table_look_here();
-  const bool has_runs = look.columns_max == 0 || look.columns_max >= kColumnsForRunsMin;
+  const bool has_runs = !is_narrow(look);
   std::vector<Row> rows{{"CALL", "TOOL", "LEFT", "ARGUMENTS"}};
   for (const json::Value& call : items_of(answer, "toolCalls")) {
     auto expires = parse_iso8601(text_of(call, "expiresAt"));

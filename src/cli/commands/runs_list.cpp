@@ -10,6 +10,7 @@
 #include "cli/commands/with_data.hpp"
 #include "cli/show/answer_text.hpp"
 #include "cli/terminal/report.hpp"
+#include "cli/terminal/table.hpp"
 
 namespace errand::cli {
 namespace {
@@ -49,6 +50,28 @@ std::string about(const json::Value& run, const json::Array& pending, WallTime n
   return out;
 }
 
+// How a run is, how old, and what it is about.
+Row row_of(const json::Value& run, WallTime now) {
+  json::Array pending = items_of(run, "pendingCalls");
+  auto created = parse_iso8601(text_of(run, "createdAt"));
+  return {text_of(run, "runId"), pending.empty() ? text_of(run, "status") : "waiting",
+          created ? shown_age(now - *created) : "",
+          clean_line(about(run, pending, now), kAboutChars)};
+}
+
+// Where there is little room, what a run is about matters more than its model.
+std::string runs_table(const json::Array& runs, WallTime now) {
+  const TableLook look = table_look_here();
+  std::vector<Row> rows{{"RUN", "STATUS", "AGE", "ABOUT"}};
+  for (const json::Value& run : runs) rows.push_back(row_of(run, now));
+  if (is_narrow(look)) return render_table(rows, look);
+  rows.front().insert(rows.front().end() - 1, "MODEL");
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    rows[i + 1].insert(rows[i + 1].end() - 1, text_of(runs[i], "modelId"));
+  }
+  return render_table(rows, look);
+}
+
 }  // namespace
 
 std::string prompt_of(const json::Value& run) {
@@ -71,23 +94,13 @@ std::string shown_age(milliseconds age) {
   return cat(count / kDay, " d");
 }
 
-Row run_row(const json::Value& run, WallTime now) {
-  json::Array pending = items_of(run, "pendingCalls");
-  auto created = parse_iso8601(text_of(run, "createdAt"));
-  return {text_of(run, "runId"), pending.empty() ? text_of(run, "status") : "waiting",
-          created ? shown_age(now - *created) : "", text_of(run, "modelId"),
-          clean_line(about(run, pending, now), kAboutChars)};
-}
-
 int list_runs(const RunsListOptions& options) {
   return with_data({.server = options.server}, [&](sdk::ApiClient& api) {
     auto answer = read_list(api, list_of(options));
     if (!answer) return fail(answer.error());
     if (options.form == Form::json) return print_json(*answer);
     json::Array& runs = answer->at("runs").get_array();
-    std::vector<Row> rows{{"RUN", "STATUS", "AGE", "MODEL", "ABOUT"}};
-    for (const json::Value& run : runs) rows.push_back(run_row(run, SystemClock().now()));
-    int code = print(render_table(rows));
+    int code = print(runs_table(runs, SystemClock().now()));
     std::string last = runs.empty() ? "" : text_of(runs.back(), "runId");
     note_more(*answer, cat("--before ", last, " goes on, --limit N shows more."));
     return code;

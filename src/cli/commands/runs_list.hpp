@@ -5,7 +5,6 @@
 
 #include "base/clock.hpp"
 #include "cli/show/event_printer.hpp"
-#include "cli/terminal/table.hpp"
 #include "json/value.hpp"
 #include "sdk/internal/server_flags.hpp"
 
@@ -26,9 +25,6 @@ struct RunsListOptions {
 };
 // Returns the exit code.
 int list_runs(const RunsListOptions& options);
-
-// The row of a run, by what the server says of it: how it is, how old, and what it is about.
-Row run_row(const json::Value& run, WallTime now);
 
 // What the run was asked last: its prompt, or the last of its messages.
 std::string prompt_of(const json::Value& run);

@@ -53,16 +53,31 @@ std::string cost_of(const json::Value& key) {
              unpriced == "0" ? "" : cat(" and ", unpriced, " unpriced"));
 }
 
+// The name, with what a table without a column for it has to say of a key that is not good any
+// more.
+std::string name_of(const json::Value& key) {
+  std::string name = text_of(key, "name");
+  if (text_of(key, "revokedAt").empty()) return name;
+  return cat(name, name.empty() ? "" : ", ", "revoked");
+}
+
 std::string keys_table(const json::Value& answer) {
+  const TableLook look = table_look_here();
   std::vector<Row> rows{{"KEY", "STARTS WITH", "CREATED", "LAST USED", "EXPIRES", "REVOKED",
                          "SCOPES", "RUNS", "COST", "NAME"}};
+  if (is_narrow(look)) rows = {{"KEY", "LAST USED", "SCOPES", "RUNS", "COST", "NAME"}};
   for (const json::Value& key : items_of(answer, "apiKeys")) {
-    rows.push_back({text_of(key, "id"), text_of(key, "prefix"), text_of(key, "createdAt"),
-                    text_of(key, "lastUsedAt"), text_of(key, "expiresAt"),
-                    text_of(key, "revokedAt"), names_of(key, "scopes"), runs_of(key), cost_of(key),
-                    text_of(key, "name")});
+    if (is_narrow(look)) {
+      rows.push_back({text_of(key, "id"), text_of(key, "lastUsedAt"), names_of(key, "scopes"),
+                      runs_of(key), cost_of(key), name_of(key)});
+    } else {
+      rows.push_back({text_of(key, "id"), text_of(key, "prefix"), text_of(key, "createdAt"),
+                      text_of(key, "lastUsedAt"), text_of(key, "expiresAt"),
+                      text_of(key, "revokedAt"), names_of(key, "scopes"), runs_of(key),
+                      cost_of(key), text_of(key, "name")});
+    }
   }
-  return render_table(rows);
+  return render_table(rows, look);
 }
 
 std::string workspaces_table(const json::Value& answer) {
@@ -106,16 +121,22 @@ std::string status_of(const json::Value& model) {
 }
 
 std::string models_table(const json::Value& answer) {
-  std::string default_id = text_of(answer, "defaultModelId");
+  const TableLook look = table_look_here();
   std::vector<Row> rows{
       {"MODEL", "PROVIDER", "VENDOR MODEL", "CONTEXT", "DEFAULT", "LABEL", "STATUS"}};
+  if (is_narrow(look)) rows = {{"MODEL", "PROVIDER", "CONTEXT", "DEFAULT", "STATUS"}};
   for (const json::Value& model : items_of(answer, "models")) {
     std::string id = text_of(model, "id");
-    rows.push_back({id, text_of(model, "provider"), text_of(model, "vendorModelId"),
-                    text_of(model, "contextWindowTokens"), id == default_id ? "yes" : "",
-                    text_of(model, "label"), status_of(model)});
+    std::string chosen = id == text_of(answer, "defaultModelId") ? "yes" : "";
+    std::string context = text_of(model, "contextWindowTokens");
+    if (is_narrow(look)) {
+      rows.push_back({id, text_of(model, "provider"), context, chosen, status_of(model)});
+    } else {
+      rows.push_back({id, text_of(model, "provider"), text_of(model, "vendorModelId"), context,
+                      chosen, text_of(model, "label"), status_of(model)});
+    }
   }
-  return render_table(rows);
+  return render_table(rows, look);
 }
 
 }  // namespace

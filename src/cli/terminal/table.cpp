@@ -126,6 +126,11 @@ TableLook table_look_here() {
   return {.columns_max = size.ws_col, .has_colour = look.has_colour};
 }
 
+bool is_narrow(const TableLook& look) {
+  constexpr std::size_t kManyColumnsMin = 100;
+  return look.columns_max > 0 && look.columns_max < kManyColumnsMin;
+}
+
 std::string render_table(const std::vector<Row>& rows, TableLook look) {
   Widths widths = natural_widths(rows);
   if (look.columns_max > 0 && !fit(widths, look.columns_max)) return render_blocks(rows, look);

@@ -17,6 +17,9 @@ struct TableLook {
 // The look of a table on stdout.
 TableLook table_look_here();
 
+// Whether a table with many columns should leave out those that matter least.
+bool is_narrow(const TableLook& look);
+
 // Plain text in aligned columns, the first row being the heading. Cells are made safe to show; an
 // empty one is shown as "-", so that every row has as many words as columns hold no spaces. Where
 // lines are too short, cells are cut, and on a very narrow terminal each row becomes a block of
