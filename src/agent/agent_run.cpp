@@ -350,11 +350,14 @@ Task<bool> AgentRun::cancel_children() {
 Task<void> AgentRun::finish(TerminalEntry terminal) {
   state_->apply(terminal);
   Event event = terminal_event(*state_, terminal);
-  std::vector<HistoryEntry> added;
+  AddedHistory added;
   bool is_told = !state_->created().session.empty() && terminal.status == RunStatus::succeeded;
-  if (is_told) added = added_history(*state_);
+  if (is_told) added.entries = added_history(*state_);
   std::vector<std::string> history;
-  for (const HistoryEntry& entry : added) history.push_back(to_history_entry(entry));
+  for (const HistoryEntry& entry : added.entries) {
+    history.push_back(to_history_entry(entry));
+    added.bytes += static_cast<std::int64_t>(history.back().size());
+  }
   auto end = co_await log_->finish(terminal, std::move(event), std::move(history));
   if (!end) co_return;
   if (*end == RunLog::End::durable) {

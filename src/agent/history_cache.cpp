@@ -22,7 +22,14 @@ HistoryCache::Beginning HistoryCache::find(const SessionKey& session, std::int64
   return place->second->beginning;
 }
 
-void HistoryCache::extend(const SessionKey& session, std::int64_t after, std::int64_t until,
+HistorySize HistoryCache::size_of(const SessionKey& session) const {
+  auto place = places_.find(session);
+  if (place == places_.end()) return {};
+  const Kept& kept = *place->second;
+  return {.entries = kept.beginning.entries, .bytes = kept.stored_bytes};
+}
+
+void HistoryCache::extend(const SessionKey& session, std::int64_t after, HistorySize added,
                           std::span<const llm::MessagePtr> messages) {
   auto place = places_.find(session);
   if (place == places_.end()) {
@@ -32,7 +39,8 @@ void HistoryCache::extend(const SessionKey& session, std::int64_t after, std::in
   }
   Kept& kept = *place->second;
   if (kept.beginning.entries != after) return;
-  kept.beginning.entries = until;
+  kept.beginning.entries += added.entries;
+  kept.stored_bytes += added.bytes;
   for (const llm::MessagePtr& message : messages) {
     const std::size_t bytes = bytes_of(*message);
     kept.bytes += bytes;

@@ -31,10 +31,13 @@ class HistoryCache final {
   };
   // What is known of the first `until` entries; empty if that is nothing, or more than these.
   Beginning find(const SessionKey& session, std::int64_t until);
-  // The messages of the entries in (after, until]. They are dropped unless just the entries before
-  // them are known: somebody else has told them, or they would leave a gap.
-  void extend(const SessionKey& session, std::int64_t after, std::int64_t until,
+  // The messages of the entries behind the first `after`, and how many entries they are, with the
+  // bytes that the store has of them. They are dropped unless just the entries before them are
+  // known: somebody else has told them, or they would leave a gap.
+  void extend(const SessionKey& session, std::int64_t after, HistorySize added,
               std::span<const llm::MessagePtr> messages);
+  // How long what is known of a history is; the history itself may be longer.
+  HistorySize size_of(const SessionKey& session) const;
 
   std::size_t bytes() const { return bytes_; }
 
@@ -42,6 +45,7 @@ class HistoryCache final {
   struct Kept {
     SessionKey session;
     Beginning beginning = {};
+    std::int64_t stored_bytes = 0;
     std::size_t bytes = 0;
   };
   using List = std::list<Kept>;

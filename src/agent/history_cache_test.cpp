@@ -31,7 +31,8 @@ struct HistoryCacheTest : ::testing::Test {
   void add(int number, std::int64_t after, std::int64_t until) {
     std::vector<llm::MessagePtr> messages;
     for (std::int64_t n = after + 1; n <= until; ++n) messages.push_back(message(cat(n)));
-    cache.extend(session(number), after, until, messages);
+    const HistorySize added{.entries = until - after, .bytes = 10 * (until - after)};
+    cache.extend(session(number), after, added, messages);
   }
   Texts found(int number, std::int64_t until) {
     Texts texts;
@@ -49,6 +50,8 @@ TEST_F(HistoryCacheTest, AHistoryThatHasGrownIsKnownFromItsBeginning) {
   read(1, 4);
   EXPECT_EQ(found(1, 4), (Texts{"1", "2", "3", "4"}));
   EXPECT_EQ(cache.bytes(), 4 * (HistoryCache::kMessageBytes + 1));
+  EXPECT_EQ(cache.size_of(session(1)), (HistorySize{.entries = 4, .bytes = 40}));
+  EXPECT_EQ(cache.size_of(session(2)), HistorySize());
 }
 
 TEST_F(HistoryCacheTest, AShorterBeginningThanTheKnownOneIsNotCutFromIt) {

@@ -86,6 +86,7 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
   std::vector<llm::MessagePtr>& messages = known.messages;
   const std::int64_t known_before = known.entries;
   const std::size_t messages_before = messages.size();
+  std::size_t bytes = 0;
   while (known.entries < until) {
     ERRAND_CO_TRY(auto entries,
                   co_await store->read_history(session, known.entries, until, kBytesAtOnce));
@@ -95,13 +96,16 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
                           known.entries, " instead of ", until));
     }
     for (const SessionEntry& entry : entries) {
+      bytes += entry.body.size();
       ERRAND_CO_TRY(auto kept, parse_history_entry(entry.body));
       append_told(messages, std::move(kept));
     }
     known.entries = entries.back().n;
   }
   if (cache && known_before < until) {
-    cache->extend(session, known_before, until, std::span(messages).subspan(messages_before));
+    cache->extend(session, known_before,
+                  {.entries = until - known_before, .bytes = static_cast<std::int64_t>(bytes)},
+                  std::span(messages).subspan(messages_before));
   }
   co_return std::move(messages);
 }
@@ -125,10 +129,12 @@ std::vector<std::string> history_entries(const State& state) {
 }
 
 void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
-                      std::vector<HistoryEntry> entries) {
+                      AddedHistory added) {
   std::vector<llm::MessagePtr> messages;
-  for (HistoryEntry& entry : entries) append_told(messages, std::move(entry));
-  cache->extend(session, after, after + static_cast<std::int64_t>(entries.size()), messages);
+  for (HistoryEntry& entry : added.entries) append_told(messages, std::move(entry));
+  cache->extend(session, after,
+                {.entries = static_cast<std::int64_t>(added.entries.size()), .bytes = added.bytes},
+                messages);
 }
 
 }  // namespace errand::agent

@@ -30,8 +30,12 @@ std::vector<HistoryEntry> added_history(const State& state);
 // The same as the store keeps it.
 std::vector<std::string> history_entries(const State& state);
 
+struct AddedHistory {
+  std::vector<HistoryEntry> entries = {};
+  std::int64_t bytes = 0;  // as the store keeps them
+};
 // What a run has added behind so many entries, for the next run of its session.
 void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
-                      std::vector<HistoryEntry> entries);
+                      AddedHistory added);
 
 }  // namespace errand::agent

@@ -24,6 +24,7 @@
 #include "engine/residency/residency.hpp"
 #include "engine/residency/slots.hpp"
 #include "engine/residency/subscription.hpp"
+#include "engine/session_cache.hpp"
 #include "engine/session_spec.hpp"
 #include "json/schema_cache.hpp"
 #include "run/fork.hpp"
@@ -316,6 +317,8 @@ class Engine final : private agent::ChildRuns {
   };
   Task<Result<Prepared>> prepare(Principal who, Spec spec);
   Task<Result<Prepared>> prepare_session(Principal who, Spec spec);
+  // not_found: no such session, unless it was there a moment ago.
+  Task<Result<SessionCache::Known>> known_session(SessionKey session);
   // Schemas that may take long to compile, of tools and of the output (null: none), so that
   // resolving the run finds them, or their errors, in the cache.
   // invalid_argument: together they have too many patterns. What else is wrong is told later.
@@ -395,6 +398,7 @@ class Engine final : private agent::ChildRuns {
   agent::TurnRoom turns_;
   ReaderBudget readers_;
   agent::HistoryCache histories_;
+  SessionCache sessions_;
   agent::Surroundings surroundings_;
   Pauses pauses_;
   Residency residency_;

@@ -141,19 +141,19 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
                                  Idempotency idempotency) {
   ERRAND_CO_CHECK(check_overrides(who, message.overrides));
   ERRAND_CO_CHECK(check_asked(who, message.said));
-  ERRAND_CO_TRY(auto row, co_await deps_.store.find_session({who.workspace, session}));
-  ERRAND_CO_CHECK(check_conversation_bytes(static_cast<std::size_t>(row.history_bytes) +
+  const SessionKey key{.workspace = who.workspace, .session = session};
+  ERRAND_CO_TRY(const auto known, co_await known_session(key));
+  ERRAND_CO_CHECK(check_conversation_bytes(static_cast<std::size_t>(known.history.bytes) +
                                            bytes_of(message.said)));
-  ERRAND_CO_TRY(auto params, co_await read_aside(&row.spec, deps_.pool, parse_session_params));
   SessionTurn turn{.session = session,
-                   .when_busy = message.when_busy.value_or(params.when_busy),
+                   .when_busy = message.when_busy.value_or(known.params->when_busy),
                    .queued_max = kQueuedMax,
                    .cancel_reason = std::string(kInterrupted)};
   std::vector<RunBlob> blobs;
   for (Message& said : message.said.messages) {
     for (RunBlob& blob : agent::take_bytes(said.files)) blobs.push_back(std::move(blob));
   }
-  ERRAND_CO_TRY(auto asked, co_await prepare(who, spec_of(params, std::move(message))));
+  ERRAND_CO_TRY(auto asked, co_await prepare(who, spec_of(*known.params, std::move(message))));
   std::string model_id = asked.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_TRY(auto created, co_await resolve(who, std::move(asked), model_id));
@@ -163,11 +163,30 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
   ERRAND_CO_TRY(auto outcome, co_await begin(who, std::move(journal), std::move(blobs),
                                              std::move(idempotency), std::move(turn)));
   if (outcome.refused) co_return refusal_of(*outcome.refused, session);
+  if (outcome.history) sessions_.note(key, *outcome.history);
   if (outcome.interrupted) {
     const RunKey run{who.workspace, *outcome.interrupted};
     residency_.deliver(run, filled_by(cancel_mail(run, kInterrupted)));
   }
   co_return outcome.run;
+}
+
+// What a session is asked for with never changes, and its history only grows. If it has grown more
+// than is known here, its next run notices.
+Task<Result<SessionCache::Known>> Engine::known_session(SessionKey session) {
+  SessionCache::Known known = sessions_.find(session);
+  if (known.params) {
+    const HistorySize told = histories_.size_of(session);
+    if (told.entries > known.history.entries) known.history = told;
+    co_return known;
+  }
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find_session(session));
+  const bool is_long = row.spec.size() > SessionCache::kSpecBytesMax;
+  known.history = row.history();
+  ERRAND_CO_TRY(auto params, co_await read_aside(&row.spec, deps_.pool, parse_session_params));
+  known.params = std::make_shared<const SessionParams>(std::move(params));
+  if (!is_long) sessions_.keep(session, known);
+  co_return known;
 }
 
 Task<Result<SessionView>> Engine::get_session(Principal who, SessionId session) {

@@ -63,6 +63,36 @@ TEST_F(SessionsTest, EachRunIsToldWhatWasSaidBefore) {
   check();
 }
 
+TEST_F(SessionsTest, AMessageToASessionInUseReadsNothing) {
+  World world(disk, kAnswers);
+  begin(world);
+  ASSERT_TRUE(send(world, "One?"));
+  world.settle();
+  int reads = 0;
+  world.fault = [&reads](FaultyStore::Operation op) {
+    if (op.kind == FaultyStore::Kind::read) ++reads;
+    return FaultyStore::Fault::none;
+  };
+  ASSERT_TRUE(send(world, "Two?"));
+  world.settle();
+  EXPECT_EQ(reads, 0);
+  EXPECT_EQ(history(world),
+            (Lines{"user: One?", "assistant: First.", "user: Two?", "assistant: Second."}));
+  check();
+}
+
+TEST_F(SessionsTest, ASessionInUseThatEndsOrGoesTakesNoMessage) {
+  World world(disk, kAnswers);
+  begin(world);
+  const RunId run = *send(world, "One?");
+  world.settle();
+  ASSERT_TRUE(world.result_of(world.engine.end_session(someone(), session)));
+  EXPECT_EQ(send(world, "Two?").error().reason(), "session_ended");
+  ASSERT_TRUE(world.result_of(world.engine.remove_session(someone(), session)));
+  EXPECT_EQ(send(world, "Three?").error().code(), ErrorCode::not_found);
+  EXPECT_EQ(world.result_of(world.engine.get(someone(), run)).error().code(), ErrorCode::not_found);
+}
+
 TEST_F(SessionsTest, MessagesWaitForTheirTurn) {
   World world(disk, R"({"turns":[{"text":["First."],"delayMs":1000},
       {"text":["Second."],"delayMs":1000},{"text":["Third."]}]})");
