@@ -39,6 +39,8 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
       cutoff_(params.is_given_up ? Cutoff::given_up : Cutoff::none),
       trace_(make_trace(around, key_, state_->created())),
       tasks_(around.home.executor(), on_bug()) {
+  // Answers that came while nobody drove the run are folded by the first step. The other open calls
+  // wait for the rest of their time.
   for (Mailbox& mail : params.mail) {
     if (keep_question(mail) && !mail.filled) continue;
     if (mail.filled) {
@@ -49,6 +51,8 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
       continue;
     }
     ToolUseId call = *ToolUseId::parse(mail.slot);
+    // A client forgets a call whose answer it could not post. It may be offered again if nothing is
+    // lost when it is carried out twice.
     const bool is_forgotten = mail.offer_again && start_ == Start::recovered;
     calls_.at(call).stage = is_forgotten ? Stage::forgotten : Stage::started;
     milliseconds left = std::max(milliseconds(0), mail.deadline - around_.store.now());

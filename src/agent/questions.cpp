@@ -152,6 +152,7 @@ AnswerPtr<ToolAnswer> AgentRun::ask_client(const ToolUseId& call, ClientQuestion
     before = asked_before(*state_->find_call(call), offer.id);
   } while (before && *before != asked);
   auto pending = std::make_shared<PendingAnswer<ToolAnswer>>();
+  // Answered before the restart: the tool gets the same answer, and the client is not asked again.
   if (const AnswerEntry* known = answer_to(*state_->find_call(call), offer.id)) {
     pending->settle(
         ToolAnswer{.ok = known->ok, .text = known->text, .timed_out = known->timed_out});
@@ -287,6 +288,7 @@ AnswerPtr<ModelAnswer> AgentRun::ask_for_server(const ToolUseId& call, ModelQues
 }
 
 Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion question) {
+  // A server's question needs a connection to the model and memory, as a turn does.
   Wakeup* bell = nullptr;
   TurnRoom::Place room(around_.turns,
                        {.workspace = key_.workspace, .file_bytes = file_bytes(question)}, bell);

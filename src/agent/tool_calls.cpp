@@ -174,6 +174,7 @@ Task<void> AgentRun::settle_without_running() {
   std::optional<std::string> all_refused = batch_refusal(*state_);
   if (has_failed_sibling()) all_refused = kSiblingFailed;
   if (fatal_outcome_of(*state_)) all_refused = kNotMade;
+  // Gathered first: an outcome that is recorded changes the turn that is walked here.
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;

@@ -416,6 +416,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
     co_return Error(ErrorCode::unavailable, "the server is shutting down and takes no new runs")
         .reason("draining");
   }
+  // A long journal is written and folded on the pool, so that the home stays free.
   BlockingPool* pool = is_long(journal) ? deps_.pool : nullptr;
   auto take = [journal = std::move(journal)]() mutable {
     return Result<Beginning>(take_in(std::move(journal)));
@@ -435,6 +436,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   if (!tools->bindings_hash.empty()) {
     run.effects.blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
   }
+  // The status is part of the commit, so the slot is looked for before it.
   const bool waits_for_slot = residency_.must_queue(who.workspace);
   run.first.at = created.at;
   run.row = {.id = id.empty() ? deps_.ids.make<RunIdTag>(kRunPrefix) : id,
@@ -453,6 +455,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto begun, co_await create_surely(std::move(run)));
   CreateOutcome& outcome = begun.outcome;
+  // A repeated request gets the run of the first one, which is driven already.
   if (outcome.refused || outcome.kind == Creation::existing) co_return std::move(outcome);
   if (outcome.kind == Creation::conflict) {
     co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
@@ -463,6 +466,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   tell_unchecked_patterns(deps_.log, row, created);
   RunRow owned = row;
   owned.epoch = outcome.epoch;
+  // A run that waits for its session is started by the commit that ends the run before it.
   const bool is_its_turn = !outcome.waits_for_turn && !begun.is_driven;
   if (is_its_turn) residency_.begin(owned, std::move(state), outcome.history);
   co_return std::move(outcome);

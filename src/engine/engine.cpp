@@ -35,6 +35,7 @@ Error newer_run(const RunId& run) {
       .hint("Use that version, or a newer one.");
 }
 
+// Runs share the surroundings, and residency_ drives them: so it comes after all that they use.
 Engine::Engine(Deps deps, Limits limits)
     : deps_(deps),
       limits_(limits),

@@ -155,6 +155,7 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
   }
   ERRAND_CO_TRY(auto asked, co_await prepare(who, spec_of(*known.params, std::move(message))));
   std::string model_id = asked.spec.model_id;
+  // Only models of a source, such as Ollama, come and go.
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_TRY(auto created, co_await resolve(who, std::move(asked), model_id));
   created.session = session;
@@ -164,6 +165,7 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
                                              std::move(idempotency), std::move(turn)));
   if (outcome.refused) co_return refusal_of(*outcome.refused, session);
   if (outcome.history) sessions_.note(key, *outcome.history);
+  // The cancel is in the mailbox since the commit. The run here need not wait until it looks there.
   if (outcome.interrupted) {
     const RunKey run{who.workspace, *outcome.interrupted};
     residency_.deliver(run, filled_by(cancel_mail(run, kInterrupted)));

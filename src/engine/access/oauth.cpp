@@ -132,6 +132,8 @@ Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams 
                  .created_at = clock_.now()},
       .secret = make_secret(kOAuthSecretPrefix),
       .refresh_token = make_secret(kOAuthRefreshPrefix)};
+  // A repeated request must get the same secrets, and the store has only their hashes: so id and
+  // secrets follow from the idempotency key.
   if (once.is_given()) {
     const std::string id = once.name(cat("oauth client of ", workspace.view()));
     made.client.id = *KeyId::parse(cat(kOAuthIdPrefix, id.substr(0, 2 * kIdBytes)));
@@ -147,6 +149,7 @@ Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams 
   made.client.refresh_hash = digest_of(made.refresh_token);
   std::vector<RecordChange> changes;
   changes.push_back({.key = client_key(made.client), .body = client_text(made.client)});
+  // Durable before its secrets are shown.
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
   clients_[made.client.id] = made.client;
   co_return made;

@@ -221,6 +221,7 @@ Result<Spec> with_agent(Spec asked, const NamedRecord& agent) {
                                           "\" is damaged: ", parsed.error().describe()));
   }
   Spec& stored = *parsed;
+  // The agent's members are defaults for the run, except for the system prompt, which wins.
   asked.agent_id = agent.id;
   asked.agent_version = agent.version;
   if (asked.name.empty()) asked.name = agent.name;

@@ -66,6 +66,7 @@ Task<Result<Renewal>> to_renewal(Task<Result<void>> saving) {
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
+  // First of all: no other process may write while this one migrates and takes its epoch.
   ERRAND_TRY(auto lock, sqlite::FileLock::take(cat(options.path, ".lock")));
   ERRAND_CHECK(make_file(options.path));
   ERRAND_TRY(auto database, Database::open(options.path, Database::Access::write));
@@ -74,6 +75,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
   if (!migrated) {
     return sqlite::with_context(cat("cannot use ", options.path), migrated.error());
   }
+  // Durable before anything is written with it, so that no two openings share one.
   ERRAND_TRY(std::int64_t epoch, next_epoch(*database));
   if (options.pages_max > 0) {
     ERRAND_CHECK(database->execute(cat("PRAGMA max_page_count = ", options.pages_max)));

@@ -80,6 +80,8 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
 Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
   const RunRow& row = run.row;
   const StoreTime now = time_.now();
+  // The key decides before any limit: a repeated request gets its run even when the disk is full or
+  // the session has ended.
   ERRAND_TRY(auto made, keyed_.find(row.workspace, run.idempotency, now));
   if (made) {
     auto id = RunId::parse(made->subject);
@@ -92,6 +94,7 @@ Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
     ERRAND_TRY(admission, sessions_.admit(row.workspace, *run.session));
     if (admission.refused) return CreateOutcome{.refused = admission.refused};
   }
+  // Bytes that the run takes over from another one may have been removed since it was prepared.
   ERRAND_CHECK(blobs_.check(row.workspace, run.effects.blobs));
   ERRAND_TRY(bool is_taken, has_log(row.id));
   if (is_taken) return conflict("a run with this id exists");
