@@ -12,8 +12,7 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 ROWS = FOLDER / "rows.md"
 # What issues to come bring, and rows may wait for.
-LATER = ("A2A", "agents", "evals", "feedback", "MCP", "OAuth", "plans", "sessions", "stored tools",
-         "supervisor", "tenants")
+LATER = ("evals", "plans", "supervisor")
 ENVELOPE = ("seq", "type", "data")
 FRAME = re.compile(r"<< id: (\d+) \| event: (\w+) \| data: (.*)")
 
