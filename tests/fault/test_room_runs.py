@@ -102,7 +102,7 @@ class RoomRunsTest(ServerCase):
         self.assertTrue(self.one(self.events(made.json()["runId"]), "tool_result")["ok"])
 
     def test_rules_of_a_toolkit_reach_the_model(self):
-        model = FakeModel([{"text": "Done."}])
+        model = FakeModel([turn("Done.")])
         self.addCleanup(model.stop)
         self.begin(config={"models": [{
             "id": "m", "provider": "openai", "api": "chat", "vendorModelId": "m", "apiKey": "k",
