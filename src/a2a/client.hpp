@@ -23,7 +23,7 @@ constexpr std::size_t kAnswerBytesMax = 16U * 1024 * 1024;  // of one answer, or
 // Of the events from which a task's artifacts are put together. Beyond, the call ends as too_large.
 constexpr std::size_t kStreamedBytesMax = 2 * kAnswerBytesMax;
 
-// An agent, as it is named by whoever wants it.
+// An agent, as a ref or a flag names it.
 struct AgentAddress {
   std::string card_url;
   // Go with every request. Interfaces at another origin than the card's are therefore not used.

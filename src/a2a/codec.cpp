@@ -180,7 +180,7 @@ json::Object artifact_json(const Artifact& artifact, Version version) {
   return out;
 }
 
-// The last event of a 0.3 stream: nothing comes until somebody sends a message.
+// The last event of a 0.3 stream: nothing comes until the client sends a message.
 bool is_last(TaskState state) {
   return is_terminal(state) || is_interrupted(state);
 }

@@ -67,7 +67,7 @@ enum class TaskState : std::uint8_t {
 };
 // Nothing comes after it.
 bool is_terminal(TaskState state);
-// The task waits for somebody else.
+// The task waits for its client, or for another party.
 bool is_interrupted(TaskState state);
 
 struct TaskStatus {

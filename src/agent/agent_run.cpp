@@ -176,7 +176,7 @@ Task<void> AgentRun::drive() {
       break;
     }
   }
-  // Whoever stops the run waits for this task, and must not be told that the run rests.
+  // stop() waits for this task, and its caller must not hear that the run rests.
   if (activity_ == Activity::stopping) co_return;
   activity_ = Activity::idle;
   if (rests()) {
@@ -374,7 +374,7 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
     tell_end(terminal);
     co_return observer_.on_end();
   }
-  // A cancel was accepted before the end: whoever asked for it was told that the run will end so.
+  // A cancel was accepted before the end: its caller was promised that the run ends as cancelled.
   state_->withdraw_terminal();
   co_await fetch_mail();
 }

@@ -33,7 +33,7 @@ class HistoryCache final {
   Beginning find(const SessionKey& session, std::int64_t until);
   // The messages of the entries behind the first `after`, and how many entries they are, with the
   // bytes that the store has of them. They are dropped unless just the entries before them are
-  // known: somebody else has told them, or they would leave a gap.
+  // known: another run has added them, or they would leave a gap.
   void extend(const SessionKey& session, std::int64_t after, HistorySize added,
               std::span<const llm::MessagePtr> messages);
   // How long what is known of a history is; the history itself may be longer.

@@ -202,7 +202,7 @@ bool AgentRun::take_answer(const Mailbox& mail) {
   return true;
 }
 
-// What nobody sent is not shown as if somebody had.
+// An answer that no client sent is not shown as a client's.
 void AgentRun::record_answer(const ToolUseId& id, const Question& question, ToolAnswer answer) {
   calls_.forget_time(id);
   log_->close_mailbox(id.str());

@@ -231,7 +231,7 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;
   if (is_offered) log_->close_mailbox(outcome.id.str(), wait_max);
   calls_.forget_time(outcome.id);
-  // What nobody sent is not shown as if somebody had.
+  // An answer that no client sent is not shown as a client's.
   if (is_offered && !outcome.timed_out) {
     log_->emit(LocalToolResultIn{.id = outcome.id,
                                  .name = call->name,

@@ -425,7 +425,7 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_help(app, exit_code);
   add_version(app, exit_code);
   for (const char* name : kRareCommands) app.get_subcommand(name)->group("");
-  // Whoever reads the list of commands has found the flag. Commands would inherit this.
+  // The reader of the list of commands has found the flag. Commands would inherit this.
   app.get_help_ptr()->group("");
 }
 

@@ -16,8 +16,8 @@ struct SealKey {
 
 SealKey random_seal_key();
 
-// Nonce, ciphertext and tag. `context` is not encrypted and not part of the result; whoever unseals
-// has to give the same one, so that a sealed text cannot be put in the place of another.
+// Nonce, ciphertext and tag. `context` is not encrypted and not part of the result; the unsealing
+// side has to give the same one, so that a sealed text cannot be put in the place of another.
 std::string seal(const SealKey& key, std::string_view plain, std::string_view context);
 
 // Nothing: another key, another context, or a sealed text that was changed.

@@ -57,7 +57,7 @@ Task<Result<RunRow>> Engine::begin_child(Principal who, AgentCall call) {
   co_return row;
 }
 
-// A task of the engine: whoever waits for it may be cut off at any time, and a run that is created
+// A task of the engine: its caller may be cut off at any time, and a run that is created
 // without being driven would be nobody's.
 Task<void> Engine::create_child(Principal who, AgentCall call, ChildOf child, NewChildPtr created) {
   const RunId id = child.id;

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kToolThreads = 2;
 constexpr std::size_t kToolQueueMax = 1000;
 
-// A directory with other things in it, such as /tmp, is not closed to those who use them.
+// A directory with other things in it, such as /tmp, is not closed to its other users.
 bool is_ours(const fs::path& data) {
   std::error_code error;
   return fs::is_empty(data, error) || fs::exists(data / kStoreFile, error);

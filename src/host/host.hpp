@@ -26,7 +26,7 @@ namespace errand::host {
 
 // Everything that drives runs in a process, whether it serves others or only itself: the store, the
 // models, the tools, the keys and the engine. Built on the thread that runs `io`; lives there.
-// Whoever has the host starts its engine and stops the host.
+// The owner of the host starts its engine and stops the host.
 class Host final {
  public:
   // Outlive the host.

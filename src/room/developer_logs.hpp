@@ -10,7 +10,7 @@
 
 namespace errand::room {
 
-// What participants log for developers, for those who listen at that moment. Nothing is kept.
+// What participants log for developers, for listeners at that moment. Nothing is stored.
 class DeveloperLogs final {
  public:
   // A call that gets every line until its caller closes its input. This outlives the call.

@@ -194,7 +194,7 @@ void Queues::send(const QueueCall& call, const std::string& name) {
   }
   item.seq = ++queue->last_seq;
   bytes_ += weight_of(item);
-  // A message must not be stored without its queue: whoever reads the store would not see it.
+  // A message must not be stored without its queue: a restart would not find it.
   const auto with_queue = queue->is_stored ? WithQueue::no : WithQueue::yes;
   if (with_queue == WithQueue::yes) ++queue->storing;
   store_.add_item(name, item, with_queue,

@@ -18,7 +18,7 @@ namespace errand::room {
 
 // A call of the toolkit `queues`.
 struct QueueCall {
-  const void* caller = nullptr;        // whoever it is, for leave()
+  const void* caller = nullptr;        // the participant, for leave()
   const QueuesGrant* grant = nullptr;  // lives as long as the caller
   std::string tool;
   json::Value arguments;

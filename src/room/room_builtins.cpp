@@ -57,7 +57,8 @@ void Room::enable_messaging(Request& request) {
   Participant& from = request.from;
   const bool is_new = !std::exchange(from.has_messaging, true);
   request.answer(empty_content());
-  // Whoever asks again before it has read who is there is told once more, not each time.
+  // A participant that asks again before it has read the list gets one more list, not one each
+  // time.
   if (!std::exchange(from.presence_waits, true)) {
     send_large(from, [this, &from] {
       from.presence_waits = false;

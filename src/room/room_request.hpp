@@ -44,7 +44,7 @@ struct Room::Request {
   void refuse(RoomCode code, std::string_view text) const { answer(error_content(code, text)); }
 };
 
-// A list that waits for somebody to join.
+// A list request that waits for a participant to join.
 struct Room::WaitingList {
   Participant* lister;
   std::uint64_t request_id;

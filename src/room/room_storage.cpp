@@ -46,7 +46,7 @@ void Room::serve_storage(Request& request, std::string_view tool) {
                    .answer = request.later()});
 }
 
-// To everybody who may see the file, whoever has changed it included. A participant
+// To every participant who may see the file, the one who changed it included. A participant
 // who may see only the source or the target of a move is told of a deletion or a creation.
 void Room::tell_of_file(const FileEvent& event) {
   using Kind = FileEvent::Kind;

@@ -30,9 +30,9 @@ struct FileUser {
   std::shared_ptr<std::size_t> transfers = {};  // of the participant, under way
 };
 
-// A file that somebody wants an address of.
+// A request for the address of a file.
 struct FileToRead {
-  std::string room_url;  // where whoever asks reaches the room
+  std::string room_url;  // where the participant reaches the room
   std::string path;
 };
 

@@ -37,7 +37,7 @@ std::string plain_mime_type(std::string_view text) {
   return plain == "image/jpg" ? "image/jpeg" : plain;
 }
 
-// A name, not a path: whoever saves the file must not be led elsewhere.
+// A name, not a path: a saved file must not land in another folder.
 bool is_filename(std::string_view name) {
   bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f && c != '/' && c != '\\';

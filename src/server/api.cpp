@@ -212,7 +212,7 @@ Result<Principal> Api::authenticate(Access access, const net::Request& request) 
   return who;
 }
 
-// Whoever is refused now need not send the body of the request.
+// A client that is refused now need not send the body of the request.
 Result<net::BodyTerms> Api::terms_of_body(const Row& row, const net::Request& head) {
   if (row.open_verb) return open_terms();
   auto refused_with = [this](net::Response answer) {

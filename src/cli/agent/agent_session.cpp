@@ -32,7 +32,7 @@ Task<Result<void>> disconnect(sdk::CommandRunner* runner) {
   co_return Result<void>();
 }
 
-// Whoever started this process may want it to outlive its terminal (nohup).
+// The user may want this process to outlive its terminal (nohup).
 bool is_hangup_ignored() {
   struct sigaction now{};
   return ::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -129,7 +129,7 @@ Result<void> AgentSession::connect_servers() {
   return {};
 }
 
-// Whoever waits for signals does so before the work can be over and call that off.
+// The wait for signals begins before the work can end and cancel it.
 int AgentSession::run(AgentWork& work) {
   if (runner_->is_here()) {
     log_.emplace(LogLines::Parts{.io = io_, .printer = *printer_, .console = console_});

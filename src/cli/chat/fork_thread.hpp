@@ -9,7 +9,7 @@ namespace errand::cli {
 
 // Metadata of the runs of one chat that is made of forks: the id of the chat.
 inline constexpr const char* kForkedChatKey = "errand.chat";
-// The id of the chat that a run belongs to; empty if it is none of these.
+// The id of the chat that a run belongs to; empty if it belongs to none.
 std::string forked_chat_of(const sdk::RunInfo& run);
 
 // A chat that an earlier version began: each message is a run of its own, and all but the first are

@@ -21,7 +21,7 @@ constexpr std::size_t kCallChars = 200;
 constexpr std::size_t kCallCandidatesMax = 5;
 constexpr std::size_t kCallsMax = 1000;  // that are looked through
 
-// The run of a call is of use to those who look further: an answer needs the call alone.
+// The run of a call helps a user who wants to see more: an answer needs only the call.
 std::string calls_table(const json::Value& answer) {
   WallTime now = SystemClock().now();
   const TableLook look = table_look_here();

@@ -125,7 +125,7 @@ Findings check_port(const ServerState& server) {
 Finding check_key(const Result<sdk::Credentials>& server) {
   Finding out{.subject = "key"};
   if (!server) {
-    // Somebody else's server may be where ours would be.
+    // Another program may listen at the server's address.
     bool is_missing = server.error().code() == ErrorCode::not_found;
     out.level = is_missing ? Level::warning : Level::wrong;
     out.message = server.error().message();

@@ -219,7 +219,7 @@ class Server final {
     return fixed ? fixed : "";
   }
 
-  // Whoever guesses the key can do everything.
+  // A guessed key could do everything.
   static Result<std::string> choose_first_key() {
     std::string fixed = environment_key();
     if (fixed.empty()) return engine::KeyRing::make_secret();

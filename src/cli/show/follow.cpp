@@ -56,7 +56,7 @@ void note_call(ShownCalls& shown, const Event& event) {
   if (const auto* call = std::get_if<LocalToolCall>(&event)) shown.add(call->id);
 }
 
-// The run does not depend on whoever watches it.
+// The run does not depend on its watchers.
 Error with_advice(const Error& error, const sdk::Following& run) {
   if (error.reason() != sdk::RunApi::kUnreachable || run.last_seq() == 0) return error;
   return Error(error.code(), error.message())

@@ -10,7 +10,7 @@
 namespace errand::cli {
 
 // The calls that the user has been shown of a run, so that a question about a call comes after the
-// call itself. Lives on one home; outlives those who wait.
+// call itself. Lives on one home; outlives its waiters.
 class ShownCalls final {
  public:
   explicit ShownCalls(Executor home) : home_(std::move(home)) {}

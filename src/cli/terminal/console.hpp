@@ -21,7 +21,7 @@ class Console final {
 
   // Keeps back what others write, so that a question and its answer stay together.
   Task<Gate::Pass> take() { return gate_.enter(); }
-  // Writes `pieces`, then `question` to the terminal; for whoever has taken the console.
+  // Writes `pieces`, then `question` to the terminal; for the holder of the console.
   Task<Result<void>> ask(Pieces pieces, int terminal, std::string question);
 
  private:

@@ -19,7 +19,7 @@
 namespace errand::cli {
 namespace {
 
-// A terminal that is told so puts these around what is pasted; others ignore it.
+// Terminals that support it put these around pasted text; others ignore it.
 constexpr std::string_view kMarkPastes = "\033[?2004h";
 constexpr std::string_view kMarkNoPastes = "\033[?2004l";
 constexpr const wchar_t* kPasteBegin = L"\\e[200~";  // as libedit writes it
@@ -164,7 +164,7 @@ unsigned char EditedInput::Editor::take_paste() {
   return CC_REFRESH;
 }
 
-// Whoever had the terminal meanwhile, such as the shell, may have left it in another state. libedit
+// Another program, such as the shell, may have left the terminal in another state. libedit
 // shows a line anew where the cursor is, and takes that for the start of a row.
 void EditedInput::Editor::show_again() {
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, cat("\r\033[J", kMarkPastes));

@@ -12,7 +12,7 @@ namespace errand::cli {
 // its passes.
 class Gate final {
  public:
-  // Held by whoever is through; the next one may pass when it is gone.
+  // Held by the task that has passed; the next one may pass when it is destroyed.
   class Pass final {
    public:
     explicit Pass(Gate& gate) : gate_(&gate) {}

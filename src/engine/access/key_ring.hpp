@@ -66,7 +66,7 @@ class KeyRing final : public agent::RunLedger {
   static std::string make_secret();
   // A secret from 64 hex digits.
   static std::string secret_of(std::string_view hex);
-  // `secret` is one that make_secret gave, or that somebody chose. conflict: the key exists.
+  // `secret` comes from make_secret, or was chosen by the operator. conflict: the key exists.
   Task<Result<NewKey>> create(WorkspaceSlug workspace, KeyParams params, std::string secret);
   // A request that may come twice: an equal one from the same caller gets the same key again. Its
   // secret is derived from the caller's own, because it is kept nowhere.

@@ -29,7 +29,7 @@ struct NewWorkspace {
 // home.
 class Workspaces final {
  public:
-  // The workspace of those who run the server. Its unrestricted keys, and its keys with the scopes
+  // The workspace of the server's operators. Its unrestricted keys, and its keys with the scopes
   // "workspaces:read" and "workspaces:write", may list and create workspaces.
   static constexpr std::string_view kOperator = "default";
 

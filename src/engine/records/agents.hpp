@@ -18,7 +18,7 @@ namespace errand::engine {
 
 constexpr std::size_t kAgentDescriptionCharsMax = 2000;
 
-// What somebody wants to store.
+// What a request wants to store.
 struct AgentParams {
   std::string name;
   std::string body;  // of the record

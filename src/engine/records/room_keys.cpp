@@ -176,7 +176,7 @@ Task<Result<RoomKey>> RoomKeys::signing_key(WorkspaceSlug workspace) {
   if (known || known.error().code() != ErrorCode::not_found) co_return known;
   auto made = co_await make(workspace, id, "tokens of the server");
   if (made || made.error().code() != ErrorCode::conflict) co_return made;
-  co_return co_await find(id);  // somebody else was faster
+  co_return co_await find(id);  // another request was faster
 }
 
 }  // namespace errand::engine

@@ -29,7 +29,7 @@ struct RoomKey {
   std::string secret;
 };
 
-// The room keys of all workspaces. Whoever has a key signs tokens without asking the server, so
+// The room keys of all workspaces. The owner of a key signs tokens without asking the server, so
 // that secrets are kept, sealed, and not only hashes. Tokens name their key and no workspace: a
 // second record for each key says which workspace it belongs to. Lives on the engine's home.
 // not_found: no such key. Else the errors of SecretVault.

@@ -75,7 +75,8 @@ Task<void> Residency::claim_all() {
       continue;
     }
     backoff.reset();
-    // Mail that comes from here on is not among what was claimed, and must find somebody to wait.
+    // Mail that arrives from here on is not among the claimed runs' mail, and must find a waiting
+    // run.
     for (const ClaimedRun& run : claimed->runs) expect(run);
     if (!after) backlog_ = claimed->found;
     tell_backlog(*claimed);

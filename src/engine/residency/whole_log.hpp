@@ -11,7 +11,7 @@
 #include "run/ids.hpp"
 #include "store/store.hpp"
 
-// The whole log of one run, for those who look back.
+// The whole log of one run, for replays, forks and checks.
 namespace errand::engine {
 
 // Tools that are kept beside the journal are put back into it by both: the journal is read as it

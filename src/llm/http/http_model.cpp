@@ -31,7 +31,7 @@ Events only(Failed failed) {
   return events;
 }
 
-// Takes secrets out of what somebody says.
+// Removes secrets from a vendor's message.
 void hide(const std::vector<std::string>& secrets, std::string& text) {
   for (const std::string& secret : secrets) {
     if (secret.empty()) continue;

@@ -91,14 +91,14 @@ void Connection::watch_for_leaving() {
 void Connection::on_readable() {
   char byte = 0;
   auto count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  // Bytes are the next request: whoever sends them is there, and they wait for the stream's end.
+  // Bytes are the next request: the client is alive, and they wait for the stream's end.
   if (count > 0) return;
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return watch_for_leaving();
   on_left();
 }
 
 void Connection::on_left() {
-  // Whoever has only closed its sending side may still read: a handler just answers sooner.
+  // A client that has only closed its sending side may still read: a handler just answers sooner.
   if (auto action = std::exchange(when_left_, nullptr)) return action();
   gone_ = true;
   feed_->interrupt();

@@ -22,7 +22,7 @@ struct Message {
   friend bool operator==(const Message&, const Message&) = default;
 };
 
-// Bounds of what a peer may send. Whoever goes beyond is disconnected.
+// Bounds of what a peer may send. A peer that exceeds them is disconnected.
 struct FrameLimits {
   std::size_t message_bytes_max = 8U * 1024 * 1024;  // of header and attachment
   std::size_t packets_max = 32U * 1024;              // of one message

@@ -191,7 +191,7 @@ constexpr std::string_view kEventSchemas = R"json({
   },
   "event.result": {
     "type": "object",
-    "description": "The end of a run that did what it was asked, or met a limit of its own.",
+    "description": "The end of a run that succeeded, or stopped at a limit of its own.",
     "required": ["ok", "subtype", "tokens", "turns", "model"],
     "properties": {
       "ok": {"type": "boolean"},

@@ -31,7 +31,7 @@ void MemoryBudget::Seat::hold(std::size_t bytes) {
   } else if (!was_holding && bytes > 0) {
     holding_ = budget_.holding_.insert(budget_.holding_.end(), this);
   }
-  // Whoever is closed holds nothing any more, though its bytes go a moment later.
+  // A closed connection holds nothing, although its bytes are freed a moment later.
   while (budget_.held_ > budget_.limits_.half_bytes_max) {
     Seat& first = *budget_.holding_.front();
     first.socket_->close({.code = kUnfinishedClose, .reason = "too many messages are unfinished"});

@@ -54,7 +54,7 @@ Task<Result<net::Response>> RoomDoor::send_file(net::Request request) {
   }
   if (!file) co_return std::move(file).error();
   net::Response response;
-  // Whoever has uploaded the file must not run scripts under the server's address.
+  // An uploaded file must not run scripts under the server's address.
   response.headers = {
       {.name = "Content-Disposition",
        .value = cat("attachment; filename*=UTF-8''", percent_encode(room::name_of_path(path)))},

@@ -41,7 +41,7 @@ Result<std::string> parse_email(const json::Value& body) {
   return in.finish(std::move(name));
 }
 
-// The one who connects: whoever the body names, or else the key.
+// Who connects: the participant that the body names, or else the key.
 std::string name_of(std::string asked, const engine::RoomKey& key) {
   if (!trim(asked).empty()) return asked;
   return trim(key.info.name).empty() ? key.info.id : key.info.name;

@@ -11,7 +11,7 @@ namespace errand::server {
 
 // A run in lists.
 json::Object row_json(const RunRow& row);
-// What a list tells of a run besides, for those who ask: what it was asked, and what it waits for.
+// What a list adds to a run on request: its prompt, and what it waits for.
 void add_about(json::Object& out, const engine::RunView& run);
 // A run on its own, with what became of it.
 json::Object snapshot_json(const engine::RunView& run);

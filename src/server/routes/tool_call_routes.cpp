@@ -45,7 +45,7 @@ Result<milliseconds> parse_claim(const json::Value& body) {
   return parse_ttl(in);
 }
 
-// A body does not matter: whoever claims a call again may want it for longer.
+// The body does not matter: a repeated claim may ask for a longer time.
 Result<std::string> claim_key(const net::Request& request) {
   std::string key(request.header("idempotency-key"));
   if (key.size() <= kIdempotencyKeyCharsMax) return key;

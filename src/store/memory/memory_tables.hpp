@@ -17,7 +17,7 @@
 namespace errand {
 
 // What a MemoryStore keeps, and what can be done with it. The functions are those of the Store, as
-// plain calls; whoever calls them holds the mutex.
+// plain calls; the caller holds the mutex.
 struct MemoryStoreData {
  public:
   struct StoredRun {

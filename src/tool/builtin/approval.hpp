@@ -15,7 +15,7 @@ struct ApprovalRequest {
   std::string command = {};  // of a shell, one line, safe to show: "ls"
 };
 
-// Asks whoever is responsible before something is done that cannot be undone.
+// Asks the user before something is done that cannot be undone.
 class Approver {
  public:
   virtual ~Approver() = default;

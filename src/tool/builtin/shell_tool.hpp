@@ -24,7 +24,7 @@ class ShellTool final : public Tool {
   static constexpr std::size_t kCommandBytesMax = 20'000;  // longer ones are refused
   static constexpr int kDefaultSeconds = 60;
   static constexpr int kSecondsMax = 600;
-  static constexpr milliseconds kDecisionMax = std::chrono::hours(1);  // for whoever approves
+  static constexpr milliseconds kDecisionMax = std::chrono::hours(1);  // for the user who approves
 
   ShellTool(ShellOptions options, Approver& approver);
 

@@ -50,7 +50,7 @@ Task<Result<std::vector<ToolPtr>>> HttpTools::offered(Principal who) {
   Breath breath(kBytesInABreath);
   for (const NamedRecord& record : page.records) {
     if (breath.is_due(record.body.size())) co_await let_others_run();
-    // A record that is damaged must not hide the others; whoever calls it is told.
+    // A damaged record must not hide the others; a call of it fails with the reason.
     auto decl = decl_of_record(record);
     if (decl) out.push_back(std::make_shared<HttpTool>(client_, tools_, who, std::move(*decl)));
   }

@@ -51,7 +51,7 @@ class Changes final {
   Result<AddKeyOutcome> add_key(const ApiKeyRow& key, const Idempotency& idempotency);
   Result<void> revoke_key(const WorkspaceSlug& workspace, const KeyId& id, WallTime at);
 
-  // Lets the store's clock be known to whoever comes next; `if_old` only if that was last
+  // Stores the store's clock for the next process; `if_old` only if that was last
   // done a while ago.
   enum class Saving { always, if_old };
   Result<void> save_clock(Saving saving);

@@ -11,7 +11,7 @@ namespace errand::sqlite {
 // Merges the small segments of runs that have ended into ones of at most kSegmentBytesMax, in small
 // steps inside transactions that the caller begins and ends. Runs are merged in the order in which
 // they ended; the table `merging` says how far that has come. After every step a log is whole:
-// whoever reads it finds all of it, with numbers that have no gap.
+// readers find all of it, with numbers that have no gap.
 class Merging final {
  public:
   explicit Merging(Database& database);

@@ -175,7 +175,7 @@ Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& wor
   return Admission{.place = place, .current = found->current};
 }
 
-// Those who wait in turn have places from 1 on; those who interrupt go ahead of them, from -1 on
+// Runs that wait in turn have places from 1 on; runs that interrupt go ahead of them, from -1 on
 // downwards. Gives 0 if the queue is full.
 Result<std::int64_t> SessionChanges::find_place(const WorkspaceSlug& workspace,
                                                 const SessionTurn& turn) {

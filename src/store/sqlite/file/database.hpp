@@ -42,7 +42,7 @@ class Database final {
   // The one text that `sql` gives.
   Result<std::string> text(const std::string& sql);
 
-  // The first thing that went wrong since the last rollback. Whoever writes must then roll back.
+  // The first thing that went wrong since the last rollback. The writer must then roll back.
   bool failed() const { return failure_.has_value(); }
   const Error& failure() const { return *failure_; }
   // The operating system lost what it was told to make durable: nothing in memory can be trusted

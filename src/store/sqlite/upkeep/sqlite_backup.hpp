@@ -30,8 +30,8 @@ struct BackupOptions {
 };
 // Copies a database, which a process may go on using. The copy has everything that was committed
 // before this began, and is there as a whole or not at all.
-// not_found: there is no database. conflict: the file exists. unsupported: the database is none of
-// Errand's, or of a newer version. unavailable: it is damaged, or the copy cannot be written.
+// not_found: there is no database. conflict: the file exists. unsupported: the database is not one
+// of Errand's, or of a newer version. unavailable: it is damaged, or the copy cannot be written.
 Result<CopyReport> back_up(const BackupOptions& options);
 
 struct RestoreOptions {
