@@ -205,8 +205,8 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
   }
   co_await back_off();
   std::vector<FilePart> wanted = files_to_read(*state_);
-  TurnRoom::Place room(around_.turns, {.workspace = key_.workspace, .file_bytes = bytes_of(wanted)},
-                       pausing_);
+  TurnRoom::Place room(around_.turns,
+                       {.workspace = key_.workspace, .file_bytes = held_bytes(wanted)}, pausing_);
   while (!room.is_in() && !has_news()) {
     WakeupAt waiting(around_.home.executor(), pausing_);
     co_await waiting.wait();

@@ -290,8 +290,9 @@ AnswerPtr<ModelAnswer> AgentRun::ask_for_server(const ToolUseId& call, ModelQues
 Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion question) {
   // A server's question needs a connection to the model and memory, as a turn does.
   Wakeup* bell = nullptr;
-  TurnRoom::Place room(around_.turns,
-                       {.workspace = key_.workspace, .file_bytes = file_bytes(question)}, bell);
+  TurnRoom::Place room(
+      around_.turns, {.workspace = key_.workspace, .file_bytes = held_bytes(file_bytes(question))},
+      bell);
   while (!room.is_in()) {
     WakeupAt waiting(around_.home.executor(), bell);
     co_await waiting.wait();

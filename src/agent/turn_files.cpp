@@ -46,10 +46,10 @@ std::vector<FilePart> files_to_read(const State& state) {
   return std::move(choice.chosen);
 }
 
-std::size_t bytes_of(const std::vector<FilePart>& files) {
+std::size_t held_bytes(const std::vector<FilePart>& files) {
   std::size_t bytes = 0;
   for (const FilePart& file : files) bytes += static_cast<std::size_t>(file.size);
-  return bytes;
+  return held_bytes(bytes);
 }
 
 Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunKey run,

@@ -19,7 +19,12 @@ constexpr std::int64_t kTurnFileBytesMax = 20 * 1024 * 1024;
 // results of the last turn's calls are part of that request.
 std::vector<FilePart> files_to_read(const State& state);
 
-std::size_t bytes_of(const std::vector<FilePart>& files);
+// What a turn takes of memory with so many bytes of files: the bytes, their base64 in the request,
+// and the request's text.
+constexpr std::size_t held_bytes(std::size_t file_bytes) {
+  return file_bytes + 2 * ((file_bytes + 2) / 3 * 4);
+}
+std::size_t held_bytes(const std::vector<FilePart>& files);
 
 // Reads the bytes of files. unavailable: the store cannot be read now.
 Task<Result<std::shared_ptr<const llm::TurnFiles>>> read_files(Store* store, RunKey run,

@@ -8,7 +8,7 @@ namespace errand::agent {
 TurnRoom::Place::Place(TurnRoom& room, Need need, Wakeup*& bell)
     : room_(room), need_(std::move(need)), bell_(bell), number_(++room.numbers_) {
   Share& share = room_.shares_.at(need_.workspace);
-  if (room_.gets_in_at_once(*this, share)) {
+  if (room_.gets_in_at_once(need_, share)) {
     room_.let_in(*this, share);
     return;
   }
@@ -46,16 +46,21 @@ bool TurnRoom::has_turn(const Share& share) const {
   return turns_ < limits_.turns && (!limits_.per_workspace || share.turns < *limits_.per_workspace);
 }
 
-bool TurnRoom::has_memory(const Place& place) const {
+bool TurnRoom::has_memory(const Need& need) const {
   // A turn with more files than the room holds gets in once nobody else has any.
-  return file_bytes_ == 0 || !place.has_files() ||
-         place.need_.file_bytes <= limits_.file_bytes - std::min(file_bytes_, limits_.file_bytes);
+  return file_bytes_ == 0 || !need.has_files() ||
+         need.file_bytes <= limits_.file_bytes - std::min(file_bytes_, limits_.file_bytes);
 }
 
 // While a workspace has a turn left, its queues hold nothing but turns that wait for memory.
-bool TurnRoom::gets_in_at_once(const Place& place, const Share& share) const {
+bool TurnRoom::gets_in_at_once(const Need& need, const Share& share) const {
   if (!has_turn(share)) return false;
-  return !place.has_files() || (!first_with_files_ && has_memory(place));
+  return !need.has_files() || (!first_with_files_ && has_memory(need));
+}
+
+bool TurnRoom::is_free(const Need& need) const {
+  const Share* share = shares_.find(need.workspace);
+  return gets_in_at_once(need, share ? *share : Share());
 }
 
 void TurnRoom::let_in(Place& place, Share& share) {
@@ -68,7 +73,7 @@ void TurnRoom::let_in(Place& place, Share& share) {
 
 TurnRoom::Place* TurnRoom::next() {
   if (waiting_ == 0 || turns_ >= limits_.turns) return nullptr;
-  if (first_with_files_ && has_memory(*first_with_files_)) {
+  if (first_with_files_ && has_memory(first_with_files_->need_)) {
     Place* first = std::exchange(first_with_files_, nullptr);
     if (has_turn(shares_.at(first->need_.workspace))) return first;
   }
@@ -77,7 +82,7 @@ TurnRoom::Place* TurnRoom::next() {
     if (!has_turn(share)) return false;
     for (Place* place : share.first()) {
       if (!place) continue;
-      if (place->has_files() && (first_with_files_ || !has_memory(*place))) {
+      if (place->has_files() && (first_with_files_ || !has_memory(place->need_))) {
         if (!first_with_files_) first_with_files_ = place;
         continue;
       }

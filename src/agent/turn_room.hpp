@@ -33,6 +33,8 @@ class TurnRoom final {
   struct Need {
     WorkspaceSlug workspace;
     std::size_t file_bytes = 0;
+
+    bool has_files() const { return file_bytes > 0; }
   };
 
   // A place in the room, or in the queue before it. Whoever destroys it leaves.
@@ -49,7 +51,7 @@ class TurnRoom final {
    private:
     friend TurnRoom;
 
-    bool has_files() const { return need_.file_bytes > 0; }
+    bool has_files() const { return need_.has_files(); }
 
     TurnRoom& room_;
     const Need need_;
@@ -58,6 +60,9 @@ class TurnRoom final {
     bool is_in_ = false;
     std::list<Place*>::iterator at_ = {};
   };
+
+  // Whether a place with this need would be in the room at once.
+  bool is_free(const Need& need) const;
 
   std::size_t turns() const { return turns_; }
   std::size_t file_bytes() const { return file_bytes_; }
@@ -79,8 +84,8 @@ class TurnRoom final {
   };
 
   bool has_turn(const Share& share) const;
-  bool has_memory(const Place& place) const;
-  bool gets_in_at_once(const Place& place, const Share& share) const;
+  bool has_memory(const Need& need) const;
+  bool gets_in_at_once(const Need& need, const Share& share) const;
   void let_in(Place& place, Share& share);
   // The place in the queue that gets in next, if one does.
   Place* next();

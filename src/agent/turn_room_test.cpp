@@ -93,6 +93,17 @@ TEST_F(TurnRoomTest, TheNextWithFilesMayLeave) {
   EXPECT_EQ(shown(), "+ +");
 }
 
+TEST_F(TurnRoomTest, SaysBeforehandWhoWouldGetInAtOnce) {
+  const WorkspaceSlug workspace = *WorkspaceSlug::parse("a");
+  ask(60);
+  EXPECT_TRUE(room.is_free({.workspace = workspace}));
+  EXPECT_TRUE(room.is_free({.workspace = workspace, .file_bytes = 40}));
+  EXPECT_FALSE(room.is_free({.workspace = workspace, .file_bytes = 41}));
+  ask(0);
+  ask(0);
+  EXPECT_FALSE(room.is_free({.workspace = workspace}));
+}
+
 struct SharedTurnRoomTest : TurnRoomTest {
   SharedTurnRoomTest() : TurnRoomTest({.turns = 4, .file_bytes = 100, .per_workspace = 2}) {}
 };

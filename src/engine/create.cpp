@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/file_bytes.hpp"
+#include "agent/turn_files.hpp"
 #include "async/read_aside.hpp"
 #include "base/limit_met.hpp"
 #include "base/text.hpp"
@@ -436,12 +437,20 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   if (!tools->bindings_hash.empty()) {
     run.effects.blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
   }
-  // The status is part of the commit, so the slot is looked for before it.
-  const bool waits_for_slot = residency_.must_queue(who.workspace);
+  // The status is part of the commit. Both are kept until the run has its own, or is known to wait. What does not wait for a slot may
+  // still wait for a connection to the model, or for the memory of its files.
+  const agent::TurnRoom::Need need{.workspace = who.workspace,
+                                   .file_bytes = agent::held_bytes(agent::files_to_read(*state))};
+  Wakeup* nobody = nullptr;
+  std::optional<agent::TurnRoom::Place> room;
+  if (turns_.is_free(need)) room.emplace(turns_, need, nobody);
+  Residency::KeptSlot slot;
+  if (room) slot = residency_.keep_slot(who.workspace);
+  if (!slot.is_kept()) room.reset();
   run.first.at = created.at;
   run.row = {.id = id.empty() ? deps_.ids.make<RunIdTag>(kRunPrefix) : id,
              .workspace = who.workspace,
-             .status = waits_for_slot ? RunStatus::queued : RunStatus::running,
+             .status = slot.is_kept() ? RunStatus::running : RunStatus::queued,
              .name = created.spec.name,
              .model_id = created.model.id,
              .metadata = json::write(labels_json(created.spec)),
@@ -468,7 +477,9 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   owned.epoch = outcome.epoch;
   // A run that waits for its session is started by the commit that ends the run before it.
   const bool is_its_turn = !outcome.waits_for_turn && !begun.is_driven;
-  if (is_its_turn) residency_.begin(owned, std::move(state), outcome.history);
+  if (is_its_turn) {
+    residency_.begin(owned, std::move(state), std::move(slot), outcome.history);
+  }
   co_return std::move(outcome);
 }
 

@@ -196,6 +196,73 @@ TEST_F(AdmissionTest, TurnsBeyondTheLimitWaitForOthersToEnd) {
   EXPECT_EQ(world.engine.turns().turns(), 0U);
 }
 
+TEST_F(AdmissionTest, ARunWhoseFirstTurnHasToWaitSaysThatItIsQueued) {
+  World world(disk, kSlow, {}, {.turns = {.turns = 2}});
+  create(world, 3);
+  EXPECT_EQ(statuses_of_all(world), (Lines{"running", "running", "queued"}));
+  EXPECT_EQ(world.engine.turns().waiting(), 1U);
+  check();
+  pass_a_turn(world);
+  EXPECT_EQ(status(world, runs[2]), "running");
+  pass_a_turn(world);
+  EXPECT_TRUE(are_all(world, "succeeded"));
+  check();
+}
+
+TEST_F(AdmissionTest, ARunThatWaitsForTheMemoryOfItsFilesSaysThatItIsQueued) {
+  // The bytes of a file are in memory three times: as they are, and twice as base64.
+  World world(disk, kSlow, {}, {.turns = {.file_bytes = 40}});
+  for (std::string_view name : {"one", "two"}) {
+    Spec spec = spec_with_files({}, {sent_file(std::string(name), "12345")});
+    runs.push_back(*world.result_of(world.engine.create(someone(), std::move(spec), {})));
+  }
+  create(world, 1);
+  EXPECT_EQ(world.engine.turns().file_bytes(), 21U);
+  EXPECT_EQ(statuses_of_all(world), (Lines{"running", "queued", "running"}));
+  pass_a_turn(world);
+  EXPECT_EQ(status(world, runs[1]), "running");
+  pass_a_turn(world);
+  EXPECT_TRUE(are_all(world, "succeeded"));
+  check();
+}
+
+struct Creating {
+  static Task<void> create(World* world, std::vector<RunId>* runs) {
+    Spec spec;
+    spec.prompt = "Hi";
+    auto run = co_await world->engine.create(someone(), std::move(spec), {});
+    runs->push_back(*run);
+  }
+};
+
+TEST_F(AdmissionTest, RunsThatAreCreatedTogetherDoNotCountOnTheSameSlot) {
+  World world(disk, kSlow, {}, kOneAtATime);
+  for (int i = 0; i < 3; ++i) world.tasks.spawn("client", Creating::create(&world, &runs));
+  world.settle();
+  EXPECT_EQ(statuses_of_all(world), (Lines{"running", "queued", "queued"}));
+  EXPECT_EQ(world.asked, 1);
+  EXPECT_EQ(world.engine.slots().waiting(), 2U);
+  for (int i = 0; i < 3; ++i) pass_a_turn(world);
+  EXPECT_TRUE(are_all(world, "succeeded"));
+  EXPECT_EQ(world.asked, 3);
+  check();
+}
+
+TEST_F(AdmissionTest, ASlotThatWasKeptForARunThatIsNotCreatedIsFreeAgain) {
+  World world(disk, kSlow, {}, kOneAtATime);
+  world.fault = [](FaultyStore::Operation op) {
+    return op.kind == FaultyStore::Kind::create ? FaultyStore::Fault::fail_before
+                                                : FaultyStore::Fault::none;
+  };
+  Spec spec;
+  spec.prompt = "Hi";
+  EXPECT_FALSE(world.result_of(world.engine.create(someone(), std::move(spec), {})));
+  world.fault = nullptr;
+  EXPECT_EQ(world.engine.slots().in_flight(), 0U);
+  create(world, 1);
+  EXPECT_EQ(statuses_of_all(world), (Lines{"running"}));
+}
+
 TEST_F(AdmissionTest, ATurnThatWaitsForAnotherIsCutOffWithTheTimeOfItsRun) {
   constexpr std::string_view kLong = R"({"turns":[{"text":["Done."],"delayMs":3600000}]})";
   World world(disk, kLong, {}, {.run_time = seconds(60), .turns = {.turns = 1}});

@@ -82,14 +82,36 @@ LiveRun& Residency::live_of(const RunId& run, Resident& resident) {
   return *resident.live;
 }
 
-void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state,
+Residency::KeptSlot Residency::keep_slot(const WorkspaceSlug& workspace) {
+  if (must_queue(workspace)) return {};
+  slots_.take(workspace);
+  return {*this, workspace};
+}
+
+Residency::KeptSlot& Residency::KeptSlot::operator=(KeptSlot&& other) noexcept {
+  if (this == &other) return *this;
+  give_back();
+  from_ = std::exchange(other.from_, nullptr);
+  workspace_ = std::move(other.workspace_);
+  return *this;
+}
+
+void Residency::KeptSlot::give_back() {
+  if (Residency* from = std::exchange(from_, nullptr)) {
+    from->slots_.give_back(workspace_);
+    from->wake_queue();
+  }
+}
+
+// The slot is given back at the end, when the run has taken one of its own.
+void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state, KeptSlot slot,
                       std::optional<HistorySize> history) {
   if (deps_.pauses.ended()) return;  // durable: the next process goes on with it
   const RunKey key = row.key();
   Resident& resident = enter(key);
   // A cancel may have come before: it is dealt with at once.
   bool is_hurried = resident.live && resident.live->has_early_mail();
-  bool must_wait = row.status == RunStatus::queued || must_queue(row.workspace);
+  bool must_wait = row.status == RunStatus::queued || !slot.is_kept();
   if (must_wait && !is_hurried) {
     queue(key, resident, end_of(row), Start::fresh);
     return;
@@ -137,7 +159,7 @@ void Residency::start_in_slot(const RunKey& run, Resident& resident) {
 
 // Runs start outside of whatever has set a slot free.
 void Residency::wake_queue() {
-  if (is_starting_ || slots_.waiting() == 0) return;
+  if (is_starting_ || slots_.waiting() == 0 || deps_.pauses.ended()) return;
   is_starting_ = true;
   tasks_.spawn("engine.start_queued", start_queued());
 }

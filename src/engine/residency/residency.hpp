@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "agent/agent_run.hpp"
@@ -84,14 +85,35 @@ class Residency final : private LiveRun::Keeper {
   Residency(const Residency&) = delete;
   Residency& operator=(const Residency&) = delete;
 
-  // Whether a new run of the workspace would have to wait for a slot.
-  bool must_queue(const WorkspaceSlug& workspace) const { return !slots_.is_free(workspace); }
+  // A slot that is kept for a run while the run is being created, so that runs which are created at
+  // the same time do not count on the same slot. The residency outlives it.
+  class KeptSlot final {
+   public:
+    KeptSlot() = default;  // none
+    ~KeptSlot() { give_back(); }
+    KeptSlot(KeptSlot&& other) noexcept
+        : from_(std::exchange(other.from_, nullptr)), workspace_(std::move(other.workspace_)) {}
+    KeptSlot& operator=(KeptSlot&& other) noexcept;
+
+    bool is_kept() const { return from_ != nullptr; }
+    void give_back();
+
+   private:
+    friend Residency;
+    KeptSlot(Residency& from, WorkspaceSlug workspace)
+        : from_(&from), workspace_(std::move(workspace)) {}
+
+    Residency* from_ = nullptr;
+    WorkspaceSlug workspace_;
+  };
+  // None if a new run of the workspace has to wait for a slot.
+  KeptSlot keep_slot(const WorkspaceSlug& workspace);
   const Slots& slots() const { return slots_; }
 
-  // Drives a run that was created a moment ago, at once or when there is a slot for it. `history`
-  // is that of its session, if it has the turn.
-  void begin(const RunRow& row, std::unique_ptr<agent::State> state,
-             std::optional<HistorySize> history = {});
+  // Drives a run that was created a moment ago: at once in the slot that was kept for it, else when
+  // there is one. `history` is that of its session, if it has the turn.
+  void begin(const RunRow& row, std::unique_ptr<agent::State> state, KeptSlot slot,
+             std::optional<HistorySize> history);
   // The same for a run whose state is not at hand: it is read from the store.
   void begin_unread(const RunRow& row);
   // Brings a filled mailbox, which is durable, to its run.
@@ -161,6 +183,7 @@ class Residency final : private LiveRun::Keeper {
   void queue(const RunKey& run, Resident& resident, SteadyTime until, Start start);
   // When the run is out of time.
   SteadyTime end_of(const RunRow& row) const;
+  bool must_queue(const WorkspaceSlug& workspace) const { return !slots_.is_free(workspace); }
   void start_in_slot(const RunKey& run, Resident& resident);
   // Starts runs that wait, as far as there are slots.
   void wake_queue();
