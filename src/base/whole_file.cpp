@@ -39,6 +39,15 @@ Result<void> write_and_sync(int fd, std::string_view text) {
   return Error(ErrorCode::unavailable, std::strerror(errno));
 }
 
+// The new name of a file survives a power failure only once its folder is on the disk. False: with
+// the reason in errno. A file system that cannot do this for a folder keeps names in its own way.
+bool sync_folder_of(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.is_open()) return errno == EACCES;
+  return ::fsync(opened.get()) == 0 || errno == EINVAL;
+}
+
 ErrorCode code_of_errno(int error) {
   if (error == ENOENT || error == ENOTDIR) return ErrorCode::not_found;
   return error == EACCES || error == EPERM ? ErrorCode::forbidden : ErrorCode::unavailable;
@@ -78,7 +87,10 @@ Result<void> write_whole_file(const std::filesystem::path& file, std::string_vie
   if (!out.is_open()) return cannot(std::strerror(errno));
   auto written = write_and_sync(out.get(), text);
   out.reset(-1);
-  if (written && ::rename(fresh.c_str(), file.c_str()) == 0) return {};
+  if (written && ::rename(fresh.c_str(), file.c_str()) == 0) {
+    if (sync_folder_of(file)) return {};
+    return cannot(std::strerror(errno));
+  }
   std::string why = written ? std::strerror(errno) : written.error().message();
   ::unlink(fresh.c_str());
   return cannot(why);

@@ -21,7 +21,8 @@ Result<void> write_fully(int fd, std::string_view text);
 Result<std::string> read_whole_file(const std::filesystem::path& file, std::size_t bytes_max);
 
 // Writes a file that only its owner may read. Whoever looks finds the old file or the new one,
-// never a part of it. unavailable: with the reason of the system.
+// never a part of it, and the new one survives a power failure. unavailable: with the reason of the
+// system.
 Result<void> write_whole_file(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace errand

@@ -22,10 +22,18 @@ namespace fs = std::filesystem;
 constexpr std::size_t kToolThreads = 2;
 constexpr std::size_t kToolQueueMax = 1000;
 
+// A first start that failed may have left `credentials`, or the file that was to become it.
+constexpr std::string_view kCredentialsBegin = "credentials";
+
 // A directory with other things in it, such as /tmp, is not closed to its other users.
 bool is_ours(const fs::path& data) {
   std::error_code error;
-  return fs::is_empty(data, error) || fs::exists(data / kStoreFile, error);
+  if (fs::exists(data / kStoreFile, error)) return true;
+  for (fs::directory_iterator entry(data, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(kCredentialsBegin)) return false;
+  }
+  return !error;
 }
 
 // It holds keys and everything that runs were told: nobody else may look into it.

@@ -3,10 +3,13 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 import sqlite3
 import stat
 import subprocess
+import time
+from pathlib import Path
 
 from support.http import Client
 from support.script import turn
@@ -45,11 +48,40 @@ class StartCase(ServerCase):
         self.assertEqual(server.client().request("GET", "/agent-runs").status, 200)
 
 
+def wait_until_a_thread_computes(pid: int) -> None:
+    """Until a thread beside the first has used a second of CPU."""
+    deadline = time.monotonic() + SECONDS_MAX
+    ticks = os.sysconf("SC_CLK_TCK")
+    while time.monotonic() < deadline:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            fields = (task / "stat").read_text().rpartition(")")[2].split()
+            if task.name != str(pid) and int(fields[11]) >= ticks:
+                return
+    raise AssertionError("no thread of the server computes")
+
+
 class DataDirectoryTest(StartCase):
     def test_nobody_else_may_look_into_it(self):
         server = self.make_server()
         server.start()
         self.assertEqual(stat.S_IMODE(server.data.stat().st_mode), 0o700)
+
+    def test_what_a_failed_first_start_left_is_closed_too(self):
+        server = self.make_server()
+        server.data.mkdir(mode=0o755)
+        server.data.chmod(0o755)
+        (server.data / "credentials").write_text("{}")
+        (server.data / "credentials.1.new").write_text("")
+        server.start()
+        self.assertEqual(stat.S_IMODE(server.data.stat().st_mode), 0o700)
+
+    def test_a_directory_with_files_of_others_stays_open_to_them(self):
+        server = self.make_server()
+        server.data.mkdir(mode=0o755)
+        server.data.chmod(0o755)
+        (server.data / "notes.txt").write_text("Hi")
+        server.start()
+        self.assertEqual(stat.S_IMODE(server.data.stat().st_mode), 0o755)
 
     def test_a_directory_that_others_could_look_into_is_closed(self):
         server = self.make_server()
@@ -114,12 +146,16 @@ class FailedStartTest(StartCase):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn(str(first.pid), lines[0])
 
-    def spoil(self, server: Server, statement: str) -> None:
+    def spoil(self, server: Server, *statements: str) -> None:
         """Has the next start fail at a step of its own, in a store that others have used."""
         server.start()
         server.stop()
+        self.change(server, *statements)
+
+    def change(self, server: Server, *statements: str) -> None:
         with contextlib.closing(sqlite3.connect(server.data / "errand.db")) as database:
-            database.execute(statement)
+            for statement in statements:
+                database.execute(statement)
             database.commit()
 
     def test_keys_that_cannot_be_read_end_the_start(self):
@@ -140,6 +176,61 @@ class FailedStartTest(StartCase):
         self.assertEqual(code, 1)
         self.assertEqual([line.partition(" ")[2] for line in lines],
                          ["error cannot make the room lobby: the database failed: no more records"])
+
+    def test_clients_that_cannot_be_read_end_the_start(self):
+        server = self.make_server()
+        self.spoil(server, "INSERT INTO records VALUES "
+                           "('default', 'oauth-client', 'key_none', 1, 0, 0, x'7b')")
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 1)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("the record of oauth-client cannot be read", lines[0])
+
+    def spoil_first_key(self, server: Server) -> None:
+        """The next start finds no key, and cannot store one."""
+        self.spoil(server, "DELETE FROM api_keys",
+                   "CREATE TRIGGER none BEFORE INSERT ON api_keys BEGIN "
+                   "SELECT raise(ABORT, 'no more keys'); END")
+
+    def test_a_first_key_that_cannot_be_stored_ends_the_start_and_is_told_nobody(self):
+        server = self.make_server()
+        self.spoil_first_key(server)
+        credentials = server.data / "credentials"
+        credentials.unlink()
+        code, lines = self.failed_start(server)
+        self.assertEqual(code, 1)
+        self.assertEqual([line.partition(" ")[2] for line in lines],
+                         ["error the database failed: no more keys"])
+        self.assertFalse(credentials.exists())
+        self.change(server, "DROP TRIGGER none")
+        self.assert_starts_afresh(server)
+
+    def test_a_first_key_that_cannot_be_stored_leaves_the_credentials_of_before(self):
+        server = self.make_server()
+        self.spoil_first_key(server)
+        credentials = server.data / "credentials"
+        before = credentials.read_text()
+        code, lines = self.failed_start(server)
+        self.assertEqual((code, len(lines)), (1, 1), lines)
+        self.assertEqual(credentials.read_text(), before)
+
+    def test_a_signal_ends_a_start_whose_store_does_not_answer(self):
+        server = self.make_server()
+        self.spoil(server, "CREATE TRIGGER endless BEFORE INSERT ON records BEGIN "
+                           "SELECT count(*) FROM (WITH RECURSIVE n(i) AS "
+                           "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n); END")
+        self.write_workspaces(server, [{"slug": "default", "rooms": ["lobby"]}])
+        with server.errors_path.open("ab") as errors:
+            process = subprocess.Popen(server.command(), stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=errors,
+                                       cwd=server.folder.name, preexec_fn=die_with_parent)
+        self.addCleanup(process.kill)
+        wait_until_a_thread_computes(process.pid)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(SECONDS_MAX), -signal.SIGTERM)
+        self.change(server, "DROP TRIGGER endless")
+        server.start()
+        self.assertEqual(server.client().request("GET", "/agent-runs").status, 200)
 
     def test_one_key_of_two_workspaces_ends_the_start(self):
         server = self.make_server({"workspaces": [{"slug": "a", "apiKeys": [CHOSEN]},

@@ -11,6 +11,8 @@ RUNS = 24
 DRAIN_SECONDS = 1
 MARGIN_SECONDS = 5
 END_SECONDS_MAX = 60
+RESTARTS = 4
+TURN_DELTA_MS = 2000  # twice the time that a server takes to drain
 SCRIPTS = {
     "talk": [turn(*(f"word{n} " for n in range(500)), deltaDelayMs=8)],
     "ask": [turn("Wait.", calls=[("hold", {})]), turn("Thank you.")],
@@ -72,6 +74,27 @@ class DrainTest(ServerCase):
                     for problem in log_problems(agent, client.log(agent.run))]
         self.assertEqual(problems, [])
         self.assertEqual({agent.frames[-1].event for agent in agents}, {"result"})
+
+
+class RestartTest(ServerCase):
+    """Restarts are not crashes, however many of them one turn of a model sees."""
+
+    def test_a_turn_that_four_restarts_cut_comes_to_its_end(self):
+        server = self.start_server({"long": [turn("Once upon a time", " there was", " an end.",
+                                                  deltaDelayMs=TURN_DELTA_MS)]})
+        client = server.client()
+        run = client.create(prompt="Tell me a story.", modelId="long")
+        seen = 0
+        for _ in range(RESTARTS):
+            with client.stream(run, seen) as stream:
+                seen = stream.until("assistant_delta")[-1].seq
+            self.assertEqual(server.terminate(), 0)
+            server.restart()
+        frames = client.log(run)
+        restarted = [frame for frame in frames if frame.event == "turn_restarted"]
+        self.assertEqual((len(restarted), frames[-1].event), (RESTARTS, "result"))
+        self.assertEqual(client.snapshot(run)["status"], "succeeded")
+        self.check_data(server)
 
 
 class SlowAgent(Agent):

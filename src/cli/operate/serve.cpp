@@ -47,6 +47,7 @@ constexpr milliseconds kDrainPoll{20};
 constexpr milliseconds kLastAnswers{500};
 constexpr milliseconds kKeyUsesEvery{30'000};
 constexpr std::size_t kFirstKeyBytesMin = 20;
+constexpr std::size_t kCredentialsBytesMax = 64 * 1024;
 
 net::ServerLimits http_limits(const host::Config& config) {
   net::ServerLimits limits;
@@ -154,7 +155,7 @@ class Server final {
                  },
              .behind_proxy = options.behind_proxy},
             log_),
-        signals_(io, SIGINT, SIGTERM),
+        signals_(io),
         tasks_(host_.home().executor(), [this](const char* task, const std::string& what) {
           log_.error("a task of the server failed; this is a bug",
                      {{"task", task}, {"what", what}});
@@ -207,11 +208,27 @@ class Server final {
     ERRAND_CO_CHECK(co_await api_.load());
     ERRAND_CO_CHECK(co_await make_rooms());
     rooms_.resume_removals();
+    const auto former = former_credentials();
     ERRAND_CO_CHECK(keep_credentials({.url = url, .workspace = workspace, .key = first_key}));
-    if (!first_key.empty() && !owner) ERRAND_CO_CHECK(co_await store_first_key(first_key));
+    if (!first_key.empty() && !owner) {
+      auto stored = co_await store_first_key(first_key);
+      if (!stored) {
+        put_back_credentials(former);
+        co_return std::move(stored).error();
+      }
+    }
+    catch_signals();
     print_ready(url, workspace, owner ? "" : first_key);
     log_.info("listening", {{"url", url}, {"data", options_.data}});
     co_return Result<void>();
+  }
+
+  // Until here a signal ends the process at once, even if the store does not answer. Signals that
+  // come before run() waits for them are kept for it.
+  void catch_signals() {
+    boost::system::error_code ignored;
+    signals_.add(SIGINT, ignored);
+    signals_.add(SIGTERM, ignored);
   }
 
   static std::string environment_key() {
@@ -268,10 +285,27 @@ class Server final {
   Task<Result<void>> store_first_key(std::string secret) {
     auto made = co_await host_.keys().create(*WorkspaceSlug::parse("default"),
                                              {.name = "first key"}, std::move(secret));
-    if (made) co_return Result<void>();
-    std::error_code ignored;
-    fs::remove(sdk::credentials_file(options_.data), ignored);
-    co_return made.error();
+    if (!made) co_return made.error();
+    co_return Result<void>();
+  }
+
+  // The file as it was before this start; absent: there was none that can be read.
+  std::optional<std::string> former_credentials() const {
+    auto text = read_whole_file(sdk::credentials_file(options_.data), kCredentialsBytesMax);
+    if (!text) return {};
+    return std::move(*text);
+  }
+
+  // A start that fails leaves the file of a former start as it was.
+  void put_back_credentials(const std::optional<std::string>& former) {
+    const fs::path file = sdk::credentials_file(options_.data);
+    if (!former) {
+      std::error_code ignored;
+      fs::remove(file, ignored);
+      return;
+    }
+    auto written = write_whole_file(file, *former);
+    if (!written) log_.error(written.error().message());
   }
 
   // Without a key, the file keeps the key that it has.

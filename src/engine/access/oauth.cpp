@@ -48,8 +48,9 @@ Error unreadable(const Record& record, const Error& error) {
 }
 
 Result<OAuthClient> parse_client(const Record& record) {
-  ERRAND_TRY(auto value, json::parse(record.body));
-  json::Fields in(value, "");
+  auto value = json::parse(record.body);
+  if (!value) return unreadable(record, value.error());
+  json::Fields in(*value, "");
   in.integer("version", kOAuthVersion, kOAuthVersion);
   auto id = KeyId::parse(record.key.id);
   if (!id) in.fail("version", "it has no id of a client");
@@ -107,8 +108,9 @@ Task<Result<void>> OAuth::load_tokens(WorkspaceSlug workspace) {
   for (;;) {
     ERRAND_CO_TRY(auto records, co_await store_.list_records(filter));
     for (const Record& record : records) {
-      ERRAND_CO_TRY(auto value, json::parse(record.body));
-      json::Fields in(value, "");
+      auto value = json::parse(record.body);
+      if (!value) co_return unreadable(record, value.error());
+      json::Fields in(*value, "");
       in.integer("version", kOAuthVersion, kOAuthVersion);
       auto client = KeyId::parse(in.text("client"));
       Token token{.client = client.value_or(KeyId()),
