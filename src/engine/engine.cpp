@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "agent/file_bytes.hpp"
-#include "async/breath.hpp"
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "engine/call_errors.hpp"
 #include "engine/cancel_mail.hpp"
 #include "engine/id_bounds.hpp"
+#include "engine/residency/journal_reader.hpp"
 #include "engine/residency/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
@@ -20,10 +21,18 @@ namespace {
 
 constexpr std::size_t kLongReadsMax = 2;
 constexpr std::size_t kCallLooksMax = 1;
-static_assert(kLongReadsMax + kCallLooksMax == Engine::kScansMax);
+constexpr std::size_t kLongListsMax = 2;
+static_assert(kLongReadsMax + kCallLooksMax + kLongListsMax == Engine::kScansMax);
 
 Error no_such_run(const RunId& run) {
   return {ErrorCode::not_found, cat("there is no run \"", run.view(), "\"")};
+}
+
+// An entry of a journal without its secrets.
+Result<std::string> shown_entry(const std::string& line) {
+  ERRAND_TRY(auto entry, json::parse(line, {.duplicate_keys = json::DuplicateKeys::last_wins}));
+  json::redact_secrets(entry);
+  return json::write(entry);
 }
 
 }  // namespace
@@ -79,6 +88,7 @@ Engine::Engine(Deps deps, Limits limits)
                   .slots = limits.slots}),
       long_reads_(deps.home.executor(), kLongReadsMax),
       call_looks_(deps.home.executor(), kCallLooksMax),
+      long_lists_(deps.home.executor(), kLongListsMax),
       tried_tools_(deps.home.executor(), deps.log, deps.records ? &deps.records->secrets : nullptr),
       tasks_(deps.home.executor(), [this](const char* task, const std::string& what) {
         deps_.log.error("a task of the engine failed; this is a bug",
@@ -158,23 +168,22 @@ Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t 
                                           std::size_t limit, std::size_t bytes_max) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
   Gate::Pass pass = co_await long_reads_.enter();
-  ERRAND_CO_TRY(auto text, co_await read_whole_journal(&deps_.store, row.key()));
+  JournalReader reader(deps_.store, row.key(), after, journal_places_.find(run, after));
   JournalPage page;
   Breath breath(kBytesInABreath);
-  std::size_t bytes = 0;
-  std::size_t number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    std::string_view line = take_line(rest);
-    if (number++ < after) continue;
+  for (std::size_t bytes = 0;;) {
+    ERRAND_CO_TRY(auto line, co_await reader.next());
+    if (!line) break;
     page.has_more = page.entries.size() >= limit || bytes >= bytes_max;
     if (page.has_more) break;
-    ERRAND_CO_TRY(auto entry,
-                  json::parse(line, {.duplicate_keys = json::DuplicateKeys::last_wins}));
-    json::redact_secrets(entry);
-    page.entries.push_back(json::write(entry));
-    bytes += page.entries.back().size();
+    BlockingPool* pool = line->size() > kBytesInABreath ? deps_.pool : nullptr;
+    auto show = [text = std::string(*line)] { return shown_entry(text); };
+    ERRAND_CO_TRY(auto entry, co_await run_aside(pool, std::move(show)));
+    bytes += entry.size();
+    page.entries.push_back(std::move(entry));
     if (breath.is_due(page.entries.back().size())) co_await let_others_run();
   }
+  if (page.has_more) journal_places_.keep(run, after + page.entries.size(), reader.place());
   co_return page;
 }
 
@@ -192,6 +201,11 @@ Task<Result<RunView>> Engine::get(Principal who, RunId run) {
 
 Task<Result<std::vector<RunRow>>> Engine::list(RunFilter filter) {
   set_id_bounds(filter.created, kRunPrefix);
+  std::optional<Gate::Pass> pass;
+  if (!filter.metadata.empty()) {
+    Gate::Pass entered = co_await long_lists_.enter();
+    pass.emplace(std::move(entered));
+  }
   co_return co_await deps_.store.list(std::move(filter));
 }
 

@@ -20,6 +20,7 @@
 #include "base/result.hpp"
 #include "engine/models/catalog.hpp"
 #include "engine/records/record_books.hpp"
+#include "engine/residency/journal_reader.hpp"
 #include "engine/residency/pauses.hpp"
 #include "engine/residency/residency.hpp"
 #include "engine/residency/slots.hpp"
@@ -119,6 +120,26 @@ struct RunView {
   std::vector<PendingCall> pending;
 };
 
+// A wait for calls, seen by whoever has asked for them. Lives on the engine's home.
+class CallPoll final {
+ public:
+  explicit CallPoll(std::function<bool()> is_wanted) : is_wanted_(std::move(is_wanted)) {}
+  CallPoll(const CallPoll&) = delete;
+  CallPoll& operator=(const CallPoll&) = delete;
+
+  bool is_wanted() const { return is_wanted_(); }
+  // Asks again whether the calls are wanted: of all waits, only this one looks up.
+  void recheck() {
+    if (bell_) bell_->notify();
+  }
+
+ private:
+  friend class Engine;
+
+  const std::function<bool()> is_wanted_;
+  Wakeup* bell_ = nullptr;  // of a wait that is going on
+};
+
 // The answer to whoever wants something of a run that only a newer program understands.
 Error newer_run(const RunId& run);
 
@@ -149,7 +170,7 @@ class Engine final : private agent::ChildRuns {
 
   // So many reads of the store may take long at once. The store needs more threads than that for
   // its reads, so that everybody else finds one free.
-  static constexpr std::size_t kScansMax = 3;
+  static constexpr std::size_t kScansMax = 5;
 
   Engine(Deps deps, Limits limits);
   ~Engine() override;
@@ -195,9 +216,10 @@ class Engine final : private agent::ChildRuns {
   Task<Result<void>> answer(Principal who, RunId run, CallAnswer answer);
 
   // Calls that wait for a client, oldest first. If there are none, waits for some up to `patience`,
-  // and no longer than `is_wanted` says so; recheck_waits() asks that again.
+  // and no longer than `poll` wants them.
   Task<Result<std::vector<PendingCall>>> pending_calls(CallFilter filter, milliseconds patience,
-                                                       std::function<bool()> is_wanted = {});
+                                                       std::shared_ptr<CallPoll> poll = {});
+  // Has all who wait asked whether they still want their calls.
   void recheck_waits();
   // Takes a pending call for one client. not_found with reason "unknown_tool_use": it is not
   // pending. conflict with reason "claimed": another client has it.
@@ -383,6 +405,7 @@ class Engine final : private agent::ChildRuns {
   void forget_claims(const RunId& run);
   void tell_watchers();
   void tell_watchers_of(const WorkspaceSlug& workspace, std::span<const Mailbox> calls);
+  void tell_watchers_of(const WorkspaceSlug& workspace, std::string_view name);
 
   Task<void> keep_lease();
   Task<void> renew_lease();
@@ -407,13 +430,17 @@ class Engine final : private agent::ChildRuns {
   std::map<RunId, NewChildPtr> new_children_;
   // Those who wait for pending calls.
   struct CallWatcher {
-    const CallFilter& filter;
     Wakeup wakeup;
     bool has_news = false;  // else it is only asked whether it still waits
   };
-  std::set<CallWatcher*> call_watchers_;
+  class Watching;
+  // By what they wait for: a workspace, and the name of a tool (empty: any).
+  using CallsOf = std::pair<WorkspaceSlug, std::string>;
+  std::map<CallsOf, std::set<CallWatcher*>> call_watchers_;
   Gate long_reads_;  // of whole logs, each of which may take much memory
   Gate call_looks_;  // of those who look for pending calls
+  Gate long_lists_;  // which may walk over far more than they show
+  JournalPlaces journal_places_;
   bool draining_ = false;
   ToolCaller tried_tools_;
   TaskGroup tasks_;  // last: tasks use everything above

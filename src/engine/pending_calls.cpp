@@ -23,6 +23,32 @@ std::string claim_id_of(const Principal& who, std::string_view slot, std::string
 
 }  // namespace
 
+// A watcher among those who wait for the same calls, for as long as this lives.
+class Engine::Watching final {
+ public:
+  Watching(Engine& engine, const CallFilter& filter, CallWatcher& watcher, CallPoll* poll)
+      : watchers_(engine.call_watchers_),
+        group_(watchers_.try_emplace({filter.workspace, filter.name}).first),
+        watcher_(watcher),
+        poll_(poll) {
+    group_->second.insert(&watcher_);
+    if (poll_) poll_->bell_ = &watcher_.wakeup;
+  }
+  ~Watching() {
+    if (poll_) poll_->bell_ = nullptr;
+    group_->second.erase(&watcher_);
+    if (group_->second.empty()) watchers_.erase(group_);
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  std::map<CallsOf, std::set<CallWatcher*>>& watchers_;
+  const std::map<CallsOf, std::set<CallWatcher*>>::iterator group_;
+  CallWatcher& watcher_;
+  CallPoll* const poll_;
+};
+
 PendingCall Engine::shown(Mailbox box) const {
   WallTime wall_now = deps_.clock.now();
   StoreTime now = deps_.store.now();
@@ -36,22 +62,16 @@ PendingCall Engine::shown(Mailbox box) const {
 
 Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
                                                              milliseconds patience,
-                                                             std::function<bool()> is_wanted) {
+                                                             std::shared_ptr<CallPoll> poll) {
   SteadyTime deadline = deps_.timers.now() + patience;
-  CallWatcher watcher{.filter = filter, .wakeup = Wakeup(deps_.home.executor())};
-  call_watchers_.insert(&watcher);
-  struct Leave {
-    std::set<CallWatcher*>& watchers;
-    CallWatcher* me;
-    ~Leave() { watchers.erase(me); }
-  };
-  Leave leave{call_watchers_, &watcher};
+  CallWatcher watcher{.wakeup = Wakeup(deps_.home.executor())};
+  const Watching watching(*this, filter, watcher, poll.get());
   for (;;) {
     watcher.has_news = false;
     ERRAND_CO_TRY(auto boxes, co_await look_for_calls(filter));
     SteadyTime now = deps_.timers.now();
-    auto is_over = [this, deadline, &is_wanted] {
-      return deps_.timers.now() >= deadline || draining_ || (is_wanted && !is_wanted());
+    auto is_over = [this, deadline, &poll] {
+      return deps_.timers.now() >= deadline || draining_ || (poll && !poll->is_wanted());
     };
     if (!boxes.empty() || is_over()) {
       std::vector<PendingCall> calls;
@@ -75,24 +95,34 @@ Task<Result<std::vector<Mailbox>>> Engine::look_for_calls(CallFilter filter) {
 }
 
 void Engine::tell_watchers() {
-  for (CallWatcher* watcher : call_watchers_) {
-    watcher->has_news = true;
-    watcher->wakeup.notify();
+  for (const auto& [calls, watchers] : call_watchers_) {
+    for (CallWatcher* watcher : watchers) {
+      watcher->has_news = true;
+      watcher->wakeup.notify();
+    }
   }
 }
 
 void Engine::recheck_waits() {
-  for (CallWatcher* watcher : call_watchers_) watcher->wakeup.notify();
+  for (const auto& [calls, watchers] : call_watchers_) {
+    for (CallWatcher* watcher : watchers) watcher->wakeup.notify();
+  }
 }
 
 void Engine::tell_watchers_of(const WorkspaceSlug& workspace, std::span<const Mailbox> calls) {
-  for (CallWatcher* watcher : call_watchers_) {
-    const CallFilter& wanted = watcher->filter;
-    const bool is_wanted = wanted.workspace == workspace &&
-                           std::any_of(calls.begin(), calls.end(), [&](const Mailbox& call) {
-                             return wanted.name.empty() || wanted.name == call.name;
-                           });
-    if (!is_wanted) continue;
+  if (calls.empty() || call_watchers_.empty()) return;
+  tell_watchers_of(workspace, "");
+  std::set<std::string_view> names;
+  for (const Mailbox& call : calls) {
+    if (names.insert(call.name).second) tell_watchers_of(workspace, call.name);
+  }
+}
+
+// Those who wait for calls of this tool; without a name: for calls of any.
+void Engine::tell_watchers_of(const WorkspaceSlug& workspace, std::string_view name) {
+  auto found = call_watchers_.find({workspace, std::string(name)});
+  if (found == call_watchers_.end()) return;
+  for (CallWatcher* watcher : found->second) {
     watcher->has_news = true;
     watcher->wakeup.notify();
   }

@@ -220,12 +220,20 @@ Task<Result<std::vector<SessionEntry>>> Engine::newest_history(Principal who, Se
                                                                std::int64_t after,
                                                                std::int64_t until,
                                                                std::size_t bytes_max) {
-  return deps_.store.read_newest_history({who.workspace, session}, after, until, bytes_max);
+  Gate::Pass pass = co_await long_reads_.enter();
+  co_return co_await deps_.store.read_newest_history({who.workspace, session}, after, until,
+                                                     bytes_max);
 }
 
 Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
   set_id_bounds(filter.created, kSessionPrefix);
-  return deps_.store.list_sessions(std::move(filter));
+  // What is skipped is walked over, and members of the metadata may be far apart.
+  std::optional<Gate::Pass> pass;
+  if (filter.offset > 0 || !filter.metadata.empty()) {
+    Gate::Pass entered = co_await long_lists_.enter();
+    pass.emplace(std::move(entered));
+  }
+  co_return co_await deps_.store.list_sessions(std::move(filter));
 }
 
 Task<Result<std::string>> Engine::model_in_use(Principal who, RunId run) {
@@ -250,7 +258,8 @@ Task<Result<std::string>> Engine::summary_of(Principal who, SessionRow session) 
 
 Task<Result<std::int64_t>> Engine::count_sessions(SessionFilter filter) {
   set_id_bounds(filter.created, kSessionPrefix);
-  return deps_.store.count_sessions(std::move(filter));
+  Gate::Pass pass = co_await long_lists_.enter();
+  co_return co_await deps_.store.count_sessions(std::move(filter));
 }
 
 Task<Result<bool>> Engine::end_session(Principal who, SessionId session) {

@@ -94,7 +94,7 @@ class Host final {
 Result<Config> load_config(const std::string& file);
 
 // Threads of a process for calls that block.
-inline constexpr std::size_t kBlockingThreads = 4;
+inline constexpr std::size_t kBlockingThreads = 6;
 static_assert(kBlockingThreads > engine::Engine::kScansMax);
 inline constexpr std::size_t kBlockingQueueMax = 10'000;
 

@@ -176,12 +176,13 @@ TEST_F(PendingCallsTest, WhoeverIsNotWantedAnyMoreLeavesWithoutAnotherLook) {
   std::optional<Calls> left;
   std::optional<Calls> stayed;
   struct Worker {
-    static Task<void> look(World* world, std::function<bool()> is_wanted,
+    static Task<void> look(World* world, std::shared_ptr<CallPoll> poll,
                            std::optional<Calls>* out) {
-      *out = co_await world->engine.pending_calls(unclaimed(), seconds(60), std::move(is_wanted));
+      *out = co_await world->engine.pending_calls(unclaimed(), seconds(60), std::move(poll));
     }
   };
-  world.tasks.spawn("worker", Worker::look(&world, [&is_wanted] { return is_wanted; }, &left));
+  auto poll = std::make_shared<CallPoll>([&is_wanted] { return is_wanted; });
+  world.tasks.spawn("worker", Worker::look(&world, poll, &left));
   world.tasks.spawn("worker", Worker::look(&world, {}, &stayed));
   world.settle();
 
@@ -193,6 +194,34 @@ TEST_F(PendingCallsTest, WhoeverIsNotWantedAnyMoreLeavesWithoutAnotherLook) {
   EXPECT_TRUE(left->value().empty());
   EXPECT_FALSE(stayed);
   EXPECT_EQ(world.engine.counters().call_looks, 2U);
+  world.engine.drain();
+  world.settle();
+}
+
+TEST_F(PendingCallsTest, WhoeverLeavesWakesNobodyElse) {
+  constexpr int kWorkers = 200;
+  bool is_wanted = true;
+  int are_asked = 0;
+  struct Worker {
+    static Task<void> look(World* world, std::shared_ptr<CallPoll> poll) {
+      EXPECT_TRUE(co_await world->engine.pending_calls(unclaimed(), seconds(60), std::move(poll)));
+    }
+  };
+  auto leaver = std::make_shared<CallPoll>([&is_wanted] { return is_wanted; });
+  world.tasks.spawn("worker", Worker::look(&world, leaver));
+  for (int i = 0; i < kWorkers; ++i) {
+    auto stays = [&are_asked] { return ++are_asked > 0; };
+    world.tasks.spawn("worker", Worker::look(&world, std::make_shared<CallPoll>(stays)));
+  }
+  world.settle();
+
+  are_asked = 0;
+  is_wanted = false;
+  leaver->recheck();
+  world.settle();
+  EXPECT_EQ(are_asked, 0);
+
+  leaver->recheck();  // nobody waits with it any more
   world.engine.drain();
   world.settle();
 }

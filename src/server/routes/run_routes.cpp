@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "engine/records/agents.hpp"
 #include "json/fields.hpp"
@@ -84,6 +85,14 @@ Task<Result<Spec>> spec_of(net::Request* request, engine::Engine* engine) {
     return parse_spec(long_text, none);
   };
   co_return co_await read_aside(&request->body, engine->pool(), read);
+}
+
+// About as much as its answer has.
+std::size_t bytes_of(const engine::RunView& run) {
+  std::size_t bytes =
+      run.state->conversation_bytes() + run.state->created().spec.tools->text.size();
+  for (const engine::PendingCall& call : run.pending) bytes += call.box.request.size();
+  return bytes;
 }
 
 // The larger of header and query; what is no number is ignored, as clients expect.
@@ -169,7 +178,12 @@ Api::Answer Api::list_runs(Principal who, net::Request request) {
 Api::Answer Api::get_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_TRY(auto run, co_await engine_.get(who, id));
-  co_return json_response(200, json::write(snapshot_json(run)));
+  BlockingPool* pool = bytes_of(run) > kBytesInABreath ? engine_.pool() : nullptr;
+  auto make = [run = std::move(run)]() -> Result<net::Response> {
+    return json_response(200, json::write(snapshot_json(run)));
+  };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 Api::Answer Api::remove_run(Principal who, net::Request request) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
@@ -78,6 +79,21 @@ Result<ProgressReport> parse_progress(const json::Value& body) {
   return in.finish(std::move(report));
 }
 
+// At most `limit` calls, and about kPageBytesMax. If there are more, the cursor tells.
+net::Response page_of(const std::vector<engine::PendingCall>& calls, std::size_t limit) {
+  json::Array items;
+  for (std::size_t bytes = 0; items.size() < std::min(limit, calls.size());) {
+    if (bytes >= kPageBytesMax) break;
+    const engine::PendingCall& call = calls[items.size()];
+    bytes += call.box.request.size();
+    items.push_back(call_json(call));
+  }
+  const std::size_t shown = items.size();
+  json::Object out{{"toolCalls", std::move(items)}};
+  out["nextCursor"] = shown < calls.size() ? json::Value(calls[shown - 1].box.slot) : json::Value();
+  return json_response(200, json::write(out));
+}
+
 // Clients have other clocks: by that of the server they know how long the call may still take.
 net::Response claim_response(const engine::PendingCall& call, WallTime now) {
   json::Object out = call_json(call);
@@ -96,30 +112,26 @@ Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   filter.bytes_max = kPageBytesMax;
   // A credential that is revoked while it waits is refused at once.
   std::string secret(credential(request));
-  auto is_good = [this, &secret] { return find(secret).has_value(); };
+  auto is_good = [this, secret] { return find(secret).has_value(); };
   auto has_left = std::make_shared<bool>(false);
+  auto poll =
+      std::make_shared<engine::CallPoll>([is_good, has_left] { return !*has_left && is_good(); });
   if (wait > 0 && request.when_left) {
-    request.when_left([this, has_left] {
+    request.when_left([poll, has_left] {
       *has_left = true;
-      engine_.recheck_waits();
+      poll->recheck();
     });
   }
-  auto is_wanted = [&is_good, &has_left] { return !*has_left && is_good(); };
   milliseconds patience = std::min<milliseconds>(
       seconds(wait), time_left(secret, who.key).value_or(milliseconds::max()));
-  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), patience, is_wanted));
+  ERRAND_CO_TRY(auto calls, co_await engine_.pending_calls(std::move(filter), patience, poll));
   if (!is_good()) co_return bad_credential();
-  json::Array items;
-  for (std::size_t bytes = 0; items.size() < std::min(limit, calls.size());) {
-    if (bytes >= kPageBytesMax) break;
-    const engine::PendingCall& call = calls[items.size()];
-    bytes += call.box.request.size();
-    items.push_back(call_json(call));
-  }
-  std::size_t shown = items.size();
-  json::Object out{{"toolCalls", std::move(items)}};
-  out["nextCursor"] = shown < calls.size() ? json::Value(calls[shown - 1].box.slot) : json::Value();
-  co_return json_response(200, json::write(out));
+  std::size_t bytes = 0;
+  for (const engine::PendingCall& call : calls) bytes += call.box.request.size();
+  BlockingPool* pool = bytes > kBytesInABreath ? engine_.pool() : nullptr;
+  auto make = [calls = std::move(calls), limit]() { return Result(page_of(calls, limit)); };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 Api::Answer Api::claim_tool_call(Principal who, net::Request request) {

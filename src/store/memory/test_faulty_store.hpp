@@ -96,7 +96,7 @@ class FaultyStore final : public Store {
     return with_fault(Kind::read, late(store_.read_events(run, after, bytes_max)));
   }
   Task<Result<std::string>> read_journal(RunKey run) override {
-    return with_fault(Kind::read, late(store_.read_journal(run)));
+    return counted(with_fault(Kind::read, late(store_.read_journal(run))));
   }
   Task<Result<std::string>> read_blob(RunKey run, std::string hash) override {
     return with_fault(Kind::read_blob, store_.read_blob(run, std::move(hash)));
@@ -107,7 +107,7 @@ class FaultyStore final : public Store {
   }
   Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, EventSeq after,
                                                  std::size_t bytes_max) override {
-    return with_fault(Kind::read, late(store_.read_log(run, after, bytes_max)));
+    return counted(with_fault(Kind::read, late(store_.read_log(run, after, bytes_max))));
   }
   Task<Result<PruneOutcome>> prune(Prune prune) override {
     return with_fault(Kind::prune, store_.prune(std::move(prune)));
@@ -172,6 +172,9 @@ class FaultyStore final : public Store {
   }
   Task<Result<void>> ping() override { return with_fault(Kind::read, store_.ping()); }
 
+  // Of journals and logs, all reads together.
+  std::size_t log_bytes_read() const { return log_bytes_read_; }
+
  private:
   static Task<void> stop_here() {
     Wakeup never(co_await asio::this_coro::executor);
@@ -194,6 +197,22 @@ class FaultyStore final : public Store {
     co_return result;
   }
 
+  static std::size_t bytes_of(const std::string& journal) { return journal.size(); }
+  static std::size_t bytes_of(const std::vector<SegmentPtr>& segments) {
+    std::size_t bytes = 0;
+    for (const SegmentPtr& segment : segments) {
+      bytes += segment->journal.size() + segment->events.size();
+    }
+    return bytes;
+  }
+
+  template <class T>
+  Task<Result<T>> counted(Task<Result<T>> call) {
+    auto result = co_await std::move(call);
+    if (result) log_bytes_read_ += bytes_of(*result);
+    co_return result;
+  }
+
   template <class T>
   static Task<Result<T>> late(Task<Result<T>> call) {
     constexpr int kSteps = 4;  // of the loop
@@ -206,6 +225,7 @@ class FaultyStore final : public Store {
   Store& store_;
   const Decide decide_;
   std::atomic<std::uint64_t> operations_ = 0;
+  std::atomic<std::size_t> log_bytes_read_ = 0;
 };
 
 }  // namespace errand
