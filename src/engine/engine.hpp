@@ -325,6 +325,8 @@ class Engine final : private agent::ChildRuns {
   // Claims that were made here and are in force.
   std::size_t claims() const;
   const agent::TurnRoom& turns() const { return turns_; }
+  // What readers hold; those of other protocols count there, too.
+  ReaderBudget& readers() { return readers_; }
 
  private:
   // The spec with what the stored agent that it names says, as of now.

@@ -25,7 +25,8 @@ class EventFeed {
 
   virtual ~EventFeed() = default;
 
-  // Waits until something is ready, then takes everything that is, up to about kChunkBytesMax.
+  // Waits until something is ready, then takes everything that is, up to about kChunkBytesMax; more
+  // only if the source gives no less at once. The caller has sent what it was given before.
   virtual Task<Chunk> read(SteadyTime deadline) = 0;
 
   // Makes a pending read return at once with `broken` (the client has left, or shutdown).

@@ -6,8 +6,8 @@
 
 #include "async/task.hpp"
 #include "async/wakeup.hpp"
+#include "base/reader_budget.hpp"
 #include "engine/residency/live_run.hpp"
-#include "engine/residency/reader_budget.hpp"
 #include "run/model_retry.hpp"
 #include "store/store.hpp"
 

@@ -45,11 +45,12 @@ net::Response unread_response(const Error& why) {
 }  // namespace
 
 HttpEndpoint::HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug,
-                           BlockingPool* pool)
+                           BlockingPool* pool, ReaderBudget* readers)
     : home_(std::move(home)),
       hosts_(std::move(hosts)),
       on_bug_(std::move(on_bug)),
       pool_(pool),
+      readers_(readers),
       ending_(home_, on_bug_) {}
 
 Task<net::Response> HttpEndpoint::handle(net::Request request, HttpCaller caller) {
@@ -107,7 +108,8 @@ Task<net::Response> HttpEndpoint::post_modern(net::Request request, Posted poste
     co_return error_response(
         503, id, {.code = rpc::code::kOverloaded, .message = "too many requests are unanswered"});
   }
-  auto session = std::make_shared<HttpSession>(home_, std::move(caller.features), on_bug_);
+  auto session =
+      std::make_shared<HttpSession>(home_, std::move(caller.features), on_bug_, readers_);
   requests_.emplace(session, std::move(caller.group));
   std::shared_ptr<HttpReply> reply = session->post(std::move(posted.messages));
   co_await reply->wait_until(now() + kPatience);
@@ -151,7 +153,8 @@ Task<net::Response> HttpEndpoint::begin_session(Posted posted, HttpCaller caller
   if (!make_room()) {
     co_return refusal(503, rpc::code::kOverloaded, "too many sessions are in use");
   }
-  auto session = std::make_shared<HttpSession>(home_, std::move(caller.features), on_bug_);
+  auto session =
+      std::make_shared<HttpSession>(home_, std::move(caller.features), on_bug_, readers_);
   std::string id = crypto::random_hex(kSessionIdBytes);
   sessions_.push_front({.id = id,
                         .owner = std::move(caller.owner),

@@ -34,9 +34,10 @@ class HttpEndpoint final {
   static constexpr milliseconds kIdleMax = std::chrono::hours(1);
   static constexpr std::size_t kRequestsMax = 1000;  // of the modern era at once; beyond: 503
 
-  // Long bodies are read on `pool`, which outlives the endpoint; without one (nullptr) at home.
+  // Long bodies are read on `pool`; without one (nullptr) at home. What waits for readers counts in
+  // `readers`, if there are any. Both outlive the endpoint.
   HttpEndpoint(Executor home, net::HostRules hosts, TaskGroup::OnBug on_bug,
-               BlockingPool* pool = nullptr);
+               BlockingPool* pool = nullptr, ReaderBudget* readers = nullptr);
 
   // A request with the method POST, GET or DELETE.
   Task<net::Response> handle(net::Request request, HttpCaller caller);
@@ -85,6 +86,7 @@ class HttpEndpoint final {
   const net::HostRules hosts_;
   const TaskGroup::OnBug on_bug_;
   BlockingPool* const pool_;
+  ReaderBudget* const readers_;
   std::list<Known> sessions_;                   // of the legacy era; the one used last is first
   std::map<SessionPtr, std::string> requests_;  // of the modern era, with their groups
   bool is_stopping_ = false;

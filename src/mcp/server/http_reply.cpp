@@ -8,12 +8,8 @@ namespace errand::mcp {
 
 void HttpReply::put(rpc::Outgoing message) {
   if (is_over_ || is_abandoned_) return;
-  bytes_ += message.text.size();
-  if (bytes_ > kBytesMax) {
-    is_cut_ = true;
-    texts_.clear();
-    return end();
-  }
+  hold(bytes_ + message.text.size());
+  if (is_too_much()) return cut();
   texts_.push_back(std::move(message.text));
   error_code_ = message.error_code;
   if (message.answers) {
@@ -21,6 +17,22 @@ void HttpReply::put(rpc::Outgoing message) {
     if (open_.empty()) is_over_ = true;
   }
   ready_.notify();
+}
+
+void HttpReply::hold(std::size_t bytes) {
+  bytes_ = bytes;
+  if (held_) held_->set(bytes);
+}
+
+bool HttpReply::is_too_much() const {
+  return bytes_ > kBytesMax || (bytes_ > kFairBytes && held_ && held_->is_exceeded());
+}
+
+void HttpReply::cut() {
+  is_cut_ = true;
+  texts_.clear();
+  hold(0);
+  end();
 }
 
 void HttpReply::drop(const rpc::Id& id) {
@@ -36,6 +48,7 @@ void HttpReply::end() {
 void HttpReply::abandon() {
   is_abandoned_ = true;
   texts_.clear();
+  hold(0);
   ready_.notify();
 }
 
@@ -47,13 +60,18 @@ Task<Wakeup::Woken> HttpReply::wait_until(SteadyTime deadline) {
   co_return Wakeup::Woken::rung;
 }
 
+std::string HttpReply::take_single() {
+  hold(0);
+  return std::move(texts_.front());
+}
+
 std::string HttpReply::take_frames() {
   std::string frames;
   frames.reserve(bytes_ + texts_.size() * 32);
   // A message is one line of JSON, and so one line of data.
   for (const std::string& text : texts_) append(frames, "event: message\ndata: ", text, "\n\n");
   texts_.clear();
-  bytes_ = 0;
+  hold(0);
   return frames;
 }
 

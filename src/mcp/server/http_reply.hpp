@@ -8,6 +8,7 @@
 #include <string>
 
 #include "async/wakeup.hpp"
+#include "base/reader_budget.hpp"
 #include "net/event_feed.hpp"
 #include "rpc/connection.hpp"
 
@@ -20,7 +21,13 @@ class HttpReply final {
   // Of messages that wait for the reader; beyond, the reply is cut off.
   static constexpr std::size_t kBytesMax = 32U * 1024 * 1024;
 
-  explicit HttpReply(const Executor& home) : ready_(home) {}
+  // Once a reply has so much, it is cut off if all readers together hold too much.
+  static constexpr std::size_t kFairBytes = 256U * 1024;
+
+  // `readers` (nullptr: nobody counts) outlives the reply.
+  HttpReply(const Executor& home, ReaderBudget* readers) : ready_(home) {
+    if (readers) held_.emplace(*readers);
+  }
 
   // The reply is over once each of these has its answer or is dropped. Without any, it is over only
   // by end().
@@ -40,16 +47,21 @@ class HttpReply final {
   Task<Wakeup::Woken> wait_until(SteadyTime deadline);
   // Whether one message is all of it.
   bool is_single() const { return is_over_ && !is_cut_ && texts_.size() == 1; }
-  std::string take_single() { return std::move(texts_.front()); }
+  std::string take_single();
   // The error that the only message tells.
   std::optional<std::int64_t> error_code() const { return error_code_; }
   // Everything that is there, as server-sent events.
   std::string take_frames();
 
  private:
+  void hold(std::size_t bytes);
+  bool is_too_much() const;
+  void cut();
+
   std::set<rpc::Id> open_;
   std::deque<std::string> texts_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  // of texts_
+  std::optional<ReaderBudget::Share> held_;
   std::optional<std::int64_t> error_code_;
   bool is_over_ = false;
   bool is_cut_ = false;

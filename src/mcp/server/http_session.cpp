@@ -5,8 +5,9 @@
 namespace errand::mcp {
 
 HttpSession::HttpSession(const Executor& home, std::shared_ptr<ServerFeatures> features,
-                         TaskGroup::OnBug on_bug)
+                         TaskGroup::OnBug on_bug, ReaderBudget* readers)
     : home_(home),
+      readers_(readers),
       features_(std::move(features)),
       dispatcher_(*features_),
       inbox_(home),
@@ -19,7 +20,7 @@ std::shared_ptr<HttpReply> HttpSession::post(std::vector<rpc::Incoming> messages
   std::shared_ptr<HttpReply> reply;
   for (rpc::Incoming& message : messages) {
     if (const auto* request = std::get_if<rpc::Request>(&message)) {
-      if (!reply) reply = std::make_shared<HttpReply>(home_);
+      if (!reply) reply = std::make_shared<HttpReply>(home_, readers_);
       reply->expect(request->id);
       replies_[request->id] = reply;
     }
@@ -30,7 +31,7 @@ std::shared_ptr<HttpReply> HttpSession::post(std::vector<rpc::Incoming> messages
 
 std::shared_ptr<HttpReply> HttpSession::open_stream() {
   if (has_stream()) return nullptr;
-  stream_ = std::make_shared<HttpReply>(home_);
+  stream_ = std::make_shared<HttpReply>(home_, readers_);
   for (rpc::Outgoing& message : std::exchange(unsent_, {})) stream_->put(std::move(message));
   return stream_;
 }

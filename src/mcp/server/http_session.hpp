@@ -21,8 +21,9 @@ class HttpSession final : public rpc::Connection {
   // Messages that belong to no request and wait for the client's GET; beyond, the oldest is lost.
   static constexpr std::size_t kUnsentMax = 256;
 
+  // `readers` as for HttpReply.
   HttpSession(const Executor& home, std::shared_ptr<ServerFeatures> features,
-              TaskGroup::OnBug on_bug);
+              TaskGroup::OnBug on_bug, ReaderBudget* readers);
 
   // Takes the messages of one POST. Its requests have ids that are not in use. Gives what the
   // requests are answered with; nothing without any.
@@ -48,6 +49,7 @@ class HttpSession final : public rpc::Connection {
   bool has_stream() const { return stream_ && !stream_->is_abandoned() && !stream_->is_over(); }
 
   const Executor home_;
+  ReaderBudget* const readers_;
   const std::shared_ptr<ServerFeatures> features_;
   ServerSession dispatcher_;
   Inbox inbox_;

@@ -18,6 +18,7 @@
 #include "net/server/request_ids.hpp"
 #include "net/server/request_reader.hpp"
 #include "net/server/response_writer.hpp"
+#include "net/server/unsent_bytes.hpp"
 #include "net/websocket_stream.hpp"
 
 namespace errand::net {
@@ -32,6 +33,7 @@ struct ConnectionsShared {
         limits(options.limits),
         log(server_log),
         bodies(options.limits.bodies_bytes_max, options.limits.holder_bodies_bytes_max),
+        unsent(options.limits.unsent_bytes_max),
         admit(std::move(options.admit)),
         behind_proxy(options.behind_proxy) {}
 
@@ -41,6 +43,7 @@ struct ConnectionsShared {
   Log& log;
   FailureLog failures{log};
   BodyBudget bodies;
+  UnsentBytes unsent;
   const Admission admit;
   const bool behind_proxy;
   RequestIds ids;

@@ -21,12 +21,15 @@ Task<Response> answer_text(std::string text) {
   co_return response;
 }
 
+constexpr std::size_t kLargeBytes = 32U * 1024 * 1024;
+
 class EventStream : public testing::Test {
  protected:
   void start(ServerLimits limits = {}) {
     server_ = std::make_unique<TestServer>(
         [this](Request request) {
           if (request.path == "/events") return answer_events(source_);
+          if (request.path == "/large") return answer_text(std::string(kLargeBytes, 'x'));
           return answer_text(request.path);
         },
         limits);
@@ -182,6 +185,24 @@ TEST_F(EventStream, ACutReachesAReaderThatTakesNothing) {
   server_->wait_for([](const auto& counts) { return counts.connections == 0; });
   client.receive_all();
   EXPECT_EQ(client.end(), End::reset);
+}
+
+// Streams and other answers share the limit.
+TEST_F(EventStream, TheClientThatTookNothingForTheLongestMakesRoomForOthers) {
+  start({.unsent_bytes_max = std::size_t{1024} * 1024, .write_timeout = std::chrono::hours(1)});
+  RawClient first(server_->port(), 4096);
+  open(first);
+  on_home([](FeedSource& source) { source.push(std::string(kLargeBytes, 'x')); });
+  server_->wait_for([](const auto& counts) { return counts.unsent_bytes > 1024U * 1024; });
+  EXPECT_EQ(server_->counts().connections, 1U) << "alone it may have more";
+
+  RawClient second(server_->port(), 4096);
+  second.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+  server_->wait_for([](const auto& counts) { return counts.event_streams == 0; });
+  first.receive_all();
+  EXPECT_EQ(first.end(), End::reset);
+  EXPECT_EQ(second.receive_response().body.size(), kLargeBytes);
+  server_->wait_for([](const auto& counts) { return counts.unsent_bytes == 0; });
 }
 
 TEST_F(EventStream, StoppingTheServerResetsItAndNeverEndsItCleanly) {

@@ -218,6 +218,7 @@ HttpServer::Counts HttpServer::Impl::counts() const {
           .event_streams = shared_.event_streams,
           .web_sockets = shared_.web_sockets,
           .body_bytes = shared_.bodies.used(),
+          .unsent_bytes = shared_.unsent.used(),
           .requests = shared_.requests,
           .durations = shared_.durations};
 }

@@ -22,6 +22,9 @@ struct ServerLimits {
   std::size_t bodies_bytes_max = 512U * 1024 * 1024;  // of all requests at once: 503 overloaded
   // Of all requests of one key, and of one address: 503 overloaded.
   std::size_t holder_bodies_bytes_max = 128U * 1024 * 1024;
+  // Of answers and streams that clients do not take, all connections together. Past it, the client
+  // that has taken nothing for the longest is reset.
+  std::size_t unsent_bytes_max = 64U * 1024 * 1024;
   std::size_t connections_max = 20000;  // no more are accepted until one closes
   milliseconds head_timeout{10'000};    // from the first byte of a request to its last header: 408
   milliseconds body_timeout{20'000};    // between two pieces of a body: 408
@@ -91,7 +94,8 @@ class HttpServer final {
     std::size_t connections = 0;
     std::size_t event_streams = 0;
     std::size_t web_sockets = 0;
-    std::size_t body_bytes = 0;  // of all requests that are being read or answered
+    std::size_t body_bytes = 0;    // of all requests that are being read or answered
+    std::size_t unsent_bytes = 0;  // of answers and streams that clients do not take
     std::uint64_t requests = 0;
     DurationHistogram durations = {};  // from a whole request to its answer
   };

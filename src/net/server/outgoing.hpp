@@ -26,7 +26,8 @@ class Outgoing final {
 
   const Buffers& buffers() const { return pieces_; }
   bool is_one_piece() const { return pieces_[1].size() == 0 && pieces_[2].size() == 0; }
-  bool empty() const { return asio::buffer_size(pieces_) == 0; }
+  std::size_t size() const { return asio::buffer_size(pieces_); }
+  bool empty() const { return size() == 0; }
 
   void advance(std::size_t count) {
     for (asio::const_buffer& piece : pieces_) {

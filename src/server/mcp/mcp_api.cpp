@@ -41,7 +41,8 @@ McpApi::McpApi(const Deps& deps, net::HostRules hosts)
                  .caller = caller_,
                  .schemas = std::make_shared<json::SchemaCache>(),
                  .cancelling = cancelling_},
-      endpoint_(deps.home, std::move(hosts), report_to(deps.log), deps.engine.pool()) {}
+      endpoint_(deps.home, std::move(hosts), report_to(deps.log), deps.engine.pool(),
+                &deps.engine.readers()) {}
 
 std::vector<GuestRoute> McpApi::routes() {
   std::vector<GuestRoute> out;

@@ -27,7 +27,7 @@ class RunEventFeed final : public net::EventFeed {
   std::unique_ptr<engine::Subscription> subscription_;
   const Timers& timers_;
   FramePieces pieces_;  // of what the subscription gave last
-  engine::ReaderBudget::Share held_;
+  ReaderBudget::Share held_;
   std::size_t sent_ = 0;  // of the event that comes next, which was released
   State after_pieces_ = State::more;
   bool is_interrupted_ = false;

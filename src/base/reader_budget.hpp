@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <utility>
 
-namespace errand::engine {
+namespace errand {
 
-// How many bytes of events wait in memory for all readers of a process. A segment that waits for
+// How many bytes of events and messages wait in memory for all readers of a process, and were not
+// given to a connection yet; what a connection has is in net::UnsentBytes. A segment that waits for
 // several readers counts for each of them. Lives on one home, and outlives its shares.
 class ReaderBudget final {
  public:
@@ -22,6 +23,7 @@ class ReaderBudget final {
     Share& operator=(const Share&) = delete;
 
     std::size_t bytes() const { return bytes_; }
+    bool is_exceeded() const { return budget_.is_exceeded(); }
     void set(std::size_t bytes) {
       budget_.used_ += bytes;
       budget_.used_ -= std::exchange(bytes_, bytes);
@@ -41,4 +43,4 @@ class ReaderBudget final {
   std::size_t used_ = 0;
 };
 
-}  // namespace errand::engine
+}  // namespace errand
