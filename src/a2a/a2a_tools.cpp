@@ -249,8 +249,9 @@ A2aTools::ClientPtr A2aTools::client_at(const RemoteAgent& agent, const Principa
   }
   AgentAddress address{.card_url = agent.card_url};
   for (const auto& [name, value] : agent.headers) address.headers.push_back({name, value});
-  auto client = std::make_shared<Client>(ClientDeps{.http = deps_.http, .timers = deps_.timers},
-                                         std::move(address));
+  auto client = std::make_shared<Client>(
+      ClientDeps{.http = deps_.http, .timers = deps_.timers, .pool = deps_.pool},
+      std::move(address));
   clients_.push_front({.key = std::move(key), .client = client});
   if (clients_.size() > kClientsMax) clients_.pop_back();
   return client;

@@ -18,6 +18,8 @@ struct ToolsDeps {
   TaskGroup::OnBug on_bug;
   // For headers that name secrets or are sealed. Null: there are none.
   SecretSource* secrets = nullptr;
+  // As for the client.
+  BlockingPool* pool = nullptr;
 };
 
 // Agents that runs name by their cards (`a2a` refs): each is a tool that takes a message and gives

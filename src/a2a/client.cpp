@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
@@ -191,7 +192,10 @@ Async<Result<AgentCard>> Client::card() {
   }
   if (stream->status() != 200) co_return status_error(url, stream->status());
   ERRAND_CO_TRY(std::string body, co_await net::read_whole(stream.get(), kCardBytesMax));
-  ERRAND_CO_TRY(auto value, json::parse(body, {.values_max = json::kStrangersValuesMax}));
+  auto read = [](std::string_view text) {
+    return json::parse(text, {.values_max = json::kStrangersValuesMax});
+  };
+  ERRAND_CO_TRY(auto value, co_await read_aside(&body, deps_.pool, read));
   ERRAND_CO_TRY(auto card, parse_card(value, url));
   if (!agent_.headers.empty()) ERRAND_CO_CHECK(keep_interfaces_at(*origin, card));
   card_ = card;
@@ -261,7 +265,7 @@ Async<Result<json::Value>> Client::ask(Verb verb, json::Object params) {
   ERRAND_CO_TRY(auto stream, co_await open(verb, std::move(params), at));
   int status = stream->status();
   ERRAND_CO_TRY(std::string body, co_await net::read_whole(stream.get(), kAnswerBytesMax));
-  auto result = result_of(body);
+  auto result = co_await read_aside(&body, deps_.pool, result_of);
   bool is_http_error = status < 200 || status >= 300;
   bool says_nothing = !result && result.error().reason() == "bad_response";
   if (is_http_error && (result || says_nothing)) co_return failed_with(at, status);
@@ -278,7 +282,7 @@ Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* in
   }
   int status = stream->status();
   ERRAND_CO_TRY(std::string body, co_await net::read_whole(stream.get(), kAnswerBytesMax));
-  auto result = result_of(body);
+  auto result = co_await read_aside(&body, deps_.pool, result_of);
   if (!result && result.error().reason() == "bad_response" && status != 200) {
     co_return failed_with(at, status);
   }
@@ -297,7 +301,7 @@ Async<Result<void>> Client::read_events(std::unique_ptr<net::ClientStream> from,
     ERRAND_CO_TRY(auto events, reader.feed(*bytes));
     for (net::SseEvent& event : events) {
       if (event.data.empty()) continue;
-      ERRAND_CO_TRY(auto result, result_of(event.data));
+      ERRAND_CO_TRY(auto result, co_await read_aside(&event.data, deps_.pool, result_of));
       ERRAND_CO_TRY(auto parsed, parse_event(result));
       ERRAND_CO_CHECK(co_await into->take(std::move(parsed), event.data.size()));
       // Whatever an agent sends after the end is nobody's business.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "a2a/codec.hpp"
+#include "async/blocking_pool.hpp"
 #include "async/interrupt.hpp"
 #include "async/task.hpp"
 #include "async/timers.hpp"
@@ -37,6 +38,8 @@ struct ClientDeps {
   // Until the answer to a question about a task begins, and between its bytes. An agent that takes
   // longer hangs; its task may be asked about again.
   milliseconds answer_time = seconds(30);
+  // Where long answers are read; null: at home.
+  BlockingPool* pool = nullptr;
 };
 
 // Hears how far a task is, while a call follows it.

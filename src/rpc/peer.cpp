@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
@@ -41,6 +42,13 @@ Error unknown_outcome(const Error& why) {
   if (why.code() != ErrorCode::unavailable) return why;
   return Error(ErrorCode::outcome_unknown, cat("no answer came: ", why.message()))
       .reason(why.reason());
+}
+
+// The text that is still to be read, if it is one.
+std::string* text_of(Received& received) {
+  if (auto* text = std::get_if<std::string>(&received)) return text;
+  auto* beside = std::get_if<Beside>(&received);
+  return beside ? &beside->text : nullptr;
 }
 
 }  // namespace
@@ -247,7 +255,13 @@ Task<void> Peer::pump() {
       handler_.ended(why);
       co_return;
     }
-    take(std::move(**received));
+    std::string* text = text_of(**received);
+    if (text && text->size() > kBytesInABreath) {
+      const void* owner = owner_of(**received);
+      co_await take_long(std::move(*text), owner);
+    } else {
+      take(std::move(**received));
+    }
     if (taken % kMessagesAtOnce == 0) co_await asio::post(asio::use_awaitable);
   }
 }
@@ -268,16 +282,19 @@ Task<void> Peer::finish_served() {
   co_await connection_.flush();
 }
 
+// Whose call a message came beside, if its sender has said so.
+const void* Peer::owner_of(const Received& received) const {
+  const auto* beside = std::get_if<Beside>(&received);
+  const auto* number = beside ? std::get_if<std::int64_t>(&beside->request) : nullptr;
+  auto call = number ? calls_.find(*number) : calls_.end();
+  return call == calls_.end() ? nullptr : call->second->options.owner;
+}
+
 void Peer::take(Received received) {
-  if (auto* text = std::get_if<std::string>(&received)) {
-    take_text(*text);
+  if (const std::string* text = text_of(received)) {
+    take_read(*text, read_messages(*text, batches_), owner_of(received));
   } else if (auto* message = std::get_if<Incoming>(&received)) {
     take(std::move(*message));
-  } else if (auto* beside = std::get_if<Beside>(&received)) {
-    const auto* number = std::get_if<std::int64_t>(&beside->request);
-    auto call = number ? calls_.find(*number) : calls_.end();
-    const void* owner = call == calls_.end() ? nullptr : call->second->options.owner;
-    take_text(beside->text, owner);
   } else if (auto* oversized = std::get_if<Oversized>(&received)) {
     take_oversized(*oversized);
   } else {
@@ -286,8 +303,17 @@ void Peer::take(Received received) {
   }
 }
 
-void Peer::take_text(std::string_view text, const void* owner) {
-  auto messages = read_messages(text, batches_);
+// Messages are taken in the order in which they came: the next one waits for this.
+Task<void> Peer::take_long(std::string text, const void* owner) {
+  auto read = [batches = batches_](std::string_view all) { return read_messages(all, batches); };
+  auto messages = co_await read_aside(&text, options_.pool, read);
+  const bool is_refused = !messages && messages.error().code() == ErrorCode::unavailable;
+  if (is_refused) messages = read(text);
+  take_read(text, std::move(messages), owner);
+}
+
+void Peer::take_read(std::string_view text, Result<std::vector<Incoming>> messages,
+                     const void* owner) {
   if (messages) {
     for (Incoming& message : *messages) take(std::move(message), owner);
     return;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "async/blocking_pool.hpp"
 #include "async/interrupt.hpp"
 #include "async/task_group.hpp"
 #include "base/clock.hpp"
@@ -90,6 +91,8 @@ struct PeerOptions {
   Noise noise = Noise::ignored;
   // After the other side has closed: how long its last requests may go on to be answered.
   milliseconds finish_time = milliseconds(0);
+  // Where long texts are read; null: at home. Outlives the peer.
+  BlockingPool* pool = nullptr;
 };
 
 // Both roles of JSON-RPC 2.0 on one connection. Progress and cancellation go as in MCP: by
@@ -150,7 +153,9 @@ class Peer final {
   void take_notification(Notification notification);
   void take_response(Response response);
   void take_malformed(const Malformed& message);
-  void take_text(std::string_view text, const void* owner = nullptr);
+  Task<void> take_long(std::string text, const void* owner);
+  void take_read(std::string_view text, Result<std::vector<Incoming>> messages, const void* owner);
+  const void* owner_of(const Received& received) const;
   void take_oversized(const Oversized& message);
   void fail_answer(std::string_view head, std::string_view tail, Error why);
   void settle(const Id& id, Result<Answer> outcome);

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "rpc/memory_connection.hpp"
+#include "support/held_pool.hpp"
 #include "support/run_task.hpp"
 
 namespace errand::rpc::peer_test {
@@ -127,6 +129,21 @@ TEST_F(PeerTest, ACallGetsTheAnswerWithItsId) {
   say(R"({"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}})");
   EXPECT_EQ(outcome(), "error -1 no");
   EXPECT_EQ(peer_->calls(), 0U);
+}
+
+TEST_F(PeerTest, ALongAnswerIsReadOnThePoolAndWhatComesAfterItWaits) {
+  HeldPool pool;
+  start({.pool = pool.get()});
+  call("one");
+  tell(cat(R"({"jsonrpc":"2.0","id":1,"result":")", std::string(kBytesInABreath, 'x'), R"("})"));
+  tell(R"({"jsonrpc":"2.0","method":"notifications/news"})");
+  EXPECT_EQ(outcomes_.size(), 0U);
+  EXPECT_EQ(handler_.noticed, std::vector<std::string>());
+
+  pool.finish();
+  EXPECT_EQ(outcome().size(), kBytesInABreath + 2);
+  run_ready(io_);
+  EXPECT_EQ(handler_.noticed, std::vector<std::string>{"notifications/news"});
 }
 
 TEST_F(PeerTest, AnswersThatNobodyAskedForAreIgnored) {

@@ -174,7 +174,12 @@ class HttpTurn final : public TurnStream {
       auto bytes = co_await stream_->read();
       if (!bytes) co_return to_part(transport_failure(bytes.error()));
       bool is_end = bytes->empty();
-      auto events = is_end ? decoder_->finish() : decode(*bytes);
+      Result<Events> events = Events();
+      if (is_end) {
+        events = decoder_->finish();
+      } else {
+        events = co_await decode(std::move(*bytes));
+      }
       if (!events) co_return to_part(transport_failure(events.error()));
       part.events = std::move(*events);
       if (is_end && part.events.empty()) part.events = only(broken_stream(kClosed));
@@ -187,15 +192,24 @@ class HttpTurn final : public TurnStream {
     return {.events = only(Failed{std::move(failure.failure)}), .retry_after = failure.retry_after};
   }
 
-  Result<Events> decode(const std::string& bytes) {
-    ERRAND_TRY(auto parts, reader_.feed(bytes));
+  // A long event is decoded on the pool. Nobody uses the decoder meanwhile.
+  Task<Result<Events>> decode(std::string bytes) {
+    ERRAND_CO_TRY(auto parts, reader_.feed(bytes));
     Events events;
-    for (const net::SseEvent& part : parts) {
-      Events more = decoder_->feed(part.type, part.data);
+    for (net::SseEvent& part : parts) {
+      Events more;
+      if (part.data.size() <= kBytesInABreath) {
+        more = decoder_->feed(part.type, part.data);
+      } else {
+        auto work = [decoder = decoder_, part = std::move(part)] {
+          return Result<Events>(decoder->feed(part.type, part.data));
+        };
+        ERRAND_CO_TRY(more, co_await surely_aside(deps_.pool, std::move(work)));
+      }
       std::move(more.begin(), more.end(), std::back_inserter(events));
       if (!events.empty() && is_last(events.back())) break;
     }
-    return events;
+    co_return events;
   }
 
   // The pool lets go of the question before anybody hears of the request: its files are large.
@@ -270,7 +284,7 @@ class HttpTurn final : public TurnStream {
   int attempt_ = 0;
   // The current attempt.
   std::unique_ptr<net::ClientStream> stream_;
-  std::unique_ptr<StreamDecoder> decoder_;
+  std::shared_ptr<StreamDecoder> decoder_;
   net::SseReader reader_;
   bool holds_to_json_ = false;
   bool is_without_format_ = false;  // the format was refused, and left out

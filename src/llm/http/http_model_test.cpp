@@ -23,7 +23,10 @@ namespace {
 // and asks to wait for 70 ms, and any other word is text. Events named "ping" mean nothing.
 class WordDecoder final : public StreamDecoder {
  public:
+  explicit WordDecoder(std::vector<std::thread::id>* fed_by) : fed_by_(fed_by) {}
+
   std::vector<TurnEvent> feed(std::string_view name, std::string_view data) override {
+    if (fed_by_) fed_by_->push_back(std::this_thread::get_id());
     std::vector<TurnEvent> out;
     if (name == "ping") return out;
     if (data == "done") {
@@ -46,6 +49,7 @@ class WordDecoder final : public StreamDecoder {
   std::optional<milliseconds> retry_after() const override { return retry_after_; }
 
  private:
+  std::vector<std::thread::id>* const fed_by_;
   std::optional<milliseconds> retry_after_;
 };
 
@@ -61,7 +65,7 @@ class WordProvider final : public Provider {
     return built;
   }
   std::unique_ptr<StreamDecoder> make_decoder(const TurnRequest&) const override {
-    return std::make_unique<WordDecoder>();
+    return std::make_unique<WordDecoder>(fed_by);
   }
   ApiFailure classify(const ApiAnswer& answer) const override {
     return finish_failure(make_failure(class_of_status(answer.status), answer.body, answer.status),
@@ -74,6 +78,7 @@ class WordProvider final : public Provider {
 
   std::optional<std::string> listed_id;  // of the probe
   std::thread::id* built_by = nullptr;
+  std::vector<std::thread::id>* fed_by = nullptr;  // each event, in order
 };
 
 // One answer of the vendor.
@@ -101,6 +106,7 @@ class HttpModelTest : public testing::Test {
     auto provider = std::make_unique<WordProvider>();
     provider->listed_id = listed_id;
     provider->built_by = &built_by_;
+    provider->fed_by = &fed_by_;
     return std::make_unique<HttpModel>(HttpModel::Deps{.client = client_,
                                                        .timers = timers_,
                                                        .clock = clock_,
@@ -166,6 +172,7 @@ class HttpModelTest : public testing::Test {
   std::vector<std::int64_t> pauses_;  // in milliseconds
   bool aborts_in_pause_ = false;
   std::thread::id built_by_;  // of the last request
+  std::vector<std::thread::id> fed_by_;
   BlockingPool pool_{1, 10};
   ManualClock clock_{0};
   asio::io_context io_{1};
@@ -294,6 +301,17 @@ TEST_F(HttpModelTest, AShortRequestIsBuiltAtHomeAndALongOneOnThePool) {
   EXPECT_EQ(ask({}, request_with_bytes(long_file)), kAnswer);
   EXPECT_NE(built_by_, std::this_thread::get_id());
   EXPECT_EQ(bodies_.back(), long_file);
+}
+
+TEST_F(HttpModelTest, ALongEventIsDecodedOnThePoolInItsPlace) {
+  const std::string long_word(kBytesInABreath + 1, 'x');
+  answers_ = {words({"Hi", long_word, "there", "done"})};
+  EXPECT_EQ(ask(), (Lines{"text Hi", "text " + long_word, "text there", kAnswer.back()}));
+  const std::thread::id here = std::this_thread::get_id();
+  ASSERT_EQ(fed_by_.size(), 4U);
+  EXPECT_EQ(fed_by_[0], here);
+  EXPECT_NE(fed_by_[1], here);
+  EXPECT_EQ(fed_by_[2], here);
 }
 
 TEST_F(HttpModelTest, FileBytesAreHeldUntilTheAnswerBegins) {

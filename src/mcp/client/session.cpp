@@ -47,7 +47,7 @@ Session::Session(ClientDeps deps, SessionOptions options,
       options_(std::move(options)),
       connection_(std::move(connection)),
       http_(http),
-      peer_(deps_.home, *connection_, *this, deps_.on_bug),
+      peer_(deps_.home, *connection_, *this, deps_.on_bug, {.pool = deps_.schemas.pool}),
       tasks_(deps_.home, deps_.on_bug) {
   peer_.start();
 }

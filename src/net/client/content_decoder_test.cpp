@@ -4,8 +4,13 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "async/breath.hpp"
 #include "base/text.hpp"
 #include "net/client/test_peer.hpp"
 
@@ -156,6 +161,50 @@ TEST_F(DecodedAnswerTest, ABombComesInSmallPieces) {
     total += piece.size();
   }
   EXPECT_EQ(total, 10'000'000U);
+  loop_.call([&] {
+    opened.value().reset();
+    client_.reset();
+  });
+}
+
+// Who else is at work on the home while an answer is read.
+struct Others {
+  int turns = 0;
+  bool is_over = false;
+};
+
+Task<void> take_turns(std::shared_ptr<Others> others) {
+  while (!others->is_over) {
+    ++others->turns;
+    co_await let_others_run();
+  }
+}
+
+// The most bytes that were read while nobody else had a turn.
+Task<std::size_t> longest_stretch(ClientStream* stream) {
+  auto others = std::make_shared<Others>();
+  asio::co_spawn(co_await asio::this_coro::executor, take_turns(others), asio::detached);
+  std::size_t longest = 0;
+  std::size_t stretch = 0;
+  for (int turns = -1;;) {
+    auto piece = co_await stream->read();
+    if (!piece || piece->empty()) break;
+    if (std::exchange(turns, others->turns) != others->turns) stretch = 0;
+    stretch += piece->size();
+    longest = std::max(longest, stretch);
+  }
+  others->is_over = true;
+  co_return longest;
+}
+
+TEST_F(DecodedAnswerTest, OthersHaveTheirTurnWhileABombIsDecoded) {
+  std::string small = compress(std::string(10'000'000, 'x'), kGzip);
+  test::Peer peer(test::answers_often(
+      cat("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ", small.size(), "\r\n\r\n",
+          small),
+      1));
+  auto opened = open(peer.url());
+  EXPECT_LE(loop_.run(longest_stretch(opened.value().get())), 2 * kBytesInABreath);
   loop_.call([&] {
     opened.value().reset();
     client_.reset();
