@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "agent/session_history.hpp"
-#include "async/breath.hpp"
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "engine/engine.hpp"
 #include "engine/kept_files.hpp"
@@ -14,6 +14,8 @@
 
 namespace errand::engine {
 namespace {
+
+constexpr std::size_t kPastBytesAtOnce = 2U * 1024 * 1024;
 
 // A turn of the run that is forked, in the last of its attempts.
 struct PastTurn {
@@ -91,25 +93,51 @@ class PastReader final {
   std::vector<PastTurn> turns_;
 };
 
-// All that a run has shown and journaled. Others run while a long log is read.
+// All that a run has shown and journaled.
 struct Past {
   std::vector<EventFacts> events;
   std::vector<JournalEntry> entries;  // the first is `created`
 };
 
-Task<Result<Past>> read_past(Store* store, RunKey run) {
-  ERRAND_CO_TRY(auto segments, co_await read_whole_log(store, run));
-  Past past;
-  Breath breath(kBytesInABreath);
-  for (SegmentPtr& read : segments) {
-    const SegmentPtr segment = std::move(read);  // let go of as soon as it is taken in
-    ERRAND_CO_CHECK(add_event_facts(past.events, *segment));
+Result<Past> add_segments(Past past, const std::vector<SegmentPtr>& segments) {
+  for (const SegmentPtr& segment : segments) {
+    ERRAND_CHECK(add_event_facts(past.events, *segment));
     for (std::string_view rest = segment->journal; !rest.empty();) {
-      ERRAND_CO_TRY(auto entry, parse_journal_line(take_line(rest), past.entries.size() + 1));
+      ERRAND_TRY(auto entry, parse_journal_line(take_line(rest), past.entries.size() + 1));
       past.entries.push_back(std::move(entry));
     }
-    const std::size_t bytes = segment->events.size() + segment->journal.size();
-    if (breath.is_due(bytes)) co_await let_others_run();
+  }
+  return past;
+}
+
+std::size_t bytes_of(const std::vector<SegmentPtr>& segments) {
+  std::size_t bytes = 0;
+  for (const SegmentPtr& segment : segments) {
+    bytes += segment->events.size() + segment->journal.size();
+  }
+  return bytes;
+}
+
+// The log is read in parts, each of which is let go of before the next one comes, so that a long
+// log is in memory only as what it says. Long parts are taken in on the pool.
+Task<Result<Past>> read_past(Store* store, BlockingPool* pool, RunKey run) {
+  Past past;
+  for (EventSeq after = -1;;) {
+    ERRAND_CO_TRY(auto segments, co_await store->read_log(run, after, kPastBytesAtOnce));
+    if (segments.empty()) break;
+    // The store has merged segments since the last part was read: the parts do not fit together.
+    if (after >= 0 && segments.front()->first_seq() != after + 1) {
+      past = {};
+      after = -1;
+      continue;
+    }
+    after = segments.back()->last_seq;
+    ERRAND_CO_CHECK(co_await read_tools_back(store, run, &segments));
+    BlockingPool* place = bytes_of(segments) > kBytesInABreath ? pool : nullptr;
+    auto take = [past = std::move(past), segments = std::move(segments)]() mutable {
+      return add_segments(std::move(past), segments);
+    };
+    ERRAND_CO_TRY(past, co_await run_aside(place, std::move(take)));
   }
   const bool is_begun =
       !past.entries.empty() && std::holds_alternative<CreatedEntry>(past.entries.front());
@@ -198,7 +226,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   ERRAND_CO_CHECK(check_overrides(who, params.overrides));
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
   Gate::Pass pass = co_await long_reads_.enter();
-  ERRAND_CO_TRY(auto whole, co_await read_past(&deps_.store, row.key()));
+  ERRAND_CO_TRY(auto whole, co_await read_past(&deps_.store, deps_.pool, row.key()));
   auto& [events, entries] = whole;
   PastReader past(events);
   for (JournalEntry& entry : entries) past.take(entry);
