@@ -1,11 +1,15 @@
 // Sends its input to the API in this process, over a store in memory and on time that stands still:
 // requests are separated by a byte 0x1e, and each is a line "METHOD PATH", headers, an empty line
-// and a body. $ws, $run, $session and $call stand for what the last answers named. No request may
-// be answered with 500, and whatever is answered as JSON must be JSON. Built with -DERRAND_FUZZ=ON.
+// and a body. $ws, $run, $session and $call stand for what the last answers named. Between them,
+// "!before N" has the N-th operation of the store from there on fail, and "!after N" has its answer
+// lost. No request may be answered with 500, and whatever is answered as JSON must be JSON. Built
+// with -DERRAND_FUZZ=ON.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +24,7 @@
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 #include "server/mcp/mcp_api.hpp"
+#include "support/held_pool.hpp"
 
 namespace errand::server {
 namespace {
@@ -32,6 +37,10 @@ constexpr std::string_view kScript =
     R"({"text":["Done."]}]})";
 constexpr std::size_t kRequestsMax = 12;  // of one input
 constexpr char kSeparator = '\x1e';
+// How often the pool is waited for. A request needs it a few times, one after the other; a long
+// poll does not come back however often.
+constexpr int kPoolRounds = 4;
+constexpr int kLastPoolRounds = 16;
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
@@ -59,8 +68,9 @@ class Server final {
     api_.add_routes(router_);
   }
   ~Server() {
+    world_.fault = nullptr;
     world_.tasks.cancel(CancelReason::shutdown);
-    world_.settle();
+    for (int i = 0; i < kLastPoolRounds; ++i) settle_with_pool();
     feeds_.clear();
     TaskGroup ending(world_.home.executor(), [](const char*, const std::string&) {});
     ending.spawn("mcp", mcp_.stop());
@@ -68,18 +78,40 @@ class Server final {
   }
 
   void send(std::string text) {
+    if (text.starts_with('!')) return plan_fault(text);
     for (const auto& [name, value] : names_) replace_all(text, name, value);
     auto request = read_request(text);
     if (!request) return;
     auto answer = std::make_shared<std::optional<net::Response>>();
     world_.tasks.spawn("request", keep(router_.handle(std::move(*request)), answer));
     world_.settle();
+    for (int i = 0; i < kPoolRounds && !*answer; ++i) settle_with_pool();
     ERRAND_ASSERT(world_.bugs.empty());
     // A long poll is still waiting.
     if (*answer) check(std::move(**answer));
   }
 
  private:
+  using Fault = FaultyStore::Fault;
+
+  void plan_fault(std::string_view text) {
+    const Fault kind = text.starts_with("!before ") ? Fault::fail_before : Fault::fail_after;
+    auto number = parse_integer<int>(text.substr(std::min(text.find(' ') + 1, text.size())));
+    auto left = std::make_shared<int>(std::max(1, number.value_or(1)));
+    world_.fault = [kind, left](FaultyStore::Operation op) {
+      const bool is_read =
+          op.kind == FaultyStore::Kind::read || op.kind == FaultyStore::Kind::read_blob;
+      // Of a read, nobody has to find out whether it was done.
+      if (*left == 0 || (is_read && kind == Fault::fail_after)) return Fault::none;
+      return --*left == 0 ? kind : Fault::none;
+    };
+  }
+
+  void settle_with_pool() {
+    pool_.finish();
+    world_.settle();
+  }
+
   static Task<void> keep(Task<net::Response> from,
                          std::shared_ptr<std::optional<net::Response>> out) {
     *out = co_await std::move(from);
@@ -143,7 +175,8 @@ class Server final {
   }
 
   Disk disk_;
-  World world_{disk_, kScript};
+  HeldPool pool_;
+  World world_{disk_, kScript, {}, {}, {}, "scripted", pool_.get()};
   Log log_{disk_.clock, 2, LogFormat::text, LogLevel::error};
   IdSource ids_{disk_.clock, [this] { return ++disk_.random; }};
   engine::KeyRing keys_{world_.store, disk_.clock, ids_};

@@ -70,6 +70,21 @@ RECORDS = requests(
     asked(f"POST {WORKSPACE}/rooms/r/tokens", '{"name":"p","role":"agent"}'),
     asked(f"DELETE {WORKSPACE}/agents/a"))
 
+FAULTS = requests(
+    "!after 1",
+    asked(f"POST {WORKSPACE}/agent-runs",
+          '{"prompt":"go","tools":[{"kind":"local","name":"look","parameters":{"type":"object",'
+          '"properties":{"a":{"type":"string","pattern":"^a+$"}}}}]}'),
+    "!before 2",
+    asked(f"GET {WORKSPACE}/agent-runs/$run"),
+    asked(f"GET {WORKSPACE}/agent-runs/$run/journal?limit=1"),
+    "!after 1",
+    asked(f"POST {WORKSPACE}/agent-sessions", '{"systemPrompt":"s"}'),
+    "!after 2",
+    asked(f"POST {WORKSPACE}/agent-sessions/$session/messages", '{"prompt":"hi"}'),
+    "!before 1",
+    asked(f"POST {WORKSPACE}/agent-runs/$run/cancel"))
+
 GUESTS = requests(
     asked(f"PUT {WORKSPACE}/agents/a", '{"systemPrompt":"s","description":"d"}'),
     asked(f"GET {A2A}/.well-known/agent-card.json"),
@@ -246,5 +261,6 @@ SEEDS = {
         "text": b"text/plain; charset=utf-16le\n//host/path\n\xff\xfeh\0i\0",
         "sniffed": b"\nhttps://[::1]:80/\n%PDF-1.4 \0\1",
     },
-    "api_fuzz": {"run": RUN, "session": SESSION, "records": RECORDS, "guests": GUESTS},
+    "api_fuzz": {"run": RUN, "session": SESSION, "records": RECORDS, "guests": GUESTS,
+                 "faults": FAULTS},
 }

@@ -1,113 +1,56 @@
 """What others notice while somebody asks for much: how late /healthz answers, and the memory."""
 
-import gzip
 import multiprocessing
-import re
 import socket
 import struct
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Callable
 
 from load.scenarios import LoadFailed, drive
-from support.http import Client, Response
+from load.stall_peers import (
+    HOSTILE_SCHEMA, MIB, Bomb, Listener, PatternMcp, SchemaMcp, schema_with_patterns, vendor_config,
+)
+from load.stall_probe import LoopFigures, StallFigures, peak_mb, probe
+from support.http import Client, Connection, Response, request_bytes
 from support.peers.room_peer import Refused, RoomPeer
 from support.script import local_tool, turn
 from support.server import Server
 
-MIB = 1024 * 1024
-PROBE_SECONDS = 0.002  # between two requests
 QUIET_SECONDS = 0.3  # before and after
 RESULTS = 31  # of 2 MB each: as many as fit into a conversation
 HISTORY_MESSAGES = 4
 HISTORY_PARTS = 100  # of a message, of 150 KB each
 CALLS = 256
 UNKNOWN_CALLS = 512
+MANY_UNKNOWN_CALLS = 2000
+MCP_CALLS = 32
 PENDING_CALLS = 20_000
 POLLERS = 200
 READERS = 20
-ANSWER_MIB = 20
+ANSWER_MIB = 15  # a script is a file of 16 MB at most
 DRIPPERS = 16
-BOMB_MIB = 256  # what the vendor's answer becomes
+DRIPS = 20
+STALLED_PAGES = 200
+AGENTS = 60
+TOOLS_MAX = 250
+PATTERNS_MAX = 512  # of all tools
+SCHEMA_PATTERNS_MAX = 128
 CROWD = 1000  # connections that one participant may have to a room
 DEAF = 150
 
-ALTERNATIVES = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 10} for n in range(12)}
-HOSTILE_SCHEMA = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}},
-                  "$defs": ALTERNATIVES | {"d12": {"type": "string"}}}
 SCRIPTS = {
     "hostile": [turn(calls=[("check", {"a": n}) for n in range(CALLS)]), turn("Done.")],
     "unknown": [turn(calls=[(f"missing{n}", {}) for n in range(UNKNOWN_CALLS)]), turn("Done.")],
+    "unknowns": [turn(calls=[(f"missing{n}", {}) for n in range(MANY_UNKNOWN_CALLS)]),
+                 turn("Done.")],
+    "mcp": [turn(calls=[("m_act", {}) for _ in range(MCP_CALLS)]), turn("Done.")],
+    "done": [turn("Done.")],
     "large": [turn(calls=[("fetch", {"n": n}) for n in range(RESULTS)]), turn("Done.")],
     "ask": [turn(calls=[("fetch", {})]), turn("Done.")],
     "long": [turn(*["x" * MIB] * ANSWER_MIB)],
     "talk": [turn("Yes.")] * (HISTORY_MESSAGES * HISTORY_PARTS + 2),
 }
-
-
-@dataclass(frozen=True)
-class StallFigures:
-    task_ms: float  # CPU of the longest task on the event loop; 0: none took a millisecond
-    p99_ms: float
-    longest_ms: float
-    peak_mb: float  # of resident memory
-
-
-def probe(port: int, out: Connection) -> None:
-    """Asks /healthz again and again until told to stop, then sends what each answer took."""
-    request = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-    took = []
-    with socket.create_connection(("127.0.0.1", port)) as peer:
-        while not out.poll(PROBE_SECONDS):
-            begun = time.monotonic()
-            peer.sendall(request)
-            answer = b""
-            while b"\r\n\r\n" not in answer or not answer.rstrip().endswith(b"}"):
-                piece = peer.recv(65536)
-                if not piece:
-                    raise LoadFailed("/healthz was cut off")
-                answer += piece
-            took.append((time.monotonic() - begun) * 1000)
-    out.send(took)
-
-
-@dataclass(frozen=True)
-class LoopFigures:
-    """What /metrics says of the tasks on the event loop."""
-
-    longest_ms: float  # since the start
-    counts: dict[float, int]  # of tasks up to so many milliseconds, each with all that are shorter
-
-    @staticmethod
-    def read(server: Server) -> "LoopFigures":
-        text = server.client().request_at("GET", "/metrics").body.decode()
-        longest = re.search(r"^errand_loop_longest_task_cpu_seconds (\S+)$", text, re.MULTILINE)
-        counts = re.findall(r'^errand_loop_task_cpu_seconds_bucket{le="(.+)"} (\d+)$', text,
-                            re.MULTILINE)
-        return LoopFigures(float(longest[1]) * 1000,
-                           {float(le) * 1000: int(count) for le, count in counts})
-
-    def longest_since(self, before: "LoopFigures") -> float:
-        """Exact if it is the longest of all; else the upper bound of its bucket."""
-        if self.longest_ms > before.longest_ms:
-            return self.longest_ms
-        bounds = [bound for bound in sorted(self.counts) if
-                  self.counts[bound] - before.counts[bound] == max(self.counts.values())
-                  - max(before.counts.values())]
-        is_none = max(self.counts.values()) == max(before.counts.values())
-        return 0.0 if is_none else bounds[0]
-
-
-def peak_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    raise LoadFailed("no VmHWM")
 
 
 def expect(answer: Response, status: int, code: str = "") -> None:
@@ -116,10 +59,16 @@ def expect(answer: Response, status: int, code: str = "") -> None:
         raise LoadFailed(f"{answer.status} {answer.body[:200]}")
 
 
+def expect_end(client: Client, run: str) -> None:
+    with client.stream(run) as stream:
+        last = list(stream)[-1]
+    if last.event not in ("result", "error"):
+        raise LoadFailed(f"the stream of {run} ended with {last.event}")
+
+
 def run_to_end(client: Client, **spec) -> str:
     run = client.create(**spec)
-    with client.stream(run) as stream:
-        list(stream)
+    expect_end(client, run)
     return run
 
 
@@ -135,8 +84,8 @@ def with_large_run(client: Client) -> str:
 
 
 def attack_patterns(server: Server) -> Callable[[], None]:
-    tools = [local_tool(f"t{n}") | {"parameters": {"type": "object", "properties": {
-        f"p{k}": {"pattern": f"^[a-z]{{1,50}}{n}-{k}$"} for k in range(50)}}} for n in range(256)]
+    tools = [local_tool(f"t{n}") | {"parameters": schema_with_patterns(n, 50)}
+             for n in range(256)]
     body = {"prompt": "Hi", "modelId": "ask", "tools": tools}
 
     def attack() -> None:
@@ -145,9 +94,39 @@ def attack_patterns(server: Server) -> Callable[[], None]:
     return attack
 
 
+def attack_legal_patterns(server: Server) -> Callable[[], None]:
+    """As many patterns as one create may have, new ones each time."""
+    client = server.client()
+
+    def attack() -> None:
+        tools_max = PATTERNS_MAX // SCHEMA_PATTERNS_MAX
+        for n in range(3):
+            tools = [local_tool(f"t{k}") | {"parameters": schema_with_patterns(
+                n * tools_max + k, SCHEMA_PATTERNS_MAX)} for k in range(tools_max)]
+            run_to_end(client, prompt="Hi", modelId="done", tools=tools)
+    return attack
+
+
+def attack_long_creates(server: Server) -> Callable[[], None]:
+    """Tools with 25 MB of descriptions, which are few values and so accepted."""
+    client = server.client()
+
+    def attack() -> None:
+        for n in range(3):
+            tools = [local_tool(f"t{k}") | {"description": f"{n}" * (MIB // 10)}
+                     for k in range(TOOLS_MAX)]
+            run_to_end(client, prompt="Hi", modelId="done", tools=tools)
+    return attack
+
+
 def attack_schema(server: Server) -> Callable[[], None]:
     tool = local_tool("check") | {"parameters": HOSTILE_SCHEMA}
     return lambda: run_to_end(server.client(), prompt="Go.", modelId="hostile", tools=[tool])
+
+
+def attack_answers(server: Server) -> Callable[[], None]:
+    """The answers to the calls of a turn, each as long as one may be."""
+    return lambda: with_large_run(server.client())
 
 
 def attack_reads(server: Server) -> Callable[[], None]:
@@ -193,6 +172,24 @@ def attack_unknown(server: Server) -> Callable[[], None]:
     return lambda: run_to_end(server.client(), prompt="Go.", modelId="unknown", tools=tools)
 
 
+def attack_many_unknown(server: Server) -> Callable[[], None]:
+    return lambda: run_to_end(server.client(), prompt="Go.", modelId="unknowns")
+
+
+def attack_journal(server: Server) -> Callable[[], None]:
+    """An export, a few entries at a time."""
+    client = server.client()
+    run = with_large_run(client)
+
+    def attack() -> None:
+        after = "0"
+        while after:
+            page = client.request("GET", f"/agent-runs/{run}/journal?limit=3&after={after}")
+            expect(page, 200)
+            after = page.json()["nextCursor"]
+    return attack
+
+
 def attack_values(server: Server) -> Callable[[], None]:
     body = {"prompt": "Hi", "modelId": "ask", "x": [0] * (10 * MIB)}
     return lambda: expect(server.client().request("POST", "/agent-runs", body), 400, "too_complex")
@@ -228,6 +225,23 @@ def attack_readers(server: Server) -> Callable[[], None]:
     return attack
 
 
+def attack_pages(server: Server) -> Callable[[], None]:
+    """Clients that ask for pages of 4 MB and read nothing of them."""
+    client = server.client()
+    run = run_to_end(client, prompt="Speak.", modelId="long")
+    path = client.path(f"/agent-runs/{run}/events?limit=1000")
+    request = request_bytes("GET", path, client.headers(), None)
+
+    def attack() -> None:
+        readers = [Connection(client.address) for _ in range(STALLED_PAGES)]
+        for reader in readers:
+            reader.send(request)
+        time.sleep(2)  # paced: they do not read
+        for reader in readers:
+            reader.close()
+    return attack
+
+
 def attack_records(server: Server) -> Callable[[], None]:
     """An agent as large as one may be, in as many values as fit into it."""
     client = server.client()
@@ -242,6 +256,15 @@ def attack_records(server: Server) -> Callable[[], None]:
     return attack
 
 
+def attack_large_records(server: Server) -> Callable[[], None]:
+    """A list of agents that are as large as they may be."""
+    client = server.client()
+    for n in range(AGENTS):
+        agent = {"name": f"a{n}", "systemPrompt": "x" * 900_000}
+        expect(client.request("POST", "/agents", agent), 201)
+    return lambda: expect(client.request("GET", "/agents?limit=200"), 200)
+
+
 def attack_demo(server: Server) -> Callable[[], None]:
     """The demo model, whose rules read the questions and the tools of strangers."""
     words = ["1 1 " * 500, "Find A1 b2 'c " * 140, "a/b.c " * 340, "word " * 400]
@@ -254,34 +277,35 @@ def attack_demo(server: Server) -> Callable[[], None]:
     return lambda: run_to_end(server.client(), messages=messages, modelId="demo", tools=tools)
 
 
-class Bomb(BaseHTTPRequestHandler):
-    """A vendor whose answer is short only as long as nobody decodes it."""
-
-    body = gzip.compress(b": " + b"x" * (BOMB_MIB * MIB), 9)
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Length", str(len(self.body)))
-        self.end_headers()
-        try:
-            self.wfile.write(self.body)
-        except OSError:
-            pass  # the client has seen enough
-
-    def log_message(self, *_):
-        pass
+def attack_mcp_list(server: Server) -> Callable[[], None]:
+    def attack() -> None:
+        mcp = PatternMcp("patterns")
+        run_to_end(server.client(), prompt="Hi", modelId="done",
+                   tools=[{"kind": "mcp", "name": "m", "url": mcp.url}])
+        mcp.close()
+    return attack
 
 
-def bomb_config() -> dict:
-    vendor = ThreadingHTTPServer(("127.0.0.1", 0), Bomb)
-    threading.Thread(target=vendor.serve_forever, daemon=True).start()
-    return {"models": [{"id": "bomb", "provider": "openai-compatible",
-                        "vendorModelId": "m", "apiKey": "k",
-                        "baseUrl": f"http://127.0.0.1:{vendor.server_address[1]}/v1"}],
-            "defaultModel": "bomb"}
+def attack_mcp_results(server: Server) -> Callable[[], None]:
+    def attack() -> None:
+        mcp = SchemaMcp("schema")
+        run_to_end(server.client(), prompt="Hi", modelId="mcp",
+                   tools=[{"kind": "mcp", "name": "m", "url": mcp.url}])
+        mcp.close()
+    return attack
+
+
+def attack_questions(server: Server) -> Callable[[], None]:
+    """Four questions of 25 MB at once to a model behind HTTP, which are written one by one."""
+    client = server.client()
+    messages = [{"role": "assistant" if n % 2 else "user", "content": "x" * 190_000}
+                for n in range(135)]
+
+    def attack() -> None:
+        runs = [client.create(messages=messages, modelId="vendor") for _ in range(4)]
+        for run in runs:
+            expect_end(client, run)
+    return attack
 
 
 def attack_bomb(server: Server) -> Callable[[], None]:
@@ -292,24 +316,37 @@ def attack_bomb(server: Server) -> Callable[[], None]:
     return attack
 
 
-def attack_drips(server: Server) -> Callable[[], None]:
-    path = f"/api/v1/workspaces/{server.workspace}/agent-runs"
-    head = (f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {32 * MIB}\r\n\r\n").encode()
+def drips(server: Server, headers: dict[str, str]) -> Callable[[], None]:
+    """Bodies that are announced as 32 MB and come a KB at a time, beside somebody who asks."""
+    client = server.client()
+    head = request_bytes("POST", client.path("/agent-runs"), headers | {
+        "Host": f"127.0.0.1:{server.port}", "Content-Type": "application/json",
+        "Content-Length": str(32 * MIB)}, None)
+    made = client.request("POST", "/api-keys", {"name": "other"})
+    expect(made, 201)
+    other = Client(server.url, made.json()["apiKey"], server.workspace)
 
     def attack() -> None:
         peers = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(DRIPPERS)]
-        for _ in range(20):
+        for piece in [head] + [b"x" * 1024] * (DRIPS - 1):
             for peer in peers:
                 try:
-                    peer.sendall(head if _ == 0 else b"x" * 1024)
+                    peer.sendall(piece)
                 except OSError:
                     pass  # refused and closed
-            expect(server.client().request("POST", "/agent-runs",
-                                           {"prompt": "Hi", "modelId": "ask"}), 201)
+            expect(other.request("POST", "/agent-runs", {"prompt": "Hi", "modelId": "ask"}), 201)
         for peer in peers:
             peer.close()
+
     return attack
+
+
+def attack_drips(server: Server) -> Callable[[], None]:
+    return drips(server, {})
+
+
+def attack_drips_with_key(server: Server) -> Callable[[], None]:
+    return drips(server, {"Authorization": f"Bearer {server.key}"})
 
 
 def attack_rooms(server: Server) -> Callable[[], None]:
@@ -358,23 +395,40 @@ def attack_rooms(server: Server) -> Callable[[], None]:
 
 
 ATTACKS = {
-    "256 tools with 50 patterns each": attack_patterns,
+    "256 tools with 50 patterns each, refused": attack_patterns,
+    "3 creates with 512 patterns, accepted": attack_legal_patterns,
+    "3 creates with 25 MB of tools, accepted": attack_long_creates,
     "256 calls of a tool with a hostile schema": attack_schema,
+    "A list of an MCP server with 50,000 patterns": attack_mcp_list,
+    "32 results of an MCP server with a hostile schema": attack_mcp_results,
+    "31 answers of 2 MB": attack_answers,
     "8 GETs of a run with 62 MB of results": attack_reads,
     "8 GETs of a session with a history of 60 MB, and a message to it": attack_history,
     "A fork of a run with 62 MB of results": attack_fork,
+    "The journal of such a run, in small pages": attack_journal,
     "512 calls of unknown tools": attack_unknown,
-    "A body of 30 MB of small values": attack_values,
+    "2,000 calls of unknown tools": attack_many_unknown,
+    "A body of 30 MB of small values, refused": attack_values,
     "200 pollers beside 20,000 pending calls": attack_pollers,
-    "20 readers that do not read an answer of 20 MB": attack_readers,
+    f"20 readers that do not read an answer of {ANSWER_MIB} MB": attack_readers,
+    "200 clients that do not read their pages of 4 MB": attack_pages,
     "8 agents of 0.5 MB of small values, listed and run": attack_records,
+    "A list of 60 agents of 0.9 MB": attack_large_records,
+    "4 questions of 25 MB to a vendor": attack_questions,
     "The demo model with long questions and 64 tools": attack_demo,
     "4 answers of a vendor that decode to 256 MB": attack_bomb,
     "16 strangers that drip bodies of 32 MB": attack_drips,
+    "16 connections of one key that drip such bodies": attack_drips_with_key,
     "1,000 connections of a participant that misbehaves in a room": attack_rooms,
 }
-CONFIGS = {attack_bomb: bomb_config, attack_demo: lambda: {"models": [
-    {"id": "demo", "provider": "demo"}], "defaultModel": "demo"}}
+OWN_NETWORK = {"network": {"allow": ["127.0.0.0/8"]}}
+CONFIGS = {
+    attack_bomb: lambda: vendor_config("bomb", Bomb),
+    attack_questions: lambda: vendor_config("vendor", Listener),
+    attack_mcp_list: lambda: OWN_NETWORK,
+    attack_mcp_results: lambda: OWN_NETWORK,
+    attack_demo: lambda: {"models": [{"id": "demo", "provider": "demo"}], "defaultModel": "demo"},
+}
 
 
 def measure_stall(prepare: Callable[[Server], Callable[[], None]]) -> StallFigures:
