@@ -12,6 +12,7 @@ DRAIN_SECONDS = 1
 MARGIN_SECONDS = 5
 END_SECONDS_MAX = 60
 RESTARTS = 4
+SUSPECTS = 8
 TURN_DELTA_MS = 2000  # twice the time that a server takes to drain
 SCRIPTS = {
     "talk": [turn(*(f"word{n} " for n in range(500)), deltaDelayMs=8)],
@@ -94,6 +95,36 @@ class RestartTest(ServerCase):
         restarted = [frame for frame in frames if frame.event == "turn_restarted"]
         self.assertEqual((len(restarted), frames[-1].event), (RESTARTS, "result"))
         self.assertEqual(client.snapshot(run)["status"], "succeeded")
+        self.check_data(server)
+
+
+class HeldBackTest(ServerCase):
+    """Runs that went on when a server was killed are tried a few at a time, and /readyz says so."""
+
+    def ready(self, server) -> dict:
+        while (answer := server.client().request_at("GET", "/readyz")).status != 200:
+            self.assertEqual(answer.json()["code"], "recovering", answer.body)
+        return answer.json()
+
+    def test_readyz_counts_the_runs_that_are_held_back_until_all_have_gone_on(self):
+        server = self.start_server({"long": [turn("Once upon a time", " there was an end.",
+                                                  deltaDelayMs=TURN_DELTA_MS)]})
+        client = server.client()
+        runs = [client.create(prompt="Tell me a story.", modelId="long") for _ in range(SUSPECTS)]
+        seen = dict.fromkeys(runs, 0)
+        for _ in range(2):  # the first kill makes no run suspect, because none had been resumed
+            for run in runs:
+                with client.stream(run, seen[run]) as stream:
+                    seen[run] = stream.until("assistant_delta")[-1].seq
+            server.kill()
+            server.restart()
+        while not (held := self.ready(server).get("heldBack", 0)):
+            pass
+        self.assertLessEqual(held, SUSPECTS)
+        for run in runs:
+            self.assertEqual(client.log(run)[-1].event, "result")
+        while "heldBack" in self.ready(server):
+            pass
         self.check_data(server)
 
 
