@@ -1,4 +1,4 @@
-"""What is noticed of an attack: how late /healthz answers, the tasks of the loop, and the memory."""
+"""What is noticed of an attack: when /healthz answers, the tasks of the loop, and the memory."""
 
 import re
 import socket
