@@ -197,7 +197,7 @@ void write_runs(MetricsWriter& out, const engine::Engine& engine) {
              "Turns that wait for a connection to their model, or for the memory of files.");
   out.value(engine.turns().waiting());
   out.metric("errand_model_file_bytes", Kind::gauge,
-             "Bytes of files in memory for the turns in progress.");
+             "Memory that the files of the turns in progress take.");
   out.value(engine.turns().file_bytes());
   const agent::Counters& counters = engine.counters();
   out.metric("errand_runs_created_total", Kind::counter, "Runs that were created.");
