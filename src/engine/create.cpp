@@ -168,6 +168,16 @@ bool is_long(const std::vector<JournalEntry>& entries) {
   return bytes > kBytesInABreath;
 }
 
+// Large tools are kept beside the journal.
+void add_tools(const ToolSetPtr& tools, std::vector<RunBlob>& blobs) {
+  if (!tools->hash.empty()) {
+    blobs.push_back({.hash = tools->hash, .bytes = {tools, &tools->text}});
+  }
+  if (!tools->bindings_hash.empty()) {
+    blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
+  }
+}
+
 }  // namespace
 
 // What a ref means in this process; empty if nobody here knows it.
@@ -430,15 +440,10 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   run.first.journal = std::move(taken.journal);
   ERRAND_CO_CHECK(check_conversation_bytes(state->conversation_bytes()));
   const CreatedEntry& created = state->created();
-  const ToolSetPtr& tools = created.spec.tools;
-  if (!tools->hash.empty()) {
-    run.effects.blobs.push_back({.hash = tools->hash, .bytes = {tools, &tools->text}});
-  }
-  if (!tools->bindings_hash.empty()) {
-    run.effects.blobs.push_back({.hash = tools->bindings_hash, .bytes = {tools, &tools->bindings}});
-  }
-  // The status is part of the commit. Both are kept until the run has its own, or is known to wait. What does not wait for a slot may
-  // still wait for a connection to the model, or for the memory of its files.
+  add_tools(created.spec.tools, run.effects.blobs);
+  // The status is part of the commit. Both are kept until the run has its own, or is known to wait.
+  // What does not wait for a slot may still wait for a connection to the model, or for the memory
+  // of its files.
   const agent::TurnRoom::Need need{.workspace = who.workspace,
                                    .file_bytes = agent::held_bytes(agent::files_to_read(*state))};
   Wakeup* nobody = nullptr;
