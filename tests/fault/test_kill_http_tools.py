@@ -79,10 +79,13 @@ class KillHttpToolsTest(ServerCase):
         posts = self.peer.counts["POST"]
         self.assertEqual({key: count for key, count in posts.items() if count != 1}, {})
         unknown = 0
+        given_up = [agent for agent in self.agents if agent.is_given_up]
+        self.assertLessEqual(3 * len(given_up), self.KILLS)
         for agent in self.agents:
             results = [frame.json() for frame in agent.frames if frame.event == "tool_result"]
-            self.assertEqual(len(results), 4, agent.run)
-            self.assertEqual(agent.frames[-1].json()["subtype"], "success", agent.run)
+            if not agent.is_given_up:
+                self.assertEqual(len(results), 4, agent.run)
+                self.assertEqual(agent.frames[-1].json()["subtype"], "success", agent.run)
             for one in results:
                 if one["ok"]:
                     self.assertEqual(one["result"], "counted")
@@ -92,7 +95,7 @@ class KillHttpToolsTest(ServerCase):
                     self.assertIn("A restart cut", one["result"])
         self.check_data(self.server)
         print(f"kill_http_tools: {self.KILLS} kills, {len(self.agents)} runs, "
-              f"{len(posts)} effects, {unknown} unknown")
+              f"{len(posts)} effects, {unknown} unknown, {len(given_up)} given up")
 
 
 if __name__ == "__main__":

@@ -217,13 +217,12 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 class KillFetchTest(ServerCase):
-    """A server whose runs fetch pages, killed again and again. Each call has a page of its own."""
+    """A server whose runs fetch pages, killed again and again. Each client has pages of its own."""
 
     KILLS = 5 * TORTURE
     CLIENTS = 3
     STEPS = 2
     FRAMES_MAX = 40  # from one kill to the next
-    RUNS_MAX = 10 * KILLS + 10  # a run has six frames or more
 
     def setUp(self):
         self.pages = CountingPages()
@@ -232,59 +231,67 @@ class KillFetchTest(ServerCase):
         self.addCleanup(self.pages.shutdown)
         origin = f"http://127.0.0.1:{self.pages.server_address[1]}"
 
-        def script(number: int) -> list[dict]:
-            steps = [turn("Let me look.",
-                          calls=[("web_fetch", {"url": origin + self.page(number, step)})])
-                     for step in range(self.STEPS)]
+        def script(model: int) -> list[dict]:
+            steps = [turn("Let me look.", calls=[("web_fetch", {"url": origin + page})])
+                     for page in self.pages_of(model)]
             return [*steps, turn("Done.")]
 
-        self.server = self.start_server({f"run-{number}": script(number)
-                                         for number in range(self.RUNS_MAX)},
+        self.server = self.start_server({f"model-{model}": script(model)
+                                         for model in range(self.CLIENTS)},
                                         {"network": {"allow": ["127.0.0.0/8"]}})
         self.random = random.Random(SEED)
         self.availability = Availability()
         self.seen = threading.Semaphore(0)
         self.done = threading.Event()
         self.kills = 0
-        self.numbers = iter(range(self.RUNS_MAX))
         self.agents: list[Agent] = []
         self.failures: list[BaseException] = []
 
-    @staticmethod
-    def page(number: int, step: int) -> str:
-        return f"/{number}/{step}"
+    def pages_of(self, model: int) -> list[str]:
+        return [f"/{model}/{step}" for step in range(self.STEPS)]
 
-    def work(self) -> None:
+    def work(self, model: int) -> None:
+        """One run after the other, so that nobody else fetches the pages of the model."""
+        told = [0] * self.STEPS
         try:
             while not self.done.is_set():
-                self.follow_run(next(self.numbers))
+                told = self.follow_run(model, told)
         except BaseException as error:
             self.failures.append(error)
 
-    def follow_run(self, number: int) -> None:
-        """Follows one run to its end, and looks at the pages that it fetched."""
+    def follow_run(self, model: int, before: list[int]) -> list[int]:
+        """Follows one run to its end, and gives how often its pages were fetched by then."""
+        pages = self.pages_of(model)
         told: list[int] = []  # how often each page was fetched when its result was read
 
         def saw(_agent: Agent, frame: Frame) -> None:
             if frame.event == "tool_result":
-                told.append(self.pages.fetched(self.page(number, len(told))))
+                told.append(self.pages.fetched(pages[len(told)]))
             self.seen.release()
 
-        spec = {"prompt": "Go.", "modelId": f"run-{number}",
+        spec = {"prompt": "Go.", "modelId": f"model-{model}",
                 "tools": [{"kind": "mantyx_plugin", "name": "web_fetch"}]}
         agent = Agent(self.server.client(), spec, self.availability, saw, lambda *_: None)
         self.agents.append(agent)
         kills_before = self.kills
+        begun_with = [self.pages.fetched(page) for page in pages]
+        if begun_with != before:
+            raise AssertionError(f"fetched {before} times, and {begun_with} after the run's end")
         agent.follow()
-        fetched = [self.pages.fetched(self.page(number, step)) for step in range(self.STEPS)]
-        if fetched != told:
+        fetched = [self.pages.fetched(page) for page in pages]
+        if fetched[:len(told)] != told:
             raise AssertionError(f"fetched {told} times when the results were read, then {fetched}")
+        if len(told) < self.STEPS and not agent.is_given_up:
+            raise AssertionError(f"{len(told)} results, then {agent.frames[-1].json()}")
         # Only a kill makes a call again.
-        if max(fetched) > 1 + self.kills - kills_before:
-            raise AssertionError(f"fetched {fetched} times, {self.kills - kills_before} kills")
+        most = max(now - then for now, then in zip(fetched, before))
+        if most > 1 + self.kills - kills_before:
+            raise AssertionError(f"fetched {most} times, {self.kills - kills_before} kills")
+        return fetched
 
     def test_every_run_comes_to_its_answer(self):
-        workers = [threading.Thread(target=self.work, daemon=True) for _ in range(self.CLIENTS)]
+        workers = [threading.Thread(target=self.work, args=(model,), daemon=True)
+                   for model in range(self.CLIENTS)]
         for worker in workers:
             worker.start()
         for _ in range(self.KILLS):
@@ -300,7 +307,11 @@ class KillFetchTest(ServerCase):
         self.done.set()
         self.assertEqual((join_all(workers, END_SECONDS_MAX), self.failures), (0, []),
                          f"seed {SEED}")
+        given_up = [agent for agent in self.agents if agent.is_given_up]
+        self.assertLessEqual(3 * len(given_up), self.KILLS)
         for agent in self.agents:
+            if agent.is_given_up:
+                continue
             results = [frame.json() for frame in agent.frames if frame.event == "tool_result"]
             self.assertEqual(len(results), self.STEPS, agent.run)
             # A call that three kills in a row have cut off is not made again.
@@ -308,7 +319,8 @@ class KillFetchTest(ServerCase):
             self.assertEqual([text for text in unknown if "A restart cut" not in text], [])
             self.assertEqual(agent.frames[-1].json()["subtype"], "success", agent.run)
         self.check_data(self.server)
-        print(f"kill_fetch: {self.KILLS} kills, {len(self.agents)} runs")
+        print(f"kill_fetch: {self.KILLS} kills, {len(self.agents)} runs, "
+              f"{len(given_up)} given up after three kills in a row")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Callable
 
 from support.http import Client, Frame, Refused
 
+GIVEN_UP = "the server was killed 3 times while it worked on this run alone"
 TERMINAL = {"result", "error", "cancelled"}
 
 
@@ -62,6 +63,11 @@ class Agent:
     @property
     def last_seq(self) -> int:
         return self.frames[-1].seq if self.frames else 0
+
+    @property
+    def is_given_up(self) -> bool:
+        """Three kills in a row came while the server worked on this run alone."""
+        return self.ended and GIVEN_UP in self.frames[-1].json().get("error", "")
 
     @property
     def ended(self) -> bool:
