@@ -26,7 +26,7 @@ void add_agent(CLI::App* command, AgentOptions& options) {
       ->allow_extra_args(false);
   command->add_flag("--web-search", options.web_search, "Let the model search the web");
   add(command, "--mcp", options.mcp, "SERVER",
-      "Use an MCP server: a URL, a command, or config:NAME (repeatable)")
+      "MCP server: a URL, a command, config:NAME (repeatable)")
       ->allow_extra_args(false);
   add(command, "--a2a", options.a2a, "URL", "Use an A2A agent, by the URL of its card (repeatable)")
       ->allow_extra_args(false);

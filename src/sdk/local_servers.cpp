@@ -184,7 +184,8 @@ LocalServers::LocalServers(Executor home, Timers& timers, Teller tell, RunsAt ru
 // A client, and what it offers to its server.
 struct LocalServers::Connection {
   Connection(mcp::ClientDeps deps, const McpPlace& place, RunsAt runs)
-      : features(place.roots, {.sampling = runs == RunsAt::engine, .elicitation = true}),
+      : features(place.roots,
+                 {.sampling = runs == RunsAt::engine, .elicitation = runs != RunsAt::nowhere}),
         client(std::move(deps), {.server = place.address, .features = &features}) {}
 
   mcp::OfferedFeatures features;

@@ -39,8 +39,9 @@ struct AgentPlace {
 };
 
 // Who drives the runs that use the servers, and so what calls can answer while a server works on
-// them: an engine in this process asks its run, and a client of a server only its own user.
-enum class RunsAt : std::uint8_t { engine, server };
+// them: an engine in this process asks its run, a client of a server only its own user, and calls
+// of no run nobody.
+enum class RunsAt : std::uint8_t { engine, server, nowhere };
 
 // Where a text leads: to a URL, or to a program that the shell starts.
 mcp::ServerAddress mcp_address(const std::string& url_or_command);

@@ -143,7 +143,7 @@ Task<Result<int>> call_and_print(Visit* visit, room::InvokeParams params, Form f
 Task<Result<int>> host_until_signal(Visit* visit, RoomHostOptions options) {
   if (!options.mcp.empty()) {
     std::vector<std::string> servers{options.mcp};
-    ERRAND_CO_TRY(auto failures, co_await visit->lent().connect(std::move(servers), {}, {}));
+    ERRAND_CO_TRY(auto failures, co_await visit->lent().connect_for_others(std::move(servers)));
     if (!failures.empty()) {
       co_await visit->lent().disconnect();
       co_return failures.front();

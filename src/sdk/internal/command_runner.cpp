@@ -63,7 +63,18 @@ Task<Result<std::vector<Error>>> CommandRunner::connect(std::vector<std::string>
                                                         std::vector<std::string> a2a,
                                                         std::string folder) {
   ERRAND_CO_TRY(configured_, take_configured(mcp));
-  servers_.emplace(core_->home(), core_->timers(), is_here_ ? RunsAt::engine : RunsAt::server);
+  co_return co_await connect_to(std::move(mcp), std::move(a2a), std::move(folder),
+                                is_here_ ? RunsAt::engine : RunsAt::server);
+}
+
+Task<Result<std::vector<Error>>> CommandRunner::connect_for_others(std::vector<std::string> mcp) {
+  co_return co_await connect_to(std::move(mcp), {}, {}, RunsAt::nowhere);
+}
+
+Task<std::vector<Error>> CommandRunner::connect_to(std::vector<std::string> mcp,
+                                                   std::vector<std::string> a2a, std::string folder,
+                                                   RunsAt runs) {
+  servers_.emplace(core_->home(), core_->timers(), runs);
   co_await servers_->connect(std::move(mcp), std::move(a2a), std::move(folder));
   const std::vector<ToolPtr>& learned = servers_->tools();
   tools_.insert(tools_.end(), learned.begin(), learned.end());

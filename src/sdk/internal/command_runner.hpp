@@ -37,10 +37,12 @@ class CommandRunner final {
   // Adds built-in tools. Errors name the flag.
   Result<void> lend(const CommandTools& asked);
   // Adds the tools of servers; see AgentServers. Gives why some of them are not there.
-  // "config:NAME" is a server of the configuration, for whoever drives the runs. invalid_argument:
-  // no such name.
+  // "config:NAME" is a server of the configuration, for whoever drives the runs. The programs among
+  // the servers are told of the folder, if there is one. invalid_argument: no such name.
   Task<Result<std::vector<Error>>> connect(std::vector<std::string> mcp,
                                            std::vector<std::string> a2a, std::string folder);
+  // The same for tools that no run calls.
+  Task<Result<std::vector<Error>>> connect_for_others(std::vector<std::string> mcp);
   // Answers what MCP servers ask the user, in runs that are followed here.
   void ask_user_with(ToolPtr elicitation) { elicitation_ = std::move(elicitation); }
   // Ends what connect() has begun.
@@ -69,6 +71,8 @@ class CommandRunner final {
   CommandRunner(asio::io_context& loop, ServerFlags flags, bool is_here);
   Result<void> open_server();
   Result<void> open_engine(int log_fd);
+  Task<std::vector<Error>> connect_to(std::vector<std::string> mcp, std::vector<std::string> a2a,
+                                      std::string folder, RunsAt runs);
   std::vector<ToolPtr> answering() const;
 
   const ServerFlags flags_;
