@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "async/home.hpp"
 #include "base/text.hpp"
 #include "sdk/test_calls.hpp"
 #include "sdk/toolbox.hpp"
@@ -56,7 +57,7 @@ class LocalCallsTest : public testing::Test {
   using Ids = std::set<std::string>;
   std::vector<std::string> told_;
   asio::io_context io_{1};
-  ManualTimers timers_;
+  AsioTimers timers_{Home(io_)};
   RecordingApi api_;
   HeldTool* free_ = nullptr;
   HeldTool* alone_ = nullptr;
@@ -163,7 +164,6 @@ TEST_F(LocalCallsTest, ALongFailureKeepsItsBeginningAndItsEnd) {
 TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
   start("tu_1", "alone");
   start("tu_2", "alone");
-  timers_.advance(milliseconds(1500));
   calls_->cut_off();
   run_ready(io_);
   EXPECT_EQ(api_.posted, std::vector<std::string>());
@@ -172,8 +172,24 @@ TEST_F(LocalCallsTest, OnceGivenUpEveryCallIsAnsweredAndNoneStarts) {
   EXPECT_EQ(api_.posted, (std::vector<std::string>{"tu_1 error: the user has stopped the run",
                                                    "tu_2 error: the user has stopped the run"}));
   EXPECT_EQ(running(), Ids());
-  EXPECT_EQ(calls_->took(*ToolUseId::parse("tu_1")), milliseconds(1500));
-  EXPECT_EQ(calls_->took(*ToolUseId::parse("tu_2")), milliseconds(0)) << "it never began";
+}
+
+TEST_F(LocalCallsTest, TheTimeOfACallThatIsGivenUpIsWhatItRan) {
+  ManualTimers timers;
+  LocalCalls calls(api_, timers, io_.get_executor(), *tools_, [](std::string_view) {});
+  const ToolUseId first = *ToolUseId::parse("tu_1");
+  const ToolUseId second = *ToolUseId::parse("tu_2");
+  for (const ToolUseId& id : {first, second}) {
+    calls.start(*RunId::parse("run_1"), {.id = id, .name = "alone", .args = "{}"});
+    run_ready(io_);
+  }
+  timers.advance(milliseconds(1500));
+  calls.cut_off();
+  run_ready(io_);
+  calls.give_up();
+  EXPECT_EQ(calls.took(first), milliseconds(1500));
+  EXPECT_EQ(calls.took(second), milliseconds(0)) << "it never began";
+  run_task(io_, calls.stop());
 }
 
 }  // namespace
