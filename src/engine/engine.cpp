@@ -9,7 +9,7 @@
 #include "engine/call_errors.hpp"
 #include "engine/cancel_mail.hpp"
 #include "engine/id_bounds.hpp"
-#include "engine/residency/journal_reader.hpp"
+#include "engine/residency/paged_journal.hpp"
 #include "engine/residency/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
@@ -168,7 +168,7 @@ Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t 
                                           std::size_t limit, std::size_t bytes_max) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
   Gate::Pass pass = co_await long_reads_.enter();
-  JournalReader reader(deps_.store, row.key(), after, journal_places_.find(run, after));
+  PagedJournal reader(deps_.store, row.key(), after, journal_places_.find(run, after));
   JournalPage page;
   Breath breath(kBytesInABreath);
   for (std::size_t bytes = 0;;) {

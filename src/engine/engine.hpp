@@ -20,7 +20,7 @@
 #include "base/result.hpp"
 #include "engine/models/catalog.hpp"
 #include "engine/records/record_books.hpp"
-#include "engine/residency/journal_reader.hpp"
+#include "engine/residency/paged_journal.hpp"
 #include "engine/residency/pauses.hpp"
 #include "engine/residency/residency.hpp"
 #include "engine/residency/slots.hpp"

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "engine/flows/test_run.hpp"
-#include "engine/residency/journal_reader.hpp"
+#include "engine/residency/paged_journal.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
@@ -76,9 +76,9 @@ struct JournalTest : RunTest {
   }
   // The first entry that a reader gives which begins at a place.
   std::string first_from(std::size_t skipped, JournalPlace from) {
-    JournalReader reader(world.store, key_of(*client.run), skipped, from);
+    PagedJournal reader(world.store, key_of(*client.run), skipped, from);
     struct Read {
-      static Task<std::string> first(JournalReader* from) {
+      static Task<std::string> first(PagedJournal* from) {
         auto line = co_await from->next();
         co_return line && *line ? std::string(**line) : "none";
       }

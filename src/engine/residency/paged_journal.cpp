@@ -1,4 +1,4 @@
-#include "engine/residency/journal_reader.hpp"
+#include "engine/residency/paged_journal.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ constexpr std::size_t kJournalBytesAtOnce = 256U * 1024;
 
 }  // namespace
 
-JournalReader::JournalReader(Store& store, RunKey run, std::size_t skipped, JournalPlace from)
+PagedJournal::PagedJournal(Store& store, RunKey run, std::size_t skipped, JournalPlace from)
     : store_(store),
       run_(std::move(run)),
       wanted_(skipped),
@@ -20,7 +20,7 @@ JournalReader::JournalReader(Store& store, RunKey run, std::size_t skipped, Jour
       end_(from.after),
       passed_(from.entries) {}
 
-Task<Result<std::optional<std::string_view>>> JournalReader::next() {
+Task<Result<std::optional<std::string_view>>> PagedJournal::next() {
   for (;;) {
     while (!rest_.empty()) {
       const std::string_view line = take_line(rest_);
@@ -34,7 +34,7 @@ Task<Result<std::optional<std::string_view>>> JournalReader::next() {
 }
 
 // False: there is none.
-Task<Result<bool>> JournalReader::open_segment() {
+Task<Result<bool>> PagedJournal::open_segment() {
   if (next_segment_ == segments_.size()) {
     ERRAND_CO_TRY(bool is_there, co_await read_more());
     if (!is_there) co_return false;
@@ -59,7 +59,7 @@ Task<Result<bool>> JournalReader::open_segment() {
 
 // The store may have merged segments since the last ones were read. What it gives then does not
 // begin where those ended, and the entry is looked for from the beginning.
-Task<Result<bool>> JournalReader::read_more() {
+Task<Result<bool>> PagedJournal::read_more() {
   segments_.clear();
   next_segment_ = 0;
   ERRAND_CO_TRY(segments_, co_await store_.read_log(run_, end_, kJournalBytesAtOnce));

@@ -27,10 +27,10 @@ struct JournalPlace {
 // The entries of a journal from one on, read a part at a time, so that of a long journal only
 // a part is in memory. Tools that are kept beside the journal are put back into it. The store
 // outlives the reader.
-class JournalReader final {
+class PagedJournal final {
  public:
   // The entry behind the first `skipped` ones comes next. They are looked for from `from` on.
-  JournalReader(Store& store, RunKey run, std::size_t skipped, JournalPlace from);
+  PagedJournal(Store& store, RunKey run, std::size_t skipped, JournalPlace from);
 
   // The next entry, as a view that lasts until the call after this one; none behind the last.
   // internal: tools are lost or damaged; errand check-data tells more.
