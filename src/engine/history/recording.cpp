@@ -133,9 +133,9 @@ class AttemptWriter final {
 };
 
 // Goes through the journal behind the head.
-class JournalReader final {
+class RecordingReader final {
  public:
-  explicit JournalReader(const CreatedEntry& created) : created_(created) {}
+  explicit RecordingReader(const CreatedEntry& created) : created_(created) {}
 
   void take(const JournalEntry& entry) {
     std::visit([this](const auto& one) { take_entry(one); }, entry);
@@ -253,7 +253,7 @@ Result<Recording> read_recording(const RunExport& run) {
   if (first == entries.end()) {
     return Error(ErrorCode::invalid_argument, "the journal has no turn of the run's own");
   }
-  JournalReader reader(created);
+  RecordingReader reader(created);
   for (auto entry = first; entry != entries.end(); ++entry) reader.take(*entry);
   Recording recording{.head = {entries.begin(), first + 1},
                       .news = std::move(reader.news),
