@@ -152,7 +152,7 @@ class AnswerStream final : public llm::TurnStream {
 
 // ---- Questions ----------------------------------------------------------------------------------
 
-v1::Json arguments_of(const std::string& text) {
+v1::Json arguments_or_text(const std::string& text) {
   return v1::detail::json_of_model(text.empty() ? "{}" : text).value_or(v1::Json(text));
 }
 
@@ -181,8 +181,9 @@ v1::QuestionMessage message_of(const Message& message, const llm::TurnFiles* fil
                           .text = message.text,
                           .attachments = attachments_of(message.files, files)};
   for (const ToolCallPart& call : message.calls) {
-    out.calls.push_back(
-        {.id = call.provider_id, .tool = call.name, .arguments = arguments_of(call.arguments)});
+    out.calls.push_back({.id = call.provider_id,
+                         .tool = call.name,
+                         .arguments = arguments_or_text(call.arguments)});
   }
   for (const ToolResultPart& result : message.results) {
     out.results.push_back({.id = result.provider_id,
