@@ -63,7 +63,7 @@ Task<Result<std::vector<json::SchemaError>>> check_arguments(
     }
     return compiled->validate(json::Value(*arguments), json::fair_work(bytes));
   };
-  if (!pool) co_return check();
+  if (!pool || is_quick_check(*schema, *arguments)) co_return check();
   auto wrong = co_await pool->run(std::move(check));
   co_return wrong;
 }

@@ -25,6 +25,33 @@ bool may_have_patterns(const json::Value& schema) {
          });
 }
 
+constexpr std::size_t kQuickCheckBytes = 16U * 1024;
+constexpr std::size_t kValueBytes = 8;  // a value besides its text
+
+// Whether the value has no more text than is left of it, roughly.
+bool is_short(const json::Value& value, std::size_t* left);
+
+bool take(std::size_t bytes, std::size_t* left) {
+  if (bytes > *left) return false;
+  *left -= bytes;
+  return true;
+}
+
+bool is_short(const json::Object& object, std::size_t* left) {
+  return std::all_of(object.begin(), object.end(), [left](const auto& member) {
+    return take(member.key().size(), left) && is_short(member.value(), left);
+  });
+}
+
+bool is_short(const json::Value& value, std::size_t* left) {
+  if (!take(kValueBytes, left)) return false;
+  if (const json::Object* object = value.if_object()) return is_short(*object, left);
+  if (value.is_string()) return take(value.get_string().size(), left);
+  const json::Array* array = value.if_array();
+  return !array || std::all_of(array->begin(), array->end(),
+                               [left](const json::Value& one) { return is_short(one, left); });
+}
+
 // Compiles schemas one after another until they have too many patterns.
 class Budget final {
  public:
@@ -71,15 +98,26 @@ Task<Result<std::vector<ToolDecl>>> with_usable_schemas(SchemaWork work,
   co_return usable;
 }
 
+bool is_quick_check(const json::Object& schema, const json::Object& value) {
+  std::size_t left = kQuickCheckBytes;
+  return is_short(value, &left) && json::is_plain_schema(schema);
+}
+
+bool is_quick_check(const json::Object& schema, const json::Value& value) {
+  std::size_t left = kQuickCheckBytes;
+  return is_short(value, &left) && json::is_plain_schema(schema);
+}
+
 Task<Result<std::vector<json::SchemaError>>> check_aside(SchemaWork work, SchemaPtr schema,
                                                          std::shared_ptr<const json::Value> value) {
+  BlockingPool* pool = is_quick_check(*schema, *value) ? nullptr : work.pool;
   auto check = [cache = work.cache, schema = std::move(schema),
                 value = std::move(value)]() -> Result<std::vector<json::SchemaError>> {
     auto compiled = compile_input_schema(*cache, *schema);
     if (!compiled) return std::vector<json::SchemaError>();
     return (*compiled)->validate(*value, json::fair_work(json::write(*value).size()));
   };
-  auto wrong = co_await run_aside(work.pool, std::move(check));
+  auto wrong = co_await run_aside(pool, std::move(check));
   co_return wrong;
 }
 

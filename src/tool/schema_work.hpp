@@ -33,6 +33,11 @@ std::vector<ToolDecl> usable_schemas(json::SchemaCache& cache, std::vector<ToolD
 Task<Result<std::vector<ToolDecl>>> with_usable_schemas(SchemaWork work,
                                                         std::vector<ToolDecl> tools);
 
+// Whether checking such a value takes about as long as handing it to the pool and back: the schema
+// is plain, and the value is short.
+bool is_quick_check(const json::Object& schema, const json::Object& value);
+bool is_quick_check(const json::Object& schema, const json::Value& value);
+
 // What is wrong with a value, in as many steps as are fair for its size. Nothing for a schema that
 // does not compile. unavailable: the pool takes no more calls.
 Task<Result<std::vector<json::SchemaError>>> check_aside(SchemaWork work, SchemaPtr schema,

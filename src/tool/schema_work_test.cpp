@@ -102,19 +102,38 @@ TEST_F(SchemaWorkOnThePool, SchemasAreCompiledThere) {
   EXPECT_TRUE(usable);
 }
 
+// Counts what is wrong with a value.
+Task<void> check(SchemaWork work, json::Object schema, json::Value value,
+                 std::optional<std::size_t>* out) {
+  auto errors = co_await check_aside(work, share_schema(std::move(schema)),
+                                     std::make_shared<const json::Value>(std::move(value)));
+  if (errors) *out = errors->size();
+}
+
+const json::Object& plain_schema() {
+  static const json::Object schema{{"type", "object"}, {"required", json::Array{"city"}}};
+  return schema;
+}
+
+json::Value long_value() {
+  return json::Object{{"texts", json::Array{std::string(9'000, 'x'), std::string(9'000, 'x')}}};
+}
+
 TEST_F(SchemaWorkOnThePool, ValuesAreCheckedThere) {
-  std::optional<std::size_t> wrong;
-  struct Asks {
-    static Task<void> ask(SchemaWork work, std::optional<std::size_t>* out) {
-      auto errors =
-          co_await check_aside(work, share_schema(schema_with_patterns(1, 0)),
-                               std::make_shared<const json::Value>(json::Object{{"p0", "?"}}));
-      if (errors) *out = errors->size();
-    }
-  };
-  spawn(Asks::ask(work_, &wrong));
-  EXPECT_FALSE(wrong);
+  std::optional<std::size_t> by_patterns;
+  std::optional<std::size_t> in_long_value;
+  spawn(check(work_, schema_with_patterns(1, 0), json::Object{{"p0", "?"}}, &by_patterns));
+  spawn(check(work_, plain_schema(), long_value(), &in_long_value));
+  EXPECT_FALSE(by_patterns);
+  EXPECT_FALSE(in_long_value);
   let_go();
+  EXPECT_EQ(by_patterns, 1U);
+  EXPECT_EQ(in_long_value, 1U);
+}
+
+TEST_F(SchemaWorkOnThePool, AShortValueAndAPlainSchemaDoNotGoThere) {
+  std::optional<std::size_t> wrong;
+  spawn(check(work_, plain_schema(), json::Object{{"town", "Lagos"}}, &wrong));
   EXPECT_EQ(wrong, 1U);
 }
 
