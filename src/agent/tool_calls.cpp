@@ -64,6 +64,14 @@ constexpr std::string_view kSiblingFailed =
 constexpr std::string_view kSiblingCutOff =
     "This call was cancelled because a call beside it failed. It may or may not have taken effect.";
 
+// How long the outcome of a call may wait for a commit that it shares. What came by mail is durable
+// there until its mailbox is closed along with the outcome. What a tool has read is read again if
+// it is lost.
+milliseconds outcome_wait(const ToolDecl& tool) {
+  if (tool.site == ToolSite::client) return RunLog::kEchoWait;
+  return tool.annotations.read_only ? RunLog::kDeltaWait : RunLog::kNoWait;
+}
+
 }  // namespace
 
 void AgentRun::start_ready_calls(std::size_t first) {
@@ -225,10 +233,9 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   close_questions(outcome.id);
   // Many large results of one turn would otherwise be in memory, and in the log, all at once.
   if (!outcome.synthetic) outcome.text.resize(state_->kept_result(outcome.text).size());
-  bool is_offered =
-      call->tool && call->tool->site == ToolSite::client && calls_.is_started(call->id);
-  // What came by mail is durable there until its mailbox is closed along with this.
-  milliseconds wait_max = is_offered ? RunLog::kEchoWait : RunLog::kNoWait;
+  const bool is_started = call->tool && calls_.is_started(call->id);
+  const bool is_offered = is_started && call->tool->site == ToolSite::client;
+  const milliseconds wait_max = is_started ? outcome_wait(*call->tool) : RunLog::kNoWait;
   if (is_offered) log_->close_mailbox(outcome.id.str(), wait_max);
   calls_.forget_time(outcome.id);
   // An answer that no client sent is not shown as a client's.
