@@ -14,6 +14,9 @@
 namespace errand::net {
 namespace {
 
+// A model that speaks slowly holds the smaller piece of memory; whoever fills it gets the larger
+// one.
+constexpr std::size_t kFirstReadBytes = 1024;
 constexpr std::size_t kReadBytes = 16U * 1024;
 constexpr std::size_t kShownHostBytesMax = 200;
 
@@ -78,7 +81,7 @@ class Exchange final : public ClientStream {
         redirects_(request.redirects),
         total_(total),
         reader_(request.method),
-        memory_(std::make_unique_for_overwrite<char[]>(kReadBytes)),
+        memory_(std::make_unique_for_overwrite<char[]>(kFirstReadBytes)),
         waiting_(request.interrupt, [this] {
           if (connection_) connection_->close();
         }) {}
@@ -126,16 +129,24 @@ class Exchange final : public ClientStream {
   }
 
   Task<Result<void>> read_more() {
-    auto count = co_await connection_->read_some(memory_.get(), kReadBytes);
+    auto count = co_await connection_->read_some(memory_.get(), memory_bytes_);
     if (!count) co_return std::move(count).error();
     auto taken = *count > 0 ? reader_.feed({memory_.get(), *count}) : reader_.finish();
     if (!taken) co_return cut(taken.error());
+    fit_memory(*count);
     if (reader_.done()) {
       release();
     } else {
       connection_->set_limit(total_);  // the time until the next read is not the peer's silence
     }
     co_return taken;
+  }
+
+  void fit_memory(std::size_t taken) {
+    const std::size_t bytes = taken >= kFirstReadBytes ? kReadBytes : kFirstReadBytes;
+    if (bytes == memory_bytes_) return;
+    memory_ = std::make_unique_for_overwrite<char[]>(bytes);
+    memory_bytes_ = bytes;
   }
 
   Error cut(const Error& error) const {
@@ -196,6 +207,7 @@ class Exchange final : public ClientStream {
   const TimeLimit total_;
   ResponseReader reader_;
   std::unique_ptr<char[]> memory_;
+  std::size_t memory_bytes_ = kFirstReadBytes;
   bool has_sent_all_ = false;
   std::unique_ptr<ContentDecoder> decoder_;  // null if the body is not encoded
   std::string encoded_;                      // of the body, before decoding
