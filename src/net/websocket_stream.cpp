@@ -10,7 +10,7 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/websocket.hpp>
-#include <deque>
+#include <list>
 #include <utility>
 
 #include "async/wakeup.hpp"
@@ -27,6 +27,10 @@ using boost::system::error_code;
 
 // Messages below this size are not worth compressing.
 constexpr std::size_t kCompressedBytesMin = 1024;
+
+// A peer that says nothing holds little memory to read into.
+constexpr std::size_t kFirstReadBytes = 128;
+constexpr std::size_t kReadBytes = 4096;
 
 // What lies below the frames: a server's socket, or a client's connection. Beast is instantiated
 // for this type alone, because each instance takes many seconds to compile. Not final, because Asio
@@ -201,12 +205,19 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
     auto self = shared_from_this();
     if (is_over_) co_return std::nullopt;
     WebSocketMessage message;
-    auto buffer = asio::dynamic_buffer(message.bytes);
-    auto [error, count] = co_await stream_.async_read(buffer, as_result);
-    if (error) {
-      fail(error);
-      co_return std::nullopt;
-    }
+    std::size_t room = kFirstReadBytes;
+    do {
+      const std::size_t begin = message.bytes.size();
+      message.bytes.resize(begin + room);
+      asio::mutable_buffer rest(message.bytes.data() + begin, room);
+      auto [error, count] = co_await stream_.async_read_some(rest, as_result);
+      message.bytes.resize(begin + count);
+      if (error) {
+        fail(error);
+        co_return std::nullopt;
+      }
+      room = std::max(kReadBytes, message.bytes.size());
+    } while (!stream_.is_message_done());
     message.is_text = stream_.got_text();
     co_return message;
   }
@@ -296,7 +307,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
   const WebSocketLimits limits_;
   ws::stream<AnyStream> stream_;
   Wakeup over_;
-  std::deque<Outgoing> queue_;  // the first one is being written while `writing_`
+  std::list<Outgoing> queue_;  // the first one is being written while `writing_`
   std::size_t queued_bytes_ = 0;
   std::optional<CloseFrame> closing_;
   std::shared_ptr<asio::steady_timer> closing_timer_;

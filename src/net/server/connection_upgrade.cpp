@@ -41,7 +41,9 @@ Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
   if (!accepted) co_return;
   auto session = std::move(upgrade->session);
   upgrade.reset();
-  co_await session(websocket_);
+  Task<void> running = session(websocket_);
+  session = nullptr;  // what it was made with need not last as long
+  co_await std::move(running);
   co_await websocket_->finish();
 }
 
