@@ -267,7 +267,7 @@ void Calls::keep_early(Participant& caller, std::string_view call_id, Content ch
 void Calls::pass_early(std::uint64_t number) {
   const Call& call = calls_.at(number);
   std::vector<Content> chunks;
-  std::deque<EarlyChunk> rest;
+  std::list<EarlyChunk> rest;
   for (EarlyChunk& early : std::exchange(call.caller->early, {})) {
     if (early.call_id != call.call_id) {
       rest.push_back(std::move(early));

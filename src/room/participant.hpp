@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,9 +76,9 @@ struct Participant {
   // Answers that can be large are made one at a time: the next one waits until the connection has
   // taken the one before.
   bool large_under_way = false;
-  std::deque<std::function<Message()>> large_waiting = {};
+  std::list<std::function<Message()>> large_waiting = {};
   bool presence_waits = false;  // among them, the list of who is there
-  std::deque<EarlyChunk> early;
+  std::list<EarlyChunk> early;
   std::size_t early_bytes = 0;
   std::shared_ptr<std::size_t> transfers = std::make_shared<std::size_t>(0);  // of files
   Timers::Id expiry = {};                                  // when it is sent away

@@ -141,7 +141,7 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
   ERRAND_CO_CHECK(room->can_join(admitted.token.identity));
   std::optional<milliseconds> lives_for;
   if (admitted.token.expires_at) lives_for = *admitted.token.expires_at - clock_.now();
-  RoomSession session{
+  auto session = std::make_shared<RoomSession>(RoomSession{
       .room = std::move(room),
       .token = std::move(admitted.token),
       .generation = carried.generation,
@@ -150,7 +150,7 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
       .log = log_,
       .memory = memory_,
       .lives_for = lives_for,
-      .is_admitted = [this, removed] { return removed == keys_removed_ + rooms_removed_; }};
+      .is_admitted = [this, removed] { return removed == keys_removed_ + rooms_removed_; }});
   net::Response response;
   response.status = 101;
   response.upgrade = std::make_unique<net::Upgrade>();
@@ -158,9 +158,10 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
   response.upgrade->protocol = std::move(carried.protocol);
   response.upgrade->limits = kRoomSocketLimits;
   response.upgrade->compression = options_.compression;
-  response.upgrade->session = [session](std::shared_ptr<net::WebSocket> socket) {
-    return run_room_session(session, std::move(socket));
-  };
+  response.upgrade->session =
+      [session = std::move(session)](std::shared_ptr<net::WebSocket> socket) mutable {
+        return run_room_session(std::move(session), std::move(socket));
+      };
   co_return response;
 }
 

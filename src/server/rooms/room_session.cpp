@@ -86,43 +86,45 @@ std::optional<net::CloseFrame> take_packet(room::MessageReader& reader, Seat& se
 
 }  // namespace
 
-Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket> socket) {
-  const std::string name = session.token.identity.name;
-  MemoryBudget::Seat memory(session.memory, socket);
+Task<void> run_room_session(std::shared_ptr<RoomSession> session,
+                            std::shared_ptr<net::WebSocket> socket) {
+  const std::string name = session->token.identity.name;
+  Log& log = session->log;
+  MemoryBudget::Seat memory(session->memory, socket);
   SocketOutlet outlet(socket, memory);
-  if (!session.is_admitted()) {
+  if (!session->is_admitted()) {
     socket->drop();  // the client tries again, and is told why not
     co_return;
   }
-  auto joined = session.room->join({.token = std::move(session.token),
-                                    .generation = session.generation,
-                                    .url = std::move(session.url),
-                                    .outlet = outlet,
-                                    .lives_for = session.lives_for});
+  auto joined = session->room->join({.token = std::move(session->token),
+                                     .generation = session->generation,
+                                     .url = std::move(session->url),
+                                     .outlet = outlet,
+                                     .lives_for = session->lives_for});
   if (!joined) {
     socket->close({.code = kTryAgainLater, .reason = joined.error().message()});
     co_return;
   }
-  Seat seat(session.room, std::move(*joined));
-  room::MessageReader reader(session.limits);
+  Seat seat(std::move(session->room), std::move(*joined));
+  room::MessageReader reader(session->limits);
+  session.reset();
   for (;;) {
     std::optional<net::WebSocketMessage> packet = co_await socket->read();
     if (!packet) break;
     auto refused = take_packet(reader, seat, *packet);
     memory.hold(reader.held_bytes());
     if (!refused) continue;
-    session.log.warning(
-        "a participant of a room broke the protocol",
-        {{.key = "participant", .value = name}, {.key = "why", .value = refused->reason}});
+    log.warning("a participant of a room broke the protocol",
+                {{.key = "participant", .value = name}, {.key = "why", .value = refused->reason}});
     socket->close(std::move(*refused));
     co_return;
   }
   if (socket->end() == net::WebSocketEnd::slow_reader ||
       socket->end() == net::WebSocketEnd::too_large ||
       socket->end() == net::WebSocketEnd::malformed) {
-    session.log.warning("a participant of a room was disconnected",
-                        {{.key = "participant", .value = name},
-                         {.key = "why", .value = std::string(net::to_string(socket->end()))}});
+    log.warning("a participant of a room was disconnected",
+                {{.key = "participant", .value = name},
+                 {.key = "why", .value = std::string(net::to_string(socket->end()))}});
   }
 }
 

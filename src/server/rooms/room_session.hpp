@@ -33,7 +33,9 @@ struct RoomSession {
   std::function<bool()> is_admitted;
 };
 
-// Takes part in the room for as long as the connection lasts.
-Task<void> run_room_session(RoomSession session, std::shared_ptr<net::WebSocket> socket);
+// Takes part in the room for as long as the connection lasts. What is needed to join is let go of
+// then: thousands may listen for days.
+Task<void> run_room_session(std::shared_ptr<RoomSession> session,
+                            std::shared_ptr<net::WebSocket> socket);
 
 }  // namespace errand::server
