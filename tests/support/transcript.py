@@ -31,6 +31,8 @@ MASKS = (
 )
 TIME = re.compile(r'\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|(?<="at":)\d{13}\b'
                   r'|(?<="endsBy":)\d+\b')
+# What is left of the minute of a rate limit, on a machine that may be busy.
+LEFT = re.compile(r"(x-ratelimit-reset: |retry-after: |try again in )(?:[345]\d|60)\b")
 
 
 class Malformed(Exception):
@@ -124,6 +126,7 @@ class Names:
     def mask(self, text: str) -> str:
         for kind, pattern in MASKS:
             text = pattern.sub(lambda found, kind=kind: self.masked(kind, found.group()), text)
+        text = LEFT.sub(r"\1{seconds}", text)
         text = TIME.sub("{time}", text).replace(f'"version":"{VERSION}"', '"version":"{version}"')
         return text.replace(f"127.0.0.1:{self.port}", "127.0.0.1:{port}")
 
