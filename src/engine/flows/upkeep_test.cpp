@@ -81,6 +81,8 @@ std::size_t runs_on(Disk& disk) {
   return rows.size();
 }
 
+constexpr int kNever = -1;
+
 // A process that removes them, and is killed at the given step, if it comes so far. Whether it was.
 bool remove_long_runs(Disk& disk, int killed_at, FaultyStore::Fault fault) {
   World world(disk, long_script(), {}, Limits{.keep_runs = kShort});
@@ -108,7 +110,7 @@ TEST(RetentionKill, EveryStepCanBeTheLastOne) {
       const bool is_killed = remove_long_runs(disk, at, fault);
       EXPECT_EQ(findings_of(disk), std::vector<std::string>()) << "what the process left";
       left.insert(runs_on(disk));
-      remove_long_runs(disk, 0, FaultyStore::Fault::none);
+      remove_long_runs(disk, kNever, FaultyStore::Fault::none);
       EXPECT_EQ(runs_on(disk), 0U);
       if (!is_killed) break;
     }
