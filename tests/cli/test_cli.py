@@ -307,7 +307,7 @@ class UnreachableTest(CliCase):
 
     def test_no_server_is_exit_code_3(self):
         self.server.kill()
-        for words in (["run", "Go."], ["runs", "tail", "run_1"], ["calls", "list"]):
+        for words in (["run", "Go."], ["runs", "fork", "run_1"], ["calls", "list"]):
             with self.subTest(words=words):
                 code, out, errors = self.command(*words)
                 self.assertEqual((code, out), (3, ""))

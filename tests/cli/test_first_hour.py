@@ -263,7 +263,8 @@ class CredentialsTest(FirstHourCase):
         self.assertEqual(self.errand("runs", "show", out.strip())[0], 0)
         self.assertEqual(self.errand("logout")[0], 0)
         self.assertEqual(self.errand("runs", "list")[0], 0)
-        self.assertEqual(self.errand("runs", "tail", "latest")[0], 3)
+        self.assertEqual(self.errand("runs", "tail", "latest")[0], 0)
+        self.assertEqual(self.errand("runs", "fork", "latest")[0], 3)
 
     def test_detaching_needs_a_server_and_no_tools(self):
         code, _, errors = self.errand("run", "Go.", "--detach", "--config", str(self.config))

@@ -22,6 +22,11 @@ class ServerClient final : public ApiClient {
   const std::string workspace_;
 };
 
+Task<Result<void>> stop(RunnerCore* core) {
+  co_await core->stop();
+  co_return Result<void>();
+}
+
 }  // namespace
 
 ApiClient::ApiClient(std::unique_ptr<Backend> backend) : core_(make_command_core(io_)) {
@@ -35,6 +40,11 @@ void ApiClient::use(std::unique_ptr<Backend> backend) {
     return Result<std::unique_ptr<Backend>>(std::move(backend));
   });
   ERRAND_ASSERT(opened);
+}
+
+void ApiClient::close() {
+  auto stopped = wait(stop(core_.get()));
+  ERRAND_ASSERT(stopped);
 }
 
 Backend& ApiClient::backend() {

@@ -48,6 +48,8 @@ class ApiClient : public ApiSender {
   // Without a backend, until use() gives it one.
   explicit ApiClient(std::unique_ptr<Backend> backend = nullptr);
   void use(std::unique_ptr<Backend> backend);
+  // Lets go of the runs that were followed, which use the backend. Nothing is asked afterwards.
+  void close();
   Backend& backend();
   asio::io_context& io() { return io_; }
 

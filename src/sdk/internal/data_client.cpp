@@ -46,6 +46,7 @@ class DataClient final : public ApiClient {
   DataClient() = default;
   ~DataClient() override {
     if (!host_) return;
+    close();
     auto stopped = wait(finish(host_.get()));
     ERRAND_ASSERT(stopped);
     io().run();  // what the host has left behind ends
