@@ -160,6 +160,12 @@ Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after
                                         std::size_t bytes_max) {
   ERRAND_CO_TRY(auto row, co_await deps_.store.find({.workspace = who.workspace, .run = run}));
   EventsPage page{.after = after, .last_seq = row.last_seq};
+  const std::size_t at_once = std::min(bytes_max, kBytesInABreath);
+  ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(row.key(), after, at_once));
+  const bool is_all = page.segments.empty() || page.segments.back()->last_seq >= row.last_seq;
+  if (is_all || at_once == bytes_max) co_return page;
+  // Whoever asks for a short log does not wait for those who ask for long pages.
+  Gate::Pass pass = co_await long_reads_.enter();
   ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(row.key(), after, bytes_max));
   co_return page;
 }
