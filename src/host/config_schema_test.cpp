@@ -228,6 +228,18 @@ TEST_F(ConfigSchemaTest, TheFoldersOfAnMcpServerAreUris) {
             (std::vector<mcp::Root>{{.uri = "file:///c%20d", .name = "c d"}}));
 }
 
+TEST_F(ConfigSchemaTest, VariablesOfAnMcpServerThatMayBeKeysAreNoted) {
+  json::Value file =
+      json::parse(R"({"mcpServers":{"m":{"command":"x","env":{"API_TOKEN":"tok-1","NODE_ENV":)"
+                  R"("production","ROOT":"/srv/a/long/folder","DSN":"pg://ann:pw@host/orders"}}}})")
+          .value();
+  EXPECT_EQ(judge(file), "accepted");
+  auto no_variables = [](const std::string&) { return std::optional<std::string>(); };
+  auto config = read_config(folder_ / "config.json", no_variables).value();
+  EXPECT_EQ(config.mcp_servers.at("m").secrets,
+            (std::vector<std::string>{"tok-1", "pg://ann:pw@host/orders"}));
+}
+
 // The blocks of a document that hold a whole configuration file, which may begin with its name.
 std::vector<std::string> examples_in(const fs::path& document) {
   std::ifstream in(document);

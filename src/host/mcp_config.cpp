@@ -1,6 +1,8 @@
 #include "host/mcp_config.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,20 @@ Result<Pairs> parse_pairs(Fields& in, std::string_view key, const net::Environme
     out.emplace_back(member.key(), std::move(value));
   }
   return out;
+}
+
+// Whether the value of a program's variable may be a key, by the variable's name, or because it is
+// as long as keys are and is no path.
+bool may_be_secret(std::string_view name, std::string_view value) {
+  constexpr std::string_view kNames[] = {"key", "token", "secret", "pass", "credential", "auth"};
+  constexpr std::size_t kKeyChars = 16;
+  constexpr std::size_t kNamedKeyChars = 4;
+  const std::string lower = to_lower(name);
+  const bool is_named = std::any_of(std::begin(kNames), std::end(kNames), [&](auto word) {
+    return lower.find(word) != std::string::npos;
+  });
+  if (is_named) return value.size() >= kNamedKeyChars;
+  return value.size() >= kKeyChars && value.front() != '/';
 }
 
 Result<std::vector<std::string>> parse_texts(Fields& in, std::string_view key) {
@@ -100,8 +116,13 @@ Result<mcp::ConfiguredServer> parse_server(const json::Value& value, std::string
   for (const char* name : kPassedOn) {
     if (auto text = environment(name)) server.environment.push_back(cat(name, "=", *text));
   }
-  for (const auto& [name, text] : variables) server.environment.push_back(cat(name, "=", text));
-  return mcp::ConfiguredServer{.address = std::move(server), .roots = std::move(roots)};
+  std::vector<std::string> secrets;
+  for (const auto& [name, text] : variables) {
+    server.environment.push_back(cat(name, "=", text));
+    if (may_be_secret(name, text)) secrets.push_back(text);
+  }
+  return mcp::ConfiguredServer{
+      .address = std::move(server), .roots = std::move(roots), .secrets = std::move(secrets)};
 }
 
 }  // namespace

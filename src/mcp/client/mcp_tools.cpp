@@ -21,6 +21,11 @@ McpServer configured_ref(const std::string& name) {
   return {.name = name, .url = cat(kConfiguredServer, name), .headers = {}, .tool_filter = {}};
 }
 
+// Of a server of the configuration.
+std::string name_of(const McpServer& server) {
+  return server.url.substr(kConfiguredServer.size());
+}
+
 using NetHeaders = std::vector<net::Header>;
 
 std::string key_of(const McpServer& server, const ServerAddress& address, const Principal& who,
@@ -73,17 +78,15 @@ McpTools::McpTools(ClientDeps deps, Configured configured, SecretSource* secrets
 }
 
 ClientFeatures* McpTools::features_for(const McpServer& server, Caller caller) const {
-  std::string name = server.is_configured() ? server.url.substr(kConfiguredServer.size()) : "";
-  return features_.at({name, caller}).get();
+  return features_.at({server.is_configured() ? name_of(server) : "", caller}).get();
 }
 
 Result<ServerAddress> McpTools::address_of(const McpServer& server) const {
   if (server.is_configured()) {
-    auto found = configured_.servers.find(server.url.substr(kConfiguredServer.size()));
+    auto found = configured_.servers.find(name_of(server));
     if (found != configured_.servers.end()) return found->second.address;
     return Error(ErrorCode::not_found,
-                 cat("the configuration has no MCP server called \"",
-                     std::string_view(server.url).substr(kConfiguredServer.size()), "\""));
+                 cat("the configuration has no MCP server called \"", name_of(server), "\""));
   }
   HttpServer http{.url = server.url};
   for (const auto& [name, value] : server.headers) http.headers.push_back({name, value});
@@ -96,6 +99,11 @@ Task<Result<McpTools::ClientPtr>> McpTools::client_for(McpServer server, Princip
   if (auto* http = std::get_if<HttpServer>(&address); http && secrets) {
     ERRAND_CO_TRY(http->headers, co_await filled(http->headers, secrets));
     if (server.is_configured()) remember(http->headers, secrets);
+  }
+  if (server.is_configured() && secrets) {
+    for (const std::string& value : configured_.servers.at(name_of(server)).secrets) {
+      secrets->remember(value);
+    }
   }
   co_return client_at(std::move(address), server, who, caller);
 }

@@ -19,6 +19,8 @@ namespace errand::mcp {
 struct ConfiguredServer {
   ServerAddress address;
   std::vector<Root> roots = {};
+  // Values of a program's variables that may be keys: what it says is cleared of them.
+  std::vector<std::string> secrets = {};
 };
 
 // The tools of MCP servers that runs name (`mcp` refs), by their URL or as the configuration has
