@@ -96,7 +96,7 @@ class RefusalsTest(FakeModelCase):
         for path, body in self.refusals({}).items():
             self.assertIn("Missing required parameter", body["error"]["message"], path)
         for path, body in self.refusals(b"[]").items():
-            self.assertIn("no JSON object", body["error"]["message"], path)
+            self.assertIn("not a JSON object", body["error"]["message"], path)
 
     def test_an_unknown_path_is_answered_with_those_there_are(self):
         for method, path in (("POST", "/v1/completions"), ("GET", "/"),
