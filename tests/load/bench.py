@@ -13,7 +13,8 @@ The groups are runs, durability, million, sessions, tenants, vendors, sdk, mcp, 
 stalls; without names all but stalls are measured.
 
 --quick   fewer repetitions, each shorter, and smaller stores
---save    rewrites docs/bench.md, all but its section written by hand; with stalls, docs/stalls.md
+--save    writes docs/bench.md: the tables of the groups that were measured; stalls have a page of
+          their own, docs/stalls.md
 --against  another build of the server: both are measured in turn, in N rounds (5), and each row
            says how much worse this one is. CPU and memory may be 5 % worse, rates 15 %. Without
            names the groups are runs and vendors
@@ -300,8 +301,6 @@ def main() -> int:
     for group in options.groups:
         if group not in GROUPS:
             parser.error(f"there is no group '{group}'; the groups are {', '.join(GROUPS)}")
-    if options.save and options.groups not in ([], ["stalls"]):
-        parser.error("--save writes a whole page: name no group, or stalls alone")
     if options.mock:
         os.environ["ERRAND_BENCH_MOCK"] = str(options.mock.resolve())
 
@@ -316,22 +315,20 @@ def main() -> int:
     options.root.mkdir(parents=True, exist_ok=True)
     tempfile.tempdir = str(options.root.resolve())
 
-    machine = report.describe_machine(ROOT, binary, options.root)
+    machine = report.describe_machine(binary, options.root)
     print(report.machine_text(machine), flush=True)
     effort = QUICK if options.quick else FULL
     if options.against:
         print(compare_builds(options, binary, QUICK if options.quick else ROUND))
         return 0
-    names = options.groups or [name for name in GROUPS if name != "stalls"]
-    rows = []
-    for name in names:
-        found = GROUPS[name](effort)
-        print(report.table(found), flush=True)  # what a later group breaks is not lost
-        rows += found
-    if options.save and names == ["stalls"]:
-        report.save_stalls(ROOT / "docs" / "stalls.md", machine, rows)
-    elif options.save:
-        report.save(ROOT / "docs" / "bench.md", machine, rows)
+    for name in options.groups or [name for name in GROUPS if name != "stalls"]:
+        when = report.moment(ROOT)
+        rows = GROUPS[name](effort)
+        print(f"{name}: {when}\n\n{report.table(rows)}\n", flush=True)
+        if options.save and name == "stalls":
+            report.save_stalls(ROOT / "docs" / "stalls.md", machine, when, rows)
+        elif options.save:
+            report.save(ROOT / "docs" / "bench.md", machine, name, when, rows, list(GROUPS))
     return 0
 
 

@@ -6,21 +6,26 @@ import re
 import statistics
 import subprocess
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
 BY_HAND_BEGIN = "<!-- Written by hand from here; bench.py keeps it. -->"
 BY_HAND_END = "<!-- Written by hand up to here. -->"
+GROUP = re.compile(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 INTRODUCTION = """\
 # Benchmarks
 
-What the release build takes, measured by `./dev bench --save`, which writes this page. CPU and
-memory are those of the server's process alone; client and server share the machine, so rates and
-latencies are low bounds.
+What the release build takes, measured by `./dev bench --save`, which writes this page; `./dev bench
+--save GROUP...` measures these groups again and leaves the other tables as they are. CPU and memory
+are those of the server's process alone; client and server share the machine, so rates and latencies
+are low bounds.
 
 """
 
 EXPLANATION = """
+## What is measured
+
 Each figure is the median, then the smallest and the largest.
 
 - **Run of 20 deltas**: `POST` creates a run of a scripted model, `GET` reads its stream to the end;
@@ -97,6 +102,8 @@ whatever else runs there, CPU and memory hardly do.
 """
 
 STALLS_EXPLANATION = """
+## What is measured
+
 Each figure is the median, then the smallest and the largest. Every attack has a server of its own.
 
 - **Longest task, CPU**: of the event loop, on which every connection and every run lives, while the
@@ -176,16 +183,21 @@ def compiler_of(binary: Path) -> str:
     return found.group().decode() if found else "unknown"
 
 
-def describe_machine(root: Path, binary: Path, data_root: Path) -> dict[str, str]:
+def moment(root: Path) -> str:
+    """What was measured, when, and beside what."""
     commit = output_of("git", "-C", str(root), "describe", "--always", "--dirty=, with changes")
+    date = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    return (f"Commit {commit or 'unknown'}, {date}; load average before: {os.getloadavg()[0]:.1f}, "
+            "from other work on the machine.")
+
+
+def describe_machine(binary: Path, data_root: Path) -> dict[str, str]:
     return {
         "CPU": f"{cpu_model()}, {os.cpu_count()} cores",
         "Memory": f"{memory_gb():.0f} GB",
         "Kernel": f"{platform.system()} {platform.release()}",
         "Filesystem of the data directory": filesystem_of(data_root),
         "Compiler": compiler_of(binary),
-        "Commit": commit or "unknown",
-        "Load average before": f"{os.getloadavg()[0]:.1f}, from other work on the machine",
     }
 
 
@@ -201,12 +213,21 @@ def by_hand(page: Path) -> str:
     return section if begin and end else BY_HAND_EMPTY
 
 
-def save_stalls(page: Path, machine: dict[str, str], rows: list[Row]) -> None:
-    page.write_text(f"{STALLS_INTRODUCTION}{machine_text(machine)}\n{table(rows)}\n"
+def tables(page: Path) -> dict[str, str]:
+    """By group, the tables of a page and when they were measured."""
+    text = page.read_text() if page.exists() else ""
+    return {group: body.strip() for group, body in GROUP.findall(text)}
+
+
+def save(page: Path, machine: dict[str, str], group: str, when: str, rows: list[Row],
+         order: list[str]) -> None:
+    """Puts the table of a group into docs/bench.md, whose other tables stay."""
+    found = tables(page) | {group: f"{when}\n\n{table(rows)}"}
+    sections = "\n".join(f"## `{name}`\n\n{found[name]}\n" for name in order if name in found)
+    page.write_text(f"{INTRODUCTION}{machine_text(machine)}\n{sections}{EXPLANATION}"
+                    f"{BY_HAND_BEGIN}\n{by_hand(page)}{BY_HAND_END}\n")
+
+
+def save_stalls(page: Path, machine: dict[str, str], when: str, rows: list[Row]) -> None:
+    page.write_text(f"{STALLS_INTRODUCTION}{machine_text(machine)}\n{when}\n\n{table(rows)}\n"
                     f"{STALLS_EXPLANATION}")
-
-
-def save(page: Path, machine: dict[str, str], rows: list[Row]) -> None:
-    section = by_hand(page)
-    page.write_text(f"{INTRODUCTION}{machine_text(machine)}\n{table(rows)}\n{EXPLANATION}"
-                    f"{BY_HAND_BEGIN}\n{section}{BY_HAND_END}\n")
