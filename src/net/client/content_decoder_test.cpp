@@ -120,8 +120,8 @@ TEST(ContentDecoder, KnowsItsEncodings) {
   EXPECT_EQ(ContentDecoder::make(" Identity ").value(), nullptr);
   EXPECT_EQ(ContentDecoder::make("br").error().code(), ErrorCode::unsupported);
   EXPECT_EQ(ContentDecoder::make("gzip, gzip").error().message(),
-            "the answer has the Content-Encoding gzip, gzip, which was not asked for and is not "
-            "known");
+            "the answer has the Content-Encoding gzip, gzip, which was not requested and is "
+            "not supported");
 }
 
 class DecodedAnswerTest : public test::ClientTest {
