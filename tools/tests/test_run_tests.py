@@ -135,6 +135,17 @@ class ProcessPartsTest(unittest.TestCase):
                     if not (others | {"node_modules"}) & set(path.parts)}
         self.assertEqual({part.name for part in run_tests.process_parts("asan")}, expected)
 
+    def test_the_release_is_built_once_before_the_parts_that_build_it(self):
+        started = []
+        session = run_tests.Session(1)
+        with mock.patch.object(run_tests.Session, "run",
+                               lambda _, parts: started.extend(part.command for part in parts)):
+            session.build_release([run_tests.Part("cli/test_cli", [])])
+            self.assertEqual(started, [])
+            session.build_release([part for part in run_tests.process_parts("asan")
+                                   if part.name in ("docs/test_clean_clone", "sdk/test_kill")])
+        self.assertEqual(started, [["./dev", "build", "release", "errand", "errand_archive"]])
+
 
 class TortureTest(unittest.TestCase):
     def seconds_max(self, times: int) -> dict[str, int]:
