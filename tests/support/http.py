@@ -180,15 +180,15 @@ class Connection:
             return Response(head.status, head.headers)
         if head.is_chunked:
             chunks = ChunkReader()
-            body = chunks.feed(head.rest)
+            body = bytearray(chunks.feed(head.rest))
             while not chunks.done:
                 body += chunks.feed(self.receive_some())
-            return Response(head.status, head.headers, body)
+            return Response(head.status, head.headers, bytes(body))
         length = int(head.headers["content-length"])
-        body = head.rest
+        body = bytearray(head.rest)
         while len(body) < length:
             body += self.receive_some()
-        return Response(head.status, head.headers, body)
+        return Response(head.status, head.headers, bytes(body))
 
     def receive_some(self) -> bytes:
         data = self.receive()
