@@ -83,13 +83,19 @@ class TckCase(unittest.TestCase):
         self.assertIn("result", answer)
         return answer["result"]["task"]
 
-    def refused(self, method: str, params: dict, code: int, reason: str = "", **more) -> None:
+    def refused(self, method: str, params: dict, code: int, reason: str = "", **more) -> str:
+        """What the error says."""
         error = self.agent.ask(method, params, **more)["error"]
         self.assertEqual(error["code"], code, error)
         self.assertTrue(error["message"])
         if reason:
             self.assertEqual(error["data"], [{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
                                               "reason": reason, "domain": "a2a-protocol.org"}])
+        return error["message"]
+
+    def assert_words(self, text: str, *words: str) -> None:
+        """The kit looks for these words in a message, in any order."""
+        self.assertEqual([word for word in words if word not in text.lower()], [], text)
 
 
 class MessagesTest(TckCase):
@@ -276,6 +282,10 @@ class ProtocolTest(TckCase):
         for method in ("CreateTaskPushNotificationConfig", "GetTaskPushNotificationConfig",
                        "ListTaskPushNotificationConfigs", "DeleteTaskPushNotificationConfig"):
             self.refused(method, {"taskId": "t"}, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED")
+        config = {"taskId": "t", "pushNotificationConfig": {"url": "https://example.com/webhook"}}
+        for verb in ("set", "get", "list", "delete"):
+            said = self.refused(f"tasks/pushNotificationConfig/{verb}", config, -32003, version="")
+            self.assert_words(said, "push", "notification", "not", "supported")
         self.refused("GetExtendedAgentCard", {}, -32004, "UNSUPPORTED_OPERATION")
         self.refused("agent/getAuthenticatedExtendedCard", {}, -32007, version="")
         self.refused("NonExistentMethod", {}, -32601)

@@ -74,7 +74,7 @@ std::string version_of(const net::Request& request) {
 // Verbs of the protocol that this server does not have.
 std::optional<rpc::RpcError> refused_method(std::string_view method) {
   if (method.find("ushNotificationConfig") != std::string_view::npos) {
-    return failure(code::kPushNotSupported, "this agent sends no push notifications");
+    return failure(code::kPushNotSupported, "push notifications are not supported by this agent");
   }
   // 1.0 keeps the code of its own for a card that is announced and not there.
   if (method == "GetExtendedAgentCard") {
