@@ -125,10 +125,20 @@ class MessagesTest(TckCase):
         self.assertEqual((done["id"], done["contextId"]), (asked["id"], asked["contextId"]))
         self.assertEqual(done["status"]["state"], "TASK_STATE_COMPLETED")
         self.assertEqual(self.send("reject-task")["status"]["state"], "TASK_STATE_REJECTED")
+        self.assertEqual(self.send("auth-required")["status"]["state"], "TASK_STATE_AUTH_REQUIRED")
         now = self.agent.ask("SendMessage", {
             "message": message("x")["message"] | {"messageId": "test-resubscribe-message-id-1"},
             "configuration": {"returnImmediately": True}})["result"]["task"]
         self.assertEqual(now["status"]["state"], "TASK_STATE_WORKING")
+
+    def test_only_a_blocking_message_waits_for_the_work(self):
+        now = self.agent.ask("SendMessage", message("delayed-complete") | {
+            "configuration": {"returnImmediately": True}})["result"]["task"]
+        self.assertEqual(now["status"]["state"], "TASK_STATE_WORKING")
+        later = self.agent.ask("SendMessage", message("delayed-complete") | {
+            "configuration": {"returnImmediately": False}})["result"]["task"]
+        self.assertEqual((later["status"]["state"], later["status"]["message"]["parts"]),
+                         ("TASK_STATE_COMPLETED", [{"text": "Done after delay"}]))
 
     def test_messages_that_cannot_be_taken_are_refused(self):
         done = self.send("complete-task")
@@ -253,12 +263,15 @@ class StreamsTest(TckCase):
         self.assertEqual(self.states(list(events))[-1], "TASK_STATE_COMPLETED")
         self.refused("SubscribeToTask", {"id": task}, -32004, "UNSUPPORTED_OPERATION")
 
-    def test_two_streams_of_a_task_tell_the_same(self):
+    def test_streams_of_a_task_tell_the_same_while_others_are_left(self):
         task = self.agent.ask("SendMessage", {
             "message": message("x")["message"] | {"messageId": "test-resubscribe-message-id-2"},
             "configuration": {"returnImmediately": True}})["result"]["task"]["id"]
-        streams = [self.agent.stream("SubscribeToTask", {"id": task}) for _ in range(2)]
+        left, *streams = [self.agent.stream("SubscribeToTask", {"id": task}) for _ in range(3)]
+        first = next(left)
         told = [[next(one)] for one in streams]
+        left.close()
+        self.assertEqual(told, [[first]] * 2)
         self.agent.ask("CancelTask", {"id": task})
         for events, rest in zip(told, streams):
             events += rest
@@ -336,6 +349,13 @@ class OlderVersionTest(TckCase):
         task = events[0]["id"]
         again = list(self.agent.stream("tasks/resubscribe", {"id": task}, version=""))
         self.assertEqual(again, events)
+
+    def test_a_file_of_a_type_that_is_not_taken_is_refused(self):
+        file = {"name": "test.xyz", "mimeType": "application/x-unsupported-format",
+                "bytes": "dGVzdA=="}
+        said = self.refused("message/send", old_message(5, parts=[{"kind": "file", "file": file}]),
+                            -32005, version="")
+        self.assert_words(said, "incompatible", "content", "type", "not", "supported")
 
     def test_every_kind_of_part_is_taken(self):
         for part in ({"kind": "data", "data": {"key": "value"}},

@@ -12,8 +12,8 @@ namespace {
 template <class T>
 using Async = ::errand::Task<T>;
 
-// The kit subscribes to a task that works for so long.
-constexpr milliseconds kLongWork = seconds(4);
+// The kit's streaming timeout, in which its scenarios measure how long a task works.
+constexpr milliseconds kStreamingTimeout = seconds(2);
 
 bool is_at_rest(TaskState state) {
   return is_terminal(state) || is_interrupted(state);
@@ -32,14 +32,32 @@ Result<void> check_types(const Message& message) {
   for (const Part& part : message.parts) {
     const auto* file = std::get_if<FilePart>(&part);
     if (!file || is_supported(file->mime_type)) continue;
-    return Error(ErrorCode::unsupported, cat("files of the type ", file->mime_type))
+    return Error(ErrorCode::unsupported, cat("incompatible content types: files of the type ",
+                                             file->mime_type, " are not supported"))
         .reason(TaskBackend::kMediaType);
   }
   return {};
 }
 
-FilePart file_part() {
-  return {.name = "output.txt", .mime_type = "text/plain", .base64 = "dGNr"};
+// Longer beginnings come before those that they contain.
+std::optional<Part> wanted_artifact(std::string_view message_id) {
+  auto begins = [message_id](std::string_view text) { return message_id.starts_with(text); };
+  FilePart file{.name = "output.txt", .mime_type = "text/plain"};
+  if (begins("tck-artifact-file-url")) {
+    file.url = "https://example.com/output.txt";
+    return file;
+  }
+  if (begins("tck-artifact-file") || begins("tck-stream-artifact-file")) {
+    file.base64 = "dGNr";
+    return file;
+  }
+  if (begins("tck-artifact-data")) return DataPart{json::Object{{"key", "value"}, {"count", 42}}};
+  if (begins("tck-artifact-text")) return TextPart{"Generated text content"};
+  if (begins("tck-stream-artifact-text")) return TextPart{"Streamed text content"};
+  if (begins("tck-stream-001")) return TextPart{"Stream hello from TCK"};
+  if (begins("tck-stream-003")) return TextPart{"Stream task lifecycle"};
+  if (begins("tck-stream-ordering-001")) return TextPart{"Ordered output"};
+  return {};
 }
 
 void report_bug(const char* task, const std::string& what) {
@@ -130,23 +148,27 @@ Fixture::Kept& Fixture::begin_task(Message message) {
   return *kept_.emplace(task.id, std::move(kept)).first->second;
 }
 
-Async<void> Fixture::complete_later(std::string id) {
-  co_await timers_.sleep_until(timers_.now() + kLongWork);
+Async<void> Fixture::complete_later(std::string id, milliseconds work, std::string text) {
+  co_await timers_.sleep_until(timers_.now() + work);
   Kept* kept = find(id);
-  if (kept && !is_terminal(kept->task.status.state)) set_state(*kept, TaskState::completed);
+  if (!kept || is_terminal(kept->task.status.state)) co_return;
+  set_state(*kept, TaskState::completed, std::move(text));
 }
 
-// What the kit's scenarios demand of a message. Longer beginnings come before those that they
-// contain.
+void Fixture::work_for(Kept& kept, milliseconds work, std::string text) {
+  set_state(kept, TaskState::working);
+  tasks_.spawn("complete", complete_later(kept.task.id, work, std::move(text)));
+}
+
+// What the kit's scenarios demand of a message.
 void Fixture::act(Kept& kept, std::string_view message_id) {
   auto begins = [message_id](std::string_view text) { return message_id.starts_with(text); };
-  if (begins("test-resubscribe-message-id")) {
-    set_state(kept, TaskState::working);
-    return tasks_.spawn("complete", complete_later(kept.task.id)), void();
-  }
+  if (begins("test-resubscribe-message-id")) return work_for(kept, 2 * kStreamingTimeout);
+  if (begins("tck-delayed-complete")) return work_for(kept, kStreamingTimeout, "Done after delay");
   if (begins("tck-input-required") || !begins("tck-")) {
     return set_state(kept, TaskState::input_required, "What else?");
   }
+  if (begins("tck-auth-required")) return set_state(kept, TaskState::auth_required, "Who asks?");
   if (begins("tck-reject-task")) return set_state(kept, TaskState::rejected, "Rejected.");
   if (begins("tck-complete-task")) return set_state(kept, TaskState::completed, "Hello from TCK");
   if (begins("tck-stream-002")) return set_state(kept, TaskState::completed);
@@ -155,24 +177,8 @@ void Fixture::act(Kept& kept, std::string_view message_id) {
     add_artifact(kept, {.artifact = {.parts = {TextPart{"chunk-1 "}}}});
     add_artifact(
         kept, {.artifact = {.parts = {TextPart{"chunk-2"}}}, .append = true, .last_chunk = true});
-  } else if (begins("tck-artifact-file-url")) {
-    add_artifact(kept, FilePart{.name = "output.txt",
-                                .mime_type = "text/plain",
-                                .url = "https://example.com/output.txt"});
-  } else if (begins("tck-artifact-file") || begins("tck-stream-artifact-file")) {
-    add_artifact(kept, file_part());
-  } else if (begins("tck-artifact-data")) {
-    add_artifact(kept, DataPart{json::Object{{"key", "value"}, {"count", 42}}});
-  } else if (begins("tck-artifact-text")) {
-    add_artifact(kept, TextPart{"Generated text content"});
-  } else if (begins("tck-stream-artifact-text")) {
-    add_artifact(kept, TextPart{"Streamed text content"});
-  } else if (begins("tck-stream-001")) {
-    add_artifact(kept, TextPart{"Stream hello from TCK"});
-  } else if (begins("tck-stream-003")) {
-    add_artifact(kept, TextPart{"Stream task lifecycle"});
-  } else if (begins("tck-stream-ordering-001")) {
-    add_artifact(kept, TextPart{"Ordered output"});
+  } else if (auto part = wanted_artifact(message_id)) {
+    add_artifact(kept, std::move(*part));
   }
   set_state(kept, TaskState::completed);
 }

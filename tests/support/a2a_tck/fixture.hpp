@@ -49,7 +49,9 @@ class Fixture final : public TaskBackend {
   void set_state(Kept& kept, TaskState state, std::string text = {});
   void add_artifact(Kept& kept, ArtifactUpdate update);
   void add_artifact(Kept& kept, Part part);
-  ::errand::Task<void> complete_later(std::string id);
+  // Completes the task once it has worked for so long.
+  void work_for(Kept& kept, milliseconds work, std::string text = {});
+  ::errand::Task<void> complete_later(std::string id, milliseconds work, std::string text);
 
   const Executor home_;
   Timers& timers_;
