@@ -40,10 +40,14 @@ class A2aServerCase(ServerCase):
 
     def follow(self, server, method: str, task: str):
         """The results of the events of a task, as they come."""
+        return (one["result"] for one in self.follow_answers(server, method, task))
+
+    def follow_answers(self, server, method: str, task: str):
+        """The events of a task, as they come: each is an answer of JSON-RPC."""
         connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=60)
         self.addCleanup(connection.close)
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"id": task}}
         connection.request("POST", "/api/a2a/default/agents/teller", json.dumps(body), {
             "Authorization": f"Bearer {server.key}", "Content-Type": "application/json"})
         lines = iter(connection.getresponse().readline, b"")
-        return (json.loads(line[5:])["result"] for line in lines if line.startswith(b"data:"))
+        return (json.loads(line[5:]) for line in lines if line.startswith(b"data:"))

@@ -1,6 +1,6 @@
-"""An A2A agent, version 1.0 or 0.3, that counts the messages that it is sent. By the message, it
-tells the whole task at once, cuts the connection after it has named the task, or cuts the
-connection without a word."""
+"""An A2A agent, version 1.0 or 0.3, that counts the messages that it is sent. It tells the whole
+task at once, cuts the connection after it has named the task, or cuts the connection without a
+word. A task that it has named ends when somebody subscribes to it, or never."""
 
 import json
 import threading
@@ -10,19 +10,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 SENDS = ("SendStreamingMessage", "message/stream")
 SUBSCRIBES = ("SubscribeToTask", "tasks/resubscribe")
 GETS = ("GetTask", "tasks/get")
-WHOLE, NAMED, SILENT = range(3)
+CANCELS = ("CancelTask", "tasks/cancel")
+WHOLE, NAMED, SILENT, ENDLESS = range(4)
+EVENTS_MAX = {WHOLE: 3, NAMED: 1, SILENT: 0, ENDLESS: 1}  # that answer a message
+SECONDS_MAX = 60
 
 
 class CountingA2a(ThreadingHTTPServer):
-    """`messages` has the ids of all messages, in the order in which they came."""
+    """`messages` has the ids of all messages, and `bodies` has all requests, in the order in which
+    they came. `way` is what becomes of every message; without it, that depends on the message."""
 
     daemon_threads = True
 
-    def __init__(self, version: str) -> None:
+    def __init__(self, version: str, way: int | None = None) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.is_new = version == "1.0"
-        self.lock = threading.Lock()
+        self.way = way
+        self.lock = threading.Condition()
         self.messages: list[str] = []
+        self.bodies: list[dict] = []
         self.canceled = 0
         url = f"http://127.0.0.1:{self.server_address[1]}"
         self.card_url = f"{url}/.well-known/agent-card.json"
@@ -40,9 +46,18 @@ class CountingA2a(ThreadingHTTPServer):
         self.shutdown()
         self.server_close()
 
-    @staticmethod
-    def way_of(message: str) -> int:
+    def wait_for(self, methods: tuple[str, str]) -> None:
+        """Until a request has come that has one of these methods."""
+        def has_come() -> bool:
+            return any(body["method"] in methods for body in self.bodies)
+        with self.lock:
+            if not self.lock.wait_for(has_come, SECONDS_MAX):
+                raise AssertionError(f"no request of {methods} has come")
+
+    def way_of(self, message: str) -> int:
         """What becomes of a message: mostly that its task is named and the connection is cut."""
+        if self.way is not None:
+            return self.way
         return (WHOLE, NAMED, NAMED, SILENT)[zlib.crc32(message.encode()) % 4]
 
     def status(self, state: str) -> dict:
@@ -79,15 +94,18 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         method, params = body["method"], body["params"]
+        with self.server.lock:
+            self.server.bodies.append(body)
+            self.server.lock.notify_all()
         if method in SENDS:
             message = params["message"]["messageId"]
             with self.server.lock:
                 self.server.messages.append(message)
             events = self.server.events(f"task-{message}")
-            way = self.server.way_of(message)
-            self.tell(body, events[:{WHOLE: 3, NAMED: 1, SILENT: 0}[way]])
+            self.tell(body, events[:EVENTS_MAX[self.server.way_of(message)]])
         elif method in SUBSCRIBES:
-            self.tell(body, self.server.events(params["id"]))
+            is_endless = self.server.way == ENDLESS
+            self.tell(body, self.server.events(params["id"])[:1 if is_endless else None])
         elif method in GETS:
             self.answer(body, self.server.task(params["id"], "working"))
         else:
