@@ -7,9 +7,9 @@ ERRAND_TORTURE multiplies the number of kills; ERRAND_SEED chooses the moments.
 import unittest
 from collections import Counter
 
-from support.counting_a2a import SILENT, CountingA2a
+from support.counting_a2a import SILENT, WHOLE, CountingA2a
 from support.kill_storm import TORTURE, KillStorm
-from support.script import turn
+from support.script import local_tool, turn
 from support.server import ServerCase
 
 ALLOW = {"network": {"allow": ["127.0.0.0/8"]}}
@@ -50,6 +50,32 @@ class KillA2aTest(ServerCase):
         self.assertEqual(peer.canceled, 0)
         self.check_data(server)
         print(f"kill_a2a: {self.KILLS} kills, {len(agents)} runs, {len(sent)} messages")
+
+    def test_calls_before_and_after_a_kill_are_made_once(self):
+        for version in ("1.0", "0.3"):
+            with self.subTest(version):
+                peer = CountingA2a(version, WHOLE)
+                self.addCleanup(peer.close)
+                server = self.start_server(
+                    [turn(calls=[("counter", {"message": "The first."})]),
+                     turn(calls=[("wait", {})]),
+                     turn(calls=[("counter", {"message": "The second."})]), turn("Done.")], ALLOW)
+                client = server.client()
+                run = client.create(prompt="Go.", tools=[
+                    {"kind": "a2a", "name": "counter", "agentCardUrl": peer.card_url},
+                    local_tool("wait")])
+                with client.stream(run) as stream:
+                    call = stream.until("local_tool_call")[-1].json()["toolUseId"]
+                server.kill()
+                client = server.restart().client()
+                client.answer(run, call, result="go on")
+                events = [frame.json() for frame in client.log(run)]
+                self.assertEqual(events[-1]["subtype"], "success", events[-1])
+                calls = [one["toolUseId"] for one in events
+                         if one["type"] == "tool_call" and one["name"] == "counter"]
+                self.assertEqual(len(calls), 2)
+                self.assertEqual(peer.messages, [f"{run}-{call}" for call in calls])
+                self.check_data(server)
 
     def test_kills_at_any_moment_in_1_0(self):
         self.check("1.0")

@@ -9,9 +9,42 @@ import unittest
 from support.peers.counting_mcp import CountingMcp
 from support.kill_storm import END_SECONDS_MAX
 from support.script import turn
-from support.server import ServerCase, binary, die_with_parent
+from support.server import Server, ServerCase, binary, die_with_parent
 
 VERSION = "2026-07-28"
+
+
+class Relay:
+    """`errand mcp` for the server of a test, and its client, of the era before."""
+
+    def __init__(self, server: Server):
+        self.process = subprocess.Popen([binary(), "mcp", "--data", str(server.data)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        preexec_fn=die_with_parent)
+        self.sent = 0
+        self.answer(self.tell("initialize", protocolVersion="2025-11-25", capabilities={},
+                              clientInfo={"name": "t", "version": "1"}))
+
+    def tell(self, method: str, **params) -> int:
+        """The id of the request."""
+        self.sent += 1
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.sent, "method": method,
+                                             "params": params}) + "\n")
+        self.process.stdin.flush()
+        return self.sent
+
+    def call(self, tool: str) -> int:
+        return self.tell("tools/call", name=tool, arguments={})
+
+    def answer(self, request: int) -> dict:
+        while (said := json.loads(self.process.stdout.readline())).get("id") != request:
+            pass  # notices
+        return said
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait(END_SECONDS_MAX)
+        self.process.stdout.close()
 
 
 class KillMcpServerTest(ServerCase):
@@ -55,11 +88,18 @@ class KillMcpServerTest(ServerCase):
         self.peer.gate.set()
         self.server.restart()
 
+    def counts(self) -> dict[str, int]:
+        return {name: len(keys) for name, keys in self.peer.calls.items()}
+
+    def start_relay(self) -> Relay:
+        relay = Relay(self.server)
+        self.addCleanup(relay.close)
+        return relay
+
     def check_that_it_works(self) -> None:
         """The server answers, and has not made the call of before again meanwhile."""
         self.assertFalse(self.call("m_look").get("isError", False))
-        self.assertEqual(len(self.peer.calls["look"]), 1)
-        self.assertEqual(len(self.peer.calls["order"]), 1)
+        self.assertEqual(self.counts(), {"order": 1, "look": 1, "put": 0})
 
     def test_a_tool_is_not_called_again(self):
         self.kill_during("m_order")
@@ -80,35 +120,41 @@ class KillMcpServerTest(ServerCase):
         self.check_that_it_works()
         self.check_data(self.server)
 
+    def test_calls_before_and_after_a_kill_are_made_once(self):
+        for orders in range(1, 3):
+            self.assertFalse(self.call("m_order").get("isError", False))
+            self.assertEqual(len(self.peer.calls["order"]), orders)
+            self.server.kill()
+            self.server.restart()
+        self.assertFalse(self.call("m_look").get("isError", False))
+        self.assertEqual(self.counts(), {"order": 2, "look": 1, "put": 0})
+        self.check_data(self.server)
+
     def test_errand_mcp_does_not_repeat_a_call(self):
         """The program outlives the server, and says that the outcome is not known."""
         self.peer.gate.clear()
-        with subprocess.Popen([binary(), "mcp", "--data", str(self.server.data)], text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              preexec_fn=die_with_parent) as relay:
-            def tell(number: int, method: str, **params) -> None:
-                relay.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method,
-                                              "params": params}) + "\n")
-                relay.stdin.flush()
+        relay = self.start_relay()
+        order = relay.call("m_order")
+        self.assertTrue(self.peer.arrived.acquire(timeout=END_SECONDS_MAX))
+        self.server.kill()
+        self.assertIn("error", relay.answer(order))
+        self.peer.gate.set()
+        self.server.restart()
+        self.assertIn("result", relay.answer(relay.call("m_look")))
+        relay.close()
+        self.assertEqual(self.counts(), {"order": 1, "look": 1, "put": 0})
+        self.check_data(self.server)
 
-            def answer(number: int) -> dict:
-                while (said := json.loads(relay.stdout.readline())).get("id") != number:
-                    pass  # notices
-                return said
-            tell(1, "initialize", protocolVersion="2025-11-25", capabilities={},
-                 clientInfo={"name": "t", "version": "1"})
-            answer(1)
-            tell(2, "tools/call", name="m_order", arguments={})
-            self.assertTrue(self.peer.arrived.acquire(timeout=END_SECONDS_MAX))
+    def test_errand_mcp_makes_calls_before_and_after_a_kill_once(self):
+        relay = self.start_relay()
+        for orders in range(1, 3):
+            self.assertIn("result", relay.answer(relay.call("m_order")))
+            self.assertEqual(len(self.peer.calls["order"]), orders)
             self.server.kill()
-            self.assertIn("error", answer(2))
-            self.peer.gate.set()
             self.server.restart()
-            tell(3, "tools/call", name="m_look", arguments={})
-            self.assertIn("result", answer(3))
-            relay.stdin.close()
-        self.assertEqual({name: len(keys) for name, keys in self.peer.calls.items()},
-                         {"order": 1, "look": 1, "put": 0})
+        self.assertIn("result", relay.answer(relay.call("m_look")))
+        relay.close()
+        self.assertEqual(self.counts(), {"order": 2, "look": 1, "put": 0})
         self.check_data(self.server)
 
 

@@ -3,6 +3,7 @@ as the program that this file is, over its standard streams."""
 
 import json
 import os
+import shlex
 import shutil
 import socket
 import sys
@@ -12,6 +13,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+TESTS = Path(__file__).resolve().parents[2]
 OBJECT = {"type": "object"}
 TOOLS = [{"name": "order", "inputSchema": OBJECT},
          {"name": "look", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True}},
@@ -139,11 +141,15 @@ class CountingProgram:
         self.seen = 0
 
     def config(self) -> dict:
-        tests = str(Path(__file__).resolve().parents[2])
         program = {"command": sys.executable,
                    "args": ["-m", "support.peers.counting_mcp", self.folder],
-                   "env": {"PYTHONPATH": tests}}
+                   "env": {"PYTHONPATH": str(TESTS)}}
         return {"mcpServers": {"m": program}}
+
+    def command_line(self) -> str:
+        """The program in one line, for a shell."""
+        return shlex.join(["env", f"PYTHONPATH={TESTS}", sys.executable, "-m",
+                           "support.peers.counting_mcp", self.folder])
 
     def lines(self) -> list[list[str]]:
         try:
