@@ -291,6 +291,8 @@ TEST(JsonSchemaPlain, IsWhatToolsAreMostlyMadeOf) {
         R"({"items":{"const":1},"maxItems":3,"uniqueItems":true,"not":{"format":"date"}})"}) {
     EXPECT_TRUE(is_plain_schema(value(schema).get_object())) << schema;
   }
+  // A program writes sizes where a text has numbers.
+  EXPECT_TRUE(is_plain_schema(Object{{"maxLength", std::size_t{4096}}}));
 }
 
 TEST(JsonSchemaPlain, IsNothingThatMightNotCompile) {

@@ -129,7 +129,7 @@ bool Compiler::is_plain(Plain kind, const Value& value, std::size_t& bytes_left)
     case Plain::scalar: return !value.is_structured();
     case Plain::text: return value.is_string();
     case Plain::flag: return value.is_bool();
-    case Plain::count: return value.is_int64() && value.get_int64() >= 0;
+    case Plain::count: return value.is_uint64() || (value.is_int64() && value.get_int64() >= 0);
     case Plain::number: return value.is_number();
     case Plain::types: return is_type_name(value);
     case Plain::names: return each_is(Plain::text);
