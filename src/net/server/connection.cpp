@@ -310,7 +310,8 @@ bool Connection::send_now(Outgoing& out) {
 Task<bool> Connection::send_rest(Outgoing* out) {
   UnsentBytes::Share unsent(shared_.unsent, [this] { reset(); });
   while (!out->empty()) {
-    unsent.set(out->size());
+    out->free_sent();
+    unsent.set(out->held());
     enter(Phase::writing, after(shared_.limits.write_timeout));
     auto [error, count] = co_await socket_.async_write_some(out->buffers(), as_result);
     if (error) co_return false;

@@ -27,6 +27,8 @@ class Outgoing final {
   const Buffers& buffers() const { return pieces_; }
   bool is_one_piece() const { return pieces_[1].size() == 0 && pieces_[2].size() == 0; }
   std::size_t size() const { return asio::buffer_size(pieces_); }
+  // Memory that the pieces take, with what has been sent of them.
+  std::size_t held() const { return front_.capacity() + middle_.capacity(); }
   bool empty() const { return size() == 0; }
 
   void advance(std::size_t count) {
@@ -37,7 +39,24 @@ class Outgoing final {
     }
   }
 
+  // Frees what has been sent, once that is most of what is held. The kernel takes megabytes of an
+  // answer for a client that reads nothing.
+  void free_sent() {
+    if (held() <= kKeptBytesMax || size() > held() / 2) return;
+    std::string rest;
+    rest.reserve(pieces_[0].size() + pieces_[1].size());
+    for (const asio::const_buffer& piece : {pieces_[0], pieces_[1]}) {
+      rest.append(static_cast<const char*>(piece.data()), piece.size());
+    }
+    front_ = std::move(rest);
+    middle_ = std::string();
+    pieces_[0] = asio::buffer(front_);
+    pieces_[1] = asio::const_buffer();
+  }
+
  private:
+  static constexpr std::size_t kKeptBytesMax = 64U * 1024;  // not worth a copy
+
   std::string front_;
   std::string middle_;
   Buffers pieces_;

@@ -6,7 +6,7 @@
 
 namespace errand::net {
 
-// Bytes of answers and streams that wait because their clients do not take them, over all
+// Memory of answers and streams that wait because their clients do not take them, over all
 // connections of a server. Past the limit, the client that has taken nothing for the longest is
 // given up; the last one that waits never is. Lives on the server's home and outlives its shares.
 class UnsentBytes final {
@@ -26,7 +26,7 @@ class UnsentBytes final {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    // So many bytes are left, and the client has just taken some. May give up other clients.
+    // So many bytes are held for the client, which has just taken some. May give up other clients.
     void set(std::size_t bytes);
 
    private:

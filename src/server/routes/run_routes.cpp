@@ -19,6 +19,7 @@ namespace errand::server {
 namespace {
 
 constexpr std::size_t kEventsPageBytesMax = 4U * 1024 * 1024;
+constexpr std::size_t kEventsFrameBytes = 64;  // around the events of a page
 
 // An answer that a client posts for a call.
 struct PostedAnswer {
@@ -209,7 +210,11 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto after, integer_param(request, query::kEventsAfter));
   ERRAND_CO_TRY(auto limit, integer_param(request, query::kEventsLimit));
   ERRAND_CO_TRY(auto page, co_await engine_.events(who, id, after, kEventsPageBytesMax));
-  std::string out = "{\"events\":[";
+  std::size_t bytes = kEventsFrameBytes;
+  for (const SegmentPtr& segment : page.segments) bytes += segment->events.size();
+  std::string out;
+  out.reserve(bytes);
+  out += "{\"events\":[";
   EventSeq last = after;
   for (const SegmentPtr& segment : page.segments) {
     for_each_event(*segment, after, [&](std::string_view line) {
@@ -224,7 +229,8 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
   } else {
     out += "null";
   }
-  co_return json_response(200, out + "}");
+  out += '}';
+  co_return json_response(200, std::move(out));
 }
 
 Api::Answer Api::post_tool_result(Principal who, net::Request request) {

@@ -1,0 +1,43 @@
+#include "net/server/outgoing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace errand::net::test::outgoing_test {
+namespace {
+
+constexpr std::size_t kBodyBytes = 1024U * 1024;
+
+std::string left(const Outgoing& out) {
+  std::string text;
+  for (const asio::const_buffer& piece : out.buffers()) {
+    text.append(static_cast<const char*>(piece.data()), piece.size());
+  }
+  return text;
+}
+
+TEST(Outgoing, FreesWhatHasBeenSentOnceThatIsMostOfIt) {
+  Outgoing out("head", std::string(kBodyBytes, 'x') + "end", "\r\n");
+  out.advance(4 + kBodyBytes / 4);
+  out.free_sent();
+  EXPECT_GT(out.held(), kBodyBytes) << "most of it is left";
+  out.advance(kBodyBytes - kBodyBytes / 4 - 2);
+  out.free_sent();
+  EXPECT_LT(out.held(), 100U);
+  EXPECT_EQ(left(out), "xxend\r\n");
+  out.advance(6);
+  EXPECT_EQ(left(out), "\n");
+}
+
+TEST(Outgoing, WhatIsShortIsNotCopied) {
+  Outgoing out(std::string(1000, 'h'), "body", {});
+  const std::size_t held = out.held();
+  out.advance(999);
+  out.free_sent();
+  EXPECT_EQ(out.held(), held);
+  EXPECT_EQ(left(out), "hbody");
+}
+
+}  // namespace
+}  // namespace errand::net::test::outgoing_test
