@@ -19,6 +19,7 @@ using BeastText = boost::beast::string_view;
 // How much room a read gets: enough for a usual head, and for a body in few reads.
 constexpr std::size_t kHeadRoom = 2048;
 constexpr std::size_t kBodyRoomMax = 64U * 1024;
+constexpr std::size_t kCopiedBytesMax = 1024U * 1024;  // of a body, as it grows
 
 std::string_view to_view(BeastText text) {
   return {text.data(), text.size()};
@@ -209,9 +210,11 @@ Result<void> RequestReader::read_body() {
   auto count = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, buffer_.size()));
   std::size_t size = body.size() + count;
   if (size > body.capacity()) {
-    // Grows with what arrives, and never past the declared length.
+    // Grows with what arrives, and never past the declared length. A long body is not copied again:
+    // memory that nothing has been written to costs addresses alone.
     std::size_t whole = body.size() + static_cast<std::size_t>(body_left_);
-    body.reserve(std::min(whole, std::max(size, 2 * body.capacity())));
+    bool is_long = size > kCopiedBytesMax;
+    body.reserve(is_long ? whole : std::min(whole, std::max(size, 2 * body.capacity())));
   }
   body.append(buffer_.bytes().substr(0, count));
   buffer_.consume(count);
