@@ -81,27 +81,8 @@ void State::apply_entry(const ResumedEntry&) {
 
 void State::apply_entry(const TurnEntry& entry) {
   if (is_own(entry.turn)) ++asked_;
-  if (entry.turn > turn_.index && !turn_.calls.empty()) {
-    Message results;
-    for (const CallState& call : turn_.calls) {
-      ERRAND_ASSERT(call.outcome);
-      results.results.push_back({.id = call.id,
-                                 .provider_id = call.provider_id,
-                                 .name = call.name,
-                                 .ok = call.outcome->ok,
-                                 .text = call.outcome->text,
-                                 .files = call.outcome->files});
-    }
-    messages_.push_back(std::make_shared<const Message>(std::move(results)));
-  }
-  bool is_new = entry.turn > turn_.index;
-  if (is_new && is_own(turn_.index)) {
-    for (const CallState& call : turn_.calls) {
-      tool_turns_ += call.outcome->child_turns + call.samples;
-    }
-  }
-  // How a turn's calls ended is known only when the last of them has.
-  if (is_new && !turn_.calls.empty() && is_own(turn_.index)) batches_.back() = batch_of(*this);
+  const bool is_new = entry.turn > turn_.index;
+  if (is_new && !turn_.calls.empty()) close_batch();
   if (is_new && entry.prompt) {
     Message said;
     said.text = *entry.prompt;
@@ -120,6 +101,29 @@ void State::apply_entry(const TurnEntry& entry) {
   was_repaired_ = was_repaired_ || entry.repairs;
   is_asked_plainly_ = is_asked_plainly_ || entry.plain_output;
   if (entry.retells && !was_retold) retell_frozen_turn();
+}
+
+// How a turn's calls ended is known only when the last of them has. Their results move into the
+// conversation, which is all that is read of them from now on.
+void State::close_batch() {
+  if (is_own(turn_.index)) {
+    for (const CallState& call : turn_.calls) {
+      ERRAND_ASSERT(call.outcome);
+      tool_turns_ += call.outcome->child_turns + call.samples;
+    }
+    batches_.back() = batch_of(*this);
+  }
+  Message results;
+  for (CallState& call : turn_.calls) {
+    ERRAND_ASSERT(call.outcome);
+    results.results.push_back({.id = std::move(call.id),
+                               .provider_id = std::move(call.provider_id),
+                               .name = std::move(call.name),
+                               .ok = call.outcome->ok,
+                               .text = std::move(call.outcome->text),
+                               .files = std::move(call.outcome->files)});
+  }
+  messages_.push_back(std::make_shared<const Message>(std::move(results)));
 }
 
 // Some vendors refuse an assistant turn that was cut off. Its calls are then told as text, so that

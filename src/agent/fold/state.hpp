@@ -132,6 +132,7 @@ class State {
 
  private:
   CallState* call_of(const ToolUseId& id);
+  void close_batch();
   void retell_frozen_turn();
   void add_spent(const Usage& usage, const std::optional<Pricing>& price);
   // Whether a turn is this run's own, and not one that it was forked with.
