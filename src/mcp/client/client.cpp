@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
 #include "json/write.hpp"
@@ -64,12 +65,30 @@ class ToolCollector final {
     if (list.notes.size() < kNotesMax) list.notes.push_back(std::move(note));
   }
 
-  const ClientLimits& limits_;
+  const ClientLimits limits_;
   std::set<std::string> names_;
   std::set<std::string> cursors_;
   std::size_t bytes_ = 0;
   std::size_t pages_ = 0;
 };
+
+struct CollectedPage {
+  milliseconds ttl;
+  bool is_more;
+};
+
+// A page may have megabytes: it is taken in on the pool. Nobody uses the collector meanwhile.
+Task<Result<CollectedPage>> collect(BlockingPool* pool, std::shared_ptr<ToolCollector> collector,
+                                    json::Value answer) {
+  auto take = [collector = std::move(collector),
+               answer = std::move(answer)]() -> Result<CollectedPage> {
+    ERRAND_TRY(ToolPage page, parse_tool_page(answer));
+    const milliseconds ttl(page.ttl_millis);
+    return CollectedPage{.ttl = ttl, .is_more = collector->add(std::move(page))};
+  };
+  auto collected = co_await run_aside(pool, std::move(take));
+  co_return collected;
+}
 
 }  // namespace
 
@@ -118,22 +137,23 @@ void Client::forget_tools() {
 Task<Result<ToolListPtr>> Client::list_tools(SessionPtr session) {
   const std::uint64_t changes = tools_changes_;
   const bool is_watched = session->is_told_of_changes();
-  ToolCollector collector(options_.limits);
+  auto collector = std::make_shared<ToolCollector>(options_.limits);
   milliseconds ttl = milliseconds::max();
   for (bool is_more = session->info().has_tools; is_more;) {
     json::Object params;
-    if (collector.cursor) params["cursor"] = *collector.cursor;
+    if (collector->cursor) params["cursor"] = *collector->cursor;
     auto answer = co_await ask(session, "tools/list", std::move(params));
     if (!answer) co_return std::move(answer).error();
     if (const auto* error = std::get_if<rpc::RpcError>(&*answer)) co_return to_error(*error);
-    ERRAND_CO_TRY(auto page, parse_tool_page(std::get<json::Value>(*answer)));
-    ttl = std::min(ttl, milliseconds(page.ttl_millis));
-    is_more = collector.add(std::move(page));
+    ERRAND_CO_TRY(auto page, co_await collect(deps_.schemas.pool, collector,
+                                              std::get<json::Value>(std::move(*answer))));
+    ttl = std::min(ttl, page.ttl);
+    is_more = page.is_more;
   }
-  auto tools = std::make_shared<std::vector<Tool>>(std::move(collector.list.tools));
-  ERRAND_CO_TRY(collector.list.decls, co_await decls_of(deps_.schemas, tools));
-  collector.list.tools = std::move(*tools);
-  auto list = std::make_shared<const ToolList>(std::move(collector.list));
+  auto tools = std::make_shared<std::vector<Tool>>(std::move(collector->list.tools));
+  ERRAND_CO_TRY(collector->list.decls, co_await decls_of(deps_.schemas, tools));
+  collector->list.tools = std::move(*tools);
+  auto list = std::make_shared<const ToolList>(std::move(collector->list));
   if (changes != tools_changes_) co_return ToolListPtr(list);  // it has changed meanwhile
   tools_ = list;
   tools_watched_ = is_watched;
