@@ -3,6 +3,7 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/error.hpp>
@@ -49,13 +50,14 @@ class SocketConnection final : public ClientConnection {
     socket_.close(ignored);
   }
 
-  Task<Result<void>> write(const std::string* bytes) override {
+  Task<Result<void>> write(const std::string* front, const std::string* body) override {
+    const std::array<asio::const_buffer, 2> pieces = {asio::buffer(*front), asio::buffer(*body)};
     error_code error;
     if (tls_) {
-      auto [failed, count] = co_await asio::async_write(*tls_, asio::buffer(*bytes), as_result);
+      auto [failed, count] = co_await asio::async_write(*tls_, pieces, as_result);
       error = failed;
     } else {
-      auto [failed, count] = co_await asio::async_write(socket_, asio::buffer(*bytes), as_result);
+      auto [failed, count] = co_await asio::async_write(socket_, pieces, as_result);
       error = failed;
     }
     if (error) co_return to_error(error);
@@ -284,7 +286,8 @@ Task<Result<void>> open_tunnel(SocketConnection* connection, Route route, std::s
     append(request, "Proxy-Authorization: ", route.proxy->authorization, "\r\n");
   }
   request += "\r\n";
-  auto sent = co_await connection->write(&request);
+  const std::string no_body;
+  auto sent = co_await connection->write(&request, &no_body);
   if (!sent) co_return std::move(sent).error();
 
   ResponseReader reader(Method::head);  // a tunnel that is open has no body, whatever the head says

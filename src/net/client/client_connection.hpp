@@ -28,7 +28,8 @@ class ClientConnection : public ByteStream {
   // Makes an operation that is under way fail, and every later one.
   void close() override = 0;
 
-  virtual Task<Result<void>> write(const std::string* bytes) = 0;
+  // Writes `front`, then `body`; both outlive the task.
+  virtual Task<Result<void>> write(const std::string* front, const std::string* body) = 0;
   // Number of bytes read; 0 once the peer has closed cleanly.
   virtual Task<Result<std::size_t>> read_some(char* memory, std::size_t size) = 0;
 

@@ -20,7 +20,9 @@ class FakeConnection final : public ClientConnection {
   void set_limit(TimeLimit) override {}
   void clear_limit() override {}
   void close() override {}
-  Task<Result<void>> write(const std::string*) override { co_return Result<void>(); }
+  Task<Result<void>> write(const std::string*, const std::string*) override {
+    co_return Result<void>();
+  }
   Task<Result<std::size_t>> read_some(char*, std::size_t) override { co_return std::size_t{0}; }
   void start_read(char*, std::size_t, Done) override {}
   void start_write(std::string_view, Done) override {}

@@ -91,10 +91,10 @@ class Exchange final : public ClientStream {
   bool has_begun() const { return reader_.has_begun(); }
 
   // Sends the request and reads the head of the answer.
-  Task<Result<void>> begin(const std::string* bytes) {
+  Task<Result<void>> begin(const WrittenRequest* request) {
     TimeLimit first_byte = TimeLimit::from_now("first_byte", timeouts_.first_byte);
     connection_->set_limit(earlier(first_byte, total_));
-    auto sent = co_await connection_->write(bytes);
+    auto sent = co_await connection_->write(&request->front, &request->body);
     bool is_broken = !sent && sent.error().code() == ErrorCode::unavailable;
     if (!sent && !is_broken) co_return fail(sent.error());
     // A server may refuse early and stop reading: then its answer is there all the same.
@@ -250,7 +250,7 @@ Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest reque
   ERRAND_CO_TRY(auto proxy, shared->options.proxies.proxy_for(url));
   const std::optional<AddressRules>& addresses = shared->options.addresses;
   const Route route = route_to(url, std::move(proxy), addresses ? &*addresses : nullptr);
-  ERRAND_CO_TRY(const std::string bytes, write_request(request, url, route));
+  ERRAND_CO_TRY(const WrittenRequest bytes, write_request(request, url, route));
   Pooled give_back = [weak = std::weak_ptr<Shared>(shared)](Route of, auto connection) {
     if (auto alive = weak.lock()) alive->pool.put(std::move(of), std::move(connection), now());
   };

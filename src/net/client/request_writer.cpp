@@ -9,6 +9,8 @@
 namespace errand::net {
 namespace {
 
+constexpr std::size_t kCopiedBodyBytesMax = 16U * 1024;  // sent in one piece with the head
+
 // They say how the request is sent, which is not the caller's to decide.
 constexpr std::array<std::string_view, 10> kOwnHeaders = {
     "Host", "Connection", "Keep-Alive", "Content-Length",  "Transfer-Encoding",
@@ -45,8 +47,7 @@ Result<void> write_headers(const ClientRequest& request, std::string& out) {
 
 }  // namespace
 
-Result<std::string> write_request(const ClientRequest& request, const Url& url,
-                                  const Route& route) {
+Result<WrittenRequest> write_request(ClientRequest& request, const Url& url, const Route& route) {
   if (request.method == Method::other) {
     return Error(ErrorCode::invalid_argument, "this method cannot be sent");
   }
@@ -64,8 +65,12 @@ Result<std::string> write_request(const ClientRequest& request, const Url& url,
   if (!request.body.empty() || !may_be_empty) {
     append(out, "Content-Length: ", request.body.size(), "\r\n");
   }
-  append(out, "\r\n", request.body);
-  return out;
+  out += "\r\n";
+  if (request.body.size() > kCopiedBodyBytesMax) {
+    return WrittenRequest{.front = std::move(out), .body = std::move(request.body)};
+  }
+  out += request.body;
+  return WrittenRequest{.front = std::move(out), .body = {}};
 }
 
 }  // namespace errand::net

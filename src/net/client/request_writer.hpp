@@ -8,8 +8,14 @@
 
 namespace errand::net {
 
-// The bytes of a request, as it goes to the server or to the proxy of `route`.
+// The bytes of a request. A short body is part of `front`, so that it is sent with the head.
+struct WrittenRequest {
+  std::string front;
+  std::string body;
+};
+
+// A request as it goes to the server or to the proxy of `route`. Takes the body out of it.
 // invalid_argument: a header that is malformed, or that the client sets itself.
-Result<std::string> write_request(const ClientRequest& request, const Url& url, const Route& route);
+Result<WrittenRequest> write_request(ClientRequest& request, const Url& url, const Route& route);
 
 }  // namespace errand::net
