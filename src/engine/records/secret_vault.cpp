@@ -1,5 +1,6 @@
 #include "engine/records/secret_vault.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/base64.hpp"
@@ -38,7 +39,8 @@ bool needs_seal(std::string_view header, std::string_view value) {
 }
 
 // The headers that a tool is reached with; null for most kinds.
-Headers* headers_in(ToolRef& ref) {
+template <class Ref>
+auto headers_in(Ref& ref) -> decltype(&std::get_if<McpServer>(&ref)->headers) {
   if (auto* mcp = std::get_if<McpServer>(&ref)) return &mcp->headers;
   if (auto* agent = std::get_if<RemoteAgent>(&ref)) return &agent->headers;
   if (auto* room = std::get_if<RoomRef>(&ref)) return &room->headers;
@@ -56,6 +58,15 @@ std::vector<std::pair<std::string, std::string*>> plain_headers(std::vector<Tool
     }
   }
   return out;
+}
+
+bool has_plain_headers(const std::vector<ToolRef>& refs) {
+  return std::ranges::any_of(refs, [](const ToolRef& ref) {
+    const Headers* headers = headers_in(ref);
+    return headers && std::ranges::any_of(*headers, [](const auto& header) {
+             return needs_seal(header.first, header.second);
+           });
+  });
 }
 
 // By which a sealed thing names its key, without telling it.
@@ -324,11 +335,11 @@ void SecretVault::seal_header(const WorkspaceSlug& workspace, std::string_view n
 }
 
 Task<Result<ToolSetPtr>> SecretVault::seal_headers(WorkspaceSlug workspace, ToolSetPtr tools) {
-  std::vector<ToolRef> refs = tools->refs;
-  auto plain = plain_headers(refs);
-  if (plain.empty()) co_return tools;
+  // The copy may have megabytes: most sets have no headers.
+  if (!has_plain_headers(tools->refs)) co_return tools;
   ERRAND_CO_CHECK(co_await load(Need::to_write));
-  for (auto& [name, value] : plain) seal_header(workspace, name, *value);
+  std::vector<ToolRef> refs = tools->refs;
+  for (auto& [name, value] : plain_headers(refs)) seal_header(workspace, name, *value);
   co_return share_tools(std::move(refs));
 }
 
