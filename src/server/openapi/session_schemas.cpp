@@ -120,7 +120,7 @@ constexpr std::string_view kSessionSchemas = R"json({
       "queuedRuns": {"type": "integer"},
       "truncated": {
         "type": "boolean",
-        "description": "Only the newest 32 MB of the history are shown."
+        "description": "Only the newest 8 MB of the history are shown."
       }
     }
   },

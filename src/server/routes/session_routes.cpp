@@ -20,7 +20,7 @@ namespace errand::server {
 namespace {
 
 // Of a history, the newest messages within these bounds are shown.
-constexpr std::size_t kHistoryBytesMax = 32U * 1024 * 1024;
+constexpr std::size_t kHistoryBytesMax = 8U * 1024 * 1024;
 constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
 constexpr std::string_view kDefaultName = "ephemeral";
 
