@@ -158,6 +158,14 @@ TEST(CommandLine, SaysWhatToUseInPlaceOfFlagsOfOtherAgents) {
             refused("--storage is not offered: 'errand room host ROOM --files DIR' lends files to "
                     "the room, and --files DIR lends them to this run alone",
                     "'errand chat --help' shows what there is"));
+  EXPECT_EQ(run({"run", "Hi.", "--advanced-shell"}),
+            refused("--advanced-shell is not offered: --shell lets the model run commands that you "
+                    "approve",
+                    "'errand run --help' shows what there is"));
+  EXPECT_EQ(run({"chat", "--document-authoring"}),
+            refused("--document-authoring is not offered, because rooms have no documents: --mcp "
+                    "SERVER and --require-toolkit NAME lend the model tools that write files",
+                    "'errand chat --help' shows what there is"));
   EXPECT_EQ(run({"models", "--storage"}), refused("errand models has no flag \"--storage\"",
                                                   "'errand models --help' shows what there is"));
 }

@@ -17,9 +17,14 @@ struct DeclinedFlag {
   std::string_view sentence;
 };
 constexpr auto kDeclinedFlags = std::to_array<DeclinedFlag>({
+    {"--advanced-shell",
+     "--advanced-shell is not offered: --shell lets the model run commands that you approve"},
     {"--discovery",
      "--discovery is not needed: a run with --room and without --require-toolkit has the tools of "
      "all public toolkits of the room"},
+    {"--document-authoring",
+     "--document-authoring is not offered, because rooms have no documents: --mcp SERVER and "
+     "--require-toolkit NAME lend the model tools that write files"},
     {"--storage",
      "--storage is not offered: 'errand room host ROOM --files DIR' lends files to the room, and "
      "--files DIR lends them to this run alone"},
