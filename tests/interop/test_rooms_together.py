@@ -172,6 +172,18 @@ class TogetherTest(ServerCase):
                                      {"from": sender, "type": "chat", "message": {"text": "all"},
                                       "attachment": ""})
 
+    def test_queues_go_from_each_to_each(self):
+        messages = [{"n": 1, "text": "ü"}, {"n": 2}]
+        for sender, receiver in self.pairs():
+            queue = f"{sender}-{receiver}"
+            self.ask(sender, "queueOpen", queue=queue)
+            again = self.send(receiver, "queueOpen", queue=queue)
+            self.assertEqual(again.get("code"), 5002, (receiver, again))
+            for message in messages:
+                self.ask(sender, "queuePut", queue=queue, message=message)
+            taken = [self.ask(receiver, "queueTake", queue=queue) for _ in range(3)]
+            self.assertEqual(taken, [*messages, None], (sender, receiver))
+
     def test_files_go_from_each_to_each(self):
         for writer, reader in self.pairs():
             for size in (0, 64 * 1024 + 1, 3 * 1024 * 1024):
@@ -194,6 +206,8 @@ class TogetherTest(ServerCase):
             for command, arguments in (
                     ("call", {"toolkit": family, "tool": "text", "input": {}}),
                     ("host", {"toolkit": "mine"}),
+                    ("queuePut", {"queue": "q", "message": {}}),
+                    ("queueTake", {"queue": "q"}),
                     ("upload", {"path": "in/a", "size": 1}),
                     ("download", {"path": "out/a"}),
                     ("files", {"path": "out"})):

@@ -353,6 +353,27 @@ Json present(const Json& command) {
   return all;
 }
 
+// Queues are a toolkit of the room itself.
+RoomContent use_queue(const Json& command, std::string_view tool, JsonObject more = {}) {
+  more.set("name", command.at("queue"));
+  return member_of(command).room->call_with("queues", tool, JsonContent{std::move(more)});
+}
+
+Json queue_open(const Json& command) {
+  return show(use_queue(command, "open"));
+}
+
+Json queue_put(const Json& command) {
+  return show(use_queue(command, "send", {{"message", command.at("message")}}));
+}
+
+// The next message; null if there is none.
+Json queue_take(const Json& command) {
+  const RoomContent taken = use_queue(command, "receive");
+  const auto* message = std::get_if<JsonContent>(&taken);
+  return message ? message->value : Json();
+}
+
 // The bytes of a file of this size; all peers know them.
 std::string pattern(std::size_t size) {
   std::string bytes(size, '\0');
@@ -408,6 +429,9 @@ const std::map<std::string, Command> kCommands = {
     {"message", message},
     {"broadcast", broadcast},
     {"present", present},
+    {"queueOpen", queue_open},
+    {"queuePut", queue_put},
+    {"queueTake", queue_take},
     {"upload", upload},
     {"download", download},
     {"files", files},
