@@ -60,9 +60,13 @@ class WebSocket {
  public:
   virtual ~WebSocket() = default;
 
+  // Hears how much memory a message holds that has not come whole, whenever that grows. May end the
+  // connection.
+  using Growing = std::function<void(std::size_t bytes)>;
   // The next message; nothing once the connection is over. One reader at a time. Pings are
   // answered only while somebody reads.
-  virtual Task<std::optional<WebSocketMessage>> read() = 0;
+  virtual Task<std::optional<WebSocketMessage>> read(Growing growing) = 0;
+  Task<std::optional<WebSocketMessage>> read() { return read({}); }
 
   // A binary message to send. Many connections can share its bytes.
   struct Outgoing {
@@ -80,7 +84,8 @@ class WebSocket {
   // Sends what is queued and then a close frame. The reason is cut to what a frame can hold.
   virtual void close(CloseFrame frame) = 0;
 
-  // Ends the connection without a close frame.
+  // Ends the connection at once. What the operating system has not taken by now is not sent, be it
+  // messages or a close frame.
   virtual void drop() = 0;
 
   // Closes with 1000 if nobody has closed yet, and returns when the connection is over. No read may

@@ -201,7 +201,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
         .reason("handshake_failed");
   }
 
-  Task<std::optional<WebSocketMessage>> read() {
+  Task<std::optional<WebSocketMessage>> read(Growing growing) {
     auto self = shared_from_this();
     if (is_over_) co_return std::nullopt;
     WebSocketMessage message;
@@ -209,6 +209,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
     do {
       const std::size_t begin = message.bytes.size();
       message.bytes.resize(begin + room);
+      if (growing && begin > 0) growing(message.bytes.size());
       asio::mutable_buffer rest(message.bytes.data() + begin, room);
       auto [error, count] = co_await stream_.async_read_some(rest, as_result);
       message.bytes.resize(begin + count);
@@ -216,7 +217,8 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
         fail(error);
         co_return std::nullopt;
       }
-      room = std::max(kReadBytes, message.bytes.size());
+      const std::size_t size = message.bytes.size();
+      room = std::max(kReadBytes, std::min(size, limits_.message_bytes_max - size));
     } while (!stream_.is_message_done());
     message.is_text = stream_.got_text();
     co_return message;
@@ -340,8 +342,8 @@ Task<Result<void>> WebSocketStream::open(std::string authority, std::string targ
   return impl_->open(std::move(authority), std::move(target), std::move(headers));
 }
 
-Task<std::optional<WebSocketMessage>> WebSocketStream::read() {
-  return impl_->read();
+Task<std::optional<WebSocketMessage>> WebSocketStream::read(Growing growing) {
+  return impl_->read(std::move(growing));
 }
 
 void WebSocketStream::queue(Outgoing message) {

@@ -33,7 +33,8 @@ class WebSocketStream final : public WebSocket {
   // the reason ("status_403"); unavailable with another reason: the connection broke.
   Task<Result<void>> open(std::string authority, std::string target, std::vector<Header> headers);
 
-  Task<std::optional<WebSocketMessage>> read() override;
+  using WebSocket::read;
+  Task<std::optional<WebSocketMessage>> read(Growing growing) override;
   void queue(Outgoing message) override;
   void close(CloseFrame frame) override;
   void drop() override;

@@ -67,6 +67,29 @@ Task<void> drop_after_one(Socket socket) {
   socket->drop();
 }
 
+// Whether the memory of each message was told before it was whole.
+Task<void> tell_what_was_held(Socket socket) {
+  auto held = std::make_shared<std::size_t>(0);
+  while (auto message = co_await socket->read([held](std::size_t bytes) { *held = bytes; })) {
+    socket->send(std::exchange(*held, 0) >= message->bytes.size() ? "told" : "not told");
+  }
+}
+
+constexpr std::size_t kHeldMax = 50'000;
+
+Task<void> drop_what_holds_much(Socket socket) {
+  auto weak = std::weak_ptr<WebSocket>(socket);
+  auto message = co_await socket->read([weak](std::size_t bytes) {
+    if (bytes > kHeldMax) weak.lock()->drop();
+  });
+}
+
+Task<void> close_and_drop(Socket socket) {
+  socket->close({.code = 4000, .reason = "bye"});
+  socket->drop();
+  co_return;
+}
+
 // Far more than the kernel takes for a peer that reads nothing.
 Task<void> send_much(Socket socket) {
   for (int i = 0; i < 64 && socket->end() == WebSocketEnd::open; ++i) {
@@ -197,6 +220,33 @@ TEST_F(WebSockets, DropWithoutACloseFrame) {
   EXPECT_EQ(ended(), WebSocketEnd::dropped);
 }
 
+TEST_F(WebSockets, SendACloseFrameBeforeTheyAreDropped) {
+  start(close_and_drop);
+  RawClient client(server_->port());
+  open_raw(client);
+  EXPECT_EQ(client.receive_all(),
+            "\x88\x05\x0F\xA0"
+            "bye");
+  EXPECT_EQ(ended(), WebSocketEnd::closed_by_us);
+}
+
+TEST_F(WebSockets, TellWhatAMessageHoldsThatIsNotWhole) {
+  start(tell_what_was_held);
+  auto seen = talk_to_server(request(), {"short", std::string(100'000, 'x'), "short"}, 3);
+  ASSERT_TRUE(seen) << seen.error().describe();
+  EXPECT_EQ(seen->messages, (std::vector<std::string>{"not told", "told", "not told"}));
+}
+
+TEST_F(WebSockets, CanEndInTheMiddleOfAMessage) {
+  start(drop_what_holds_much);
+  RawClient client(server_->port());
+  open_raw(client);
+  const std::string head("\x82\xFF\0\0\0\0\0\1\0\0\0\0\0\0", 14);  // 64 KiB, a mask of zeros
+  client.send(cat(head, std::string(kHeldMax + 1, 'x')));
+  EXPECT_EQ(client.receive_all(), "");
+  EXPECT_EQ(ended(), WebSocketEnd::dropped);
+}
+
 TEST_F(WebSockets, AreDroppedWhenTheServerStops) {
   start(echo);
   RawClient client(server_->port());
@@ -236,6 +286,15 @@ TEST_F(WebSockets, PingASilentPeerAndThenDropIt) {
   EXPECT_EQ(client.receive_exactly(2), std::string("\x89\x00", 2));
   EXPECT_EQ(ended(), WebSocketEnd::silent);
   EXPECT_EQ(client.receive_all(), "");
+}
+
+TEST_F(WebSockets, DropAPeerThatStopsInTheMiddleOfAFrame) {
+  start(echo, {.idle_timeout = milliseconds(200)});
+  RawClient client(server_->port());
+  open_raw(client);
+  client.send("\x82\xFE\x7F");
+  EXPECT_EQ(client.receive_exactly(2), std::string("\x89\x00", 2));
+  EXPECT_EQ(ended(), WebSocketEnd::silent);
 }
 
 TEST_F(WebSockets, AnswerPings) {
