@@ -31,10 +31,12 @@ void MemoryBudget::Seat::hold(std::size_t bytes) {
   } else if (!was_holding && bytes > 0) {
     holding_ = budget_.holding_.insert(budget_.holding_.end(), this);
   }
-  // A closed connection holds nothing, although its bytes are freed a moment later.
   while (budget_.held_ > budget_.limits_.half_bytes_max) {
     Seat& first = *budget_.holding_.front();
+    // A peer that reads gets the close frame. Nobody waits for its answer, because the connection
+    // would hold its bytes until then.
     first.socket_->close({.code = kUnfinishedClose, .reason = "too many messages are unfinished"});
+    first.socket_->drop();
     budget_.held_ -= std::exchange(first.held_, 0);
     budget_.holding_.erase(std::exchange(first.holding_, budget_.holding_.end()));
   }

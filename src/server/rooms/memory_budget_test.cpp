@@ -11,11 +11,11 @@ namespace {
 // A connection that takes nothing.
 class DeafSocket final : public net::WebSocket {
  public:
-  Task<std::optional<net::WebSocketMessage>> read() override { co_return std::nullopt; }
+  Task<std::optional<net::WebSocketMessage>> read(Growing) override { co_return std::nullopt; }
   void queue(Outgoing message) override { queued_ += message.bytes->size(); }
   void close(net::CloseFrame frame) override { end_ = std::to_string(frame.code); }
   void drop() override {
-    end_ = "dropped";
+    end_ = end_ == "open" ? "dropped" : end_ + ", dropped";
     queued_ = 0;
   }
   Task<void> finish() override { co_return; }
@@ -55,7 +55,7 @@ TEST_F(MemoryBudgetTest, TheMessageThatBeganFirstMakesWay) {
   first.seat.hold(40);
   EXPECT_EQ(budget_.held_bytes(), 100U);
   second.seat.hold(61);
-  EXPECT_EQ(first.end(), "1013");
+  EXPECT_EQ(first.end(), "1013, dropped");
   EXPECT_EQ(second.end(), "open");
   EXPECT_EQ(budget_.held_bytes(), 61U);
 }

@@ -105,18 +105,26 @@ Task<void> run_room_session(std::shared_ptr<RoomSession> session,
     socket->close({.code = kTryAgainLater, .reason = joined.error().message()});
     co_return;
   }
-  Seat seat(std::move(session->room), std::move(*joined));
+  std::optional<Seat> seat(std::in_place, std::move(session->room), std::move(*joined));
   room::MessageReader reader(session->limits);
   session.reset();
+  // Of the packet that is being read, too.
+  const auto growing = [&memory, &reader](std::size_t bytes) {
+    memory.hold(reader.held_bytes() + bytes);
+  };
   for (;;) {
-    std::optional<net::WebSocketMessage> packet = co_await socket->read();
+    std::optional<net::WebSocketMessage> packet = co_await socket->read(growing);
     if (!packet) break;
-    auto refused = take_packet(reader, seat, *packet);
+    auto refused = take_packet(reader, *seat, *packet);
     memory.hold(reader.held_bytes());
     if (!refused) continue;
     log.warning("a participant of a room broke the protocol",
                 {{.key = "participant", .value = name}, {.key = "why", .value = refused->reason}});
     socket->close(std::move(*refused));
+    packet.reset();
+    seat.reset();
+    // What it does not read counts for as long as it is held.
+    co_await socket->finish();
     co_return;
   }
   if (socket->end() == net::WebSocketEnd::slow_reader ||
