@@ -12,10 +12,11 @@ namespace errand::server {
 // What the participants of all rooms of a process may hold together, with what happens at it.
 struct MemoryLimits {
   // Of messages that have begun and not ended: the connection whose message began first is closed.
-  std::size_t half_bytes_max = 256U * 1024 * 1024;
+  // As much as eight messages of the largest size.
+  std::size_t half_bytes_max = 64U * 1024 * 1024;
   // Of messages that are not read, apart from what connections share: the connection with the most
   // of them is dropped. It is looked for after so many more bytes.
-  std::size_t unread_bytes_max = 512U * 1024 * 1024;
+  std::size_t unread_bytes_max = 128U * 1024 * 1024;
   std::size_t look_every_bytes = 16U * 1024 * 1024;
 };
 
@@ -36,7 +37,7 @@ class MemoryBudget final {
     Seat(const Seat&) = delete;
     Seat& operator=(const Seat&) = delete;
 
-    // So many bytes of a message have come that has not ended; 0: there is none. May close this
+    // So many bytes of a message have come that has not ended; 0: there is none. May end this
     // connection or another.
     void hold(std::size_t bytes);
     // A message was queued for this connection alone. May drop this connection or another.
