@@ -1,17 +1,19 @@
 """A room of a server of its own, and participants over raw sockets."""
 
+from support.peers.neighbours import ANSWER, call_between, register
 from support.peers.room_peer import RoomPeer
 from support.script import turn
 from support.server import ServerCase
 
 ROOM = "hall"
 AGENTS = {"agents": {}, "messaging": {}}
-TOOLKIT = {"name": "kit", "public": True, "tools": {"run": {}}}
 
 
 class RoomCase(ServerCase):
+    VARIABLES: dict[str, str] = {}  # of the server's environment
+
     def setUp(self):
-        self.server = self.start_server([turn("unused")])
+        self.server = self.start_server([turn("unused")], variables=self.VARIABLES)
         self.client = self.server.client()
         self.assertEqual(self.client.request("POST", "/rooms", {"name": ROOM}).status, 201)
 
@@ -28,13 +30,9 @@ class RoomCase(ServerCase):
 
     def host(self) -> RoomPeer:
         peer = self.join("host")
-        self.assertEqual(peer.ask("room.register_toolkit", TOOLKIT)["type"], "json")
+        self.assertEqual(register(peer)["type"], "json")
         return peer
 
     def check_neighbours(self, host: RoomPeer, caller: RoomPeer) -> None:
         """A call between two others is answered."""
-        asked = caller.send("room.invoke_tool", {"toolkit": "kit", "tool": "run"})
-        call, _, _, _ = host.until("room.tool_call.kit")
-        host.send("room.tool_call_response", {"type": "empty"}, message_id=call)
-        answer = caller.until("__response__")
-        self.assertEqual((answer[0], answer[2]), (asked, {"type": "empty"}))
+        self.assertEqual(call_between(host, caller), ANSWER)

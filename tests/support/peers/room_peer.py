@@ -73,7 +73,8 @@ class RoomPeer:
 
     # Frames.
 
-    def send_frame(self, payload: bytes, opcode: int = BINARY) -> None:
+    @staticmethod
+    def frame(payload: bytes, opcode: int = BINARY) -> bytes:
         size = len(payload)
         if size < 126:
             head = struct.pack("!BB", 0x80 | opcode, 0x80 | size)
@@ -85,7 +86,10 @@ class RoomPeer:
         repeated = (mask * (size // 4 + 1))[:size]
         masked = (int.from_bytes(payload, "big") ^ int.from_bytes(repeated, "big")).to_bytes(
             size, "big") if size else b""
-        self.socket.sendall(head + mask + masked)
+        return head + mask + masked
+
+    def send_frame(self, payload: bytes, opcode: int = BINARY) -> None:
+        self.socket.sendall(self.frame(payload, opcode))
 
     def receive_frame(self) -> tuple[int, bytes]:
         """The next frame that is no ping; pings are answered."""
