@@ -1,15 +1,18 @@
 """The MeshAgent client of PyPI, unmodified, in a room with that of npm."""
 
+import base64
 import os
+import socket
 import subprocess
 import tempfile
 import unittest
 import urllib.error
 import urllib.request
+import uuid
 from pathlib import Path
 
 from support.documents import ROOT, blocks_of, free_port
-from support.node import NodePeer, ensure_modules
+from support.node import SECONDS_MAX, NodePeer, ensure_modules
 from support.python_packages import find_python, python_with
 from support.room_programs import ENVIRONMENTS, ROOMS, ProgramPeer
 from support.script import turn
@@ -20,6 +23,17 @@ ROOM = "support"
 TOOLS = ["any", "binary", "broken", "count", "echo", "empty", "fail", "file", "json", "link",
          "report", "sum", "text", "wait", "who"]
 CLOSE = {"control": "close", "status": 1000}
+NOON = {"json": {"city": "Paris", "time": "12:00"}}
+
+
+def parts_of(key: str) -> dict[str, str]:
+    """A room key as the variables that the package reads it from."""
+    _, key_id, project, secret = key.split("-", 3)
+
+    def as_uuid(part: str) -> str:
+        return str(uuid.UUID(bytes=base64.urlsafe_b64decode(part.replace(".", "-") + "==")))
+    return {"MESHAGENT_KEY_ID": as_uuid(key_id), "MESHAGENT_PROJECT_ID": as_uuid(project),
+            "MESHAGENT_SECRET": secret}
 
 
 class PythonRoomsTest(ServerCase):
@@ -198,6 +212,62 @@ class PythonRoomsTest(ServerCase):
         self.ask("python", "callAgent", "bob", agent="helper", url=agent, arguments={"n": 2})
         self.assertEqual(self.ask("python", "calledWith", "helper"), {"n": 2})
 
+    def start_hosting(self, *arguments: str, **variables: str) -> subprocess.Popen:
+        host = subprocess.Popen([self.python, ROOMS / "hosting.py", *arguments],
+                                env=os.environ | variables, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        self.addCleanup(host.wait)
+        self.addCleanup(host.kill)
+        return host
+
+    def check_clock(self, host: subprocess.Popen) -> None:
+        """The clock comes, and tells the time."""
+        while list(self.ask("npm", "list", "bob")) != ["clock"]:
+            self.assertIsNone(host.poll())
+        self.assertEqual(self.ask_time(), {"ok": NOON})
+
+    def ask_time(self) -> dict:
+        return self.send("npm", "call", "bob", toolkit="clock", tool="get_time",
+                         input={"city": "Paris"})
+
+    def test_a_toolkit_is_connected_with_a_token_or_a_key(self):
+        self.join("npm", "bob")
+        made = self.client.request("POST", f"/rooms/{ROOM}/tokens",
+                                   {"name": "clock", "role": "tool"}).json()
+        key = self.client.request("POST", "/room-keys", {"name": "k"}).json()
+        for what, variables in (("token", {"MESHAGENT_TOKEN": made["token"]}),
+                                ("key", parts_of(key["apiKey"]))):
+            with self.subTest(what):
+                host = self.start_hosting("connect", ROOM, MESHAGENT_API_URL=self.server.url,
+                                          **variables)
+                self.check_clock(host)
+                shown = self.client.request("GET", f"/rooms/{ROOM}").json()["participants"]
+                self.assertEqual({one["name"]: one["role"] for one in shown},
+                                 {"bob": "user", "clock": "tool"})
+                host.terminate()
+                self.ask_time()  # the package notices the signal when a message comes
+                self.assertEqual(host.wait(SECONDS_MAX), 0)
+                self.assertEqual(self.ask("npm", "list", "bob"), {})
+
+    def test_a_service_of_the_package_is_called_into_the_room(self):
+        key = self.client.request("POST", "/room-keys", {"name": "k"}).json()["apiKey"]
+        token = self.ask("npm", "sign", "bob", name="bob", room=ROOM, key=key, api={"agents": {}})
+        url = self.server.url.replace("http", "ws", 1) + f"/rooms/{ROOM}"
+        self.ask("npm", "join", "bob", url=url, token=token)
+        port = free_port()
+        host = self.start_hosting("service", str(port), parts_of(key)["MESHAGENT_SECRET"])
+        while self.send("npm", "callAgent", "bob", name="clock",
+                        url=f"http://127.0.0.1:{port}/clock",
+                        arguments={}) != {"ok": None}:  # until it listens
+            self.assertIsNone(host.poll())
+        self.check_clock(host)
+        host.terminate()
+        # The package notices the signal when somebody connects.
+        socket.create_connection(("127.0.0.1", port)).close()
+        self.assertEqual(host.wait(SECONDS_MAX), 0)
+        while self.ask("npm", "list", "bob") != {}:
+            pass
+
     def test_the_example_of_the_guide(self):
         block, = (block for block in blocks_of(GUIDE) if block.language == "python")
         made = self.client.request("POST", f"/rooms/{ROOM}/tokens", {"name": "clock"}).json()
@@ -211,10 +281,7 @@ class PythonRoomsTest(ServerCase):
                 self.addCleanup(host.kill)
                 self.assertEqual(host.stdout.readline(), "hosting\n")
                 self.join("npm", "bob")
-                self.assertEqual(
-                    self.ask("npm", "call", "bob", toolkit="clock", tool="get_time",
-                             input={"city": "Paris"}),
-                    {"json": {"city": "Paris", "time": "12:00"}})
+                self.assertEqual(self.ask_time(), {"ok": NOON})
                 host.kill()
 
     def test_a_host_comes_back_after_a_restart(self):
