@@ -35,8 +35,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from load import (  # noqa: E402
-    compare, durability, mcp, million, report, rooms, scenarios, sdk, sessions, stalls, tenants,
-    vendors,
+    compare, durability, mcp, million, report, rooms, scenarios, sdk, sessions, stall_probe, stalls,
+    tenants, vendors,
 )
 from load.report import Row  # noqa: E402
 
@@ -238,14 +238,22 @@ def measure_mcp(effort: Effort) -> list[Row]:
     return rows
 
 
+def latency_rows(what: str, found: list[stall_probe.Latency]) -> list[Row]:
+    if not found:
+        return []
+    return [
+        Row(f"The same: {what}, p99", "ms", [one.p99_ms for one in found], 1, 25),
+        Row(f"The same: {what}, longest", "ms", [one.longest_ms for one in found], 1, 100),
+    ]
+
+
 def measure_stalls(effort: Effort) -> list[Row]:
     rows = []
     for name, prepare in stalls.ATTACKS.items():
         found = [stalls.measure_stall(prepare) for _ in range(effort.large)]
         rows.append(Row(f"{name}: longest task, CPU", "ms", [one.task_ms for one in found], 1, 5))
-        rows.append(Row("The same: /healthz, p99", "ms", [one.p99_ms for one in found], 1, 25))
-        rows.append(Row("The same: /healthz, longest", "ms",
-                        [one.longest_ms for one in found], 1, 100))
+        rows += latency_rows("/healthz", [one.healthz for one in found])
+        rows += latency_rows("a call of neighbours", [one.calls for one in found if one.calls])
         rows.append(Row("The same: peak memory", "MB", [one.peak_mb for one in found], 0, 250))
     return rows
 

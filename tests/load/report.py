@@ -110,6 +110,8 @@ Each figure is the median, then the smallest and the largest. Every attack has a
   attack lasts (`errand_loop_task_cpu_seconds` of `/metrics`). A task that is not the longest since
   the start is told by the upper bound of its bucket; 0 means that none took a millisecond.
 - **/healthz**: asked every 2 ms over one connection, from before the attack to after it.
+- **A call of neighbours**: of a tool, between two participants of the attacked room who have no
+  part in the attack; made as often as /healthz is asked.
 - **Peak memory**: the high-water mark of the process, from its start on.
 """
 

@@ -1,24 +1,71 @@
-"""What is noticed of an attack: when /healthz answers, the tasks of the loop, and the memory."""
+"""What is noticed of an attack: when /healthz and neighbours answer, the tasks of the loop, and the
+memory."""
 
+import multiprocessing
 import re
 import socket
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Callable
 
 from load.scenarios import LoadFailed
+from support.peers.neighbours import ANSWER, call_between, register
+from support.peers.room_peer import RoomPeer
 from support.server import Server
 
 PROBE_SECONDS = 0.002  # between two requests
 
 
 @dataclass(frozen=True)
-class StallFigures:
-    task_ms: float  # CPU of the longest task on the event loop; 0: none took a millisecond
+class Latency:
     p99_ms: float
     longest_ms: float
+
+    @staticmethod
+    def of(took: list[float]) -> "Latency":
+        took = sorted(took)
+        return Latency(took[int(len(took) * 0.99)], took[-1])
+
+
+@dataclass(frozen=True)
+class StallFigures:
+    task_ms: float  # CPU of the longest task on the event loop; 0: none took a millisecond
+    healthz: Latency
+    calls: Latency | None  # of neighbours in an attacked room
     peak_mb: float  # of resident memory
+
+
+class Prober:
+    """A process of its own, which measures until it is told to stop."""
+
+    def __init__(self, measure: Callable[..., None], *given):
+        context = multiprocessing.get_context("fork")
+        self.pipe, there = context.Pipe()
+        self.process = context.Process(target=measure, args=(*given, there))
+        self.process.start()
+        there.close()  # so that its end is noticed here
+
+    def stop(self) -> Latency:
+        self.pipe.send("stop")
+        took = self.pipe.recv()
+        self.process.join()
+        return Latency.of(took)
+
+
+def probe_calls(url: str, room: str, host_token: str, caller_token: str, out: Connection) -> None:
+    """A host and a caller in a room call each other, as `probe` asks /healthz."""
+    took = []
+    with RoomPeer(url, room, host_token) as host, RoomPeer(url, room, caller_token) as caller:
+        register(host.ready())
+        caller.ready()
+        while not out.poll(PROBE_SECONDS):
+            begun = time.monotonic()
+            if call_between(host, caller) != ANSWER:
+                raise LoadFailed("a call of neighbours was refused")
+            took.append((time.monotonic() - begun) * 1000)
+    out.send(took)
 
 
 def probe(port: int, out: Connection) -> None:

@@ -1,6 +1,6 @@
-"""What others notice while somebody asks for much: how late /healthz answers, and the memory."""
+"""What others notice while somebody asks for much: how late /healthz answers, and the memory. In an
+attacked room: how late the calls of neighbours are answered."""
 
-import multiprocessing
 import socket
 import struct
 import time
@@ -11,7 +11,7 @@ from load.scenarios import LoadFailed, drive
 from load.stall_peers import (
     HOSTILE_SCHEMA, MIB, Bomb, Listener, PatternMcp, SchemaMcp, schema_with_patterns, vendor_config,
 )
-from load.stall_probe import LoopFigures, StallFigures, peak_mb, probe
+from load.stall_probe import LoopFigures, Prober, StallFigures, peak_mb, probe, probe_calls
 from support.http import Client, Connection, Response, request_bytes
 from support.peers.room_peer import Refused, RoomPeer
 from support.script import local_tool, turn
@@ -386,12 +386,24 @@ def attack_rooms(server: Server) -> Callable[[], None]:
             for n in range(200):
                 peer.send("room.tool_call_request_chunk",
                           {"tool_call_id": f"c{n}", "chunk": {"type": "empty"}}, b"x" * 500)
+        half = RoomPeer.frame(b"x" * 4 * MIB)[:-1]
+        for peer in peers[3 * DEAF:4 * DEAF]:  # who begin a frame and do not end it
+            peer.socket.sendall(half)
         for _ in range(10):
             if loud.ask("room.invoke_tool", noise) != {"type": "empty"}:
                 raise LoadFailed("a message to all was refused")
         for peer in peers:
             peer.close()
     return attack
+
+
+def neighbours_in_room(server: Server) -> Prober:
+    """Two others in the room of attack_rooms."""
+    client = server.client()
+    tokens = [client.request("POST", "/rooms/hall/tokens",
+                             {"name": name, "api": {"agents": {}}}).json()["token"]
+              for name in ("host", "caller")]
+    return Prober(probe_calls, server.url, "hall", *tokens)
 
 
 ATTACKS = {
@@ -429,6 +441,7 @@ CONFIGS = {
     attack_mcp_results: lambda: OWN_NETWORK,
     attack_demo: lambda: {"models": [{"id": "demo", "provider": "demo"}], "defaultModel": "demo"},
 }
+NEIGHBOURS = {attack_rooms: neighbours_in_room}
 
 
 def measure_stall(prepare: Callable[[Server], Callable[[], None]]) -> StallFigures:
@@ -436,18 +449,14 @@ def measure_stall(prepare: Callable[[Server], Callable[[], None]]) -> StallFigur
     try:
         attack = prepare(server)
         before = LoopFigures.read(server)
-        here, there = multiprocessing.get_context("fork").Pipe()
-        prober = multiprocessing.get_context("fork").Process(target=probe,
-                                                             args=(server.port, there))
-        prober.start()
+        prober = Prober(probe, server.port)
+        neighbours = NEIGHBOURS[prepare](server) if prepare in NEIGHBOURS else None
         time.sleep(QUIET_SECONDS)  # paced: so that it is asking
         attack()
         time.sleep(QUIET_SECONDS)  # paced: what comes after the answer
-        here.send("stop")
-        took = sorted(here.recv())
-        prober.join()
+        healthz, calls = prober.stop(), neighbours.stop() if neighbours else None
         task = LoopFigures.read(server).longest_since(before)
-        return StallFigures(task, took[int(len(took) * 0.99)], took[-1], peak_mb(server.pid))
+        return StallFigures(task, healthz, calls, peak_mb(server.pid))
     finally:
         server.kill()
         server.close()
