@@ -101,11 +101,11 @@ class HostileTest(RoomCase):
         frame = RoomPeer.frame(b"x" * (FRAME_MAX - 1024))
         with self.attack(UNFINISHED_MAX + GROWTH_MAX) as neighbours:
             peers = []
-            for peer in self.crowd(UNFINISHED_MAX // len(frame) + 10):
+            for peer in self.crowd(UNFINISHED_MAX // len(frame) + 20):
                 peer.socket.sendall(frame[:-1])
                 neighbours.more(1)
                 peers.append(peer)
-            self.assertEqual([peer.close_code() for peer in peers[:10]], [1013] * 10)
+            self.assertEqual([peer.close_code() for peer in peers[:20]], [1013] * 20)
             # The latest can finish its frame, which is none of a room's.
             peers[-1].socket.sendall(frame[-1:])
             self.assertEqual(peers[-1].close_code(), 1002)
@@ -124,12 +124,12 @@ class HostileTest(RoomCase):
         piece = b"x" * (FRAME_MAX - 2048)
         with self.attack(UNFINISHED_MAX + GROWTH_MAX) as neighbours:
             peers = []
-            for peer in self.crowd(UNFINISHED_MAX // len(piece) + 10):
+            for peer in self.crowd(UNFINISHED_MAX // len(piece) + 20):
                 peer.send_frame(BEGINNING + b"room.list_toolkits")
                 peer.send_frame(struct.pack("!QI", 1, 1) + piece)
                 neighbours.more(1)
                 peers.append(peer)
-            self.assertEqual([peer.close_code() for peer in peers[:10]], [1013] * 10)
+            self.assertEqual([peer.close_code() for peer in peers[:20]], [1013] * 20)
             # The latest can finish its message, whose header is longer than the message.
             peers[-1].send_frame(struct.pack("!QI", 1, 2) + b"y")
             peers[-1].send_frame(struct.pack("!QI", 1, 3) + b"y")
