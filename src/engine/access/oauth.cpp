@@ -102,24 +102,35 @@ Task<Result<void>> OAuth::load_clients(WorkspaceSlug workspace) {
   }
 }
 
+Result<OAuth::Token> OAuth::parse_token(const Record& record) {
+  auto value = json::parse(record.body);
+  if (!value) return unreadable(record, value.error());
+  json::Fields in(*value, "");
+  in.integer("version", kOAuthVersion, kOAuthVersion);
+  auto client = KeyId::parse(in.text("client"));
+  Token token{.client = client.value_or(KeyId()),
+              .grant = std::make_shared<const Grant>(read_grant(in)),
+              .expires_at = from_millis(in.integer("expiresAt", INT64_MIN, INT64_MAX))};
+  auto read = in.finish(std::move(token));
+  if (!read) return unreadable(record, read.error());
+  return read;
+}
+
 Task<Result<void>> OAuth::load_tokens(WorkspaceSlug workspace) {
   RecordFilter filter{
       .workspace = workspace, .kind = std::string(kTokenKind), .limit = kRecordsAtOnce};
   for (;;) {
     ERRAND_CO_TRY(auto records, co_await store_.list_records(filter));
+    std::vector<RecordChange> orphans;
     for (const Record& record : records) {
-      auto value = json::parse(record.body);
-      if (!value) co_return unreadable(record, value.error());
-      json::Fields in(*value, "");
-      in.integer("version", kOAuthVersion, kOAuthVersion);
-      auto client = KeyId::parse(in.text("client"));
-      Token token{.client = client.value_or(KeyId()),
-                  .grant = std::make_shared<const Grant>(read_grant(in)),
-                  .expires_at = from_millis(in.integer("expiresAt", INT64_MIN, INT64_MAX))};
-      auto read = in.finish();
-      if (!read) co_return unreadable(record, read.error());
-      if (clients_.contains(token.client)) remember(record.key.id, std::move(token));
+      ERRAND_CO_TRY(auto token, parse_token(record));
+      if (clients_.contains(token.client)) {
+        remember(record.key.id, std::move(token));
+      } else {
+        orphans.push_back({.key = record.key, .body = {}});
+      }
     }
+    if (!orphans.empty()) ERRAND_CO_CHECK(co_await store_.change_records(std::move(orphans)));
     if (records.size() < kRecordsAtOnce) co_return Result<void>();
     filter.after = records.back().key.id;
   }
@@ -193,9 +204,23 @@ void OAuth::forget(const std::vector<RecordChange>& removed) {
   }
 }
 
+// A client whose tokens are being taken back, as long as this lives.
+class OAuth::Revoking final {
+ public:
+  Revoking(OAuth& oauth, KeyId client) : oauth_(oauth), place_(oauth.revoking_.insert(client)) {}
+  ~Revoking() { oauth_.revoking_.erase(place_); }
+  Revoking(const Revoking&) = delete;
+  Revoking& operator=(const Revoking&) = delete;
+
+ private:
+  OAuth& oauth_;
+  const std::multiset<KeyId>::iterator place_;
+};
+
 Task<Result<void>> OAuth::remove(WorkspaceSlug workspace, KeyId id) {
   auto found = clients_.find(id);
   if (found == clients_.end() || found->second.workspace != workspace) co_return no_such_client();
+  const Revoking revoking(*this, id);
   std::vector<RecordChange> tokens = removals(found->second, Which::all);
   std::vector<RecordChange> changes = tokens;
   changes.push_back({.key = client_key(found->second), .body = {}});
@@ -241,7 +266,7 @@ bool OAuth::is_refresh_token(const OAuthClient& client, std::string_view token) 
 
 Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> scopes) {
   auto found = clients_.find(client);
-  if (found == clients_.end()) co_return no_such_client();
+  if (found == clients_.end() || revoking_.contains(client)) co_return no_such_client();
   const Grant& most = found->second.grant;
   const auto& allowed = *most.scopes;
   for (const std::string& scope : scopes) {
@@ -272,33 +297,28 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   const RecordKey key = token_key(found->second, digest_of(tokens.access_token));
   const std::string refresh_hash = found->second.refresh_hash;
   changes.push_back({.key = key, .body = json::write(json::Value(std::move(body)))});
-  ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
+  // Known before it is durable, so that whoever takes all tokens of the client back meanwhile takes
+  // this one along: no token is left behind in the store, even if the process dies here.
+  remember(key.id, std::move(token));
+  std::vector<RecordChange> late;
+  late.push_back({.key = key, .body = {}});
+  auto stored = co_await store_.change_records(std::move(changes));
+  if (!stored) {
+    // It may be stored all the same, and is then removed with the client.
+    if (stored.error().code() != ErrorCode::outcome_unknown) forget(late);
+    co_return std::move(stored).error();
+  }
   forget(expired);
   // Tokens of the client may have been revoked meanwhile; the revocation covers this one, too.
   found = clients_.find(client);
   if (found == clients_.end() || found->second.refresh_hash != refresh_hash ||
       revoking_.contains(client)) {
-    std::vector<RecordChange> late;
-    late.push_back({.key = key, .body = {}});
+    forget(late);
     ERRAND_CO_CHECK(co_await store_.change_records(std::move(late)));
     co_return no_such_client();
   }
-  remember(key.id, std::move(token));
   co_return tokens;
 }
-
-// A client whose tokens are being taken back, as long as this lives.
-class OAuth::Revoking final {
- public:
-  Revoking(OAuth& oauth, KeyId client) : oauth_(oauth), place_(oauth.revoking_.insert(client)) {}
-  ~Revoking() { oauth_.revoking_.erase(place_); }
-  Revoking(const Revoking&) = delete;
-  Revoking& operator=(const Revoking&) = delete;
-
- private:
-  OAuth& oauth_;
-  const std::multiset<KeyId>::iterator place_;
-};
 
 Task<Result<OAuth::Revoked>> OAuth::revoke(KeyId client, std::string token) {
   auto found = clients_.find(client);

@@ -93,6 +93,8 @@ class OAuth final {
   };
 
   Task<Result<void>> load_clients(WorkspaceSlug workspace);
+  static Result<Token> parse_token(const Record& record);
+  // Removes tokens whose client is gone.
   Task<Result<void>> load_tokens(WorkspaceSlug workspace);
   const Token* token_of(std::string_view token) const;
   // Changes that remove tokens of a client: all, or those that have expired.
@@ -105,7 +107,7 @@ class OAuth final {
   Store& store_;
   const Clock& clock_;
   std::map<KeyId, OAuthClient> clients_;
-  std::unordered_map<std::string, Token> tokens_;  // by hash
+  std::unordered_map<std::string, Token> tokens_;  // by hash, also while one is being stored
   std::map<KeyId, std::set<std::string>> hashes_;  // of the tokens of each client
   std::multiset<KeyId> revoking_;                  // those whose tokens are being taken back
 };
