@@ -127,6 +127,31 @@ constexpr const char* kRecordRules[] = {
     "FROM records WHERE kind IN ('api-key', 'oauth-client', 'oauth-token', 'workspace', "
     "'workspace-request') AND NOT json_valid(CAST(body AS TEXT))",
 
+    "SELECT 'oauth-token ' || id || ' of ' || workspace || ' belongs to no oauth-client' FROM "
+    "(SELECT *, CAST(body AS TEXT) AS text FROM records WHERE kind = 'oauth-token') AS t "
+    "WHERE CASE WHEN json_valid(text) THEN NOT EXISTS (SELECT 1 FROM records AS c "
+    "WHERE c.workspace = t.workspace AND c.kind = 'oauth-client' "
+    "AND c.id = json_extract(text, '$.client')) END",
+
+    // What is sealed names its data key before a colon, and the data key names itself.
+    "SELECT 'the record ' || kind || ' ' || id || ' of ' || workspace || ' cannot be read' FROM "
+    "(SELECT *, CAST(body AS TEXT) AS text FROM records "
+    "WHERE kind IN ('secret', 'data_key', 'room_key')) WHERE CASE "
+    "WHEN NOT json_valid(text) THEN 1 "
+    "WHEN json_type(text, '$.sealed') IS NOT 'text' THEN 1 "
+    "WHEN kind = 'data_key' THEN json_type(text, '$.id') IS NOT 'text' "
+    "ELSE instr(json_extract(text, '$.sealed'), ':') = 0 END",
+
+    "SELECT 'room_key ' || id || ' of ' || workspace || ' is not found by its id' "
+    "FROM records AS r WHERE kind = 'room_key' AND NOT EXISTS (SELECT 1 FROM "
+    "(SELECT id, CAST(body AS TEXT) AS text FROM records WHERE kind = 'room_key_owner') AS o "
+    "WHERE o.id = r.id AND iif(json_valid(text), json_extract(text, '$.workspace'), '') = "
+    "r.workspace)",
+
+    "SELECT 'the owner of room_key ' || id || ' is told, but there is no such key' "
+    "FROM records AS o WHERE kind = 'room_key_owner' "
+    "AND id NOT IN (SELECT id FROM records WHERE kind = 'room_key')",
+
     "SELECT kind || ' ' || id || ' lacks its version ' || version FROM records AS r "
     "WHERE kind IN ('agent', 'tool', 'room') AND NOT EXISTS "
     "(SELECT 1 FROM records AS v WHERE v.workspace = r.workspace "

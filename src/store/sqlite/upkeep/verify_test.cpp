@@ -237,19 +237,6 @@ TEST_F(VerifyRecordsTest, ABodyThatCannotBeReadIsFound) {
   EXPECT_EQ(verify(), (Findings{"agent agent_1 cannot be read"}));
 }
 
-TEST_F(VerifyRecordsTest, GrantsAndWorkspacesThatCannotBeReadAreFound) {
-  std::vector<RecordChange> changes;
-  for (std::string kind : {"api-key", "oauth-client", "oauth-token", "workspace"}) {
-    changes.push_back({.key = {.workspace = workspace(), .kind = kind, .id = "x"}, .body = "{}"});
-  }
-  ASSERT_TRUE(wait_for(file_.store().change_records(std::move(changes))));
-  EXPECT_EQ(verify(), Findings());
-  spoil("UPDATE records SET body = CAST('{' AS BLOB) WHERE id = 'x' AND kind <> 'oauth-token'");
-  EXPECT_EQ(verify(), (Findings{"the record api-key x of default cannot be read",
-                                "the record oauth-client x of default cannot be read",
-                                "the record workspace x of default cannot be read"}));
-}
-
 TEST_F(VerifyRecordsTest, AGapInTheVersionsIsFound) {
   spoil("UPDATE records SET version = 2 WHERE kind = 'agent'");
   EXPECT_EQ(verify(), (Findings{"agent agent_1 lacks its version 2"}));
