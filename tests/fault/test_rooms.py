@@ -1,8 +1,5 @@
 """Who may come into a room, who has to leave it, and what a crash leaves of what it keeps."""
 
-import base64
-import hashlib
-import hmac
 import http.client
 import json
 import sqlite3
@@ -11,22 +8,12 @@ import unittest
 from contextlib import closing
 
 from support.peers.room_peer import RoomPeer, Refused
+from support.peers.room_token import signed
 from support.room_case import ROOM, RoomCase
 from support.script import turn
 from support.server import ServerCase
 
 MEGABYTE = 1024 * 1024
-
-
-def encoded(value: dict | bytes) -> bytes:
-    data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return base64.urlsafe_b64encode(data).rstrip(b"=")
-
-
-def signed(payload: dict, secret: str, header: dict | None = None) -> str:
-    text = encoded(header or {"alg": "HS256"}) + b"." + encoded(payload)
-    mac = hmac.new(secret.encode(), text, hashlib.sha256).digest()
-    return (text + b"." + encoded(mac)).decode()
 
 
 class DoorTest(RoomCase):

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from support.node import SECONDS_MAX
 from support.npm_rooms import ROOM, NpmCase
 from support.peers.room_peer import RoomPeer
+from support.peers.room_token import claims
 from support.script import turn
 
 
@@ -41,11 +42,6 @@ class AgentHandler(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def claims(token: str) -> dict:
-    part = token.split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
 
 class NpmAgentsTest(NpmCase):

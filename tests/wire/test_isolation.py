@@ -9,6 +9,7 @@ import unittest
 from dataclasses import dataclass
 
 from support.http import Client, Response
+from support.isolation import (OWNER_KEY, REFUSALS, STRANGER_KEY, WORKSPACES, changed, shown)
 from support.script import turn
 from support.server import Server, ServerCase
 
@@ -19,12 +20,8 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 FOR_OPERATORS = BASE + "/workspaces"  # only keys of the workspace "default" do anything there
 # Secrets are named by the caller: this sets one of the caller's own.
 SETS_OWN = f"PUT {BASE}/secrets/{{secretName}}"
-OWNER_KEY = "mantyx_" + "a" * 64
-STRANGER_KEY = "mantyx_" + "b" * 64
-WORKSPACES = {"workspaces": [{"slug": "acme", "apiKeys": [OWNER_KEY]},
-                             {"slug": "other", "apiKeys": [STRANGER_KEY]}]}
-REFUSALS = (401, 403, 404)
-# Paths that name no workspace. The credential decides what /rooms and /api/oauth show.
+# Paths that name no workspace. The credential decides what /rooms, /accounts and /api/oauth show:
+# test_isolation_doors.py tries them with a stranger's.
 OF_THE_SERVER = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/rooms/{roomName}",
                  "/rooms/{roomName}/files/{fileName}", "/api/oauth/token", "/api/oauth/revoke",
                  "/api/oauth/userinfo",
@@ -64,11 +61,6 @@ def operations(document: dict) -> list[Operation]:
                 body = schemas[schema]["example"]
             found.append(Operation(method.upper(), path, body))
     return [*found, Operation("POST", MCP, PING)]
-
-
-def changed(text: str) -> str:
-    """An id of the same form that nobody has."""
-    return text[:-4] + ("0000" if not text.endswith("0000") else "1111")
 
 
 class Victim:
@@ -113,16 +105,6 @@ def send(client: Client, operation: Operation, workspace: str, ids: dict[str, st
     if body and "toolUseId" in body:
         body = body | {"toolUseId": ids["toolUseId"]}
     return client.request_at(operation.method, path, body)
-
-
-def shown(answer: Response, ids: dict[str, str]) -> tuple:
-    """All that a caller sees of an answer, with names in place of the ids that it sent itself."""
-    text = answer.body.decode()
-    for name, value in ids.items():
-        text = text.replace(value, f"{{{name}}}")
-    headers = {name: value for name, value in answer.headers.items()
-               if name not in ("date", "x-request-id", "content-length")}
-    return answer.status, headers, text
 
 
 class IsolationTest(ServerCase):
