@@ -132,6 +132,10 @@ Error refused_token(std::string message) {
   return Error(ErrorCode::forbidden, std::move(message)).reason("invalid_token");
 }
 
+Error refused_signature() {
+  return refused_token("the token is signed with an unknown key, or its signature is wrong");
+}
+
 std::string_view to_string(Role role) {
   switch (role) {
     case Role::user: return "user";
@@ -166,7 +170,7 @@ Result<std::optional<WallTime>> verify_signature(const UnverifiedToken& token,
                                                  std::string_view secret, WallTime now) {
   if (secret.empty() ||
       !crypto::equal_in_constant_time(mac_of(secret, token.signed_part), token.signature)) {
-    return refused_token("the token's signature is wrong");
+    return refused_signature();
   }
   return check_times(token.payload, now);
 }

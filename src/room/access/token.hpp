@@ -21,6 +21,9 @@ std::string_view to_string(Role role);
 
 // Why a token is refused. Clients try again after 401, so that a bad token is forbidden.
 Error refused_token(std::string message);
+// The same for a key that is unknown and for one that has not signed the token: nobody learns from
+// a refusal which keys there are.
+Error refused_signature();
 
 // A participant token that nobody has verified yet.
 struct UnverifiedToken {

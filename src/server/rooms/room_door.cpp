@@ -111,7 +111,7 @@ Task<Result<RoomDoor::Known>> RoomDoor::known_token(std::string text) {
     co_return room::refused_token("the token does not say which key has signed it");
   auto key = co_await records_.room_keys.find(std::move(key_id));
   if (!key && key.error().code() == ErrorCode::not_found) {
-    co_return room::refused_token("the token is signed with an unknown key");
+    co_return room::refused_signature();
   }
   if (!key) co_return std::move(key).error();
   co_return Known{.token = std::move(unverified), .key = std::move(*key)};
