@@ -27,14 +27,17 @@ def canary(name: str) -> str:
 PLACES = {
     "tool": ["path", "header", "query", "body", "tool-inline"],
     "vendor": ["vendor-key", "vendor-header"],
+    "anthropic": ["anthropic-key"],
+    "google": ["google-key"],
     "search": ["search-key"],
     "mcp": ["mcp-named", "mcp-inline", "mcp-agent"],
     "mcp_config": ["config-header"],
     "a2a": ["a2a-named", "a2a-inline"],
+    "room": ["room-named", "room-inline", "room-agent"],
     "proxy": ["proxy-password"],
     "program": ["program-variable"],
 }
-NAMED = ("path", "header", "query", "body", "mcp-named", "a2a-named")
+NAMED = ("path", "header", "query", "body", "mcp-named", "a2a-named", "room-named")
 
 
 def named(name: str) -> str:
@@ -55,12 +58,17 @@ class CanariesTest(ServerCase):
         proxy = self.peers["proxy"].url.removeprefix("http://")
         calls = [("tell", {"x": 1}), ("web_search", {"query": "bread"}), ("gossip_tell", {}),
                  ("program_tell", {}), ("known_tell", {}), ("hr", {"message": "Days?"})]
-        self.server = self.start_server([turn(calls=calls), turn("Done.")], {
+        scripts = {"scripted": [turn(calls=calls), turn("Done.")], "quiet": [turn("Done.")]}
+        self.server = self.start_server(scripts, {
             "models": [
-                {"id": "scripted", "provider": "scripted", "script": "scripted.json"},
+                *({"id": name, "provider": "scripted", "script": f"{name}.json"}
+                  for name in scripts),
                 {"id": "vendor", "provider": "openai-compatible", "vendorModelId": "m",
                  "baseUrl": f"{self.peers['vendor'].url}/v1", "apiKey": canary("vendor-key"),
                  "headers": {"x-team": canary("vendor-header")}},
+                *({"id": name, "provider": name, "vendorModelId": "m",
+                   "baseUrl": self.peers[name].url, "apiKey": canary(f"{name}-key")}
+                  for name in ("anthropic", "google")),
                 {"id": "far", "provider": "openai-compatible", "vendorModelId": "m", "retries": 0,
                  "baseUrl": "http://vendor.invalid/v1", "apiKey": "unused"}],
             "mcpServers": {
@@ -92,8 +100,23 @@ class CanariesTest(ServerCase):
             {"kind": "mcp", "name": "gossip", "url": f"{self.peers['mcp'].url}/mcp",
              "headers": {"Authorization": f"Bearer {named('mcp-named')}",
                          "X-Agent": canary("mcp-agent"), "X-Inline": canary("mcp-inline")}}]})
+        self.put("/agents/guest", {"room": self.room(canary("room-agent"))})
         made = self.client.request("POST", "/rooms", {"name": "office"})
         self.assertEqual(made.status, 201, made.body)
+
+    def room(self, token: str) -> dict:
+        """The room of the peer, which lets nobody in."""
+        url = self.peers["room"].url.replace("http", "ws", 1)
+        return {"url": f"{url}/rooms/parlour", "token": token}
+
+    def start_room_runs(self) -> list[str]:
+        """A run with its token written out, one that names it, and one that has its agent's. They
+        go on without the room, and the one that cannot fails."""
+        needs = {"requiredToolkits": [{"toolkit": "crm", "timeoutMs": 0}]}
+        return [self.client.create(prompt="Go.", modelId="quiet", **members) for members in (
+            {"room": self.room(canary("room-inline"))},
+            {"room": self.room(named("room-named"))} | needs,
+            {"agentId": "guest"})]
 
     def make_credentials(self) -> list[str]:
         """Secrets that the server gives out once, and keeps as hashes or sealed."""
@@ -118,6 +141,7 @@ class CanariesTest(ServerCase):
         paths = ["/agent-runs", "/tools", "/tools/tell", "/tools/tell/versions", "/offered-tools",
                  "/secrets", "/secrets/path", "/api-keys", "/oauth-clients", "/models",
                  "/models?check=true", "/agents", "/agents/clerk", "/agents/clerk/versions",
+                 "/agents/guest", "/agents/guest/versions",
                  "/rooms", "/rooms/office", "/room-keys", "/agent-sessions",
                  f"/agent-sessions/{session}", f"/agent-sessions/{session}/events"]
         for run in runs:
@@ -175,9 +199,11 @@ class CanariesTest(ServerCase):
         results = [frame.json() for frame in frames if frame.event == "tool_result"]
         self.assertEqual(len(results), 6, results)
         shown = [frame.data.decode() for frame in frames]
-        for model in ("vendor", "far"):
-            runs.append(self.client.create(prompt="Go.", modelId=model))
-            shown += [frame.data.decode() for frame in self.client.log(runs[-1])]
+        runs += [self.client.create(prompt="Go.", modelId=model)
+                 for model in ("vendor", "anthropic", "google", "far")]
+        runs += self.start_room_runs()
+        for run in runs[1:]:
+            shown += [frame.data.decode() for frame in self.client.log(run)]
         self.check_places()
         self.assertIn("[redacted]", "".join(shown))
 
