@@ -172,7 +172,7 @@ class SessionSteps:
             return self.client.resume_session(arguments["id"], tools=self.tools or None)
         if verb in CLIENT_VERBS:
             return getattr(self.client, verb)(**arguments)
-        if verb in ("send", "stream"):
+        if verb in ("send", "stream", "run_plan"):
             return getattr(self.session, verb)(arguments.pop("text"), **arguments)
         return getattr(self.session, verb)(**arguments)
 

@@ -109,6 +109,41 @@ class Sessions:
         self.assertEqual([name for name in of_message if name in second], [])
         self.check_data(server)
 
+    def test_a_plan_without_a_run_is_refused_and_leaves_no_trace(self):
+        server = self.start_server(SCRIPT)
+        session = self.session_of(server, "One?")
+        before = self.state_of(server, session)
+        for plan in ({}, {"steps": ["Read", "Write"], "brief": "Two files."}):
+            done = self.steps(server, ("resume", {"id": session}),
+                              ("run_plan", {"text": "Two?"} | plan))
+            raised = tuple(done.raised[key]
+                           for key in ("error", "code", "status", "message", "hint"))
+            self.assertEqual(raised, ("MantyxError", "invalid_request", 400, "invalid_request",
+                                      'leave "planOnly" out to run the agent'))
+        self.assertEqual(self.state_of(server, session), before)
+        done = self.steps(server, ("resume", {"id": session}), ("send", {"text": "Two?"}))
+        self.assertEqual(steps_of(done, "send")[0]["text"], "Second.")
+        self.check_data(server)
+
+    def state_of(self, server, session: str) -> list[dict]:
+        """The session as it is told, and its runs."""
+        paths = (f"/agent-sessions/{session}", f"/agent-sessions/{session}/events",
+                 f"/agent-runs?sessionId={session}")
+        return [server.client().request("GET", path).json() for path in paths]
+
+    def test_a_message_with_a_supervisor_and_a_plan_is_answered(self):
+        server = self.start_server(SCRIPT)
+        asked = {"supervisor": {"interval": 5}, "plan": "auto"}
+        done = self.steps(server, ("create", {"system_prompt": "Be brief."}),
+                          ("send", {"text": "One?"} | asked), ("stream", {"text": "Two?"} | asked),
+                          ("history", {}))
+        self.assertEqual(steps_of(done, "send")[0]["text"], "First.")
+        self.assertEqual(steps_of(done, "stream"),
+                         [["assistant_delta", "assistant_message", "result"]])
+        self.assertEqual([one["content"] for one in steps_of(done, "history")[0]],
+                         ["One?", "First.", "Two?", "Second."])
+        self.check_data(server)
+
     def test_a_session_is_resumed_with_tools_of_the_new_process(self):
         call = [("read_file", {"path": "x"})]
         server = self.start_server([turn("First."), turn(calls=call), turn("Third."), turn("?")])
