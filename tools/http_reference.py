@@ -66,7 +66,8 @@ def kind_of(schema) -> str:
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`"
     if "enum" in schema:
-        return ", ".join(f"`{word}`" for word in schema["enum"])
+        words = [word if isinstance(word, str) else json.dumps(word) for word in schema["enum"]]
+        return ", ".join(f"`{word}`" for word in words)
     kind = schema.get("type", "any")
     if isinstance(kind, list):
         return " or ".join(kind)

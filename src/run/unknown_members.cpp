@@ -20,8 +20,8 @@ constexpr auto kRunMembers = std::to_array<std::string_view>(
      "supervisor",     "systemPrompt",     "toolBudgets", "tools"});
 constexpr auto kMessageMembers = std::to_array<std::string_view>(
     {"budgets", "fallbackModelId", "loopDetection", "messages", "metadata", "modelId",
-     "outputSchema", "prompt", "reasoningLevel", "systemPrompt", "toolBudgets", "tools",
-     "whenBusy"});
+     "outputSchema", "plan", "prompt", "reasoningLevel", "supervisor", "systemPrompt",
+     "toolBudgets", "tools", "whenBusy"});
 constexpr auto kForkMembers = std::to_array<std::string_view>(
     {"budgets", "fallbackModelId", "fromSeq", "loopDetection", "metadata", "modelId", "name",
      "outputSchema", "prompt", "reasoningLevel", "systemPrompt", "toolBudgets", "tools"});

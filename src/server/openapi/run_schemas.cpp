@@ -72,13 +72,15 @@ constexpr std::string_view kRunSchemas = R"json({
         "maxItems": 0,
         "description": "Files belong to the last of the `messages`."
       },
-      "plan": {
-        "description": "Ignored, but an object with `planOnly` is refused.",
-        "properties": {"planOnly": {"enum": [false, null]}}
-      },
-      "supervisor": {"description": "Ignored."}
+      "plan": {"$ref": "#/components/schemas/Plan"},
+      "supervisor": {"$ref": "#/components/schemas/Supervisor"}
     }
   },
+  "Plan": {
+    "description": "Ignored, but an object with `planOnly` is refused.",
+    "properties": {"planOnly": {"enum": [false, null]}}
+  },
+  "Supervisor": {"description": "Ignored."},
   "Message": {
     "type": "object",
     "required": ["role", "content"],

@@ -51,7 +51,9 @@ constexpr std::string_view kSessionSchemas = R"json({
       "toolBudgets": {"$ref": "#/components/schemas/ToolBudgets"},
       "reasoningLevel": {"$ref": "#/components/schemas/ReasoningLevel"},
       "outputSchema": {"$ref": "#/components/schemas/OutputSchema"},
-      "whenBusy": {"$ref": "#/components/schemas/WhenBusy"}
+      "whenBusy": {"$ref": "#/components/schemas/WhenBusy"},
+      "plan": {"$ref": "#/components/schemas/Plan"},
+      "supervisor": {"$ref": "#/components/schemas/Supervisor"}
     }
   },
   "SessionCreated": {
@@ -153,7 +155,9 @@ constexpr std::string_view kSessionSchemas = R"json({
       "toolBudgets": {"$ref": "#/components/schemas/ToolBudgets"},
       "reasoningLevel": {"$ref": "#/components/schemas/ReasoningLevel"},
       "outputSchema": {"$ref": "#/components/schemas/OutputSchema"},
-      "whenBusy": {"$ref": "#/components/schemas/WhenBusy"}
+      "whenBusy": {"$ref": "#/components/schemas/WhenBusy"},
+      "plan": {"$ref": "#/components/schemas/Plan"},
+      "supervisor": {"$ref": "#/components/schemas/Supervisor"}
     }
   },
   "SessionEvents": {
