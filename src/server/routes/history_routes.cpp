@@ -1,4 +1,5 @@
 // Going back in a run: forks, its journal for export, and what people think of it.
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "server/api.hpp"
 #include "server/openapi/query.hpp"
 #include "server/openapi/request_limits.hpp"
+#include "server/openapi/request_words.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/run_json.hpp"
 
@@ -28,7 +30,7 @@ void check_length(json::Fields& in, std::string_view key, std::string_view text,
 
 Result<engine::Feedback> parse_feedback(const json::Value& body) {
   json::Fields in(body, "");
-  auto verdict = in.optional_choice("verdict", {"UP", "DOWN"});
+  auto verdict = in.optional_choice("verdict", {kVerdicts[0], kVerdicts[1]});
   if (in.ok() && !verdict) in.fail("verdict", "expected \"UP\" or \"DOWN\"");
   using Verdict = engine::Feedback::Verdict;
   engine::Feedback feedback{.verdict = verdict == 1 ? Verdict::down : Verdict::up,
@@ -40,9 +42,8 @@ Result<engine::Feedback> parse_feedback(const json::Value& body) {
 }
 
 json::Object feedback_json(const RunId& run, const engine::Feedback& feedback) {
-  const bool is_up = feedback.verdict == engine::Feedback::Verdict::up;
   return {{"id", cat("feedback-", run.view())},
-          {"verdict", is_up ? "UP" : "DOWN"},
+          {"verdict", kVerdicts.at(static_cast<std::size_t>(feedback.verdict))},
           {"targetKind", "agent_run"},
           {"agentRunId", run.view()}};
 }

@@ -7,6 +7,7 @@
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 #include "server/openapi/request_members.hpp"
+#include "server/openapi/request_words.hpp"
 #include "server/request_body.hpp"
 #include "server/routes/grant_body.hpp"
 
@@ -161,15 +162,17 @@ Task<net::Response> Api::give_tokens(net::Request request) {
   if (!client) co_return refuse_client();
   std::string kind = form.at("grant_type");
   std::string refresh_token = form.at("refresh_token");
-  if (kind == "refresh_token") {
+  constexpr auto kRefresh = kGrantTypes[0];
+  constexpr auto kClient = kGrantTypes[1];
+  if (kind == kRefresh) {
     if (!oauth_.is_refresh_token(*client, refresh_token)) {
       co_return oauth_error(400, "invalid_grant", "the refresh token is unknown, or was revoked");
     }
-  } else if (kind == "client_credentials") {
+  } else if (kind == kClient) {
     refresh_token.clear();
   } else {
     co_return oauth_error(400, "unsupported_grant_type",
-                          "grant_type is refresh_token or client_credentials");
+                          cat("grant_type is ", kRefresh, " or ", kClient));
   }
   auto tokens = co_await oauth_.issue(client->id, words_of(form.at("scope")));
   if (!tokens && tokens.error().code() == ErrorCode::forbidden) {

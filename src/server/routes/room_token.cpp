@@ -29,7 +29,7 @@ Result<TokenParams> parse_token_params(const json::Value& body) {
   ERRAND_CHECK(refuse_unknown_members(body, kRoomTokenMembers));
   json::Fields in(body, "");
   TokenParams params{.name = in.text("name")};
-  auto role = in.optional_choice("role", {"user", "agent", "tool"});
+  auto role = in.optional_choice("role", {kRoles[0], kRoles[1], kRoles[2]});
   params.role = kRoles.at(role.value_or(0));
   if (in.ok() && (trim(params.name).empty() || utf8_length(params.name) > kKeyNameCharsMax)) {
     in.fail("name", cat("a participant's name has 1 to ", kKeyNameCharsMax, " characters"));

@@ -1,5 +1,6 @@
 // Sessions: create, list, read, say something, end.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "async/read_aside.hpp"
@@ -32,9 +33,12 @@ Result<SessionId> session_of_path(const net::Request& request) {
 }
 
 std::optional<WhenBusy> read_when_busy(json::Fields& in) {
-  auto word = in.optional_choice("whenBusy", {"queue", "reject", "interrupt"});
+  constexpr std::array kAll = {WhenBusy::queue, WhenBusy::reject, WhenBusy::interrupt};
+  auto word = in.optional_choice(
+      "whenBusy",
+      {engine::to_string(kAll[0]), engine::to_string(kAll[1]), engine::to_string(kAll[2])});
   if (!word) return {};
-  return static_cast<WhenBusy>(*word);
+  return kAll.at(*word);
 }
 
 // A body with the members of a run, read as one.
