@@ -126,8 +126,12 @@ struct Beginning {
   std::unique_ptr<agent::State> state = std::make_unique<agent::State>();
 };
 
-Beginning take_in(std::vector<JournalEntry> entries) {
+// Room for the journal is made once: a string that grows is copied, and a long one takes up to
+// three times its size meanwhile.
+Beginning take_in(std::vector<JournalEntry> entries, std::size_t rough_bytes) {
+  constexpr std::size_t kOtherBytesPerEntry = 256;
   Beginning out;
+  out.journal.reserve(rough_bytes + entries.size() * kOtherBytesPerEntry);
   for (JournalEntry& one : entries) {
     const JournalEntry entry = std::move(one);  // let go of as soon as it is taken in
     append_journal_line(out.journal, entry);
@@ -162,10 +166,10 @@ struct RoughBytes {
   }
 };
 
-bool is_long(const std::vector<JournalEntry>& entries) {
+std::size_t rough_bytes(const std::vector<JournalEntry>& entries) {
   std::size_t bytes = 0;
   for (const JournalEntry& entry : entries) bytes += std::visit(RoughBytes(), entry);
-  return bytes > kBytesInABreath;
+  return bytes;
 }
 
 // Large tools are kept beside the journal.
@@ -428,9 +432,10 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
         .reason("draining");
   }
   // A long journal is written and folded on the pool, so that the home stays free.
-  BlockingPool* pool = is_long(journal) ? deps_.pool : nullptr;
-  auto take = [journal = std::move(journal)]() mutable {
-    return Result<Beginning>(take_in(std::move(journal)));
+  const std::size_t bytes = rough_bytes(journal);
+  BlockingPool* pool = bytes > kBytesInABreath ? deps_.pool : nullptr;
+  auto take = [journal = std::move(journal), bytes]() mutable {
+    return Result<Beginning>(take_in(std::move(journal), bytes));
   };
   ERRAND_CO_TRY(auto taken, co_await run_aside(pool, std::move(take)));
   std::unique_ptr<agent::State> state = std::move(taken.state);
