@@ -87,8 +87,6 @@ class Store {
   // `bytes_max` is passed. Only `events` is filled, `journal` is empty.
   virtual Task<Result<std::vector<SegmentPtr>>> read_events(RunKey run, EventSeq after,
                                                             std::size_t bytes_max) = 0;
-  // All journal text of a run, in order.
-  virtual Task<Result<std::string>> read_journal(RunKey run) = 0;
   // Bytes that came with a run, or with mail to it. not_found: the run has none with this hash.
   virtual Task<Result<std::string>> read_blob(RunKey run, std::string hash) = 0;
 
@@ -100,6 +98,9 @@ class Store {
   // last event before them, and are in the page of that event.
   virtual Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, EventSeq after,
                                                          std::size_t bytes_max) = 0;
+  // The same pages with journals alone: `events` is empty, and its bytes do not count.
+  virtual Task<Result<std::vector<SegmentPtr>>> read_journal(RunKey run, EventSeq after,
+                                                             std::size_t bytes_max) = 0;
 
   // Removes a little of what is old, idempotency keys that are over included, and gives the room
   // back. What is removed from lists first goes for good in later steps, also of later processes.

@@ -99,6 +99,15 @@ T wait_for(Task<T> call) {
   return std::move(wait_for_all(std::move(calls)).front());
 }
 
+// All journal text of a run, in order.
+inline std::string read_journal(Store& store, RunKey run) {
+  std::string journal;
+  for (const SegmentPtr& segment : wait_for(store.read_journal(run, -1, SIZE_MAX)).value()) {
+    journal += segment->journal;
+  }
+  return journal;
+}
+
 inline RunId run_id(int number) {
   return *RunId::parse(cat("run_", 1000 + number));
 }
@@ -299,8 +308,15 @@ class StoreContract : public testing::TestWithParam<store_contract::MakeSubject>
     for (const SegmentPtr& segment : segments) out.push_back(*segment);
     return out;
   }
+  std::vector<Segment> journals(int number, EventSeq after, std::size_t bytes_max) {
+    auto read = store().read_journal(store_contract::run_key(number), after, bytes_max);
+    auto segments = store_contract::wait_for(std::move(read)).value();
+    std::vector<Segment> out;
+    for (const SegmentPtr& segment : segments) out.push_back(*segment);
+    return out;
+  }
   std::string journal(int number) {
-    return store_contract::wait_for(store().read_journal(store_contract::run_key(number))).value();
+    return store_contract::read_journal(store(), store_contract::run_key(number));
   }
 
   std::unique_ptr<store_contract::Subject> subject_ = GetParam()();

@@ -170,6 +170,24 @@ TEST_P(StoreContract, WholeSegmentsAreReadInPages) {
   EXPECT_EQ(log(1, 2, 1), std::vector<Segment>());
 }
 
+TEST_P(StoreContract, JournalsAreReadInPagesOfTheirOwnBytes) {
+  auto epoch = create(1);
+  Segment first = new_run(1).first;
+  Segment second = events_segment(1, 1, 2);
+  Segment third = events_segment(2, 3, 0);
+  Segment fourth = events_segment(3, 3, 1);
+  second.events.insert(second.events.size() - 1, 10'000, ' ');
+  for (const Segment& one : {second, third, fourth}) ASSERT_TRUE(append(commit_of(1, epoch, one)));
+  second.events.clear();
+  fourth.events.clear();
+
+  EXPECT_EQ(journals(1, -1, 1000), (std::vector{first, second, third, fourth}));
+  EXPECT_EQ(journals(1, -1, 1), std::vector{first});
+  EXPECT_EQ(journals(1, 0, 1), (std::vector{second, third})) << "they have the same seq";
+  EXPECT_EQ(journals(1, 2, 1), std::vector{fourth});
+  EXPECT_EQ(journals(1, 3, 1), std::vector<Segment>());
+}
+
 TEST_P(StoreContract, ALongLogIsReadFromAnySeqOn) {
   constexpr std::int32_t kSegments = 150;
   const auto epoch = create(1);

@@ -385,8 +385,8 @@ TEST_F(HostToolsTest, LargeBindingsAreKeptBesideTheJournal) {
   std::string stored = stored_run(disk, *client.run).segments.front()->journal;
   EXPECT_EQ(hashes_of_tools(stored).size(), 1U);
   EXPECT_LT(stored.size(), kToolsBesideBytesMin);
-  auto whole = read_disk<std::string>(
-      disk, [&](Store* store) { return read_whole_journal(store, key_of(*client.run)); });
+  const std::string whole = journal_of(read_disk<std::vector<SegmentPtr>>(
+      disk, [&](Store* store) { return read_whole_log(store, key_of(*client.run)); }));
   EXPECT_NE(whole.find(decl.description), std::string::npos);
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/flows/test_run.hpp"
 #include "engine/residency/paged_journal.hpp"
+#include "engine/residency/whole_log.hpp"
 #include "json/parse.hpp"
 #include "json/redact.hpp"
 #include "json/write.hpp"
@@ -51,8 +52,7 @@ struct JournalTest : RunTest {
     return all;
   }
   Entries lines_of_journal() {
-    const std::string journal = read_disk<std::string>(
-        disk, [&](Store* store) { return store->read_journal(key_of(*client.run)); });
+    const std::string journal = journal_of(stored_run(disk, *client.run).segments);
     Entries lines;
     for (std::string_view rest = journal; !rest.empty();) lines.emplace_back(take_line(rest));
     return lines;

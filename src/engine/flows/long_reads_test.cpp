@@ -1,5 +1,7 @@
 // Reads that take the store long, or much memory, go a few at a time; all others pass them by.
+#include <algorithm>
 #include <optional>
+#include <string>
 
 #include "engine/flows/test_session.hpp"
 
@@ -58,6 +60,60 @@ TEST_F(LongReadsTest, ForksAndJournalsWaitWithThem) {
   start(world.engine.get(someone(), run));
   world.settle();
   EXPECT_EQ(reads, 3 + 2);
+}
+
+// A run whose journal is many times longer than what is read of it at once.
+struct LongRunTest : RunTest {
+  static constexpr std::size_t kTurns = 24;
+  static constexpr std::size_t kTextBytes = 60U * 1024;
+  static constexpr std::size_t kPageBytes = 256U * 1024;
+
+  static std::string script() {
+    std::string turns;
+    const std::string text(kTextBytes, 'x');
+    for (std::size_t i = 0; i < kTurns; ++i) {
+      append(turns, R"({"text":[")", text, R"("],"toolCalls":[{"name":"idempotent","args":{"i":)",
+             i, "}}]},");
+    }
+    return cat(R"({"turns":[)", turns, R"({"text":["Done."]}]})");
+  }
+
+  World world{disk, script()};
+  std::size_t journal_bytes = 0;
+  std::size_t longest_segment = 0;
+  std::size_t reads = 0;  // of the store, since the run has ended
+
+  LongRunTest() {
+    client.spec = spec_with_tools({HostTool{.name = "idempotent"}});
+    run(world);
+    for (const SegmentPtr& segment : stored_run(disk, *client.run).segments) {
+      journal_bytes += segment->journal.size();
+      longest_segment = std::max(longest_segment, segment->journal.size());
+    }
+    world.fault = [this](FaultyStore::Operation op) {
+      if (op.kind == FaultyStore::Kind::read) ++reads;
+      return FaultyStore::Fault::none;
+    };
+  }
+};
+
+TEST_F(LongRunTest, IsShownFromPagesOfItsJournal) {
+  ASSERT_GT(journal_bytes, 4 * kPageBytes);
+  const std::size_t before = world.store.log_bytes_read();
+  auto shown = world.result_of(world.engine.get(someone(), *client.run));
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(*shown->state->final_text(), "Done.");
+  EXPECT_EQ(world.store.log_bytes_read() - before, journal_bytes);
+  EXPECT_LT(world.store.longest_log_read(), kPageBytes + longest_segment);
+  constexpr std::size_t kOtherReads = 2;  // of the run's row, and of its mailboxes
+  EXPECT_GE(reads - kOtherReads, journal_bytes / (kPageBytes + longest_segment));
+}
+
+TEST_F(LongReadsTest, AShortRunIsShownFromOneReadOfItsJournal) {
+  const RunId run = ended_run();
+  stop_after(3);
+  EXPECT_TRUE(world.result_of(world.engine.get(someone(), run)));
+  EXPECT_EQ(reads, 3);
 }
 
 TEST_F(LongReadsTest, CountsAndFilteredListsTakeTwoThreadsOfTheStoreAtMost) {

@@ -134,8 +134,8 @@ TEST_F(RemoteToolsTest, ManyToolsAreKeptBesideTheJournal) {
   run(world);
   std::string stored = journal_of(stored_run(disk, *client.run).segments);
   EXPECT_LT(stored.size(), kToolsBesideBytesMin);
-  auto whole = read_disk<std::string>(
-      disk, [&](Store* store) { return read_whole_journal(store, key_of(*client.run)); });
+  const std::string whole = journal_of(read_disk<std::vector<SegmentPtr>>(
+      disk, [&](Store* store) { return read_whole_log(store, key_of(*client.run)); }));
   EXPECT_NE(whole.find(server.offered[1].description), std::string::npos);
 }
 

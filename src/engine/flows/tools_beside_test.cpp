@@ -40,12 +40,11 @@ struct ToolsBesideTest : ::testing::Test {
     EXPECT_EQ(findings_of(disk), Lines());
   }
   std::string stored_journal(const RunId& run) {
-    return read_disk<std::string>(disk,
-                                  [&](Store* store) { return store->read_journal(key_of(run)); });
+    return journal_of(stored_run(disk, run).segments);
   }
   std::string whole_journal(const RunId& run) {
-    return read_disk<std::string>(disk,
-                                  [&](Store* s) { return read_whole_journal(s, key_of(run)); });
+    return journal_of(read_disk<std::vector<SegmentPtr>>(
+        disk, [&](Store* store) { return read_whole_log(store, key_of(run)); }));
   }
 };
 

@@ -166,8 +166,8 @@ class Player final {
 
   // The id that the n-th call of this run has this time.
   std::optional<ToolUseId> find_call(std::size_t n) {
-    auto journal = result_of(read_whole_journal(&store_, {someone_.workspace, run_}));
-    auto entries = journal ? parse_journal(*journal) : Result<std::vector<JournalEntry>>({});
+    auto log = result_of(read_whole_log(&store_, {someone_.workspace, run_}));
+    auto entries = log ? parse_journal(journal_of(*log)) : Result<std::vector<JournalEntry>>({});
     if (!entries) return {};
     std::size_t number = 0;
     for (std::size_t i = recording_.head.size(); i < entries->size(); ++i) {

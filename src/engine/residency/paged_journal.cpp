@@ -10,6 +10,12 @@ namespace {
 
 constexpr std::size_t kJournalBytesAtOnce = 256U * 1024;
 
+std::size_t bytes_of_page(const std::vector<SegmentPtr>& segments) {
+  std::size_t bytes = 0;
+  for (const SegmentPtr& segment : segments) bytes += segment->journal.size();
+  return bytes;
+}
+
 }  // namespace
 
 PagedJournal::PagedJournal(Store& store, RunKey run, std::size_t skipped, JournalPlace from)
@@ -57,20 +63,44 @@ Task<Result<bool>> PagedJournal::open_segment() {
   co_return true;
 }
 
-// The store may have merged segments since the last ones were read. What it gives then does not
-// begin where those ended, and the entry is looked for from the beginning.
 Task<Result<bool>> PagedJournal::read_more() {
+  const bool is_whole = is_last_page_;
   segments_.clear();
   next_segment_ = 0;
-  ERRAND_CO_TRY(segments_, co_await store_.read_log(run_, end_, kJournalBytesAtOnce));
-  if (segments_.empty()) co_return false;
-  if (end_ >= 0 && segments_.front()->first_seq() != end_ + 1) {
-    place_ = {};
-    end_ = place_.after;
-    passed_ = place_.entries;
-    ERRAND_CO_TRY(segments_, co_await store_.read_log(run_, end_, kJournalBytesAtOnce));
+  if (is_whole) co_return false;
+  ERRAND_CO_CHECK(co_await read_page());
+  if (!continues()) {
+    start_over();
+    ERRAND_CO_CHECK(co_await read_page());
   }
-  co_return !segments_.empty();
+  if (segments_.empty()) co_return false;
+  page_end_n_ = segments_.back()->n;
+  co_return true;
+}
+
+// A page that has not as many bytes as it may have ends where the log does: there is nothing to
+// ask for behind it.
+Task<Result<void>> PagedJournal::read_page() {
+  ERRAND_CO_TRY(segments_, co_await store_.read_journal(run_, end_, kJournalBytesAtOnce));
+  is_last_page_ = bytes_of_page(segments_) < kJournalBytesAtOnce;
+  co_return Result<void>();
+}
+
+// Whether the page begins where the last one ended. It does not if the store has merged segments
+// meanwhile, or if the run has written a segment without events, which no page behind its event
+// has: then the entry is looked for from the beginning.
+bool PagedJournal::continues() const {
+  if (segments_.empty()) return true;
+  const Segment& first = *segments_.front();
+  if (end_ >= 0 && first.first_seq() != end_ + 1) return false;
+  return !page_end_n_ || first.n == *page_end_n_ + 1;
+}
+
+void PagedJournal::start_over() {
+  place_ = {};
+  end_ = place_.after;
+  page_end_n_.reset();
+  passed_ = place_.entries;
 }
 
 JournalPlace JournalPlaces::find(const RunId& run, std::size_t skipped) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
@@ -25,8 +26,9 @@ struct JournalPlace {
 };
 
 // The entries of a journal from one on, read a part at a time, so that of a long journal only
-// a part is in memory. Tools that are kept beside the journal are put back into it. The store
-// outlives the reader.
+// a part is in memory. Tools that are kept beside the journal are put back into it. Of a journal
+// that grows meanwhile, as much is read as there was with its last page. The store outlives the
+// reader.
 class PagedJournal final {
  public:
   // The entry behind the first `skipped` ones comes next. They are looked for from `from` on.
@@ -42,16 +44,21 @@ class PagedJournal final {
  private:
   Task<Result<bool>> open_segment();
   Task<Result<bool>> read_more();
+  Task<Result<void>> read_page();
+  bool continues() const;
+  void start_over();
 
   Store& store_;
   const RunKey run_;
   std::size_t wanted_;  // the number of the entry that comes next
   JournalPlace place_;
   std::vector<SegmentPtr> segments_;
-  std::size_t next_segment_ = 0;  // in segments_
-  EventSeq end_;                  // of the segment before that
-  std::size_t passed_;            // entries before rest_
-  std::string_view rest_;         // of a segment's journal
+  std::size_t next_segment_ = 0;                 // in segments_
+  EventSeq end_;                                 // of the segment before that
+  std::optional<std::int32_t> page_end_n_ = {};  // the last number of the last page
+  bool is_last_page_ = false;                    // segments_ reach to where the log ended
+  std::size_t passed_;                           // entries before rest_
+  std::string_view rest_;                        // of a segment's journal
 };
 
 // Where the pages of journals have ended that were read last, so that whoever reads one page after

@@ -7,6 +7,7 @@
 #include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "crypto/digest.hpp"
+#include "engine/residency/paged_journal.hpp"
 #include "json/members.hpp"
 #include "json/parse.hpp"
 #include "run/log/journal.hpp"
@@ -68,15 +69,6 @@ Task<Result<JournalEntry>> read_entry(BlockingPool* pool, std::string_view line,
 
 }  // namespace
 
-Task<Result<std::string>> read_whole_journal(Store* store, RunKey run) {
-  ERRAND_CO_TRY(auto journal, co_await store->read_journal(run));
-  for (const std::string& hash : hashes_of_tools(journal)) {
-    ERRAND_CO_TRY(auto tools, co_await read_tools(store, run, hash));
-    put_tools_back(journal, hash, tools);
-  }
-  co_return journal;
-}
-
 Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments) {
   for (SegmentPtr& segment : *segments) {
     std::vector<std::string> hashes = hashes_of_tools(segment->journal);
@@ -109,13 +101,13 @@ Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run) 
 
 Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool* pool, RunKey run,
                                                      Fold fold) {
-  ERRAND_CO_TRY(auto journal, co_await read_whole_journal(store, run));
+  PagedJournal journal(*store, run, 0, {});
   auto state = std::make_unique<agent::State>();
   Breath breath(kBytesInABreath);
-  std::size_t number = 0;
-  for (std::string_view rest = journal; !rest.empty();) {
-    const std::string_view line = take_line(rest);
-    ERRAND_CO_TRY(JournalEntry entry, co_await read_entry(pool, line, ++number));
+  for (std::size_t number = 1;; ++number) {
+    ERRAND_CO_TRY(auto line, co_await journal.next());
+    if (!line) co_return state;
+    ERRAND_CO_TRY(JournalEntry entry, co_await read_entry(pool, *line, number));
     const auto* turn = std::get_if<TurnEntry>(&entry);
     if (turn && turn->history && !state->has_begun()) {
       SessionKey session{.workspace = run.workspace, .session = state->created().session};
@@ -126,9 +118,8 @@ Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool*
       outcome->text.clear();
     }
     state->apply(entry);
-    if (breath.is_due(line.size())) co_await let_others_run();
+    if (breath.is_due(line->size())) co_await let_others_run();
   }
-  co_return state;
 }
 
 std::string journal_of(const std::vector<SegmentPtr>& segments) {

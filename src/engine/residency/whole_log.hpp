@@ -14,10 +14,9 @@
 // The whole log of one run, for replays, forks and checks.
 namespace errand::engine {
 
-// Tools that are kept beside the journal are put back into it by both: the journal is read as it
-// was before it was stored. internal: they are lost or damaged; errand check-data tells more.
-Task<Result<std::string>> read_whole_journal(Store* store, RunKey run);
-// All segments, read a few MB at a time.
+// All segments, read a few MB at a time. Tools that are kept beside the journal are put back into
+// it: it is read as it was before it was stored. internal: they are lost or damaged; errand
+// check-data tells more.
 Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunKey run);
 
 // The segments as they are stored.
@@ -25,8 +24,8 @@ Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run);
 Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments);
 
 // The state that the journal of a run says. `brief` leaves out what the calls gave back, for those
-// who only want to know how far the run has come. Others run while a long journal is folded, and
-// its long lines are read on the pool (null: at home).
+// who only want to know how far the run has come. The journal is read a page at a time. Others run
+// while a long one is folded, and its long lines are read on the pool (null: at home).
 enum class Fold { whole, brief };
 Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool* pool, RunKey run,
                                                      Fold fold = Fold::whole);

@@ -134,12 +134,6 @@ Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_events(RunKey run, Event
   co_return data_->read_events(run, after, bytes_max);
 }
 
-Task<Result<std::string>> MemoryStore::read_journal(RunKey run) {
-  co_await give_way();
-  std::lock_guard lock(data_->mutex);
-  co_return data_->read_journal(run);
-}
-
 Task<Result<std::string>> MemoryStore::read_blob(RunKey run, std::string hash) {
   co_await give_way();
   std::lock_guard lock(data_->mutex);
@@ -158,6 +152,13 @@ Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_log(RunKey run, EventSeq
   co_await give_way();
   std::lock_guard lock(data_->mutex);
   co_return data_->read_log(run, after, bytes_max);
+}
+
+Task<Result<std::vector<SegmentPtr>>> MemoryStore::read_journal(RunKey run, EventSeq after,
+                                                                std::size_t bytes_max) {
+  co_await give_way();
+  std::lock_guard lock(data_->mutex);
+  co_return data_->read_journal(run, after, bytes_max);
 }
 
 Task<Result<PruneOutcome>> MemoryStore::prune(Prune prune) {

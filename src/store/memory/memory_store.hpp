@@ -43,7 +43,8 @@ class MemoryStore final : public Store {
   Task<Result<std::vector<Mailbox>>> mailboxes(RunKey run) override;
   Task<Result<std::vector<SegmentPtr>>> read_events(RunKey run, EventSeq after,
                                                     std::size_t bytes_max) override;
-  Task<Result<std::string>> read_journal(RunKey run) override;
+  Task<Result<std::vector<SegmentPtr>>> read_journal(RunKey run, EventSeq after,
+                                                     std::size_t bytes_max) override;
   Task<Result<std::string>> read_blob(RunKey run, std::string hash) override;
   Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunKey> after,
                                              std::size_t limit) override;

@@ -93,6 +93,13 @@ SegmentPtr without_journal(const SegmentPtr& segment) {
   return std::make_shared<const Segment>(std::move(copy));
 }
 
+SegmentPtr without_events(const SegmentPtr& segment) {
+  if (segment->events.empty()) return segment;
+  Segment copy = *segment;
+  copy.events.clear();
+  return std::make_shared<const Segment>(std::move(copy));
+}
+
 }  // namespace
 
 std::int64_t MemoryStoreData::start_process(SteadyTime steady_now,
@@ -366,14 +373,6 @@ std::vector<SegmentPtr> MemoryStoreData::read_events(const RunKey& run, EventSeq
   return out;
 }
 
-std::string MemoryStoreData::read_journal(const RunKey& run) const {
-  std::string journal;
-  const StoredRun* found = find_run(run);
-  if (!found) return journal;
-  for (const SegmentPtr& segment : found->log) journal += segment->journal;
-  return journal;
-}
-
 Result<std::string> MemoryStoreData::read_blob(const RunKey& run, const std::string& hash) const {
   const Error none(ErrorCode::not_found, "the run has no such file");
   const StoredRun* found = find_run(run);
@@ -395,8 +394,9 @@ std::vector<RunRow> MemoryStoreData::all_runs(const std::optional<RunKey>& after
   return rows;
 }
 
-std::vector<SegmentPtr> MemoryStoreData::read_log(const RunKey& run, EventSeq after,
-                                                  std::size_t bytes_max) const {
+template <class Part>
+std::vector<SegmentPtr> MemoryStoreData::read_page(const RunKey& run, EventSeq after,
+                                                   std::size_t bytes_max, Part part) const {
   std::vector<SegmentPtr> out;
   const StoredRun* found = find_run(run);
   if (!found) return out;
@@ -404,10 +404,20 @@ std::vector<SegmentPtr> MemoryStoreData::read_log(const RunKey& run, EventSeq af
   for (const SegmentPtr& segment : found->log) {
     if (segment->last_seq <= after) continue;
     if (!out.empty() && bytes >= bytes_max && segment->last_seq > out.back()->last_seq) break;
-    out.push_back(segment);
-    bytes += segment->events.size() + segment->journal.size();
+    out.push_back(part(segment));
+    bytes += out.back()->events.size() + out.back()->journal.size();
   }
   return out;
+}
+
+std::vector<SegmentPtr> MemoryStoreData::read_log(const RunKey& run, EventSeq after,
+                                                  std::size_t bytes_max) const {
+  return read_page(run, after, bytes_max, [](const SegmentPtr& segment) { return segment; });
+}
+
+std::vector<SegmentPtr> MemoryStoreData::read_journal(const RunKey& run, EventSeq after,
+                                                      std::size_t bytes_max) const {
+  return read_page(run, after, bytes_max, without_events);
 }
 
 RecordsOutcome MemoryStoreData::change_records(const std::vector<RecordChange>& changes,

@@ -60,10 +60,11 @@ struct MemoryStoreData {
   std::vector<Mailbox> mailboxes(const RunKey& run) const;
   std::vector<SegmentPtr> read_events(const RunKey& run, EventSeq after,
                                       std::size_t bytes_max) const;
-  std::string read_journal(const RunKey& run) const;
   Result<std::string> read_blob(const RunKey& run, const std::string& hash) const;
   std::vector<RunRow> all_runs(const std::optional<RunKey>& after, std::size_t limit) const;
   std::vector<SegmentPtr> read_log(const RunKey& run, EventSeq after, std::size_t bytes_max) const;
+  std::vector<SegmentPtr> read_journal(const RunKey& run, EventSeq after,
+                                       std::size_t bytes_max) const;
   PruneOutcome prune(const Prune& prune, StoreTime now);
   std::size_t remove_runs(const WorkspaceSlug& workspace, const std::vector<RunId>& runs);
 
@@ -108,6 +109,10 @@ struct MemoryStoreData {
     return std::chrono::duration_cast<milliseconds>(steady_now - clock_anchor_);
   }
   const StoredRun* find_run(const RunKey& run) const;
+  // A page of a log, of which `part` gives what is wanted of each segment.
+  template <class Part>
+  std::vector<SegmentPtr> read_page(const RunKey& run, EventSeq after, std::size_t bytes_max,
+                                    Part part) const;
   StoredRun* find_run(const RunKey& run);
   // The bytes that a workspace has under this hash; nullptr if there are none.
   std::shared_ptr<const std::string> find_blob(const WorkspaceSlug& workspace,

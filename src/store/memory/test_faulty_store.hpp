@@ -95,9 +95,6 @@ class FaultyStore final : public Store {
                                                     std::size_t bytes_max) override {
     return with_fault(Kind::read, late(store_.read_events(run, after, bytes_max)));
   }
-  Task<Result<std::string>> read_journal(RunKey run) override {
-    return counted(with_fault(Kind::read, late(store_.read_journal(run))));
-  }
   Task<Result<std::string>> read_blob(RunKey run, std::string hash) override {
     return with_fault(Kind::read_blob, store_.read_blob(run, std::move(hash)));
   }
@@ -108,6 +105,10 @@ class FaultyStore final : public Store {
   Task<Result<std::vector<SegmentPtr>>> read_log(RunKey run, EventSeq after,
                                                  std::size_t bytes_max) override {
     return counted(with_fault(Kind::read, late(store_.read_log(run, after, bytes_max))));
+  }
+  Task<Result<std::vector<SegmentPtr>>> read_journal(RunKey run, EventSeq after,
+                                                     std::size_t bytes_max) override {
+    return counted(with_fault(Kind::read, late(store_.read_journal(run, after, bytes_max))));
   }
   Task<Result<PruneOutcome>> prune(Prune prune) override {
     return with_fault(Kind::prune, store_.prune(std::move(prune)));
@@ -172,8 +173,10 @@ class FaultyStore final : public Store {
   }
   Task<Result<void>> ping() override { return with_fault(Kind::read, store_.ping()); }
 
-  // Of journals and logs, all reads together.
+  // Of journals, and of logs with their journals, all reads together.
   std::size_t log_bytes_read() const { return log_bytes_read_; }
+  // In the longest of these reads.
+  std::size_t longest_log_read() const { return longest_log_read_; }
 
  private:
   static Task<void> stop_here() {
@@ -197,7 +200,6 @@ class FaultyStore final : public Store {
     co_return result;
   }
 
-  static std::size_t bytes_of(const std::string& journal) { return journal.size(); }
   static std::size_t bytes_of(const std::vector<SegmentPtr>& segments) {
     std::size_t bytes = 0;
     for (const SegmentPtr& segment : segments) {
@@ -206,10 +208,11 @@ class FaultyStore final : public Store {
     return bytes;
   }
 
-  template <class T>
-  Task<Result<T>> counted(Task<Result<T>> call) {
+  Task<Result<std::vector<SegmentPtr>>> counted(Task<Result<std::vector<SegmentPtr>>> call) {
     auto result = co_await std::move(call);
-    if (result) log_bytes_read_ += bytes_of(*result);
+    const std::size_t bytes = result ? bytes_of(*result) : 0;
+    log_bytes_read_ += bytes;
+    if (bytes > longest_log_read_) longest_log_read_ = bytes;
     co_return result;
   }
 
@@ -226,6 +229,7 @@ class FaultyStore final : public Store {
   const Decide decide_;
   std::atomic<std::uint64_t> operations_ = 0;
   std::atomic<std::size_t> log_bytes_read_ = 0;
+  std::atomic<std::size_t> longest_log_read_ = 0;
 };
 
 }  // namespace errand

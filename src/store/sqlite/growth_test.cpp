@@ -80,7 +80,7 @@ TEST_F(GrowthTest, ALogThatLeadsAstrayTakesNothingOfAnotherRunAlong) {
 
   prune_all();
 
-  EXPECT_EQ(wait_for(store().read_journal(run_key(2))).value(), "{\"created\":1}\n");
+  EXPECT_EQ(read_journal(store(), run_key(2)), "{\"created\":1}\n");
 }
 
 TEST_F(GrowthTest, TheIdOfARunThatIsBeingRemovedIsNotGivenAgain) {

@@ -82,7 +82,7 @@ TEST_P(MigrationTest, LogsAreWhole) {
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(log[0]->journal, "{\"j\":1}");
   EXPECT_EQ(log[1]->events, "{\"seq\":1}");
-  EXPECT_EQ(wait_for(store().read_journal(run_key(2))).value(), "{\"j\":2}");
+  EXPECT_EQ(read_journal(store(), run_key(2)), "{\"j\":2}");
   EXPECT_EQ(wait_for(store().read_events(run_key(2), 0, 1 << 20)).value().size(), 1U);
   EXPECT_EQ(wait_for(store().all_runs({}, 10)).value().size(), 2U);
   EXPECT_EQ(sqlite::verify(file_.path()).value(), Findings());

@@ -162,13 +162,9 @@ Result<std::vector<SegmentPtr>> Queries::read_log(const RunKey& run, EventSeq af
   return read_segments(run, {.after = after}, bytes_max);
 }
 
-Result<std::string> Queries::read_journal(const RunKey& run) {
-  std::string journal;
-  ERRAND_CHECK(each_segment(run, {.with_events = false}, [&journal](const Rows& rows, auto) {
-    journal += rows.view(4);
-    return true;
-  }));
-  return journal;
+Result<std::vector<SegmentPtr>> Queries::read_journal(const RunKey& run, EventSeq after,
+                                                      std::size_t bytes_max) {
+  return read_segments(run, {.after = after, .with_events = false}, bytes_max);
 }
 
 Result<std::vector<Mailbox>> Queries::pending_calls(const CallFilter& filter, StoreTime now) {

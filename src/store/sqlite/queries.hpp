@@ -25,7 +25,8 @@ class Queries final {
   Result<std::vector<Mailbox>> mailboxes(const RunKey& run);
   Result<std::vector<SegmentPtr>> read_events(const RunKey& run, EventSeq after,
                                               std::size_t bytes_max);
-  Result<std::string> read_journal(const RunKey& run);
+  Result<std::vector<SegmentPtr>> read_journal(const RunKey& run, EventSeq after,
+                                               std::size_t bytes_max);
   Result<std::string> read_blob(const RunKey& run, const std::string& hash);
   Result<std::vector<Mailbox>> pending_calls(const CallFilter& filter, StoreTime now);
   Result<std::vector<RunRow>> all_runs(const std::optional<RunKey>& after, std::size_t limit);

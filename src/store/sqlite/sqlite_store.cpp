@@ -189,10 +189,6 @@ Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_events(RunKey run, Event
   });
 }
 
-Task<Result<std::string>> SqliteStore::read_journal(RunKey run) {
-  return read([run](Queries& queries) { return queries.read_journal(run); });
-}
-
 Task<Result<std::string>> SqliteStore::read_blob(RunKey run, std::string hash) {
   return read(
       [run, hash = std::move(hash)](Queries& queries) { return queries.read_blob(run, hash); });
@@ -207,6 +203,13 @@ Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_log(RunKey run, EventSeq
                                                             std::size_t bytes_max) {
   return read([run, after, bytes_max](Queries& queries) {
     return queries.read_log(run, after, bytes_max);
+  });
+}
+
+Task<Result<std::vector<SegmentPtr>>> SqliteStore::read_journal(RunKey run, EventSeq after,
+                                                                std::size_t bytes_max) {
+  return read([run, after, bytes_max](Queries& queries) {
+    return queries.read_journal(run, after, bytes_max);
   });
 }
 

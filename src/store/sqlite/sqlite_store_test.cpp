@@ -42,8 +42,7 @@ TEST_F(SqliteStoreTest, EverythingSurvivesAReopening) {
 
   EXPECT_EQ(find(1).value(), before);
   EXPECT_EQ(segments_read(1), 1U);
-  EXPECT_EQ(wait_for(file_.store().read_journal(run_key(1))).value(),
-            "{\"created\":1}\n{\"n\":1}\n");
+  EXPECT_EQ(read_journal(file_.store(), run_key(1)), "{\"created\":1}\n{\"n\":1}\n");
   EXPECT_EQ(wait_for(file_.store().mailboxes(run_key(1))).value(),
             std::vector{open_mailbox(1, "tu_a")});
   EXPECT_EQ(wait_for(file_.store().create(keyed_run(2, "key", "same"))).value().kind,

@@ -52,9 +52,7 @@ class MergingTest : public testing::Test {
     return out;
   }
   std::string events(int number) { return all_events(store(), number); }
-  std::string journal(int number) {
-    return wait_for(store().read_journal(run_key(number))).value();
-  }
+  std::string journal(int number) { return read_journal(store(), run_key(number)); }
   std::int32_t segments_of(int number) {
     return wait_for(store().find(run_key(number))).value().segments;
   }
@@ -227,16 +225,16 @@ TEST_F(MergingTest, AWholeLogThatIsReadInPagesHasEverythingOnce) {
     pages.add(wait_for(store().read_log(run_key(1), pages.after(), 20'000)).value());
     if (++count % 4 == 0) prune(5);
   }
-  std::string read_events;
-  std::string read_journal;
+  std::string events_read;
+  std::string journal_read;
   for (const SegmentPtr& segment : pages.take()) {
-    read_events += segment->events;
-    read_journal += segment->journal;
+    events_read += segment->events;
+    journal_read += segment->journal;
   }
 
   EXPECT_LT(segments_of(1), 10) << "it was merged meanwhile";
-  EXPECT_EQ(read_events, all);
-  EXPECT_EQ(read_journal, all_journal);
+  EXPECT_EQ(events_read, all);
+  EXPECT_EQ(journal_read, all_journal);
 }
 
 TEST_F(MergingTest, AnotherProcessGoesOnWhereOneStopped) {
@@ -277,7 +275,7 @@ TEST_F(MergingTest, ACrashAtEveryWriteLeavesAWholeLog) {
       auto next = file_.open(copy).value();
       ASSERT_EQ(sqlite::verify(copy).value(), Findings()) << crashes;
       ASSERT_EQ(all_events(*next), all) << crashes;
-      ASSERT_EQ(wait_for(next->read_journal(run_key(1))).value(), all_journal) << crashes;
+      ASSERT_EQ(read_journal(*next, run_key(1)), all_journal) << crashes;
     }
   }
   EXPECT_GT(crashes, 20);
