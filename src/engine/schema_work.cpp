@@ -1,5 +1,6 @@
 #include "engine/schema_work.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/fold/arguments.hpp"
@@ -17,6 +18,12 @@ Error too_many_patterns() {
       .pointer("/tools")
       .reason("too_complex")
       .limit("toolPatterns", static_cast<std::int64_t>(kToolPatternsMax));
+}
+
+bool gave_up(const std::vector<json::SchemaError>& errors) {
+  return std::any_of(errors.begin(), errors.end(), [](const json::SchemaError& error) {
+    return error.kind == json::SchemaErrorKind::too_much_work;
+  });
 }
 
 Result<void> compile_all(json::SchemaCache& cache, const std::vector<SchemaPtr>& schemas) {
@@ -61,7 +68,13 @@ Task<Result<std::vector<json::SchemaError>>> check_arguments(
       return limit_met(cat("the arguments are longer than ", agent::kArgumentsBytesMax, " bytes"),
                        "/arguments", "argumentBytes", agent::kArgumentsBytesMax);
     }
-    return compiled->validate(json::Value(*arguments), json::fair_work(bytes));
+    const std::int64_t steps = std::min(json::fair_work(bytes), json::kSchemaWorkMax);
+    auto errors = compiled->validate(json::Value(*arguments), steps);
+    if (!gave_up(errors)) return errors;
+    return Error(ErrorCode::invalid_argument, errors.front().message)
+        .pointer("/arguments")
+        .reason("too_complex")
+        .limit("validationSteps", steps);
   };
   if (!pool || is_quick_check(*schema, *arguments)) co_return check();
   auto wrong = co_await pool->run(std::move(check));

@@ -20,7 +20,8 @@ Task<Result<json::CompiledSchemaPtr>> compile_aside(BlockingPool* pool, SharedSc
                                                     SchemaPtr schema);
 
 // What is wrong with arguments that a client sends for a tool. invalid_argument: they are longer
-// than a model's may be, or the schema cannot be used.
+// than a model's may be, or the schema cannot be used. With the reason "too_complex": to check them
+// takes more steps than are fair for their size, and nothing is known of them.
 Task<Result<std::vector<json::SchemaError>>> check_arguments(
     BlockingPool* pool, SharedSchemas cache, SchemaPtr schema,
     std::shared_ptr<const json::Object> arguments);

@@ -120,7 +120,8 @@ using CompiledSchemaPtr = std::shared_ptr<const CompiledSchema>;
 // invalid_argument: a keyword has a value it cannot have, a reference leads nowhere or only back to
 //   itself, or a pattern is no regular expression; the pointer says where. A pattern that RE2 lacks
 //   is left unchecked.
-// too_large: a limit above was met. unsupported: another draft, or an unknown vocabulary.
+// too_large with the reason "too_complex": a limit above was met; the error names it. unsupported:
+//   another draft, or an unknown vocabulary.
 Result<CompiledSchemaPtr> compile_schema(const Value& schema, const CompileOptions& options = {});
 Result<CompiledSchemaPtr> compile_schema(const Object& schema, const CompileOptions& options = {});
 

@@ -234,7 +234,13 @@ rpc::RpcError to_rpc_error(const Error& error) {
   }
   if (error.reason() == "missing_capability") return missing_capability(error);
   if (error.code() == ErrorCode::unsupported) code = rpc::code::kMethodNotFound;
-  return {.code = code, .message = error.describe()};
+  rpc::RpcError told{.code = code, .message = error.describe()};
+  if (error.reason() == "too_complex") told.data = limit_data(error);
+  return told;
+}
+
+json::Object limit_data(const Error& error) {
+  return {{"code", error.reason()}, {"limit", error.limit()}, {"max", error.max()}};
 }
 
 }  // namespace errand::mcp

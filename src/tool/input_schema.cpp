@@ -48,11 +48,10 @@ Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
   if (compiled) return compiled;
   const Error& why = compiled.error();
   // Whatever is wrong with it, it is the sender's schema that is wrong.
-  Error error(ErrorCode::invalid_argument, why.message());
-  if (!why.limit().empty()) {
-    return std::move(error).pointer(why.pointer()).limit(why.limit(), why.max());
-  }
-  return std::move(error).pointer(why.pointer());
+  Error error =
+      Error(ErrorCode::invalid_argument, why.message()).pointer(why.pointer()).reason(why.reason());
+  if (why.limit().empty()) return error;
+  return std::move(error).limit(why.limit(), why.max());
 }
 
 }  // namespace errand

@@ -11,8 +11,8 @@ namespace errand {
 // "$schema" may name older drafts than those that are compiled: 4 and 6 are read as draft 7,
 // 2019-09 as 2020-12. What only those drafts know (a boolean "exclusiveMaximum", "$recursiveRef")
 // is then a mistake or without effect.
-// invalid_argument: the schema cannot be used; the pointer into it says where, and a limit that was
-//   met is named.
+// invalid_argument: the schema cannot be used; the pointer into it says where. With the reason
+//   "too_complex": it is past a limit, which the error names.
 Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
                                                      const json::Object& schema);
 

@@ -47,6 +47,18 @@ TEST(InputSchema, Draft4IsReadWithTheRulesOfDraft7) {
   EXPECT_FALSE((*compiled)->accepts(object(R"({"a":1})")));
 }
 
+TEST(InputSchema, PastALimitTheErrorNamesIt) {
+  json::SchemaCache cache;
+  const std::string longest(json::kPatternBytesMax + 1, 'a');
+  auto compiled = compile_input_schema(cache, {{"properties", {{"a", {{"pattern", longest}}}}}});
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(compiled.error().reason(), "too_complex");
+  EXPECT_EQ(compiled.error().pointer(), "/properties/a/pattern");
+  EXPECT_EQ(compiled.error().limit(), "patternBytes");
+  EXPECT_EQ(compiled.error().max(), static_cast<std::int64_t>(json::kPatternBytesMax));
+}
+
 TEST(InputSchema, MistakesNameTheirPlace) {
   EXPECT_EQ(outcome(R"({"type":"object","properties":{"a":{"type":"strin"}}})"),
             "/properties/a/type");

@@ -1,4 +1,5 @@
 """Every limit of what a caller may send: taken at it, refused past it with its name and place."""
+# Long because every limit is tried twice.
 
 import json
 import re
@@ -12,6 +13,10 @@ from support.server import ServerCase
 KIB = 1024
 DAY_MS = 86_400_000
 TOO_MANY_VALUES = b"[" + b"0," * 250_000 + b"0]"
+# Whoever looks for an alternative that fits looks at 10 ** 12 of them.
+HOSTILE_SCHEMA = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {
+    f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 10} for n in range(12)
+} | {"d12": {"type": "string"}}}
 
 
 @dataclass
@@ -24,17 +29,22 @@ class Limit:
     pointer: str
     limit: str = ""
     max: int = 0
+    code: str = "invalid_request"
 
     def refusal(self) -> dict:
-        expected = {"code": "invalid_request", "pointer": self.pointer}
+        expected = {"code": self.code, "pointer": self.pointer}
         if self.limit:
             expected |= {"limit": self.limit, "max": self.max}
         return expected
 
 
 def tool_limit(name: str, at: dict, past: dict, pointer: str, limit: str = "",
-               max: int = 0) -> Limit:
-    return Limit(name, {"tools": [at]}, {"tools": [past]}, f"/tools/0{pointer}", limit, max)
+               max: int = 0, code: str = "invalid_request") -> Limit:
+    return Limit(name, {"tools": [at]}, {"tools": [past]}, f"/tools/0{pointer}", limit, max, code)
+
+
+def schema_limit(name: str, at: dict, past: dict, pointer: str, limit: str, max: int) -> Limit:
+    return tool_limit(name, at, past, f"/parameters{pointer}", limit, max, "too_complex")
 
 
 def budget_limit(name: str, at: int, past: int) -> Limit:
@@ -161,15 +171,20 @@ RUNS = [
                "/toolFilter", "toolFilter", 256),
     tool_limit("name in toolFilter", mcp(toolFilter=["a" * 2048]), mcp(toolFilter=["a" * 2049]),
                "/toolFilter/0"),
-    tool_limit("pattern", properties(1, pattern="a" * 4096), properties(1, pattern="a" * 4097),
-               "/parameters/properties/p0/pattern", "patternBytes", 4096),
-    tool_limit("patterns", properties(128, pattern="a{n}"), properties(129, pattern="a{n}"),
-               "/parameters/properties/p128/pattern", "schemaPatterns", 128),
+    schema_limit("pattern", properties(1, pattern="a" * 4096), properties(1, pattern="a" * 4097),
+                 "/properties/p0/pattern", "patternBytes", 4096),
+    schema_limit("memory of a pattern", properties(1, pattern=r"[\p{L}\p{N}]{2}"),
+                 properties(1, pattern=r"[\p{L}\p{N}]{900}"), "/properties/p0/pattern",
+                 "patternMemory", 512 * KIB),
+    schema_limit("patterns", properties(128, pattern="a{n}"), properties(129, pattern="a{n}"),
+                 "/properties/p128/pattern", "schemaPatterns", 128),
     # The schema itself is one of them.
-    tool_limit("subschemas", properties(19_999), properties(20_000),
-               "/parameters", "schemaNodes", 20_000),
-    tool_limit("subschemas with an $id", properties(999, **{"$id": "u{n}"}),
-               properties(1000, **{"$id": "u{n}"}), "/parameters", "schemaResources", 1000),
+    schema_limit("subschemas", properties(19_999), properties(20_000), "", "schemaNodes", 20_000),
+    schema_limit("subschemas with an $id", properties(999, **{"$id": "u{n}"}),
+                 properties(1000, **{"$id": "u{n}"}), "", "schemaResources", 1000),
+    schema_limit("text of a schema", properties(1, pattern="a", title="t" * (2 * KIB * KIB - 256)),
+                 properties(1, pattern="a", title="t" * (2 * KIB * KIB)), "", "schemaBytes",
+                 2 * KIB * KIB),
     tool_limit("url", mcp(url=url_of(2048)), mcp(url=url_of(2049)), "/url", "urlBytes", 2048),
     tool_limit("agentCardUrl", a2a(agentCardUrl=url_of(2048)), a2a(agentCardUrl=url_of(2049)),
                "/agentCardUrl", "agentCardUrlBytes", 2048),
@@ -444,6 +459,24 @@ class LimitsTest(ServerCase):
         self.assertEqual(answer.status, 400)
         self.assertEqual(answer.json()["error"]["data"],
                          {"code": "too_complex", "limit": "jsonValues", "max": 250_000})
+
+    def test_how_many_steps_it_takes_to_check_arguments(self):
+        client = self.start_server([turn("Hello.")]).client()
+        made = client.request("POST", "/tools", {
+            "name": "check", "parameters": HOSTILE_SCHEMA, "http": {"url": "http://127.0.0.1:9"}})
+        self.assertEqual(made.status, 201, made.body[:500])
+        refusal = {"code": "too_complex", "limit": "validationSteps", "max": 20_001}
+        tried = client.request("POST", "/tools/check/test", {"arguments": {"a": 1}})
+        self.assertEqual((tried.status, refusal_of(tried)),
+                         (400, refusal | {"pointer": "/arguments"}))
+        called = client.request("POST", "/mcp", {
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+                "name": "check", "arguments": {"a": 1}, "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {}}}}, headers={
+            "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "check"})
+        self.assertEqual(called.json()["error"]["data"], refusal)
 
     def test_how_many_patterns_a_stored_tool_brings(self):
         client = self.start_server([turn("Hello.")]).client()

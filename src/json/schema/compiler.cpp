@@ -142,6 +142,7 @@ const Pattern* Compiler::pattern(std::string_view text, std::string_view suffix)
   if (patterns_.size() >= kSchemaPatternsMax) {
     fail_at(suffix, Error(ErrorCode::too_large,
                           cat("there are more than ", kSchemaPatternsMax, " different patterns"))
+                        .reason("too_complex")
                         .limit("schemaPatterns", static_cast<std::int64_t>(kSchemaPatternsMax)));
     return nullptr;
   }
@@ -156,6 +157,7 @@ const Pattern* Compiler::pattern(std::string_view text, std::string_view suffix)
   if (instructions_ > kSchemaInstructionsMax) {
     fail_at(suffix,
             Error(ErrorCode::too_large, "the patterns take too much memory together")
+                .reason("too_complex")
                 .limit("schemaInstructions", static_cast<std::int64_t>(kSchemaInstructionsMax)));
     return nullptr;
   }

@@ -11,6 +11,7 @@ constexpr std::size_t kBytesPerValue = 8;
 
 Error too_large(std::string message, std::string_view limit, std::size_t max) {
   return Error(ErrorCode::too_large, std::move(message))
+      .reason("too_complex")
       .limit(limit, static_cast<std::int64_t>(max));
 }
 

@@ -48,6 +48,7 @@ Result<std::unique_ptr<const Pattern>> Pattern::compile(std::string_view text) {
   if (text.size() > kPatternBytesMax) {
     return Error(ErrorCode::too_large,
                  cat("the pattern is longer than ", kPatternBytesMax, " bytes"))
+        .reason("too_complex")
         .limit("patternBytes", static_cast<std::int64_t>(kPatternBytesMax));
   }
   ERRAND_TRY(std::string translated, to_re2_syntax(text));
@@ -55,6 +56,7 @@ Result<std::unique_ptr<const Pattern>> Pattern::compile(std::string_view text) {
   auto compiled = std::make_unique<const re2::RE2>(translated, options());
   if (compiled->error_code() == re2::RE2::ErrorPatternTooLarge) {
     return Error(ErrorCode::too_large, "the pattern takes too much memory: repeat less in it")
+        .reason("too_complex")
         .limit("patternMemory", kPatternMemoryMax);
   }
   const auto code = compiled->error_code();

@@ -38,7 +38,7 @@ net::Response unread_response(const Error& why) {
     return refusal(503, rpc::code::kOverloaded, why.message());
   }
   rpc::RpcError error{.code = rpc::code::kInvalidRequest, .message = why.message()};
-  error.data = json::Object{{"code", why.reason()}, {"limit", why.limit()}, {"max", why.max()}};
+  error.data = limit_data(why);
   return error_response(400, {}, std::move(error));
 }
 

@@ -67,12 +67,14 @@ Task<Result<std::vector<mcp::Tool>>> WorkspaceFeatures::tools() {
   co_return tools;
 }
 
-Task<std::string> WorkspaceFeatures::mistake_in(json::Object arguments, SchemaPtr schema) const {
+Task<Result<std::string>> WorkspaceFeatures::mistake_in(json::Object arguments,
+                                                        SchemaPtr schema) const {
   auto wrong =
       co_await engine::check_arguments(deps_.engine.pool(), deps_.schemas, std::move(schema),
                                        std::make_shared<const json::Object>(std::move(arguments)));
+  if (!wrong && wrong.error().reason() == "too_complex") co_return std::move(wrong).error();
   if (!wrong) co_return wrong.error().describe();
-  if (wrong->empty()) co_return "";
+  if (wrong->empty()) co_return std::string();
   co_return cat("The arguments do not fit the tool:\n", json::describe(*wrong));
 }
 
@@ -81,7 +83,7 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
   if (engine::may_use_tools(who_)) {
     ERRAND_CO_TRY(auto tool, co_await deps_.tools.offered_tool(who_, params.name));
     if (tool) {
-      auto wrong = co_await mistake_in(params.arguments, tool->decl().input_schema);
+      ERRAND_CO_TRY(auto wrong, co_await mistake_in(params.arguments, tool->decl().input_schema));
       if (!wrong.empty()) co_return failure(std::move(wrong));
       auto outcome = co_await this->call(tool, std::move(params.arguments), call);
       co_return outcome;
@@ -95,7 +97,7 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
     co_return Error(ErrorCode::not_found,
                     cat("there is no tool ", utf8_prefix(params.name, kToolNameCharsMax)));
   }
-  auto wrong = co_await mistake_in(params.arguments, agent->decl.input_schema);
+  ERRAND_CO_TRY(auto wrong, co_await mistake_in(params.arguments, agent->decl.input_schema));
   if (!wrong.empty()) co_return failure(std::move(wrong));
   std::string message(json::text_at(&params.arguments, "message"));
   auto outcome = co_await call_agent({.engine = deps_.engine, .cancelling = deps_.cancelling}, who_,

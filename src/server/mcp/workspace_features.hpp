@@ -48,8 +48,9 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
                                                                  mcp::ServedCall* call) override;
 
  private:
-  // What is wrong with the arguments; empty if they fit.
-  Task<std::string> mistake_in(json::Object arguments, SchemaPtr schema) const;
+  // What is wrong with the arguments, in words for whoever wrote them; empty if they fit.
+  // invalid_argument with the reason "too_complex": to find out takes too much work.
+  Task<Result<std::string>> mistake_in(json::Object arguments, SchemaPtr schema) const;
   Task<Result<std::vector<AgentAsTool>>> agents() const;
   Task<Result<mcp::CallOutcome>> call(ToolPtr tool, json::Object arguments, mcp::ServedCall* call);
 
