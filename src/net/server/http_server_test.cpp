@@ -241,6 +241,7 @@ struct Gate {
   explicit Gate(Executor home) : bell(std::move(home)) {}
   Wakeup bell;
   std::promise<void> entered;
+  std::promise<void> left;
 };
 
 Task<Response> wait_at(std::shared_ptr<Gate> gate) {
@@ -249,6 +250,60 @@ Task<Response> wait_at(std::shared_ptr<Gate> gate) {
   Response response;
   response.body = "done";
   co_return response;
+}
+
+// Answers once its client has left.
+Task<Response> wait_for_leaving(Request request, std::shared_ptr<Gate> gate) {
+  Response response;
+  response.body = "not watched";
+  if (!request.when_left) co_return response;
+  request.when_left([gate] { gate->bell.notify(); });
+  gate->entered.set_value();
+  co_await gate->bell.wait();
+  gate->left.set_value();
+  response.body = "left";
+  co_return response;
+}
+
+class HttpServerLeaving : public testing::Test {
+ protected:
+  std::shared_ptr<Gate> gate_;
+  TestServer server_{
+      [this](Request request) { return wait_for_leaving(std::move(request), gate_); }};
+
+  void SetUp() override {
+    gate_ = server_.loop().call(
+        [this] { return std::make_shared<Gate>(server_.loop().home().executor()); });
+  }
+  void TearDown() override {
+    server_.loop().call([this] { gate_.reset(); });
+  }
+};
+
+TEST_F(HttpServerLeaving, IsToldToTheHandlerThatWaits) {
+  RawClient client(server_.port());
+  client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  gate_->entered.get_future().wait();
+  client.close();
+  gate_->left.get_future().wait();
+  server_.wait_for([](const auto& counts) { return counts.connections == 0; });
+}
+
+TEST_F(HttpServerLeaving, AClientThatOnlySendsNoMoreGetsItsAnswer) {
+  RawClient client(server_.port());
+  client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  gate_->entered.get_future().wait();
+  client.finish_sending();
+  EXPECT_EQ(client.receive_response().body, "left");
+}
+
+TEST_F(HttpServerLeaving, IsNotWatchedForWhenTheNextRequestIsThere) {
+  RawClient client(server_.port());
+  const std::string request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  client.send(request + request);
+  EXPECT_EQ(client.receive_response().body, "not watched");
+  gate_->entered.get_future().wait();
+  client.close();
 }
 
 class HttpServerStop : public testing::Test {
