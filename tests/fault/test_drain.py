@@ -103,7 +103,9 @@ class HeldBackTest(ServerCase):
 
     def ready(self, server) -> dict:
         while (answer := server.client().request_at("GET", "/readyz")).status != 200:
-            self.assertEqual(answer.json()["code"], "recovering", answer.body)
+            refusal = answer.json()
+            self.assertEqual(refusal["code"], "recovering", answer.body)
+            self.assertRegex(refusal["message"], r"being taken over: \d+ are left$")
         return answer.json()
 
     def test_readyz_counts_the_runs_that_are_held_back_until_all_have_gone_on(self):
@@ -121,6 +123,8 @@ class HeldBackTest(ServerCase):
         while not (held := self.ready(server).get("heldBack", 0)):
             pass
         self.assertLessEqual(held, SUSPECTS)
+        self.assertRegex(server.errors(), r'took over runs of the last process goOn="\d+" '
+                                          r'heldBack="[1-9]\d*" waitForClients="0"')
         for run in runs:
             self.assertEqual(client.log(run)[-1].event, "result")
         while "heldBack" in self.ready(server):

@@ -16,6 +16,18 @@ constexpr std::string_view kOneCall = R"({"turns":[
   {"toolCalls":[{"name":"look"}]},{"text":["Seen."]}]})";
 
 using Prompts = std::vector<std::string>;
+using Lines = std::vector<std::string>;
+
+// The lines of a log about the runs of the last process, without their times.
+Lines told_of_last_process(std::string_view log) {
+  Lines told;
+  while (!log.empty()) {
+    std::string_view line = take_line(log);
+    line.remove_prefix(std::min(line.size(), line.find("info ")));
+    if (line.find("of the last process") != std::string_view::npos) told.emplace_back(line);
+  }
+  return told;
+}
 
 struct RestartTest : ::testing::Test {
   Disk disk;
@@ -177,6 +189,30 @@ TEST_F(RestartTest, TheBacklogIsEveryRunThatIsNotTakenOverYet) {
   EXPECT_EQ(told.front(), kRuns);
   EXPECT_TRUE(std::is_sorted(told.rbegin(), told.rend()));
   EXPECT_EQ(world.engine.backlog(), 0U);
+}
+
+TEST_F(RestartTest, TheLogTellsTheBacklogAgainIfItTakesLong) {
+  constexpr int kRuns = 150;
+  {
+    World world(disk, kSlow);
+    for (int i = 0; i < kRuns; ++i) create(world, "slow");
+  }
+  World world(disk, kSlow);
+  int claims = 0;
+  world.fault = [&claims](FaultyStore::Operation op) {
+    const bool is_second = op.kind == FaultyStore::Kind::claim && ++claims == 2;
+    return is_second ? FaultyStore::Fault::fail_before : FaultyStore::Fault::none;
+  };
+  ::testing::internal::CaptureStderr();
+  recover(world);
+  world.pass(Residency::kBacklogTold);
+  ASSERT_TRUE(world.engine.is_recovered());
+
+  EXPECT_EQ(told_of_last_process(::testing::internal::GetCapturedStderr()),
+            (Lines{"info taking over runs of the last process runs=\"150\"",
+                   "info still taking over runs of the last process left=\"86\"",
+                   "info took over runs of the last process goOn=\"150\" heldBack=\"0\" "
+                   "waitForClients=\"0\""}));
 }
 
 TEST_F(RestartTest, ACancelReachesASuspectAtOnce) {
