@@ -1,15 +1,12 @@
 """SIGTERM under load: nothing is lost, and clients come back by themselves."""
 
 import threading
-import time
 
 from support.agent import Agent, Availability, join_all, log_problems
 from support.script import local_tool, turn
 from support.server import ServerCase
 
 RUNS = 24
-DRAIN_SECONDS = 1
-MARGIN_SECONDS = 5
 END_SECONDS_MAX = 60
 RESTARTS = 4
 SUSPECTS = 8
@@ -57,16 +54,16 @@ class DrainTest(ServerCase):
         for _ in agents:
             self.assertTrue(self.streaming.acquire(timeout=60))
         self.availability.went_down()
-        started = time.monotonic()
         code = self.server.terminate()
-        seconds = time.monotonic() - started
+        # The server did not wait for the runs: half of them cannot end before they are answered.
+        ended = [agent.run for agent in agents
+                 if agent.frames and agent.frames[-1].event == "result"]
+        self.assertEqual((code, ended), (0, []))
         self.server.restart()
         self.may_answer.set()
         self.availability.came_up()
         stuck = join_all([agent.thread for agent in agents], END_SECONDS_MAX)
         self.assertEqual((self.failures, stuck), ([], 0))
-        self.assertEqual(code, 0)
-        self.assertLess(seconds, DRAIN_SECONDS + MARGIN_SECONDS)
         errors = {type(cut.error) for agent in agents for cut in agent.cuts}
         self.assertEqual(errors, {ConnectionResetError})
         self.assertTrue(all(agent.cuts for agent in agents))
