@@ -194,6 +194,16 @@ class CheckStyleTest(unittest.TestCase):
              f"tests/a.py:1: {sentence}"],
         )
 
+    def test_a_doubled_word_of_a_document_fails(self):
+        self.assertEqual(
+            self.problems({
+                "docs/a.md": "The the run, which\nwhich ends.\n",
+                "docs/fits.md": "# A run\n\nRun `errand errand`, errand.\n"
+                                "```\nkey key\n```\na `a` a\n| a | a |\n",
+            }),
+            ['docs/a.md:1: doubled-word: "The" stands twice',
+             'docs/a.md:1: doubled-word: "which" stands twice'])
+
     def test_white_space_at_ends_fails(self):
         self.assertEqual(
             self.problems({"docs/a.md": "a \nb"}),
