@@ -132,6 +132,13 @@ class CutOffCommandTest(EmbeddedCase):
         except ProcessLookupError:
             pass  # it went with its parent
 
+    def assert_refused_as_claimed(self, call: str, *place: str) -> None:
+        done = subprocess.run([binary(), "calls", "answer", call, "--result", "Done.", *place],
+                              capture_output=True, text=True, timeout=END_SECONDS_MAX,
+                              cwd=str(self.cwd), preexec_fn=die_with_parent)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.splitlines()[:1]),
+                         (1, "", [f'errand: the call "{call}" is claimed by another']))
+
     def assert_told_once(self, client: Client, run: str) -> None:
         with client.stream(run) as stream:
             frames = [frame.json() for frame in stream]
@@ -162,20 +169,22 @@ class CutOffCommandTest(EmbeddedCase):
         for _ in range(2):  # a restart changes nothing: the call is still claimed
             claim = client.request("POST", f"/tool-calls/{call}/claim", {})
             self.assertEqual((claim.status, claim.json()["code"]), (409, "claimed"))
+            self.assert_refused_as_claimed(call, "--server", server.url, "--key", server.key)
             server.kill()
             client = server.start().client()
         client.cancel(run)
         client.log(run)  # comes to its end with the run
         self.assertEqual(len(self.effects.read_text().split()), 1, "the command ran again")
 
-    def test_the_model_is_told_of_a_call_that_a_client_had_claimed(self):
+    def end_after_a_claim(self, policy: str) -> dict:
+        """The end of a run whose call was claimed and never answered."""
         server = Server({"cut": [turn(calls=[("act", {})]), turn("I see.")]})
         self.addCleanup(server.close)
         client = server.start().client()
         self.addCleanup(server.kill)
         run = client.create(prompt="Go.", modelId="cut", tools=[local_tool("act")],
                             budgets={"localToolTimeoutMs": CUT_TIMEOUT_MS,
-                                     "onLocalToolTimeout": "continue"})
+                                     "onLocalToolTimeout": policy})
         with client.stream(run) as stream:
             call = stream.until("local_tool_call")[-1].json()["toolUseId"]
             claim = client.request("POST", f"/tool-calls/{call}/claim", {"ttlMs": 600_000})
@@ -183,7 +192,16 @@ class CutOffCommandTest(EmbeddedCase):
             frames = [frame.json() for frame in stream]
         told = [one["result"] for one in frames if one["type"] == "tool_result"]
         self.assertEqual([self.UNKNOWN in one for one in told], [True])
-        self.assertEqual((frames[-1]["type"], frames[-1]["text"]), ("result", "I see."))
+        return frames[-1]
+
+    def test_the_model_is_told_of_a_call_that_a_client_had_claimed(self):
+        end = self.end_after_a_claim("continue")
+        self.assertEqual((end["type"], end["subtype"], end["text"]),
+                         ("result", "success", "I see."))
+
+    def test_a_run_that_may_not_go_on_says_first_that_the_call_may_have_taken_effect(self):
+        end = self.end_after_a_claim("fail")
+        self.assertEqual((end["type"], end["subtype"]), ("result", "error_local_tool_timeout"))
 
 
 class CountingPages(http.server.ThreadingHTTPServer):
