@@ -417,7 +417,9 @@ class CostTest(FirstHourCase):
         self.assertRegex(out.splitlines()[-1], r" 3 +\$0\.0300 and 1 unpriced  first key$")
 
     def test_an_unknown_price_leaves_the_cost_out(self):
-        self.assertNotIn("\ncost ", self.cost_shown("--model", "a-model-whose-name-is-long"))
+        shown = self.cost_shown("--model", "a-model-whose-name-is-long")
+        self.assertNotIn("\ncost ", shown)
+        self.assertIn("\ntokens   unknown\n", shown)
 
 
 class TerminalTest(FirstHourCase):
