@@ -404,6 +404,12 @@ class RunsTest(CliCase):
         self.assertRegex(errors, r'^errand: "run_\w+" is the beginning of 2 runs\nhint: ')
         self.assertEqual(self.command("runs", "show", "nothing")[0], 1)
 
+    def test_a_run_has_the_name_that_it_was_given(self):
+        for more in ((), ("--detach",)):
+            self.assertEqual(self.command("run", "Go.", "--name", "nightly", *more)[0], 0)
+            shown = self.command("runs", "show", "latest")[1]
+            self.assertEqual(shown.splitlines()[1], "name     nightly")
+
     def test_a_fork_shows_its_own_prompt(self):
         self.command("run", "First.", "--model", "talk")
         fork = self.command("runs", "fork", "latest", "--prompt", "Second.")[1].strip()
