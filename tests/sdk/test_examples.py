@@ -18,6 +18,7 @@ PAGE = ROOT / "docs" / "guide" / "cpp.md"
 ROOMS_PAGE = ROOT / "docs" / "guide" / "rooms.md"
 SECONDS_MAX = 60
 FIRST_TOOL_LINES_MAX = 15
+README_LINES_MAX = 10  # blank ones left out
 # What those print that need no server.
 PRINTED = {
     "typed_output": "The lamp flickers (angry)\noutput_invalid: {\"name\":\"lamp\"}\n",
@@ -110,6 +111,8 @@ class GuideTest(ExampleTest):
 
     def test_the_program_of_the_readme_works(self):
         [block] = [block for block in blocks_of(ROOT / "README.md") if block.language == "cpp"]
+        lines = [line for line in block.text.splitlines() if line]
+        self.assertLessEqual(len(lines), README_LINES_MAX)
         source = self.work / "readme" / "main.cpp"
         source.parent.mkdir()
         source.write_text(block.text)
