@@ -147,8 +147,6 @@ class NewcomerTest(RootCase):
     def test_a_newcomer_gets_from_the_package_to_a_tool_in_cpp(self):
         work = self.folder / "work"
         shutil.copytree(self.packages, work)
-        # What a bare machine needs before it can install anything.
-        self.must("apt-get", "update", "-q")
         session = RootSession(self.root, self.folder, work)
         started = time.monotonic()
         self.assertEqual("\n\n".join(session.run(blocks_of(PAGE))), "")
@@ -181,6 +179,16 @@ class NewcomerTest(RootCase):
         self.must("dpkg", "--purge", "errand")
         self.assertFalse(settings.parent.exists())
         self.assertTrue((self.root.path / "var/lib/errand/errand.db").exists())
+
+
+class TarballTest(RootCase):
+    def test_the_tarball_runs_where_nothing_is_installed(self):
+        self.root.put(self.tarball, "/packages")
+        self.must("tar", "xzf", f"/packages/{self.tarball.name}", "-C", "/opt")
+        program = f"/opt/{self.tarball.name.removesuffix('.tar.gz')}/bin/errand"
+        self.assertIn("Errand's demo model",
+                      self.must(program, "run", "--model", "demo", "Hello"))
+        self.assertNotEqual(self.root.run("dpkg", "--status", "errand").returncode, 0)
 
 
 def steps_of_stages() -> list[list[tuple[str, str]]]:
