@@ -247,9 +247,10 @@ struct AddKeyOutcome {
 
 // Asks for unfinished runs that nobody owns.
 struct ClaimRuns {
-  std::size_t limit = 0;        // at least 1
-  milliseconds grace{};         // unfilled mailboxes of the runs stay open for at least so long
-  std::optional<RunKey> after;  // go on behind this run
+  std::size_t limit = 0;            // at least 1
+  milliseconds grace{};             // unfilled mailboxes of the runs stay open for at least so long
+  std::optional<RunKey> after;      // go on behind this run
+  std::optional<RunKey> only = {};  // without `after`: this run, or nothing
 };
 
 // A run that a node has taken over, with everything that its owner needs.

@@ -69,6 +69,20 @@ TEST_P(StoreContract, APageThatHasTheLastRunHasNoNextOne) {
   EXPECT_EQ(claim_page({.limit = 2}).found, 0U);
 }
 
+TEST_P(StoreContract, OneRunIsClaimedAloneIfItIsToBeHad) {
+  for (int number = 1; number <= 3; ++number) create(number);
+  reopen();
+
+  ClaimedRuns claimed = claim_page({.limit = 1, .only = run_key(2)});
+  EXPECT_EQ(ids(claimed.runs), std::vector{run_id(2)});
+  EXPECT_EQ(claimed.runs.at(0).row.epoch, find(2).epoch);
+  EXPECT_EQ(claimed.next, std::nullopt);
+  EXPECT_EQ(ids(claim_page({.limit = 1, .only = run_key(2)}).runs), std::vector<RunId>());
+  EXPECT_EQ(ids(claim_page({.limit = 1, .only = run_key(3, "another")}).runs),
+            std::vector<RunId>());
+  EXPECT_EQ(ids(claim(10)), (std::vector{run_id(1), run_id(3)}));
+}
+
 TEST_P(StoreContract, RunsUpToTheCursorAreLeftToOthers) {
   for (int number = 1; number <= 3; ++number) create(number);
   reopen();

@@ -275,6 +275,7 @@ ClaimedRuns MemoryStoreData::claim(std::int64_t epoch, const ClaimRuns& params, 
   if (!processes_.contains(epoch)) return out;
   std::map<RunKey, StoredRun*> ordered;
   for (auto& [id, run] : runs_) {
+    if (params.only && run.row.key() != *params.only) continue;
     if (!params.after || run.row.key() > *params.after) ordered[run.row.key()] = &run;
   }
   for (auto& [key, run] : ordered) {

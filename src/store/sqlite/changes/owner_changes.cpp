@@ -21,6 +21,9 @@ constexpr const char* kFindClaimable =
     "WHERE status = 0 AND (workspace, id) > (?1, ?2) AND epoch < ?3 AND format <= ?4 "
     "ORDER BY workspace, id LIMIT ?5";
 static_assert(static_cast<int>(RunStatus::queued) == 0);
+constexpr const char* kFindOneClaimable =
+    "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs "
+    "WHERE workspace = ?1 AND id = ?2 AND finished = 0 AND epoch < ?3 AND format <= ?4";
 constexpr const char* kCountClaimable =
     "SELECT (SELECT count(*) FROM runs INDEXED BY at_work WHERE finished = 0 AND status <> 0 AND "
     "epoch < ?1 AND format <= ?2) + (SELECT count(*) FROM runs INDEXED BY queued WHERE status = 0 "
@@ -41,6 +44,7 @@ OwnerChanges::OwnerChanges(Database& database, const Timekeeper& time, std::int6
       epoch_(epoch),
       mail_(mail),
       find_claimable_(database, kFindClaimable),
+      find_one_(database, kFindOneClaimable),
       count_claimable_(database, kCountClaimable),
       set_epoch_(database, kSetEpoch),
       release_(database, kRelease),
@@ -49,9 +53,7 @@ OwnerChanges::OwnerChanges(Database& database, const Timekeeper& time, std::int6
       find_left_(database, kFindLeft) {}
 
 Result<ClaimedRuns> OwnerChanges::claim(const ClaimRuns& params) {
-  const RunKey after = params.after.value_or(RunKey());
-  ERRAND_TRY(auto rows, read_runs(find_claimable_.query(after.workspace, after.run, epoch_,
-                                                        kRunFormat, params.limit + 1)));
+  ERRAND_TRY(auto rows, find(params));
   const bool has_more = rows.size() > params.limit;
   if (has_more) rows.pop_back();
   const StoreTime deadline_min = time_.now() + params.grace;
@@ -79,6 +81,16 @@ Result<ClaimedRuns> OwnerChanges::claim(const ClaimRuns& params) {
   }
   if (has_more) claimed.next = claimed.runs.back().row.key();
   return claimed;
+}
+
+// One run more than the limit, if there is one.
+Result<std::vector<RunRow>> OwnerChanges::find(const ClaimRuns& params) {
+  if (params.only) {
+    return read_runs(find_one_.query(params.only->workspace, params.only->run, epoch_, kRunFormat));
+  }
+  const RunKey after = params.after.value_or(RunKey());
+  return read_runs(
+      find_claimable_.query(after.workspace, after.run, epoch_, kRunFormat, params.limit + 1));
 }
 
 Result<std::size_t> OwnerChanges::count_claimable() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "store/sqlite/changes/mail_changes.hpp"
 
@@ -18,6 +19,7 @@ class OwnerChanges final {
   Result<void> leave();
 
  private:
+  Result<std::vector<RunRow>> find(const ClaimRuns& params);
   Result<std::size_t> count_claimable();
   Result<bool> has_left(std::int64_t epoch);
 
@@ -27,6 +29,7 @@ class OwnerChanges final {
   MailChanges& mail_;
 
   Statement find_claimable_;
+  Statement find_one_;
   Statement count_claimable_;
   Statement set_epoch_;
   Statement release_;
