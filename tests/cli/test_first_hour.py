@@ -171,6 +171,18 @@ class WithoutServerTest(FirstHourCase):
         self.assertEqual(self.errand(*export, "--force")[0], 0)
         self.check_data()
 
+    def test_an_export_replaces_nothing_unasked_and_needs_no_file(self):
+        self.run_kept("Say hello.")
+        link = self.root / "link.json"
+        link.symlink_to(self.root / "nothing")
+        export = ("runs", "export", "latest", "--data", str(self.data))
+        code, _, errors = self.errand(*export, "--output", str(link))
+        self.assertEqual((code, errors), (2, "errand: there is a file ROOT/link.json already\n"
+                                             "hint: --force replaces it\n"))
+        code, out, errors = self.errand(*export)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(json.loads(out)["run"]["finalText"], "Hello.")
+
     def test_a_run_that_has_ended_is_followed_to_its_end(self):
         self.run_kept("Say hello.")
         words = ("runs", "tail", "latest", "--data", str(self.data))
@@ -351,7 +363,7 @@ class HintTest(FirstHourCase):
         self.assertEqual(self.errand("run", "Hello", "--config", "errand.json")[0], 0)
 
 
-class WithoutServerTest(FirstHourCase):
+class RecordsWithoutServerTest(FirstHourCase):
     def test_a_chat_leaves_a_session_that_is_shown_and_removed(self):
         words = ["--config", str(self.config), "--data", str(self.data)]
         self.assertEqual(self.errand("chat", "--model", "hello", *words, input=b"Hi.\n")[0], 0)

@@ -215,6 +215,24 @@ TEST_F(RestartTest, TheLogTellsTheBacklogAgainIfItTakesLong) {
                    "waitForClients=\"0\""}));
 }
 
+TEST_F(RestartTest, ACancelEndsARunInAProcessThatTakesOverNoOthers) {
+  RunId run;
+  RunId other;
+  {
+    World world(disk, kSlow);
+    other = create(world, "first");
+    run = create(world, "second");
+  }
+  World world(disk, kSlow);
+
+  EXPECT_EQ(cancel(world, run), RunStatus::cancelled);
+  world.settle();
+
+  EXPECT_EQ(status(world, run), RunStatus::cancelled);
+  EXPECT_EQ(status(world, other), RunStatus::running);
+  EXPECT_EQ(world.asked_about, Prompts());
+}
+
 TEST_F(RestartTest, ACancelReachesASuspectAtOnce) {
   RunId run;
   {

@@ -7,6 +7,11 @@
 
 namespace errand::engine {
 
+bool has_cancel(std::span<const Mailbox> mail) {
+  return std::any_of(mail.begin(), mail.end(),
+                     [](const Mailbox& box) { return box.kind == MailKind::cancel; });
+}
+
 LiveRun::LiveRun(const RunRow& row, Keeper& keeper)
     : id_(row.id),
       workspace_(row.workspace),
@@ -51,8 +56,7 @@ void LiveRun::deliver(Mailbox mail) {
 }
 
 bool LiveRun::has_early_cancel() const {
-  return std::any_of(early_mail_.begin(), early_mail_.end(),
-                     [](const Mailbox& mail) { return mail.kind == MailKind::cancel; });
+  return has_cancel(early_mail_);
 }
 
 void LiveRun::catch_up(const RunRow& row) {

@@ -13,6 +13,8 @@ namespace errand::engine {
 
 class Subscription;
 
+bool has_cancel(std::span<const Mailbox> mail);
+
 // A run that is in memory: its agent, if this process drives it, and those who read along.
 // Shared by the engine and by subscriptions; lives on the engine's home.
 class LiveRun final : public agent::RunObserver {

@@ -32,11 +32,6 @@ bool is_unread(const Result<std::unique_ptr<agent::State>>& state) {
   return !state && state.error().code() != ErrorCode::internal;
 }
 
-bool is_cancelled(const ClaimedRun& run) {
-  return std::any_of(run.mail.begin(), run.mail.end(),
-                     [](const Mailbox& box) { return box.kind == MailKind::cancel; });
-}
-
 }  // namespace
 
 Task<void> Residency::recover() {
@@ -91,6 +86,15 @@ Task<void> Residency::claim_all() {
                     {"heldBack", std::to_string(count(Place::suspect))},
                     {"waitForClients", std::to_string(count(Place::resting))}});
   }
+}
+
+Task<Result<bool>> Residency::take_over_cancelled(RunKey run) {
+  ERRAND_CO_TRY(auto claimed,
+                co_await deps_.store.claim({.limit = 1, .grace = kCallGrace, .only = run}));
+  if (claimed.runs.empty()) co_return false;
+  expect(claimed.runs.front());
+  co_await take_over_page(std::move(claimed.runs));
+  co_return true;
 }
 
 void Residency::expect(const ClaimedRun& run) {
@@ -192,7 +196,7 @@ void Residency::go_on_or_queue(Taken taken) {
   if (!resident || deps_.pauses.ended() || resident->place != Place::claimed) return;
   // A cancelled run ends without a slot.
   const bool is_hurried =
-      is_cancelled(taken.run) || (resident->live && resident->live->has_early_mail());
+      has_cancel(taken.run.mail) || (resident->live && resident->live->has_early_mail());
   if (must_queue(key.workspace) && !is_hurried) {
     queue(key, *resident, end_of(taken.run.row), Start::recovered);
     return drop_unused(key.run);
@@ -257,7 +261,7 @@ void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
   trial_.suspects[id] = suspected;
   // The cancel may have come after the claim.
   const bool is_released =
-      is_cancelled(run) || (resident.live && resident.live->has_early_cancel());
+      has_cancel(run.mail) || (resident.live && resident.live->has_early_cancel());
   resident.held = std::make_unique<ClaimedRun>(std::move(run));
   move(resident, Place::suspect);
   if (is_released) release(id);

@@ -184,7 +184,7 @@ void Residency::drive(agent::AgentRun::Params params) {
   const std::string& model_id = created.model.id;
   std::shared_ptr<llm::Model> model =
       deps_.catalog.find_with_fallback(model_id, created.fallback, deps_.log);
-  if (!model) {
+  if (!model && !has_cancel(params.mail)) {
     deps_.log.warning("a run waits for its model, which is not configured",
                       {{"run", key.run.str()}, {"model", model_id}});
   }
@@ -348,7 +348,13 @@ Task<bool> Residency::try_reload(RunKey run, Start start) {
   auto mail = co_await deps_.store.mailboxes(run);
   bool is_gone = !row && row.error().code() == ErrorCode::not_found;
   if (!is_gone && (!row || !mail)) co_return false;
-  if (is_gone || is_terminal(row->status) || row->epoch != deps_.store.epoch()) {
+  const bool is_foreign = row && row->epoch != deps_.store.epoch();
+  if (is_foreign && !is_terminal(row->status) && has_cancel(*mail)) {
+    auto is_taken = co_await take_over_cancelled(run);
+    if (!is_taken) co_return false;
+    if (*is_taken) co_return true;
+  }
+  if (is_gone || is_terminal(row->status) || is_foreign) {
     // It ended, it was removed, or another process owns it.
     if (Resident* resident = look_up(run.run); resident && row) {
       move(*resident, Place::unowned);

@@ -214,6 +214,9 @@ class Residency final : private LiveRun::Keeper {
     Result<std::unique_ptr<agent::State>> state;
   };
   void expect(const ClaimedRun& run);
+  // Takes over one run, if nobody owns it, to end it. This process may take over no others: a
+  // cancelled run asks nobody and calls nothing.
+  Task<Result<bool>> take_over_cancelled(RunKey run);
   Task<void> take_over_page(std::vector<ClaimedRun> runs);
   // Nothing: the run rests, is held back or is not read yet, or somebody drives it already.
   Task<std::optional<Taken>> take_over(ClaimedRun run);

@@ -18,7 +18,7 @@ struct DataPlace {
 
 // A client of the server that find_server finds. If it finds none, or only the one of the data
 // directory, and no server uses the directory, this process answers for it: the requests go to the
-// routes of a server without a port. It drives no runs.
+// routes of a server without a port. It drives no runs, except to end those that it cancels.
 // invalid_argument: the workspace, the configuration or the directory cannot be used. Other errors
 // are those of find_server, for which `is_server` is set, and of the store.
 struct OpenedData {
