@@ -194,6 +194,19 @@ class CheckStyleTest(unittest.TestCase):
              f"tests/a.py:1: {sentence}"],
         )
 
+    def test_a_python_definition_that_another_one_replaces_fails(self):
+        test = "    def test_a(self):\n        pass\n"
+        two_classes = f"class ATest:\n{test}\n\nclass ATest:\n{test}"
+        two_methods = f"class ATest:\n{test}\n    @slow\n    async {test.lstrip()}"
+        fits = (f"class ATest:\n{test}\n\nclass BTest:\n{test}\n"
+                "    @property\n    def b(self):\n        return lambda: 1\n\n"
+                "    @b.setter\n    def b(self, b):\n        pass\n")
+        self.assertEqual(
+            self.problems({"tests/classes.py": two_classes, "tests/methods.py": two_methods,
+                           "tests/fits.py": fits}),
+            ["tests/classes.py:6: replaced: ATest replaces that of line 1",
+             "tests/methods.py:6: replaced: test_a replaces that of line 2"])
+
     def test_a_doubled_word_of_a_document_fails(self):
         self.assertEqual(
             self.problems({
