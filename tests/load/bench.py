@@ -17,7 +17,9 @@ stalls; without names all but stalls are measured.
           their own, docs/stalls.md
 --against  another build of the server: both are measured in turn, in N rounds (5), and each row
            says how much worse this one is. CPU and memory may be 5 % worse, rates 15 %. Without
-           names the groups are runs and vendors
+           names the groups are runs and vendors. Both get the same load and the same vendor. What
+           an older build cannot do is not measured; what errand_micro says is, if BINARY has one
+           beside it, too
 --mock    the vendor of models behind HTTP, instead of `errand fake-model`: a program that takes
           --port, speaks as OpenAI's chat completions do, and says what the name of its model asks
           for, such as mock-tools-5-deltas-20
@@ -28,8 +30,10 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -38,9 +42,11 @@ from load import (  # noqa: E402
     compare, durability, mcp, million, report, rooms, scenarios, sdk, sessions, stall_probe, stalls,
     tenants, vendors,
 )
+from load.attempts import attempt  # noqa: E402
 from load.report import Row  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -59,40 +65,46 @@ ROUND = Effort(repetitions=1, runs=5000, starts=5, large=1, stored=1_000_000)
 QUICK = Effort(repetitions=2, runs=1000, starts=5, large=1, stored=100_000)
 
 
+def repeated(what: str, times: int, measure: Callable[[], T]) -> list[T]:
+    """What so many measurements give."""
+    return attempt(what, lambda: [measure() for _ in range(times)])
+
+
 def measure_runs(effort: Effort) -> list[Row]:
-    rows = []
-    talk = scenarios.measure_runs("talk", effort.repetitions, effort.runs)
-    rows.append(Row("Run of 20 deltas: server CPU", "ms", [one.cpu_ms for one in talk], 3, 0.15))
-    rows.append(Row("Run of 20 deltas: rate", "runs/s", [one.per_second for one in talk], 0))
-    rows.append(Row("Run of 20 deltas: latency, p50", "ms", [one.p50_ms for one in talk], 2))
-    rows.append(Row("Run of 20 deltas: latency, p99", "ms", [one.p99_ms for one in talk], 2))
+    def of(model: str) -> list[scenarios.RunFigures]:
+        return attempt(f"runs of '{model}'", lambda: scenarios.measure_runs(
+            model, effort.repetitions, effort.runs))
 
-    ask = scenarios.measure_runs("ask", effort.repetitions, effort.runs)
-    rows.append(Row("The same with one client tool: server CPU", "ms",
-                    [one.cpu_ms for one in ask], 3))
-    rows.append(Row("The same with one client tool: rate", "runs/s",
-                    [one.per_second for one in ask], 0))
-
-    paused = [scenarios.measure_paused() for _ in range(effort.repetitions)]
-    rows.append(Row("Paused run with its open stream: memory", "KB", paused, 1, 10))
-
-    fresh = [scenarios.measure_start_fresh() for _ in range(effort.starts)]
-    rows.append(Row("Start on a fresh data directory", "ms", [one.millis for one in fresh], 1, 30))
-    again = scenarios.measure_starts_again(effort.starts)
-    rows.append(Row("Start on an existing data directory", "ms",
-                    [one.millis for one in again], 1, 30))
+    talk, ask = of("talk"), of("ask")
+    paused = repeated("paused runs", effort.repetitions, scenarios.measure_paused)
+    fresh = repeated("fresh starts", effort.starts, scenarios.measure_start_fresh)
+    again = attempt("later starts", lambda: scenarios.measure_starts_again(effort.starts))
     idle = [one.rss_mb for one in fresh[:effort.repetitions]]
-    rows.append(Row("Idle server, freshly started: memory", "MB", idle, 1, 15))
-    return rows
+    return [
+        Row("Run of 20 deltas: server CPU", "ms", [one.cpu_ms for one in talk], 3, 0.15),
+        Row("Run of 20 deltas: rate", "runs/s", [one.per_second for one in talk], 0),
+        Row("Run of 20 deltas: latency, p50", "ms", [one.p50_ms for one in talk], 2),
+        Row("Run of 20 deltas: latency, p99", "ms", [one.p99_ms for one in talk], 2),
+        Row("The same with one client tool: server CPU", "ms", [one.cpu_ms for one in ask], 3),
+        Row("The same with one client tool: rate", "runs/s", [one.per_second for one in ask], 0),
+        Row("Paused run with its open stream: memory", "KB", paused, 1, 10),
+        Row("Start on a fresh data directory", "ms", [one.millis for one in fresh], 1, 30),
+        Row("Start on an existing data directory", "ms", [one.millis for one in again], 1, 30),
+        Row("Idle server, freshly started: memory", "MB", idle, 1, 15),
+    ]
 
 
 def measure_durability(effort: Effort) -> list[Row]:
-    passive = [durability.measure_passive() for _ in range(effort.large)]
-    taken = [durability.measure_recovery() for _ in range(effort.large)]
-    claimed = [durability.measure_claims("slow") for _ in range(effort.large)]
-    clients = [durability.measure_claims("ask") for _ in range(effort.large)]
-    logs = [durability.measure_log(effort.starts * 10) for _ in range(effort.repetitions)]
-    cancels = [durability.measure_cancels(effort.starts * 10) for _ in range(effort.repetitions)]
+    passive = repeated("passive runs", effort.large, durability.measure_passive)
+    taken = repeated("a recovery", effort.large, durability.measure_recovery)
+    claimed = repeated("claims of runs that wait for a slot", effort.large,
+                       lambda: durability.measure_claims("slow"))
+    clients = repeated("claims of runs that wait for their clients", effort.large,
+                       lambda: durability.measure_claims("ask"))
+    logs = repeated("a log", effort.repetitions,
+                    lambda: durability.measure_log(effort.starts * 10))
+    cancels = repeated("cancels", effort.repetitions,
+                       lambda: durability.measure_cancels(effort.starts * 10))
     return [
         Row("100,000 runs that wait for their clients: memory in all", "MB", passive, 0, 100),
         Row("10,000 unfinished runs: from start to listening", "ms",
@@ -169,16 +181,17 @@ def measure_sdk(effort: Effort) -> list[Row]:
 def measure_vendors(effort: Effort) -> list[Row]:
     """Rows of runs whose model is behind HTTP."""
     def of(load: vendors.Load, runs: int) -> list[scenarios.RunFigures]:
-        return vendors.measure_vendor(load, effort.repetitions, runs)
+        return attempt(f"'{load.mock}'{' of the server' if load.plugin else ''}",
+                       lambda: vendors.measure_vendor(load, effort.repetitions, runs))
 
     one = of(vendors.ONE_TURN, effort.runs)
     five = of(vendors.FIVE_CALLS, effort.runs // 4)
     built_in = of(vendors.FIVE_BUILT_IN, effort.runs // 4)
-    held = [vendors.measure_held() for _ in range(effort.repetitions)]
-    paused = [vendors.measure_paused() for _ in range(effort.repetitions)]
+    held = repeated("speaking models", effort.repetitions, vendors.measure_held)
+    paused = repeated("paused runs over HTTP", effort.repetitions, vendors.measure_paused)
     first = of(vendors.FIRST_TOKEN_50, effort.runs)
     long = of(vendors.LONG_TURN, effort.runs // 20)
-    steady = vendors.measure_streams(effort.repetitions)
+    steady = attempt("streams", lambda: vendors.measure_streams(effort.repetitions))
     return [
         Row("Model over HTTP, 20 deltas: server CPU", "ms", [one.cpu_ms for one in one], 3, 0.20),
         Row("Model over HTTP, five client tools in turn: server CPU", "ms",
@@ -200,19 +213,23 @@ def measure_vendors(effort: Effort) -> list[Row]:
 
 
 def measure_parts(effort: Effort) -> list[Row]:
-    created = [vendors.measure_creation(effort.starts * 10) for _ in range(effort.large)]
-    parts = [vendors.measure_parts() for _ in range(effort.large)]
+    created = repeated("creation", effort.large,
+                       lambda: vendors.measure_creation(effort.starts * 10))
+    parts = repeated("errand_micro", effort.large, vendors.measure_parts)
+
+    def of(key: str) -> list[float]:
+        return [one[key] for one in parts if key in one]
+
     return [
         Row("Creating a run with 64 new tools of 1 KB: server CPU on top", "ms",
             [one.first_ms for one in created], 2, 1.0),
         Row("The same with tools that are known: server CPU on top", "ms",
             [one.later_ms for one in created], 2, 0.2),
         Row("Validating arguments of 200 bytes", "us",
-            [one["smallValidationMicros"] for one in parts], 2, 2),
+            of("smallValidationMicros"), 2, 2),
         Row("Validating a document of 60 KB", "us",
-            [one["largeValidationMicros"] for one in parts], 0, 200),
-    ] + [Row(f"Decoding a stream of {name}", "MB/s", [one[key] for one in parts], 0,
-             100, is_least=True)
+            of("largeValidationMicros"), 0, 200),
+    ] + [Row(f"Decoding a stream of {name}", "MB/s", of(key), 0, 100, is_least=True)
          for key, name in (("chat", "OpenAI chat"), ("responses", "OpenAI Responses"),
                            ("anthropic", "Anthropic"), ("gemini", "Gemini"))]
 

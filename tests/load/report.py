@@ -124,7 +124,8 @@ Not written yet.
 
 @dataclass(frozen=True)
 class Row:
-    """One measured thing. Without a target it is there for information."""
+    """One measured thing. Without a target it is there for information; without values it has no
+    verdict."""
 
     name: str
     unit: str
@@ -132,15 +133,19 @@ class Row:
     digits: int
     target: float | None = None
     is_least: bool = False  # the target is what it must have at least
+    missing: str = "not measured"  # why there are no values
 
     def number(self, value: float) -> str:
         return f"{value:,.{self.digits}f}"
 
     def cells(self) -> list[str]:
-        median = statistics.median(self.values)
         target, verdict = "", ""
         if self.target is not None:
             target = f"at {'least' if self.is_least else 'most'} {self.target:g} {self.unit}"
+        if not self.values:
+            return [self.name, self.missing, "", target, verdict]
+        median = statistics.median(self.values)
+        if self.target is not None:
             is_met = median >= self.target if self.is_least else median <= self.target
             verdict = "met" if is_met else "missed"
         spread = f"{self.number(min(self.values))} - {self.number(max(self.values))}"

@@ -33,6 +33,12 @@ def load_program() -> Path:
     return Path(os.environ.get("ERRAND_LOAD_PROGRAMS") or Path(binary()).parent) / "errand_load"
 
 
+def vendor_program() -> Path:
+    """The errand whose `fake-model` is the vendor: two builds that are compared get the same."""
+    beside = load_program().with_name("errand")
+    return beside if beside.exists() else Path(binary())
+
+
 def load_command(server: Server, scenario: str, model: str, runs: int,
                  in_flight: int = IN_FLIGHT, tool: str = "", pace_ms: int = 0,
                  plugin: str = "", mcp: str = "") -> list[str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from load.durability import wait_for
 from load.scenarios import (
-    TOOL, WORDS, RunFigures, cpu_seconds, drive, family_cpu_seconds, memory_of_open_runs,
+    TOOL, WORDS, LoadFailed, RunFigures, cpu_seconds, drive, family_cpu_seconds,
+    memory_of_open_runs, vendor_program,
 )
 from support.fake_model import FakeModel
 from support.script import turn
@@ -70,6 +71,15 @@ def answers(port: int) -> bool:
         return False
 
 
+def start_fake_model(turns: list[dict]) -> FakeModel:
+    measured = os.environ["ERRAND_BINARY"]
+    os.environ["ERRAND_BINARY"] = str(vendor_program())
+    try:
+        return FakeModel(turns)
+    finally:
+        os.environ["ERRAND_BINARY"] = measured
+
+
 @contextmanager
 def speaking(load: Load) -> Iterator[dict]:
     """The configuration of a model behind HTTP: an `errand fake-model`, or the program that
@@ -81,7 +91,7 @@ def speaking(load: Load) -> Iterator[dict]:
         url, stop = f"http://127.0.0.1:{port}", mock.kill
         wait_for(lambda: answers(port), "the mock does not listen")
     else:
-        fake = FakeModel(load.turns)
+        fake = start_fake_model(load.turns)
         url, stop = fake.url, fake.stop
     try:
         yield {"models": [{"id": "vendor", "provider": "openai-compatible",
@@ -207,6 +217,9 @@ def micro_program() -> Path:
 
 
 def measure_parts() -> dict[str, float]:
-    """What errand_micro says."""
+    """What the errand_micro beside the server says. It is made of the same parts as the server, so
+    another build's would say nothing about this one."""
+    if not micro_program().exists():
+        raise LoadFailed(f"there is no {micro_program()}")
     done = subprocess.run([str(micro_program())], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
