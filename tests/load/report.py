@@ -61,16 +61,16 @@ Each figure is the median, then the smallest and the largest.
   their prompts and the events of their runs.
 - **Beside 1,000 waiting runs**: 16 runs may be in flight. The median of 20 runs of 200 ms.
 - **In process**: `errand::Runtime` with its store in memory, eight threads that each wait for their
-  run; CPU of the whole process. The bare loop in Node (`node_loop.mjs`) asks the same vendor, keeps
-  nothing, and has eight runs in flight, too. **Close of a call's block**: stamped by the vendor
-  before it sends the end of the block, and by the handler.
+  run; CPU of the whole process. The bare loop in Node (`node_loop.mjs`) asks the same vendor, which
+  is named above the table, keeps nothing, and has eight runs in flight, too. **Close of a call's
+  block**: stamped by a vendor of its own before it sends the end of the block, and by the handler.
 - **Log from the disk**: the stream of a run that ended before the server started, read to its end.
 - **Cancel**: from before the `POST` to the end of the run's stream, which comes after the model's
   stream has been closed. The scripted model has no socket of its own.
-- **Model over HTTP**: the model is an `errand fake-model` on the same machine, asked in the format
-  of OpenAI's chat completions. It shares the cores, so that latencies are low bounds; its CPU does
-  not count. Five client tools: five turns with one call each, then 20 deltas. Five built-in tools:
-  the same with the calculator of the server.
+- **Model over HTTP**: the model is the vendor that is named above the table, on the same machine,
+  asked in the format of OpenAI's chat completions. It shares the cores, so that latencies are low
+  bounds; its CPU does not count. Five client tools: five turns with one call each, then 20 deltas.
+  Five built-in tools: the same with the calculator of the server.
 - **Model that is speaking**: 1,000 runs that are held after the first of the vendor's deltas, each
   with its connection to the vendor and its open stream; measured like a paused run. The paused run
   over HTTP has had one answer of the vendor and waits for its client.

@@ -45,7 +45,7 @@ def config_file(config: dict) -> Iterator[Path]:
 @dataclass(frozen=True)
 class LoopFigures:
     cpu_ms: float  # of the process, for a run
-    to_node: float  # in multiples of the loop in Node; 0 without a Node
+    to_node: float | None  # in multiples of the loop in Node; None without a node
 
 
 def measure_loop(load: vendors.Load, runs: int) -> LoopFigures:
@@ -56,7 +56,7 @@ def measure_loop(load: vendors.Load, runs: int) -> LoopFigures:
                           str(IN_FLIGHT), *tool])["cpuMs"]
         node = shutil.which("node")
         if not node:
-            return LoopFigures(ours, 0)
+            return LoopFigures(ours, None)
         model = config["models"][0]
         theirs = output_of([node, str(NODE_LOOP), model["baseUrl"], model["vendorModelId"],
                             str(runs), str(IN_FLIGHT), *(["tool"] if load.tool else [])])["cpuMs"]

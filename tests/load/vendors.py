@@ -71,6 +71,12 @@ def answers(port: int) -> bool:
         return False
 
 
+def vendor_name() -> str:
+    """The vendor of this benchmark, for the page."""
+    program = os.environ.get("ERRAND_BENCH_MOCK", "")
+    return Path(program).name if program else "errand fake-model"
+
+
 def start_fake_model(turns: list[dict]) -> FakeModel:
     measured = os.environ["ERRAND_BINARY"]
     os.environ["ERRAND_BINARY"] = str(vendor_program())
