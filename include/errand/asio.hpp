@@ -33,9 +33,9 @@ namespace errand::ERRAND_V1 {
 // ---- Calls of a runner --------------------------------------------------------------------------
 //
 // The same as the calls of a Runner, a Session and a RunStream, without a thread that waits. The
-// completion is delivered on the executor that is associated with the token: that of the coroutine
-// with use_awaitable, that of bind_executor with a callback. What was named before the token must
-// outlive the call. g++ 12 miscompiles braces inside co_await: name the options before the call.
+// completion is delivered on the token's associated executor: the coroutine's with use_awaitable,
+// bind_executor's with a callback. The arguments before the token must outlive the call. g++ 12
+// miscompiles braces inside co_await: name the options before the call.
 
 // Runs an agent: void(std::exception_ptr, Reply). Cancelling the token's slot, as `||` of
 // awaitable_operators does, asks the run to stop; the completion then comes with its end.
@@ -115,7 +115,7 @@ class AsioCompletion final : public std::enable_shared_from_this<AsioCompletion<
   boost::asio::executor_work_guard<Executor> work_;
 };
 
-// Starts something that tells a std::function<void(Result<T>)> how it ended.
+// Starts an operation that reports its end to a std::function<void(Result<T>)>.
 template <class T, class Start, class Token>
 auto async_call(Start start, Token&& token) {
   return boost::asio::async_initiate<Token, void(std::exception_ptr, T)>(

@@ -17,11 +17,11 @@ class Serving;
 
 namespace errand::ERRAND_V1 {
 
-// What is left out is found as the commands find it: ERRAND_SERVER and ERRAND_API_KEY, then the
-// file .errand/credentials in this folder or one above it, which `errand serve` writes, then what
-// `errand login` stored for the user. The key of a file is never sent to another server, and the
-// file has to be the user's own. Proxies and certificates follow HTTPS_PROXY, NO_PROXY,
-// SSL_CERT_FILE and SSL_CERT_DIR.
+// Options that are left out come from where the commands take them: ERRAND_SERVER and
+// ERRAND_API_KEY, then the file .errand/credentials in this folder or one above it, which `errand
+// serve` writes, then what `errand login` stored for the user. The key of a file is never sent to
+// another server, and the file has to be the user's own. Proxies and certificates follow
+// HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR.
 struct ClientOptions {
   std::string server = {};  // "http://127.0.0.1:7300"
   std::string key = {};
@@ -50,12 +50,12 @@ class Worker final {
   Worker& operator=(Worker&&) = delete;
   ~Worker();  // stop()
 
-  // Takes no more calls, and waits until those that run are answered.
+  // Takes no more calls, and waits until the running calls are answered.
   void stop();
   // Calls that were answered so far.
   std::size_t answered() const;
-  // Why the worker takes no more calls although nobody has stopped it: the server refuses its key,
-  // or does not know what it is asked. Nothing while it works.
+  // Why the worker takes no more calls without having been stopped: the server refuses its key, or
+  // does not know the worker's requests. Nothing while the worker works.
   std::optional<Error> error() const;
 
  private:

@@ -55,8 +55,8 @@ class JsonObject final {
   std::vector<JsonMember> members_;
 };
 
-// A JSON value. Integers keep all 64 bits: int64 holds those that fit, uint64 only larger ones.
-// A plain value without a lock.
+// A JSON value. Integers keep all 64 bits: int64 holds every integer that fits, uint64 only larger
+// ones. A plain value without a lock.
 class Json final {
  public:
   enum class Kind : std::uint8_t { null, boolean, int64, uint64, number, string, array, object };

@@ -45,7 +45,7 @@ struct UserQuestion {
   std::string url = {};  // of a page that the user is to open, in place of a form
 };
 
-// Asks the user, on a thread of its own as a tool's handler does. What it throws is a refusal.
+// Asks the user, on a thread of its own like a tool's handler. An exception is a refusal.
 using AskUser = std::function<mcp::Elicited(const UserQuestion& question)>;
 
 // A server by its URL ("https://...") or its command line, which the shell reads.

@@ -69,7 +69,7 @@ struct Prompt {
   Complete complete = {};
 };
 
-// What is read under a URI. Parts without a URI or a type have those of the resource.
+// The contents of a URI. Parts without a URI or a type have the resource's.
 struct ResourceContents {
   ResourceContents(std::string text);
   ResourceContents(const char* text);
@@ -88,8 +88,9 @@ struct Resource {
   std::function<ResourceContents(ToolContext& context)> read = {};
 };
 
-// Resources whose URIs follow a pattern: "log://{day}" stands for what has no '/', "log://{+path}"
-// for anything. `read` throws an Error (not_found) for a URI that is none.
+// Resources whose URIs follow a pattern: "log://{day}" matches any text without a '/',
+// "log://{+path}" matches any text. `read` throws an Error (not_found) for a URI without a
+// resource.
 struct ResourceTemplate {
   std::string uri_template;
   std::string name;
@@ -146,10 +147,11 @@ using Question = std::variant<Elicitation, Sampling, ListRoots>;
 // The client that has called a tool, or asked for a prompt. Valid while the handler runs.
 //
 // Clients up to 2025-11-25 are asked while the handler waits. Clients of 2026-07-28 are asked by
-// the answer to their request, and ask again with what is wanted: so a question ends the handler
-// with an exception of type Asked, and the handler is called anew, from its beginning, once there
-// is an answer. Such a handler asks before it changes anything, and asks the same questions in the
-// same order. The answers of earlier rounds travel with the client, sealed against changes.
+// the answer to their request, and repeat the request with the user's answer: so a question ends
+// the handler with an exception of type Asked, and the handler is called anew, from its beginning,
+// once there is an answer. Such a handler asks before it changes anything, and asks the same
+// questions in the same order. The answers of earlier rounds travel with the client, sealed against
+// changes.
 class Caller final {
  public:
   // Throws an Error (not_found) if the call has not come over MCP.
@@ -204,10 +206,10 @@ struct HttpOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;  // 0: a free one
   std::string path = "/mcp";
-  // What clients send as "Authorization: Bearer KEY". Empty: everybody may call, which only an
-  // address of this machine allows.
+  // What clients send as "Authorization: Bearer KEY". Empty: any client may call, which is possible
+  // only on an address of this machine.
   std::string key = {};
-  // Names of the server that requests may use, besides those of this machine.
+  // Names of the server that requests may use, besides this machine's own names.
   std::vector<std::string> hosts = {};
 };
 
@@ -234,9 +236,9 @@ class HttpServing final {
 
 // A server of both eras of MCP for toolkits of this program. Cheap to copy, and all copies are the
 // same server; safe to use from any thread. Handlers run on threads of their own: calls run beside
-// each other, save that those of tools that are not parallel_safe wait for each other.
-// ToolContext::progress reaches the client that asked for it, and a client that cancels its call,
-// or leaves, is what ToolContext::cancelled tells.
+// each other, save that calls of tools that are not parallel_safe wait for each other.
+// ToolContext::progress reaches the client that asked for it. ToolContext::cancelled tells that the
+// client has cancelled its call, or has left.
 class Server final {
  public:
   // Throws an Error: conflict for two tools, prompts or resources of a name, invalid_argument for a

@@ -25,7 +25,8 @@ class RoomCallCore;
 
 namespace errand::ERRAND_V1 {
 
-// Somebody in a room. Name and role are known of those who, like this participant, take messages.
+// A participant of a room. Name and role are known of participants that take messages, as this one
+// does.
 struct Participant {
   std::string id;
   std::string name = {};
@@ -78,12 +79,12 @@ struct RoomCallOptions {
   std::chrono::milliseconds timeout{120'000};
   // Called on the same thread as RoomOptions::on_message.
   std::function<void(const ToolProgress&)> on_progress = {};
-  // The caller's place in a trace, as the header of W3C. Empty: that of the call in which the Room
-  // was found, see Room::of.
+  // The caller's place in a trace, as the header of W3C. Empty: the place of the call in which the
+  // Room was found, see Room::of.
   std::string traceparent = {};
 };
 
-// What a toolkit has in rooms besides what it has everywhere.
+// What a toolkit has only in rooms.
 struct HostOptions {
   std::vector<ContentTool> content_tools = {};
   std::map<std::string, std::string> annotations = {};
@@ -166,7 +167,7 @@ class Room final {
   // none.
   [[nodiscard]] HostedToolkit host(Toolkit toolkit, HostOptions options = {}) const;
 
-  // Of everybody, or of one participant.
+  // Of all participants, or of one.
   std::vector<RoomToolkitInfo> toolkits(std::string_view participant_id = "") const;
 
   // Calls a tool. A tool's failure is a failed result. Throws an Error: not_found if there is no
@@ -188,11 +189,11 @@ class Room final {
   RoomStream stream_with(std::string_view toolkit, std::string_view tool, const RoomContent& input,
                          RoomCallOptions options = {}) const;
 
-  // To one participant, or to everybody who takes messages. Needs RoomOptions::on_message.
+  // To one participant, or to all that take messages. Needs RoomOptions::on_message.
   void send(std::string_view participant_id, std::string_view type, const Json& message,
             std::string attachment = {}) const;
   void broadcast(std::string_view type, const Json& message, std::string attachment = {}) const;
-  // Those who take messages.
+  // The participants that take messages.
   std::vector<Participant> participants() const;
 
   // The files of the room.

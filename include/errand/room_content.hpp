@@ -67,8 +67,8 @@ class ContentToolCall final {
 };
 
 // A tool of a room that takes and gives any content, single or streamed. Its handler returns the
-// answer; of a tool whose output is a stream, the items were written before and what it returns is
-// left out. What it throws becomes a failure, as in Tool.
+// answer. If the tool's output is a stream, the handler has written the items before, and its
+// return value is left out. An exception becomes a failure, as in Tool.
 struct ContentTool {
   std::string name;  // 1 to 64 of the characters a-z A-Z 0-9 and _
   std::string title = {};

@@ -30,8 +30,8 @@ struct RoomFile {
 struct RoomUploadOptions {
   bool overwrite = false;  // else a file that is there is a conflict
   std::string mime_type = "application/octet-stream";
-  // Of a file that is read piece by piece, if it is known: a room refuses a file that is too large
-  // at once, and one that ends early.
+  // The size of a file that is read piece by piece, if it is known: a room then refuses a file at
+  // once if it is too large, and at its end if it is too short.
   std::optional<std::uint64_t> size = {};
 };
 
@@ -49,7 +49,7 @@ struct RoomFileContent {
 // timeout if the room says nothing for a minute. reason() is the room's code, such as "room_3005".
 class RoomStorage final {
  public:
-  // What is in a folder, by name; nothing if there is no such folder.
+  // The files in a folder, by name; none if there is no such folder.
   std::vector<RoomFile> list(std::string_view path = "") const;
   bool exists(std::string_view path) const;
   // Nothing if there is no such file or folder.
@@ -58,20 +58,20 @@ class RoomStorage final {
   void remove(std::string_view path, bool recursive = false) const;
   // A file or a folder. conflict: the destination is there, unless it is to be overwritten.
   void move(std::string_view source, std::string_view destination, bool overwrite = false) const;
-  // An address from which anybody can read the file for a while.
+  // An address from which anyone can read the file for a while.
   std::string download_url(std::string_view path) const;
 
   // Returns once the file is durable. conflict: it is there, unless it is to be overwritten. A file
   // whose upload fails is as it was.
   void upload(std::string_view path, std::string_view bytes, RoomUploadOptions options = {}) const;
   // The same for a large file: `read` gives the next bytes, at most as many as it is told, and none
-  // at the end. It is called on this thread; what it throws comes out here.
+  // at the end. It is called on this thread, and its exceptions pass through.
   using Read = std::function<std::string(std::size_t bytes_max)>;
   void upload(std::string_view path, const Read& read, RoomUploadOptions options = {}) const;
 
   RoomFileContent download(std::string_view path) const;
-  // The same for a large file: `write` takes the next bytes, on this thread. What it throws comes
-  // out here. Gives the file without its bytes.
+  // The same for a large file: `write` takes the next bytes, on this thread, and its exceptions
+  // pass through. Gives the file without its bytes.
   using Write = std::function<void(std::string_view bytes)>;
   RoomFileContent download(std::string_view path, const Write& write) const;
 

@@ -60,25 +60,25 @@ using ReasoningLevel = std::variant<std::string, int>;
 // handler that is slower than its own tool's timeout always has a failed result.
 enum class OnToolTimeout : std::uint8_t { fail_run, tell_model };
 
-// A run needs a prompt or messages. Everything else may be left out; a fork takes over what it
-// leaves out.
+// A run needs a prompt or messages. Everything else may be left out; a fork takes over the options
+// that it leaves out.
 struct RunOptions {
   std::string prompt = {};
   std::vector<Message> messages = {};
   std::string system_prompt = {};  // the rules of tools and toolkits are added to it
   std::string model = {};          // empty: the default model
-  // A stored agent, by its name or id, that brings whatever is left out. Empty: none.
+  // A stored agent, by its name or id, that supplies the options that are left out. Empty: none.
   std::string agent = {};
   // Tools that this process answers. Two tools of a name are an error.
   std::vector<Tool> tools = {};
   std::vector<Toolkit> toolkits = {};
   // MCP servers and A2A agents that this process talks to: {calc, errand::local_mcp("npx ...")}.
-  // All are asked for their tools at once, before the run begins. One that does not answer gives
-  // the run a tool that says so, and the program a warning in its log.
+  // All are asked for their tools at once, before the run begins. A server that does not answer
+  // gives the run a tool that says so, and the program a warning in its log.
   std::vector<McpServer> mcp_servers = {};
   std::vector<A2aAgent> a2a_agents = {};
-  // Answers what MCP servers ask the user. Empty: their questions are pending calls
-  // "mcp_elicitation" of the run, which Runner::answer answers; those of the servers of a Client
+  // Answers the questions that MCP servers ask the user. Empty: the questions are pending calls
+  // "mcp_elicitation" of the run, which Runner::answer answers; the questions of a Client's servers
   // are declined.
   AskUser ask_user = {};
   // Tools that the server calls, as the protocol has them: {"kind": "mcp", "name": ..., "url":
@@ -94,7 +94,7 @@ struct RunOptions {
   std::string name = {};
   std::optional<int> max_tool_turns = {};
   std::chrono::milliseconds tool_timeout{0};  // of calls that a client answers; 0: the server's
-  // What happens when nobody has answered a call in time. Empty: the run fails.
+  // What happens when a call gets no answer in time. Empty: the run fails.
   std::optional<OnToolTimeout> on_tool_timeout = {};
   std::optional<ForkPoint> fork_of = {};
   // Of a message in a session. Empty: as the session was made.

@@ -136,9 +136,9 @@ class Session final {
   RunStream stream(RunOptions message) const;
   AsyncRun run_async(RunOptions message, std::function<void(Result<Reply>)> done) const;
 
-  // What was said and answered so far.
+  // The messages and answers so far.
   std::vector<Message> messages() const;
-  // Takes no more messages, and cancels what is not over.
+  // Takes no more messages, and cancels unfinished runs.
   void end() const;
 
  private:
@@ -208,9 +208,9 @@ class Runner {
   SessionPage sessions(SessionQuery query = {}) const;
 
   // Stored agents, of the server or of the runtime's directory. They go by their names or by their
-  // ids, and every change makes a version. All of these throw an Error: not_found for an agent that
-  // is not there, invalid_argument with a pointer for one that cannot be stored, forbidden for a
-  // key without the scope.
+  // ids, and every change makes a version. All of these throw an Error: not_found for an unknown
+  // agent, invalid_argument with a pointer for an agent that cannot be stored, forbidden for a key
+  // without the scope.
   //
   // conflict with the reason "name_taken": there is an agent of this name.
   Agent create_agent(const AgentSpec& agent) const;
@@ -218,9 +218,9 @@ class Runner {
   Agent apply_agent(const AgentSpec& agent) const;
   // Replaces the agent of this name if its latest version is still `version`. conflict with the
   // reason "version_mismatch": it is not, and nothing has changed. Not repeated by itself, because
-  // an attempt that was heard would look like a change by somebody else.
+  // an attempt that was heard would look like another client's change.
   Agent replace_agent(const AgentSpec& agent, std::int64_t version) const;
-  // The latest version, or one that is named.
+  // The latest version, or the named one.
   Agent agent(std::string_view name_or_id, std::optional<std::int64_t> version = {}) const;
   AgentPage agents(AgentQuery query = {}) const;
   // The latest first. The last hundred are kept.

@@ -23,7 +23,7 @@ struct RuntimeOptions {
   // process.
   std::string data = {};
   // The configuration file with models. Empty: the models of this program alone, or, if it has
-  // none, those that vendors' keys in the environment stand for.
+  // none, the models of the vendors whose keys are in the environment.
   std::string config = {};
   std::vector<RuntimeModel> models = {};  // in code; the first one is the default
   // Tools that runs of an earlier process go on with. A run's own tools need not be listed.
@@ -36,12 +36,12 @@ struct RuntimeOptions {
   std::function<std::chrono::system_clock::time_point()> now = {};
 };
 
-// Runs of agents in this process, without a server: the same calls as those of a Client. Its tools
-// are called directly, and each call is durable before its handler begins. The runs of a process
-// that was killed go on as soon as a runtime has their directory. A call whose tool is not
-// registered waits for it as long as the tool's timeout allows; a call that may have taken effect
-// before the process ended is not made again, unless its tool is idempotent or read_only.
-// Two runtimes in a process need two directories.
+// Runs of agents in this process, without a server: with the same calls as a Client. Its tools are
+// called directly, and each call is durable before its handler begins. The runs of a process that
+// was killed go on as soon as a runtime has their directory. A call whose tool is not registered
+// waits for it as long as the tool's timeout allows; a call that may have taken effect before the
+// process ended is not made again, unless its tool is idempotent or read_only. Two runtimes in a
+// process need two directories.
 class Runtime final : public Runner {
  public:
   // Throws an Error: invalid_argument for a wrong configuration or directory, conflict if another
@@ -52,7 +52,7 @@ class Runtime final : public Runner {
   // Registers a tool for runs of an earlier process. Replaces one of the same name.
   void add(const Tool& tool) const;
   void add(const Toolkit& toolkit) const;
-  // The tools that calls wait for, because nobody has registered them.
+  // The tools that calls wait for, because they are not registered.
   std::vector<std::string> missing_tools() const;
 };
 

@@ -31,7 +31,7 @@ struct ScriptedTurn {
   Usage usage = {};
 };
 
-// A model that plays turns, and keeps a record of what it was asked. The number of answers in the
+// A model that plays turns, and keeps a record of its questions. The number of answers in the
 // conversation picks the turn.
 class ScriptedModel final : public Model {
  public:
@@ -51,7 +51,7 @@ class ScriptedModel final : public Model {
 
 std::shared_ptr<ScriptedModel> scripted(std::vector<ScriptedTurn> turns);
 
-// A call of a tool, and what it gave.
+// A call of a tool, and its result.
 struct RecordedCall {
   std::string tool = {};
   Json arguments = {};
@@ -81,14 +81,14 @@ class CallRecord final {
 // A run that `errand runs export` wrote, as a regression test: what was asked, what the model said,
 // and how the run ended. Add your tools to `options`, and play the turns with `scripted`.
 struct RecordedRun {
-  // Prompt or messages, system prompt, output schema and limits; of the messages of a session's
-  // run, what was said before as well. Attachments have no bytes: exports have none.
+  // Prompt or messages, system prompt, output schema and limits; the messages of a session's run
+  // include the earlier ones. Attachments have no bytes: exports have none.
   RunOptions options = {};
   std::vector<ScriptedTurn> turns = {};
   std::vector<RecordedCall> calls = {};  // that have a result, in their order
   Reply reply = {};  // text and status; nothing is known of a run that has not ended
 
-  // Tools that answer as those of the run did: each call with the result of the first recorded call
+  // Tools that answer as the run's tools did: each call gets the result of the first recorded call
   // of its tool with the same arguments that is left. Other calls fail.
   std::vector<Tool> tools() const;
 };

@@ -41,7 +41,7 @@ struct ToolOptions {
   bool parallel_safe = true;  // false: waits for earlier calls, and later calls wait for it
   bool cancel_siblings_on_failure = false;
   bool coerce = false;                     // "3" for 3, JSON in a string; never with a loss
-  std::chrono::milliseconds timeout{0};    // 0: that of the runtime
+  std::chrono::milliseconds timeout{0};    // 0: the runtime's
   std::optional<Json> output_schema = {};  // of a handler that returns Json or ToolResult
 };
 

@@ -48,7 +48,7 @@ struct ToolCallInfo {
   std::string caller_role = {};
   JsonObject caller_attributes = {};
   // The call's place in a trace, as the header of W3C; empty if there is none. A handler passes it
-  // on to what it calls.
+  // on to the services that it calls.
   std::string traceparent = {};
 };
 

@@ -55,8 +55,8 @@ Toolkit files(const MemoryFiles& memory, Access access = Access::write);
 
 struct ShellOptions {
   std::string directory = ".";  // where commands run
-  // Asked before each command, on the thread of its call: false refuses the command. Must be set: a
-  // command that is approved may do whatever this process may.
+  // Asked before each command, on the thread of its call: false refuses the command. Must be set:
+  // an approved command may do anything that this process may do.
   std::function<bool(const std::string& command)> approve = {};
 };
 

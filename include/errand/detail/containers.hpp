@@ -39,7 +39,8 @@ concept List = !Map<T> && !Set<T> && !std::same_as<T, std::string> && !Path<T> &
                  list.begin();
                } && !requires(const T& text) { text.c_str(); };
 
-// The same set is always the same JSON: what has no order of its own is sorted by its text.
+// The same set is always the same JSON: elements without an order of their own are sorted by their
+// text.
 template <class T>
 concept Ordered = requires { typename T::key_compare; };
 void sort(JsonArray& items);
