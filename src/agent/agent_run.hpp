@@ -48,10 +48,10 @@ struct Surroundings {
   TurnRoom& turns;
   bool typed_events = false;          // segments carry structs for readers in this process
   SecretSource* secrets = nullptr;    // null: there are none
-  SpanSink* spans = nullptr;          // null: nobody wants them
+  SpanSink* spans = nullptr;          // null: none are made
   ChildRuns* children = nullptr;      // null: there are no stored agents
   HistoryCache* histories = nullptr;  // null: each run reads its session's history
-  RunLedger* ledger = nullptr;        // null: nobody adds up what runs use
+  RunLedger* ledger = nullptr;        // null: usage is not counted
 };
 
 // Told by a run, on its home, never from inside one of its member functions that callers call.
@@ -69,7 +69,7 @@ class RunObserver {
   virtual void on_waiting_for_child() = 0;
   // The run that waited for such a run has something to do again.
   virtual void on_going_on() = 0;
-  // The store refused a segment, or a task failed: what is in memory is not to be trusted.
+  // The store refused a segment, or a task failed: the state in memory is not to be trusted.
   virtual void on_broken(const Error& error) = 0;
 };
 
@@ -85,15 +85,15 @@ class AgentRun final {
   enum class Start {
     fresh,      // just created: the first turn is journaled and not yet asked
     recovered,  // folded from the store after the process that drove it has ended
-    replaced,   // folded from the store after what was in memory could not be trusted
+    replaced,   // folded from the store because the state in memory could not be trusted
     activated   // folded from the store after it was put aside, waiting for its client
   };
   static constexpr milliseconds kCancelGrace{2000};
   // A run whose model is not there looks for it this often.
   static constexpr milliseconds kModelPoll{30'000};
-  // A call tells so often at most how far it has come; what it tells after that is dropped.
+  // A call reports its progress at most so many times; later reports are dropped.
   static constexpr int kReportsMax = 1000;
-  // Servers of tools have so long to tell what they offer.
+  // Servers of tools have so long to list their tools.
   static constexpr milliseconds kBindMax{30'000};
 
   struct Params {
@@ -118,9 +118,9 @@ class AgentRun final {
   void start();
   // A filled mailbox that is durable in the store.
   void deliver(Mailbox mail);
-  // The lease allows effects again: begins those that were held back.
+  // The lease allows effects again: begins the effects that were held back.
   void resume_effects();
-  // Cuts off whatever runs and returns when nothing does. The log stays as it is.
+  // Cuts off all work and returns when none is left. The log stays as it is.
   Task<void> stop(CancelReason reason);
 
   const State& state() const { return *state_; }
@@ -135,7 +135,7 @@ class AgentRun final {
   // How often each call of the turn has told how far it has come; calls that never did are left
   // out. The log does not say.
   std::map<ToolUseId, int> reports() const { return calls_.reports(); }
-  // When it has something to do again although nobody wrote to it.
+  // When it has work to do again without any mail.
   SteadyTime next_deadline() const;
 
  private:
@@ -185,7 +185,7 @@ class AgentRun final {
   Task<bool> bind_tools();
   struct Bound {
     std::vector<ToolDecl> tools;
-    std::string why_not;  // for people, if nobody has answered
+    std::string why_not;  // for people, if there is no answer
   };
   Task<void> bind_ref(std::size_t ref, Bound* out, std::size_t* left);
   milliseconds bind_time() const;
@@ -195,16 +195,16 @@ class AgentRun final {
   // Asks the session whether it is the run's turn. False: it cannot be read; the run is then
   // broken.
   Task<bool> look_for_turn();
-  // Reads what was said in the session before. False: it cannot be read; the run is then broken.
+  // Reads the session's earlier messages. False: they cannot be read; the run is then broken.
   Task<bool> join_session(TurnEntry* first);
   Task<void> back_off();
   void recover();
   bool rests() const;
-  // Waits until a recovered run is on record as such, so that one that brings the process down
+  // Waits until a recovered run is on record as such, so that a run that brings the process down
   // again is known for it.
   Task<bool> recovery_is_durable();
   void watch_run_time();
-  // Ends whatever the run waits for, because what it has to do next has changed.
+  // Ends the run's waits, because its next step has changed.
   void interrupt();
 
   // A turn with the model.
@@ -240,7 +240,8 @@ class AgentRun final {
   void cancel_siblings();
   Task<void> cancel_child_of(ToolUseId call);
   Principal principal() const;
-  // For whom a call is made; what it asks of others is part of the run's trace.
+  // The principal on whose behalf a call is made; its requests to other services are part of the
+  // run's trace.
   Principal principal_of(const ToolUseId& call) const;
   ToolPtr open_tool(const ToolDecl& binding) const;
   void count_call(const CallState& call, const OutcomeEntry& outcome);
@@ -251,7 +252,7 @@ class AgentRun final {
   void settle_host_call(const ToolUseId& id, ToolOutcome outcome);
   void cut_off(const CallState& call);
   Task<Result<void>> keep_note(ToolUseId id, json::Object note);
-  // Whether a call that is being cut off is resumed by whoever drives the run next.
+  // Whether the next process that drives the run resumes a call that is being cut off.
   bool goes_on_later(const ToolUseId& id) const;
   // The tasks that calls of this tool run in.
   TaskGroup& tasks_for(const ToolDecl& tool);
@@ -283,7 +284,7 @@ class AgentRun final {
   struct Question;
   void record_answer(const ToolUseId& id, const Question& question, ToolAnswer answer);
   static Error call_is_over();
-  // The call is over, and nobody needs the answers any more.
+  // The call is over, and its answers are not needed any more.
   void close_questions(const ToolUseId& call);
   // The call has an answer that it has waited for, and its time goes on.
   void release_time(const ToolUseId& call);
@@ -318,7 +319,7 @@ class AgentRun final {
     ToolUseId call;
     std::string name;
     std::string asked;                   // as in AnswerEntry
-    AnswerPtr<ToolAnswer> pending = {};  // null: a former process has asked, and nobody waits
+    AnswerPtr<ToolAnswer> pending = {};  // null: a former process has asked, and no task waits
   };
   std::map<ToolUseId, Question> questions_;
   int samplings_ = 0;  // under way
@@ -341,12 +342,12 @@ class AgentRun final {
 
   Wakeup* pausing_ = nullptr;
   std::vector<Wakeup*> held_calls_;        // calls that wait for the lease
-  const std::unique_ptr<RunTrace> trace_;  // null: nobody wants spans
+  const std::unique_ptr<RunTrace> trace_;  // null: no spans are made
   std::unique_ptr<RunLog> log_;
   TaskGroup tasks_;  // last, with the next: tasks use everything above
   // Apart, because a cancel cuts them off while the run itself goes on; made when first needed.
   std::unique_ptr<TaskGroup> host_tools_;
-  std::unique_ptr<TaskGroup> child_calls_;  // those of stored agents, which wait for other runs
+  std::unique_ptr<TaskGroup> child_calls_;  // calls of stored agents, which wait for other runs
 };
 
 }  // namespace errand::agent

@@ -16,8 +16,8 @@
 
 namespace errand::agent {
 
-// What a process knows of the calls of a run's turn besides what the journal says: how far each has
-// come in this process, what was found out about it, and when its time is over. Lives on the run's
+// The state of a turn's calls that the journal does not have: how far each has come in this
+// process, what the process has found out about it, and when its time is over. Lives on the run's
 // home.
 class Calls final {
  public:
@@ -56,7 +56,7 @@ class Calls final {
   // Null: nothing is known of it.
   const Call* find(const ToolUseId& id) const;
   Stage stage_of(const ToolUseId& id) const;
-  // Offered or invoked, whatever has come of it since.
+  // Offered or invoked, with or without an outcome since.
   bool is_started(const ToolUseId& id) const;
   // Offered or invoked, and neither settled nor ending.
   bool is_under_way(const ToolUseId& id) const;
@@ -70,7 +70,7 @@ class Calls final {
   std::vector<ToolUseId> take_forgotten();
   // Calls that have begun, or never will, were shown with their arguments.
   void drop_shown();
-  // The turn is over. Times go on: those of questions may belong to a call that ends late.
+  // The turn is over. Times go on: the time of a question may belong to a call that ends late.
   void clear() { calls_.clear(); }
 
   // How often each call has told how far it has come; calls that never did are left out.
@@ -85,7 +85,7 @@ class Calls final {
   SteadyTime next_time() const;
   // The time of a call stands still until it is released as often as it was held.
   void hold(const ToolUseId& id);
-  // What is left of a time that goes on from now. The caller watches it, if the call does.
+  // The rest of a time that goes on from now. The caller watches it, if the call does.
   std::optional<milliseconds> release(const ToolUseId& id);
 
  private:

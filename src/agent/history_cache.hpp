@@ -13,8 +13,8 @@
 namespace errand::agent {
 
 // Histories of sessions as models are told them, so that a message to a long session does not read
-// all of it again. What is in a history never changes, and it only grows: what is known of one is
-// always its beginning. Those that were used longest ago are forgotten first. Lives on one home.
+// all of it again. The entries of a history never change, and it only grows: the known part is
+// always its beginning. The least recently used history is forgotten first. Lives on one home.
 class HistoryCache final {
  public:
   // So many bytes of all histories together. A longer history is not kept.
@@ -29,14 +29,14 @@ class HistoryCache final {
     std::int64_t entries = 0;
     std::vector<llm::MessagePtr> messages = {};
   };
-  // What is known of the first `until` entries; empty if that is nothing, or more than these.
+  // The known part of the first `until` entries; empty if none is known, or if more than these are.
   Beginning find(const SessionKey& session, std::int64_t until);
   // The messages of the entries behind the first `after`, and how many entries they are, with the
   // bytes that the store has of them. They are dropped unless just the entries before them are
   // known: another run has added them, or they would leave a gap.
   void extend(const SessionKey& session, std::int64_t after, HistorySize added,
               std::span<const llm::MessagePtr> messages);
-  // How long what is known of a history is; the history itself may be longer.
+  // The length of the known part of a history; the history itself may be longer.
   HistorySize size_of(const SessionKey& session) const;
 
   std::size_t bytes() const { return bytes_; }

@@ -4,9 +4,9 @@
 
 namespace errand::agent {
 
-// How long this process may count on owning its runs. What it writes is refused once another has
-// claimed them, but what it does outside cannot be: so it begins no effect near the end of its
-// lease. Lives on the engine's home.
+// How long this process may count on owning its runs. Its writes are refused once another process
+// has claimed the runs, but its effects outside of the store cannot be refused: so it begins no
+// effect near the end of its lease. Lives on the engine's home.
 class Lease final {
  public:
   // An effect that begins with less than this left could still run beside one of the next owner.

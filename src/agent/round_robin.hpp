@@ -26,9 +26,9 @@ class RoundRobin final {
   // Owners drop shares that hold nothing, so that a round is no longer than it has to be.
   void drop(const WorkspaceSlug& workspace) { shares_.erase(workspace); }
 
-  // Offers the turn to every workspace once, beginning behind the one that had the last turn, until
-  // `take(share)` returns true. Returns the workspace that took the turn. `take` adds and drops no
-  // shares.
+  // Offers the turn to every workspace once, beginning behind the workspace that had the last turn,
+  // until `take(share)` returns true. Returns the workspace that took the turn. `take` adds and
+  // drops no shares.
   template <class Take>
   std::optional<WorkspaceSlug> next(Take take) {
     auto at = shares_.upper_bound(last_);

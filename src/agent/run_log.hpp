@@ -20,7 +20,7 @@
 
 namespace errand::agent {
 
-// What has become durable.
+// Events and entries that have become durable.
 struct Committed {
   SegmentPtr segment;
   RunStatus status = RunStatus::running;
@@ -33,16 +33,16 @@ struct Committed {
 };
 
 // The pen of a run's owner: gathers events and journal entries, gives out seq, and appends them to
-// the store one segment after the other. Nothing is shown before its segment is committed; what is
-// written in one stretch (without a co_await between) commits together.
+// the store one segment after the other. Nothing is shown before its segment is committed;
+// everything written in one stretch (without a co_await between) commits together.
 //
-// What can wait shares a commit with what comes next, and with what waits in other runs: streamed
-// text for kDeltaWait at most, and for kEchoWait what repeats something durable, so that a crash
-// loses nothing. Everything else goes out at once.
+// Writes that can wait share a commit with the next writes, and with waiting writes of other runs:
+// streamed text for kDeltaWait at most, and for kEchoWait events that repeat durable ones, so that
+// a crash loses nothing. Everything else goes out at once.
 //
-// While the store is in trouble, the log tries again, at growing and scattered intervals; what was
-// written stays pending, and writers that can wait do so (has_room). If the store refuses a
-// segment, the log is dead: its owner drops the run's memory and folds it again from the store.
+// While the store is in trouble, the log tries again, at growing and scattered intervals; its
+// writes stay pending, and writers that can wait do so (has_room). If the store refuses a segment,
+// the log is dead: its owner drops the run's memory and folds it again from the store.
 class RunLog final {
  public:
   struct Options {
@@ -120,7 +120,7 @@ class RunLog final {
 
   Pending& current();
   void add_event(const Event& event);
-  // Lets what is pending go out after this time at the latest.
+  // Sends pending writes after this time at the latest.
   void send_within(milliseconds wait_max);
   void start_pump();
   Task<void> pump();
@@ -150,8 +150,8 @@ class RunLog final {
   std::int32_t next_segment_;
   std::int32_t durable_segments_;
   RunStatus status_;
-  milliseconds wait_max_ = milliseconds::max();  // that of the most urgent thing pending
-  Timers::Id company_timer_;                     // while what is pending waits
+  milliseconds wait_max_ = milliseconds::max();  // of the most urgent pending write
+  Timers::Id company_timer_;                     // while pending writes wait
   bool pumping_ = false;
   std::optional<Error> failure_;
   std::vector<Wakeup*> waiters_;

@@ -16,7 +16,7 @@
 namespace errand::agent {
 
 // Tells of a run as spans: the run itself, each question to the model, each call of a tool. Ids
-// follow from those of the run and its calls, so the spans of a run that went through several
+// follow from the ids of the run and its calls, so the spans of a run that went through several
 // processes fit together. Names and attributes are OpenTelemetry's for generative AI.
 class RunTrace final {
  public:
@@ -70,7 +70,7 @@ class RunTrace final {
   const std::string session_;
   const bool has_output_schema_;
   std::optional<Turn> turn_;
-  std::map<ToolUseId, Call> calls_;  // those that have begun and not ended
+  std::map<ToolUseId, Call> calls_;  // calls that have begun and not ended
 };
 
 }  // namespace errand::agent

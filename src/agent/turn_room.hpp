@@ -21,8 +21,8 @@ struct TurnLimits {
 };
 
 // Room for the turns of all runs with their models. Workspaces take turns; within a workspace the
-// first to come is the first to be served. A turn without files does not wait for those that wait
-// for the memory of files. Lives on one home, and outlives its places.
+// first to come is the first to be served. A turn without files does not wait for the turns that
+// wait for the memory of files. Lives on one home, and outlives its places.
 class TurnRoom final {
  public:
   explicit TurnRoom(TurnLimits limits) : limits_(limits) {}
@@ -37,7 +37,7 @@ class TurnRoom final {
     bool has_files() const { return file_bytes > 0; }
   };
 
-  // A place in the room, or in the queue before it. Whoever destroys it leaves.
+  // A place in the room, or in the queue before it. Destroying it leaves the room or the queue.
   class Place final {
    public:
     // `bell` is rung, if there is one then, when a place in the queue becomes one in the room.
@@ -79,7 +79,7 @@ class TurnRoom final {
       return place.has_files() ? with_files : plain;
     }
     bool is_idle() const { return turns == 0 && plain.empty() && with_files.empty(); }
-    // The first of both queues, the one that came earlier before the other; null for an empty one.
+    // The first of both queues, the earlier arrival first; null for an empty queue.
     std::array<Place*, 2> first() const;
   };
 

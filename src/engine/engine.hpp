@@ -78,15 +78,15 @@ struct JournalPage {
   bool has_more = false;
 };
 
-// What somebody thinks of a run.
+// A user's opinion of a run.
 struct Feedback {
   enum class Verdict { up, down };
   Verdict verdict = Verdict::up;
   std::string explanation = {};
-  std::optional<std::string> content = {};  // what it is about; absent: the run's final text
+  std::optional<std::string> content = {};  // the text that it is about; absent: the final text
 };
 
-// What somebody thinks of a run, as it is kept.
+// A user's opinion of a run, as it is kept.
 struct KeptFeedback {
   Feedback feedback;
   WallTime created_at{};
@@ -120,7 +120,7 @@ struct RunView {
   std::vector<PendingCall> pending;
 };
 
-// A wait for calls, seen by whoever has asked for them. Lives on the engine's home.
+// A wait for calls, as its caller sees it. Lives on the engine's home.
 class CallPoll final {
  public:
   explicit CallPoll(std::function<bool()> is_wanted) : is_wanted_(std::move(is_wanted)) {}
@@ -140,7 +140,7 @@ class CallPoll final {
   Wakeup* bell_ = nullptr;  // of a wait that is going on
 };
 
-// The answer to whoever wants something of a run that only a newer program understands.
+// The answer to a request for a run that only a newer program understands.
 Error newer_run(const RunId& run);
 
 // All runs: the verbs that the HTTP server and the in-process runtime call. Lives on one home.
@@ -162,14 +162,14 @@ class Engine final : private agent::ChildRuns {
     const ToolSources& tools;
     Log& log;
     bool typed_events = false;           // see agent::Surroundings
-    SpanSink* spans = nullptr;           // takes what runs tell of their work; null: nobody does
-    agent::RunLedger* ledger = nullptr;  // adds up what runs use; null: nobody does
+    SpanSink* spans = nullptr;           // takes the spans of runs; null: none are made
+    agent::RunLedger* ledger = nullptr;  // adds up the usage of runs; null: not counted
     RecordBooks* records = nullptr;      // null: there are no agents and no secrets
     BlockingPool* pool = nullptr;  // for what takes long to compute; null: that is done at home
   };
 
-  // So many reads of the store may take long at once. The store needs more threads than that for
-  // its reads, so that everybody else finds one free.
+  // So many long reads of the store may run at once. The store needs more read threads than this,
+  // so that short reads find one free.
   static constexpr std::size_t kScansMax = 5;
 
   Engine(Deps deps, Limits limits);
@@ -177,10 +177,10 @@ class Engine final : private agent::ChildRuns {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Begins to take over what a former process left unfinished, and to look after what is there.
+  // Begins to take over the runs that a former process left unfinished, and to look after all runs.
   // Verbs may be called from now on.
   void start();
-  // Takes over what nobody owns; start() does it too.
+  // Takes over the runs without an owner; start() does it too.
   Task<void> recover() { return residency_.recover(); }
   bool is_recovered() const { return residency_.is_recovered(); }
   // Runs of a former process that are still to be taken over.
@@ -197,9 +197,9 @@ class Engine final : private agent::ChildRuns {
   // results of their calls included; nothing of that is done again. not_found: no such run.
   Task<Result<ForkedRun>> fork(Principal who, RunId run, ForkParams params,
                                Idempotency idempotency);
-  // The same for a run whose first journal entries are there: `created`, what it takes over, and
-  // the turn to ask. `blobs` is what these name. The run gets an id of its own unless `id` says
-  // which. Never gives `conflict`.
+  // The same for a run whose first journal entries are there: `created`, the entries that it takes
+  // over, and the turn to ask. `blobs` are the blobs that these entries name. The run gets an id of
+  // its own unless `id` says which. Never gives `conflict`.
   Task<Result<CreateOutcome>> begin(Principal who, std::vector<JournalEntry> journal,
                                     std::vector<RunBlob> blobs, Idempotency idempotency,
                                     std::optional<SessionTurn> session = {}, RunId id = {});
@@ -231,9 +231,9 @@ class Engine final : private agent::ChildRuns {
   Task<Result<PendingCall>> extend_claim(Principal who, std::string tool_use_id,
                                          std::string claim_id, milliseconds ttl);
 
-  // Tells how far a pending call has come; shown as an event, and nobody waits for that. not_found
-  // with reason "unknown_tool_use": it is not pending. conflict with reason "run_terminal": the run
-  // has ended.
+  // Tells how far a pending call has come; shown as an event, without a wait for the commit.
+  // not_found with reason "unknown_tool_use": it is not pending. conflict with reason
+  // "run_terminal": the run has ended.
   Task<Result<void>> report_progress(Principal who, std::string tool_use_id, ProgressReport report);
 
   // Asks a run to stop; durable when it returns. The status is what the run will end as.
@@ -251,9 +251,9 @@ class Engine final : private agent::ChildRuns {
   Task<Result<JournalPage>> journal(Principal who, RunId run, std::size_t after, std::size_t limit,
                                     std::size_t bytes_max);
 
-  // Makes one call of a stored tool, or of a built-in one, for whoever tries it out. The call ends
-  // with the task that waits for it. not_found:
-  // there is no such tool. invalid_argument: the arguments do not fit its schema.
+  // Makes one call of a stored tool, or of a built-in one, to try the tool out. The call ends with
+  // the task that waits for it. not_found: there is no such tool. invalid_argument: the arguments
+  // do not fit its schema.
   Task<Result<ToolOutcome>> try_tool(Principal who, std::string id, json::Object arguments);
 
   // The tools that the workspace has without naming a server or a client, place by place.
@@ -261,10 +261,10 @@ class Engine final : private agent::ChildRuns {
     return deps_.tools.offers(std::move(who));
   }
 
-  // What somebody thinks of a run; a later word replaces an earlier one. True: it is the first.
+  // What somebody thinks of a run; a later opinion replaces an earlier one. True: it is the first.
   // not_found: no such run.
   Task<Result<bool>> give_feedback(Principal who, RunId run, Feedback feedback);
-  // not_found: no such run, or nobody has said anything.
+  // not_found: no such run, or no opinion was given.
   Task<Result<KeptFeedback>> feedback(Principal who, RunId run);
 
   Task<Result<RunView>> get(Principal who, RunId run);
@@ -295,8 +295,8 @@ class Engine final : private agent::ChildRuns {
   // What a session is about, from the first messages in it; empty if nothing was said.
   Task<Result<std::string>> summary_of(Principal who, SessionRow session);
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter);
-  // Takes no more messages, and cancels what is not over. False: it had ended before. True also if
-  // the store's first answer was lost, so that nobody knows.
+  // Takes no more messages, and cancels unfinished runs. False: the session had ended before. True
+  // also if the store's first answer was lost, so that this is unknown.
   Task<Result<bool>> end_session(Principal who, SessionId session);
   // Removes an ended session for good, with its runs. conflict with reason "session_active": it, or
   // one of its runs, has not ended.
@@ -307,7 +307,7 @@ class Engine final : private agent::ChildRuns {
   bool is_draining() const { return draining_; }
   // Whether a run is doing something of its own, rather than waiting for its client.
   bool is_busy() const { return residency_.is_busy(); }
-  // Cuts off every run. What is durable is continued by the next process.
+  // Cuts off every run. The next process continues the runs from their journals.
   Task<void> stop();
 
   const Clock& clock() const { return deps_.clock; }
@@ -325,7 +325,7 @@ class Engine final : private agent::ChildRuns {
   // Claims that were made here and are in force.
   std::size_t claims() const;
   const agent::TurnRoom& turns() const { return turns_; }
-  // What readers hold; those of other protocols count there, too.
+  // The bytes that readers hold. Readers of other protocols count, too.
   ReaderBudget& readers() { return readers_; }
 
  private:
@@ -351,7 +351,7 @@ class Engine final : private agent::ChildRuns {
   Task<Result<CreatedEntry>> resolve(Principal who, Prepared asked, std::string model_id);
   Result<CreatedEntry> resolve_now(const Principal& who, Spec spec, std::string_view model_id);
   Result<std::vector<ToolDecl>> bind(const ToolRef& ref, std::size_t index, const Principal& who);
-  // The set with what it offers, which is remembered for those who send it again.
+  // The set with the tools that it offers, which is remembered in case the set is sent again.
   Task<Result<ToolSetPtr>> resolve_tools(ToolSetPtr tools, StoredTools stored, Principal who);
   Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
@@ -385,7 +385,7 @@ class Engine final : private agent::ChildRuns {
   };
   Task<Result<RunId>> make_run(Principal who, Spec spec, Idempotency idempotency,
                                std::optional<ChildOf> child);
-  // A child that is being created, and whoever waits for that.
+  // A child that is being created, and the tasks that wait for that.
   struct NewChild {
     Result<void> result = {};
     bool is_done = false;
@@ -416,7 +416,7 @@ class Engine final : private agent::ChildRuns {
   Deps deps_;
   const Limits limits_;
   agent::Counters counters_;
-  // Of the tools of all runs. Shared with what is compiled on other threads.
+  // Of the tools of all runs. Shared with compilations on other threads.
   const std::shared_ptr<json::SchemaCache> schemas_ = std::make_shared<json::SchemaCache>();
   ToolSetCache tool_sets_;
   agent::Lease lease_;
@@ -430,17 +430,17 @@ class Engine final : private agent::ChildRuns {
   // Timers of the claims that were made here and are in force, by run and slot.
   std::map<RunId, std::map<std::string, Timers::Id>> claims_;
   std::map<RunId, NewChildPtr> new_children_;
-  // Those who wait for pending calls.
+  // A wait for pending calls.
   struct CallWatcher {
     Wakeup wakeup;
     bool has_news = false;  // else it is only asked whether it still waits
   };
   class Watching;
-  // By what they wait for: a workspace, and the name of a tool (empty: any).
+  // The key of waits: a workspace, and the name of a tool (empty: any).
   using CallsOf = std::pair<WorkspaceSlug, std::string>;
   std::map<CallsOf, std::set<CallWatcher*>> call_watchers_;
   Gate long_reads_;  // of whole logs, each of which may take much memory
-  Gate call_looks_;  // of those who look for pending calls
+  Gate call_looks_;  // for looks at pending calls
   Gate long_lists_;  // which may walk over far more than they show
   JournalPlaces journal_places_;
   bool draining_ = false;

@@ -9,9 +9,9 @@
 
 namespace errand::engine {
 
-// What sessions are asked for with, which never changes, so that a message to a session that was
-// used a moment ago reads nothing. Those that were used longest ago are forgotten first. Lives on
-// one home.
+// The parameters that sessions were created with, which never change, so that a message to a
+// session that was used a moment ago reads nothing. The least recently used session is forgotten
+// first. Lives on one home.
 class SessionCache final {
  public:
   static constexpr std::size_t kSessionsMax = 1024;

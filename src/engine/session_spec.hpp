@@ -27,7 +27,7 @@ struct SessionParams {
   FromAgent from_agent = {};  // the engine's to say
 };
 
-// What is said in a session, and what this one run has other than the session's others.
+// A message to a session, and the settings that only its run has.
 struct SessionMessage {
   Spec said;  // prompt or messages
   SpecOverrides overrides = {};
@@ -37,7 +37,7 @@ struct SessionMessage {
 // What a session keeps of how it was asked for: {"spec","whenBusy"}, and
 // {"agentTools","agentPrompt"} if there are such.
 json::Object to_json(const SessionParams& params);
-// internal: the text is not one that to_json made.
+// internal: the text was not made by to_json.
 Result<SessionParams> parse_session_params(std::string_view text);
 
 // A place in a list of sessions as a text for clients.

@@ -23,7 +23,7 @@ Result<json::Object> parse_arguments(std::string_view raw);
 std::optional<std::string> invalid_arguments_text(const CallState& call,
                                                   json::SchemaCache& schemas);
 
-// The arguments as JSON text for events; {} stands in for what is no object.
+// The arguments as JSON text for events; {} stands in for anything but an object.
 std::string shown_arguments(const CallState& call);
 
 }  // namespace errand::agent

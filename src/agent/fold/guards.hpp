@@ -16,7 +16,7 @@ class State;
 
 // What the guards remember of the calls of one turn.
 struct Batch {
-  std::uint64_t calls = 0;  // of names and arguments, in whatever order and spelling
+  std::uint64_t calls = 0;  // of names and arguments, in any order and spelling
   std::uint64_t error =
       0;  // of what its calls were told, if all of them failed; 0: none or unknown
   std::vector<std::string> tools;  // names, each once
@@ -24,8 +24,8 @@ struct Batch {
   friend bool operator==(const Batch&, const Batch&) = default;
 };
 
-// One text for all spellings of the same JSON: keys in order, 1.0 and 1e0 as 1. What is no JSON, or
-// too long for arguments, stands for itself.
+// One text for all spellings of the same JSON: keys in order, 1.0 and 1e0 as 1. A text that is no
+// JSON, or too long for arguments, stands for itself.
 std::string canonical_arguments(std::string_view raw);
 
 // What the guards compare of one call, and of one failure. Taken when they are known, because those
@@ -57,7 +57,7 @@ struct Repetition {
 
 // The same batch again and again, or the same few in a cycle.
 Repetition find_loop(const std::vector<Batch>& batches, const LoopLimits& limits);
-// Whatever was called, it failed in the same way.
+// Calls of any tools failed in the same way.
 Repetition find_same_error(const std::vector<Batch>& batches, const LoopLimits& limits);
 // Whether one more batch could be a repetition: its calls then wait until all of it is known.
 bool is_near_loop(const std::vector<Batch>& batches, const LoopLimits& limits);

@@ -15,8 +15,8 @@ inline constexpr std::size_t kMisfitBytesMax = 1024;
 // tools that check them themselves, are checked where their structure is known.
 bool is_checked(const CallState& call, const OutcomeEntry& outcome);
 
-// A result that was checked against an output schema: one that does not fit is a failure that says
-// where. Checked is the structured content, or, without any, the text. May take long.
+// A result that was checked against an output schema: a result that does not fit becomes a failure
+// that says where. Checked is the structured content, or, without any, the text. May take long.
 OutcomeEntry checked_outcome(const json::Object& schema, OutcomeEntry outcome,
                              const std::optional<json::Value>& structured,
                              json::SchemaCache& schemas);

@@ -66,8 +66,7 @@ class State {
   State& operator=(const State&) = delete;
 
   void apply(const JournalEntry& entry);
-  // What was said in the session before this run. Called once, between `created` and the first
-  // turn.
+  // The session's messages before this run. Called once, between `created` and the first turn.
   void begin_after(std::vector<llm::MessagePtr> history);
   // The end was applied and could not be written: something came before it.
   void withdraw_terminal() { terminal_.reset(); }
@@ -79,13 +78,13 @@ class State {
   bool is_bound() const { return created_->unbound.empty() || is_bound_; }
   // The conversation. Requests share its messages, so a message is replaced and never changed.
   const std::vector<llm::MessagePtr>& messages() const { return messages_; }
-  // How many bytes of text the conversation has: what was said, calls with their arguments, and
-  // results. Bytes of files, which are read when they are sent, do not count.
+  // How many bytes of text the conversation has: messages, calls with their arguments, and results.
+  // Bytes of files, which are read when they are sent, do not count.
   std::size_t conversation_bytes() const { return conversation_bytes_; }
   // Whether the conversation may have so many bytes more.
   bool has_room_for(std::size_t bytes) const;
-  // What is kept of a result: no more than the conversation has room for, and the few bytes that
-  // make it too long, because of which the run ends.
+  // The kept part of a result: as much as the conversation has room for, and the few bytes that
+  // make the conversation too long, because of which the run ends.
   std::string_view kept_result(std::string_view text) const;
   // How many messages come before the run's first turn.
   std::size_t opening_size() const { return opening_size_; }
@@ -116,11 +115,11 @@ class State {
   bool was_repaired() const { return was_repaired_; }
   // The vendor refused the output schema and is asked without it.
   bool is_asked_plainly() const { return is_asked_plainly_; }
-  // What this run has spent, without the turns that it was forked with. The model is the one that
-  // gave the last answer, which may be a fallback model.
+  // What this run has spent, without the turns that it was forked with. The model is the model of
+  // the last answer, which may be a fallback model.
   RunTotals totals() const;
-  // How many of this run's own turns called tools, including the current turn, and those of runs
-  // that were called in earlier turns.
+  // How many of this run's own turns called tools, including the current turn, plus the tool turns
+  // of runs that were called in earlier turns.
   int tool_turns() const { return tool_turns_; }
   // The calls of this run's own finished turns, for the guards.
   const std::vector<Batch>& batches() const { return batches_; }
@@ -135,7 +134,7 @@ class State {
   void close_batch();
   void retell_frozen_turn();
   void add_spent(const Usage& usage, const std::optional<Pricing>& price);
-  // Whether a turn is this run's own, and not one that it was forked with.
+  // Whether a turn is this run's own, and not a turn that it was forked with.
   bool is_own(int turn) const;
 
   void apply_entry(const CreatedEntry& entry);

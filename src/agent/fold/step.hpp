@@ -19,7 +19,7 @@ struct Ask {
 };
 // The turn broke after a call was closed: it stays as it is, cut after its last call.
 struct Freeze {};
-// Calls are open: start those that may start, then wait for their outcomes.
+// Calls are open: start the calls that may start, then wait for the outcomes.
 struct AwaitCalls {};
 struct Finish {
   TerminalEntry terminal;
@@ -33,8 +33,8 @@ constexpr int kStrikesMax = 3;
 // A call without a note that was running so often when a process ended is not made again.
 constexpr int kCallResumesMax = 3;
 
-// `last_seq` is that of the log's end. `known` is what output_mistakes says of the state, if
-// somebody has found it out already.
+// `last_seq` is the seq of the log's last event. `known` is the result of output_mistakes for the
+// state, if the caller has it already.
 Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas,
                const Mistakes* known = nullptr);
 

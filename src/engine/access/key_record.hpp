@@ -25,8 +25,8 @@ struct KeyUsage {
   friend bool operator==(const KeyUsage&, const KeyUsage&) = default;
 };
 
-// What is kept of a key beside its row, as a record of the kind "api-key" under the key's id. A key
-// without a record is not restricted and was never used.
+// The part of a key that is not in its row: a record of the kind "api-key" under the key's id. A
+// key without a record is not restricted and was never used.
 struct KeyRecord {
   static constexpr std::string_view kKind = "api-key";
 

@@ -48,7 +48,7 @@ class KeyRing final : public agent::RunLedger {
   const Clock& clock() const { return clock_; }
   bool empty() const { return by_hash_.empty(); }
 
-  // Who presents this secret; nothing for one that is unknown, expired or revoked. Notes the use.
+  // The principal of this secret; nothing for an unknown, expired or revoked secret. Notes the use.
   std::optional<Principal> find(std::string_view secret);
 
   // Whether the key is still good: not revoked, and not expired.
@@ -58,9 +58,9 @@ class KeyRing final : public agent::RunLedger {
   // Called with every key that is revoked, at once. There is one listener.
   void on_revoked(std::function<void(const KeyId&)> listener) { on_revoked_ = std::move(listener); }
 
-  // A key that the configuration file names. It is the file's: it is not stored, whatever the store
-  // has under it does not count, and only the file can take it back. conflict: the file names it
-  // for another workspace, too.
+  // A key that the configuration file names. The key belongs to the file: it is not stored, a
+  // stored row for the same secret does not count, and only the file can take the key back.
+  // conflict: the file names it for another workspace, too.
   Result<void> adopt(const WorkspaceSlug& workspace, std::string_view secret);
 
   static std::string make_secret();
@@ -84,8 +84,8 @@ class KeyRing final : public agent::RunLedger {
   // Counts a run for its key, unless the key is no longer there or a program's (see OAuth).
   void add(const KeyId& key, const RunTotals& totals) override;
 
-  // Stores when keys were last used and what for, as far as that is not stored yet. Call it now and
-  // then. A process that is killed loses what has come since; keys that the configuration file
+  // Stores when keys were last used and what for, unless that is stored already. Call it now and
+  // then. A killed process loses the uses since the last call; keys that the configuration file
   // names count from the start of the process.
   Task<Result<void>> store_uses();
 

@@ -69,14 +69,14 @@ class OAuth final {
   // With all of its tokens. not_found: no such client in this workspace.
   Task<Result<void>> remove(WorkspaceSlug workspace, KeyId id);
 
-  // Who presents this access token; nothing for one that is unknown, expired or revoked.
+  // The principal of this access token; nothing for an unknown, expired or revoked token.
   std::optional<Principal> find(std::string_view token) const;
   std::optional<milliseconds> time_left(std::string_view token) const;
 
   // The client with this secret; nothing if there is none.
   const OAuthClient* authenticate(std::string_view id, std::string_view secret) const;
-  // Tokens for a client. The scopes have to be among those of its grant; none: all of them.
-  // forbidden: they are not.
+  // Tokens for a client. The scopes have to be in the client's grant; none: all scopes of the
+  // grant. forbidden: they are not.
   Task<Result<OAuthTokens>> issue(KeyId client, std::vector<std::string> scopes);
   bool is_refresh_token(const OAuthClient& client, std::string_view token) const;
   // What a token stood for that was taken back.
@@ -97,7 +97,7 @@ class OAuth final {
   // Removes tokens whose client is gone.
   Task<Result<void>> load_tokens(WorkspaceSlug workspace);
   const Token* token_of(std::string_view token) const;
-  // Changes that remove tokens of a client: all, or those that have expired.
+  // Changes that remove tokens of a client: all tokens, or the expired ones.
   enum class Which { all, expired };
   std::vector<RecordChange> removals(const OAuthClient& client, Which which) const;
   void remember(std::string hash, Token token);

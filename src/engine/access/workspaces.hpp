@@ -24,8 +24,8 @@ struct NewWorkspace {
   NewKey key;  // the first key, with which its owners make others
 };
 
-// The workspaces of a server. A workspace is there once it has a key. Those that are made at run
-// time have a record with their name; the records belong to the operator's workspace. Lives on one
+// The workspaces of a server. A workspace is there once it has a key. A workspace that is made at
+// run time has a record with its name; the records belong to the operator's workspace. Lives on one
 // home.
 class Workspaces final {
  public:
@@ -45,7 +45,7 @@ class Workspaces final {
   static bool is_operator(const Principal& who) { return who.workspace.view() == kOperator; }
 
  private:
-  // Keeps what is asked for under its Idempotency-Key. conflict: another request has the key.
+  // Keeps the request under its Idempotency-Key. conflict: another request has the key.
   Task<Result<void>> keep_request(Once once);
   // What an equal request has made; nothing if none has.
   std::optional<NewWorkspace> find_made(const WorkspaceSlug& slug, const std::string& name,

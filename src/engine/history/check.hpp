@@ -27,7 +27,7 @@ struct StoredRun {
   RunRow row;
   std::vector<SegmentPtr> segments;
   std::vector<Mailbox> mail;
-  std::vector<std::string> tools_hashes = {};  // of what is kept of its tools beside the journal
+  std::vector<std::string> tools_hashes = {};  // of the tools that are kept beside the journal
 };
 
 struct CheckReport {
@@ -36,8 +36,8 @@ struct CheckReport {
   std::vector<Finding> findings;
 };
 
-// Goes over all runs, of which one at a time is in memory. `on_progress` is called now and then.
-// Nobody else may write to the store meanwhile. unavailable.
+// Goes over all runs, of which one at a time is in memory. `on_progress` is called now and then. No
+// other process may write to the store meanwhile. unavailable.
 using OnProgress = std::function<void(const CheckReport& so_far)>;
 Task<Result<CheckReport>> check_store(Store* store, OnProgress on_progress);
 

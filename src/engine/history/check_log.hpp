@@ -12,13 +12,13 @@
 // The parts of check.hpp that look at the log alone.
 namespace errand::engine {
 
-// A rule of the log and what is wrong.
+// A rule of the log, and how the log breaks it.
 struct BrokenRule {
   const char* rule;
   std::string sentence;
 };
 
-// JSON objects are equal whatever the order of their members.
+// The order of an object's members does not count.
 bool is_same_json(std::string_view a, std::string_view b);
 
 // Numbers, seqs and counts of the segments. Nothing if they are right.

@@ -22,7 +22,7 @@ struct ToldHistory {
 // may have left entries, so only entries of runs that it has seen are judged.
 class SessionsCheck final {
  public:
-  // A run whose log can be read. `told` is what it has added to the history.
+  // A run whose log can be read. `told` are the entries that it has added to the history.
   Task<Result<std::optional<Finding>>> add(Store* store, RunRow row, const agent::State* state,
                                            ToldHistory told);
   // The rest, once all runs are there.

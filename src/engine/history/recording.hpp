@@ -23,7 +23,7 @@ struct RecordedAttempt {
   bool is_cut_off = false;  // the run itself put an end to it, so nothing follows
 };
 
-// Something that came from outside, in the order in which the run took it.
+// An answer from outside, in the order in which the run took it.
 struct RecordedAnswer {
   std::size_t call = 0;  // which of the run's calls, counted from 0
   ToolSite site = ToolSite::client;
@@ -41,7 +41,7 @@ struct Recording {
   std::vector<RecordedNews> news;
   std::vector<json::Value> events;
   std::optional<TerminalEntry> end;     // nothing if the run had not ended
-  std::vector<std::string> host_tools;  // those that were called in the server
+  std::vector<std::string> host_tools;  // the tools that were called in the server
 };
 
 // invalid_argument: the journal cannot be read, or makes no sense.

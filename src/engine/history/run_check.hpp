@@ -22,7 +22,7 @@ class RunCheck final {
   // `run` outlives this.
   explicit RunCheck(const StoredRun& run) : run_(run), row_(run.row) {}
 
-  // One finding per rule. A rule is not judged if one that it builds on is broken.
+  // One finding per rule. A rule is not judged if a rule that it builds on is broken.
   std::vector<Finding> findings();
 
   // The files that the log and the mail name.

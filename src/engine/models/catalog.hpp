@@ -51,9 +51,9 @@ struct CatalogSource {
   std::size_t position = 0;
 };
 
-// The models of this server: those that it was built with, and those of a source. Lives on the
-// engine's home. A model that is not listed is forgotten when room is needed and nobody but the
-// catalog holds its `model`; whoever needs it then gets a new one by the same name.
+// The models of this server: the models that it was built with, and the models of a source. Lives
+// on the engine's home. A model that is not listed is forgotten when room is needed and only the
+// catalog holds its `model`; the next resolve() of its name makes a new one.
 class Catalog final {
  public:
   // How many models a source may bring; later ones are not listed.
@@ -70,15 +70,14 @@ class Catalog final {
   Task<void> refresh();
 
   // By catalog id, "platform:ID", "provider:ID[:VENDOR]", "PROVIDER:VENDOR", "PROVIDER/VENDOR", or
-  // the vendor's id where only one model has it; empty asks for the default. Knows what the last
-  // refresh found, and the models that callers of the source may name.
-  // The pointer is valid up to the next resolve(), find() or refresh(), and for as long as somebody
-  // shares its `model`.
-  // invalid_argument with reason "invalid_model": none, or more than one, with candidates; or one
-  // more than kNamedMax.
+  // the vendor's id where only one model has it; empty asks for the default. Knows the models that
+  // the last refresh found, and the models that callers of the source may name. The pointer is
+  // valid up to the next resolve(), find() or refresh(), and for as long as its `model` is shared.
+  // invalid_argument with reason "invalid_model": no model fits; or several do, which are named as
+  // candidates; or there would be more than kNamedMax named models.
   Result<const CatalogModel*> resolve(std::string_view asked);
-  // By catalog id, for a run that was created with it: also one that the source does not list. The
-  // pointer is valid as that of resolve().
+  // By catalog id, for a run that was created with it: also a model that the source does not list.
+  // The pointer is valid for as long as a pointer from resolve().
   const CatalogModel* find(std::string_view id);
 
   // The model of a run: the one with this id, and behind it, before its own fallback models, that
@@ -104,7 +103,7 @@ class Catalog final {
   std::string default_id_;
   CatalogSource source_;
   std::map<std::string, CatalogModel, std::less<>> made_;  // by the source
-  std::vector<const CatalogModel*> listed_;                // those that the last refresh found
+  std::vector<const CatalogModel*> listed_;                // found by the last refresh
   // Models with the fallback models of runs; kNamedMax and those in use.
   std::map<std::pair<std::string, std::string>, std::shared_ptr<llm::Model>> with_fallback_;
 };

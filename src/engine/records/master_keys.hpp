@@ -13,8 +13,8 @@ namespace errand::engine {
 class MasterKeys {
  public:
   virtual ~MasterKeys() = default;
-  // The current one first; those behind it are on their way out and only unseal. Empty: there is
-  // none yet. invalid_argument: what is there is no key.
+  // The current key first; the keys behind it are being phased out and only unseal. Empty: there is
+  // no key yet. invalid_argument: the stored text is no key.
   virtual Task<Result<std::vector<crypto::SealKey>>> read() = 0;
   // Makes one where there is none, and keeps it. Durable when it returns.
   virtual Task<Result<crypto::SealKey>> make() = 0;

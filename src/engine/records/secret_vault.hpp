@@ -53,8 +53,8 @@ class SecretVault final : public SecretSource {
   // Durable when it returns. `expected`: see RecordChange.
   Task<Result<SavedSecret>> put(WorkspaceSlug workspace, std::string name, std::string value,
                                 ExpectedVersion expected);
-  // A secret that must be new. conflict with the reason "name_taken": it is not, and the request is
-  // not the one that made it.
+  // A secret that must be new. conflict with the reason "name_taken": the secret exists, and
+  // another request made it.
   Task<Result<SavedSecret>> create(WorkspaceSlug workspace, std::string name, std::string value,
                                    Idempotency idempotency);
   Task<Result<SecretInfo>> info(WorkspaceSlug workspace, std::string name);
@@ -65,14 +65,14 @@ class SecretVault final : public SecretSource {
   Task<Result<std::string>> unseal_header(WorkspaceSlug workspace, std::string header,
                                           std::string sealed) override;
 
-  // For other kinds of records that hold a secret; `kind` and `name` are those of the record.
+  // For other kinds of records that hold a secret; `kind` and `name` are the record's.
   Task<Result<std::string>> seal_value(WorkspaceSlug workspace, std::string kind, std::string name,
                                        std::string value);
   Task<Result<std::string>> unseal_value(WorkspaceSlug workspace, std::string kind,
                                          std::string name, std::string sealed);
 
-  // Values of headers that callers give with a tool, for journals and records to keep. Those that
-  // only name secrets, and those that are sealed, stay as they are.
+  // Values of headers that callers give with a tool, for journals and records to keep. Values that
+  // only name secrets, and sealed values, stay as they are.
   Task<Result<ToolSetPtr>> seal_headers(WorkspaceSlug workspace, ToolSetPtr tools);
   // The same for "tools" as JSON.
   Task<Result<json::Array>> seal_headers(WorkspaceSlug workspace, json::Array tools);

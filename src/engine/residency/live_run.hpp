@@ -28,14 +28,14 @@ class LiveRun final : public agent::RunObserver {
     // The run waits for a run that it has called, or does not any more.
     virtual void on_waiting_for_child(LiveRun& run) = 0;
     virtual void on_going_on(LiveRun& run) = 0;
-    // These calls of the run can be seen by those who look for work.
+    // Clients that look for work can see these calls of the run.
     virtual void on_calls_offered(LiveRun& run, std::span<const Mailbox> calls) = 0;
     virtual void on_calls_closed(LiveRun& run, std::span<const std::string> slots) = 0;
     virtual void on_broken(LiveRun& run, const Error& error) = 0;
     // The run has ended and gave its session's turn to another; absent: the store has not told to
-    // whom, if to anybody.
+    // which run, if to any.
     virtual void on_turn_given(LiveRun& run, std::optional<RunId> to) = 0;
-    // The run has ended and somebody reads it, or nobody does any more.
+    // The run has ended, and it has a reader, or no reader any more.
     virtual void on_read_after_end(LiveRun& run, bool is_read) = 0;
     // Neither an agent nor a reader is left.
     virtual void on_unused(LiveRun& run) = 0;
@@ -64,7 +64,7 @@ class LiveRun final : public agent::RunObserver {
 
   // Long segments that readers have read from the store are shared by all who read them meanwhile.
   static constexpr std::size_t kLentBytesMin = 64 * 1024;
-  // One that begins right after this event, or has it in it; null if nobody has one now.
+  // The segment that begins right after this event, or contains it; null if no reader holds it now.
   SegmentPtr lent_after(EventSeq after) const;
   // The same segments, each as others have it if they do.
   void share(std::vector<SegmentPtr>& read);

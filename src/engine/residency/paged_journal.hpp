@@ -61,9 +61,9 @@ class PagedJournal final {
   std::string_view rest_;                        // of a segment's journal
 };
 
-// Where the pages of journals have ended that were read last, so that whoever reads one page after
-// the other reads every part of the journal once. The oldest are forgotten first; a page whose
-// place is not known is looked for from the beginning. Lives on one home.
+// Where the pages that were read last have ended, so that a client that reads one page after the
+// other reads every part of the journal once. The oldest are forgotten first; a page whose place is
+// not known is looked for from the beginning. Lives on one home.
 class JournalPlaces final {
  public:
   static constexpr std::size_t kPlacesMax = 256;

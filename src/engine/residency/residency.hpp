@@ -30,7 +30,7 @@ namespace errand::engine {
 
 // Where a run is, as this process sees it.
 enum class Place : std::uint8_t {
-  unowned,  // somebody reads the run, or mail came for it, but nobody here drives it
+  unowned,  // the run has a reader, or mail came for it, but it is not driven here
   claimed,  // taken over from a process that has ended, and not looked at yet
   loading,  // on its way into memory
   live,     // its agent is at work
@@ -56,7 +56,7 @@ class Residency final : private LiveRun::Keeper {
     Log& log;
     agent::Surroundings& surroundings;
     Pauses& pauses;
-    // These calls can be seen by those who look for work.
+    // Clients that look for work can see these calls.
     std::function<void(const WorkspaceSlug&, std::span<const Mailbox>)> on_calls_offered;
     // These calls of the run do not wait any more; without slots: none of its calls does.
     std::function<void(const RunId&, std::span<const std::string>)> on_calls_closed;
@@ -68,8 +68,8 @@ class Residency final : private LiveRun::Keeper {
   // A run that only waits for its client is dropped from memory after so long, and folded again
   // when mail, or its next deadline, comes.
   static constexpr milliseconds kRestAfter{2000};
-  // If more of them wait, the one that has waited longest is dropped at once, so that memory does
-  // not grow with the rate at which runs come.
+  // If more runs wait, the run that has waited longest is dropped at once, so that memory does not
+  // grow with the rate at which runs come.
   static constexpr std::size_t kWaitingRunsMax = 2048;
   // After a restart, a call that waits for a client does so for at least so long.
   static constexpr milliseconds kCallGrace{30'000};
@@ -111,7 +111,7 @@ class Residency final : private LiveRun::Keeper {
   const Slots& slots() const { return slots_; }
 
   // Drives a run that was created a moment ago: at once in the slot that was kept for it, else when
-  // there is one. `history` is that of its session, if it has the turn.
+  // there is one. `history` is its session's, if the run has the turn.
   void begin(const RunRow& row, std::unique_ptr<agent::State> state, KeptSlot slot,
              std::optional<HistorySize> history);
   // The same for a run whose state is not at hand: it is read from the store.
@@ -120,14 +120,14 @@ class Residency final : private LiveRun::Keeper {
   void deliver(const RunKey& run, Mailbox mail);
   // Drives a run that has waited for its session's turn and has it now.
   void take_turn(const RunKey& run);
-  // Brings mail of other nodes to those of its runs that are here.
+  // Brings mail of other nodes to the runs that are here.
   void deliver_news(std::vector<Mailbox> news);
 
-  // The run for somebody who reads it; nullptr if it is not in memory.
+  // The run, for a reader; nullptr if it is not in memory.
   std::shared_ptr<LiveRun> find(const RunKey& run) const;
   std::shared_ptr<LiveRun> find_or_watch(const RunRow& row);
 
-  // Takes over what nobody owns: what a former process left unfinished.
+  // Takes over runs without an owner: a former process left them unfinished.
   Task<void> recover();
   // The same once more, for runs whose owner has since lost its lease.
   Task<void> claim_all();
@@ -142,7 +142,7 @@ class Residency final : private LiveRun::Keeper {
   bool owns_runs() const;
   // Whether a run is doing something of its own, rather than waiting for its client.
   bool is_busy() const;
-  // Ended runs that somebody still reads. Takes no longer if many other runs are here.
+  // Ended runs that still have readers. Takes no longer if many other runs are here.
   const std::set<RunId>& ended_with_readers() const { return read_after_end_; }
 
   // Cuts off every run and returns when nothing moves any more.
@@ -161,7 +161,7 @@ class Residency final : private LiveRun::Keeper {
     bool is_read_again = false;  // loading: the run was given its turn while it was being read
     bool is_given_up = false;    // ends instead of being tried once more, whenever it is read
     Start start = Start::fresh;  // queued: how the run begins once it has a slot
-    Slots::Ticket ticket = 0;    // queued: its place among those that wait; 0: it needs none
+    Slots::Ticket ticket = 0;    // queued: its place in the queue; 0: it needs none
     // Resting: how often calls have told how far they have come; null: never.
     std::unique_ptr<std::map<ToolUseId, int>> reports = nullptr;
     SteadyTime broke_at = {};
@@ -218,7 +218,7 @@ class Residency final : private LiveRun::Keeper {
   // cancelled run asks nobody and calls nothing.
   Task<Result<bool>> take_over_cancelled(RunKey run);
   Task<void> take_over_page(std::vector<ClaimedRun> runs);
-  // Nothing: the run rests, is held back or is not read yet, or somebody drives it already.
+  // Nothing: the run rests, is held back or is not read yet, or is driven already.
   Task<std::optional<Taken>> take_over(ClaimedRun run);
   Task<void> note_trial(bool goes_on, std::size_t suspects_before);
   void go_on_or_queue(Taken taken);
@@ -263,7 +263,7 @@ class Residency final : private LiveRun::Keeper {
   std::deque<std::pair<RunKey, SteadyTime>> to_resume_;
   SteadyTime pace_ends_{};
   std::size_t resumed_in_pace_ = 0;     // since the last interval began
-  std::vector<RunId> resumed_at_once_;  // those of them that are on trial together
+  std::vector<RunId> resumed_at_once_;  // the suspects that are on trial together
   Trial trial_;
   std::size_t everyone_suspected_ = 0;  // runs that a kill made suspect all together
   bool is_trial_written_ = false;

@@ -32,14 +32,14 @@ class Slots final {
   void take(const WorkspaceSlug& workspace);
   void give_back(const WorkspaceSlug& workspace);
 
-  // A place among those that wait; never given twice.
+  // A place in the queue; never given twice.
   using Ticket = std::uint64_t;
-  // A run waits for a slot, behind those of its workspace that came before.
+  // A run waits for a slot, behind the earlier runs of its workspace.
   Ticket wait(const RunKey& run);
   // The run that got this ticket does not wait any more. Takes a binary search, however many wait.
   void leave(const WorkspaceSlug& workspace, Ticket ticket);
-  // The run whose turn it is, if a slot is free for it; it does not wait any more, and whoever
-  // calls takes the slot.
+  // The run whose turn it is, if a slot is free for it; it does not wait any more, and the caller
+  // takes the slot for it.
   std::optional<RunKey> next();
 
   std::size_t in_flight() const { return in_flight_; }

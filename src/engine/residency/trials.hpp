@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "run/ids.hpp"
 
-// Finding the run that brings the process down, without failing those that were merely there.
+// Finding the run that brings the process down, without failing the runs that were merely there.
 //
 // A process that takes runs over keeps a record of which of them it is trying. If it is killed, the
 // next one suspects exactly these: it holds them back, and tries them in groups that halve with
@@ -17,7 +17,7 @@ namespace errand::engine {
 
 struct Suspicion {
   int kills = 0;    // processes that were killed while the run was on trial
-  int strikes = 0;  // those of them that tried nothing else
+  int strikes = 0;  // kills during trials of this run alone
 
   friend bool operator==(const Suspicion&, const Suspicion&) = default;
 };
@@ -39,7 +39,7 @@ Result<Trial> parse_trial(std::string_view text);
 // How the process that kept the record ended.
 enum class ProcessEnd { killed, left };
 
-// What is known of a run that this process took over from the one that kept the record.
+// The suspicion against a run that this process took over from the process that kept the record.
 Suspicion suspicion_of(const Trial& trial, const RunId& run, ProcessEnd end);
 
 // The order in which suspects are tried: the least suspicious first. Of those with the same number
