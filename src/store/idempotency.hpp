@@ -6,12 +6,12 @@
 namespace errand {
 
 // What makes a request that creates something count once: the caller's Idempotency-Key with a
-// fingerprint of what was asked. Both are empty without one.
+// fingerprint of the request. Both are empty without a key.
 struct Idempotency {
   std::string key;
   std::string fingerprint;
 };
-// For so long a key finds what it made; after that it is as new.
+// For so long a key finds what its request made; after that the key counts as new.
 constexpr std::chrono::hours kIdempotencyKept{24};
 
 enum class Creation {

@@ -86,7 +86,7 @@ class NamedRecords final {
   RecordKey name_key(const WorkspaceSlug& workspace, std::string name) const;
   Task<Result<SavedRecord>> make(WorkspaceSlug workspace, std::string id, std::string name,
                                  std::string body, std::string fingerprint);
-  // One attempt. conflict with the reason kVersionMismatch: somebody else was faster.
+  // One attempt. conflict with the reason kVersionMismatch: another writer was faster.
   Task<Result<SavedRecord>> replace(WorkspaceSlug workspace, NamedRecord known, std::string name,
                                     std::string body);
   Error not_there(std::string_view id_or_name) const;

@@ -51,7 +51,7 @@ struct RunRow {
   WallTime created_at{};
   WallTime updated_at{};
   EventSeq last_seq = 0;
-  StoreTime ends_by{};        // when its time is up, whatever it waits for
+  StoreTime ends_by{};        // when its time is up, even while it waits
   std::int32_t segments = 0;  // number of segments in the log; the next one gets it as `n`
   std::int64_t epoch = 0;
   int format = kRunFormat;
@@ -60,9 +60,8 @@ struct RunRow {
   RunKey key() const { return {.workspace = workspace, .run = id}; }
 };
 
-// A mailbox. Those for answers are opened by the owner and filled at most once; those for requests
-// exist only once filled.
-// Databases hold the numbers.
+// A mailbox. Mailboxes for answers are opened by the owner and filled at most once; mailboxes for
+// requests exist only once filled. Databases hold the numbers of the kinds.
 enum class MailKind : std::uint8_t { tool_result = 0, cancel = 1, progress = 5 };
 constexpr bool is_answer(MailKind kind) {
   return kind == MailKind::tool_result;
@@ -72,13 +71,13 @@ struct Mailbox {
   std::string slot;  // the toolUseId, or "cancel"
   MailKind kind = MailKind::tool_result;
   std::string name;          // the tool's name, for lists of pending calls
-  std::string request;       // what is asked of whoever answers; opaque
-  bool offer_again = false;  // whoever answers may have forgotten it once the owner was gone
+  std::string request;       // the request to the client that answers; opaque
+  bool offer_again = false;  // clients may have forgotten it once the owner was gone
   WallTime opened_at{};
   StoreTime deadline{};
   bool filled = false;
   std::string body;  // opaque; empty until filled
-  // One of many clients has claimed the call until then; nobody has without an id.
+  // The client that has claimed the call until then; empty: the call is not claimed.
   std::string claim_id;
   StoreTime claimed_until{};
 };
@@ -87,11 +86,11 @@ struct Mailbox {
 // however many runs name them, and go with the last of these.
 struct RunBlob {
   std::string hash;
-  std::shared_ptr<const std::string> bytes;  // nullptr: those of another run, which are there
+  std::shared_ptr<const std::string> bytes;  // nullptr: another run has stored them
 };
 
-// What changes beside the log of a run, in the transaction of whatever causes it: a commit of its
-// owner, its creation, or mail to it. Each has only the effects that it can have.
+// Changes beside the log of a run, in the transaction of their cause: a commit of the run's owner,
+// its creation, or mail to it. Each cause has only the effects that it can have.
 struct Effects {
   std::vector<Mailbox> open;       // mailboxes to open
   std::vector<std::string> close;  // slots whose mail is folded, or no longer wanted: removed
@@ -124,7 +123,7 @@ struct CreateOutcome {
   std::optional<SessionRefusal> refused = {};
   bool waits_for_turn = false;            // it was created with the status `queued`
   std::optional<RunId> interrupted = {};  // has a cancel in its mailbox from now on
-  // Of its session, if the run has the turn: nobody else adds to it. Absent: nobody has looked.
+  // Of its session, if the run has the turn: no other run adds to it. Absent: not looked up.
   std::optional<HistorySize> history = {};
 };
 
@@ -156,11 +155,11 @@ struct Appended {
 };
 
 enum class MailOutcome {
-  accepted,      // committed; nobody else's will be
+  accepted,      // committed; no other answer will be
   unknown_run,   // no such run in this workspace
   run_ended,     // the run is terminal
   unknown_slot,  // not open: never was, already filled, or removed
-  claimed,       // somebody else has claimed the call
+  claimed,       // another client has claimed the call
   stale_epoch,   // the sender says that it is the owner, and is not any more
   newer_format   // a newer program wrote the run
 };
@@ -204,17 +203,17 @@ struct CallClaimOutcome {
   Mailbox box;  // of `claimed`
 };
 
-// Open and unfilled mailboxes of calls, in the order of their slots.
 // A page of things that may be long ends early: once the rows of a page have so many bytes, one
 // more row comes, which tells that there are more.
 constexpr std::size_t kNoBytesMax = std::numeric_limits<std::size_t>::max();
 
+// Open and unfilled mailboxes of calls, in the order of their slots.
 struct CallFilter {
   enum class Status { any, unclaimed, claimed };
   WorkspaceSlug workspace;
   Status status = Status::any;
   std::string name;       // empty: calls of all tools
-  std::string slot = {};  // the one call with this slot, whatever `after` says; empty: all
+  std::string slot = {};  // only the call with this slot, `after` left aside; empty: all
   std::string after;      // page on: only slots after this one
   std::size_t limit = 50;
   std::size_t bytes_max = kNoBytesMax;  // of requests
@@ -245,7 +244,7 @@ struct AddKeyOutcome {
   ApiKeyRow key;  // the new or the existing one
 };
 
-// Asks for unfinished runs that nobody owns.
+// Asks for unfinished runs without an owner.
 struct ClaimRuns {
   std::size_t limit = 0;            // at least 1
   milliseconds grace{};             // unfilled mailboxes of the runs stay open for at least so long
@@ -270,7 +269,7 @@ struct ClaimedRuns {
 };
 
 struct Renewal {
-  // For so long nobody else may claim what this node owns; milliseconds::max() for ever.
+  // For so long no other node may claim this node's runs; milliseconds::max() for ever.
   milliseconds lease_left = milliseconds::max();
   std::vector<Mailbox> mail;  // filled mailboxes of its runs that other nodes wrote
 };
@@ -283,7 +282,7 @@ struct EndedPlace {
   friend auto operator<=>(const EndedPlace&, const EndedPlace&) = default;
 };
 
-// A small step of removing what is old.
+// A small step of removing old data.
 struct Prune {
   // Runs that ended before this go, with everything of theirs. A run may have ended before the
   // store had a clock, at a negative time.
@@ -327,8 +326,8 @@ struct Record {
 struct RecordChange {
   RecordKey key;
   std::optional<std::string> body;  // absent: the record is removed
-  // The version that the change builds on, 0 for a record that must be new. Absent: whatever is
-  // there.
+  // The version that the change builds on, 0 for a record that must be new. Absent: any version, or
+  // none.
   std::optional<std::int64_t> expected_version = {};
 };
 
@@ -336,7 +335,7 @@ struct RecordChange {
 struct RecordsOutcome {
   std::vector<Record>
       records;  // as they are now, in the order of the changes; without removed ones
-  // The first change whose expected version is not the one that is there; nothing was changed.
+  // The first change whose expected version is not the stored one; nothing was changed.
   std::optional<std::size_t> refused;
 };
 

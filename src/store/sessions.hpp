@@ -50,7 +50,7 @@ struct SessionRow {
   SessionStatus status = SessionStatus::active;
   std::string name;
   std::string spec;      // what its runs are asked for with; opaque
-  std::string metadata;  // JSON object text, found by lists as that of runs
+  std::string metadata;  // JSON object text, found by lists like a run's
   WallTime created_at{};
   WallTime last_used_at{};  // of its last run's creation or end
   std::optional<WallTime> ended_at = {};
@@ -76,7 +76,7 @@ struct CreateSessionOutcome {
 
 // What a new run does if another run has the turn.
 enum class WhenBusy : std::uint8_t {
-  queue,     // waits for its turn, behind those that wait already
+  queue,     // waits for its turn, behind the waiting runs
   reject,    // is not created
   interrupt  // waits ahead of all others; the run that has the turn is asked to stop
 };
@@ -106,19 +106,19 @@ struct SessionEntry {
   friend bool operator==(const SessionEntry&, const SessionEntry&) = default;
 };
 
-// When something was created: at `from` or later, and before `until`. What is created then has an
-// id between `first` and `last`, so that only these are looked at.
+// A time of creation: at `from` or later, and before `until`. Rows of that time have ids between
+// `first` and `last`, so that only these are looked at.
 struct CreatedBetween {
   std::optional<WallTime> from = {};
   std::optional<WallTime> until = {};
-  std::string first = {};  // ids are not less; empty: whatever they are
-  std::string last = {};   // ids are less; empty: whatever they are
+  std::string first = {};  // ids are not less; empty: no bound
+  std::string last = {};   // ids are less; empty: no bound
 
   bool is_given() const { return from || until; }
   bool contains(WallTime at) const { return (!from || at >= *from) && (!until || at < *until); }
 };
 
-// The last used first. Of those that were used at the same moment, the newest first.
+// The last used first. Among sessions that were used at the same moment, the newest first.
 struct SessionFilter {
   WorkspaceSlug workspace;
   std::optional<SessionStatus> status = {};
@@ -132,7 +132,7 @@ struct SessionFilter {
 // What the end of a session leaves to do: its runs, unfinished, have a cancel in their mailboxes.
 struct EndedSession {
   bool was_active = false;       // false: it had ended before, and nothing was changed
-  std::vector<RunId> cancelled;  // the run that had the turn, then those that waited, in order
+  std::vector<RunId> cancelled;  // the run that had the turn, then the waiting ones, in order
 };
 
 }  // namespace errand

@@ -15,10 +15,9 @@ namespace errand {
 // projections of the logs that are written in the same transaction.
 //
 // Only the owner of a run appends to its log. Ownership is the `epoch`: the number of the process
-// that owns the run, higher than that of any process before it; a commit with another one is
-// refused.
-// A process keeps what it owns by a lease that it renews; when the lease has run out, any other
-// may claim it. Everyone else writes mail.
+// that owns the run, higher than the epoch of any process before it; a commit with another epoch is
+// refused. A process keeps its runs by a lease that it renews; when the lease has run out, any
+// other process may claim the runs. Everyone else writes mail.
 //
 // The store does not know what runs mean: journal, events and mail bodies are opaque bytes, save
 // that `events` is one JSON object per line, one line per seq.
@@ -60,20 +59,22 @@ class Store {
   // when it returns `accepted`.
   virtual Task<Result<MailOutcome>> mail(Mail mail) = 0;
 
-  // A claim is in force until its time is up, or the mailbox is gone; then another may be made.
-  // One that has run out can still be extended, until another is made. Durable when it returns.
+  // A claim is in force until its time is up, or the mailbox is gone; then another claim may be
+  // made. A claim that has run out can still be extended, until another is made. Durable when it
+  // returns.
   virtual Task<Result<CallClaimOutcome>> claim_call(CallClaim claim) = 0;
   virtual Task<Result<std::vector<Mailbox>>> pending_calls(CallFilter filter) = 0;
 
-  // Takes over unfinished runs that nobody owns (none yet, or with a lease that has run out; on one
-  // node: all of a former process), by workspace and age. Runs of a newer format are left alone.
+  // Takes over unfinished runs without an owner (never owned, or with a lease that has run out; on
+  // one node: all runs of a former process), by workspace and age. Runs of a newer format are left
+  // alone.
   virtual Task<Result<ClaimedRuns>> claim(ClaimRuns params) = 0;
-  // Keeps what this node owns, and lets the store's clock be known to whoever comes next.
+  // Keeps this node's runs, and makes the store's clock known to the next process.
   virtual Task<Result<Renewal>> renew() = 0;
   // Gives a run up, so that another node may claim it. conflict: it is not owned with this epoch.
   virtual Task<Result<void>> release(RunKey run, std::int64_t epoch) = 0;
-  // This process has stopped its runs on purpose: whoever claims them learns that it did not die of
-  // them.
+  // This process has stopped its runs on purpose: the process that claims them learns that they did
+  // not kill this one.
   virtual Task<Result<void>> leave() = 0;
 
   // not_found: no such run.
@@ -90,7 +91,7 @@ class Store {
   // Bytes that came with a run, or with mail to it. not_found: the run has none with this hash.
   virtual Task<Result<std::string>> read_blob(RunKey run, std::string hash) = 0;
 
-  // For those who look through everything: all runs by workspace and id, and whole segments.
+  // For callers that look through everything: all runs by workspace and id, and whole segments.
   virtual Task<Result<std::vector<RunRow>>> all_runs(std::optional<RunKey> after,
                                                      std::size_t limit) = 0;
   // A page of a log (see LogPages): the segments after a seq, -1 for the whole log; at least one if
@@ -102,16 +103,16 @@ class Store {
   virtual Task<Result<std::vector<SegmentPtr>>> read_journal(RunKey run, EventSeq after,
                                                              std::size_t bytes_max) = 0;
 
-  // Removes a little of what is old, idempotency keys that are over included, and gives the room
-  // back. What is removed from lists first goes for good in later steps, also of later processes.
-  // May also merge the small segments of runs that ended a while ago. That changes the segments'
-  // `n` and their number, but neither events, journal nor seqs: readers continue by seq. A caller
-  // that does step after step goes on behind what a step has `seen`: many runs may stay.
+  // Removes some old rows, expired idempotency keys included, and gives the room back. Rows that
+  // leave the lists first go for good in later steps, also of later processes. May also merge the
+  // small segments of runs that ended a while ago. That changes the segments' `n` and their number,
+  // but neither events, journal nor seqs: readers continue by seq. A caller that does step after
+  // step goes on behind the last run that a step has `seen`: many runs may stay.
   virtual Task<Result<PruneOutcome>> prune(Prune prune) = 0;
 
-  // Takes ended runs out of every list at once; what is theirs goes for good in the steps of
-  // `prune`. Runs that are not there, have not ended or are of a newer format are left alone. Gives
-  // how many were removed. Durable when it returns.
+  // Takes ended runs out of every list at once; their rows go for good in the steps of `prune`.
+  // Runs that do not exist, have not ended or are of a newer format are left alone. Returns the
+  // number of removed runs. Durable when it returns.
   virtual Task<Result<std::size_t>> remove_runs(WorkspaceSlug workspace,
                                                 std::vector<RunId> runs) = 0;
 

@@ -54,7 +54,7 @@ namespace store_contract {
 // When every test begins.
 constexpr std::int64_t kStart = 1'700'000'000'000;
 
-// One store and what it keeps. Each implementation brings its own.
+// One store and its data. Each implementation brings its own.
 class Subject {
  public:
   virtual ~Subject() = default;

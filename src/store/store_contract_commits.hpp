@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the contract about commits: what they change at once, and why they are refused.
+// The part of the contract about commits: their changes at once, and their refusals.
 
 #include "store/store_contract_blobs.hpp"
 #include "store/store_contract_mail.hpp"

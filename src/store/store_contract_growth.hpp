@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the contract about removing what is old, and about looking through everything.
+// The part of the contract about removing old rows, and about looking through everything.
 
 #include "store/store_contract.hpp"
 

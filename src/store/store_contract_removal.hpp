@@ -1,6 +1,6 @@
 #pragma once
 
-// The part of the contract about removing what has ended, on request.
+// The part of the contract about removing ended runs and sessions, on request.
 
 #include "store/store_contract_blobs.hpp"
 #include "store/store_contract_histories.hpp"

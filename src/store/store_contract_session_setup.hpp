@@ -99,7 +99,7 @@ inline std::optional<RunId> end_run(Store& store, int number) {
   return wait_for(store.append(std::move(end))).value().started;
 }
 
-// The same for one that has a cancel in its mailbox.
+// The same for a run that has a cancel in its mailbox.
 inline std::optional<RunId> cancel_run(Store& store, int number) {
   Commit end = last_commit(number, store.epoch(), events_segment(1, 1, 1));
   end.status = RunStatus::cancelled;

@@ -12,8 +12,8 @@
 
 namespace errand {
 
-// The sessions of a MemoryStoreData: who has the turn, who waits, and what was said. Runs are known
-// by their ids only.
+// The sessions of a MemoryStoreData: which run has the turn, which runs wait, and the history. Runs
+// are known by their ids only.
 class MemorySessions final {
  public:
   struct Session {
@@ -21,7 +21,7 @@ class MemorySessions final {
     std::deque<RunId> waiting;  // the next one first
     std::vector<SessionEntry> history;
 
-    std::vector<RunId> unfinished() const;  // the run that has the turn, then those that wait
+    std::vector<RunId> unfinished() const;  // the run that has the turn, then the waiting ones
   };
 
   Session* find(const SessionKey& key);

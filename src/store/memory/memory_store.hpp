@@ -14,11 +14,11 @@ namespace errand {
 struct MemoryStoreData;
 std::shared_ptr<MemoryStoreData> make_memory_store_data();
 
-// A Store in memory: durable as long as its data object. Each one made on the same data counts as
-// a new process: its epoch is higher than those of the ones before it.
+// A Store in memory: durable as long as its data object. Each store made on the same data counts as
+// a new process: its epoch is higher than the epochs of the stores before it.
 //
-// Without a lease's length a store has its data to itself: making it means that every other one
-// has ended. With one, many share the data as nodes of a fleet.
+// Without a lease's length a store has its data to itself: making it means that every other store
+// on the data has ended. With a lease, many stores share the data as nodes of a fleet.
 //
 // Every call gives way once before it acts, so that callers meet the same interleavings as with a
 // store on a disk.

@@ -16,8 +16,8 @@
 
 namespace errand {
 
-// What a MemoryStore keeps, and what can be done with it. The functions are those of the Store, as
-// plain calls; the caller holds the mutex.
+// The data of a MemoryStore, and the changes to it. The functions are the Store's, as plain calls;
+// the caller holds the mutex.
 struct MemoryStoreData {
  public:
   struct StoredRun {
@@ -117,7 +117,7 @@ struct MemoryStoreData {
   // The bytes that a workspace has under this hash; nullptr if there are none.
   std::shared_ptr<const std::string> find_blob(const WorkspaceSlug& workspace,
                                                const std::string& hash) const;
-  // not_found: the workspace does not have one that comes without bytes.
+  // not_found: a blob comes without bytes, and the workspace does not have it.
   Result<void> check_blobs(const WorkspaceSlug& workspace, const std::vector<RunBlob>& blobs) const;
   void keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs);
   // A new run gets the turn or waits for it; it was not refused.
@@ -139,8 +139,8 @@ struct MemoryStoreData {
   SteadyTime clock_anchor_{};
   StoreTime saved_clock_{};
   std::int64_t last_epoch_ = 0;
-  std::map<std::int64_t, Process> processes_;  // those that may be alive, by epoch
-  std::set<std::int64_t> left_;                // epochs of those that stopped on purpose
+  std::map<std::int64_t, Process> processes_;  // processes that may be alive, by epoch
+  std::set<std::int64_t> left_;                // epochs of processes that stopped on purpose
   std::map<RunId, StoredRun> runs_;
   std::set<EndedPlace> ended_;  // of the runs that have ended
   std::map<std::pair<WorkspaceSlug, std::string>, Made> idempotency_;

@@ -13,8 +13,8 @@
 
 namespace errand {
 
-// A Store of which every call fails when a test says so. What it reads comes late: by then more may
-// have been written, as with a store on another thread.
+// A Store of which every call fails when a test says so. Its reads come late: by then more may have
+// been written, as with a store on another thread.
 class FaultyStore final : public Store {
  public:
   enum class Kind {

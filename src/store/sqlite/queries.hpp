@@ -57,7 +57,7 @@ class Queries final {
     bool with_journal = true;
     bool with_events = true;
   };
-  // Where the log of a run ends, and what is merged of it.
+  // Where the log of a run ends, and how much of it is merged.
   struct Log {
     std::int64_t end = 0;  // the place of its last segment; 0 if there is no such run
     std::int64_t merged = 0;

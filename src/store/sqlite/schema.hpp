@@ -15,8 +15,8 @@ struct SchemaStep {
   Result<void> (*fill)(Database&) = nullptr;  // what no script can do, after it
 };
 
-// The n-th step leads from version n to n + 1. One that has ever been released is never edited;
-// changes are added as a further one.
+// The n-th step leads from version n to n + 1. A released step is never edited; changes are added
+// as a further step.
 std::span<const SchemaStep> schema();
 
 // Steps up to this version rewrite rows, which takes long on a large file. Later steps only add

@@ -30,7 +30,7 @@ class SessionQueries final {
 
   Result<SessionRow> find(const SessionKey& session);
   // The last used first, by indices in this order. The sessions of a time are found by their ids;
-  // if they are many, by their last use, past those of other times.
+  // if they are many, by their last use, past the sessions of other times.
   Result<std::vector<SessionRow>> list(const SessionFilter& filter);
   Result<std::int64_t> count(const SessionFilter& filter);
   // Runs that wait for the turn, of all sessions.
@@ -54,8 +54,8 @@ class SessionQueries final {
   Result<SessionUse> find_use_of(const SessionFilter& filter, std::size_t part,
                                  const SessionUse& before);
   Result<std::vector<SessionId>> ids_of_time(const SessionFilter& filter);
-  // Calls `take` with the place of each session that the filter matches, whatever its page. False:
-  // there are more than `places_max`.
+  // Calls `take` with the place of each session that the filter matches, on any page. False: there
+  // are more than `places_max`.
   template <class Take>
   Result<bool> each_place(const SessionFilter& filter, std::size_t places_max, Take take);
   // Nothing if it was created at another time.

@@ -17,7 +17,7 @@ constexpr std::int64_t kReserveBytes = 64 * 1024 * 1024;
 
 struct SqliteOptions {
   std::string path;  // the database file, made if absent; its folder must exist
-  // Outlive the store, as do the homes of those who call it.
+  // Outlive the store, as do the homes of its callers.
   const Clock& clock;
   BlockingPool& pool;  // where reads run
   Log& log;
@@ -28,16 +28,16 @@ struct SqliteOptions {
 // A Store in one SQLite file, for one process: writes go through one thread that groups them into
 // commits, reads through the blocking pool. Each opening is a new epoch.
 //
-// When little room is left, no more runs are created; when none is, all writes fail with
+// When little room is left, no more runs are created; when no room is left, all writes fail with
 // unavailable (reason "disk_full"). Either works again once there is room. A damaged file gives
-// unavailable with reason "store_damaged". When the disk fails to keep what was written (a failed
-// fsync), the process ends.
+// unavailable with reason "store_damaged". When the disk fails to keep writes (a failed fsync), the
+// process ends.
 class SqliteStore final : public Store {
  public:
   // conflict: another process has the file open. unsupported: a newer program wrote it.
   // unavailable: the file cannot be opened or written, or is not a database.
   static Result<std::unique_ptr<SqliteStore>> open(SqliteOptions options);
-  ~SqliteStore() override;  // makes durable what was asked for, then closes the file
+  ~SqliteStore() override;  // makes queued writes durable, then closes the file
   SqliteStore(const SqliteStore&) = delete;
   SqliteStore& operator=(const SqliteStore&) = delete;
 

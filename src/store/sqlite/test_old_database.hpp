@@ -12,7 +12,7 @@
 
 namespace errand {
 
-// Makes a database of this version in the place of what is there, with these rows.
+// Makes a database of this version in the place of any earlier one, with these rows.
 inline void make_old_database(const std::string& path, std::size_t version,
                               const std::string& rows) {
   std::filesystem::remove(path);

@@ -48,7 +48,7 @@ class WriteQueue final {
   std::condition_variable ready_;
   WriteBatch items_;
   std::size_t bytes_ = 0;  // of these
-  bool awake_ = false;     // what is there may be taken
+  bool awake_ = false;     // queued writes may be taken
   bool stopping_ = false;
 };
 

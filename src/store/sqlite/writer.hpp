@@ -19,7 +19,7 @@ class Writer final {
  public:
   Writer(std::unique_ptr<Database> database, const Timekeeper& time, Log& log, std::int64_t epoch,
          DiskRoom::Limits limits);
-  ~Writer();  // commits what is queued, and the store's time; then joins
+  ~Writer();  // commits queued writes and the store's time; then joins
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 

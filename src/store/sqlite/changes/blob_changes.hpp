@@ -15,12 +15,12 @@ class BlobChanges final {
  public:
   explicit BlobChanges(Database& database);
 
-  // not_found: the workspace does not have one that comes without bytes.
+  // not_found: a blob comes without bytes, and the workspace does not have it.
   Result<void> check(const WorkspaceSlug& workspace, const std::vector<RunBlob>& blobs);
   // Of a run that is there; all of them are there or have bytes.
   Result<void> keep(const RunKey& run, const std::vector<RunBlob>& blobs);
-  // Takes from a run what it names, and removes what nobody names any more, until it is all or
-  // `cost_max` is reached. Says what it cost: a large blob counts as many segments.
+  // Takes a run's blobs from it, and removes each blob that no run names any more, until all are
+  // done or `cost_max` is reached. Returns the cost: a large blob counts as many segments.
   Result<std::size_t> release(const RunId& run, std::size_t cost_max);
 
  private:

@@ -27,7 +27,7 @@ class Changes final {
   // `epoch` is this process's.
   Changes(Database& database, const Timekeeper& time, std::int64_t epoch, DiskRoom::Limits limits);
 
-  // `labels` are those of the run's metadata.
+  // `labels` are the labels in the run's metadata.
   Result<CreateOutcome> create(const NewRun& run, const Labels& labels);
   Result<Appended> append(const Commit& commit);
   Result<MailOutcome> mail(const Mail& mail);
@@ -41,7 +41,7 @@ class Changes final {
   Result<std::size_t> remove_runs(const WorkspaceSlug& workspace, const std::vector<RunId>& runs) {
     return pruning_.remove(workspace, runs);
   }
-  // `labels` are those of the session's metadata.
+  // `labels` are the labels in the session's metadata.
   Result<CreateSessionOutcome> create_session(const NewSession& session, const Labels& labels);
   Result<EndedSession> end_session(const SessionKey& session, const std::string& reason) {
     return sessions_.end(session, reason);

@@ -11,8 +11,8 @@ namespace errand::sqlite {
 // The free space on the file system of a file. If the file system does not tell: unlimited.
 std::int64_t bytes_left_beside(const std::string& path);
 
-// Whether there is room for more runs. When less than a reserve is left, it is kept for those that
-// are there, so that they can go on and end. Use from the writer's thread.
+// Whether there is room for more runs. When less than a reserve is left, it is kept for the
+// existing runs, so that they can go on and end. Use from the writer's thread.
 class DiskRoom final {
  public:
   struct Limits {

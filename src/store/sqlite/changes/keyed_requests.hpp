@@ -21,7 +21,7 @@ class KeyedRequests final {
   // What an equal or another request with this key has made; nothing if the key is as new.
   Result<std::optional<Made>> find(const WorkspaceSlug& workspace, const Idempotency& idempotency,
                                    StoreTime now);
-  // Takes the place of one that is over.
+  // Replaces an expired request.
   Result<void> remember(const WorkspaceSlug& workspace, const Idempotency& idempotency,
                         std::string_view subject, StoreTime now);
   Result<void> forget(StoreTime at, const RunId& subject);

@@ -17,8 +17,8 @@ class MailChanges final {
   Result<void> open(const RunKey& run, const std::vector<Mailbox>& boxes);
   // Closes and opens what a commit says that does not end its run.
   Result<void> update(const Commit& commit);
-  // What is in the mailboxes of a run when a commit ends it.
-  enum class AtEnd { nothing, something, unread_cancel };  // which the commit does not close
+  // The mail of a run when a commit ends it.
+  enum class AtEnd { nothing, something, unread_cancel };  // not closed by the commit
   Result<AtEnd> at_end(const Commit& commit);
   Result<void> clear(const RunId& run);
   // Of a run that is there and has not ended.

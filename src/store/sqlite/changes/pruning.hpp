@@ -10,7 +10,7 @@
 
 namespace errand::sqlite {
 
-// Removes what is old in small steps, inside transactions that the caller begins and ends. A run
+// Removes old data in small steps, inside transactions that the caller begins and ends. A run
 // leaves the lists as a whole. If its log is too long for the step, it is then doomed: its blobs
 // and segments go a few at a time, in this process or a later one. A step that is not used up by
 // removals merges the logs of other ended runs. New runs use free pages again; if a large part of
@@ -20,7 +20,7 @@ class Pruning final {
   Pruning(Database& database, KeyedRequests& keyed, BlobChanges& blobs, LabelChanges& labels);
 
   Result<PruneOutcome> step(const Prune& prune, StoreTime now);
-  // Takes those of the runs that have ended out of the lists, and dooms them. Gives how many.
+  // Takes the runs that have ended out of the lists, and dooms them. Returns their number.
   Result<std::size_t> remove(const WorkspaceSlug& workspace, const std::vector<RunId>& runs);
 
  private:
@@ -49,7 +49,7 @@ class Pruning final {
   Result<void> remove_run(const EndedRun& run);
   // Removes blobs and segments of doomed runs, and says how many, or what counts as many.
   Result<std::size_t> remove_doomed(std::size_t segments_max);
-  // Removes those of one run; fewer than asked for were the last ones.
+  // Removes segments of one run; fewer than asked for were the last ones.
   Result<std::size_t> remove_log(Doomed& run, std::size_t segments_max);
   // Takes segments from the log's end and says how many, or what counts as many; fewer than asked
   // for were the last ones.

@@ -17,7 +17,7 @@ inline Result<bool> has_row(Rows rows) {
 // Rows of the tables as the structs of the Store. A statement that gives runs selects all columns
 // of the table, so that they are read by their place in the schema, and then the run's session.
 RunRow read_run(const Rows& rows);
-RunStatus read_status(const Rows& rows);  // that of the run
+RunStatus read_status(const Rows& rows);  // of the run
 Result<std::vector<RunRow>> read_runs(Rows rows);
 
 // Likewise with "SELECT * FROM mail".

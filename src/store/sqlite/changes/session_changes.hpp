@@ -16,15 +16,15 @@ class SessionChanges final {
   SessionChanges(Database& database, const Timekeeper& time, MailChanges& mail);
 
   Result<bool> exists(const SessionKey& session);
-  // `labels` are those of the session's metadata. conflict: a session with this id exists; nothing
-  // was written.
+  // `labels` are the labels in the session's metadata. conflict: a session with this id exists;
+  // nothing was written.
   Result<void> add(const SessionRow& row, const Labels& labels);
 
   // What happens to a new run of a session.
   struct Admission {
     std::optional<SessionRefusal> refused = {};
     std::int64_t place = 0;  // in the queue; 0: it does not wait
-    RunId current = {};      // the run that has the turn; empty: nobody
+    RunId current = {};      // the run that has the turn; empty: no run
     HistorySize history = {};
   };
   // Writes nothing.
@@ -65,7 +65,7 @@ class SessionChanges final {
   // Comes before the session's own row is changed, which says where the session stands in lists.
   Result<void> move_in_lists(const SessionKey& session, WallTime at);
   Result<void> note_use(const SessionKey& session, WallTime at);
-  // An empty id: nobody has the turn.
+  // An empty id: no run has the turn.
   Result<void> give_turn(const SessionKey& session, const RunId& run, WallTime at);
   Result<void> add_history(const Commit& commit, const SessionId& session);
   // The run that has the turn ends. Gives the run that gets the turn from it.

@@ -20,14 +20,14 @@ namespace errand::sqlite {
 // The reason of every error that means that the file itself is hurt.
 inline constexpr std::string_view kStoreDamaged = "store_damaged";
 
-// The same error, with what was tried before its message.
+// The same error, with the failed action before its message.
 Error with_context(std::string_view tried, const Error& error);
 
 // One connection to a database file, with its pragmas set. Use from one thread at a time.
 class Database final {
  public:
-  // `frozen` reads a file that nobody writes meanwhile, and whose log is empty: it takes no locks
-  // and leaves no other files beside it.
+  // `frozen` reads a file that no process writes meanwhile, and whose log is empty: it takes no
+  // locks and leaves no other files beside it.
   enum class Access { write, read, frozen };
   // unavailable: the file cannot be opened, or is not a database.
   static Result<std::unique_ptr<Database>> open(const std::string& path, Access access);
@@ -45,8 +45,8 @@ class Database final {
   // The first thing that went wrong since the last rollback. The writer must then roll back.
   bool failed() const { return failure_.has_value(); }
   const Error& failure() const { return *failure_; }
-  // The operating system lost what it was told to make durable: nothing in memory can be trusted
-  // to match the disk any more.
+  // The operating system lost writes that it was told to make durable: nothing in memory can be
+  // trusted to match the disk any more.
   bool sync_failed() const { return sync_failed_; }
   void rollback();
   // Ends a transaction. unavailable: nothing of it is kept. outcome_unknown: this connection has
@@ -96,8 +96,8 @@ struct Blob {
 
 class Rows;
 
-// One statement, prepared when first used and kept. What is bound is not copied: it must live until
-// the statement has run.
+// One statement, prepared when first used and kept. Bound values are not copied: they must live
+// until the statement has run.
 class Statement final {
  public:
   Statement(Database& database, const char* sql) : database_(database), sql_(sql) {}
@@ -112,7 +112,7 @@ class Statement final {
     return run_bound();
   }
 
-  // Starts one that gives rows.
+  // Starts a statement that gives rows.
   template <class... Values>
   Rows query(const Values&... values);
 

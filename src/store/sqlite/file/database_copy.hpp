@@ -19,9 +19,9 @@ class NewFile final {
 
   const std::string& path() const { return path_; }
 
-  // Makes the file, empty, in the place of what has this path. Only its owner may read it.
+  // Makes the file, empty, and replaces any file at this path. Only its owner may read it.
   Result<void> make();
-  // Replaces what has the final name. Durable when it returns.
+  // Replaces the file with the final name. Durable when it returns.
   Result<void> rename_to(const std::string& path);
 
  private:

@@ -15,8 +15,8 @@ class FileLock final {
  public:
   // conflict: another process holds it; the message says which. unavailable: no such place.
   static Result<std::unique_ptr<FileLock>> take(const std::string& path);
-  // Who holds it: "process 123", or nobody (empty). Does not touch the lock, so that a process that
-  // takes it at this moment gets it.
+  // The holder: "process 123"; empty if there is none. Does not touch the lock, so that a process
+  // that takes it at this moment gets it.
   static std::string holder(const std::string& path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

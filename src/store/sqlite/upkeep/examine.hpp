@@ -12,7 +12,7 @@ constexpr std::int64_t kExaminedBytesMax = std::int64_t{512} * 1024 * 1024;
 
 // What a quick look at a database tells.
 struct Examination {
-  std::string holder;        // who has it open: "process 123"; empty if nobody does
+  std::string holder;        // who has it open: "process 123"; empty: no process
   std::int64_t bytes = 0;    // of the file
   std::int64_t version = 0;  // of its schema
   std::int64_t newest = 0;   // that this program knows

@@ -44,8 +44,8 @@ struct RestoreReport {
   CopyReport copy;
   std::string kept;  // where the replaced database is; empty if there was none
 };
-// Puts a copy in the place of a database. What was there is kept beside it.
-// conflict: a process uses the database, or there is one and it is not to be replaced. not_found,
+// Puts a copy in the place of a database. The earlier database is kept beside it. conflict: a
+// process uses the database, or a database exists and is not to be replaced. not_found,
 // unsupported, unavailable: as above, of the file.
 Result<RestoreReport> restore(const RestoreOptions& options);
 
