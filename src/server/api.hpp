@@ -29,16 +29,16 @@ class RoomDoor;
 struct NamedKind;
 
 struct ApiOptions {
-  std::string public_url = {};  // of streamUrl; empty: the one that the client has used
+  std::string public_url = {};  // of streamUrl; empty: as the client addressed it
   MissingResult missing_result = MissingResult::refuse;
   std::optional<std::uint32_t> requests_per_minute = {};  // of each key
-  // Whoever asks from this machine may read /metrics without a key; not behind a proxy, from which
-  // every request comes.
+  // Clients on this machine may read /metrics without a key; not behind a proxy, from which every
+  // request comes.
   bool trusts_loopback = false;
   std::function<net::HttpServer::Counts()> http_counts = {};  // none: they are left out
-  std::function<SpanTally()> span_counts = {};                // none: nobody takes spans
+  std::function<SpanTally()> span_counts = {};                // none: spans go nowhere
   std::function<ConnectedTally()> connected = {};             // none: there is only the API
-  RoomDoor* rooms = nullptr;            // outlives the API; null: nobody can join a room
+  RoomDoor* rooms = nullptr;            // outlives the API; null: there are no rooms
   std::string data = {};                // the data directory, for /metrics; empty: there is none
   std::string database = {};            // the file of the store, for /metrics; empty: there is none
   std::vector<LimitValue> limits = {};  // for /metrics, beside requestsPerMinute
@@ -216,7 +216,7 @@ class Api final {
   RequestCounts requests_;
   std::function<void(const WorkspaceSlug&)> on_tools_changed_ = [](const WorkspaceSlug&) {};
   std::vector<Row> rows_;  // complete once the routes are added
-  std::string openapi_;    // the document, once somebody has asked for it
+  std::string openapi_;    // the document, once it was asked for
   const WallTime started_at_;
 };
 

@@ -37,7 +37,7 @@ struct SpanTally {
 
 // Who is connected by other means than requests and event streams.
 struct ConnectedTally {
-  std::uint64_t rooms = 0;  // with somebody in them
+  std::uint64_t rooms = 0;  // with participants
   std::uint64_t participants = 0;
   std::uint64_t mcp_sessions = 0;
   std::uint64_t mcp_requests = 0;  // outside of sessions
@@ -55,7 +55,7 @@ struct ProcessFacts {
   double loop_lag_seconds = 0;
 };
 // Everything but the start and the lag. `data` is a path on the disk of the store, and `database`
-// that of its file; empty: there is none.
+// the path of its file; empty: there is none.
 ProcessFacts process_facts(const std::string& data, const std::string& database);
 
 // Writes figures in the text format of Prometheus.
@@ -95,10 +95,10 @@ struct MetricsSources {
   const RequestCounts& requests;
   const std::vector<LimitValue>& limits;
   const ProcessFacts& process;
-  std::optional<SpanTally> spans = {};                 // absent: nobody takes them
+  std::optional<SpanTally> spans = {};                 // absent: spans go nowhere
   std::optional<ConnectedTally> connected = {};        // absent: there is only the API
   std::optional<std::uint64_t> messages_waiting = {};  // absent: the store does not answer
-  const LoopWatch* loop = nullptr;                     // null: nobody watches
+  const LoopWatch* loop = nullptr;                     // null: not watched
 };
 std::string metrics_text(const MetricsSources& from);
 

@@ -22,9 +22,9 @@ Result<std::string_view> json_text(const net::Request& request);
 // many values.
 Result<json::Value> parse_body(std::string_view text);
 
-// What `read` makes of the body's JSON, and the one way in which routes read it: long bodies are
-// parsed and checked on the pool, and their values are let go of there. `request` and `pool`
-// outlive the task. The errors are those of json_text, parse_body and `read`.
+// What `read` makes of the body's JSON. All routes read bodies this way: long bodies are parsed and
+// checked on the pool, and their values are let go of there. `request` and `pool` outlive the task.
+// The errors are those of json_text, parse_body and `read`.
 template <class Read>
 Task<std::invoke_result_t<Read, const json::Value&>> read_json(net::Request* request,
                                                                BlockingPool* pool, Read read) {
@@ -57,9 +57,9 @@ Result<std::vector<std::pair<std::string, std::string>>> metadata_params(
 // "createdAfter" and "createdBefore" of a query. invalid_argument: one is no time.
 Result<CreatedBetween> created_params(const net::Request& request);
 
-// The request's Idempotency-Key with a fingerprint of what it asks for; empty without one. That of
-// a long body is taken on the pool. `request` and `pool` outlive the task. invalid_argument: the
-// key is too long.
+// The request's Idempotency-Key with a fingerprint of the request; empty without a key. The
+// fingerprint of a long body is taken on the pool. `request` and `pool` outlive the task.
+// invalid_argument: the key is too long.
 Task<Result<Idempotency>> idempotency_of(net::Request* request, BlockingPool* pool);
 
 net::Response json_response(int status, std::string body);

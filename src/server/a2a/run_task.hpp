@@ -20,7 +20,7 @@ inline constexpr std::string_view kTaskMessageKey = "a2a_message";
 // its history have neither bytes nor a URL if their bytes are kept beside the log.
 a2a::Task task_of(const engine::RunView& run);
 // The same from what a list knows: without artifacts and history. A run that waits for an answer to
-// an elicitation is shown as one that works.
+// an elicitation has the task state "working".
 a2a::Task task_of(const RunRow& row);
 
 // The files that the tools of a run have given, in the order of the calls, each with the id of its
@@ -33,12 +33,12 @@ std::vector<GivenFile> given_files(const agent::State& run);
 // Such a file as an artifact; `part` has its bytes, or says that they are left out.
 a2a::Artifact artifact_of(const GivenFile& given, a2a::Part part);
 
-// What a message asks of a run: its texts and data as the prompt, its files as attachments.
-// invalid_argument: nothing is asked, or a file is not one that a run takes. unsupported with the
-// reason TaskBackend::kMediaType: no model can be given a file of this type.
+// The run that a message asks for: its texts and data are the prompt, its files the attachments.
+// invalid_argument: the message is empty, or a run does not take one of its files. unsupported with
+// the reason TaskBackend::kMediaType: no model can be given a file of this type.
 Result<Spec> spec_of(const a2a::Message& message);
 
-// Whether a pending call is one that the client of the task answers.
+// Whether the client of the task answers this pending call.
 bool is_question(const engine::PendingCall& call);
 // The first of them; nullptr if there is none.
 const engine::PendingCall* question_of(const engine::RunView& run);
@@ -48,15 +48,15 @@ const engine::PendingCall* question_of(const engine::RunView& run);
 // data.
 Result<ToolAnswer> answer_to(const engine::PendingCall& question, const a2a::Message& message);
 
-// Turns the events of a run into those of its task. Text that streams in becomes updates of the
-// status; the files of tools and the final text become artifacts.
+// Turns the events of a run into those of its task. Streamed text becomes updates of the status;
+// the files of tools and the final text become artifacts.
 class TaskEvents final {
  public:
   TaskEvents(std::string task_id, std::string context_id)
       : task_id_(std::move(task_id)), context_id_(std::move(context_id)) {}
 
   void take(const Event& event);
-  // Whether the run has asked its client something that no event answers.
+  // Whether the run has asked its client a question that no event answers.
   bool has_question() const { return !questions_.empty(); }
   // The run waits for an answer to this question. Told once.
   void tell_question(const engine::PendingCall& question);
@@ -64,7 +64,7 @@ class TaskEvents final {
   // bytes are, so the caller tells them before it drains the end.
   bool wants_files() const { return end_ && has_files_; }
   void tell_files(std::vector<a2a::Artifact> files);
-  // What has come about since the last time.
+  // The task's events since the last call.
   std::vector<a2a::StreamEvent> drain();
 
  private:

@@ -5,7 +5,7 @@
 
 namespace errand::server {
 
-// An error that a caller can meet: the code in its body, the status, and what it means.
+// An error that a caller can meet: the code in its body, the status, and its meaning.
 struct ErrorInfo {
   std::string_view code;
   int status;

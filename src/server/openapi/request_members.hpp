@@ -4,7 +4,7 @@
 #include <string_view>
 
 // The members of bodies that refuse any other. Parsers read these tables, and a test compares the
-// document with them. Those of agents, HTTP tools and forks stand beside their parsers.
+// document with them. The tables of agents, HTTP tools and forks stand beside their parsers.
 namespace errand::server {
 
 inline constexpr auto kWorkspaceMembers = std::to_array<std::string_view>({"slug", "name"});

@@ -17,7 +17,7 @@ enum class Access : std::uint8_t {
   open        // without one
 };
 
-// What a route gives back when it does what it was asked.
+// The answer of a route to a request that succeeds.
 struct RouteAnswer {
   int status = 200;
   std::string_view about;

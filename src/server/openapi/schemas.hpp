@@ -8,7 +8,7 @@
 namespace errand::server {
 
 // The bodies that routes take and give, as JSON Schemas by name: `components.schemas` of
-// /openapi.json. Bounds are those of the validators, see schemas.cpp.
+// /openapi.json. They have the bounds of the validators, see schemas.cpp.
 json::Object component_schemas();
 
 // The chapters of component_schemas(), as the text of a JSON object each. A number that is written

@@ -13,9 +13,8 @@
 
 namespace errand::server {
 
-// Calls agents into rooms: sends a token for the room to the agent's URL, signed with the key of
-// the one who calls, so that whoever has that key can tell that the call is genuine. Lives on the
-// engine's home.
+// Calls agents into rooms: sends a token for the room to the agent's URL, signed with the caller's
+// key, so that the agent can tell by this key that the call is genuine. Lives on the engine's home.
 class AgentCaller final {
  public:
   struct Deps {  // outlive this

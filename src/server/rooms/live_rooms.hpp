@@ -19,7 +19,7 @@
 
 namespace errand::server {
 
-// Rooms with somebody in them. A room goes when nobody holds it.
+// Rooms with participants. A room goes when its last reference goes.
 class LiveRooms final {
  public:
   // They outlive this. What rooms keep goes to `store`, by `tasks`.
@@ -29,9 +29,9 @@ class LiveRooms final {
     const Clock& clock;
     Store& store;
     TaskGroup& tasks;
-    SpanSink* spans = nullptr;  // null: nobody wants them
+    SpanSink* spans = nullptr;  // null: none are made
   };
-  // `id` is that of the room's record: a room that was deleted and made again is another one.
+  // `id` is the id of the room's record: a room that was deleted and made again is another room.
   struct Place {
     WorkspaceSlug workspace;
     std::string name;
@@ -49,11 +49,11 @@ class LiveRooms final {
       : deps_(deps), limits_(limits), services_(std::move(services)) {}
 
   std::shared_ptr<room::Room> open(const Place& place);
-  // Null if nobody is there.
+  // Null if the room has no participants.
   std::shared_ptr<room::Room> find(const WorkspaceSlug& workspace, const std::string& id) const;
-  // What the room keeps. The same object for as long as anybody uses it.
+  // The room's stored data. The same object for as long as it is used.
   std::shared_ptr<RecordRoomStore> store_of(const WorkspaceSlug& workspace, const std::string& id);
-  // Sends everybody away whose token this key has signed.
+  // Sends all participants away whose tokens this key has signed.
   void evict_key(const std::string& key_id, std::string_view reason);
 
   struct Counts {
@@ -72,7 +72,7 @@ class LiveRooms final {
   const Services services_;
   json::SchemaCache schemas_;
   std::map<Key, std::weak_ptr<room::Room>> rooms_;
-  std::map<Key, std::weak_ptr<RecordRoomStore>> stores_;  // those that are gone go now and then
+  std::map<Key, std::weak_ptr<RecordRoomStore>> stores_;  // expired ones are dropped now and then
 };
 
 }  // namespace errand::server

@@ -20,9 +20,9 @@ struct MemoryLimits {
   std::size_t look_every_bytes = 16U * 1024 * 1024;
 };
 
-// Counts what the connections of participants hold, and ends those that hold too much. Each
-// connection is bounded by itself, too; one token can open many. Lives on the engine's home, and
-// outlives the seats.
+// Counts the bytes that connections of participants hold, and ends connections that hold too much.
+// Each connection is bounded by itself, too; one token can open many. Lives on the engine's home,
+// and outlives the seats.
 class MemoryBudget final {
  public:
   explicit MemoryBudget(MemoryLimits limits = {}) : limits_(limits) {}
@@ -42,7 +42,7 @@ class MemoryBudget final {
     void hold(std::size_t bytes);
     // A message was queued for this connection alone. May drop this connection or another.
     void sent(std::size_t bytes);
-    // A message was queued that other connections share. Gives what has to be called once it was
+    // A message was queued that other connections share. Returns the function to call once it was
     // written.
     std::function<void()> share(std::size_t bytes);
 
@@ -57,7 +57,7 @@ class MemoryBudget final {
     const std::shared_ptr<std::size_t> shared_ = std::make_shared<std::size_t>(0);  // unread
     std::size_t held_ = 0;
     Place seat_;     // among all
-    Place holding_;  // among those that hold something; the end: this one does not
+    Place holding_;  // among seats that hold bytes; the end: this seat holds none
   };
 
   std::size_t held_bytes() const { return held_; }

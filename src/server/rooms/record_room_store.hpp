@@ -19,7 +19,7 @@ namespace errand::server {
 class RecordRoomStore final : public room::RoomStore,
                               public std::enable_shared_from_this<RecordRoomStore> {
  public:
-  // Bounds of what is under way. A call beyond ends with unavailable, reason "busy".
+  // Bounds of the orders under way. A call beyond them ends with unavailable, reason "busy".
   static constexpr std::size_t kOrdersMax = 10'000;
   static constexpr std::size_t kOrderBytesMax = 64U * 1024 * 1024;
 
@@ -39,15 +39,15 @@ class RecordRoomStore final : public room::RoomStore,
   void change_files(room::FileChanges changes, Done done) override;
   void drop_content(std::string content) override;
 
-  // A room uses this from now on. Whatever an earlier room has asked for is still done, before
-  // anything that this one asks for, and nobody is called back for it.
+  // A room uses this from now on. Orders of an earlier room are still carried out, before the
+  // orders of this one, but without a callback.
   void attach() { asker_ = std::make_shared<char>(); }
   void detach() { asker_.reset(); }
 
   // Removes all that the room keeps, once everything else is done.
   Task<Result<void>> remove_all();
 
-  // For those who are not in the room. not_found: there is no such file, or part.
+  // For callers outside of the room. not_found: there is no such file, or part.
   Task<Result<room::StoredFile>> find_file(std::string path);
   Task<Result<std::string>> find_part(std::string content, std::uint64_t number);
 
@@ -71,7 +71,7 @@ class RecordRoomStore final : public room::RoomStore,
     Loaded loaded = {};
     LoadedFiles loaded_files = {};
     LoadedPart loaded_part = {};
-    std::weak_ptr<char> asker = {};  // gone: nobody is called back
+    std::weak_ptr<char> asker = {};  // gone: there is no callback
     std::size_t bytes = 0;
   };
 

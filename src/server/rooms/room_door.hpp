@@ -37,11 +37,11 @@ class RoomDoor final : public room::RoomGate {
     Store& store;
     engine::RecordBooks& records;
     Log& log;
-    net::HttpClient* http = nullptr;  // for agents that participants call; null: nobody calls any
-    SpanSink* spans = nullptr;        // of calls in rooms; null: nobody wants them
+    net::HttpClient* http = nullptr;  // for agents that participants call; null: no such calls
+    SpanSink* spans = nullptr;        // of calls in rooms; null: none are made
   };
   struct Options {
-    std::string public_url = {};  // empty: the one that the client has used
+    std::string public_url = {};  // empty: as the client addressed it
     // Whether a participant may make a room of this workspace by joining it. Empty: always.
     std::function<bool(const WorkspaceSlug&)> makes_rooms = {};
     room::RoomLimits limits = {};
@@ -71,13 +71,13 @@ class RoomDoor final : public room::RoomGate {
   Task<Result<NamedRecord>> find_room(WorkspaceSlug workspace, std::string name);
   // Makes a room unless it is there.
   Task<Result<NamedRecord>> ensure_room(WorkspaceSlug workspace, std::string name);
-  // Deletes the room, and with it all that it keeps, and sends everybody away. not_found: there is
-  // none, and nothing is left of one. After another error it can be called again.
+  // Deletes the room, with its stored data, and sends all participants away. not_found: there is no
+  // such room, and none of its data is left. After another error it can be called again.
   Task<Result<void>> remove_room(WorkspaceSlug workspace, std::string name);
   // Finishes deletions that an earlier process has begun.
   void resume_removals();
 
-  // Deletes the key, and sends everybody away whose token it has signed. not_found.
+  // Deletes the key, and sends all participants away whose tokens it has signed. not_found.
   Task<Result<void>> remove_key(WorkspaceSlug workspace, std::string id);
 
   // In room_door_files.cpp.
@@ -85,13 +85,13 @@ class RoomDoor final : public room::RoomGate {
   // is not one of download_url, or is one for another file. not_found: there is no such file.
   Task<Result<net::Response>> send_file(net::Request request);
 
-  // Who is in a room at the moment; `id` is that of its record.
+  // Who is in a room at the moment; `id` is the id of its record.
   std::vector<room::Room::Listed> participants(const WorkspaceSlug& workspace,
                                                const std::string& id) const;
-  // Rooms with somebody in them, and who that is.
+  // The rooms with participants, and their participants.
   LiveRooms::Counts counts() const { return rooms_.counts(); }
-  // Gives up calls of agents, and returns when all that rooms had to keep is kept. Nobody may be in
-  // a room any more.
+  // Gives up calls of agents, and returns when all data of rooms is stored. No participant may be
+  // left in a room.
   Task<void> stop();
 
   // Where clients find a room.
@@ -126,7 +126,7 @@ class RoomDoor final : public room::RoomGate {
   const Options options_;
   std::string own_url_ = options_.public_url;
   MemoryBudget memory_;
-  std::unique_ptr<AgentCaller> agents_;  // null: nobody calls any
+  std::unique_ptr<AgentCaller> agents_;  // null: no agents are called
   LiveRooms rooms_;
   std::map<WorkspaceSlug, std::size_t> room_counts_;  // as far as they have been counted
   RoomRemovals removals_;

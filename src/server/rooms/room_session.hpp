@@ -33,7 +33,7 @@ struct RoomSession {
   std::function<bool()> is_admitted;
 };
 
-// Takes part in the room for as long as the connection lasts. What is needed to join is let go of
+// Takes part in the room for as long as the connection lasts. The data of the join is released
 // then: thousands may listen for days.
 Task<void> run_room_session(std::shared_ptr<RoomSession> session,
                             std::shared_ptr<net::WebSocket> socket);

@@ -25,8 +25,9 @@ Result<engine::KeyParams> parse_grant(const json::Value& body,
                                       const std::vector<std::string>& known_scopes,
                                       KnownMembers members);
 
-// Nobody makes a credential that may do more, or lives longer, than the one that makes it: what is
-// left out is taken over. forbidden: more was asked for.
+// A new credential may not do more, or live longer, than the credential that creates it. Members
+// that are left out are taken over from the creating credential. forbidden: the request asks for
+// more.
 Result<void> confine(engine::KeyParams& params, const Principal& who,
                      std::optional<milliseconds> time_left);
 

@@ -11,7 +11,7 @@ namespace errand::server {
 
 // A run in lists.
 json::Object row_json(const RunRow& row);
-// What a list adds to a run on request: its prompt, and what it waits for.
+// Adds the members that a list shows on request: the run's prompt, and what the run waits for.
 void add_about(json::Object& out, const engine::RunView& run);
 // A run on its own, with what became of it.
 json::Object snapshot_json(const engine::RunView& run);
@@ -19,7 +19,7 @@ json::Object snapshot_json(const engine::RunView& run);
 // What a caller asked for. Headers carry credentials, and are not shown again.
 json::Object shown_spec(const Spec& spec);
 
-// What the caller of a create is told about what was sent; empty if all of it means something.
+// The warnings to the caller of a create about the request; empty if every member was understood.
 json::Array warnings_json(const Spec& spec);
 
 // Where a run was forked.

@@ -18,7 +18,7 @@ class FramePieces final {
   explicit FramePieces(engine::Subscription::Batch batch);
 
   bool empty() const { return next_ == lines_.size() && rest_is_empty(); }
-  // About so many bytes, or what is left.
+  // About so many bytes, or the rest.
   std::string take(std::size_t bytes_max);
 
   // How far it was taken: all of the events up to `after`, and so much of the next one. Only while
@@ -41,7 +41,7 @@ class FramePieces final {
   std::vector<std::string_view> lines_;
   EventSeq first_ = 0;  // seq of the first line
   std::size_t next_ = 0;
-  // What is left of a frame that was begun.
+  // The rest of a frame that was begun.
   std::string head_;
   std::array<std::string_view, 5> parts_ = {};
   std::size_t part_ = parts_.size();

@@ -20,7 +20,7 @@ class OpenStreams final {
   std::unique_ptr<net::EventFeed> guard(std::unique_ptr<net::EventFeed> feed, const KeyId& key,
                                         std::string_view secret, SteadyTime expires);
   void cut(const KeyId& key);
-  // Only those that were opened with this token of an OAuth client.
+  // Only the streams that were opened with this token of an OAuth client.
   void cut(const KeyId& key, std::string_view secret);
   std::size_t size() const { return feeds_.size(); }
 

@@ -18,7 +18,7 @@ class RunEventFeed final : public net::EventFeed {
 
   Task<Chunk> read(SteadyTime deadline) override;
   void interrupt() override;
-  // If readers hold too much together: what was not sent is read from the store again.
+  // If readers hold too much together: unsent events are read from the store again.
   void release() override;
 
  private:
