@@ -8,7 +8,8 @@
 
 namespace errand::room {
 
-// Toolkits that belong to the room itself, offered or not: nobody can register one of their names.
+// Toolkits that belong to the room itself, offered or not: no participant can register one of their
+// names.
 bool is_builtin_toolkit(std::string_view name);
 
 // The text that clients compare with.

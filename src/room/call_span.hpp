@@ -13,7 +13,7 @@ namespace errand::room {
 
 // Who tells of calls, and to whom.
 struct CallSpans {
-  SpanSink* sink = nullptr;  // outlives the calls; null: nobody wants spans
+  SpanSink* sink = nullptr;  // outlives the calls; null: no spans
   const Clock* clock = nullptr;
 };
 
@@ -44,7 +44,7 @@ class CallSpan final {
  private:
   void finish();
 
-  SpanSink* sink_;  // null: the span is told, or nobody wants it
+  SpanSink* sink_;  // null: the span is told, or there are no spans
   const Clock& clock_;
   Span span_;
   std::string response_type_;

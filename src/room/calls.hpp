@@ -18,7 +18,8 @@
 
 namespace errand::room {
 
-// A streamed call that the room itself serves. Lives until the call is over, whoever ends it.
+// A streamed call that the room itself serves. Lives until the call is over, whichever side ends
+// it.
 class LocalCall {
  public:
   virtual ~LocalCall() = default;
@@ -55,7 +56,7 @@ class Calls final {
     json::Object header = {};  // more members for the host
     Content arguments;
     bool takes_cancel = false;            // the host wants to know when the caller gives up
-    std::shared_ptr<CallSpan> span = {};  // null: nobody wants it
+    std::shared_ptr<CallSpan> span = {};  // null: no spans
   };
   // Passes the call on to its host, and what of its input has come early.
   void begin(Begin begin);
@@ -89,15 +90,15 @@ class Calls final {
     std::string call_id;
     std::string toolkit;
     std::string tool;
-    std::shared_ptr<CallSpan> span = {};  // null: nobody wants it
+    std::shared_ptr<CallSpan> span = {};  // null: no spans
   };
   using MakeLocal = std::function<std::shared_ptr<LocalCall>(Reply)>;
   // Begins a call with streamed input that the room serves, and passes on what of its input has
   // come early.
   void begin_local(BeginLocal begin, const MakeLocal& make);
 
-  // A chunk of the caller's input. A close with kCallerGone gives the call up, whatever its input
-  // is: the call is over for the caller, and its late answer is dropped.
+  // A chunk of the caller's input. A close with kCallerGone gives the call up, with or without
+  // streamed input: the call is over for the caller, and its late answer is dropped.
   void take_input(Participant& caller, std::string_view call_id, Content chunk);
   // The host's answer. `content` is null if it could not be read.
   void take_answer(Participant& host, std::uint64_t number, const Content* content);

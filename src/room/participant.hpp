@@ -52,7 +52,7 @@ struct EarlyChunk {
   std::size_t size = 0;
 };
 
-// Somebody in a room. Owned by the room.
+// A participant of a room. Owned by the room.
 struct Participant {
   std::string id;
   Identity identity;
@@ -61,8 +61,8 @@ struct Participant {
   std::string api = {};                     // see ParticipantToken
   std::optional<WallTime> expires_at = {};  // of its token
   ClientGeneration generation = ClientGeneration::other;
-  // Where the participant reaches the room. It comes from the participant's own request, so nobody
-  // else is given this URL.
+  // Where the participant reaches the room. It comes from the participant's own request, so no
+  // other participant is given this URL.
   std::string url = {};
   Outlet& outlet;
   json::Object attributes;

@@ -74,8 +74,8 @@ class Queues final {
   Queue* make_queue(const QueueCall& call, const std::string& name);
   Queue* find(const std::string& name, std::uint64_t life);
   void store_queue(const std::string& name, Queue& queue, RoomStore::Done done);
-  // The outcome of a change that was to store the queue, too. A queue that nothing has stored goes,
-  // and with it everybody who waits for its messages.
+  // The outcome of a change that was to store the queue, too. A queue that no change has stored
+  // goes, and with it all waits for its messages.
   void stored_queue(const std::string& name, std::uint64_t life, const Result<void>& done);
   void arrived(const std::string& name, std::uint64_t life, StoredItem item);
   void give(const QueueCall& call, const std::string& name, std::uint64_t life, StoredItem item);

@@ -39,16 +39,16 @@ struct AgentCall {
   std::string url;
   std::string room_url;  // where the caller reaches the room
   json::Object arguments;
-  json::Object api;  // what it may do there
+  json::Object api;  // what the agent may do there
   Identity caller;
   std::string called_by;                    // see Identity
   std::optional<WallTime> expires_at = {};  // the agent's token is not good for longer
   std::string traceparent = {};             // the call's place in a trace; may be empty
 };
 
-// One room: who is there, which toolkits they offer, and the calls between them. An actor: lives on
-// one home, and never waits. What it knows dies with it; clients bring it back when they connect
-// again.
+// One room: its participants, the toolkits that they offer, and the calls between them. An actor:
+// lives on one home, and never waits. Its state dies with it; clients bring it back when they
+// connect again.
 class Room final {
  public:
   // What becomes of a call of an agent.
@@ -66,12 +66,12 @@ class Room final {
     std::function<std::string()> make_id;  // unpredictable
     RoomLimits limits = {};
     RoomStore* store = nullptr;  // outlives the room; null: the room has no queues and no files
-    // Makes an address from which anybody can read the file for a while. Calls back later. Empty:
+    // Makes an address from which anyone can read the file for a while. Calls back later. Empty:
     // there are no such addresses.
     std::function<void(FileToRead file, FileUrl done)> make_file_url = {};
-    // Asks an agent to come into the room. Calls back later. Empty: nobody does.
+    // Asks an agent to come into the room. Calls back later. Empty: agents cannot be called.
     std::function<void(AgentCall call, AgentCalled done)> call_agent = {};
-    SpanSink* spans = nullptr;  // for calls; outlives the room. Null: nobody wants them
+    SpanSink* spans = nullptr;  // for calls; outlives the room. Null: none are made
   };
 
   explicit Room(Options options);
@@ -79,18 +79,18 @@ class Room final {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // Whether somebody could join now. unavailable: the room is full or was closed, or the same
+  // Whether a participant could join now. unavailable: the room is full or was closed, or the same
   // participant has too many connections.
   Result<void> can_join(const Identity& who) const;
-  // Lets somebody in whose token is for this room, and tells the client that it is ready. Gives the
-  // participant's id. Errors as of can_join().
+  // Lets a participant in whose token is for this room, and tells its client that it is ready.
+  // Returns the participant's id. Errors as of can_join().
   Result<std::string> join(JoinParams params);
   // A message of a participant. Every request is answered.
   void receive(std::string_view participant, const Message& message);
   void leave(std::string_view participant);
 
-  // Sends everybody away for good: clients do not come back by themselves. Nobody can join any
-  // more.
+  // Sends all participants away for good: clients do not come back by themselves, and no client can
+  // join any more.
   void close(std::string_view reason);
   // The same for those whose token this key has signed; others can join.
   void evict_key(std::string_view key_id, std::string_view reason);

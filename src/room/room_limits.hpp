@@ -56,7 +56,7 @@ struct RoomLimits {
 
   // Progress of a call is passed on for so long after its answer, then dropped.
   milliseconds progress_after_answer{2'000};
-  std::size_t answered_calls_max = 4'000;  // those that wait for it: the oldest are forgotten
+  std::size_t answered_calls_max = 4'000;  // beyond, the oldest are forgotten
   milliseconds list_wait_max{60'000};      // a list waits no longer
 };
 

@@ -32,7 +32,7 @@ struct Room::Request {
       to.respond(id, content);
     };
   }
-  // The call as one that the room itself serves.
+  // The beginning of a call that the room itself serves.
   Calls::BeginLocal local(std::string_view toolkit, std::string_view tool) const {
     return {.caller = from,
             .request_id = message.id,

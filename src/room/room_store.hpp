@@ -42,15 +42,15 @@ struct StoredFile {
 // Files that change together or not at all. A content that no file names any more stays readable
 // until drop_content.
 struct FileChanges {
-  std::vector<StoredFile> put;            // in place of whatever is at its path
-  std::vector<std::string> removed;       // paths; none of those of `put`
+  std::vector<StoredFile> put;            // in place of the file at its path
+  std::vector<std::string> removed;       // paths; none of a file in `put`
   std::vector<std::string> dropped = {};  // contents that no file names afterwards
 };
 
-// What a room keeps beyond its own life. Every call ends with its callback, on the room's home and
+// The data of a room that outlives it. Every call ends with its callback, on the room's home and
 // after the call has returned, in the order of the calls. A room that is gone is called back no
 // more. Changes are durable when they are reported. unavailable with reason "busy": too much is
-// under way; its callback may come before those of earlier calls.
+// under way; its callback may come before the callbacks of earlier calls.
 class RoomStore {
  public:
   using Done = std::function<void(Result<void>)>;

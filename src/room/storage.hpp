@@ -53,9 +53,9 @@ struct FileEvent {
   std::string participant_id;
 };
 
-// The files of one room. What is in the store counts: a change is answered and told once it is
-// durable, and changes are made one after the other. A file that is read keeps its bytes until the
-// last reader is done.
+// The files of one room. The store's data counts: a change is answered and told once it is durable,
+// and changes are made one after the other. A file that is read keeps its bytes until the last
+// reader is done.
 class Storage final {
  public:
   using FileUrl = std::function<void(Result<std::string>)>;

@@ -46,7 +46,7 @@ class TestOutlet final : public Outlet {
     lines_.clear();
     return all;
   }
-  // The connection takes what was sent.
+  // The connection takes the sent messages.
   void write() {
     for (const auto& written : std::exchange(unwritten, {})) written();
   }
@@ -60,7 +60,7 @@ class TestOutlet final : public Outlet {
 
 class RoomTest : public testing::Test {
  protected:
-  // Somebody in the room, or somebody who was.
+  // A client that is in the room, or was.
   struct Client {
     std::unique_ptr<TestOutlet> outlet = std::make_unique<TestOutlet>();
     std::string id;

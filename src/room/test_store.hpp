@@ -14,7 +14,7 @@
 
 namespace errand::room::test {
 
-// Keeps queues and files in memory, does what it is asked when the test says so, and can fail.
+// Keeps queues and files in memory, carries out changes when the test says so, and can fail.
 class TestStore final : public RoomStore {
  public:
   void load_queues(Loaded loaded) override {

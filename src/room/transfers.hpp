@@ -60,7 +60,7 @@ class Storage::Upload final : public Transfer, public std::enable_shared_from_th
   bool input_is_closed_ = false;
   std::optional<std::uint64_t> size_;  // as the caller said
   std::string content_;                // empty: nothing is stored
-  std::string part_;                   // the one that is being filled
+  std::string part_;                   // the part that is being filled
   std::uint64_t parts_ = 0;
   std::uint64_t taken_bytes_ = 0;
 };
@@ -89,7 +89,7 @@ class Storage::Download final : public Transfer, public std::enable_shared_from_
   std::size_t pulls_ = 0;  // blocks that the caller waits for
   std::optional<StoredFile> file_;
   std::uint64_t given_bytes_ = 0;
-  std::string part_;  // the one that holds the next byte; empty: it has to be read
+  std::string part_;  // holds the next byte; empty: it has to be read
 };
 
 }  // namespace errand::room

@@ -60,9 +60,8 @@ struct ApiScope {
 // Unknown members are ignored. invalid_argument: a known one has a value that it cannot have.
 Result<ApiScope> parse_api_scope(const json::Value& scope);
 
-// What somebody with the api grant `own` may give away when `asked` is asked for: the surfaces that
-// both name, each as narrow as the narrower one says. forbidden: both limit a surface, and not in
-// the same way.
+// The api grant that a holder of `own` may give away on the request `asked`: the surfaces that both
+// name, each with the narrower limits. forbidden: both limit a surface, and not in the same way.
 Result<json::Object> narrow_api(const json::Object& own, const json::Object& asked);
 
 }  // namespace errand::room

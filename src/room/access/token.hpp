@@ -25,7 +25,7 @@ Error refused_token(std::string message);
 // a refusal which keys there are.
 Error refused_signature();
 
-// A participant token that nobody has verified yet.
+// A participant token that is not verified yet.
 struct UnverifiedToken {
   std::string signed_part;  // header and payload, as the signature covers them
   std::string signature;
@@ -40,8 +40,8 @@ struct Identity {
   std::string project;
   std::string key_id;
   std::string name;
-  // By which participants it was called into the room, if it was: each name percent-encoded, with
-  // slashes between them. Nobody gets the toolkits of another participant by calling an agent of
+  // The participants that called this one into the room, if any: each name percent-encoded, with
+  // slashes between them. So no participant gets the toolkits of another one by calling an agent of
   // its name.
   std::string called_by = {};
 

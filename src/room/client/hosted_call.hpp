@@ -50,7 +50,7 @@ class HostedCall final {
   // The end: the answer, or the end of the stream. The first one counts. Ends the input, too.
   void finish(const Content& answer);
 
-  // The caller's next chunk. `size` is that of the message that has brought it.
+  // The caller's next chunk. `size` is the size of its message.
   void take_input(Content chunk, std::size_t size);
 
  private:

@@ -23,13 +23,13 @@ struct InvokeParams {
   std::string participant_id = {};      // of the host; empty: the public toolkit's
   std::string on_behalf_of_id = {};
   json::Object caller_context = {};
-  std::string traceparent = {};  // the caller's place in a trace, for those who keep one
+  std::string traceparent = {};  // the caller's place in a trace, if it keeps one
   // What the host reports before its answer. Called on the client's home.
   std::function<void(const json::Object&)> on_progress = {};
 };
 
-// A call that a participant makes. Whoever drops it before its end gives the call up: hosts that
-// can be told are told. One task at a time waits for the answer or an item. Lives on the client's
+// A call that a participant makes. Dropping it before its end gives the call up, and tells the host
+// if it can be told. One task at a time waits for the answer or an item. Lives on the client's
 // home, and may outlive the client.
 class RoomCall final {
  public:
@@ -59,7 +59,7 @@ class RoomCall final {
   RoomCall(RoomClient& client, Executor home, std::string id, InvokeParams params);
 
   void take_answer(Result<Content> answer);
-  // `size` is that of the message that has brought the chunk.
+  // `size` is the size of the chunk's message.
   void take_chunk(Content chunk, std::size_t size);
   void fail(const Error& error);
   bool is_over() const;

@@ -27,13 +27,13 @@ struct ListedToolkit {
   json::Object members;  // "title", "description", "tools", "rules", "annotations" ...
 };
 
-// Whose toolkits a list has: everybody's, or those of a participant, found by id or by name.
+// Whose toolkits a list has: all participants', or one participant's, found by id or by name.
 struct ListToolkits {
   std::string participant_id = {};
   std::string participant_name = {};
 };
 
-// Somebody in the room, as far as the room tells.
+// A participant of the room, as far as the room tells.
 struct Peer {
   std::string id;
   std::string role = "unknown";
@@ -102,10 +102,10 @@ class RoomClient final {
   // Offers a toolkit to the room, now and after each reconnection, until unhost(). Fails if the
   // room refuses it now.
   Task<Result<std::uint64_t>> host(std::shared_ptr<HostedToolkit> toolkit);
-  // The room sends no more calls; those that run go on.
+  // The room sends no more calls; running calls go on.
   Task<Result<void>> unhost(std::uint64_t handle);
 
-  // Of everybody, or of one participant.
+  // Of all participants, or of one.
   Task<Result<std::vector<ListedToolkit>>> list(ListToolkits which = {});
 
   // Begins a call. unavailable: there is no connection, or too much is under way.
@@ -114,7 +114,7 @@ class RoomClient final {
   Task<Result<Content>> call(InvokeParams params);
 
   struct SendParams {
-    std::string to = {};  // a participant's id; empty: everybody who wants messages
+    std::string to = {};  // a participant's id; empty: all that want messages
     std::string type;
     json::Object message;
     std::string attachment = {};
@@ -187,7 +187,7 @@ class RoomClient final {
   std::map<std::uint64_t, Hosted> hosted_;               // by handle
   std::map<std::string, Taken, std::less<>> taken_;      // by the room's ids of calls
   std::map<std::string, Peer, std::less<>> peers_;
-  std::set<Wakeup*> joining_;  // of those who wait for a change of phase
+  std::set<Wakeup*> joining_;  // of tasks that wait for a change of phase
   TaskGroup living_;           // the connection, which ends by itself
   TaskGroup tasks_;            // last: tasks use everything above
 };

@@ -14,7 +14,7 @@ namespace errand::room {
 struct BoundTool {
   std::string toolkit;
   std::string tool;
-  std::string participant_name = {};  // of the host; empty: whoever offers the toolkit
+  std::string participant_name = {};  // of the host; empty: any host of the toolkit
   bool takes_text = false;            // its input is a text instead of JSON
 
   friend bool operator==(const BoundTool&, const BoundTool&) = default;
@@ -23,8 +23,8 @@ std::string to_upstream(const BoundTool& tool);
 // Nothing if the text is no binding.
 std::optional<BoundTool> parse_upstream(std::string_view text);
 
-// The tools of a toolkit that a model can call: those that take JSON, a text or nothing, at once.
-// Without a requirement, all of them. Their schemas are the host's, whatever these are worth.
+// The tools of a toolkit that a model can call: the tools that take JSON, a text or nothing, at
+// once. Without a requirement, all such tools. Their schemas come from the host unchecked.
 std::vector<ToolDecl> decls_of(const ListedToolkit& toolkit, const RequiredToolkit* required);
 
 }  // namespace errand::room

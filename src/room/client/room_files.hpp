@@ -14,8 +14,8 @@
 namespace errand::room {
 
 // The files of a room, as a participant uses them. All of it lives on the client's home; a call may
-// outlive its client. Errors are those of RoomClient::request; their reason is the room's code,
-// such as "room_3001". unavailable also: the room cannot do it, or not now.
+// outlive its client. Errors are the same as of RoomClient::request; their reason is the room's
+// code, such as "room_3001". unavailable also: the room cannot do it, or not now.
 
 // Calls a tool of the toolkit `storage` that answers at once. Null: it has nothing to say.
 Task<Result<json::Value>> call_storage(RoomClient* client, std::string tool,

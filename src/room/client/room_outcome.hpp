@@ -5,7 +5,8 @@
 
 namespace errand::room {
 
-// What contents of a room mean to whoever called a tool: one, or the items of a stream.
+// The outcome of a tool call from the contents that a room sent: one content, or the items of a
+// stream.
 ToolOutcome to_outcome(std::vector<Content> contents);
 ToolOutcome to_outcome(const Error& error);
 

@@ -21,7 +21,7 @@ struct ToolkitOffer {
   std::vector<std::string> rules = {};
   std::vector<ToolPtr> tools;
   std::vector<std::shared_ptr<ContentTool>> content_tools = {};
-  json::Object annotations = {};  // texts, besides those that are made here
+  json::Object annotations = {};  // texts, besides the annotations that are made here
   bool is_public = true;
   // Arguments are checked here, with the schemas compiled once. Null: the tools check theirs.
   // Outlives the toolkit.

@@ -32,8 +32,8 @@ struct FrameLimits {
 // Packets of at most this size are sent. Receivers take any size below 4 MiB.
 constexpr std::size_t kPacketPayloadBytes = 64U * 1024;
 
-// The packets of a message, in the order in which they have to arrive, without those of any other
-// between them.
+// The packets of a message, in the order in which they have to arrive, without packets of another
+// message between them.
 std::vector<std::string> to_packets(const Message& message);
 
 // One message for many receivers: its packets are made once, and shared.
@@ -55,8 +55,8 @@ class MessageReader final {
   explicit MessageReader(FrameLimits limits = {}) : limits_(limits) {}
 
   // Takes one packet, and gives the message that it completes. After an error the reader is of no
-  // more use. invalid_argument: the packet is not one, or not the one that has to come.
-  // too_large: a limit was met.
+  // more use. invalid_argument: the packet is malformed, or not the expected one. too_large: a
+  // limit was met.
   Result<std::optional<Message>> take(std::string_view packet);
 
   // Of a message that has begun and not ended.
