@@ -32,8 +32,8 @@ struct AddressPrefix {
 // "127.0.0.1", "::1", and also "127.1", "2130706433" and "0x7f.0.0.1".
 std::optional<Address> literal_address(const std::string& host);
 
-// Whether a host of a URL is a name that means the machine of whoever looks it up: "localhost", and
-// whatever ends with it.
+// Whether the host of a URL names the machine that resolves it: "localhost", and every name below
+// it.
 bool is_localhost(std::string_view host);
 
 // Whether it belongs to the internet at large: not to this machine, to a private network or link,
@@ -44,7 +44,7 @@ bool is_public(const Address& address);
 // Who decides where a name leads when a request goes through a proxy.
 enum class ProxyNames : std::uint8_t {
   judged_here,   // this process looks it up, and the proxy is asked for an address that is allowed
-  left_to_proxy  // a name that is unknown here is passed on: what it leads to is the proxy's matter
+  left_to_proxy  // an unknown name is passed on: the proxy resolves and checks it
 };
 
 // What a name leads to; nothing if the name is unknown.

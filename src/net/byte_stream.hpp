@@ -17,7 +17,7 @@ class ByteStream {
   virtual ~ByteStream() = default;
   virtual void start_read(char* memory, std::size_t size, Done done) = 0;
   virtual void start_write(std::string_view bytes, Done done) = 0;
-  // Makes what is under way fail.
+  // Makes operations under way fail.
   virtual void close() = 0;
 };
 

@@ -13,7 +13,7 @@ namespace errand::net {
 class EventFeed {
  public:
   enum class State {
-    more,   // `frames` holds what is ready, and may end within a frame
+    more,   // `frames` holds the ready bytes, and may end within a frame
     idle,   // nothing came until the deadline
     ended,  // `frames` holds the last of it: the body ends cleanly
     broken  // the source failed: the connection is reset, so that the client comes back
@@ -25,8 +25,9 @@ class EventFeed {
 
   virtual ~EventFeed() = default;
 
-  // Waits until something is ready, then takes everything that is, up to about kChunkBytesMax; more
-  // only if the source gives no less at once. The caller has sent what it was given before.
+  // Waits until something is ready, then takes everything that is ready, up to about
+  // kChunkBytesMax; more only if the source gives no less at once. The caller has sent the earlier
+  // chunks.
   virtual Task<Chunk> read(SteadyTime deadline) = 0;
 
   // Makes a pending read return at once with `broken` (the client has left, or shutdown).
@@ -36,8 +37,8 @@ class EventFeed {
   virtual void release() {}
 
   // How the source ends the stream when that cannot wait for the client: the connection is reset,
-  // whatever its socket still holds. Called once, before the first read; `reset` may be called for
-  // as long as the feed lives.
+  // with unsent bytes still in its socket. Called once, before the first read; `reset` may be
+  // called for as long as the feed lives.
   virtual void on_cut(std::function<void()> reset) { static_cast<void>(reset); }
 
   static constexpr std::size_t kChunkBytesMax = 256 * 1024;

@@ -20,7 +20,7 @@ struct Header {
   std::string value;
 };
 
-// The value of the first header called `name`, whatever its case; empty if there is none.
+// The value of the first header called `name` in any case; empty if there is none.
 std::string_view find_header(const std::vector<Header>& headers, std::string_view name);
 
 // A whole request, body included.
@@ -34,7 +34,7 @@ struct Request {
   std::vector<std::string> params;  // of the route's pattern, percent-decoded, in order
   bool from_loopback = false;       // the peer is on this machine, and may be a proxy
   // For a handler that waits long: has the action done, once, if the client leaves before the
-  // answer is there. Empty: nobody watches.
+  // answer is there. Empty: not watched.
   std::function<void(std::function<void()>)> when_left = {};
 
   std::string_view header(std::string_view name) const { return find_header(headers, name); }
@@ -45,7 +45,7 @@ struct Request {
 
 // The answer to a request that asks for a WebSocket.
 struct Upgrade {
-  std::vector<Header> headers;  // those of the request
+  std::vector<Header> headers;  // of the request
   std::string protocol;         // the sub-protocol to choose; empty: none
   WebSocketLimits limits = {};
   Compression compression = Compression::off;
@@ -64,7 +64,7 @@ struct Response {
   std::string events_type = "text/event-stream; charset=utf-8";  // its content type
   std::unique_ptr<Upgrade> upgrade;  // if set, the connection becomes a WebSocket
   std::string failure = {};          // for the log, if it is an error: what went wrong
-  bool is_not_yet = false;           // an error that whoever waits expects: it is not logged
+  bool is_not_yet = false;           // an error that clients expect while they wait: not logged
 };
 
 }  // namespace errand::net

@@ -49,7 +49,7 @@ enum class WebSocketEnd : std::uint8_t {
   dropped,      // drop() was called
   broken,       // the peer is gone without a close frame
   silent,       // the idle timeout passed
-  slow_reader,  // the peer did not read what was queued for it
+  slow_reader,  // the peer did not read its queued messages
   too_large,    // the peer sent a message beyond the limit
   malformed,    // the peer broke the protocol
 };
@@ -64,7 +64,7 @@ class WebSocket {
   // connection.
   using Growing = std::function<void(std::size_t bytes)>;
   // The next message; nothing once the connection is over. One reader at a time. Pings are
-  // answered only while somebody reads.
+  // answered only during a read.
   virtual Task<std::optional<WebSocketMessage>> read(Growing growing) = 0;
   Task<std::optional<WebSocketMessage>> read() { return read({}); }
 
@@ -81,15 +81,16 @@ class WebSocket {
     queue({.bytes = std::make_shared<const std::string>(std::move(bytes))});
   }
 
-  // Sends what is queued and then a close frame. The reason is cut to what a frame can hold.
+  // Sends queued messages and then a close frame. The reason is cut to the size that a frame can
+  // hold.
   virtual void close(CloseFrame frame) = 0;
 
   // Ends the connection at once. What the operating system has not taken by now is not sent, be it
   // messages or a close frame.
   virtual void drop() = 0;
 
-  // Closes with 1000 if nobody has closed yet, and returns when the connection is over. No read may
-  // be under way.
+  // Closes with 1000 if neither side has closed yet, and returns when the connection is over. No
+  // read may be under way.
   virtual Task<void> finish() = 0;
 
   virtual WebSocketEnd end() const = 0;

@@ -57,7 +57,7 @@ class Connection {
   virtual Task<Result<std::optional<Received>>> receive() = 0;
   // Returns once the peer has all that was sent, or the connection is over.
   virtual Task<void> flush() { co_return; }
-  // The request has been answered, or nobody waits for its answer.
+  // The request has been answered, or its answer is not awaited any more.
   virtual void settled(const Id& /*id*/) {}
   // The other side's request is over without an answer: it was cancelled.
   virtual void dropped(const Id& /*id*/) {}

@@ -12,11 +12,11 @@
 
 namespace errand::rpc {
 
-// Names a request among those of its sender that are unanswered.
+// Names a request among its sender's unanswered requests.
 using Id = std::variant<std::int64_t, std::string>;
 std::string to_string(const Id& id);  // for messages to people
 json::Value to_json(const Id& id);
-// Nothing for whatever cannot be an id, null included.
+// Nothing for a value that cannot be an id, null included.
 std::optional<Id> parse_id(const json::Value& value);
 
 namespace code {
@@ -77,10 +77,9 @@ using Incoming = std::variant<Request, Notification, Response, Malformed>;
 enum class Batches : std::uint8_t { refused, accepted };
 constexpr std::size_t kBatchMax = 1000;  // messages; a larger batch is malformed
 
-// The messages in one text: one, or those of a batch. Never empty. Params that are an array are
-// malformed, because neither MCP nor A2A has any.
-// invalid_argument with the reason "too_complex": the text has more than json::kStrangersValuesMax
-// values.
+// The messages in one text: a single message, or a batch. Never empty. Params that are an array are
+// malformed, because neither MCP nor A2A has any. invalid_argument with the reason "too_complex":
+// the text has more than json::kStrangersValuesMax values.
 Result<std::vector<Incoming>> read_messages(std::string_view text, Batches batches);
 
 // One line of JSON each.

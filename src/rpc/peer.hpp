@@ -58,7 +58,7 @@ class ServedRequest final {
   Interrupt& interrupt() { return interrupt_; }
   // No effect if the other side has not asked for progress.
   void report(const Progress& progress);
-  // Asks and tells the other side something that belongs to its request.
+  // Requests and notifications to the other side that belong to its request.
   Task<Result<Answer>> call(std::string method, json::Object params, CallOptions options = {});
   void notify(std::string method, json::Object params);
 

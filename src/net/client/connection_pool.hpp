@@ -10,7 +10,7 @@
 namespace errand::net {
 
 struct PoolLimits {
-  std::size_t idle_per_route_max = 8;  // beyond, the one that is idle for longest is closed
+  std::size_t idle_per_route_max = 8;  // beyond, the one idle for longest is closed
   std::size_t idle_max = 64;           // the same, over all routes
   milliseconds idle_time_max = seconds(50);
   // The same for a request that may be sent only once. Servers close idle connections after 5 s or
@@ -21,15 +21,15 @@ struct PoolLimits {
 // Whether the request that a connection is taken for may be sent again on another connection.
 enum class TakenFor : std::uint8_t { repeatable, single_send };
 
-// Connections that wait for their next request. Has no timer: what has waited too long is closed at
-// the next call. Lives on one home.
+// Connections that wait for their next request. Has no timer: a connection that has waited too long
+// is closed at the next call. Lives on one home.
 class ConnectionPool final {
  public:
   explicit ConnectionPool(PoolLimits limits) : limits_(limits) {}
 
-  // The connection that was used last among those of the route that the peer has left alone; null
-  // if there is none, or, for a single send, if it has been idle for too long. Such a connection
-  // stays in the pool.
+  // The most recently used connection of the route that the peer has left alone; null if there is
+  // none, or, for a single send, if it has been idle for too long. Such a connection stays in the
+  // pool.
   std::unique_ptr<ClientConnection> take(const Route& route, TakenFor purpose, SteadyTime now);
   // `connection` has no limit set and nothing under way.
   void put(Route route, std::unique_ptr<ClientConnection> connection, SteadyTime now);
@@ -47,7 +47,7 @@ class ConnectionPool final {
   void close_oldest_of(const Route& route);
 
   const PoolLimits limits_;
-  std::list<Idle> idle_;  // the one that was put last is first
+  std::list<Idle> idle_;  // the last to be put is first
 };
 
 }  // namespace errand::net

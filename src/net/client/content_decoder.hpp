@@ -21,7 +21,7 @@ class ContentDecoder final {
   ContentDecoder(const ContentDecoder&) = delete;
   ContentDecoder& operator=(const ContentDecoder&) = delete;
 
-  // Decodes from the front of `in`, removes what was used, and returns at most kBufferBytes. Call
+  // Decodes from the front of `in`, removes the used bytes, and returns at most kBufferBytes. Call
   // it again while `in` is not empty or has_more().
   Result<std::string> decode(std::string_view& in);
   bool has_more() const { return has_more_; }

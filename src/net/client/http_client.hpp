@@ -25,19 +25,19 @@ enum class Redirects : std::uint8_t { refused, shown };
 // byte of the answer: the peer may have received the first one all the same.
 enum class Resend : std::uint8_t {
   by_method,  // GET and HEAD: once; any other method: never
-  once,       // the request is safe to repeat, whatever its method
+  once,       // the request is safe to repeat with any method
   never,      // the request may have effects
 };
 
 struct ClientRequest {
   Method method = Method::get;
   std::string url;              // http://host:port/path?query, or https
-  std::vector<Header> headers;  // without those of the connection and the body, which are ours
+  std::vector<Header> headers;  // without the headers of connection and body, which are ours
   std::string body;
   ClientTimeouts timeouts = {};
   Redirects redirects = Redirects::refused;
   Resend resend = Resend::by_method;
-  // Closes the connection once raised, whatever is waited for: opening it, or the answer. Outlives
+  // Closes the connection once raised, while it is opened or while the answer is awaited. Outlives
   // the stream.
   Interrupt* interrupt = nullptr;
 };
@@ -66,7 +66,7 @@ struct ClientOptions {
   PoolLimits pool;
   std::optional<AddressRules> addresses = {};  // nothing: every address may be reached; see dial()
 
-  // What the variables of the environment say: those of ProxyRules, SSL_CERT_FILE and SSL_CERT_DIR.
+  // The options in the environment: the variables of ProxyRules, SSL_CERT_FILE and SSL_CERT_DIR.
   static ClientOptions from(const Environment& environment);
 };
 

@@ -30,13 +30,14 @@ class ProxyRules final {
   ProxyRules() = default;
 
   // Reads http_proxy, https_proxy, all_proxy and no_proxy, each in lower case first, then in upper
-  // case. An empty variable counts as one that is not set.
+  // case. An empty variable counts as unset.
   static ProxyRules from(const Environment& environment);
 
   // The proxy for a request; nothing if it goes straight to the server. Requests to this machine
-  // (localhost, 127.0.0.0/8, ::1) always do, and so do those that no_proxy names: a host with all
-  // below it, with or without a leading dot; an address; a network such as 10.0.0.0/8; each with a
-  // port or without; or `*`. invalid_argument, unsupported: the variable names no proxy we can use.
+  // (localhost, 127.0.0.0/8, ::1) always do, and so do requests to hosts in no_proxy: a host with
+  // all names below it, with or without a leading dot; an address; a network such as 10.0.0.0/8;
+  // each with a port or without; or `*`. invalid_argument, unsupported: the variable names no
+  // usable proxy.
   Result<std::optional<Proxy>> proxy_for(const Url& url) const;
 
  private:

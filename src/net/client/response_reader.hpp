@@ -37,7 +37,7 @@ class ResponseReader final {
   bool has_surplus() const { return has_surplus_; }
   // True if the answer is over and its connection is good for another request.
   bool can_go_on() const { return done() && keeps_alive_ && !has_surplus_; }
-  // What has come of the body since the last call.
+  // The part of the body that has come since the last call.
   std::string take_body() { return std::exchange(data_, {}); }
   std::size_t body_bytes() const { return data_.size(); }
 

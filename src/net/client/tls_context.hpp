@@ -26,7 +26,7 @@ class TlsContext final {
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  // A session in which the server must prove that it is `host`, a name or an address. Whoever calls
+  // A session in which the server must prove that it is `host`, a name or an address. The caller
   // owns it.
   ssl_st* make_session(const std::string& host) const;
 

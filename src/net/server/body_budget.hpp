@@ -13,8 +13,8 @@
 
 namespace errand::net {
 
-// How many bytes the bodies of all requests of a server may hold at once, and how many those of one
-// holder, such as a key or an address: nobody can take everybody's room.
+// How many bytes the bodies of all requests of a server may hold at once, and how many the bodies
+// of one holder, such as a key or an address: no holder can take the room of all others.
 class BodyBudget final {
  public:
   BodyBudget(std::size_t bytes_max, std::size_t holder_bytes_max)
@@ -35,7 +35,7 @@ class BodyBudget final {
       if (budget_ != nullptr) budget_->give_back(bytes_, holders_);
     }
 
-    // Whose share it is, with what it has already; said once.
+    // The holders whose share it counts in, with the bytes so far; said once.
     [[nodiscard]] Verdict set_holders(BodyBudget& budget, std::vector<std::string> holders) {
       ERRAND_ASSERT(holders_.empty());
       if (!budget.have_room(bytes_, holders)) return Verdict::none_left_for_holder;

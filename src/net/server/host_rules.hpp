@@ -10,7 +10,7 @@ namespace errand::net {
 // Which names of a server a request may use. A page in a browser that had its own name resolve to
 // this machine would send that name.
 struct HostRules {
-  std::vector<std::string> names = {};  // besides those of the loopback interface, without ports
+  std::vector<std::string> names = {};  // besides the loopback interface's, without ports
   enum class Others : std::uint8_t { refused, accepted };
   Others others = Others::refused;
 

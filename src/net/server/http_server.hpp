@@ -71,8 +71,8 @@ class HttpServer final {
     Handler handler;
     ErrorRenderer render_error;
     ServerLimits limits;
-    Admission admit = {};       // empty: everybody is admitted
-    bool behind_proxy = false;  // every connection comes from one address, that of the proxy
+    Admission admit = {};       // empty: all are admitted
+    bool behind_proxy = false;  // every connection comes from the proxy's address
   };
 
   HttpServer(Home home, Options options, Log& log);

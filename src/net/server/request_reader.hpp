@@ -43,8 +43,8 @@ class RequestReader final {
   std::span<char> prepare();
   void commit(std::size_t count) { buffer_.commit(count); }
 
-  // Takes in what was read, up to the end of one request. An error is what to answer before the
-  // connection is closed; the reader is then of no further use.
+  // Takes in the bytes that were read, up to the end of one request. An error is the answer to send
+  // before the connection is closed; the reader is then of no further use.
   Result<State> advance();
 
   // Lowers the limit of the unfinished body. too_large: the body is longer, or says that it will
@@ -60,7 +60,7 @@ class RequestReader final {
   // The whole request. The reader is ready for the next.
   ReceivedRequest take();
 
-  // What is known of an unfinished request, for the answer to a refused one.
+  // The known part of an unfinished request, for the answer if it is refused.
   const ReceivedRequest& partial() const { return received_; }
   // Whether bytes are there that no request has taken.
   bool has_bytes() const { return !buffer_.empty(); }

@@ -18,9 +18,9 @@ using Handler = std::function<Task<Response>(Request)>;
 
 // On which terms a request may send its body.
 struct BodyTerms {
-  std::string holder = {};  // answers for the memory that the body takes; empty: nobody is known
+  std::string holder = {};  // answers for the memory that the body takes; empty: unknown
   std::optional<std::size_t> bytes_max = {};  // besides the server's limit: 413 body_too_large
-  // What is answered without reading the body. Null: the body is read.
+  // The answer without reading the body. Null: the body is read.
   std::shared_ptr<Response> refusal = nullptr;
 };
 
@@ -29,19 +29,19 @@ struct BodyTerms {
 using Admission = std::function<Result<BodyTerms>(const Request&)>;
 
 // Turns an Error into an answer. There is one for the whole program, so that every error has the
-// same body, also those that `net` finds itself.
+// same body, errors that `net` finds itself included.
 using ErrorRenderer = std::function<Response(const Error&)>;
 
 // Finds the handler for a request by method and path. HEAD goes to GET's handler. A path that
 // exists with other methods is `unsupported` with reason "method_not_allowed" and an Allow header;
-// one that does not exist at all is not_found; malformed escapes are invalid_argument.
+// an unknown path is not_found; malformed escapes are invalid_argument.
 class Router final {
  public:
   explicit Router(ErrorRenderer render_error);
 
-  // `pattern` is a path whose segments are literals or "{}", e.g. "/api/v1/workspaces/{}/models".
-  // A parameter matches one non-empty segment and arrives decoded in Request::params.
-  // `admit` gets the head with the parameters of its path; without it, everybody is admitted.
+  // `pattern` is a path whose segments are literals or "{}", e.g. "/api/v1/workspaces/{}/models". A
+  // parameter matches one non-empty segment and arrives decoded in Request::params. `admit` gets
+  // the head with the parameters of its path; without it, all requests are admitted.
   void add(Method method, std::string_view pattern, Handler handler, Admission admit = {});
 
   Task<Response> handle(Request request) const;

@@ -212,7 +212,7 @@ class RawClient final {
     return true;
   }
 
-  // What is received up to and including `pattern`; less if the connection ends before.
+  // The received bytes up to and including `pattern`; fewer if the connection ends before.
   std::string receive_through(std::string_view pattern) {
     std::size_t found = received_.find(pattern);
     while (found == std::string::npos && receive_more()) found = received_.find(pattern);

@@ -8,7 +8,8 @@ namespace errand::net {
 
 // Memory of answers and streams that wait because their clients do not take them, over all
 // connections of a server. Past the limit, the client that has taken nothing for the longest is
-// given up; the last one that waits never is. Lives on the server's home and outlives its shares.
+// given up; the only client that waits never is. Lives on the server's home and outlives its
+// shares.
 class UnsentBytes final {
  public:
   explicit UnsentBytes(std::size_t bytes_max) : bytes_max_(bytes_max) {}
@@ -47,7 +48,7 @@ class UnsentBytes final {
 
   const std::size_t bytes_max_;
   std::size_t used_ = 0;
-  std::list<Share*> waiting_;  // the one that has taken nothing for the longest comes first
+  std::list<Share*> waiting_;  // the client that has taken nothing for the longest comes first
 };
 
 }  // namespace errand::net
