@@ -162,7 +162,7 @@ class Caller final {
   bool has_roots() const;
 
   // Each throws an Error: unsupported if the client does not offer it, cancelled if it no longer
-  // wants the result. `key` names the question among those of the call; empty: by its number.
+  // wants the result. `key` names the question within its call; empty: its number does.
   Elicited elicit(Elicitation question, std::string key = {});
   Sampled sample(Sampling question, std::string key = {});
   std::vector<Root> roots(std::string key = {});

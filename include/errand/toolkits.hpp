@@ -45,9 +45,9 @@ class MemoryFiles final {
   std::shared_ptr<errand::MemoryFiles> files_;
 };
 
-// The files of a directory, and nothing outside of it, whatever links, dots or races there are. A
-// data directory of Errand is left out. Throws an Error (invalid_argument) if the directory cannot
-// be read, unsupported on Linux before 5.6.
+// The files of a directory, and nothing outside of it, with any links, dots or races. A data
+// directory of Errand is left out. Throws an Error (invalid_argument) if the directory cannot be
+// read, unsupported on Linux before 5.6.
 Toolkit files(const std::filesystem::path& directory, Access access = Access::read);
 Toolkit files(const MemoryFiles& memory, Access access = Access::write);
 

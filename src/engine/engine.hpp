@@ -261,8 +261,8 @@ class Engine final : private agent::ChildRuns {
     return deps_.tools.offers(std::move(who));
   }
 
-  // What somebody thinks of a run; a later opinion replaces an earlier one. True: it is the first.
-  // not_found: no such run.
+  // Keeps a user's opinion of a run; a later opinion replaces an earlier one. True: it is the
+  // first. not_found: no such run.
   Task<Result<bool>> give_feedback(Principal who, RunId run, Feedback feedback);
   // not_found: no such run, or no opinion was given.
   Task<Result<KeptFeedback>> feedback(Principal who, RunId run);

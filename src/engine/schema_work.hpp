@@ -15,7 +15,7 @@ namespace errand::engine {
 Task<Result<void>> compile_aside(BlockingPool* pool, SharedSchemas cache,
                                  std::vector<SchemaPtr> schemas);
 
-// One schema. The errors are those of compile_input_schema.
+// One schema. The errors are the same as of compile_input_schema.
 Task<Result<json::CompiledSchemaPtr>> compile_aside(BlockingPool* pool, SharedSchemas cache,
                                                     SchemaPtr schema);
 

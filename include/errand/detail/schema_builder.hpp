@@ -49,7 +49,7 @@ struct ObjectInfo {
   std::string type_name;
   std::vector<Field> fields;
 
-  // Decides what is required, by the members of `value`, which is T{}.
+  // Decides which members are required, by the members of `value`, which is T{}.
   void finish(const void* value);
   const Field* find(std::string_view name) const;
 };

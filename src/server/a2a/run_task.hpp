@@ -48,8 +48,8 @@ const engine::PendingCall* question_of(const engine::RunView& run);
 // data.
 Result<ToolAnswer> answer_to(const engine::PendingCall& question, const a2a::Message& message);
 
-// Turns the events of a run into those of its task. Streamed text becomes updates of the status;
-// the files of tools and the final text become artifacts.
+// Turns the events of a run into the events of its task. Streamed text becomes updates of the
+// status; the files of tools and the final text become artifacts.
 class TaskEvents final {
  public:
   TaskEvents(std::string task_id, std::string context_id)
