@@ -56,8 +56,7 @@ std::unique_ptr<llm::Model> make_model(ModelConfig& model, const ModelSurroundin
                              around);
   }
   if (model.info.provider == kScripted) {
-    return std::make_unique<llm::ScriptedModel>(std::move(model.script), around.timers,
-                                                around.home);
+    return llm::make_scripted_model(std::move(model.script), around.timers, around.home);
   }
   return std::make_unique<llm::DemoModel>(around.timers, around.home);
 }

@@ -122,7 +122,7 @@ class World final {
     for (int i = 0; i < handlers; ++i) io.poll_one();
   }
 
-  // The result of something that needs no time to pass.
+  // The result of a task that needs no time to pass.
   template <class T>
   T result_of(Task<T> task) {
     struct Keeper {
@@ -183,8 +183,7 @@ class World final {
   }
 
   CatalogModel make_model(std::string_view script, const std::string& id) {
-    auto scripted =
-        std::make_unique<llm::ScriptedModel>(*llm::parse_script(script), timers, home.executor());
+    auto scripted = llm::make_scripted_model(*llm::parse_script(script), timers, home.executor());
     return {.info = {.id = id, .provider = "scripted", .vendor_model_id = "scripted"},
             .model = std::make_unique<WatchedModel>(
                 std::move(scripted),
@@ -264,7 +263,7 @@ class World final {
   TaskGroup tasks;
 };
 
-// Time goes by for everybody, a little at a time.
+// Time goes by for all worlds, a little at a time.
 inline void pass(Disk& disk, std::initializer_list<World*> worlds, milliseconds duration) {
   constexpr milliseconds kStep{250};
   for (milliseconds left = duration; left.count() > 0; left -= kStep) {
@@ -388,7 +387,7 @@ struct Client {
     }
   }
 
-  // The claim's id. One that a former process made, and of which nobody knows, has to run out.
+  // The claim's id. A claim of a former process, whose client has lost it, has to run out.
   static Task<std::string> claim_call(World* world, std::string id) {
     constexpr milliseconds kTime{10'000};
     for (;;) {
@@ -444,7 +443,7 @@ inline StoredRun stored_run(Disk& disk, const RunId& run) {
               disk, [&](Store* store) { return store->mailboxes(key_of(run)); })};
 }
 
-// What is wrong with what is kept, one line each.
+// The faults in the stored data, one line each.
 inline std::vector<std::string> findings_of(Disk& disk) {
   auto report =
       read_disk<CheckReport>(disk, [](Store* store) { return check_store(store, nullptr); });

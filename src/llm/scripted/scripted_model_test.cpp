@@ -40,7 +40,7 @@ class ScriptedModelTest : public testing::Test {
  protected:
   // Asks after `assistant_turns` answers were given.
   std::unique_ptr<TurnStream> ask(std::string_view script, std::size_t assistant_turns = 0) {
-    model_.emplace(parse_script(script).value(), timers_, io_.get_executor());
+    model_ = make_scripted_model(parse_script(script).value(), timers_, io_.get_executor());
     messages_.assign(1, Message{.role = Role::user, .text = "hi"});
     for (std::size_t i = 0; i < assistant_turns; ++i) {
       messages_.push_back({.role = Role::assistant, .text = "earlier"});
@@ -83,7 +83,7 @@ class ScriptedModelTest : public testing::Test {
   asio::io_context io_{1};
   ManualTimers timers_;
   std::vector<Message> messages_;
-  std::optional<ScriptedModel> model_;
+  std::unique_ptr<Model> model_;
   Lines seen_;
   TaskGroup group_{io_.get_executor(),
                    [](const char*, const std::string& what) { FAIL() << what; }};
