@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <regex>
 #include <set>
-#include <span>
-#include <tuple>
 
 #include "base/ascii.hpp"
 #include "base/text.hpp"
@@ -17,8 +16,8 @@ namespace errand::llm {
 namespace {
 
 // Strangers choose how much there is to read: what lies beyond these is left out.
-constexpr std::size_t kTextBytesMax = 2048;  // of a question
-constexpr std::size_t kDescriptionBytesMax = 256;
+constexpr std::size_t kTextBytesMax = 2048;   // of a question
+constexpr std::size_t kChoiceBytesMax = 256;  // of the words that choose a tool
 constexpr std::size_t kCallsMax = 8;
 constexpr std::size_t kValuesMax = 200;  // of a list in a schema, and of an instance
 constexpr std::size_t kMembersMax = 32;  // by which a tool is chosen, too
@@ -34,9 +33,6 @@ constexpr std::string_view kFunctionWords =
 constexpr std::string_view kFillerWords =
     " check compare extract file files give good great hello hey hi near now ok open please read "
     "say send show summarize tell thank thanks today tomorrow use want weather week write ";
-// Before a plain word, these may begin a place or a topic.
-constexpr std::string_view kLeadingWords =
-    " in inside under within at near for about find search grep mention mentions contain contains ";
 
 // Words of a question that ask for a tool with the first word in its name. One row counts.
 constexpr std::pair<const char*, const char*> kVerbs[] = {
@@ -44,21 +40,21 @@ constexpr std::pair<const char*, const char*> kVerbs[] = {
     {" list ", " list ls all here there which folder directory "},
     {" shell ", " run execute command "}};
 
-// What a question is made of. A place is a plain word after "in", a topic one after "find", a name
-// has capitals, and all is the question itself. From sum to name, kinds are groups of kForm.
-enum class Kind { word, sum, quote, url, mail, date, number, path, place, topic, name, all };
+// The kinds of the pieces of a question. A place is a plain word after "in", a topic is a plain
+// word after "find", a name has capitals, and `all` is the question itself. From sum to path, the
+// kinds are the groups of kForm. Plain words come before the kinds that take long to rule out.
+enum class Kind { word, sum, place, topic, name, quote, url, mail, date, number, path, all };
 using enum Kind;
 constexpr const char* kForm =
     R"re((?:((?!\d{4}-\d\d-)[(-]{0,4}\d[\d. ()]{0,20}[-+*/^%][-\d.+*/^%() ]{0,60}[\d)]))re"
-    R"re(|[([{<*]{0,4}(?:)re"
-    R"re(("[^"]+"|`[^`]+`|'[^']+'(?!\w)))re"                       // quote
+    R"re(|[([{<*]{0,4}(?:(?:in|inside|under|within|at|near)\s+([a-z][\w-]*))re"   // place
+    R"re(|(?:for|about|find|search|grep|mentions?|contains?)\s+([a-z][\w-]*))re"  // topic, name
+    R"re(|([A-Z\xc3][^\s.,;:!?()"'/]*(?: [A-Z\xc3][^\s.,;:!?()"'/]*)*))re"
+    R"re(|[a-z]+(?=[ \n]|$)|("[^"]+"|`[^`]+`|'[^']+'(?!\w)))re"    // plain word, quote
     R"re(|(https?://\S+?)|([\w.+-]+@[\w-]+\.[\w.-]*\w))re"         // url, mail
     R"re(|(\d{4}-\d\d-\d\d(?:T[\d:.+Z-]+)?)|(-?\d+(?:\.\d+)?))re"  // date, number
     R"re(|(\.\.?|[^\s,;()<>"'*/]*/[^\s,;()<>"'*]*?)re"             // path
     R"re(|(?!e\.g|i\.e)[^\s,;()<>"'*]*\.[A-Za-z]\w{0,7}))re"
-    R"re(|(?:in|inside|under|within|at|near)\s+([a-z][\w-]*))re"  // place, topic, name
-    R"re(|(?:for|about|find|search|grep|mentions?|contains?)\s+([a-z][\w-]*))re"
-    R"re(|([A-Z\xc3][^\s.,;:!?()"'/]*(?: [A-Z\xc3][^\s.,;:!?()"'/]*)*))re"
     R"re(|[^\s,;]+?))(?:'s)?[)\]}>.:!?"'*]{0,4}(?=[\s,;]|$))re";  // word, and what follows
 
 struct Piece {
@@ -88,28 +84,15 @@ bool has_word(std::string_view list, std::string_view word) {
   return list.find(cat(" ", word, " ")) != list.npos;
 }
 
-// The words of a list that tell something, each with its spaces. Points into the list.
-using Words = std::set<std::string_view>;
-Words telling_words(std::string_view list) {
-  Words out;
+// How many words of a list are in another list, too. Function words do not count.
+int count_shared(std::string_view list, std::string_view other) {
+  int count = 0;
   for (std::size_t at = 0, end = 0; (end = list.find(' ', at + 1)) != list.npos; at = end) {
-    std::string_view one = list.substr(at, end - at + 1);
-    if (one.size() > 2 && kFunctionWords.find(one) == kFunctionWords.npos) out.insert(one);
+    const std::string_view one = list.substr(at, end - at + 1);
+    if (one.size() > 2 && kFunctionWords.find(one) == kFunctionWords.npos)
+      count += other.find(one) != other.npos ? 1 : 0;
   }
-  return out;
-}
-
-bool has_any(std::string_view list, const Words& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [list](std::string_view one) { return list.find(one) != list.npos; });
-}
-
-// How many of the words the text has.
-int count_shared(const Words& words, std::string_view text) {
-  const std::string list = words_of(text);
-  const Words others = telling_words(list);
-  return static_cast<int>(std::count_if(others.begin(), others.end(),
-                                        [&words](auto one) { return words.contains(one); }));
+  return count;
 }
 
 // A value that a schema asks for. Points into the schema.
@@ -127,12 +110,6 @@ struct Slot {
   std::size_t count(std::string_view key, double otherwise) const {
     return static_cast<std::size_t>(std::clamp(number(key, otherwise), 0.0, kCountMax));
   }
-  // The values that are allowed; none: any is.
-  std::span<const json::Value> choices() const {
-    const json::Array* allowed = array_at(schema, "enum");
-    if (!allowed) return {};
-    return {allowed->data(), std::min(allowed->size(), kValuesMax)};
-  }
 };
 
 // A slot for a schema, or for the first of its alternatives, or for what it refers to.
@@ -148,9 +125,8 @@ Slot make_slot(std::string_view name, const json::Object* schema, const json::Ob
   std::string_view type = text_at(schema, "type");
   if (type.empty()) type = schema->contains("properties") ? "object" : "string";
   const std::string about = words_of(cat(name, " ", text_at(schema, "format")));
-  const Words words = telling_words(about);
-  const Rule* rule = std::find_if(std::begin(kRules), std::end(kRules) - 1,
-                                  [&](const Rule& one) { return has_any(one.names, words); });
+  const Rule* rule = kRules;
+  while (!rule->names.empty() && count_shared(about, rule->names) == 0) ++rule;
   if (type == "integer" || type == "number") rule = &kNumber;
   return {.name = name, .schema = schema, .type = type, .rule = rule};
 }
@@ -159,98 +135,77 @@ Slot make_slot(std::string_view name, const json::Object* schema, const json::Ob
 std::vector<Slot> slots_of(const json::Object& schema, const json::Object& root,
                            std::size_t count_max = kValuesMax) {
   std::set<std::string_view> required;
-  const json::Array* names = array_at(&schema, "required");
-  for (std::size_t i = 0; names && i < std::min(names->size(), kValuesMax); ++i) {
-    if (const auto* name = (*names)[i].if_string()) required.insert(json::view(*name));
+  if (const json::Array* names = array_at(&schema, "required")) {
+    for (const json::Value& name : *names | std::views::take(kValuesMax))
+      if (name.is_string()) required.insert(json::view(name.get_string()));
   }
   std::vector<Slot> out;
-  std::vector<Slot> optional;
-  const json::Object* members = object_at(&schema, "properties");
-  for (std::size_t i = 0; members && i < std::min(members->size(), count_max); ++i) {
-    const auto& member = members->begin()[i];
-    Slot slot = make_slot(member.key(), member.value().if_object(), root);
-    slot.is_required = required.contains(slot.name);
-    (slot.is_required ? out : optional).push_back(slot);
+  std::ptrdiff_t required_count = 0;
+  if (const json::Object* members = object_at(&schema, "properties")) {
+    for (const auto& member : *members | std::views::take(count_max)) {
+      Slot slot = make_slot(member.key(), member.value().if_object(), root);
+      slot.is_required = required.contains(slot.name);
+      out.insert(slot.is_required ? out.begin() + required_count++ : out.end(), slot);
+    }
   }
-  out.insert(out.end(), optional.begin(), optional.end());
   return out;
-}
-
-// The length of a plain word of small letters at the beginning, which is not compared with every
-// form. 0: there may be anything else.
-std::size_t plain_length(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && is_letter(text[end]) && text[end] >= 'a') ++end;
-  const bool is_whole = end == text.size() || text[end] == ' ' || text[end] == '\n';
-  return is_whole && !has_word(kLeadingWords, text.substr(0, end)) ? end : 0;
 }
 
 std::vector<Piece> read_pieces(std::string_view question) {
   static const std::regex form(kForm);
   question = utf8_prefix(question, kTextBytesMax);
   std::vector<Piece> out;
-  while (!question.empty()) {
-    std::size_t length = plain_length(question);
-    std::cmatch found;
-    if (length > 0) {
-      out.push_back({word, std::string(question.substr(0, length))});
-    } else if (std::regex_search(question.begin(), question.end(), found, form,
-                                 std::regex_constants::match_continuous)) {
-      std::size_t group = found.size() - 1;
-      while (group > 0 && !found[group].matched) --group;
-      Kind kind = static_cast<Kind>(group);
-      std::string text = found.str(group);
-      // "Find" is a word of the question, too.
-      if (kind == topic) out.push_back({word, {found[0].first, found[group].first}});
-      if (kind == quote) text = text.substr(1, text.size() - 2);
-      if (kind == path && text.find('.') == text.npos) kind = place;
-      out.push_back({kind, text});
-      length = static_cast<std::size_t>(found.length());
-    }
-    question.remove_prefix(std::max<std::size_t>(length, 1));
+  for (std::cregex_iterator at(question.begin(), question.end(), form), end; at != end; ++at) {
+    const std::cmatch& found = *at;
+    std::size_t group = found.size() - 1;
+    while (group > 0 && !found[group].matched) --group;
+    Kind kind = static_cast<Kind>(group);
+    std::string text = found.str(group);
+    // "Find" is a word of the question, too.
+    if (kind == topic) out.push_back({word, {found[0].first, found[group].first}});
+    if (kind == quote) text = text.substr(1, text.size() - 2);
+    if (kind == path && text.find('.') == text.npos) kind = place;
+    if (kind == place && has_word(kFunctionWords, text)) kind = word;
+    out.push_back({kind, std::move(text)});
   }
   return out;
 }
 
-// The pieces that may be values: the words that name a tool and its arguments are none.
-std::vector<Piece> without_labels(const std::vector<Piece>& pieces, std::string labels,
-                                  const json::Object& schema) {
+// The pieces that may be values. The words that name a tool and its arguments are mere words: of
+// "Read Notes", only the second may be a value. `whole` is the piece for a long text.
+std::vector<Piece> values_of(std::vector<Piece> pieces, std::string labels,
+                             const json::Object& schema, std::string_view whole) {
   for (const Slot& slot : slots_of(schema, schema)) {
-    append(labels, " ", slot.name);
-    for (const json::Value& value : slot.choices()) {
-      if (labels.size() > kTextBytesMax) break;
-      append(labels, " ", json::write(value));
-    }
+    const json::Value* allowed = slot.schema->if_contains("enum");
+    append(labels, " ", slot.name, " ", allowed ? json::write(*allowed) : "");
   }
   labels = cat(words_of(labels), kFunctionWords, kFillerWords);
   for (const auto& [verb, words] : kVerbs) labels += words;
-  std::vector<Piece> out;
-  for (Piece piece : pieces) {
-    // Of "Read Notes", only the second word may be a value.
-    while (piece.kind >= place && !piece.text.empty()) {
-      std::string first = piece.text.substr(0, piece.text.find(' '));
+  for (Piece& piece : pieces) {
+    while (piece.kind >= place && piece.kind <= name) {
+      const std::string first = piece.text.substr(0, piece.text.find(' '));
       if (!has_word(labels, to_lower(first))) break;
-      out.push_back({word, first});
       piece.text.erase(0, first.size() + 1);
+      if (piece.text.empty()) piece = {word, first};
     }
-    if (!piece.text.empty()) out.push_back(piece);
   }
-  return out;
+  pieces.push_back({all, std::string(whole)});
+  return pieces;
 }
 
 // The text as a value for the slot, or the nearest value within the bounds of its schema.
 json::Value fitted(const Slot& slot, std::string_view text) {
-  if (slot.rule != &kNumber) {
-    std::string out(utf8_prefix(text, slot.count("maxLength", kCountMax)));
-    out.append(std::max(slot.count("minLength", 0), utf8_length(out)) - utf8_length(out), '.');
-    return json::Value(out);
+  if (slot.rule == &kNumber) {
+    const auto parsed = json::parse(text);
+    const json::Value value = parsed ? *parsed : json::Value(1);
+    const double number = value.to_number<double>();
+    if (number < slot.number("minimum", number)) return slot.schema->at("minimum");
+    if (number > slot.number("maximum", number)) return slot.schema->at("maximum");
+    return value;
   }
-  auto parsed = json::parse(text);
-  json::Value value = parsed ? *parsed : json::Value(1);
-  double number = value.to_number<double>();
-  if (number < slot.number("minimum", number)) value = slot.schema->at("minimum");
-  if (number > slot.number("maximum", number)) value = slot.schema->at("maximum");
-  return value;
+  std::string out(utf8_prefix(text, slot.count("maxLength", kCountMax)));
+  out.append(std::max(slot.count("minLength", 0), utf8_length(out)) - utf8_length(out), '.');
+  return json::Value(out);
 }
 
 // Fills a schema from a question, each piece of which is used once.
@@ -261,8 +216,8 @@ struct Filler {
   bool makes_up = false;  // what is required and not in the question
   std::size_t values = 0;
   std::vector<std::string> missing = {};
-  std::string_view chosen = {};      // the first text that was filled
-  std::vector<Piece*> choices = {};  // what the question has for it
+  // The first text that was filled, and the pieces that fit it.
+  std::pair<std::string_view, std::vector<Piece*>> first_text = {};
 
   json::Object fill_object(const json::Object& schema) {
     json::Object out;
@@ -275,12 +230,12 @@ struct Filler {
   }
 
   std::optional<json::Value> fill(const Slot& slot) {
-    const std::span<const json::Value> allowed = slot.choices();
+    const json::Array* allowed = array_at(slot.schema, "enum");
     std::optional<json::Value> value;
     if (++values > kValuesMax) return value;
     if (const json::Value* fixed = slot.schema->if_contains("const")) return *fixed;
-    if (slot.schema->contains("enum")) {
-      for (const json::Value& one : allowed) {
+    if (allowed) {
+      for (const json::Value& one : *allowed | std::views::take(kValuesMax)) {
         bool is_longer = !value || json::write(one).size() > json::write(*value).size();
         if (is_longer && says(json::write(one))) value = one;
       }
@@ -291,12 +246,12 @@ struct Filler {
     } else if (slot.type == "array") {
       value = fill_array(slot);
     } else if (std::vector<Piece*> found = find(slot); !found.empty()) {
-      value = take(slot, found[0]);
-      if (choices.empty() && slot.type == "string")
-        std::tie(chosen, choices) = std::tie(slot.name, found);
+      value = fitted(slot, found[0]->text);
+      found[0]->kind = word;
+      if (first_text.second.empty() && slot.type == "string") first_text = {slot.name, found};
     }
     if (value || !slot.is_required || !makes_up) return value;
-    if (!allowed.empty()) return allowed.front();
+    if (allowed && !allowed->empty()) return allowed->front();
     if (slot.type == "boolean") return false;
     return fitted(slot, slot.rule->sample);
   }
@@ -310,7 +265,10 @@ struct Filler {
     Slot item = make_slot(slot.name, object_at(slot.schema, "items"), root);
     item.is_required = slot.is_required;
     json::Array out;
-    for (Piece* piece : find(item)) out.push_back(take(item, piece));
+    for (Piece* piece : find(item)) {
+      out.push_back(fitted(item, piece->text));
+      piece->kind = word;
+    }
     while (slot.is_required && out.size() < std::max<std::size_t>(slot.count("minItems", 1), 1)) {
       std::optional<json::Value> value = fill(item);
       if (!value) return {};
@@ -339,12 +297,7 @@ struct Filler {
     std::string beside = at > 0 ? words_of(pieces[at - 1].text) : "";
     if (at + 1 < pieces.size()) beside += words_of(pieces[at + 1].text);
     std::string about = words_of(cat(slot.name, " ", text_at(slot.schema, "description")));
-    return has_any(about, telling_words(beside));
-  }
-
-  static json::Value take(const Slot& slot, Piece* piece) {
-    piece->kind = word;
-    return fitted(slot, piece->text);
+    return count_shared(beside, about) > 0;
   }
 };
 
@@ -352,32 +305,32 @@ struct Filler {
 
 std::string words_of(std::string_view text) {
   std::string out = " ";
-  char last = ' ';
   for (char c : utf8_prefix(text, kTextBytesMax)) {
+    const char last = out.back();
     const bool belongs = is_letter(c) || is_digit(c);
     const bool begins = is_digit(c) != is_digit(last) || (c <= 'Z' && last >= 'a');
-    if (out.back() != ' ' && (!belongs || begins)) out += ' ';
+    if (last != ' ' && (!belongs || begins)) out += ' ';
     if (belongs) out += c;
-    last = c;
   }
   return to_lower(out.back() == ' ' ? out : out + ' ');
 }
 
 Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
                 const ToolDecl* other) {
-  const std::vector<Piece> all_pieces = read_pieces(question);
+  const std::vector<Piece> pieces = read_pieces(question);
   std::string said;
   std::set<Kind> kinds;
-  for (const Piece& piece : without_labels(all_pieces, "", {})) {
-    if (piece.kind == word || piece.kind > place) said += words_of(piece.text);
+  for (const Piece& piece : pieces) {
     kinds.insert(piece.kind);
+    const bool tells = piece.kind == word || piece.kind == topic || piece.kind == name;
+    const std::string words = words_of(utf8_prefix(piece.text, kChoiceBytesMax));
+    if (tells && said.size() < kChoiceBytesMax && said.find(words) == said.npos) said += words;
   }
-  Words telling = telling_words(said);
   // "What is in src?" says nothing else.
-  if (kinds.contains(place) && telling.empty()) telling.insert(" directory ");
-  auto verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
-                           [&](const auto& row) { return has_any(row.second, telling); });
-  if (verb != std::end(kVerbs)) telling.insert(verb->first);
+  if (kinds.contains(place) && count_shared(said, said) == 0) said += " directory ";
+  auto verb = std::ranges::find_if(
+      kVerbs, [&](const auto& row) { return count_shared(row.second, said) > 0; });
+  if (verb != std::end(kVerbs)) said += verb->first;
   const ToolDecl* best = other;
   int most = 2;  // A description alone has no more, and does not suffice.
   for (const ToolDecl& tool : tools) {
@@ -386,22 +339,22 @@ Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
       if (slot.rule->sure > 0 && kinds.contains(slot.rule->kinds[0]))
         shape = std::max(shape, slot.is_required ? 3 : 2);
     }
-    std::string_view description = utf8_prefix(tool.description, kDescriptionBytesMax);
-    int points = shape + 3 * count_shared(telling, tool.name) +
-                 std::min(2, count_shared(telling, description));
+    std::string_view description = utf8_prefix(tool.description, kChoiceBytesMax);
+    int points = shape + 3 * count_shared(words_of(tool.name), said) +
+                 std::min(2, count_shared(words_of(description), said));
     if (points > most) best = &tool;
     most = std::max(most, points);
   }
   if (!best) return {};
   const json::Object& schema = *best->input_schema;
-  Filler filler{schema, words_of(question), without_labels(all_pieces, best->name, schema)};
-  filler.pieces.push_back({all, std::string(question)});
+  Filler filler{schema, words_of(question), values_of(pieces, best->name, schema, question)};
   json::Object arguments = filler.fill_object(schema);
   Plan plan{.tool = best, .arguments = {json::write(arguments)}, .missing = filler.missing};
-  for (const Piece* piece : filler.choices) {
-    bool is_more = piece->kind != word && arguments.contains(filler.chosen);
+  const auto& [member, choices] = filler.first_text;
+  for (const Piece* piece : choices) {
+    bool is_more = piece->kind != word && arguments.contains(member);
     if (!is_more || plan.arguments.size() == kCallsMax) continue;
-    arguments[filler.chosen] = piece->text;
+    arguments[member] = piece->text;
     plan.arguments.push_back(json::write(arguments));
   }
   return most > 2 || plan.missing.empty() ? plan : Plan();
@@ -409,10 +362,9 @@ Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
 
 json::Value make_instance(const json::Object& schema, std::string_view source,
                           std::string_view answer) {
-  Filler filler{schema, words_of(source), without_labels(read_pieces(source), "", schema), true};
+  Filler filler{schema, words_of(source), values_of(read_pieces(source), "", schema, answer), true};
   // What is quoted may be a value, but is not the answer.
   for (Piece& piece : filler.pieces) piece.kind = piece.kind == quote ? name : piece.kind;
-  filler.pieces.push_back({all, std::string(answer)});
   return filler.fill(make_slot("answer", &schema, schema)).value_or(nullptr);
 }
 

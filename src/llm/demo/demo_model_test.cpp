@@ -89,10 +89,10 @@ class DemoModelTest : public testing::Test {
   }
 
   Said ask() {
-    auto stream = model_.ask({.system_prompt = share_text(system_prompt_),
-                              .messages = share_messages(messages_),
-                              .tools = share_decls(tools_),
-                              .output_schema = output_schema_});
+    auto stream = model_->ask({.system_prompt = share_text(system_prompt_),
+                               .messages = share_messages(messages_),
+                               .tools = share_decls(tools_),
+                               .output_schema = output_schema_});
     group_.spawn("read", read_all(stream.get()));
     run_ready(io_);
     while (timers_.pending() > 0) {
@@ -158,7 +158,7 @@ class DemoModelTest : public testing::Test {
 
   asio::io_context io_{1};
   ManualTimers timers_;
-  DemoModel model_{timers_, io_.get_executor()};
+  const std::unique_ptr<Model> model_ = make_demo_model(timers_, io_.get_executor());
   const std::string system_prompt_;
   std::vector<Message> messages_;
   std::vector<ToolDecl> tools_;
