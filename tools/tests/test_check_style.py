@@ -240,6 +240,16 @@ class CheckStyleTest(unittest.TestCase):
         self.assertEqual(self.problems(files), [
             "tests/b:1: folder-size: 45 files, 44 at most: make rooms in it"])
 
+    def test_the_demo_model_has_at_most_600_lines_without_its_tests(self):
+        full = {"src/llm/demo/a.hpp": "#pragma once\n" * 250,
+                "src/llm/demo/b.cpp": "int b;\n" * 350,
+                "src/llm/demo/b_test.cpp": "namespace b_test {\n" + "int c;\n" * 450}
+        self.assertEqual(self.problems(full), [])
+        self.assertEqual(
+            self.problems(full | {"src/llm/demo/words/d.cpp": "int d;\n"}),
+            ["src/llm/demo:1: part-size: 601 lines without tests, 600 at most: do less in it"],
+        )
+
     def test_a_test_file_has_a_namespace_of_its_own(self):
         self.assertEqual(
             self.problems({"src/a/b_test.cpp": "namespace errand::a::b_test {\nnamespace {\n",
