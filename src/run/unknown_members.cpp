@@ -6,6 +6,7 @@
 #include "base/close_names.hpp"
 #include "base/text.hpp"
 #include "json/members.hpp"
+#include "run/tools/tool_kinds.hpp"
 
 namespace errand {
 namespace {
@@ -18,10 +19,6 @@ constexpr auto kRunMembers = std::to_array<std::string_view>(
      "name",           "outputSchema",     "plan",        "prompt",
      "reasoningLevel", "requiredToolkits", "retainTools", "room",
      "supervisor",     "systemPrompt",     "toolBudgets", "tools"});
-constexpr auto kMessageMembers = std::to_array<std::string_view>(
-    {"budgets", "fallbackModelId", "loopDetection", "messages", "metadata", "modelId",
-     "outputSchema", "plan", "prompt", "reasoningLevel", "supervisor", "systemPrompt",
-     "toolBudgets", "tools", "whenBusy"});
 constexpr auto kForkMembers = std::to_array<std::string_view>(
     {"budgets", "fallbackModelId", "fromSeq", "loopDetection", "metadata", "modelId", "name",
      "outputSchema", "prompt", "reasoningLevel", "systemPrompt", "toolBudgets", "tools"});
@@ -57,6 +54,7 @@ constexpr auto kKinds = std::to_array<KindMembers>({{"local", kLocalMembers},
                                                     {"agent", kStoredAgentMembers},
                                                     {"mantyx", kByIdMembers},
                                                     {"mantyx_plugin", kByNameMembers}});
+static_assert(kKinds.size() == kToolKinds.size());
 
 // "; did you mean prompt?", if anything is close.
 std::string proposal(std::string_view key, KnownMembers known) {
@@ -111,10 +109,6 @@ KnownMembers run_members() {
   return kRunMembers;
 }
 
-KnownMembers message_members() {
-  return kMessageMembers;
-}
-
 KnownMembers fork_members() {
   return kForkMembers;
 }
@@ -127,12 +121,6 @@ KnownMembers tool_members(std::string_view kind) {
   const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
                                    [kind](const KindMembers& one) { return one.kind == kind; });
   return found == kKinds.end() ? KnownMembers() : found->members;
-}
-
-std::vector<std::string_view> tool_kinds() {
-  std::vector<std::string_view> out;
-  for (const KindMembers& one : kKinds) out.push_back(one.kind);
-  return out;
 }
 
 }  // namespace errand

@@ -37,13 +37,10 @@ bool is_known(std::string_view key, KnownMembers known);
 
 // The members of a run's body. Bodies of sessions, messages and forks are read as such, too.
 KnownMembers run_members();
-// Those that mean something in a message of a session, and in a fork. The others are the session's,
-// or those of the run that is forked.
-KnownMembers message_members();
+// The members that mean something in a fork. All others are taken from the run that is forked.
 KnownMembers fork_members();
 KnownMembers budget_members();
-// The members of a tool ref of a kind; the kinds that callers may send.
+// The members of a tool ref of a kind; none for a kind that no caller may send.
 KnownMembers tool_members(std::string_view kind);
-std::vector<std::string_view> tool_kinds();
 
 }  // namespace errand

@@ -1,7 +1,6 @@
 #include "engine/records/agents.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <span>
 #include <utility>
@@ -21,12 +20,8 @@ namespace {
 
 constexpr std::size_t kAgentBytesMax = 1024U * 1024;
 
-constexpr auto kMembers = std::to_array<std::string_view>(
-    {"name", "description", "modelId", "systemPrompt", "tools", "metadata", "budgets",
-     "loopDetection", "toolBudgets", "reasoningLevel", "outputSchema", "fallbackModelId",
-     "retainTools", "room", "requiredToolkits", "id", "version", "createdAt", "updatedAt"});
 // What reads give and a file that was read may therefore hold; they are the server's to say.
-constexpr std::span kReadOnly = std::span(kMembers).last<4>();
+constexpr std::span kReadOnly = std::span(kAgentMembers).last<4>();
 
 Result<void> refuse_unknown(const json::Value& body) {
   for (std::string_view name : {"prompt", "messages"}) {
@@ -35,7 +30,7 @@ Result<void> refuse_unknown(const json::Value& body) {
                  cat("\"", name, "\" is what a run is asked, and not part of an agent"))
         .pointer(json::child_pointer("", name));
   }
-  return refuse_unknown_members(body, kMembers);
+  return refuse_unknown_members(body, kAgentMembers);
 }
 
 // The token of the room, which is kept like a header of that name.
@@ -116,12 +111,6 @@ void take_over(Budgets& runs, const Budgets& agents) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> agent_members() {
-  std::vector<std::string_view> members(kMembers.begin(), kMembers.end());
-  members.insert(members.end(), kReadOnly.begin(), kReadOnly.end());
-  return members;
-}
 
 Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspace,
                                        AgentParams agent) {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "async/task.hpp"
 #include "base/result.hpp"
@@ -24,8 +24,11 @@ struct AgentParams {
   std::string body;  // of the record
 };
 
-// The members that such a body may have, those that only answers tell included.
-std::vector<std::string_view> agent_members();
+// The members that such a body may have. Only the server sets the last four.
+inline constexpr auto kAgentMembers = std::to_array<std::string_view>(
+    {"name", "description", "modelId", "systemPrompt", "tools", "metadata", "budgets",
+     "loopDetection", "toolBudgets", "reasoningLevel", "outputSchema", "fallbackModelId",
+     "retainTools", "room", "requiredToolkits", "id", "version", "createdAt", "updatedAt"});
 
 // The body of a request that creates or replaces an agent. `name` is the agent's if the body has
 // none. invalid_argument: with the pointer.
@@ -53,8 +56,8 @@ Task<Result<std::string>> label_of_agent(NamedRecords* agents, WorkspaceSlug wor
 // Metadata of which later pairs win.
 Metadata merged_metadata(Metadata metadata, const Metadata& more);
 
-// The tools of both. A tool of the run takes the place of the agent's with the same name. A room is
-// not a tool, whatever its name.
+// The tools of an agent and of its run. A tool of the run takes the place of the agent's with the
+// same name. A room is not a tool, whatever its name.
 ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs);
 
 }  // namespace errand::engine

@@ -9,6 +9,7 @@
 #include "json/write.hpp"
 #include "run/tools/http_words.hpp"
 #include "run/tools/object_schema.hpp"
+#include "run/tools/tool_kinds.hpp"
 
 namespace errand {
 namespace {
@@ -312,6 +313,16 @@ struct RefWriter {
   }
 };
 
+// "a", "b" or "c"
+std::string quoted_kinds() {
+  std::string out;
+  for (const std::string_view& kind : kToolKinds) {
+    std::string_view before = &kind == &kToolKinds.back() ? " or " : ", ";
+    append(out, out.empty() ? "" : before, '"', kind, '"');
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointer, Origin origin,
@@ -339,9 +350,7 @@ Result<ToolRef> parse_tool_ref(const json::Value& value, std::string_view pointe
   }
   if (kind == "room" && origin == Origin::journal) return parse_room_ref(std::move(in));
   return Error(ErrorCode::invalid_argument,
-               cat("\"", utf8_prefix(kind, 40),
-                   "\" is not a kind of tool: use \"local\", \"a2a_local\", \"mcp_local\", "
-                   "\"mantyx\", \"mantyx_plugin\", \"mcp\", \"a2a\" or \"agent\""))
+               cat('"', utf8_prefix(kind, 40), "\" is not a kind of tool: use ", quoted_kinds()))
       .pointer(in.pointer_to("kind"));
 }
 

@@ -20,14 +20,7 @@ namespace {
 
 using json::Fields;
 
-constexpr auto kMembers =
-    std::to_array<std::string_view>({"name", "description", "parameters", "http", "annotations",
-                                     "timeoutMs", "id", "version", "createdAt", "updatedAt"});
-constexpr std::span kOnlyShown = std::span(kMembers).last<4>();
-constexpr auto kHttpMembers =
-    std::to_array<std::string_view>({"method", "url", "headers", "query", "body", "result"});
-constexpr auto kAnnotationMembers = std::to_array<std::string_view>(
-    {"readOnly", "idempotent", "parallelSafe", "longRunning", "destructive"});
+constexpr std::span kOnlyShown = std::span(kHttpToolMembers).last<4>();
 
 void check_template(Fields& in, std::string_view text, const std::string& pointer) {
   auto parts = parse_template(text);
@@ -130,7 +123,7 @@ Headers read_headers(Fields& in) {
 
 void read_http(Fields& in, const json::Value& value, HttpToolDef& tool) {
   Fields http(value, in.pointer_to("http"));
-  refuse_unknown_members(http, value, kHttpMembers);
+  refuse_unknown_members(http, value, kHttpToolRequestMembers);
   tool.method = read_method(http);
   tool.url = read_url(http);
   tool.headers = read_headers(http);
@@ -155,7 +148,7 @@ void read_annotations(Fields& in, HttpToolDef& tool) {
   tool.annotations.timeout = kHttpToolTimeout;
   if (const json::Value* value = in.optional_any("annotations")) {
     Fields notes(*value, in.pointer_to("annotations"));
-    refuse_unknown_members(notes, *value, kAnnotationMembers);
+    refuse_unknown_members(notes, *value, kHttpToolAnnotationMembers);
     ToolAnnotations& out = tool.annotations;
     out.read_only = notes.optional_flag("readOnly").value_or(out.read_only);
     out.idempotent = notes.optional_flag("idempotent").value_or(out.idempotent);
@@ -171,18 +164,6 @@ void read_annotations(Fields& in, HttpToolDef& tool) {
 
 }  // namespace
 
-KnownMembers http_tool_members() {
-  return kMembers;
-}
-
-KnownMembers http_request_members() {
-  return kHttpMembers;
-}
-
-KnownMembers http_annotation_members() {
-  return kAnnotationMembers;
-}
-
 Result<HttpToolDef> parse_http_tool(const json::Value& body, std::string_view name) {
   Fields in(body, "");
   HttpToolDef tool;
@@ -196,7 +177,7 @@ Result<HttpToolDef> parse_http_tool(const json::Value& body, std::string_view na
         limit_met(cat("a description has at most ", kHttpToolDescriptionCharsMax, " characters"),
                   "/description", "descriptionChars", kHttpToolDescriptionCharsMax));
   }
-  refuse_unknown_members(in, body, kMembers);
+  refuse_unknown_members(in, body, kHttpToolMembers);
   if (const json::Object* parameters = in.optional_object("parameters")) {
     tool.parameters = object_schema(parameters);
     if (!tool.parameters) in.fail("parameters", "expected the JSON Schema of an object");

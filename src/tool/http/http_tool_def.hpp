@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,7 +11,6 @@
 #include "json/value.hpp"
 #include "net/http.hpp"
 #include "run/tools/tool_ref.hpp"
-#include "run/unknown_members.hpp"
 
 namespace errand {
 
@@ -33,15 +34,20 @@ constexpr std::size_t kHttpToolDescriptionCharsMax = 4000;
 constexpr std::size_t kHttpToolPairsMax = 64;           // of headers, and of query parameters
 constexpr std::size_t kHttpToolBytesMax = 256U * 1024;  // of a definition
 
+// The members of a definition, of its "http", and of its "annotations". Others are refused. Only
+// the server sets the last four of a definition.
+inline constexpr auto kHttpToolMembers =
+    std::to_array<std::string_view>({"name", "description", "parameters", "http", "annotations",
+                                     "timeoutMs", "id", "version", "createdAt", "updatedAt"});
+inline constexpr auto kHttpToolRequestMembers =
+    std::to_array<std::string_view>({"method", "url", "headers", "query", "body", "result"});
+inline constexpr auto kHttpToolAnnotationMembers = std::to_array<std::string_view>(
+    {"readOnly", "idempotent", "parallelSafe", "longRunning", "destructive"});
+
 // {"name","description","parameters","http":{"method","url","headers","query","body","result"},
 // "annotations","timeoutMs"}. `name` is the tool's if the body has none. Without annotations a GET
 // or a HEAD is read-only. invalid_argument: with the pointer.
 Result<HttpToolDef> parse_http_tool(const json::Value& body, std::string_view name = "");
-
-// The members of such a body, of its "http", and of its "annotations". Others are refused.
-KnownMembers http_tool_members();
-KnownMembers http_request_members();
-KnownMembers http_annotation_members();
 
 // As the model sees it.
 ToolDecl decl_of(const HttpToolDef& tool);
