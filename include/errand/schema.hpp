@@ -17,7 +17,7 @@ namespace errand::ERRAND_V1 {
 // | class with ERRAND_DESCRIBE | the same, of the listed members |
 // | bool, integers (with their range), float, double | boolean, integer, number |
 // | std::string, std::filesystem::path | string |
-// | enum class | string: the enumerator's name, if its value is from -16 to 127 or a power of 2 |
+// | enum class | string: the enumerator's name, if its value is -16 to 1023 or a power of 2 |
 // | OneOf<"a", "b"> | one of the literals |
 // | std::optional, std::unique_ptr, std::shared_ptr | the value or null; may be missing |
 // | std::variant | whichever alternative fits first |
