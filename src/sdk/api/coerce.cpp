@@ -1,6 +1,9 @@
 #include "sdk/api/coerce.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,16 +102,61 @@ std::string digits_of(std::string_view number) {
   return digits.substr(digits.find_first_not_of('0'), last + 1 - digits.find_first_not_of('0'));
 }
 
-// A double that stands for other digits than its text is not what the model has written.
-bool is_exact(std::string_view text, const Json& parsed) {
-  return parsed.kind() != Json::Kind::number || digits_of(text) == digits_of(parsed.dump());
+// From kGapsBegin on, doubles are integers with gaps between them. Those below kIntegersEnd may be
+// read as integers, too.
+constexpr double kGapsBegin = 9007199254740992.0;  // 2^53
+constexpr double kIntegersEnd = 18446744073709551616.0;
+
+// All digits of a double: its shortest text has zeros in the place of the last ones.
+std::string whole_number(double number) {
+  std::array<char, 32> buffer{};
+  auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
+                           std::chars_format::fixed, 0);
+  return {buffer.data(), end.ptr};
+}
+
+// Whether the parsed number is the one that the model has written. Digits are enough to tell: a
+// rounded number never has the same digits with another exponent.
+bool is_exact_number(std::string_view token) {
+  auto parsed = Json::parse(token);
+  if (!parsed) return false;
+  if (parsed->kind() != Json::Kind::number) return true;
+  const double number = *parsed->to_double();
+  const double size = std::abs(number);
+  const bool has_gaps = size >= kGapsBegin && size < kIntegersEnd;
+  return digits_of(token) == digits_of(has_gaps ? whole_number(number) : parsed->dump());
+}
+
+// The end of a string that begins at `at`.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return at + 1;
+}
+
+// The same for every number of a JSON text, at any depth.
+bool is_exact(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"') {
+      at = end_of_string(text, at);
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+      const std::size_t end = std::min(text.find_first_not_of("+-.0123456789Ee", at), text.size());
+      if (!is_exact_number(text.substr(at, end - at))) return false;
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  return true;
 }
 
 void Walk::convert(const Json& schema, Json& value) const {
   const std::string* text = value.if_string();
   if (!text || !schema.find("type") || takes(schema, "string")) return;
   auto parsed = Json::parse(*text);
-  if (parsed && fits(schema, *parsed) && is_exact(*text, *parsed)) value = std::move(*parsed);
+  if (parsed && fits(schema, *parsed) && is_exact(*text)) value = std::move(*parsed);
 }
 
 void Walk::visit(const Json& schema, Json& value) const {

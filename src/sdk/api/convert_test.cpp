@@ -420,6 +420,29 @@ TEST(Convert, CoercionRoundsNoNumber) {
   EXPECT_EQ(number("3.14159265358979323846"),
             "/large: expected a number, got \"3.14159265358979323846\"");
   EXPECT_EQ(number("1e-400"), "/large: expected a number, got \"1e-400\"");
+  EXPECT_EQ(number("1e300"), "none");
+}
+
+TEST(Convert, CoercionRoundsNoNumberWithinAText) {
+  auto integer = [](std::string_view text) {
+    return error_of<shop::Int64>(text, {.coerce = true});
+  };
+  // The shortest text of a double has other digits than the integer that it is.
+  EXPECT_EQ(integer(R"({"value":"1152921504606846976.0"})"), "none");
+  EXPECT_EQ(integer(R"({"value":"1152921504606847000.0"})"),
+            "/value: expected an integer, got \"1152921504606847000.0\"");
+  auto list = [](std::string_view text) {
+    return error_of<std::vector<std::int64_t>>(Json(text).dump(), {.coerce = true});
+  };
+  EXPECT_EQ(list("[9007199254740993, 9007199254740992.0]"), "none");
+  EXPECT_EQ(list("[1, 9007199254740993.0]"), R"(expected an array, got "[1, 9007199254740993.0]")");
+  EXPECT_EQ(list("[-9.007199254740993e15]"), R"(expected an array, got "[-9.007199254740993e15]")");
+  auto object = [](std::string_view text) {
+    return error_of<std::map<std::string, double>>(Json(text).dump(), {.coerce = true});
+  };
+  EXPECT_EQ(object(R"({"9007199254740993.0 \" 1e-400":0.1})"), "none");
+  EXPECT_EQ(object(R"({"a":{"b":[0.1]},"c":1e-400})"),
+            R"x(expected an object, got "{\"a\":{\"b\":[0.1]},\"c\":1e-400}")x");
 }
 
 TEST(Convert, CoercionLooksIntoReferencesAndLists) {
