@@ -128,6 +128,25 @@ TEST(Compliance, GuardsArePassedOnUnchanged) {
   EXPECT_EQ(sent({}, "toolBudgets"), "nothing");
 }
 
+// What the guards of a run tell, and the text that it ends with.
+std::vector<std::string> guards_of(const TestServer& server, RunOptions options) {
+  std::vector<std::string> lines;
+  Client client(server.options());
+  for (const Event& event : client.stream(std::move(options))) {
+    if (const auto* one = event.as<ToolBudgetExceeded>()) {
+      lines.push_back(
+          cat("call ", one->call_index, " of ", one->tool, ", which may have ", one->max_calls));
+    }
+    if (const auto* one = event.as<LoopDetected>()) {
+      lines.push_back(cat(one->count, " times"));
+      for (const std::string& tool : one->tools) append(lines.back(), " ", tool);
+      if (one->hard_cutoff) lines.back() += ", without tools from here";
+    }
+    if (const auto* end = event.as<RunEnded>()) lines.push_back(end->reply.text);
+  }
+  return lines;
+}
+
 // "Treat loop_detected and tool_budget_exceeded as observability-only, and keep reading the stream
 // until the terminal event."
 TEST(Compliance, GuardsThatActAreEventsAndTheStreamGoesOn) {
@@ -135,16 +154,21 @@ TEST(Compliance, GuardsThatActAreEventsAndTheStreamGoesOn) {
       {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},
       {"toolCalls":[{"name":"echo","args":{"word":"b"}}]},
       {"text":["Done."]}]})");
-  Client client(server.options());
-  int refused = 0;
-  std::string text;
-  for (const Event& event :
-       client.stream({.prompt = "Go.", .tools = {echo()}, .tool_budgets = {{{"echo", 1}}}})) {
-    if (event.as<ToolBudgetExceeded>()) ++refused;
-    if (const auto* end = event.as<RunEnded>()) text = end->reply.text;
-  }
-  EXPECT_EQ(refused, 1);
-  EXPECT_EQ(text, "Done.");
+  EXPECT_EQ(
+      guards_of(server, {.prompt = "Go.", .tools = {echo()}, .tool_budgets = {{{"echo", 1}}}}),
+      (std::vector<std::string>{"call 2 of echo, which may have 1", "Done."}));
+}
+
+TEST(Compliance, ALoopIsAnEventEachTimeAndTheStreamGoesOn) {
+  TestServer server(R"({"turns":[
+      {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},
+      {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},
+      {"toolCalls":[{"name":"echo","args":{"word":"a"}}]},
+      {"text":["Done."]}]})");
+  LoopDetection limits{.consecutive_threshold = 2, .hard_cutoff_threshold = 3};
+  EXPECT_EQ(
+      guards_of(server, {.prompt = "Go.", .tools = {echo()}, .loop_detection = limits}),
+      (std::vector<std::string>{"2 times echo", "3 times echo, without tools from here", "Done."}));
 }
 
 // "Keep local callbacks by name: local tools, local A2A peers, local MCP servers", "dispatch by the
