@@ -37,7 +37,8 @@ struct LoopDetection {
   std::optional<int> hard_cutoff_threshold = {};
 };
 
-// The JSON Schema that the text of the answer must follow. `run<T>` fills it in.
+// The JSON Schema that the text of the answer must follow. `run<T>` fills it in, or checks the text
+// against the one that is there.
 struct OutputSchema {
   Json schema = {};
   std::string name = "output";
@@ -150,8 +151,9 @@ class RunError : public Error {
   explicit RunError(const Error& error) : Error(error) {}
 };
 
-// Thrown by `run<T>`: the run succeeded, but its text is no T. pointer() leads to what does not
-// fit, and text() is what the model said. reason() is "output_invalid".
+// Thrown by `run<T>`: the run succeeded, but its text is no T, or does not fit the schema of
+// RunOptions::output. pointer() leads to what does not fit, and text() is what the model said.
+// reason() is "output_invalid".
 class OutputError : public Error {
  public:
   explicit OutputError(const Error& error) : Error(error) {}
@@ -225,7 +227,8 @@ struct ModelList {
 
 namespace detail {
 
-// The value in a reply's text. Throws nothing.
+// The value in a reply's text, if it fits the schema; null: any does. Throws nothing.
+Result<Json> output_value(const Reply& reply, const Json* schema);
 Error output_error(const Reply& reply, const Error& cause);
 Error run_error(const Reply& reply);
 

@@ -169,8 +169,9 @@ class Runner {
   Reply run(RunOptions options) const;
   Result<Reply> try_run(RunOptions options) const;
 
-  // The same for an answer that is JSON of T, as <errand/schema.hpp> reads it. Throws an
-  // OutputError if the text is no T.
+  // The same for an answer that is JSON of T, as <errand/schema.hpp> reads it. With
+  // RunOptions::output the text must fit that schema, too: run<Json> is for a schema that no type
+  // stands for. Throws an OutputError if the text does not fit.
   template <class T>
   TypedReply<T> run(RunOptions options) const;
   template <class T>
@@ -240,19 +241,24 @@ class Runner {
 namespace detail {
 
 template <class T>
-Result<TypedReply<T>> typed_reply(Result<Reply> reply) {
+Result<TypedReply<T>> typed_reply(Result<Reply> reply, const Json* schema) {
   if (!reply) return reply.error();
-  Result<Json> json = Json::parse(reply->text);
-  if (!json) return output_error(*reply, json.error());
+  Result<Json> json = output_value(*reply, schema);
+  if (!json) return json.error();
   Result<T> value = from_json<T>(*json);
   if (!value) return output_error(*reply, value.error());
   return TypedReply<T>{std::move(*reply), std::move(*value)};
 }
 
-template <class T>
-RunOptions with_output(RunOptions options) {
-  if (!options.output) options.output = OutputSchema{schema_of<T>()};
-  return options;
+// `runs` has a try_run. What fits a T fits the schema of T.
+template <class T, class Runs>
+Result<TypedReply<T>> try_typed_run(const Runs& runs, RunOptions options) {
+  if (!options.output) {
+    options.output = OutputSchema{schema_of<T>()};
+    return typed_reply<T>(runs.try_run(std::move(options)), nullptr);
+  }
+  const Json schema = options.output->schema;
+  return typed_reply<T>(runs.try_run(std::move(options)), &schema);
 }
 
 // A RunError, an OutputError, or the Error itself.
@@ -263,12 +269,12 @@ std::exception_ptr run_exception(const Error& error);
 
 template <class T>
 Result<TypedReply<T>> Runner::try_run(RunOptions options) const {
-  return detail::typed_reply<T>(try_run(detail::with_output<T>(std::move(options))));
+  return detail::try_typed_run<T>(*this, std::move(options));
 }
 
 template <class T>
 Result<TypedReply<T>> Session::try_run(RunOptions message) const {
-  return detail::typed_reply<T>(try_run(detail::with_output<T>(std::move(message))));
+  return detail::try_typed_run<T>(*this, std::move(message));
 }
 
 template <class T>

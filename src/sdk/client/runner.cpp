@@ -44,11 +44,36 @@ Error run_error(const Reply& reply) {
            .text = reply.text}};
 }
 
-Error output_error(const Reply& reply, const Error& cause) {
+namespace {
+
+Error unfit_output(const Reply& reply, std::string_view why, const Error& cause) {
   return {ErrorCode::invalid_argument,
-          cat("the answer does not fit its type: ", cause.message()),
+          cat(why, cause.message()),
           cause.pointer(),
           {.reason = "output_invalid", .run_id = reply.run_id, .text = reply.text}};
+}
+
+}  // namespace
+
+Error output_error(const Reply& reply, const Error& cause) {
+  return unfit_output(reply, "the answer does not fit its type: ", cause);
+}
+
+// A server may take a schema that cannot be compiled here. The answer is there then, and goes to
+// the program with the error.
+Result<Json> output_value(const Reply& reply, const Json* schema) {
+  Result<Json> value = Json::parse(reply.text);
+  if (!value) return unfit_output(reply, "the answer is not JSON: ", value.error());
+  if (!schema) return value;
+  try {
+    if (auto error = CheckedSchema(*schema).check(*value)) {
+      return unfit_output(reply, "the answer does not fit its schema: ", *error);
+    }
+  } catch (const Error& wrong) {
+    return unfit_output(reply, "the schema of the answer cannot be checked here: ",
+                        Error(wrong.code(), wrong.describe()));
+  }
+  return value;
 }
 
 std::exception_ptr run_exception(const Error& error) {

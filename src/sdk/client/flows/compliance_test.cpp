@@ -116,6 +116,27 @@ TEST(Compliance, AnOutputSchemaIsPassedOnAndTheAnswerIsCheckedAgain) {
   EXPECT_THROW((void)Client(bad.options()).run<Report>({.prompt = "Go."}), Error);
 }
 
+// A schema that no C++ type stands for is the caller's to choose, and checked all the same.
+TEST(Compliance, AnAnswerIsCheckedAgainstTheSchemaOfTheCaller) {
+  TestServer server(R"({"turns":[{"text":["{\"pages\":30}"]}]})");
+  TestWire wire(server.options().server, {.replaced = R"(\"pages\":30)", .by = R"(\"pages\":90)"});
+  ClientOptions altered = server.options();
+  altered.server = wire.url();
+  Json schema = Json::parse(R"({"type":"object","properties":{"pages":{"maximum":50}}})").value();
+  RunOptions options{.prompt = "Go.", .output = OutputSchema{.schema = schema}};
+  EXPECT_EQ(Client(server.options()).run<Json>(options).value, Json::object({{"pages", 30}}));
+  try {
+    Client(altered).run<Json>(options);
+    FAIL() << "nothing was thrown";
+  } catch (const OutputError& error) {
+    EXPECT_EQ(error.reason(), "output_invalid");
+    EXPECT_EQ(error.pointer(), "/pages");
+    EXPECT_EQ(error.text(), R"({"pages":90})");
+  }
+  // Text is passed on as it is: nobody has asked for a value.
+  EXPECT_EQ(Client(altered).run(options).text, R"({"pages":90})");
+}
+
 // "Accept loopDetection and toolBudgets and pass them through unchanged; false opts out, {} clears
 // the defaults, entries are added to them."
 TEST(Compliance, GuardsArePassedOnUnchanged) {
