@@ -96,28 +96,6 @@ TEST(Runtime, TimeStandsStillForHandlersAndToolkits) {
   EXPECT_EQ(results.at(1).text, "1970");
 }
 
-TEST(Runtime, AModelOfTheProgramGetsAttachments) {
-  auto model = scripted({{.text = "Done."}});
-  Runtime runtime({.models = {{.id = "s", .model = model}}});
-  FileContent file{.bytes = "a,b", .mime_type = "text/csv", .name = "t.csv"};
-  LinkContent link{.url = "https://e.org/x.png", .mime_type = "image/png"};
-  runtime.run({.messages = {{.text = "Look.", .attachments = {file, link}}}});
-  const QuestionMessage asked = model->questions().at(0).messages.at(0);
-  ASSERT_EQ(asked.attachments.size(), 2U);
-  EXPECT_EQ(std::get<FileContent>(asked.attachments[0]), file);
-  EXPECT_EQ(std::get<LinkContent>(asked.attachments[1]).url, link.url);
-}
-
-TEST(Runtime, AModelOfTheProgramIsToldTheSchemaAndItsName) {
-  auto model = scripted({{.text = "{}"}});
-  Runtime runtime({.models = {{.id = "s", .model = model}}});
-  const Json schema = Json::object({{"type", "object"}});
-  runtime.run({.prompt = "Go.", .output = OutputSchema{.schema = schema, .name = "mine"}});
-  const Question asked = model->questions().at(0);
-  EXPECT_EQ(asked.output_schema, schema);
-  EXPECT_EQ(asked.output_name, "mine");
-}
-
 TEST(Runtime, ItsEventsAreTyped) {
   Runtime runtime(with_parrot());
   std::vector<std::string> seen;
@@ -146,16 +124,6 @@ TEST(Runtime, ReportsOfAToolAreEvents) {
     }
   }
   EXPECT_EQ(reports, (std::vector<std::string>{"half way 1"}));
-}
-
-TEST(Runtime, AModelThatFailsFailsTheRun) {
-  Runtime runtime(
-      {.models = {
-           {.id = "s",
-            .model = scripted({{.error = Error(ErrorCode::unauthorized, "the key is gone")}})}}});
-  Result<Reply> reply = runtime.try_run({.prompt = "Go."});
-  EXPECT_EQ(reply.error().reason(), "run_failed");
-  EXPECT_EQ(reply.error().message(), "the run failed: the key is gone (auth)");
 }
 
 struct Report {
@@ -405,15 +373,6 @@ TEST(Runtime, StoredAgentsAreKeptInItsDirectory) {
   Runtime second(options);
   EXPECT_EQ(second.run({.prompt = "Hi.", .agent = "greeter"}).text, "Hello.");
   EXPECT_EQ(model->questions().at(0).system_prompt, "Be kind.");
-}
-
-TEST(Runtime, AWrongConfigurationIsSaid) {
-  try {
-    Runtime runtime({.config = "/nowhere/errand.json"});
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
-  }
 }
 
 TEST(Runtime, AForkGoesOnWithTheToolsThatItIsGiven) {
