@@ -95,14 +95,26 @@ TEST(Client, AStreamShowsTypedEvents) {
 TEST(Client, ReportsOfAToolAreEvents) {
   TestServer server(kTurns);
   Client client(server.options());
-  Tool slow = tool("echo", "", [](const Word&, ToolContext& context) {
+  // A report that comes with the answer may be dropped; the run does not wait for reports.
+  std::promise<void> heard;
+  Tool slow = tool("echo", "", [&](const Word&, ToolContext& context) {
     context.progress("half way", 1, 2);
+    heard.get_future().wait();
     return "done";
   });
-  RunStream stream = client.stream({.prompt = "Go.", .tools = {slow}});
-  // A report that comes with the answer may be dropped; the run does not wait for reports.
-  std::vector<std::string> lines = lines_of(stream);
-  EXPECT_EQ(lines.back(), "ended succeeded Done.");
+  std::vector<std::string> reports;
+  std::string last;
+  for (const Event& event : client.stream({.prompt = "Go.", .tools = {slow}})) {
+    last = line_of(event);
+    const auto* report = event.as<ToolProgressed>();
+    if (!report) continue;
+    reports.push_back(cat(report->tool, " ", report->message, " ",
+                          static_cast<int>(report->done.value_or(0)), " of ",
+                          static_cast<int>(report->total.value_or(0))));
+    heard.set_value();
+  }
+  EXPECT_EQ(reports, (std::vector<std::string>{"echo half way 1 of 2"}));
+  EXPECT_EQ(last, "ended succeeded Done.");
 }
 
 TEST(Client, AFailedRunIsAnErrorWithItsId) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <future>
 #include <latch>
+#include <mutex>
 #include <thread>
 
 #include "base/text.hpp"
@@ -191,26 +192,60 @@ TEST(Runtime, AHandlerBeginsWhileTheModelStillSpeaks) {
   EXPECT_EQ(runtime.run({.prompt = "Go.", .tools = {note}}).text, "Done.");
 }
 
+// What handlers do, in the order in which they do it.
+class Course final {
+ public:
+  void add(std::string line) {
+    std::lock_guard lock(mutex_);
+    lines_.push_back(std::move(line));
+  }
+  std::vector<std::string> lines() const {
+    std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+// A tool whose two calls have to meet.
+Tool meeting(const std::string& name, Course& course, std::latch& both) {
+  return tool(name, "", [name, &course, &both] {
+    course.add(name + " begins");
+    both.arrive_and_wait();
+    course.add(name + " ends");
+  });
+}
+
 TEST(Runtime, AToolThatIsNotParallelSafeIsABarrier) {
-  std::atomic<int> running = 0;
-  std::atomic<int> most = 0;
-  std::atomic<int> calls = 0;
-  auto handler = [&] {
-    int beside = ++running;
-    if (beside > most) most = beside;
-    // Gives the others time to begin.
-    auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-    while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    --running;
-    ++calls;
-  };
-  Tool alone = tool("alone", "", handler, {.parallel_safe = false});
-  Runtime runtime({.models = {{.id = "s",
-                               .model = scripted({{.calls = {{"alone"}, {"alone"}, {"alone"}}},
-                                                  {.text = "Done."}})}}});
-  runtime.run({.prompt = "Go.", .tools = {alone}});
-  EXPECT_EQ(calls, 3);
-  EXPECT_EQ(most, 1);
+  Course course;
+  std::latch earlier(3);  // two calls, and the end of the turn, when all calls are known
+  std::latch later(2);
+  Tool alone = tool("alone", "",
+                    [&] {
+                      course.add("alone begins");
+                      // Gives the others time to begin.
+                      auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+                      while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+                      course.add("alone ends");
+                    },
+                    {.parallel_safe = false});
+  auto model =
+      scripted({{.calls = {{"earlier"}, {"earlier"}, {"alone"}, {"alone"}, {"later"}, {"later"}}},
+                {.text = "Done."}});
+  Runtime runtime({.models = {{.id = "s", .model = model}}});
+  RunStream stream = runtime.stream(
+      {.prompt = "Go.",
+       .tools = {meeting("earlier", course, earlier), alone, meeting("later", course, later)}});
+  while (!stream.next()->as<AssistantMessage>()) {
+  }
+  earlier.count_down();
+  EXPECT_EQ(stream.reply().text, "Done.");
+  EXPECT_EQ(course.lines(), (std::vector<std::string>{
+                                "earlier begins", "earlier begins", "earlier ends", "earlier ends",
+                                "alone begins", "alone ends", "alone begins", "alone ends",
+                                "later begins", "later begins", "later ends", "later ends"}));
 }
 
 TEST(Runtime, ResultsKeepTheOrderOfTheirCalls) {
