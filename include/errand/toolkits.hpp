@@ -66,6 +66,7 @@ Toolkit shell(ShellOptions options);
 
 // ---- The web ------------------------------------------------------------------------------------
 
+// At most 50,000 characters of a page are a result; the result says how to read on.
 struct WebFetchOptions {
   // Networks that may be reached besides public addresses: "10.0.0.0/8".
   std::vector<std::string> allow_networks = {};
@@ -79,11 +80,12 @@ struct WebSearchOptions {
       {};  // "exa", "brave" or "tavily"; empty: what the environment has a key of
   std::string key = {};
   std::string base_url = {};  // empty: the provider's own
+  int num_results = 5;        // of a call that names no number; 1 to 20
 };
 
 // `web_search`: asks a search service. Without options the first of EXA_API_KEY, BRAVE_API_KEY and
-// TAVILY_API_KEY names it. Throws an Error: invalid_argument for an unknown provider, unauthorized
-// without a key.
+// TAVILY_API_KEY names it. Throws an Error: invalid_argument for an unknown provider or a number of
+// results that is out of its range, unauthorized without a key.
 Toolkit web_search(WebSearchOptions options = {});
 
 // ---- Small ones ---------------------------------------------------------------------------------

@@ -5,7 +5,6 @@
 
 #include "host/environment.hpp"
 #include "tool/builtin/web/web_fetch_tool.hpp"
-#include "tool/builtin/web/web_search_tool.hpp"
 
 namespace errand::sdk {
 
@@ -28,7 +27,8 @@ ToolPtr make_web_fetch(const WebAccess& web, BlockingPool& pool) {
 }
 
 ToolPtr make_web_search(const WebAccess& web) {
-  return std::make_shared<WebSearchTool>(host::client_options_here(), web.search);
+  return std::make_shared<WebSearchTool>(host::client_options_here(), web.search,
+                                         web.search_results);
 }
 
 }  // namespace errand::sdk

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "net/address_rules.hpp"
 #include "tool/builtin/web/search_service.hpp"
+#include "tool/builtin/web/web_search_tool.hpp"
 #include "tool/tool.hpp"
 
 namespace errand::sdk {
@@ -15,8 +16,9 @@ namespace errand::sdk {
 // What tools of this process may reach of the web. Proxies and certificates are those of the
 // environment.
 struct WebAccess {
-  std::vector<net::AddressPrefix> networks = {};  // besides public addresses
-  std::optional<SearchService> search = {};       // that searches ask
+  std::vector<net::AddressPrefix> networks = {};        // besides public addresses
+  std::optional<SearchService> search = {};             // that searches ask
+  int search_results = WebSearchTool::kResultsDefault;  // of a call that names no number
 
   // Adds networks such as "10.0.0.0/8". invalid_argument: one is none.
   Result<void> allow(const std::vector<std::string>& texts);

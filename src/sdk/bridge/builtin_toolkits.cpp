@@ -126,6 +126,12 @@ Toolkit web_search(WebSearchOptions options) {
     web.search = SearchService{
         .provider = *provider, .key = std::move(options.key), .base_url = options.base_url};
   }
+  if (options.num_results < 1 || options.num_results > WebSearchTool::kResultsMax) {
+    throw Error(ErrorCode::invalid_argument,
+                cat("a search gives 1 to ", WebSearchTool::kResultsMax, " results"),
+                "/num_results");
+  }
+  web.search_results = options.num_results;
   if (!web.search || web.search->key.empty()) {
     throw Error(ErrorCode::unauthorized,
                 "no key of a search service is given or in the environment");

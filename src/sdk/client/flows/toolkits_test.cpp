@@ -92,26 +92,33 @@ class OneAnswer final {
                     "\r\nConnection: close\r\n\r\n", body)),
         url_(cat("http://127.0.0.1:", acceptor_.local_endpoint().port())),
         thread_([this] { serve(); }) {}
-  ~OneAnswer() { thread_.join(); }
+  ~OneAnswer() {
+    if (thread_.joinable()) thread_.join();
+  }
   OneAnswer(const OneAnswer&) = delete;
   OneAnswer& operator=(const OneAnswer&) = delete;
 
   const std::string& url() const { return url_; }
+  // The whole request, once it is answered and the connection closed. Call it once.
+  std::string asked() {
+    thread_.join();
+    return asked_;
+  }
 
  private:
   void serve() {
     auto socket = acceptor_.accept();
-    std::string asked;
-    asio::read_until(socket, asio::dynamic_buffer(asked), "\r\n\r\n");
+    asio::read_until(socket, asio::dynamic_buffer(asked_), "\r\n\r\n");
     asio::write(socket, asio::buffer(answer_));
     boost::system::error_code closed;
-    asio::read(socket, asio::dynamic_buffer(asked), closed);
+    asio::read(socket, asio::dynamic_buffer(asked_), closed);
   }
 
   asio::io_context io_{1};
   asio::ip::tcp::acceptor acceptor_{io_, {asio::ip::address_v4::loopback(), 0}};
   const std::string answer_;
   const std::string url_;
+  std::string asked_;
   std::thread thread_;
 };
 
@@ -126,6 +133,35 @@ TEST(Toolkits, APageAndASearchAreRead) {
       call(toolkits::web_search({.provider = "exa", .key = "k", .base_url = exa.url()}),
            "web_search", Json::object({{"query", "owls"}}));
   EXPECT_NE(found.text().find("1. One\nhttps://a.b/1\nFirst."), std::string::npos) << found.text();
+}
+
+// The number of hits that a search service is asked for by a call with these arguments.
+std::string asked_hits(int num_results, const Json& arguments) {
+  OneAnswer exa("application/json", R"({"results":[]})");
+  call(toolkits::web_search(
+           {.provider = "exa", .key = "k", .base_url = exa.url(), .num_results = num_results}),
+       "web_search", arguments);
+  const std::string asked = exa.asked();
+  auto from = asked.find("\"numResults\":");
+  return from == std::string::npos ? asked : asked.substr(from, asked.find(',', from) - from);
+}
+
+TEST(Toolkits, ASearchHasTheDefaultThatItIsGiven) {
+  const Json owls = Json::object({{"query", "owls"}});
+  const Json two = Json::object({{"query", "owls"}, {"num_results", 2}});
+  EXPECT_EQ(asked_hits(7, owls), "\"numResults\":7");
+  EXPECT_EQ(asked_hits(7, two), "\"numResults\":2");
+  Toolkit seven = toolkits::web_search({.provider = "exa", .key = "k", .num_results = 7});
+  EXPECT_EQ(seven.get_tool("web_search")
+                .input_schema()
+                .at("properties")
+                .at("num_results")
+                .at("description"),
+            Json("Hits to give; 7 if left out"));
+  for (int wrong : {0, 21}) {
+    EXPECT_THROW(toolkits::web_search({.provider = "exa", .key = "k", .num_results = wrong}),
+                 Error);
+  }
 }
 
 TEST(Toolkits, FilesOfADirectoryAreChangedAndNothingOutsideOfIt) {

@@ -13,16 +13,15 @@ constexpr std::string_view kNoKey =
     "Web search is not available: no key of a search service is set. Set EXA_API_KEY, "
     "BRAVE_API_KEY or TAVILY_API_KEY, or \"search\" in the configuration file.";
 
-ToolDecl make_decl() {
+ToolDecl make_decl(int results_default) {
   json::Object query = {{"type", "string"},
                         {"minLength", 1},
                         {"maxLength", WebSearchTool::kQueryCharsMax},
                         {"description", "What to search for"}};
-  json::Object count = {
-      {"type", "integer"},
-      {"minimum", 1},
-      {"maximum", WebSearchTool::kResultsMax},
-      {"description", cat("Hits to give; ", WebSearchTool::kResultsDefault, " if left out")}};
+  json::Object count = {{"type", "integer"},
+                        {"minimum", 1},
+                        {"maximum", WebSearchTool::kResultsMax},
+                        {"description", cat("Hits to give; ", results_default, " if left out")}};
   return {.name = "web_search",
           .description =
               "Search the web. Gives title, URL and a snippet of each page that was found; "
@@ -64,8 +63,12 @@ std::string to_text(const std::vector<SearchHit>& hits) {
 
 }  // namespace
 
-WebSearchTool::WebSearchTool(net::ClientOptions options, std::optional<SearchService> service)
-    : service_(std::move(service)), client_(std::move(options)), decl_(make_decl()) {}
+WebSearchTool::WebSearchTool(net::ClientOptions options, std::optional<SearchService> service,
+                             int results_default)
+    : service_(std::move(service)),
+      results_default_(results_default),
+      client_(std::move(options)),
+      decl_(make_decl(results_default)) {}
 
 Task<ToolOutcome> WebSearchTool::invoke(ToolCall call, ToolContext) {
   json::Value arguments = std::move(call.arguments);
@@ -79,7 +82,7 @@ Task<ToolOutcome> WebSearchTool::invoke(ToolCall call, ToolContext) {
   auto checked = in.finish();
   if (!checked) co_return failed_outcome(checked.error().describe());
   if (!service_) co_return failed_outcome(std::string(kNoKey));
-  auto hits = co_await search(std::move(query), static_cast<int>(count.value_or(kResultsDefault)));
+  auto hits = co_await search(std::move(query), static_cast<int>(count.value_or(results_default_)));
   if (!hits) co_return failed_outcome(hits.error().describe());
   co_return text_outcome(to_text(*hits));
 }

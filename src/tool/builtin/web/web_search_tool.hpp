@@ -18,8 +18,10 @@ class WebSearchTool final : public Tool {
   static constexpr std::size_t kQueryCharsMax = 400;
   static constexpr std::size_t kSnippetBytesMax = 1000;
 
-  // The address of the service is the operator's, and may be a private one.
-  WebSearchTool(net::ClientOptions options, std::optional<SearchService> service);
+  // The address of the service is the operator's, and may be a private one. `results_default` is 1
+  // to kResultsMax: how many hits a call gets that names no number.
+  WebSearchTool(net::ClientOptions options, std::optional<SearchService> service,
+                int results_default = kResultsDefault);
 
   const ToolDecl& decl() const override { return decl_; }
   Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override;
@@ -28,6 +30,7 @@ class WebSearchTool final : public Tool {
   Task<Result<std::vector<SearchHit>>> search(std::string query, int count);
 
   const std::optional<SearchService> service_;
+  const int results_default_;
   net::HttpClient client_;
   const ToolDecl decl_;
 };
