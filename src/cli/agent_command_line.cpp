@@ -5,7 +5,7 @@
 
 #include "cli/agent/run_command.hpp"
 #include "cli/chat/chat_command.hpp"
-#include "cli/operate/mcp_command.hpp"
+#include "cli/commands/mcp_command.hpp"
 
 namespace errand::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/operate/mcp_command.hpp"
+#include "cli/commands/mcp_command.hpp"
 
 #include <csignal>
 
