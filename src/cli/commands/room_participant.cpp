@@ -6,7 +6,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -17,22 +17,16 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "json/parse.hpp"
-#include "json/schema_cache.hpp"
 #include "json/write.hpp"
-#include "room/client/room_client.hpp"
 #include "room/client/room_outcome.hpp"
 #include "room/client/room_tool.hpp"
-#include "room/client/tools_host.hpp"
+#include "sdk/internal/command_room.hpp"
 #include "sdk/internal/command_runner.hpp"
-#include "sdk/internal/room_connector.hpp"
-#include "sdk/internal/tell_stderr.hpp"
 #include "sdk/internal/wait_for.hpp"
 
 namespace errand::cli {
 namespace {
 
-constexpr milliseconds kJoinMax{15'000};
-constexpr std::size_t kAnswerMax = 64U * 1024 * 1024;
 constexpr std::size_t kLineChars = 2'000;
 constexpr std::int64_t kTokenMillis = 30LL * 24 * 3'600'000;
 
@@ -60,26 +54,22 @@ class Visit final {
  public:
   using Work = std::function<Task<Result<int>>(Visit*)>;
 
-  Visit()
-      : home_(io_), timers_(home_), signals_(io_), lent_(sdk::CommandRunner::at_server(io_, {})) {}
+  using OnEvent = std::function<void(const room::Message&)>;
+
+  Visit() : signals_(io_), lent_(sdk::CommandRunner::at_server(io_, {})) {}
 
   // Joins, works, leaves; returns the exit code.
-  int run(RoomPlace room, room::RoomClient::Options options, const Work& work) {
-    auto connector = sdk::make_room_connector(std::move(room.url), std::move(room.token));
-    if (!connector) return fail_usage(connector.error());
-    options.connector = std::move(*connector);
-    client_.emplace(
-        room::RoomClient::Deps{
-            .home = home_.executor(), .timers = timers_, .on_bug = sdk::report_bug},
-        std::move(options));
+  int run(RoomPlace room, const Work& work, OnEvent on_event = {}) {
+    auto made = sdk::make_command_room(io_, std::move(room), std::move(on_event));
+    if (!made) return fail_usage(made.error());
+    room_ = std::move(*made);
     auto code = sdk::wait_for(io_, live(work));
     return code ? *code : fail(code.error());
   }
 
-  room::RoomClient& client() { return *client_; }
+  sdk::RoomCore& room() { return *room_; }
   // Of this process.
   sdk::CommandRunner& lent() { return *lent_; }
-  json::SchemaCache& schemas() { return schemas_; }
 
   // Returns with a signal.
   Task<void> until_signal() {
@@ -90,25 +80,21 @@ class Visit final {
 
  private:
   Task<Result<int>> live(Work work) {
-    client_->start();
-    auto joined = co_await client_->joined(timers_.now() + kJoinMax);
+    auto joined = co_await room_->join();
     Result<int> code = kExitOk;
     if (joined) {
       code = co_await work(this);
     } else {
       code = joined.error();
     }
-    co_await client_->stop();
+    co_await room_->stop();
     co_return code;
   }
 
   asio::io_context io_{1};
-  Home home_;
-  AsioTimers timers_;
   asio::signal_set signals_;
   const std::unique_ptr<sdk::CommandRunner> lent_;
-  json::SchemaCache schemas_;
-  std::optional<room::RoomClient> client_;
+  std::shared_ptr<sdk::RoomCore> room_;
 };
 
 void to_stderr(std::string_view line) {
@@ -122,8 +108,7 @@ Task<Result<int>> call_and_print(Visit* visit, room::InvokeParams params, Form f
     ProgressReport report = room::progress_of(event);
     to_stderr(clean_line(report.message, kLineChars));
   };
-  ERRAND_CO_TRY(auto call, visit->client().invoke(std::move(params)));
-  ERRAND_CO_TRY(auto contents, co_await room::whole_answer(std::move(call), kAnswerMax));
+  ERRAND_CO_TRY(auto contents, co_await visit->room().call(std::move(params)));
   if (form == Form::json) {
     for (const room::Content& one : contents) print_json(json::Value(one.header));
   }
@@ -152,13 +137,11 @@ Task<Result<int>> host_until_signal(Visit* visit, RoomHostOptions options) {
   std::string name = options.name;
   if (name.empty()) name = options.mcp.empty() ? "files" : "mcp";
   const std::vector<ToolPtr>& tools = visit->lent().tools();
-  room::ToolkitOffer offer{.name = name, .tools = tools, .schemas = &visit->schemas()};
-  auto hosted =
-      co_await visit->client().host(room::make_hosted_toolkit(visit->client(), std::move(offer)));
+  auto hosted = co_await visit->room().host_tools(name, tools);
   if (hosted) {
     to_stderr(cat("hosting ", tools.size(), " tools as toolkit \"", name, "\"; Ctrl-C ends"));
     co_await visit->until_signal();
-    [[maybe_unused]] auto removed = co_await visit->client().unhost(*hosted);
+    [[maybe_unused]] auto removed = co_await visit->room().client().unhost(*hosted);
   }
   co_await visit->lent().disconnect();
   if (!hosted) co_return std::move(hosted).error();
@@ -206,8 +189,7 @@ int call_in_room(const RoomCallOptions& options) {
                             .tool = options.tool,
                             .arguments = room::json_content(std::move(*arguments))};
   Visit visit;
-  // The host is to see who calls.
-  return visit.run(std::move(*address), {.wants_messages = true},
+  return visit.run(std::move(*address),
                    [&](Visit* here) { return call_and_print(here, params, options.form); });
 }
 
@@ -226,7 +208,7 @@ int host_in_room(const RoomHostOptions& options) {
   auto address = address_of_room(options.room, options.server,
                                  {.name = std::string(trim(name)), .role = "tool"});
   if (!address) return fail(address.error());
-  return visit.run(std::move(*address), {.wants_messages = true},
+  return visit.run(std::move(*address),
                    [&](Visit* here) { return host_until_signal(here, options); });
 }
 
@@ -235,12 +217,10 @@ int tail_room(const AnswerOptions& options, const std::string& room) {
   auto address =
       address_of_room(room, options.server, {.name = "errand rooms tail", .role = "user"});
   if (!address) return fail(address.error());
-  room::RoomClient::Options joining{.wants_messages = true};
-  joining.on_event = [form = options.form](const room::Message& message) {
-    print(event_line(message, form));
-  };
   Visit visit;
-  return visit.run(std::move(*address), std::move(joining), wait_for_signal);
+  return visit.run(
+      std::move(*address), wait_for_signal,
+      [form = options.form](const room::Message& message) { print(event_line(message, form)); });
 }
 
 }  // namespace errand::cli

@@ -28,15 +28,19 @@ HandlerServices RoomCore::services() {
   return made;
 }
 
-RoomCore::RoomCore(v1::RoomOptions options)
+RoomCore::RoomCore(v1::RoomOptions options, RoomOfCommand command)
     : options_(std::move(options)),
-      work_(asio::make_work_guard(io_)),
+      command_(std::move(command)),
+      io_(command_.loop ? *command_.loop : own_loop_.emplace(1)),
       home_(io_),
       timers_(home_),
       handlers_(home_.executor(), timers_, options_.handlers.threads_max, services()),
       tasks_(home_.executor(), bugs_to(teller_of(options_.handlers))),
-      closing_(home_.executor(), bugs_to(teller_of(options_.handlers))),
-      thread_([this] { io_.run(); }) {}
+      closing_(home_.executor(), bugs_to(teller_of(options_.handlers))) {
+  if (command_.loop) return;
+  work_.emplace(asio::make_work_guard(io_));
+  thread_ = std::thread([this] { io_.run(); });
+}
 
 RoomCore::~RoomCore() {
   close();
@@ -50,36 +54,54 @@ bool RoomCore::post(std::function<void()> work) {
 }
 
 Result<void> RoomCore::open() {
-  auto joined = wait<bool>([this] { return join(options_.join_timeout); });
+  auto joined = wait<bool>([this] { return enter(); });
   if (!joined) return joined.error();
   return {};
 }
 
-Task<Result<bool>> RoomCore::join(milliseconds timeout) {
-  ERRAND_CO_TRY(auto connector, make_room_connector(options_.url, options_.token));
+Task<Result<bool>> RoomCore::enter() {
+  ERRAND_CO_CHECK(prepare());
+  ERRAND_CO_CHECK(co_await join());
+  co_return true;
+}
+
+Result<void> RoomCore::prepare() {
+  ERRAND_TRY(auto connector, make_room_connector(options_.url, options_.token));
   room::RoomClient::Options options{.connector = std::move(connector),
                                     .wants_messages = true,
-                                    .on_message = [this](const auto& one) { hear(one); }};
+                                    .on_message = [this](const auto& one) { hear(one); },
+                                    .on_event = command_.on_event};
   client_ = std::make_unique<room::RoomClient>(
       room::RoomClient::Deps{.home = home_.executor(),
                              .timers = timers_,
                              .on_bug = bugs_to(teller_of(options_.handlers))},
       std::move(options));
+  return {};
+}
+
+Task<Result<void>> RoomCore::join() {
   client_->start();
-  ERRAND_CO_CHECK(co_await client_->joined(timers_.now() + timeout));
-  co_return true;
+  co_return co_await client_->joined(timers_.now() + options_.join_timeout);
 }
 
 // Whatever was posted before is done, or cut off, when the loop ends.
 void RoomCore::close() {
   {
     std::lock_guard lock(mutex_);
-    if (std::exchange(is_closed_, true)) return;
+    if (std::exchange(is_closed_, true) || command_.loop) return;
     asio::post(io_, [this] { closing_.spawn("room.close", shut_down()); });
   }
   thread_.join();
   handlers_.close();
   listening_.close();
+}
+
+Task<void> RoomCore::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    is_closed_ = true;
+  }
+  co_await shut_down();
 }
 
 Task<void> RoomCore::shut_down() {
@@ -143,11 +165,20 @@ Task<Result<std::uint64_t>> RoomCore::host(std::shared_ptr<const v1::Toolkit> to
   co_return co_await client_->host(room::make_hosted_toolkit(*client_, std::move(offer)));
 }
 
+Task<Result<std::uint64_t>> RoomCore::host_tools(std::string name, std::vector<ToolPtr> tools) {
+  room::ToolkitOffer offer{
+      .name = std::move(name), .tools = std::move(tools), .schemas = &schemas_};
+  return client_->host(room::make_hosted_toolkit(*client_, std::move(offer)));
+}
+
 Task<Result<std::vector<room::Content>>> RoomCore::call(room::InvokeParams params,
                                                         milliseconds timeout) {
+  return with_deadline(timers_.now() + timeout, call(std::move(params)));
+}
+
+Task<Result<std::vector<room::Content>>> RoomCore::call(room::InvokeParams params) {
   ERRAND_CO_TRY(auto made, client_->invoke(std::move(params)));
-  co_return co_await with_deadline(timers_.now() + timeout,
-                                   room::whole_answer(std::move(made), kAnswerBytesMax));
+  co_return co_await room::whole_answer(std::move(made), kAnswerBytesMax);
 }
 
 Task<Result<room::Content>> RoomCore::call_once(room::InvokeParams params, milliseconds timeout) {
