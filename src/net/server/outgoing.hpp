@@ -48,8 +48,9 @@ class Outgoing final {
     for (const asio::const_buffer& piece : {pieces_[0], pieces_[1]}) {
       rest.append(static_cast<const char*>(piece.data()), piece.size());
     }
-    front_ = std::move(rest);
-    middle_ = std::string();
+    // Moving a short string into a long one would keep the memory of the long one.
+    front_.swap(rest);
+    std::string().swap(middle_);
     pieces_[0] = asio::buffer(front_);
     pieces_[1] = asio::const_buffer();
   }

@@ -18,11 +18,13 @@ std::string left(const Outgoing& out) {
 }
 
 TEST(Outgoing, FreesWhatHasBeenSentOnceThatIsMostOfIt) {
-  Outgoing out("head", std::string(kBodyBytes, 'x') + "end", "\r\n");
+  std::string body(kBodyBytes, 'x');
+  body.replace(kBodyBytes - 3, 3, "end");
+  Outgoing out("head", std::move(body), "\r\n");
   out.advance(4 + kBodyBytes / 4);
   out.free_sent();
-  EXPECT_GT(out.held(), kBodyBytes) << "most of it is left";
-  out.advance(kBodyBytes - kBodyBytes / 4 - 2);
+  EXPECT_GE(out.held(), kBodyBytes) << "most of it is left";
+  out.advance(kBodyBytes - kBodyBytes / 4 - 5);
   out.free_sent();
   EXPECT_LT(out.held(), 100U);
   EXPECT_EQ(left(out), "xxend\r\n");
