@@ -142,10 +142,14 @@ class EmbeddedTest(InstalledCase):
             with process:
                 if kills < KILLS_MAX:
                     # A run that comes no further in three lives of its program counts as what kills
-                    # it, so every other life lasts until the run has come further.
+                    # it, so every other life lasts until the run has come further. How long an
+                    # effect takes is the machine's affair: the kill follows the effects.
                     if kills % 2 == 0:
-                        self.wait_for_effect(process, data / "effects")
-                    time.sleep(source.uniform(0.005, 0.12))  # paced: the moment of the kill
+                        self.wait_for_effects(process, data / "effects", source.randint(1, 4))
+                        pause = source.uniform(0, 0.005)
+                    else:
+                        pause = source.uniform(0.005, 0.12)
+                    time.sleep(pause)  # paced: the moment of the kill
                     process.kill()
                 said = process.communicate(timeout=SECONDS_MAX)[0]
             if said:
@@ -155,13 +159,13 @@ class EmbeddedTest(InstalledCase):
         self.fail("the run never ended")
         return KILLS_MAX
 
-    def wait_for_effect(self, process: subprocess.Popen, effects: Path) -> None:
+    def wait_for_effects(self, process: subprocess.Popen, effects: Path, more: int) -> None:
         def seen() -> int:
-            return effects.stat().st_size if effects.exists() else 0
+            return len(effects.read_text().split()) if effects.exists() else 0
 
-        before = seen()
-        while process.poll() is None and seen() == before:
-            time.sleep(0.001)  # paced: another process writes the file
+        wanted = seen() + more
+        while process.poll() is None and seen() < wanted:
+            time.sleep(0.0005)  # paced: another process writes the file
 
 
 if __name__ == "__main__":
