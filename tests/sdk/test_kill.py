@@ -148,7 +148,7 @@ class EmbeddedTest(InstalledCase):
                         self.wait_for_effects(process, data / "effects", source.randint(1, 4))
                         pause = source.uniform(0, 0.005)
                     else:
-                        pause = source.uniform(0.005, 0.12)
+                        pause = source.uniform(0.005, 0.03)
                     time.sleep(pause)  # paced: the moment of the kill
                     process.kill()
                 said = process.communicate(timeout=SECONDS_MAX)[0]
