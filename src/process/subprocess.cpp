@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <deque>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -137,6 +139,33 @@ class SpawnPlan final {
   int failure_ = 0;
 };
 
+// The groups that a process which leaves at once must not leave behind. Their numbers are theirs
+// until their leaders are waited for, which happens after the removal.
+class Groups final {
+ public:
+  void add(pid_t leader) {
+    std::scoped_lock lock(mutex_);
+    leaders_.insert(leader);
+  }
+  void remove(pid_t leader) {
+    std::scoped_lock lock(mutex_);
+    leaders_.erase(leader);
+  }
+  void kill() {
+    std::scoped_lock lock(mutex_);
+    for (pid_t leader : leaders_) ::kill(-leader, SIGKILL);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<pid_t> leaders_;
+};
+
+Groups& groups() {
+  static Groups all;
+  return all;
+}
+
 ProcessEnd to_end(const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return {.exit_code = info.si_status, .signal = 0};
   return {.exit_code = 0, .signal = info.si_status};
@@ -157,7 +186,9 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
         errors(home),
         input(home),
         timer(home),
-        bell(home) {}
+        bell(home) {
+    groups().add(pid);
+  }
   ~State() { finish(); }
 
   void send_signal(int number) const {
@@ -279,6 +310,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     if (is_over) return;
     send_signal(SIGKILL);
     is_over = true;
+    groups().remove(pid);
     siginfo_t info{};
     auto fd = static_cast<id_t>(leader.native_handle());
     ::waitid(P_PIDFD, fd, &info, WEXITED | WNOHANG);
@@ -353,6 +385,10 @@ Result<std::unique_ptr<Subprocess>> Subprocess::spawn(const Executor& home,
   state->watch_leader();
   state->watch_errors();
   return std::unique_ptr<Subprocess>(new Subprocess(std::move(state)));
+}
+
+void Subprocess::kill_all() {
+  groups().kill();
 }
 
 Task<ProcessEvent> Subprocess::next(SteadyTime deadline) {

@@ -59,6 +59,8 @@ class Subprocess final {
   // has an executable file of that name.
   static Result<std::unique_ptr<Subprocess>> spawn(const Executor& home,
                                                    const ProcessOptions& options);
+  // Kills every program of this process and its group, for one that leaves at once. Any thread.
+  static void kill_all();
   ~Subprocess();
   Subprocess(const Subprocess&) = delete;
   Subprocess& operator=(const Subprocess&) = delete;

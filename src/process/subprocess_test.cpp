@@ -305,6 +305,17 @@ TEST_F(SubprocessTest, StopKillsAProgramThatWillNotEnd) {
   EXPECT_TRUE(watch.are_gone());
 }
 
+TEST_F(SubprocessTest, AllProgramsCanBeKilledWithAllTheyStarted) {
+  Watch watch;
+  std::string script = cat("trap '' TERM; exec 3>", watch.path(), "; sleep 1000 & echo ready; wait");
+  auto one = shell(script);
+  auto other = shell(script);
+  EXPECT_EQ(wait_for(*one, "\n"), "ready\n");
+  EXPECT_EQ(wait_for(*other, "\n"), "ready\n");
+  Subprocess::kill_all();
+  EXPECT_TRUE(watch.are_gone());
+}
+
 TEST_F(SubprocessTest, DestroyingOneThatRunsEndsItAndAllItStarted) {
   Watch watch;
   auto process = shell(

@@ -15,6 +15,7 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/typed_answer.hpp"
+#include "process/subprocess.hpp"
 #include "sdk/internal/tell_stderr.hpp"
 #include "sdk/internal/wait_for.hpp"
 
@@ -50,6 +51,7 @@ Result<int> reasoning_of(const std::string& text) {
 }  // namespace
 
 void leave_now(int exit_code) {
+  process::Subprocess::kill_all();
   std::_Exit(exit_code);
 }
 
@@ -157,23 +159,29 @@ Task<void> AgentSession::live(AgentWork* work) {
   exit_code_ = co_await work->work();
   leave_after(kCleanUpMax, exit_code_);
   is_over_ = true;
-  signals_.cancel();
-  signals_.clear();  // what is left may take a moment, and Ctrl-C need not wait for it
   co_await work->clean_up();
   co_await runner_->stop(pool_);
   is_connected_ = false;
   if (log_) log_->close();
   last_resort_.reset();
+  is_cleaned_up_ = true;
+  signals_.cancel();
 }
 
 // A signal that came just before the work was over is no longer pending when the wait is cancelled,
 // and a wait that begins after that would keep the loop going for ever.
 Task<void> AgentSession::watch_signals(AgentWork* work) {
-  while (!is_over_) {
+  while (!is_cleaned_up_) {
     auto [error, signal] = co_await signals_.async_wait(as_result);
-    if (error || is_over_) co_return;
-    work->on_signal(signal);
+    if (error) break;
+    // What is left may take a moment, and Ctrl-C need not wait for it.
+    bool asks_to_leave = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    if (is_over_ && asks_to_leave) leave_now(kExitInterrupted);
+    if (!is_over_) work->on_signal(signal);
   }
+  // What still runs would be killed with the loop, which a signal could prevent from here on.
+  process::Subprocess::kill_all();
+  signals_.clear();
 }
 
 void AgentSession::leave_after(seconds patience, int exit_code) {

@@ -20,6 +20,7 @@
 namespace errand::cli {
 
 // Leaves although threads may hang in a call to the system (a dead network disk, a stopped pager).
+// Commands that still run are killed.
 [[noreturn]] void leave_now(int exit_code);
 
 // What a command does in its session.
@@ -97,7 +98,8 @@ class AgentSession final {
   std::unique_ptr<sdk::CommandRunner> runner_;  // from open() on
   asio::signal_set signals_;
   int exit_code_;
-  bool is_over_ = false;  // the work has its exit code: signals are no longer waited for
+  bool is_over_ = false;        // the work has its exit code: another signal leaves at once
+  bool is_cleaned_up_ = false;  // signals are no longer waited for
   std::optional<TimerGuard> last_resort_;
   TaskGroup tasks_;  // last: tasks use everything above
 };
