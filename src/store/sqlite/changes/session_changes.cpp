@@ -1,7 +1,6 @@
 #include "store/sqlite/changes/session_changes.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "store/sqlite/changes/rows.hpp"
@@ -9,11 +8,11 @@
 namespace errand::sqlite {
 namespace {
 
-constexpr std::size_t kAll = std::numeric_limits<std::int64_t>::max();
-
 constexpr const char* kFindSession =
-    "SELECT status, turn, entries, (SELECT bytes FROM session_sizes "
-    "WHERE workspace = ?1 AND session = ?2) FROM sessions WHERE workspace = ?1 AND id = ?2";
+    "SELECT status, turn, entries, "
+    "(SELECT bytes FROM session_sizes WHERE workspace = ?1 AND session = ?2), last_used_at, "
+    "(SELECT metadata FROM session_settings WHERE workspace = ?1 AND session = ?2) "
+    "FROM sessions WHERE workspace = ?1 AND id = ?2";
 constexpr const char* kInsertSession =
     "INSERT OR IGNORE INTO sessions (workspace, id, status, created_at, last_used_at, ended_at, "
     "entries, turn) VALUES (?1, ?2, 0, ?3, ?3, NULL, 0, '')";
@@ -26,9 +25,6 @@ constexpr const char* kInsertLabel =
 constexpr const char* kInsertLabelUse =
     "INSERT OR IGNORE INTO session_label_uses (workspace, key, value, last_used_at, session) "
     "VALUES (?, ?, ?, ?, ?)";
-constexpr const char* kFindUse =
-    "SELECT last_used_at, metadata FROM sessions AS s CROSS JOIN session_settings AS t "
-    "ON t.workspace = s.workspace AND t.session = s.id WHERE s.workspace = ? AND s.id = ?";
 constexpr const char* kMoveLabelUse =
     "UPDATE session_label_uses SET last_used_at = ? WHERE workspace = ? AND key = ? "
     "AND value = ? AND last_used_at = ? AND session = ?";
@@ -38,23 +34,29 @@ constexpr const char* kMeasureQueue =
 constexpr const char* kInsertSessionRun =
     "INSERT INTO session_runs (run, workspace, session, place) VALUES (?, ?, ?, ?)";
 constexpr const char* kSetTurn =
-    "UPDATE sessions SET turn = ?, last_used_at = ? WHERE workspace = ? AND id = ?";
+    "UPDATE sessions SET turn = ?, entries = ?, last_used_at = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kSetUsed =
     "UPDATE sessions SET last_used_at = ? WHERE workspace = ? AND id = ?";
+// The session of a run as far as its runs change it, and the run that gets the turn next.
 constexpr const char* kFindMember =
-    "SELECT session, place FROM session_runs WHERE run = ? AND workspace = ?";
+    "SELECT session, place, entries, (SELECT bytes FROM session_sizes "
+    "WHERE workspace = s.workspace AND session = s.id), last_used_at, "
+    "(SELECT metadata FROM session_settings WHERE workspace = s.workspace AND session = s.id), "
+    "(SELECT run FROM session_runs INDEXED BY waiting WHERE workspace = s.workspace "
+    "AND session = s.id AND place <> 0 ORDER BY place LIMIT 1) "
+    "FROM session_runs AS m CROSS JOIN sessions AS s "
+    "ON s.workspace = m.workspace AND s.id = m.session WHERE run = ? AND m.workspace = ?";
 constexpr const char* kFindWaiting =
     "SELECT run FROM session_runs INDEXED BY waiting "
-    "WHERE workspace = ? AND session = ? AND place <> 0 ORDER BY place LIMIT ?";
+    "WHERE workspace = ? AND session = ? AND place <> 0 ORDER BY place";
 constexpr const char* kStopWaiting = "UPDATE session_runs SET place = 0 WHERE run = ?";
 constexpr const char* kHandOver = "UPDATE runs SET epoch = ? WHERE workspace = ? AND id = ?";
-constexpr const char* kCountEntries =
-    "UPDATE sessions SET entries = entries + ? WHERE workspace = ? AND id = ? RETURNING entries";
+constexpr const char* kSetEntries =
+    "UPDATE sessions SET entries = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kInsertEntry =
     "INSERT INTO session_history (workspace, session, n, run, body) VALUES (?, ?, ?, ?, ?)";
-constexpr const char* kAddSize =
-    "INSERT INTO session_sizes (workspace, session, bytes) VALUES (?, ?, ?) "
-    "ON CONFLICT (workspace, session) DO UPDATE SET bytes = bytes + excluded.bytes";
+constexpr const char* kSetSize =
+    "INSERT OR REPLACE INTO session_sizes (workspace, session, bytes) VALUES (?, ?, ?)";
 constexpr const char* kEnd =
     "UPDATE sessions SET status = 1, ended_at = ? WHERE workspace = ? AND id = ?";
 static_assert(static_cast<int>(SessionStatus::ended) == 1);
@@ -86,7 +88,6 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       insert_settings_(database, kInsertSettings),
       insert_label_(database, kInsertLabel),
       insert_label_use_(database, kInsertLabelUse),
-      find_use_(database, kFindUse),
       move_label_use_(database, kMoveLabelUse),
       measure_queue_(database, kMeasureQueue),
       insert_run_(database, kInsertSessionRun),
@@ -96,9 +97,9 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       find_waiting_(database, kFindWaiting),
       stop_waiting_(database, kStopWaiting),
       hand_over_(database, kHandOver),
-      count_entries_(database, kCountEntries),
+      set_entries_(database, kSetEntries),
       insert_entry_(database, kInsertEntry),
-      add_size_(database, kAddSize),
+      set_size_(database, kSetSize),
       end_(database, kEnd),
       find_cancellable_(database, kFindCancellable),
       find_run_of_(database, kFindRunOf),
@@ -115,7 +116,8 @@ Result<std::optional<SessionChanges::Found>> SessionChanges::find(const SessionK
   if (!is_there) return std::optional<Found>();
   return std::optional(Found{.status = static_cast<SessionStatus>(rows.integer(0)),
                              .current = rows.id<RunId>(1),
-                             .history = {.entries = rows.integer(2), .bytes = rows.integer(3)}});
+                             .history = {.entries = rows.integer(2), .bytes = rows.integer(3)},
+                             .use = {.at = rows.time(4), .labels = labels_of(rows.view(5))}});
 }
 
 Result<bool> SessionChanges::exists(const SessionKey& session) {
@@ -136,15 +138,8 @@ Result<void> SessionChanges::add(const SessionRow& row, const Labels& labels) {
   return {};
 }
 
-Result<SessionChanges::Use> SessionChanges::find_use(const SessionKey& session) {
-  Rows rows = find_use_.query(session.workspace, session.session);
-  ERRAND_TRY(bool is_there, rows.next());
-  if (!is_there) return Use();
-  return Use{.at = rows.time(0), .labels = labels_of(rows.view(1))};
-}
-
-Result<void> SessionChanges::move_in_lists(const SessionKey& session, WallTime at) {
-  ERRAND_TRY(const Use last, find_use(session));
+Result<void> SessionChanges::move_in_lists(const SessionKey& session, const Use& last,
+                                           WallTime at) {
   if (last.at == at) return {};
   for (const auto& [key, value] : last.labels) {
     ERRAND_CHECK(move_label_use_.run(at, session.workspace, key, value, last.at, session.session));
@@ -152,14 +147,9 @@ Result<void> SessionChanges::move_in_lists(const SessionKey& session, WallTime a
   return {};
 }
 
-Result<void> SessionChanges::note_use(const SessionKey& session, WallTime at) {
-  ERRAND_CHECK(move_in_lists(session, at));
+Result<void> SessionChanges::note_use(const SessionKey& session, const Use& last, WallTime at) {
+  ERRAND_CHECK(move_in_lists(session, last, at));
   return set_used_.run(at, session.workspace, session.session);
-}
-
-Result<void> SessionChanges::give_turn(const SessionKey& session, const RunId& run, WallTime at) {
-  ERRAND_CHECK(move_in_lists(session, at));
-  return set_turn_.run(run, at, session.workspace, session.session);
 }
 
 Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& workspace,
@@ -168,11 +158,13 @@ Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& wor
   ERRAND_TRY(auto found, find({.workspace = workspace, .session = turn.session}));
   if (!found) return refused(SessionRefusal::unknown_session);
   if (found->status == SessionStatus::ended) return refused(SessionRefusal::session_ended);
-  if (found->current.empty()) return Admission{.history = found->history};
+  if (found->current.empty()) {
+    return Admission{.history = found->history, .use = std::move(found->use)};
+  }
   if (turn.when_busy == WhenBusy::reject) return refused(SessionRefusal::session_busy);
   ERRAND_TRY(std::int64_t place, find_place(workspace, turn));
   if (place == 0) return refused(SessionRefusal::queue_full);
-  return Admission{.place = place, .current = found->current};
+  return Admission{.place = place, .current = found->current, .use = std::move(found->use)};
 }
 
 // Runs that wait in turn have places from 1 on; runs that interrupt go ahead of them, from -1 on
@@ -193,9 +185,11 @@ Result<void> SessionChanges::join(const NewRun& run, const Admission& admission,
   const SessionKey session{.workspace = row.workspace, .session = turn.session};
   if (admission.place == 0) {
     outcome.history = admission.history;
-    return give_turn(session, row.id, row.created_at);
+    ERRAND_CHECK(move_in_lists(session, admission.use, row.created_at));
+    return set_turn_.run(row.id, admission.history.entries, row.created_at, session.workspace,
+                         session.session);
   }
-  ERRAND_CHECK(note_use(session, row.created_at));
+  ERRAND_CHECK(note_use(session, admission.use, row.created_at));
   outcome.waits_for_turn = true;
   if (turn.when_busy != WhenBusy::interrupt) return {};
   const RunKey current{.workspace = row.workspace, .run = admission.current};
@@ -208,57 +202,60 @@ Result<SessionChanges::Member> SessionChanges::find_member(const RunKey& run) {
   Rows rows = find_member_.query(run.run, run.workspace);
   ERRAND_TRY(bool found, rows.next());
   if (!found) return Member();
-  return Member{.session = rows.id<SessionId>(0), .waits = rows.integer(1) != 0};
+  return Member{.session = rows.id<SessionId>(0),
+                .waits = rows.integer(1) != 0,
+                .history = {.entries = rows.integer(2), .bytes = rows.integer(3)},
+                .use = {.at = rows.time(4), .labels = labels_of(rows.view(5))},
+                .next = rows.id<RunId>(6)};
 }
 
 Result<Appended> SessionChanges::follow(const Commit& commit, const Member& member) {
-  Appended appended;
-  if (member.session.empty()) return appended;
-  ERRAND_CHECK(add_history(commit, member.session));
-  if (!is_terminal(commit.status)) return appended;
+  if (member.session.empty()) return Appended();
+  const SessionKey session{.workspace = commit.key.workspace, .session = member.session};
+  const std::vector<std::string>& added = commit.effects.history;
+  if (!added.empty()) ERRAND_CHECK(add_history(commit, session, member.history));
+  const std::int64_t entries = member.history.entries + static_cast<std::int64_t>(added.size());
+  if (!is_terminal(commit.status)) {
+    if (!added.empty()) {
+      ERRAND_CHECK(set_entries_.run(entries, session.workspace, session.session));
+    }
+    return Appended();
+  }
   if (member.waits) {
     ERRAND_CHECK(stop_waiting_.run(commit.key.run));
-    ERRAND_CHECK(note_use({.workspace = commit.key.workspace, .session = member.session},
-                          commit.segment->at));
-    return appended;
+    ERRAND_CHECK(note_use(session, member.use, commit.segment->at));
+    return Appended();
   }
-  ERRAND_TRY(appended.started, give_turn_on(commit, member.session));
-  return appended;
+  return give_turn_on(commit, member, entries);
 }
 
-Result<void> SessionChanges::add_history(const Commit& commit, const SessionId& session) {
-  const std::vector<std::string>& bodies = commit.effects.history;
-  if (bodies.empty()) return {};
-  std::int64_t n = 0;
-  {
-    Rows rows = count_entries_.query(bodies.size(), commit.key.workspace, session);
-    ERRAND_TRY([[maybe_unused]] bool found, rows.next());
-    n = rows.integer(0) - static_cast<std::int64_t>(bodies.size());
-    ERRAND_CHECK(rows.next());  // the statement is done only at its end
+Result<void> SessionChanges::add_history(const Commit& commit, const SessionKey& session,
+                                         HistorySize before) {
+  std::int64_t n = before.entries;
+  std::int64_t bytes = before.bytes;
+  for (const std::string& body : commit.effects.history) {
+    bytes += static_cast<std::int64_t>(body.size());
+    ERRAND_CHECK(
+        insert_entry_.run(session.workspace, session.session, ++n, commit.key.run, Blob{body}));
   }
-  std::size_t bytes = 0;
-  for (const std::string& body : bodies) {
-    bytes += body.size();
-    ERRAND_CHECK(insert_entry_.run(commit.key.workspace, session, ++n, commit.key.run, Blob{body}));
-  }
-  return add_size_.run(commit.key.workspace, session, bytes);
+  return set_size_.run(session.workspace, session.session, bytes);
 }
 
-Result<std::optional<RunId>> SessionChanges::give_turn_on(const Commit& commit,
-                                                          const SessionId& session) {
-  const SessionKey key{.workspace = commit.key.workspace, .session = session};
-  ERRAND_TRY(auto next, waiting(key, 1));
-  const RunId turn = next.empty() ? RunId() : next.front();
-  ERRAND_CHECK(give_turn(key, turn, commit.segment->at));
-  if (next.empty()) return std::optional<RunId>();
-  ERRAND_CHECK(stop_waiting_.run(turn));
-  ERRAND_CHECK(hand_over_.run(commit.epoch, key.workspace, turn));
-  return std::optional(turn);
+Result<Appended> SessionChanges::give_turn_on(const Commit& commit, const Member& member,
+                                              std::int64_t entries) {
+  const SessionKey session{.workspace = commit.key.workspace, .session = member.session};
+  const WallTime at = commit.segment->at;
+  ERRAND_CHECK(move_in_lists(session, member.use, at));
+  ERRAND_CHECK(set_turn_.run(member.next, entries, at, session.workspace, session.session));
+  if (member.next.empty()) return Appended();
+  ERRAND_CHECK(stop_waiting_.run(member.next));
+  ERRAND_CHECK(hand_over_.run(commit.epoch, session.workspace, member.next));
+  return Appended{.started = member.next};
 }
 
-Result<std::vector<RunId>> SessionChanges::waiting(const SessionKey& session, std::size_t limit) {
+Result<std::vector<RunId>> SessionChanges::waiting(const SessionKey& session) {
   std::vector<RunId> runs;
-  Rows rows = find_waiting_.query(session.workspace, session.session, limit);
+  Rows rows = find_waiting_.query(session.workspace, session.session);
   for (;;) {
     ERRAND_TRY(bool more, rows.next());
     if (!more) return runs;
@@ -273,7 +270,7 @@ Result<EndedSession> SessionChanges::end(const SessionKey& session, const std::s
   if (found->status == SessionStatus::ended) return ended;
   ended.was_active = true;
   ERRAND_CHECK(end_.run(time_.wall_now(), session.workspace, session.session));
-  ERRAND_TRY(auto runs, waiting(session, kAll));
+  ERRAND_TRY(auto runs, waiting(session));
   if (!found->current.empty()) runs.insert(runs.begin(), found->current);
   for (const RunId& run : runs) {
     ERRAND_TRY(MailOutcome mailed, cancel({.workspace = session.workspace, .run = run}, reason));
@@ -289,10 +286,10 @@ Result<void> SessionChanges::remove(const SessionKey& session) {
   if (found->status != SessionStatus::ended || has_runs) {
     return Error(ErrorCode::conflict, "the session has not ended, or has runs");
   }
-  ERRAND_TRY(const Use last, find_use(session));
-  for (const auto& [key, value] : last.labels) {
+  const auto& [used_at, labels] = found->use;
+  for (const auto& [key, value] : labels) {
     ERRAND_CHECK(remove_label_.run(session.workspace, key, value, session.session));
-    ERRAND_CHECK(remove_label_use_.run(session.workspace, key, value, last.at, session.session));
+    ERRAND_CHECK(remove_label_use_.run(session.workspace, key, value, used_at, session.session));
   }
   ERRAND_CHECK(remove_size_.run(session.workspace, session.session));
   ERRAND_CHECK(remove_settings_.run(session.workspace, session.session));

@@ -10,7 +10,8 @@
 namespace errand::sqlite {
 
 // What can be written to sessions, inside a transaction that the caller begins and ends. A run
-// without a session costs one look-up when it ends, and nothing before.
+// without a session costs one look-up when it ends, and nothing before. Whatever a change needs of
+// a session is read at once, so that its row is written once.
 class SessionChanges final {
  public:
   SessionChanges(Database& database, const Timekeeper& time, MailChanges& mail);
@@ -20,12 +21,19 @@ class SessionChanges final {
   // nothing was written.
   Result<void> add(const SessionRow& row, const Labels& labels);
 
+  // When a session was used last, and the labels under which lists find it there.
+  struct Use {
+    WallTime at{};
+    Labels labels = {};
+  };
+
   // What happens to a new run of a session.
   struct Admission {
     std::optional<SessionRefusal> refused = {};
     std::int64_t place = 0;  // in the queue; 0: it does not wait
     RunId current = {};      // the run that has the turn; empty: no run
     HistorySize history = {};
+    Use use = {};
   };
   // Writes nothing.
   Result<Admission> admit(const WorkspaceSlug& workspace, const SessionTurn& turn);
@@ -36,6 +44,9 @@ class SessionChanges final {
   struct Member {
     SessionId session = {};  // empty: it has none
     bool waits = false;      // for its turn
+    HistorySize history = {};
+    Use use = {};
+    RunId next = {};  // the run that waited first for its turn; empty: none waits
 
     bool has_turn() const { return !session.empty() && !waits; }  // if it has not ended
   };
@@ -53,23 +64,18 @@ class SessionChanges final {
     SessionStatus status = SessionStatus::active;
     RunId current;
     HistorySize history = {};
+    Use use = {};
   };
   Result<std::optional<Found>> find(const SessionKey& session);
   Result<std::int64_t> find_place(const WorkspaceSlug& workspace, const SessionTurn& turn);
-  // When a session was used last, and the labels under which lists find it there.
-  struct Use {
-    WallTime at{};
-    Labels labels = {};
-  };
-  Result<Use> find_use(const SessionKey& session);
   // Comes before the session's own row is changed, which says where the session stands in lists.
-  Result<void> move_in_lists(const SessionKey& session, WallTime at);
-  Result<void> note_use(const SessionKey& session, WallTime at);
-  // An empty id: no run has the turn.
-  Result<void> give_turn(const SessionKey& session, const RunId& run, WallTime at);
-  Result<void> add_history(const Commit& commit, const SessionId& session);
-  // The run that has the turn ends. Gives the run that gets the turn from it.
-  Result<std::optional<RunId>> give_turn_on(const Commit& commit, const SessionId& session);
+  Result<void> move_in_lists(const SessionKey& session, const Use& last, WallTime at);
+  Result<void> note_use(const SessionKey& session, const Use& last, WallTime at);
+  // `before` is what the history had.
+  Result<void> add_history(const Commit& commit, const SessionKey& session, HistorySize before);
+  // The run that has the turn ends, with so many entries in the history. Gives the run that gets
+  // the turn from it.
+  Result<Appended> give_turn_on(const Commit& commit, const Member& member, std::int64_t entries);
   Result<std::vector<RunId>> waiting(const SessionKey& session, std::size_t limit);
   // unknown_run: the run has ended, or a newer program wrote it.
   Result<MailOutcome> cancel(const RunKey& run, const std::string& reason);
@@ -83,7 +89,6 @@ class SessionChanges final {
   Statement insert_settings_;
   Statement insert_label_;
   Statement insert_label_use_;
-  Statement find_use_;
   Statement move_label_use_;
   Statement measure_queue_;
   Statement insert_run_;
@@ -93,9 +98,9 @@ class SessionChanges final {
   Statement find_waiting_;
   Statement stop_waiting_;
   Statement hand_over_;
-  Statement count_entries_;
+  Statement set_entries_;
   Statement insert_entry_;
-  Statement add_size_;
+  Statement set_size_;
   Statement end_;
   Statement find_cancellable_;
   Statement find_run_of_;
