@@ -136,7 +136,7 @@ class ServeFailureTest(FailureCase):
         said = self.serve("--data", str(self.data))
         self.assertEqual(said, (
             1, "", "TIME error cannot use ROOT/data/errand.db: the database has schema version 99, "
-                   "but this program knows only versions up to 10. Use the program version that "
+                   "but this program knows only versions up to 11. Use the program version that "
                    "wrote it, or a newer one.\n"))
 
     def test_data_of_an_older_program_is_brought_up_to_date(self):

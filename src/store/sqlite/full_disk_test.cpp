@@ -268,7 +268,7 @@ TEST_F(FullDiskTest, AnOldDatabaseIsNotRewrittenWithoutRoomForItsBackup) {
   EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
   EXPECT_EQ(refused.error().reason(), "disk_full");
   EXPECT_EQ(refused.error().message(),
-            cat("cannot use ", file_->path(), ": the upgrade to schema version 10 needs ",
+            cat("cannot use ", file_->path(), ": the upgrade to schema version 11 needs ",
                 size_text(2 * bytes), " of free disk space for a backup and the new tables, and ",
                 "100 KB are missing"));
   EXPECT_EQ(refused.error().hint(),

@@ -1,5 +1,6 @@
 #include "store/sqlite/queries.hpp"
 
+#include "store/sqlite/changes/event_text.hpp"
 #include "store/sqlite/changes/rows.hpp"
 
 namespace errand::sqlite {
@@ -51,12 +52,14 @@ constexpr const char* kListKeys = "SELECT * FROM api_keys ORDER BY id";
 constexpr const char* kPing = "SELECT value FROM meta WHERE key = 'boot_epoch'";
 
 Segment read_segment(const Rows& rows, std::int64_t n) {
-  return {.last_seq = rows.integer(0),
-          .n = static_cast<std::int32_t>(n),
-          .events_count = static_cast<std::int32_t>(rows.integer(2)),
-          .at = rows.time(3),
-          .journal = rows.text(4),
-          .events = rows.text(5)};
+  Segment segment{.last_seq = rows.integer(0),
+                  .n = static_cast<std::int32_t>(n),
+                  .events_count = static_cast<std::int32_t>(rows.integer(2)),
+                  .at = rows.time(3),
+                  .journal = rows.text(4),
+                  .events = {}};
+  segment.events = whole_events(rows.view(5), segment.first_seq());
+  return segment;
 }
 
 }  // namespace

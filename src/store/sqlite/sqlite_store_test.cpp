@@ -72,7 +72,7 @@ TEST_F(SqliteStoreTest, ANewerDatabaseIsRefused) {
   EXPECT_EQ(refused.error().message(),
             cat("cannot use ", file_.path(),
                 ": the database has schema version 99, but this program knows only versions up to "
-                "10"));
+                "11"));
 }
 
 TEST_F(SqliteStoreTest, APathThatCannotBeWrittenSaysWhy) {

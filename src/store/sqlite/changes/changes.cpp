@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/sqlite/changes/event_text.hpp"
 #include "store/sqlite/changes/rows.hpp"
 
 namespace errand::sqlite {
@@ -155,8 +156,9 @@ Result<void> Changes::check_effects(const Commit& commit, const SessionChanges::
 Result<void> Changes::insert_segment(const RunId& run, const Segment& segment,
                                      std::int64_t previous) {
   const bool is_anchor = segment.n % kAnchorDistance == 0;
+  const std::string events = kept_events(segment.events, segment.first_seq());
   return insert_segment_.run(run, segment.last_seq, segment.n, segment.events_count, segment.at,
-                             is_anchor, previous, Blob{segment.journal}, Blob{segment.events});
+                             is_anchor, previous, Blob{segment.journal}, Blob{events});
 }
 
 Result<void> Changes::advance(const Commit& commit, RunStatus status) {

@@ -1,5 +1,6 @@
 #include "store/sqlite/changes/merging.hpp"
 
+#include "store/sqlite/changes/event_text.hpp"
 #include "store/sqlite/changes/rows.hpp"
 
 namespace errand::sqlite {
@@ -132,21 +133,24 @@ Result<void> Merging::merge(Progress& progress, std::size_t cost_max, Outcome& o
     return set_log_.run(log.segments - removed, log.end, progress.run.workspace, progress.run.run);
   };
   Parts group;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  // that are kept of the group
+  std::size_t read_bytes = 0;
   EventSeq after = -1;
   std::int64_t place = 0;
   for (std::int64_t n = progress.next; place != log.end;) {
     ERRAND_TRY(Parts parts, next_parts(progress.run.run, after, n, log));
     if (parts.empty()) break;
     for (const Part& part : parts) {
-      if (!group.empty() && bytes + part.bytes > kSegmentBytesMax) {
+      if (!group.empty() && read_bytes + part.read_bytes() > kSegmentBytesMax) {
         ERRAND_CHECK(join(progress, group));
         group.clear();
         bytes = 0;
+        read_bytes = 0;
         if (outcome.cost >= cost_max) return set_log();
       }
       group.push_back(part);
       bytes += part.bytes;
+      read_bytes += part.read_bytes();
       outcome.cost += 1 + part.bytes / kMergedBytesPerCost;
     }
     after = parts.back().last_seq - 1;
@@ -164,6 +168,10 @@ Result<void> Merging::merge(Progress& progress, std::size_t cost_max, Outcome& o
   progress.next = 0;
   if (!is_whole) return {};
   return set_log_.run(progress.merged, progress.place, progress.run.workspace, progress.run.run);
+}
+
+std::size_t Merging::Part::read_bytes() const {
+  return bytes + static_cast<std::size_t>(events_count) * kEventSavedMax;
 }
 
 Result<Merging::Log> Merging::find_log(const RunKey& run) {

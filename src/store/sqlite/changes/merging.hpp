@@ -46,7 +46,9 @@ class Merging final {
     std::int64_t events_count = 0;
     WallTime at{};
     std::int64_t place = 0;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;  // that are kept of its texts
+
+    std::size_t read_bytes() const;  // those of a reader, at most
   };
   using Parts = std::vector<Part>;
 

@@ -145,6 +145,32 @@ TEST_F(MergingTest, MergedSegmentsHaveAtMostTheirSize) {
   EXPECT_EQ(events(1), all);
 }
 
+// Of streamed text the database keeps less than readers get.
+TEST_F(MergingTest, MergedSegmentsOfStreamedTextHaveAtMostTheirSize) {
+  auto epoch = wait_for(store().create(new_run(1))).value().epoch;
+  std::string all;
+  EventSeq seq = 0;
+  for (std::int32_t n = 1; n <= 10; ++n) {
+    Segment segment = events_segment(n, seq + 1, 500);
+    segment.events.clear();
+    while (seq < segment.last_seq) {
+      append_event_line(segment.events, ++seq, AssistantDelta{.text = "a"});
+    }
+    all += segment.events;
+    ASSERT_TRUE(
+        file_.append(n < 10 ? commit_of(1, epoch, segment) : last_commit(1, epoch, segment)));
+  }
+
+  merge_all();
+
+  EXPECT_EQ(events(1), all);
+  EXPECT_GT(segments_of(1), 1);
+  EXPECT_LT(segments_of(1), 11);
+  for (const Segment& segment : log(1)) {
+    EXPECT_LE(segment.events.size() + segment.journal.size(), kSegmentBytesMax);
+  }
+}
+
 TEST_F(MergingTest, ALargeSegmentIsLeftAloneBetweenSmallOnes) {
   make(1, {70'000, 100, 100, 70'000, 100, 100, 100});
   const std::string all = events(1);
