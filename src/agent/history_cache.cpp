@@ -4,16 +4,6 @@
 #include <utility>
 
 namespace errand::agent {
-namespace {
-
-std::size_t bytes_of(const Message& message) {
-  std::size_t bytes = HistoryCache::kMessageBytes + message.text.size();
-  for (const ToolCallPart& call : message.calls) bytes += call.name.size() + call.arguments.size();
-  for (const ToolResultPart& result : message.results) bytes += result.text.size();
-  return bytes;
-}
-
-}  // namespace
 
 HistoryCache::Beginning HistoryCache::find(const SessionKey& session, std::int64_t until) {
   auto place = places_.find(session);
@@ -30,7 +20,7 @@ HistorySize HistoryCache::size_of(const SessionKey& session) const {
 }
 
 void HistoryCache::extend(const SessionKey& session, std::int64_t after, HistorySize added,
-                          std::span<const llm::MessagePtr> messages) {
+                          Past past) {
   auto place = places_.find(session);
   if (place == places_.end()) {
     if (after != 0) return;
@@ -41,12 +31,10 @@ void HistoryCache::extend(const SessionKey& session, std::int64_t after, History
   if (kept.beginning.entries != after) return;
   kept.beginning.entries += added.entries;
   kept.stored_bytes += added.bytes;
-  for (const llm::MessagePtr& message : messages) {
-    const std::size_t bytes = bytes_of(*message);
-    kept.bytes += bytes;
-    bytes_ += bytes;
-    kept.beginning.messages.push_back(message);
-  }
+  kept.beginning.past = std::move(past);
+  bytes_ -= kept.bytes;
+  kept.bytes = kMessageBytes * kept.beginning.past.size() + kept.beginning.past.bytes();
+  bytes_ += kept.bytes;
   while (bytes_ > bytes_max_) drop(std::prev(kept_.end()));
 }
 

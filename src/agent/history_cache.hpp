@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <list>
 #include <map>
-#include <span>
-#include <vector>
 
-#include "llm/model.hpp"
+#include "agent/fold/past.hpp"
 #include "store/sessions.hpp"
 
 namespace errand::agent {
@@ -27,15 +25,14 @@ class HistoryCache final {
   // The beginning of a history: so many of its entries, each of which is one message or several.
   struct Beginning {
     std::int64_t entries = 0;
-    std::vector<llm::MessagePtr> messages = {};
+    Past past = {};
   };
   // The known part of the first `until` entries; empty if none is known, or if more than these are.
   Beginning find(const SessionKey& session, std::int64_t until);
-  // The messages of the entries behind the first `after`, and how many entries they are, with the
-  // bytes that the store has of them. They are dropped unless just the entries before them are
-  // known: another run has added them, or they would leave a gap.
-  void extend(const SessionKey& session, std::int64_t after, HistorySize added,
-              std::span<const llm::MessagePtr> messages);
+  // The known messages of a history with the entries behind the first `after`, and how many entries
+  // these are, with the bytes that the store has of them. It is dropped unless just the entries
+  // before them are known: another run has added them, or they would leave a gap.
+  void extend(const SessionKey& session, std::int64_t after, HistorySize added, Past past);
   // The length of the known part of a history; the history itself may be longer.
   HistorySize size_of(const SessionKey& session) const;
 

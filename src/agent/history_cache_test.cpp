@@ -32,11 +32,13 @@ struct HistoryCacheTest : ::testing::Test {
     std::vector<llm::MessagePtr> messages;
     for (std::int64_t n = after + 1; n <= until; ++n) messages.push_back(message(cat(n)));
     const HistorySize added{.entries = until - after, .bytes = 10 * (until - after)};
-    cache.extend(session(number), after, added, messages);
+    Past past = cache.find(session(number), after).past;
+    past.append(messages);
+    cache.extend(session(number), after, added, std::move(past));
   }
   Texts found(int number, std::int64_t until) {
     Texts texts;
-    for (const auto& one : cache.find(session(number), until).messages) texts.push_back(one->text);
+    for (const auto& one : cache.find(session(number), until).past) texts.push_back(one->text);
     return texts;
   }
 

@@ -1,6 +1,5 @@
 #include "agent/session_history.hpp"
 
-#include <span>
 #include <utility>
 
 #include "base/text.hpp"
@@ -79,13 +78,13 @@ std::vector<Message> kept_steps(const State& state) {
 
 }  // namespace
 
-Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey session,
-                                                        std::int64_t until, HistoryCache* cache) {
+Task<Result<Past>> read_history(Store* store, SessionKey session, std::int64_t until,
+                                HistoryCache* cache) {
   HistoryCache::Beginning known;
   if (cache) known = cache->find(session, until);
-  std::vector<llm::MessagePtr>& messages = known.messages;
+  if (known.entries == until) co_return std::move(known.past);
   const std::int64_t known_before = known.entries;
-  const std::size_t messages_before = messages.size();
+  std::vector<llm::MessagePtr> messages;
   std::size_t bytes = 0;
   while (known.entries < until) {
     ERRAND_CO_TRY(auto entries,
@@ -102,12 +101,13 @@ Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey
     }
     known.entries = entries.back().n;
   }
-  if (cache && known_before < until) {
+  known.past.append(messages);
+  if (cache) {
     cache->extend(session, known_before,
                   {.entries = until - known_before, .bytes = static_cast<std::int64_t>(bytes)},
-                  std::span(messages).subspan(messages_before));
+                  known.past);
   }
-  co_return std::move(messages);
+  co_return std::move(known.past);
 }
 
 std::vector<HistoryEntry> added_history(const State& state) {
@@ -130,11 +130,14 @@ std::vector<std::string> history_entries(const State& state) {
 
 void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
                       AddedHistory added) {
+  HistoryCache::Beginning known = cache->find(session, after);
+  if (known.entries != after) return;  // it is not known from its beginning
   std::vector<llm::MessagePtr> messages;
   for (HistoryEntry& entry : added.entries) append_told(messages, std::move(entry));
+  known.past.append(messages);
   cache->extend(session, after,
                 {.entries = static_cast<std::int64_t>(added.entries.size()), .bytes = added.bytes},
-                messages);
+                std::move(known.past));
 }
 
 }  // namespace errand::agent

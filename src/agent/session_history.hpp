@@ -20,9 +20,8 @@ inline constexpr std::size_t kRetainedBytesMax = 8 * 1024;
 // The messages of a history up to an entry, as the model is told them, with the calls that the
 // session retains. Files of earlier messages are not shown to the model again: their names are
 // added to the text. What `cache` knows is not read again (null: all of it is read).
-Task<Result<std::vector<llm::MessagePtr>>> read_history(Store* store, SessionKey session,
-                                                        std::int64_t until,
-                                                        HistoryCache* cache = nullptr);
+Task<Result<Past>> read_history(Store* store, SessionKey session, std::int64_t until,
+                                HistoryCache* cache = nullptr);
 
 // What a run that has succeeded adds to the history: the caller's messages and the answer, which
 // brings the calls that are retained.

@@ -35,6 +35,7 @@ std::vector<FilePart> files_to_read(const State& state) {
   for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
     if (call->outcome) choice.take(call->outcome->files);
   }
+  // The past of a session names its files and has none.
   const std::vector<llm::MessagePtr>& messages = state.messages();
   for (auto shared = messages.rbegin(); shared != messages.rend(); ++shared) {
     const Message& message = **shared;

@@ -5,12 +5,23 @@
 #include "llm/answer_tool.hpp"
 
 namespace errand::agent {
+namespace {
+
+std::vector<llm::MessagePtr> whole_conversation(const State& state) {
+  std::vector<llm::MessagePtr> messages;
+  messages.reserve(state.past().size() + state.messages().size());
+  messages.insert(messages.end(), state.past().begin(), state.past().end());
+  messages.insert(messages.end(), state.messages().begin(), state.messages().end());
+  return messages;
+}
+
+}  // namespace
 
 llm::TurnRequest make_turn_request(const State& state,
                                    std::shared_ptr<const llm::TurnFiles> files) {
   const CreatedEntry& created = state.created();
   llm::TurnRequest request{.system_prompt = state.system_prompt(),
-                           .messages = state.messages(),
+                           .messages = whole_conversation(state),
                            .tools = state.tools(),
                            .reasoning_level = created.spec.reasoning_level,
                            .tools_off = state.turn().tools_off,

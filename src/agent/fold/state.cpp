@@ -20,11 +20,7 @@ std::size_t bytes_of(const std::vector<std::string>& blocks) {
 
 std::size_t bytes_of(const std::vector<llm::MessagePtr>& messages) {
   std::size_t bytes = 0;
-  for (const llm::MessagePtr& message : messages) {
-    bytes += message->text.size() + bytes_of(message->provider_blocks);
-    for (const ToolCallPart& call : message->calls) bytes += call.arguments.size();
-    for (const ToolResultPart& result : message->results) bytes += result.text.size();
-  }
+  for (const llm::MessagePtr& message : messages) bytes += conversation_bytes_of(*message);
   return bytes;
 }
 
@@ -46,11 +42,9 @@ void State::apply_entry(const CreatedEntry& entry) {
   conversation_bytes_ = system_prompt_->size() + bytes_of(messages_);
 }
 
-void State::begin_after(std::vector<llm::MessagePtr> history) {
-  opening_size_ += history.size();
-  conversation_bytes_ += bytes_of(history);
-  messages_.insert(messages_.begin(), std::make_move_iterator(history.begin()),
-                   std::make_move_iterator(history.end()));
+void State::begin_after(Past history) {
+  conversation_bytes_ += history.bytes();
+  past_ = std::move(history);
 }
 
 void State::apply_entry(const ToolsEntry& entry) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/fold/guards.hpp"
+#include "agent/fold/past.hpp"
 #include "llm/model.hpp"
 #include "run/log/event.hpp"
 #include "run/log/journal.hpp"
@@ -67,7 +68,7 @@ class State {
 
   void apply(const JournalEntry& entry);
   // The session's messages before this run. Called once, between `created` and the first turn.
-  void begin_after(std::vector<llm::MessagePtr> history);
+  void begin_after(Past history);
   // The end was applied and could not be written: something came before it.
   void withdraw_terminal() { terminal_.reset(); }
 
@@ -76,7 +77,10 @@ class State {
   const ToolDecls& tools() const { return tools_; }
   // Whether the tools of all refs are known.
   bool is_bound() const { return created_->unbound.empty() || is_bound_; }
-  // The conversation. Requests share its messages, so a message is replaced and never changed.
+  // The session's messages before this run.
+  const Past& past() const { return past_; }
+  // The conversation after that. Requests share its messages, so a message is replaced and never
+  // changed.
   const std::vector<llm::MessagePtr>& messages() const { return messages_; }
   // How many bytes of text the conversation has: messages, calls with their arguments, and results.
   // Bytes of files, which are read when they are sent, do not count.
@@ -86,7 +90,7 @@ class State {
   // The kept part of a result: as much as the conversation has room for, and the few bytes that
   // make the conversation too long, because of which the run ends.
   std::string_view kept_result(std::string_view text) const;
-  // How many messages come before the run's first turn.
+  // How many of the messages come before the run's first turn.
   std::size_t opening_size() const { return opening_size_; }
   // Includes the caller's system messages. Never null.
   const llm::TextPtr& system_prompt() const { return system_prompt_; }
@@ -155,6 +159,7 @@ class State {
   llm::TextPtr system_prompt_ = {created_, &created_->spec.system_prompt};
   ToolDecls tools_ = created_->tools;
   bool is_bound_ = false;
+  Past past_;
   std::vector<llm::MessagePtr> messages_;
   std::size_t conversation_bytes_ = 0;
   std::size_t opening_size_ = 0;

@@ -211,7 +211,7 @@ std::int64_t history_of(const std::vector<JournalEntry>& entries) {
 }
 
 // A fork belongs to no session: what was said before becomes its own.
-void begin_with(Spec& spec, const std::vector<llm::MessagePtr>& history) {
+void begin_with(Spec& spec, const agent::Past& history) {
   std::vector<Message> messages;
   for (const llm::MessagePtr& message : history) messages.push_back(*message);
   for (Message& message : opening_messages(spec)) messages.push_back(std::move(message));

@@ -76,7 +76,7 @@ class SessionChanges final {
   // The run that has the turn ends, with so many entries in the history. Gives the run that gets
   // the turn from it.
   Result<Appended> give_turn_on(const Commit& commit, const Member& member, std::int64_t entries);
-  Result<std::vector<RunId>> waiting(const SessionKey& session, std::size_t limit);
+  Result<std::vector<RunId>> waiting(const SessionKey& session);
   // unknown_run: the run has ended, or a newer program wrote it.
   Result<MailOutcome> cancel(const RunKey& run, const std::string& reason);
 

@@ -1,0 +1,24 @@
+#include "agent/fold/past.hpp"
+
+namespace errand::agent {
+
+std::size_t conversation_bytes_of(const Message& message) {
+  std::size_t bytes = message.text.size();
+  for (const std::string& block : message.provider_blocks) bytes += block.size();
+  for (const ToolCallPart& call : message.calls) bytes += call.arguments.size();
+  for (const ToolResultPart& result : message.results) bytes += result.text.size();
+  return bytes;
+}
+
+void Past::append(std::span<const llm::MessagePtr> messages) {
+  if (messages.empty()) return;
+  // Another copy has gone on from here by itself.
+  if (!messages_ || size_ < messages_->size()) {
+    messages_ = std::make_shared<Messages>(begin(), end());
+  }
+  messages_->insert(messages_->end(), messages.begin(), messages.end());
+  size_ = messages_->size();
+  for (const llm::MessagePtr& message : messages) bytes_ += conversation_bytes_of(*message);
+}
+
+}  // namespace errand::agent
