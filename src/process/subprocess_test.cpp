@@ -307,7 +307,8 @@ TEST_F(SubprocessTest, StopKillsAProgramThatWillNotEnd) {
 
 TEST_F(SubprocessTest, AllProgramsCanBeKilledWithAllTheyStarted) {
   Watch watch;
-  std::string script = cat("trap '' TERM; exec 3>", watch.path(), "; sleep 1000 & echo ready; wait");
+  std::string script =
+      cat("trap '' TERM; exec 3>", watch.path(), "; sleep 1000 & echo ready; wait");
   auto one = shell(script);
   auto other = shell(script);
   EXPECT_EQ(wait_for(*one, "\n"), "ready\n");
