@@ -15,7 +15,6 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/report.hpp"
 #include "cli/terminal/typed_answer.hpp"
-#include "process/subprocess.hpp"
 #include "sdk/internal/tell_stderr.hpp"
 #include "sdk/internal/wait_for.hpp"
 
@@ -51,7 +50,7 @@ Result<int> reasoning_of(const std::string& text) {
 }  // namespace
 
 void leave_now(int exit_code) {
-  process::Subprocess::kill_all();
+  sdk::CommandRunner::kill_programs();
   std::_Exit(exit_code);
 }
 
@@ -180,7 +179,7 @@ Task<void> AgentSession::watch_signals(AgentWork* work) {
     if (!is_over_) work->on_signal(signal);
   }
   // What still runs would be killed with the loop, which a signal could prevent from here on.
-  process::Subprocess::kill_all();
+  sdk::CommandRunner::kill_programs();
   signals_.clear();
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "process/subprocess.hpp"
 #include "run/tools/tool_decl.hpp"
 #include "run/tools/tool_ref.hpp"
 #include "sdk/bridge/public_tool.hpp"
@@ -154,6 +155,10 @@ Task<void> CommandRunner::stop(BlockingPool& pool) {
     core->handlers().close();
     return Result<void>();
   });
+}
+
+void CommandRunner::kill_programs() {
+  process::Subprocess::kill_all();
 }
 
 }  // namespace errand::sdk

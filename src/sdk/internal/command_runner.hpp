@@ -66,6 +66,8 @@ class CommandRunner final {
   Task<void> leave(FollowedRun run);
   // `pool` waits for handlers that still run.
   Task<void> stop(BlockingPool& pool);
+  // Kills every program that tools of this process have started, for a process that ends at once.
+  static void kill_programs();
 
  private:
   CommandRunner(asio::io_context& loop, ServerFlags flags, bool is_here);
