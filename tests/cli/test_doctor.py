@@ -65,7 +65,7 @@ class WellTest(DoctorCase):
                                  text=True).stdout.split()[1]
         self.assertEqual(lines, [
             "✓ data directory: DATA, SIZE free",
-            "✓ store: DATA/errand.db, SIZE, version 10, 0 runs, no damage, "
+            "✓ store: DATA/errand.db, SIZE, version 11, 0 runs, no damage, "
             f"in use by process {server.pid}",
             f"✓ credentials: DATA/credentials is for {server.url}",
             f"✓ port: {place} is the server's",
