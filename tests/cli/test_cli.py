@@ -441,6 +441,19 @@ class RunsTest(CliCase):
         self.assertEqual(code, 1)
         self.assertIn('no call "latest" waits', errors)
 
+    def test_a_call_that_a_program_makes_is_not_answered_beside_it(self):
+        client = self.server.client()
+        run = client.create(prompt="Look.", modelId="files",
+                            tools=[local_tool("read_file", path="string")])
+        with client.stream(run) as stream:
+            call = stream.until("local_tool_call")[-1].json()["toolUseId"]
+        self.assertEqual(client.request("POST", f"/tool-calls/{call}/claim", {}).status, 200)
+        code, out, errors = self.command("calls", "answer", call, "--result", "one")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("is claimed by another", errors)
+        self.assertIn("'errand calls list --json' tells until when", errors)
+        self.assertNotIn("claimId", errors)
+
     def test_a_list_that_is_cut_says_how_it_goes_on(self):
         client = self.server.client()
         made = [client.create(prompt="Go.", modelId="hello") for _ in range(3)]

@@ -81,6 +81,15 @@ Result<json::Object> answer_body(const CallAnswerOptions& answer) {
   return json::Object{{"result", result}};
 }
 
+// What the server advises is meant for programs, which have the id of their claim.
+Error for_people(const Error& error) {
+  if (error.reason() != "claimed") return error;
+  return Error(error.code(), error.message())
+      .hint(
+          "a program is making it; 'errand calls list --json' tells until when it may "
+          "(claimedUntil)");
+}
+
 }  // namespace
 
 int list_calls(const AnswerOptions& options, seconds wait) {
@@ -105,9 +114,10 @@ int answer_call(const AnswerOptions& options, const CallAnswerOptions& answer) {
     sdk::ApiRequest request{.method = sdk::Method::post,
                             .path = sdk::run_path(text_of(*call, "runId"), "/tool-results"),
                             .body = json::write(*body)};
-    return show_answer(api, options.form, std::move(request), [&](const json::Value&) {
-      return cat("answered ", clean_line(id, kCallChars), "\n");
-    });
+    auto taken = api.ask(std::move(request));
+    if (!taken) return fail(for_people(taken.error()));
+    if (options.form == Form::json) return print_json(*taken);
+    return print(cat("answered ", clean_line(id, kCallChars), "\n"));
   });
 }
 
