@@ -23,7 +23,7 @@ bool is_result_event(std::string_view type) {
 // Follows a journal as far as its order matters.
 class Order final {
  public:
-  // What is wrong with the entry here; empty if nothing is.
+  // What is wrong with the entry at this place; empty if nothing is.
   std::string take(const JournalEntry& entry) {
     if (is_first_ != std::holds_alternative<CreatedEntry>(entry)) {
       return is_first_ ? "is not \"created\"" : "is a second \"created\"";
@@ -113,7 +113,7 @@ class Order final {
   std::set<ToolUseId> open_;
 };
 
-// What the journal says that events show.
+// What the events must show according to the journal.
 struct Shown {
   struct Message {
     int turn = 0;
@@ -145,7 +145,7 @@ Shown shown_by_journal(const std::vector<JournalEntry>& entries) {
   int taken_over = fork ? fork->turns : 0;
   for (const JournalEntry& entry : entries) {
     if (const auto* asked = std::get_if<TurnEntry>(&entry)) {
-      // Where something had been shown, the seq has moved on to the event that says so.
+      // If anything was shown before, the seq has moved on to the event that announces the restart.
       if (asked->turn == turn.turn && asked->after_seq > turn.after_seq) {
         shown.restarts.push_back({asked->after_seq, asked->turn, asked->attempt});
       }
@@ -154,7 +154,7 @@ Shown shown_by_journal(const std::vector<JournalEntry>& entries) {
     } else if (const auto* end = std::get_if<TerminalEntry>(&entry)) {
       shown.ends.push_back(type_of_end(*end));
     } else if (turn.turn < taken_over) {
-      continue;  // what a run begins with is not shown
+      continue;  // the entries that a run begins with are not shown
     } else if (const auto* call = std::get_if<CallEntry>(&entry)) {
       calls.push_back(call->id.str());
     } else if (std::holds_alternative<TurnEndEntry>(entry)) {
