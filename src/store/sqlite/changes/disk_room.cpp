@@ -12,7 +12,7 @@ namespace errand::sqlite {
 namespace {
 
 constexpr std::int64_t kPageBytes = 4096;
-// The file system is looked at again after this time, or when so much was written.
+// The file system is asked again after this time, or after this many bytes were written.
 constexpr milliseconds kLookInterval{1000};
 constexpr std::int64_t kLookPages = 2000;
 
