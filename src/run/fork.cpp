@@ -43,7 +43,7 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   }
   ERRAND_CHECK(in.finish());
 
-  // All other members are those of a run, and are read as such; a prompt may be missing here.
+  // All other members are those of a run, and are parsed as such; a prompt may be missing here.
   json::Object as_run = body.get_object();
   if (!in.optional_any("prompt")) as_run["prompt"] = "";
   as_run.erase("fromSeq");
