@@ -21,7 +21,8 @@ bool has(const json::Object& params, std::string_view key) {
   return value && !value->is_null();
 }
 
-// Where a task stands in a list: timestamps of one program sort like the times that they are.
+// The place of a task in a list: timestamps that one program wrote sort like the times that they
+// stand for.
 auto place_of(const Task& task) {
   return std::tie(task.status.timestamp, task.id);
 }
