@@ -25,7 +25,7 @@ Error bad_mark(std::string_view why) {
   return {ErrorCode::invalid_argument, cat("\"", kMark, "\" in its input schema ", why)};
 }
 
-// Walks a schema. Marks count only where a chain of "properties" leads.
+// Walks a schema. A mark counts only where nothing but "properties" leads to it.
 class Finder final {
  public:
   Result<void> visit(const json::Object& schema, std::vector<std::string>& path) {
