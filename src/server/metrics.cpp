@@ -37,7 +37,7 @@ std::string number_text(double number) {
   return {text.data(), end.ptr};
 }
 
-// 0 if the system does not tell.
+// Returns 0 if the system does not report it.
 std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t size = 0;
@@ -64,7 +64,7 @@ std::uint64_t open_files() {
     if (entry->d_name[0] != '.') ++count;
   }
   ::closedir(folder);
-  return count - 1;  // without the folder itself
+  return count - 1;  // without the opened folder itself
 }
 
 std::optional<std::uint64_t> disk_free_bytes(const std::string& path) {

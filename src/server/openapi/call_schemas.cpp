@@ -1,4 +1,4 @@
-// Tools, and the calls that wait for a client.
+// Schemas of tools, and of calls that wait for a client.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

@@ -1,4 +1,4 @@
-// Events of a run, and what their ends have in common.
+// Schemas of a run's events, and of what the last events have in common.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

@@ -1,4 +1,4 @@
-// OAuth clients and tokens.
+// Schemas of OAuth clients and tokens.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

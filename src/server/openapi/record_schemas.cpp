@@ -1,4 +1,4 @@
-// Secrets, agents, and stored tools.
+// Schemas of secrets, agents and stored tools.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

@@ -1,4 +1,4 @@
-// Rooms, tokens, and room keys.
+// Schemas of rooms, tokens and room keys.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

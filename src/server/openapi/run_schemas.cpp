@@ -1,4 +1,4 @@
-// Runs.
+// Schemas of runs.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

@@ -1,4 +1,4 @@
-// Models, keys, errors, and the server itself.
+// Schemas of models, keys, errors, and the server itself.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

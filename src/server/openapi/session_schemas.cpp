@@ -1,4 +1,4 @@
-// Sessions and what is said in them.
+// Schemas of sessions and their messages.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

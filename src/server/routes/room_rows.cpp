@@ -100,7 +100,7 @@ std::vector<Api::Row> Api::room_key_rows() {
   };
 }
 
-// Without a credential of the API: a token of the room, or a room key, is one.
+// Routes without an API credential: they take a room token or a room key instead.
 std::vector<Api::Row> Api::room_door_rows() {
   return {
       {.info = {.method = Method::get,
