@@ -12,13 +12,13 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kPromptBytesMax =
-    std::size_t{32} * 1024 * 1024;  // what a server takes at most
+    std::size_t{32} * 1024 * 1024;  // the most that a server takes
 
 Error bad_prompt(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
 }
 
-// Devices such as terminals and /dev/null hold nothing that anybody meant to send.
+// Devices such as terminals and /dev/null hold no text that was meant to be sent.
 bool is_stdin_sent() {
   struct stat status{};
   if (::fstat(STDIN_FILENO, &status) != 0) return false;

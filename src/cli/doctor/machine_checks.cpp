@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Level = Finding::Level;
 
 constexpr std::int64_t kComfortableBytes = std::int64_t{1024} * 1024 * 1024;
-constexpr rlim_t kComfortableDescriptors = 4096;  // each stream of a client takes one
+constexpr rlim_t kComfortableDescriptors = 4096;  // each client's stream takes one
 constexpr mode_t kOthers = 0077;
 
 std::string user_name(uid_t user) {
@@ -41,7 +41,7 @@ std::int64_t free_bytes(const fs::path& path) {
   return static_cast<std::int64_t>(about.f_bavail) * static_cast<std::int64_t>(about.f_frsize);
 }
 
-// The directory itself, or the nearest one above it that is there.
+// The directory itself, or the nearest existing one above it.
 fs::path nearest_existing(const fs::path& path) {
   std::error_code ignored;
   fs::path found = fs::absolute(path, ignored).lexically_normal();
