@@ -16,7 +16,7 @@ Error too_deep() {
 }
 
 Error cut_off() {
-  return {ErrorCode::cancelled, "the calling run is no longer driven here"};
+  return {ErrorCode::cancelled, "the calling run was cut off"};
 }
 
 }  // namespace

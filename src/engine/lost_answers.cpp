@@ -12,7 +12,7 @@ namespace {
 
 Error still_unknown() {
   return {ErrorCode::outcome_unknown,
-          "the server stops before the store could say whether it has the write"};
+          "the server is stopping, and the store has not said whether the write was made"};
 }
 
 // Another attempt would give the same error.

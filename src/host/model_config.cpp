@@ -194,7 +194,7 @@ Result<void> check_fallbacks(const std::vector<ModelConfig>& models) {
       if (!find_model(models, id)) return wrong_model(no_such_model(models, id), pointer);
       if (leads_to(models, id, model.info.id)) {
         return wrong_model(cat("\"", id, "\" falls back to \"", model.info.id,
-                               "\" in the end, which would go round in circles"),
+                               "\" in the end: fallback models must not form a cycle"),
                            pointer);
       }
     }

@@ -59,7 +59,7 @@ class FallbackTurn final : public TurnStream {
 
   void ask_next(const ModelFailure& failure) {
     const NamedModel& next = models_[++at_];
-    log_.warning("a model gave no answer; another one is asked",
+    log_.warning("a model gave no answer; asking the next fallback model",
                  {{"model", models_[at_ - 1].info.id},
                   {"next", next.info.id},
                   {"errorClass", failure.error_class},

@@ -124,7 +124,7 @@ void Storage::stat(const StorageCall& call, const std::string& path) {
 
 void Storage::download_url(const StorageCall& call, const std::string& path) {
   if (!files_.find(path)) return call.answer(no_such_file(path));
-  if (!deps_.make_file_url) return call.answer(storage_failed("files have no addresses here"));
+  if (!deps_.make_file_url) return call.answer(storage_failed("this room has no URLs for files"));
   deps_.make_file_url({.room_url = call.user.room_url, .path = path},
                       [answer = call.answer](const Result<std::string>& url) {
                         answer(url ? json_content(json::Object{{"url", *url}})

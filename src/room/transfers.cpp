@@ -67,7 +67,7 @@ bool Storage::Transfer::is_admitted() const {
   const bool fits = *user_.transfers <= limits.transfers_of_one_max &&
                     storage_.transfers_ <= limits.transfers_max;
   if (fits) return true;
-  reply_.fail(error_content(RoomCode::operation_failed, "too many files are on their way"));
+  reply_.fail(error_content(RoomCode::operation_failed, "too many transfers are under way"));
   return false;
 }
 

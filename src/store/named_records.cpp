@@ -39,7 +39,7 @@ Stored read_stored(Record record) {
 
 Error version_mismatch(std::string_view kind, std::string_view name) {
   return Error(ErrorCode::conflict,
-               cat("the ", kind, " \"", utf8_prefix(name, 80), "\" has another version by now"))
+               cat("the ", kind, " \"", utf8_prefix(name, 80), "\" has a different version"))
       .reason(NamedRecords::kVersionMismatch)
       .hint("read it again, and send its ETag as If-Match");
 }

@@ -176,7 +176,7 @@ Async<Result<Reply>> stream(Call call) {
 Async<Result<Reply>> subscribe(Call call) {
   ERRAND_CO_TRY(auto task, co_await call.backend->get(call.task_id()));
   if (is_terminal(task.status.state)) {
-    co_return Error(ErrorCode::conflict, "the task is over; ask for it instead");
+    co_return Error(ErrorCode::conflict, "the task is over; get the task instead of subscribing");
   }
   const auto ends = call.version == Version::v03 ? TaskFeed::Ends::at_rest : TaskFeed::Ends::over;
   auto reply = co_await open_stream(call, std::move(task.id), ends);

@@ -77,7 +77,7 @@ Result<TaskPage> page_of(std::vector<Task> tasks, const ListParams& params) {
   if (!params.page_token.empty()) {
     const std::size_t space = params.page_token.find(' ');
     if (space == std::string::npos || !parse_iso8601(params.page_token.substr(0, space))) {
-      return wrong("this agent did not give it", "/pageToken");
+      return wrong("this page token is not from this agent", "/pageToken");
     }
     first = std::find_if(tasks.begin(), tasks.end(), [&params](const Task& task) {
       return token_after(task) < params.page_token;

@@ -175,7 +175,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
     if (turn.repairs) {
       return output_invalid(state,
                             "the answer does not fit the output schema, and the model called tools "
-                            "when it was to put it right");
+                            "when it was asked to correct it");
     }
     if (fails_over_turn_limit(state)) {
       return limit_met("error_max_tool_turns",

@@ -30,7 +30,7 @@ constexpr StdinRead kPrompt{.what = "the prompt",
                             .bytes_max = kPromptBytesMax};
 constexpr StdinRead kRest{
     .what = "the rest of the prompt",
-    .silence = "waiting for stdin, which goes with the prompt (--no-stdin: not)",
+    .silence = "waiting for stdin, which is added to the prompt (--no-stdin ignores it)",
     .bytes_max = kPromptBytesMax};
 
 Result<void> check_text(std::string_view text, std::string_view what) {

@@ -171,11 +171,11 @@ Result<engine::ModelList> models_there(const sdk::Credentials& server) {
 std::string_view next_for_model(State state) {
   switch (state) {
     case State::reachable: return "";
-    case State::wrong_key: return "Put a right key into its apiKey, or into the environment.";
+    case State::wrong_key: return "Put a valid key into its apiKey, or into the environment.";
     case State::no_such_model: return "Put a name that the vendor knows into its vendorModelId.";
     case State::unreachable: break;
   }
-  return "See whether its baseUrl is right and the network lets you through.";
+  return "Check its baseUrl, and whether the network lets you through.";
 }
 
 Finding check_model(const engine::ListedModel& model) {

@@ -96,7 +96,7 @@ Finding check_data_directory(const fs::path& data) {
   if (room < kComfortableBytes) {
     out.level = room < kReserveBytes ? Level::wrong : Level::warning;
     out.next =
-        cat("Make room on the disk: below ", size_text(kReserveBytes), " no more runs are taken.");
+        cat("Free some disk space: below ", size_text(kReserveBytes), " new runs are refused.");
   } else if (!is_there) {
     out.level = Level::warning;
     out.message = cat("there is no ", data.string(), " yet");
@@ -184,7 +184,7 @@ Finding check_descriptors() {
 Finding check_certificates() {
   Finding out{.subject = "certificates"};
   auto loaded = net::TlsContext::load(host::client_options_here().trust);
-  out.message = loaded ? "those of authorities are found" : loaded.error().message();
+  out.message = loaded ? "CA certificates are found" : loaded.error().message();
   if (loaded) return out;
   out.level = Level::warning;
   out.next =

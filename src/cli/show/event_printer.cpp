@@ -14,7 +14,7 @@ namespace {
 
 // What people read when a turn is asked again.
 constexpr std::string_view kTurnRestarted =
-    "errand: the model broke off; what it said since its last tool call starts again";
+    "errand: the model's answer broke off; it starts again after the last tool call";
 
 // Prints each event as one line of JSON on stdout, with the id of its run as the last member.
 class JsonPrinter final : public EventPrinter {

@@ -279,7 +279,7 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   auto hashes = hashes_.find(client);
   const std::size_t known = hashes == hashes_.end() ? 0 : hashes->second.size();
   if (known - expired.size() >= kTokensMax) {
-    co_return Error(ErrorCode::rate_limited, "the client has too many tokens that are good");
+    co_return Error(ErrorCode::rate_limited, "the client has too many valid tokens");
   }
   OAuthTokens tokens{.access_token = make_secret(kAccessPrefix),
                      .expires_in = kTokenLife,

@@ -28,7 +28,7 @@ Result<void> refuse_unknown(const json::Value& body) {
   for (std::string_view name : {"prompt", "messages"}) {
     if (!body.get_object().contains(name)) continue;
     return Error(ErrorCode::invalid_argument,
-                 cat("\"", name, "\" is what a run is asked, and not part of an agent"))
+                 cat("\"", name, "\" belongs to a run and not to an agent"))
         .pointer(json::child_pointer("", name));
   }
   return refuse_unknown_members(body, kAgentMembers);
@@ -79,7 +79,8 @@ Result<void> refuse_hidden(json::Object members) {
   });
   if (is_fine) return {};
   return Error(ErrorCode::invalid_argument,
-               "a header of a tool has the value \"[redacted]\", which only stands for its value")
+               "a header of a tool has the value \"[redacted]\", which only stands in for the real "
+               "value")
       .pointer("/tools")
       .hint("write the value again, or better {{secret:NAME}}");
 }

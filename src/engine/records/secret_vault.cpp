@@ -83,7 +83,7 @@ Error no_such_secret(std::string_view name) {
 
 Error other_version(std::string_view name) {
   return Error(ErrorCode::conflict,
-               cat("the secret \"", utf8_prefix(name, 80), "\" has another version by now"))
+               cat("the secret \"", utf8_prefix(name, 80), "\" has a different version"))
       .reason(NamedRecords::kVersionMismatch)
       .hint("read it again, and send its ETag as If-Match");
 }

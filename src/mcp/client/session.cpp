@@ -176,8 +176,8 @@ Result<ClientFeatures*> Session::asked_features(const rpc::ServedRequest& served
                               [&](const Asked* one) { return one->caller_ == first.caller_; });
   if (is_clear) return first.features_;
   return Error(ErrorCode::unavailable,
-               "several runs use this server at once, and the request does not say in which call "
-               "it is made");
+               "several runs use this server at once, and the request does not say which call it "
+               "belongs to");
 }
 
 Task<rpc::Answer> Session::handle(rpc::Request request, rpc::ServedRequest* served) {

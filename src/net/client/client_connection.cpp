@@ -225,7 +225,7 @@ Error refused_address(const Route& route, const Address& address) {
   return Error(ErrorCode::forbidden, cat(route.endpoint(), " is at ", address.to_string(),
                                          ", which is not a public address"))
       .reason("address_refused")
-      .hint("network.allow of the configuration names networks that may be reached besides");
+      .hint("network.allow in the configuration names further networks that may be reached");
 }
 
 // Keeps only endpoints that the rules allow connecting to.
@@ -255,7 +255,7 @@ Task<Result<std::string>> host_for_proxy(Route route, const AddressRules* rules,
     if (is_unknown && is_left) co_return route.host;
     if (is_unknown) {
       co_return std::move(found).error().hint(
-          "network.proxyNames of the configuration leaves names to the proxy");
+          "network.proxyNames in the configuration lets the proxy look names up");
     }
     if (!found) co_return std::move(found).error();
     endpoints = std::move(*found);

@@ -27,10 +27,10 @@ Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
     co_return;
   }
   if (reader_->has_bytes()) {
-    co_await refuse(
-        shared_.render_error(Error(ErrorCode::invalid_argument,
-                                   "bytes follow a request for a WebSocket before its answer")
-                                 .reason("bad_request")));
+    co_await refuse(shared_.render_error(
+        Error(ErrorCode::invalid_argument,
+              "the client sent data before the WebSocket handshake was answered")
+            .reason("bad_request")));
     co_return;
   }
   CountedSocket counted(shared_.web_sockets);

@@ -95,7 +95,7 @@ Result<json::Object> narrow_api(const json::Object& own, const json::Object& ask
     if (!wanted || !held) continue;  // nobody can grant what they do not have
     if (!wanted->empty() && !held->empty() && *wanted != *held) {
       return Error(ErrorCode::forbidden,
-                   cat("the token limits ", surface, " in another way than is asked for"));
+                   cat("the token limits ", surface, " in another way than the request"));
     }
     narrowed[surface] = held->empty() ? *wanted : *held;
   }

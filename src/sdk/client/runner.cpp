@@ -244,7 +244,7 @@ std::optional<Event> RunStream::next() {
 }
 
 Result<Reply> RunStream::try_reply() {
-  if (!run_) return Error(ErrorCode::conflict, "this is the stream of no run");
+  if (!run_) return Error(ErrorCode::conflict, "this stream belongs to no run");
   return read_reply(run_->events());
 }
 

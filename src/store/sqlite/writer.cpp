@@ -104,7 +104,7 @@ void Writer::save_clock() {
   if (done) return;
   end_process_if_sync_failed();
   database_->rollback();
-  log_.warning("the store's time is not saved", {{"reason", done.error().message()}});
+  log_.warning("cannot save the store's time", {{"reason", done.error().message()}});
 }
 
 void Writer::checkpoint() {

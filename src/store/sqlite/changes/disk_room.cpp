@@ -69,11 +69,11 @@ bool DiskRoom::should_look() const {
 
 Error DiskRoom::refusal(std::int64_t left_bytes, const std::string& where) const {
   return Error(ErrorCode::unavailable,
-               cat("there is no room for more runs: ", size_text(left_bytes), " are left ", where,
-                   ", and ", size_text(limits_.reserve_bytes),
-                   " are kept in reserve for the runs that are there"))
+               cat("the disk is nearly full: ", size_text(left_bytes), " are left ", where,
+                   ", and below ", size_text(limits_.reserve_bytes),
+                   " new runs are refused so that running ones can finish"))
       .reason("disk_full")
-      .hint("Make room on the disk, or wait until old runs are removed.");
+      .hint("Free some disk space, or wait until old runs are removed.");
 }
 
 }  // namespace errand::sqlite

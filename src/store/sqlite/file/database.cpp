@@ -114,7 +114,7 @@ Error Database::fail(int code) {
             .hint(is_foreign
                       ? "Name another place with --data DIR; if this was a database of Errand's, "
                         "restore a backup with 'errand restore'."
-                      : "Run 'errand check-data' to see what is hurt, or restore a backup with "
+                      : "Run 'errand check-data' to see what is damaged, or restore a backup with "
                         "'errand restore'.");
   }
   if (!failure_) failure_ = error;
