@@ -66,7 +66,7 @@ struct Participant {
   std::string url = {};
   Outlet& outlet;
   json::Object attributes;
-  std::string presence = {};   // what others are told about it, as JSON
+  std::string presence = {};   // what others see of it, as JSON
   bool has_messaging = false;  // it wants messages, and others see it
   std::map<std::string, Registration, std::less<>> toolkits;  // by name
   std::size_t registered_bytes = 0;                           // of its toolkits

@@ -29,7 +29,7 @@ struct JoinParams {
   ClientGeneration generation = ClientGeneration::other;
   std::string url = {};  // where the participant reaches the room
   Outlet& outlet;        // outlives the participant
-  // The participant is sent away for good after so long. Absent: never.
+  // The participant is disconnected for good after this time. Absent: never.
   std::optional<milliseconds> lives_for = {};
 };
 

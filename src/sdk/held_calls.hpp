@@ -36,10 +36,10 @@ inline bool is_lost(const Error& error) {
   return error.code() == ErrorCode::conflict || error.code() == ErrorCode::not_found;
 }
 
-// Claims, reports and answers of the calls that this process works on, whoever finds them and
-// decides when they run: the client of a run (LocalCalls) or a worker (Serving). Work that is cut
-// off leaves no claim behind that nobody knows of, and no answer half posted. Lives on one home;
-// must be stopped before it is destroyed.
+// Claims, reports and answers of the calls that this process works on, whether the client of a run
+// (LocalCalls) or a worker (Serving) finds them and decides when they run. Work that is cut off
+// leaves no unknown claim and no half-posted answer behind. Lives on one home; must be stopped
+// before it is destroyed.
 class HeldCalls final {
  public:
   static constexpr milliseconds kPauseFirst{250};  // between attempts

@@ -27,8 +27,7 @@ class LocalCalls final {
   // Longer than any call; a claim ends with its call.
   static constexpr milliseconds kClaimTime{86'400'000};
 
-  // `timeout` is that of calls whose tool has none, if it is known. Tools are told by when they
-  // have to be done.
+  // `timeout` is that of calls whose tool has none, if it is known. Tools learn their deadline.
   LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools, Teller tell,
              std::optional<milliseconds> timeout = {});
 

@@ -51,8 +51,8 @@ struct ServerTools {
   // Of all servers, named "<name>_<tool>", and the agents. For a place that does not answer there
   // is a tool that says so.
   std::vector<ToolPtr> tools = {};
-  // The same as a server of runs wants to be told of them: what it is, and that this process
-  // answers. Tools that stand in for others are not among them.
+  // The same tools as refs for a server of runs: what they are, and that this process answers their
+  // calls. Tools that stand in for others are not among them.
   std::vector<ToolRef> refs = {};
   std::vector<Error> failures = {};  // why some places have nothing; each names its place
 };

@@ -106,7 +106,7 @@ struct SaidMessage {
 
 // Which messages of a history are wanted.
 struct HistoryQuery {
-  std::int64_t after = 0;                // those behind the first so many
+  std::int64_t after = 0;                // skips this many
   std::optional<std::size_t> last = {};  // of these, only the last ones
 };
 
@@ -129,7 +129,7 @@ struct OpenCall {
   std::optional<WallTime> over = {};  // when nobody waits for it any more; see Claim::at
 };
 
-// The right to make a call, which nobody else has for a while.
+// The exclusive right to make a call, for a while.
 struct Claim {
   std::string id;
   std::optional<WallTime> at = {};  // when it was given, by the clock that OpenCall::over is of

@@ -33,8 +33,8 @@ class McpTools final : public RemoteToolSource {
   // is one everywhere, no new client is made.
   static constexpr std::size_t kClientsMax = 256;
 
-  // Servers that runs can name as "config:NAME". Whoever runs this process trusts them: `http` may
-  // reach any address.
+  // Servers that runs can name as "config:NAME". The operator of this process trusts them: `http`
+  // may reach any address.
   struct Configured {
     std::map<std::string, ConfiguredServer> servers;
     net::HttpClient& http;  // outlives the tools

@@ -121,7 +121,7 @@ class RoomClient final {
   };
   Task<Result<void>> send(SendParams params);
 
-  // A participant that the room has told of; else one of whom only the id is known.
+  // A participant that the room has announced; for any other id, a participant with only the id.
   Peer peer(std::string_view id) const;
   const std::map<std::string, Peer, std::less<>>& peers() const { return peers_; }
 

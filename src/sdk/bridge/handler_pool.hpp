@@ -18,7 +18,7 @@ namespace errand::sdk {
 class HandlerPool final {
  public:
   static constexpr std::size_t kQueueMax = 10'000;
-  // Threads that wait beyond so many do count.
+  // Waiting threads beyond this number do count.
   static constexpr std::size_t kWaitingMax = 1'000;
 
   // While it lives, this thread waits for other work of the program. Does nothing on threads that

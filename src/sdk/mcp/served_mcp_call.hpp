@@ -14,8 +14,8 @@
 
 namespace errand::sdk {
 
-// A request of an MCP client whose handler runs on another thread. Whoever is left of the two, the
-// task at home or the thread of the handler, keeps it.
+// A request of an MCP client whose handler runs on another thread. It lives until both the task on
+// the home and the handler's thread have let go of it.
 class ServedMcpCall final : public McpCall, public std::enable_shared_from_this<ServedMcpCall> {
  public:
   // Lines that wait for the home at a time; what comes on top is dropped.
