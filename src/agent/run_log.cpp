@@ -75,6 +75,7 @@ void RunLog::keep_blobs(std::vector<RunBlob> blobs) {
 }
 
 void RunLog::open_mailbox(Mailbox mailbox) {
+  // The call is shown, and can be answered, only when its mailbox is durable.
   current().effects.open.push_back(std::move(mailbox));
   send_within(kNoWait);
 }
@@ -87,6 +88,7 @@ void RunLog::close_mailbox(std::string slot, milliseconds wait_max) {
 void RunLog::set_status(RunStatus status, milliseconds wait_max) {
   if (status == status_) return;
   status_ = status;
+  // A status is committed with a segment, even with an empty one.
   current();
   send_within(wait_max);
 }
@@ -137,6 +139,7 @@ Task<void> RunLog::room() {
 Task<Result<RunLog::End>> RunLog::finish(TerminalEntry entry, Event event,
                                          std::vector<std::string> history) {
   Pending& last = current();
+  // If a cancel was accepted first, take_back_end() cuts the segment here.
   before_end_ = Mark{.journal = last.segment.journal.size(),
                      .events = last.segment.events.size(),
                      .status = status_};
@@ -254,6 +257,7 @@ Task<Result<std::optional<RunLog::Outcome>>> RunLog::read_back(Commit commit) {
     if (row) {
       bool is_ours = row->epoch == commit.epoch;
       if (is_ours && row->segments == commit.segment->n) co_return std::optional<Outcome>();
+      // If the log is neither where it was nor one segment longer, another process owns the run.
       bool is_done = is_ours && row->segments == commit.segment->n + 1;
       Outcome outcome{.is_read_back = true};
       if (!is_done) outcome.appended.refused = CommitRefusal::stale_epoch;

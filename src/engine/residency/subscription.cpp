@@ -25,6 +25,7 @@ void Subscription::push(const SegmentPtr& segment) {
   // A reader that is behind finds the segment in the store.
   if (segment->first_seq() != queue_end_ + 1) return wake();
   queue_bytes_.set(queue_bytes_.bytes() + segment->events.size());
+  // A slow reader must not fill the memory: it reads the store when it comes to these events.
   if (queue_bytes_.bytes() > kQueueBytesMax || budget_.is_exceeded()) {
     drop_queue();
     return wake();

@@ -101,6 +101,7 @@ Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
   ERRAND_CHECK(blobs_.check(row.workspace, run.effects.blobs));
   ERRAND_TRY(bool is_taken, has_log(row.id));
   if (is_taken) return conflict("a run with this id exists");
+  // Comes before the row of the run, which takes `log_end` from last_insert_rowid().
   ERRAND_CHECK(insert_segment(row.id, run.first, 0));
   ERRAND_CHECK(insert_run(run, admission.place != 0 ? RunStatus::queued : row.status, now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
@@ -137,11 +138,13 @@ Result<Appended> Changes::append(const Commit& commit) {
   if (mail == MailChanges::AtEnd::unread_cancel) {
     return Appended{.refused = CommitRefusal::mail_waiting};
   }
+  // Only these commits change the session; all others save the lookup.
   SessionChanges::Member member;
   if (is_terminal(commit.status) || !commit.effects.history.empty()) {
     ERRAND_TRY(member, sessions_.find_member(commit.key));
   }
   ERRAND_CHECK(check_effects(commit, member));
+  // Comes before the row of the run, as in create().
   ERRAND_CHECK(insert_segment(commit.key.run, *commit.segment, head->log_end));
   ERRAND_CHECK(is_terminal(commit.status) ? end(commit, mail) : advance(commit, head->status));
   ERRAND_CHECK(blobs_.keep(commit.key, commit.effects.blobs));

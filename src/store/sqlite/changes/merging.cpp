@@ -153,6 +153,7 @@ Result<void> Merging::merge(Progress& progress, std::size_t cost_max, Outcome& o
       read_bytes += part.read_bytes();
       outcome.cost += 1 + part.bytes / kMergedBytesPerCost;
     }
+    // Segments without events have the seq of the segment before them: `n` tells them apart.
     after = parts.back().last_seq - 1;
     n = parts.back().n + 1;
     place = parts.back().place;

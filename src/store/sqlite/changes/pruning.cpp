@@ -83,6 +83,7 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
     const std::size_t limit = prune.segments_max - removed;
     Doomed log{.run = run.place.run.run, .log_end = run.log_end};
     ERRAND_TRY(std::size_t count, remove_log(log, limit));
+    // A part of the log may be left. Later steps find it here, because the row of the run is gone.
     if (count >= limit) ERRAND_CHECK(insert_doomed_.run(log.run, log.log_end));
     removed += std::min(count, limit);
   }
@@ -113,6 +114,7 @@ Result<bool> Pruning::give_back() {
     if (!more) break;
   }
   ERRAND_TRY(std::int64_t left, integer(free_count_));
+  // If the vacuum moves nothing, another step would not help.
   return left == free_pages || left * kKeptFree <= pages;
 }
 
@@ -133,6 +135,7 @@ Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segme
     run.place.ended_at = store_time(rows, 6);
     found.seen = run.place;
     if (rows.integer(7) > kRunFormat || prune.spared.contains(run.place.run.run)) {
+      // Runs that stay count, too: otherwise a step could look at any number of them.
       ++segments;
       continue;
     }
@@ -164,6 +167,7 @@ Result<std::size_t> Pruning::remove(const WorkspaceSlug& workspace,
     ERRAND_TRY(auto run, find_one({.workspace = workspace, .run = id}));
     if (!run) continue;
     ERRAND_CHECK(remove_run(*run));
+    // The log is removed in later steps, so that this transaction stays short.
     ERRAND_CHECK(insert_doomed_.run(id, run->log_end));
     ++removed;
   }

@@ -249,6 +249,7 @@ Result<Appended> SessionChanges::give_turn_on(const Commit& commit, const Member
   ERRAND_CHECK(set_turn_.run(member.next, entries, at, session.workspace, session.session));
   if (member.next.empty()) return Appended();
   ERRAND_CHECK(stop_waiting_.run(member.next));
+  // The process that ends this run drives the next one, because only that process learns of it.
   ERRAND_CHECK(hand_over_.run(commit.epoch, session.workspace, member.next));
   return Appended{.started = member.next};
 }
