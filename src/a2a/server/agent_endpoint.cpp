@@ -76,7 +76,7 @@ std::optional<rpc::RpcError> refused_method(std::string_view method) {
   if (method.find("ushNotificationConfig") != std::string_view::npos) {
     return failure(code::kPushNotSupported, "push notifications are not supported by this agent");
   }
-  // In 1.0, the code of its own is for a card that the agent announces but does not have.
+  // In 1.0, the error code for a missing extended card is only for agents that announce one.
   if (method == "GetExtendedAgentCard") {
     return failure(code::kUnsupportedOperation, "this agent has no extended card");
   }

@@ -114,7 +114,7 @@ Result<void> AgentSession::open() {
 
 AgentSession::~AgentSession() {
   if (!is_connected_) return;
-  // The loop has not run, because the run never began.
+  // The run never began, so the runner is still connected.
   io_.restart();
   auto stopped = sdk::wait_for(io_, disconnect(runner_.get()));
   ERRAND_ASSERT(stopped);

@@ -191,8 +191,8 @@ class Server final {
     exit_code_ = kExitOk;
   }
 
-  // Does everything that can fail before the ready line is printed, and leaves nothing behind if it
-  // fails that the next start would stumble over.
+  // Everything that can fail happens before the ready line: a start that fails must leave nothing
+  // behind that the next start would stumble over.
   Task<Result<void>> begin() {
     ERRAND_CO_CHECK(co_await host_.keys().load());
     const std::string url = http_url(address_.endpoint().host, address_.endpoint().port);

@@ -12,7 +12,8 @@ namespace errand::engine {
 namespace {
 
 constexpr std::string_view kKind = "workspace";
-// The body of a request that had an Idempotency-Key. The record's name is derived from the key.
+// Records of what a request with an Idempotency-Key asked for. Their names are derived from the
+// key.
 constexpr std::string_view kRequestKind = "workspace-request";
 constexpr std::size_t kPage = 500;
 

@@ -121,7 +121,7 @@ Task<void> HttpConnection::end_session() {
                       .first_byte = kGoodbyeTime,
                       .idle = kGoodbyeTime,
                       .total = kGoodbyeTime};
-  // A server that has gone, or that does not end sessions, needs no other answer.
+  // The answer does not matter: the server may have gone, or may not end sessions on request.
   [[maybe_unused]] auto ended = co_await deps_.http.send(std::move(request));
 }
 

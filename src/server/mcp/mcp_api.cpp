@@ -47,7 +47,8 @@ McpApi::McpApi(const Deps& deps, net::HostRules hosts)
 std::vector<GuestRoute> McpApi::routes() {
   std::vector<GuestRoute> out;
   for (net::Method method : {net::Method::post, net::Method::get, net::Method::delete_}) {
-    // The answers are not described in OpenAPI: MCP has its own errors for most statuses.
+    // The route is not in the OpenAPI document, because MCP has errors of its own for most
+    // statuses.
     RouteInfo info{.method = method,
                    .path = "/mcp",
                    .id = "mcp",

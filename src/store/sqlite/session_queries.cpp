@@ -35,8 +35,8 @@ constexpr const char* kCount =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ?";
 constexpr const char* kCountByStatus =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ? AND status = ?";
-// Tables WITHOUT ROWID are in the order of their keys: these two count the sessions of a time
-// range.
+// Tables WITHOUT ROWID are in the order of their keys: these statements count the sessions of a
+// time range.
 constexpr const char* kCountOfTime =
     "SELECT count(*) FROM sessions WHERE workspace = ? AND id >= ? AND id < ? "
     "AND created_at >= ? AND created_at < ?";
