@@ -36,7 +36,7 @@ class Outlet {
   // The same; `written` is called later, once the connection has taken the message, and never if
   // the connection ends before.
   virtual void send_watched(const Message& message, std::function<void()> written) = 0;
-  // Ends the connection. The participant then leaves as any other does.
+  // Ends the connection. The participant then leaves in the usual way.
   virtual void close(std::uint16_t code, std::string_view reason) = 0;
 };
 

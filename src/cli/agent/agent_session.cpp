@@ -181,8 +181,7 @@ Task<void> AgentSession::watch_signals(AgentWork* work) {
     if (is_over_ && asks_to_leave) leave_now(kExitInterrupted);
     if (!is_over_) work->on_signal(signal);
   }
-  // Programs that still run would be killed with the loop, but from here on a signal could end the
-  // process before that.
+  // What still runs would be killed with the loop, which a signal could prevent from here on.
   process::Subprocess::kill_all();
   signals_.clear();
 }

@@ -133,7 +133,7 @@ class Client final {
   ToolListPtr tools_;                // null: not known, or changed
   std::uint64_t tools_changes_ = 0;  // how often they have been forgotten
   bool tools_watched_ = false;       // the server was reporting changes when the list was read
-  SteadyTime tools_expire_{};        // of a list whose changes nobody tells
+  SteadyTime tools_expire_{};        // of a list without reports of changes
   TaskGroup tasks_;
 };
 

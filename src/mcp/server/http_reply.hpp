@@ -50,7 +50,7 @@ class HttpReply final {
   std::string take_single();
   // The error that the only message tells.
   std::optional<std::int64_t> error_code() const { return error_code_; }
-  // Everything that is there, as server-sent events.
+  // All waiting messages, as server-sent events.
   std::string take_frames();
 
  private:

@@ -58,7 +58,7 @@ class HandlerPool final {
   std::deque<std::function<void()>> waiting_;
   std::size_t idle_ = 0;
   std::size_t running_ = 0;  // threads that run something
-  std::size_t blocked_ = 0;  // of these, those that wait for other work
+  std::size_t blocked_ = 0;  // of these, the threads that wait for other work
   bool is_closed_ = false;
   std::vector<std::thread> threads_;
 };
