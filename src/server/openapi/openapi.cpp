@@ -184,9 +184,10 @@ void add_errors(json::Object& responses, const RouteInfo& route) {
 // Headers of answers. An answer with a record that has versions has an ETag.
 constexpr auto kHeaders = std::to_array<Named>(
     {{"x-request-id", "The id of the request, which log lines name, too."},
-     {"x-ratelimit-limit", "Requests of this key within a minute, if they are limited."},
-     {"x-ratelimit-remaining", "How many of them are left."},
-     {"x-ratelimit-reset", "Seconds until the oldest requests leave the minute."},
+     {"x-ratelimit-limit",
+      "How many requests the key may make within a minute, if they are limited."},
+     {"x-ratelimit-remaining", "How many of these requests are left."},
+     {"x-ratelimit-reset", "Seconds until the oldest of these requests no longer count."},
      {"Retry-After", "Seconds to wait before the next request."},
      {"ETag", "The version of the record, for `If-Match`."}});
 constexpr auto kVersioned = std::to_array<std::string_view>({"Agent", "HttpTool", "Secret"});
